@@ -1,0 +1,56 @@
+// The parsed query as a tree of plain values (API.md section 9). The parser makes it, the printer shows
+// it in canonical form, the planner translates it. Positions are 0-based code point offsets into the
+// query text, so that a later stage (a bad or unsupported expression) can still point at its culprit.
+
+/** Leaf: a literal that the content of a doc must hold. */
+export interface TextNode {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly position: number;
+}
+
+/** Leaf: a regular expression over the content (regex mode only). */
+export interface RegexNode {
+  readonly kind: 'regex';
+  readonly pattern: string;
+  readonly position: number;
+}
+
+/** Leaf: a filter whose value is a regular expression. */
+export interface PatternNode {
+  readonly kind: 'pattern';
+  readonly prefix: 'repo' | 'file' | 'sym';
+  readonly pattern: string;
+  readonly position: number;
+}
+
+/** Leaf: a filter whose value is a text. */
+export interface ValueNode {
+  readonly kind: 'value';
+  readonly prefix: ValuePrefix;
+  readonly value: string;
+  readonly position: number;
+}
+
+export type ValuePrefix =
+  'lang' | 'rev' | 'context' | 'reposet' | 'archived' | 'fork' | 'visibility';
+
+/** `()` holds for nothing (false), `-()` for everything (true). */
+export interface ConstNode {
+  readonly kind: 'const';
+  readonly value: boolean;
+}
+
+export interface NotNode {
+  readonly kind: 'not';
+  readonly child: QueryNode;
+}
+
+/** At least two children, none of the same kind as the node itself. */
+export interface ListNode {
+  readonly kind: 'and' | 'or';
+  readonly children: readonly QueryNode[];
+}
+
+export type LeafNode = TextNode | RegexNode | PatternNode | ValueNode | ConstNode;
+export type QueryNode = LeafNode | NotNode | ListNode;

@@ -1,0 +1,48 @@
+// What the daemon knows about a repo, whatever its source: the record that the catalog keeps, that the
+// API lists and that filters of a query look at.
+
+export const CODE_HOST_TYPES = [
+  'github',
+  'gitlab',
+  'gitea',
+  'gerrit',
+  'bitbucketServer',
+  'bitbucketCloud',
+  'genericGitHost',
+  'azuredevops',
+] as const;
+export type CodeHostType = (typeof CODE_HOST_TYPES)[number];
+
+/**
+ * Where the docs of a repo come from.
+ * `commits`: the commit that a ref names, read from git objects; `worktree`: the files on disk that git
+ * does not ignore; `folder`: a plain directory without git.
+ */
+export type SourceKind = 'commits' | 'worktree' | 'folder';
+
+export interface RepoSource {
+  readonly kind: SourceKind;
+  /** Absolute path: the repository (bare or with a work tree) or the plain directory. */
+  readonly path: string;
+}
+
+export interface RepoRecord {
+  /** Integer id, 1 or higher, never reused. */
+  readonly repoId: number;
+  /** For example `github.com/owner/name` or `local/folder`. */
+  readonly name: string;
+  readonly codeHostType: CodeHostType;
+  readonly displayName?: string;
+  /** Page at the code host. */
+  readonly webUrl?: string;
+  readonly isFork: boolean;
+  readonly isArchived: boolean;
+  readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
+  readonly source: RepoSource;
+  /** Full ref name of the default revision, `refs/heads/main`, or `HEAD` if it is unknown. */
+  readonly defaultRevision: string;
+  /** ISO 8601, when the last published build ended; absent: never indexed. */
+  readonly indexedAt?: string;
+  /** ISO 8601, time of the newest commit. */
+  readonly pushedAt?: string;
+}

@@ -1,0 +1,51 @@
+// Builds everything into build/: the core (debug and release WebAssembly) and the daemon, tests and
+// benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force` builds all.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** Newest modification time, in ms, of the .ts and .json files below the given files and folders. */
+function newestSource(places) {
+  let newest = 0;
+  for (const place of places) {
+    const full = path.join(root, place);
+    if (!existsSync(full)) continue;
+    const stat = statSync(full);
+    if (!stat.isDirectory()) newest = Math.max(newest, stat.mtimeMs);
+    else newest = Math.max(newest, stat.mtimeMs, newestSource(readdirSync(full).map((n) => path.join(place, n))));
+  }
+  return newest;
+}
+
+function run(command, args) {
+  const result = spawnSync(process.execPath, [path.join(root, 'node_modules', command), ...args], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+/** Runs `build` when a source is newer than the stamp of the last successful run. */
+function buildIfStale(name, places, force, build) {
+  const stamp = path.join(root, 'build', `.${name}`);
+  const newest = newestSource(places);
+  if (!force && existsSync(stamp) && statSync(stamp).mtimeMs >= newest) return;
+  build();
+  writeFileSync(stamp, '');
+  const seconds = Math.max(newest, Date.now()) / 1000;
+  utimesSync(stamp, seconds, seconds);
+}
+
+const force = process.argv.includes('--force');
+mkdirSync(path.join(root, 'build'), { recursive: true });
+buildIfStale('core', ['core', 'asconfig.json', 'package-lock.json'], force, () => {
+  run('assemblyscript/bin/asc.js', ['--target', 'release']);
+  run('assemblyscript/bin/asc.js', ['--target', 'debug']);
+});
+buildIfStale('daemon', ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'], force, () => {
+  run('typescript/bin/tsc', ['-p', '.']);
+});

@@ -1,0 +1,31 @@
+// `npm test`: installs what is missing, builds what is stale, runs every test (or the files named as
+// arguments, by their path below test/).
+
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureInstalled } from './install.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+/** The compiled test files below build/test, sorted by path. */
+function testFiles(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith('.test.js'))
+    .sort()
+    .map((name) => path.join(folder, name));
+}
+
+function node(args) {
+  const result = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (result.status !== 0) process.exit(result.status ?? 1);
+}
+
+ensureInstalled(root);
+node(['scripts/build.mjs']);
+const wanted = process.argv.slice(2);
+const files = testFiles(path.join(root, 'build', 'test')).filter(
+  (file) => wanted.length === 0 || wanted.some((name) => file.includes(name.replace(/\.ts$/, ''))),
+);
+node(['--test', '--test-reporter=spec', ...files]);
