@@ -154,8 +154,34 @@ function sizeStriped(list: Uint32Array, bitmapFrom: number): number {
   return size;
 }
 
+/** Bits of the gaps of a piece in the exponential Golomb code of order k (order 0 is Elias gamma). */
+function golombBits(list: Uint32Array, base: number, k: number): number {
+  let previous = base - 1;
+  let bits = 0;
+  for (const id of list) {
+    const value = id - previous - 1 + (1 << k);
+    bits += 2 * (31 - Math.clz32(value)) + 1 - k;
+    previous = id;
+  }
+  return bits;
+}
+
+/** As sizeStriped with the best exponential Golomb order of each piece instead of Rice. */
+function sizeGolomb(list: Uint32Array, bitmapFrom: number, orderMax: number): number {
+  if (list.length === 1) return 0;
+  let size = 4;
+  for (const piece of pieces(list)) {
+    const count = piece.ids.length;
+    let best = Infinity;
+    for (let k = 0; k <= orderMax; k++) best = Math.min(best, golombBits(piece.ids, piece.stripe * STRIPE, k));
+    const coded = varintSize(count) + ((best + 7) >> 3);
+    size += 2 + (count === 1 ? 2 : count >= bitmapFrom ? 1024 : Math.min(coded, 1024));
+  }
+  return size;
+}
+
 const list = (key: number): Uint32Array => ids.subarray(offsets[key], offsets[key + 1]);
-const total = { postings: ids.length, distinct: 0, varint: 0, gamma: 0, packed: 0, rice: 0, striped: 0, striped1365: 0, striped2048: 0 };
+const total = { postings: ids.length, distinct: 0, varint: 0, gamma: 0, packed: 0, rice: 0, striped: 0, striped2048: 0, stripedGamma: 0, stripedGolomb: 0, stripedGolomb2048: 0, stripedGolomb3072: 0 };
 for (let key = 0; key < SPACE; key++) {
   const one = list(key);
   if (one.length === 0) continue;
@@ -165,13 +191,16 @@ for (let key = 0; key < SPACE; key++) {
   total.packed += sizePacked(one);
   total.rice += sizeRice(one);
   total.striped += sizeStriped(one, Infinity);
-  total.striped1365 += sizeStriped(one, 1365);
   total.striped2048 += sizeStriped(one, 2048);
+  total.stripedGamma += sizeGolomb(one, Infinity, 0);
+  total.stripedGolomb += sizeGolomb(one, Infinity, 7);
+  total.stripedGolomb2048 += sizeGolomb(one, 2048, 7);
+  total.stripedGolomb3072 += sizeGolomb(one, 3072, 7);
 }
 console.log(`${(corpus.bytes.length / 1e6).toFixed(0)} MB, blocks of ${blockSize}: ${blockCount}, postings ${(ids.length / 1e6).toFixed(1)} M, ${total.distinct} lists`);
 for (const [name, bytes] of Object.entries(total)) {
   if (name === 'postings' || name === 'distinct') continue;
-  console.log(`${name.padEnd(12)} ${(bytes / 1e6).toFixed(1)} MB  ${((100 * bytes) / corpus.bytes.length).toFixed(2)}%  ${((8 * bytes) / ids.length).toFixed(2)} bits`);
+  console.log(`${name.padEnd(18)} ${(bytes / 1e6).toFixed(1)} MB  ${((100 * bytes) / corpus.bytes.length).toFixed(2)}%  ${((8 * bytes) / ids.length).toFixed(2)} bits`);
 }
 
 // Time to the candidate set: decode each list of the query into a bitmap, rarest first, AND them.

@@ -1,0 +1,230 @@
+// The match tree: the plan compiled into records in an arena. Leaves carry their compiled needle and gram
+// keys; fields that belong to one shard, one blob or one doc are reset by bind.ts and evaluate.ts. Made
+// once per request, bound to one shard after the other.
+
+import {
+  NODE_AND,
+  NODE_CONST,
+  NODE_LANGUAGE,
+  NODE_NOT,
+  NODE_OR,
+  NODE_PATH,
+  NODE_REPOS,
+  NODE_TEXT,
+  PLAN_CHILD_COUNT_OFFSET,
+  PLAN_DATA_SIZE_OFFSET,
+  PLAN_DEPTH_MAX,
+  PLAN_FLAG_CASE_SENSITIVE,
+  PLAN_HEADER_SIZE,
+  PLAN_NODE_COUNT_OFFSET,
+  PLAN_NODE_SIZE,
+  PLAN_NODES_MAX,
+} from '../shared/plan.ts';
+import { SYMBOL_BITS, GRAM_KEY_COUNT } from '../shared/format.ts';
+import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
+import { asciiSymbol, codePointSymbol } from '../text/symbols.ts';
+import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
+
+/** A node. Leaves that find ranges (TEXT, PATH) are atoms. */
+@unmanaged
+export class MatchNode {
+  kind: u32;
+  flags: u32; // PLAN_FLAG_*
+  children: u32; // AND, OR, NOT: address of u32 addresses of nodes
+  childCount: u32;
+  data: u32; // address of the literal, name or ids; CONST: the value
+  dataSize: u32;
+  needle: u32; // TEXT, PATH: address of the compiled needle
+  keys: u32; // TEXT: address of the distinct gram keys, u32 each
+  keyCount: u32;
+  symbolCount: u32; // TEXT: symbols of the literal
+  isPositive: u32; // 1: under no negation
+  // Of the bound shard:
+  bitmap: u32; // TEXT: candidate blocks; 0: every block
+  cost: u32; // order of evaluation among brothers
+  localId: u32; // LANGUAGE: row in the shard, or 0xffffffff
+  // Of the current blob or doc:
+  state: u32; // UNKNOWN, NO, YES
+  cursorBlock: u32; // TEXT: block after the run that the cursor is in
+  cursor: u32; // next address to look at
+  cursorEnd: u32; // end of the run
+  matchStart: u32; // the match the cursor stands on; 0: none left
+  matchEnd: u32;
+}
+export const MATCH_NODE_SIZE: usize = 80;
+if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
+
+export const STATE_UNKNOWN: u32 = 0;
+export const STATE_NO: u32 = 1;
+export const STATE_YES: u32 = 2;
+
+/** The compiled request: root, and all atoms in plan order. */
+export let matchRoot: MatchNode = changetype<MatchNode>(0);
+/** Addresses (u32) of the TEXT nodes and of the PATH nodes. */
+export let textNodes: usize = 0;
+export let textNodeCount: u32 = 0;
+export let pathNodes: usize = 0;
+export let pathNodeCount: u32 = 0;
+/** Atoms, and all leaves that a doc's share is counted over: those under no negation. */
+export let positiveLeafCount: u32 = 0;
+
+let planNodes: usize = 0;
+let nodes: usize = 0;
+let planChildren: usize = 0;
+let planData: usize = 0;
+let planNodeCount: u32 = 0;
+let planChildCount: u32 = 0;
+let planDataSize: u32 = 0;
+
+@inline
+export function nodeAt(list: usize, index: u32): MatchNode {
+  return changetype<MatchNode>(<usize>load<u32>(list + (<usize>index << 2)));
+}
+
+/**
+ * Compiles the plan of `size` bytes at `plan` into `arena`; the plan must stay where it is.
+ * Errors: STATUS_BAD_PLAN for anything that does not fit its own counts, STATUS_OUT_OF_MEMORY.
+ */
+export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
+  if (size < PLAN_HEADER_SIZE) return STATUS_BAD_PLAN;
+  planNodeCount = load<u32>(plan, PLAN_NODE_COUNT_OFFSET);
+  planChildCount = load<u32>(plan, PLAN_CHILD_COUNT_OFFSET);
+  planDataSize = load<u32>(plan, PLAN_DATA_SIZE_OFFSET);
+  if (planNodeCount == 0 || planNodeCount > PLAN_NODES_MAX) return STATUS_BAD_PLAN;
+  if (planChildCount > planNodeCount || planDataSize > size) return STATUS_BAD_PLAN;
+  const wanted = PLAN_HEADER_SIZE + planNodeCount * PLAN_NODE_SIZE + planChildCount * 4 + planDataSize;
+  if (wanted != size) return STATUS_BAD_PLAN;
+  planNodes = plan + PLAN_HEADER_SIZE;
+  planChildren = planNodes + <usize>planNodeCount * PLAN_NODE_SIZE;
+  planData = planChildren + <usize>planChildCount * 4;
+  nodes = arenaAlloc(arena, <usize>planNodeCount * MATCH_NODE_SIZE, 16);
+  const lists = arenaAlloc(arena, <usize>(planNodeCount * 2 + planChildCount) * 4, 8);
+  if (nodes == 0 || lists == 0) return STATUS_OUT_OF_MEMORY;
+  memory.fill(nodes, 0, <usize>planNodeCount * MATCH_NODE_SIZE);
+  textNodes = lists;
+  pathNodes = lists + <usize>planNodeCount * 4;
+  childPtr = pathNodes + <usize>planNodeCount * 4;
+  textNodeCount = 0;
+  pathNodeCount = 0;
+  positiveLeafCount = 0;
+  for (let i: u32 = 0; i < planNodeCount; i++) {
+    const status = compileNode(arena, i);
+    if (status != STATUS_OK) return status;
+  }
+  matchRoot = compiledNode(planNodeCount - 1);
+  return markPositive(matchRoot, true, 0);
+}
+
+let childPtr: usize = 0;
+
+@inline
+function compiledNode(index: u32): MatchNode {
+  return changetype<MatchNode>(nodes + <usize>index * MATCH_NODE_SIZE);
+}
+
+function compileNode(arena: Arena, index: u32): i32 {
+  const row = planNodes + <usize>index * PLAN_NODE_SIZE;
+  const node = compiledNode(index);
+  node.kind = load<u32>(row);
+  node.flags = load<u32>(row, 4);
+  const first = load<u32>(row, 8);
+  const size = load<u32>(row, 12);
+  if (node.kind == NODE_CONST) {
+    node.data = first;
+    return STATUS_OK;
+  }
+  if (node.kind == NODE_NOT) return linkChild(node, first, index);
+  if (node.kind == NODE_AND || node.kind == NODE_OR) return linkChildren(node, first, size, index);
+  if (node.kind > NODE_REPOS || node.kind < NODE_TEXT) return STATUS_BAD_PLAN;
+  if (first > planDataSize || size > planDataSize - first) return STATUS_BAD_PLAN;
+  node.data = <u32>planData + first;
+  node.dataSize = size;
+  if (node.kind == NODE_LANGUAGE) return STATUS_OK;
+  if (node.kind == NODE_REPOS) return size % 4 == 0 ? STATUS_OK : STATUS_BAD_PLAN;
+  return compileAtom(arena, node);
+}
+
+function linkChild(node: MatchNode, child: u32, index: u32): i32 {
+  if (child >= index) return STATUS_BAD_PLAN;
+  node.children = <u32>childPtr;
+  node.childCount = 1;
+  store<u32>(childPtr, changetype<usize>(compiledNode(child)));
+  childPtr += 4;
+  return STATUS_OK;
+}
+
+function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): i32 {
+  if (first > planChildCount || count > planChildCount - first || count == 0) return STATUS_BAD_PLAN;
+  node.children = <u32>childPtr;
+  node.childCount = count;
+  for (let i: u32 = 0; i < count; i++) {
+    const child = load<u32>(planChildren + (<usize>(first + i) << 2));
+    if (child >= index) return STATUS_BAD_PLAN;
+    store<u32>(childPtr, changetype<usize>(compiledNode(child)));
+    childPtr += 4;
+  }
+  return STATUS_OK;
+}
+
+function compileAtom(arena: Arena, node: MatchNode): i32 {
+  if (node.dataSize == 0 && node.kind == NODE_TEXT) return STATUS_BAD_PLAN;
+  if (node.dataSize > 0) {
+    const capacity = needleSizeMax(node.dataSize);
+    const needle = arenaAlloc(arena, capacity, 16);
+    if (needle == 0) return STATUS_OUT_OF_MEMORY;
+    const isCaseSensitive = (node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0;
+    const status = compileNeedle(node.data, node.dataSize, isCaseSensitive, needle, capacity);
+    if (status < 0) return STATUS_BAD_PLAN;
+    node.needle = <u32>needle;
+  }
+  if (node.kind == NODE_PATH) {
+    store<u32>(pathNodes + (<usize>pathNodeCount++ << 2), changetype<usize>(node));
+    return STATUS_OK;
+  }
+  store<u32>(textNodes + (<usize>textNodeCount++ << 2), changetype<usize>(node));
+  return collectKeys(arena, node);
+}
+
+/** The distinct gram keys of a literal, in order of occurrence, and its number of symbols. */
+function collectKeys(arena: Arena, node: MatchNode): i32 {
+  const keys = arenaAlloc(arena, <usize>node.dataSize * 4, 8);
+  if (keys == 0) return STATUS_OUT_OF_MEMORY;
+  let key: u32 = 0;
+  let ptr = <usize>node.data;
+  const end = ptr + node.dataSize;
+  while (ptr < end) {
+    const decoded = decodeUtf8(ptr, end);
+    const point = decodedPoint(decoded);
+    ptr += decodedSize(decoded);
+    const symbol = point < 128 ? asciiSymbol(point) : codePointSymbol(point);
+    key = ((key << SYMBOL_BITS) | symbol) & (GRAM_KEY_COUNT - 1);
+    node.symbolCount++;
+    if (node.symbolCount >= 3) addDistinct(keys, node, key);
+  }
+  // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
+  if (node.symbolCount < 3) store<u32>(keys, key);
+  node.keys = <u32>keys;
+  return STATUS_OK;
+}
+
+function addDistinct(keys: usize, node: MatchNode, key: u32): void {
+  for (let i: u32 = 0; i < node.keyCount; i++) {
+    if (load<u32>(keys + (<usize>i << 2)) == key) return;
+  }
+  store<u32>(keys + (<usize>node.keyCount << 2), key);
+  node.keyCount++;
+}
+
+function markPositive(node: MatchNode, isPositive: bool, depth: u32): i32 {
+  if (depth > PLAN_DEPTH_MAX) return STATUS_BAD_PLAN;
+  node.isPositive = isPositive ? 1 : 0;
+  if (node.kind >= NODE_TEXT && isPositive) positiveLeafCount++;
+  for (let i: u32 = 0; i < node.childCount; i++) {
+    const child = nodeAt(node.children, i);
+    const status = markPositive(child, isPositive && node.kind != NODE_NOT, depth + 1);
+    if (status != STATUS_OK) return status;
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,345 @@
+// Builds the stripes of one batch of blobs: cuts contents into blocks, collects the grams of each block,
+// and codes the posting pieces of each full stripe. The host places contents back to back in memory, adds
+// them one by one, and writes out what `finish` leaves: stripes, block rows, blob rows. The merge
+// (merge.ts) joins the stripes of all batches of a shard. One batch at a time; all memory is laid out once.
+//
+// A stripe in memory and in its temporary file:
+//   u32 gramCount | u32 keys[gramCount] | u16 heads[gramCount], padded to 4 | pieces back to back
+
+import {
+  BLOB_FLAG_FOLDS_TO_ASCII,
+  BLOB_FLAG_NON_ASCII,
+  BLOCK_ROW_SIZE,
+  BLOCK_SIZE,
+  GRAM_KEY_COUNT,
+  NONE_ID,
+  STRIPE_BLOCKS,
+  STRIPE_COUNT_MAX,
+  BLOB_ROW_SIZE,
+} from '../shared/format.ts';
+import {
+  STATUS_OK,
+  STATUS_OUT_OF_MEMORY,
+  STATUS_STRIPES_FULL,
+  STATUS_TOO_MANY_TRIGRAMS,
+} from '../shared/status.ts';
+import { findByte, findLastByte, countByte } from '../scan/newlines.ts';
+import { isAscii } from '../text/utf8.ts';
+import { KEY_SET_SIZE, clearKeys, extractKeys, isMiddleNewline } from './extract.ts';
+import { encodePiece, pieceSize } from './piece.ts';
+import { BlobRow, BlockRow } from './rows.ts';
+
+/** Keys of one stripe that memory is laid out for; pages are touched only as far as they are used. */
+const KEY_CAPACITY: u32 = 40 << 20;
+const BLOCK_CAPACITY: u32 = STRIPE_BLOCKS * STRIPE_COUNT_MAX;
+const BLOB_CAPACITY: u32 = 65536;
+/** Room that one piece may need while it is written. */
+const PIECE_ROOM: usize = 2048;
+
+let keySet: usize = 0;
+let keyCounts: usize = 0;
+let keys: usize = 0;
+let keysEnd: usize = 0;
+let blockKeyEnds: usize = 0;
+let idsByKey: usize = 0;
+let blockRows: usize = 0;
+let blobRows: usize = 0;
+let output: usize = 0;
+let outputEnd: usize = 0;
+let outputLimit: usize = 0;
+/** End of each closed stripe in the output, 32 x u32. */
+let stripeEnds: usize = 0;
+
+let contentSize: u32 = 0;
+let blobCount: u32 = 0;
+let blockCount: u32 = 0;
+let stripeCount: u32 = 0;
+/** Blocks in the open stripe. */
+let stripeBlockCount: u32 = 0;
+
+/** Lays out [start, end); STATUS_OUT_OF_MEMORY if it is too small to be of use. */
+export function builderInit(start: usize, end: usize): i32 {
+  keySet = (start + 15) & ~15;
+  keyCounts = keySet + KEY_SET_SIZE;
+  keys = keyCounts + <usize>GRAM_KEY_COUNT * 4;
+  blockKeyEnds = keys + <usize>KEY_CAPACITY * 4;
+  idsByKey = blockKeyEnds + <usize>STRIPE_BLOCKS * 4;
+  blockRows = idsByKey + <usize>KEY_CAPACITY * 2;
+  blobRows = blockRows + <usize>BLOCK_CAPACITY * BLOCK_ROW_SIZE;
+  stripeEnds = blobRows + <usize>BLOB_CAPACITY * BLOB_ROW_SIZE;
+  output = stripeEnds + STRIPE_COUNT_MAX * 4;
+  outputLimit = end;
+  if (output + (16 << 20) > end) return STATUS_OUT_OF_MEMORY;
+  memory.fill(keySet, 0, KEY_SET_SIZE);
+  return STATUS_OK;
+}
+
+/** Starts a batch. */
+export function builderBegin(): void {
+  contentSize = 0;
+  blobCount = 0;
+  blockCount = 0;
+  stripeCount = 0;
+  stripeBlockCount = 0;
+  keysEnd = keys;
+  outputEnd = output;
+}
+
+/**
+ * Adds the content at [start, start + size), size > 0, which must lie right behind the one added last.
+ *
+ * @param trigramMax  most distinct grams that the content may have; 0 = no limit
+ * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_STRIPES_FULL or
+ *          STATUS_OUT_OF_MEMORY: nothing was added, the batch can be finished without it
+ */
+export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
+  if (blobCount == BLOB_CAPACITY) return STATUS_OUT_OF_MEMORY;
+  const end = start + size;
+  const count = countBlocks(start, end);
+  const keyRoom = (<usize>size + count) * 4;
+  if (stripeBlockCount > 0) {
+    const isRoom = stripeBlockCount + count <= STRIPE_BLOCKS && keysEnd + keyRoom <= blockKeyEnds;
+    const status = isRoom ? STATUS_OK : closeStripe(contentSize);
+    if (status != STATUS_OK) return status;
+  }
+  if (stripeCount + count / (STRIPE_BLOCKS / 2) + 1 > STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
+  // Why: what spans stripes cannot be taken back, so its grams are counted first.
+  if (trigramMax > 0 && (count > STRIPE_BLOCKS || keyRoom > <usize>KEY_CAPACITY * 4)) {
+    if (countDistinct(start, end) > trigramMax) return STATUS_TOO_MANY_TRIGRAMS;
+    trigramMax = 0;
+  }
+  const keysBefore = keysEnd;
+  const firstBlock = blockCount;
+  const status = addBlocks(start, end);
+  if (status != STATUS_OK) return status;
+  if (trigramMax > 0 && isOverTrigramMax(keysBefore, trigramMax)) {
+    keysEnd = keysBefore;
+    stripeBlockCount -= count;
+    blockCount -= count;
+    return STATUS_TOO_MANY_TRIGRAMS;
+  }
+  writeBlobRow(start, size, firstBlock);
+  return STATUS_OK;
+}
+
+function writeBlobRow(start: usize, size: u32, firstBlock: u32): void {
+  const row = changetype<BlobRow>(blobRows + <usize>blobCount * BLOB_ROW_SIZE);
+  row.contentOffset = contentSize;
+  row.size = size;
+  row.firstBlock = firstBlock;
+  row.blockCount = blockCount - firstBlock;
+  row.firstDoc = NONE_ID;
+  row.flags = blobFlags(start, start + size);
+  blobCount++;
+  contentSize += size;
+}
+
+/** End of the block that starts at `start`: whole lines up to BLOCK_SIZE, or one longer line. */
+function blockEnd(start: usize, end: usize): usize {
+  if (end - start <= BLOCK_SIZE) return end;
+  const limit = start + BLOCK_SIZE;
+  const last = findLastByte(start, limit, 10);
+  if (last < limit) return last + 1;
+  const next = findByte(limit, end, 10);
+  return next < end ? next + 1 : end;
+}
+
+function countBlocks(start: usize, end: usize): u32 {
+  let count: u32 = 0;
+  for (; start < end; count++) start = blockEnd(start, end);
+  return count;
+}
+
+/** Distinct grams of a content; for contents that do not fit one stripe. */
+function countDistinct(start: usize, end: usize): u32 {
+  const listEnd = extractKeys(start, end, keySet, keysEnd);
+  clearKeys(keySet, keysEnd, listEnd);
+  return <u32>((listEnd - keysEnd) >> 2);
+}
+
+/** Whether the keys listed from `list` on, block by block, hold more than `trigramMax` distinct ones. */
+function isOverTrigramMax(list: usize, trigramMax: u32): bool {
+  if (<u32>((keysEnd - list) >> 2) <= trigramMax) return false;
+  let distinct: u32 = 0;
+  for (let ptr = list; ptr < keysEnd; ptr += 4) {
+    const wordPtr = keySet + ((load<u32>(ptr) >> 5) << 2);
+    const bit = <u32>1 << (load<u32>(ptr) & 31);
+    const word = load<u32>(wordPtr);
+    if ((word & bit) == 0) distinct++;
+    store<u32>(wordPtr, word | bit);
+  }
+  clearKeys(keySet, list, keysEnd);
+  return distinct > trigramMax;
+}
+
+function blobFlags(start: usize, end: usize): u32 {
+  if (isAscii(start, end)) return 0;
+  let flags: u32 = BLOB_FLAG_NON_ASCII;
+  // U+017F is C5 BF, U+212A is E2 84 AA.
+  for (let ptr = findByte(start, end, 0xc5); ptr + 1 < end; ptr = findByte(ptr + 1, end, 0xc5)) {
+    if (load<u8>(ptr, 1) == 0xbf) return flags | BLOB_FLAG_FOLDS_TO_ASCII;
+  }
+  for (let ptr = findByte(start, end, 0xe2); ptr + 2 < end; ptr = findByte(ptr + 1, end, 0xe2)) {
+    if (load<u16>(ptr, 1) == 0xaa84) return flags | BLOB_FLAG_FOLDS_TO_ASCII;
+  }
+  return flags;
+}
+
+function addBlocks(start: usize, end: usize): i32 {
+  let line: u32 = 0;
+  let blockStart = start;
+  while (blockStart < end) {
+    const next = blockEnd(blockStart, end);
+    const offset = contentSize + <u32>(blockStart - start);
+    const keyRoom = min<usize>(next - blockStart + 1, GRAM_KEY_COUNT) * 4;
+    if (stripeBlockCount == STRIPE_BLOCKS || keysEnd + keyRoom > blockKeyEnds) {
+      const status = closeStripe(offset);
+      if (status != STATUS_OK) return status;
+    }
+    writeBlockRow(offset, blobCount, line);
+    const listStart = keysEnd;
+    keysEnd = extractKeys(blockStart, next, keySet, keysEnd);
+    clearKeys(keySet, listStart, keysEnd);
+    store<u32>(blockKeyEnds + (<usize>stripeBlockCount << 2), <u32>keysEnd);
+    stripeBlockCount++;
+    line += countByte(blockStart, next, 10);
+    blockStart = next;
+  }
+  return STATUS_OK;
+}
+
+function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
+  const row = changetype<BlockRow>(blockRows + <usize>blockCount * BLOCK_ROW_SIZE);
+  row.contentOffset = contentOffset;
+  row.blobId = blobId;
+  row.line = line;
+  blockCount++;
+}
+
+/** Codes the open stripe into the output and fills its unused blockIds with empty rows at `offset`. */
+function closeStripe(offset: u32): i32 {
+  if (stripeCount == STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
+  const gramCount = sortIdsByKey();
+  const headSize = 4 + <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~3);
+  if (outputEnd + headSize + PIECE_ROOM > outputLimit) return STATUS_OUT_OF_MEMORY;
+  const stripeEnd = encodeStripe(gramCount, outputEnd, outputEnd + headSize);
+  if (stripeEnd == 0) return STATUS_OUT_OF_MEMORY;
+  outputEnd = (stripeEnd + 3) & ~3;
+  store<u32>(stripeEnds + (<usize>stripeCount << 2), <u32>outputEnd);
+  for (; stripeBlockCount < STRIPE_BLOCKS; stripeBlockCount++) {
+    writeBlockRow(offset, NONE_ID, 0);
+  }
+  stripeCount++;
+  stripeBlockCount = 0;
+  keysEnd = keys;
+  return STATUS_OK;
+}
+
+/**
+ * Counting sort: the local blockIds of each key, in key order, into `idsByKey`; `keyCounts` then holds the
+ * end of each key's ids. Returns the number of keys that occur and are indexed.
+ */
+function sortIdsByKey(): u32 {
+  memory.fill(keyCounts, 0, <usize>GRAM_KEY_COUNT * 4);
+  for (let ptr = keys; ptr < keysEnd; ptr += 4) {
+    const countPtr = keyCounts + (<usize>load<u32>(ptr) << 2);
+    store<u32>(countPtr, load<u32>(countPtr) + 1);
+  }
+  let gramCount: u32 = 0;
+  let next: u32 = 0;
+  for (let key: u32 = 0; key < GRAM_KEY_COUNT; key++) {
+    const countPtr = keyCounts + (<usize>key << 2);
+    const count = load<u32>(countPtr);
+    if (count == 0) continue;
+    store<u32>(countPtr, next);
+    next += count;
+    if (!isMiddleNewline(key)) gramCount++;
+  }
+  let ptr = keys;
+  for (let block: u32 = 0; block < stripeBlockCount; block++) {
+    const blockKeysEnd = <usize>load<u32>(blockKeyEnds + (<usize>block << 2));
+    for (; ptr < blockKeysEnd; ptr += 4) {
+      const placePtr = keyCounts + (<usize>load<u32>(ptr) << 2);
+      const place = load<u32>(placePtr);
+      store<u16>(idsByKey + (<usize>place << 1), <u16>block);
+      store<u32>(placePtr, place + 1);
+    }
+  }
+  return gramCount;
+}
+
+/** Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. */
+function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
+  store<u32>(headPtr, gramCount);
+  let keyPtr = headPtr + 4;
+  let pieceHeadPtr = keyPtr + (<usize>gramCount << 2);
+  let piecePtr = piecesPtr;
+  let idsStart: u32 = 0;
+  for (let key: u32 = 0; key < GRAM_KEY_COUNT; key++) {
+    const idsEnd = load<u32>(keyCounts + (<usize>key << 2));
+    if (idsEnd == 0) continue;
+    const count = idsEnd - idsStart;
+    const ids = idsByKey + (<usize>idsStart << 1);
+    idsStart = idsEnd;
+    if (isMiddleNewline(key)) continue;
+    if (piecePtr + PIECE_ROOM > outputLimit) return 0;
+    const head = encodePiece(ids, count, piecePtr);
+    store<u32>(keyPtr, key);
+    store<u16>(pieceHeadPtr, <u16>head);
+    keyPtr += 4;
+    pieceHeadPtr += 2;
+    piecePtr += pieceSize(head);
+  }
+  return piecePtr;
+}
+
+/**
+ * Ends the batch: closes the open stripe and moves the rows to where the batch lies in its shard.
+ *
+ * @param contentBase, blobBase, blockBase  content offset, blobId and blockId of the batch's first
+ */
+export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): i32 {
+  for (let i: u32 = 0; i < blobCount; i++) {
+    const row = changetype<BlobRow>(blobRows + <usize>i * BLOB_ROW_SIZE);
+    row.contentOffset += contentBase;
+    row.firstBlock += blockBase;
+  }
+  for (let i: u32 = 0; i < blockCount; i++) {
+    const row = changetype<BlockRow>(blockRows + <usize>i * BLOCK_ROW_SIZE);
+    row.contentOffset += contentBase;
+    if (row.blobId != NONE_ID) row.blobId += blobBase;
+  }
+  return STATUS_OK;
+}
+
+/** Closes the open stripe, if any, so that all counts are final. */
+export function builderClose(): i32 {
+  return stripeBlockCount > 0 ? closeStripe(contentSize) : STATUS_OK;
+}
+
+export function builderContentSize(): u32 {
+  return contentSize;
+}
+export function builderBlobCount(): u32 {
+  return blobCount;
+}
+/** BlockIds of the batch, unused ones included: a multiple of the stripe's. */
+export function builderBlockCount(): u32 {
+  return blockCount;
+}
+export function builderStripeCount(): u32 {
+  return stripeCount;
+}
+/** Where stripe `index` starts and ends in memory. Safety: index < stripe count, or one less for the start. */
+export function builderStripeEnd(index: u32): usize {
+  return <usize>load<u32>(stripeEnds + (<usize>index << 2));
+}
+export function builderOutput(): usize {
+  return output;
+}
+export function builderBlockRows(): usize {
+  return blockRows;
+}
+export function builderBlobRows(): usize {
+  return blobRows;
+}

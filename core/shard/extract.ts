@@ -1,0 +1,83 @@
+// The distinct grams of a block: slides over its symbols and lists each new key once. Every block counts
+// as standing between two newlines, so that a gram also tells what begins or ends a line. FORMAT.md, "Grams".
+
+import { GRAM_KEY_COUNT, SYMBOL_BITS } from '../shared/format.ts';
+import { asciiSymbol, codePointSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { decodedPoint, decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
+
+const KEY_MASK: u32 = GRAM_KEY_COUNT - 1;
+const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
+
+/** Bytes of the set of keys that the caller provides, all zero between calls. */
+export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
+
+/** Where the next key goes, and the set of those listed already. */
+let listPtr: usize = 0;
+let setPtr: usize = 0;
+
+@inline
+function addKey(key: u32): void {
+  const wordPtr = setPtr + ((key >> 5) << 2);
+  const word = load<u32>(wordPtr);
+  const bit = <u32>1 << (key & 31);
+  if ((word & bit) != 0) return;
+  store<u32>(wordPtr, word | bit);
+  store<u32>(listPtr, key);
+  listPtr += 4;
+}
+
+@inline
+function shift(key: u32, symbol: u32): u32 {
+  return ((key << SYMBOL_BITS) | symbol) & KEY_MASK;
+}
+
+/**
+ * Adds the keys of [start, end) that the set does not hold to the list at `list`; returns the list's new
+ * end. The set keeps them until `clearKeys`.
+ *
+ * Safety: start < end; the list has room for 4 * (end - start + 1) bytes.
+ */
+export function extractKeys(start: usize, end: usize, keySet: usize, list: usize): usize {
+  setPtr = keySet;
+  listPtr = list;
+  if (isAscii(start, end)) extractAscii(start, end);
+  else extractUtf8(start, end);
+  return listPtr;
+}
+
+function extractAscii(start: usize, end: usize): void {
+  let key = shift(SYMBOL_NEWLINE, asciiSymbol(load<u8>(start)));
+  for (let ptr = start + 1; ptr < end; ptr++) {
+    key = shift(key, asciiSymbol(load<u8>(ptr)));
+    addKey(key);
+  }
+  if (load<u8>(end - 1) != 10) addKey(shift(key, SYMBOL_NEWLINE));
+}
+
+function extractUtf8(start: usize, end: usize): void {
+  let key = SYMBOL_NEWLINE;
+  let isFirst = true;
+  let ptr = start;
+  while (ptr < end) {
+    const decoded = decodeUtf8(ptr, end);
+    ptr += decodedSize(decoded);
+    const point = decodedPoint(decoded);
+    key = shift(key, point < 128 ? asciiSymbol(point) : codePointSymbol(point));
+    if (!isFirst) addKey(key);
+    isFirst = false;
+  }
+  if (load<u8>(end - 1) != 10) addKey(shift(key, SYMBOL_NEWLINE));
+}
+
+/** Empties the set by the list of the keys in it. */
+export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
+  for (let ptr = list; ptr < listEnd; ptr += 4) {
+    store<u32>(keySet + ((load<u32>(ptr) >> 5) << 2), 0);
+  }
+}
+
+/** Whether the middle symbol of a key is a newline; such keys are listed but never indexed. */
+@inline
+export function isMiddleNewline(key: u32): bool {
+  return ((key >> SYMBOL_BITS) & SYMBOL_MASK) == SYMBOL_NEWLINE;
+}

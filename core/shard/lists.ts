@@ -1,0 +1,92 @@
+// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list would cost,
+// and adds the piece of one stripe to a bitmap. Knows nothing of queries. FORMAT.md, "Postings".
+
+import { LIST_SINGLE_SHIFT, STRIPE_BLOCKS } from '../shared/format.ts';
+import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
+import { ShardView } from './open.ts';
+import { decodePiece, pieceSize, setBit } from './piece.ts';
+
+export const GRAM_ABSENT: u32 = 0xffffffff;
+const SINGLE_MASK: u32 = 0x7fffffff;
+
+/** Index of the first gram whose key is not below `key`; gramCount if there is none. */
+export function lowerGram(view: ShardView, key: u32): u32 {
+  let start: u32 = 0;
+  let end = view.gramCount;
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    if (load<u32>(<usize>view.gramKeys + (<usize>middle << 2)) < key) start = middle + 1;
+    else end = middle;
+  }
+  return start;
+}
+
+/** Index of the gram with this key, or GRAM_ABSENT. */
+export function findGram(view: ShardView, key: u32): u32 {
+  const index = lowerGram(view, key);
+  if (index == view.gramCount) return GRAM_ABSENT;
+  return load<u32>(<usize>view.gramKeys + (<usize>index << 2)) == key ? index : GRAM_ABSENT;
+}
+
+@inline
+function listReference(view: ShardView, gram: u32): u32 {
+  return load<u32>(<usize>view.gramLists + (<usize>gram << 2));
+}
+
+@inline
+function isSingle(reference: u32): bool {
+  return reference >> LIST_SINGLE_SHIFT != 0;
+}
+
+/** Coded bytes of a list, 0 for a single posting: what the order of reading goes by. */
+export function listSize(view: ShardView, gram: u32): u32 {
+  const reference = listReference(view, gram);
+  if (isSingle(reference)) return 0;
+  let next = gram + 1;
+  while (isSingle(listReference(view, next))) next++;
+  return listReference(view, next) - reference;
+}
+
+/** Stripes that hold some of the list, a bit each. */
+export function listMask(view: ShardView, gram: u32): u32 {
+  const reference = listReference(view, gram);
+  if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / STRIPE_BLOCKS);
+  return load<u32>(<usize>view.postings + reference);
+}
+
+/** Coded bytes that the last readStripe or the last stripeCost looked at. */
+export let pieceBytes: u32 = 0;
+
+/** Head of the piece in `stripe` and, in piecePtr, where it lies; 0 if the list leaves the section. */
+let piecePtr: usize = 0;
+
+function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
+  const list = <usize>view.postings + reference;
+  const end = <usize>view.postings + view.postingsSize;
+  const mask = load<u32>(list);
+  const count = popcnt(mask);
+  let ptr = list + 4 + (<usize>count << 1);
+  if (ptr > end) return 0;
+  const before = popcnt(mask & (((<u32>1) << stripe) - 1));
+  for (let i: u32 = 0; i < before; i++) ptr += pieceSize(load<u16>(list + 4 + (<usize>i << 1)));
+  const head = <u32>load<u16>(list + 4 + (<usize>before << 1));
+  piecePtr = ptr;
+  return ptr + pieceSize(head) <= end ? head : 0;
+}
+
+/**
+ * Sets the bits of the list's blocks in `stripe`, which its mask holds, in the bitmap of 1,024 bytes;
+ * their coded bytes stand in pieceBytes.
+ */
+export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: usize): i32 {
+  const reference = listReference(view, gram);
+  if (isSingle(reference)) {
+    pieceBytes = 0;
+    setBit(bitmapPtr, (reference & SINGLE_MASK) % STRIPE_BLOCKS);
+    return STATUS_OK;
+  }
+  const head = seekPiece(view, reference, stripe);
+  if (head == 0) return STATUS_PIECE;
+  pieceBytes = pieceSize(head);
+  return decodePiece(head, piecePtr, bitmapPtr);
+}

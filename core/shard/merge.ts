@@ -1,0 +1,143 @@
+// Joins the coded stripes of a shard into its gram dictionary and posting lists, without decoding any
+// piece: for each key, in order, a mask of the stripes that hold it, their piece heads, their pieces. The
+// postings leave in portions through an output area that the host empties; keys and list references
+// collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
+
+import { GRAM_KEY_COUNT, LIST_SINGLE_SHIFT, STRIPE_BLOCKS, STRIPE_COUNT_MAX } from '../shared/format.ts';
+import { PIECE_SINGLE } from '../shared/format.ts';
+import { pieceCode, pieceSize } from './piece.ts';
+
+/** Longest list: mask, heads, and a full piece in every stripe. */
+const LIST_SIZE_MAX: usize = 4 + STRIPE_COUNT_MAX * (2 + 1024);
+const NO_KEY: u32 = 0xffffffff;
+
+/** Where the merge stands in one stripe. */
+@unmanaged
+class StripeCursor {
+  keyPtr: u32;
+  keyEnd: u32;
+  headPtr: u32;
+  piecePtr: u32;
+}
+const CURSOR_SIZE: usize = 16;
+if (offsetof<StripeCursor>() != CURSOR_SIZE) ERROR('StripeCursor: size');
+
+const cursors: usize = memory.data(512, 16);
+let cursorCount: u32 = 0;
+let keysPtr: usize = 0;
+let listsPtr: usize = 0;
+let gramCount: u32 = 0;
+let postingsSize: u32 = 0;
+
+@inline
+function cursorAt(stripe: u32): StripeCursor {
+  return changetype<StripeCursor>(cursors + <usize>stripe * CURSOR_SIZE);
+}
+
+/** Starts a merge; `tables` has room for GRAM_KEY_COUNT keys and as many references: 16 MiB and 4 bytes. */
+export function mergeBegin(tables: usize): void {
+  cursorCount = 0;
+  keysPtr = tables;
+  listsPtr = tables + <usize>GRAM_KEY_COUNT * 4;
+  gramCount = 0;
+  postingsSize = 0;
+}
+
+/** Adds the next stripe, in the builder's form, at `ptr`; it must stay there to the end of the merge. */
+export function mergeAddStripe(ptr: usize): void {
+  assert(cursorCount < STRIPE_COUNT_MAX);
+  const count = load<u32>(ptr);
+  const cursor = cursorAt(cursorCount++);
+  cursor.keyPtr = <u32>ptr + 4;
+  cursor.keyEnd = cursor.keyPtr + count * 4;
+  cursor.headPtr = cursor.keyEnd;
+  cursor.piecePtr = cursor.headPtr + ((count * 2 + 3) & ~3);
+}
+
+/** Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the end. */
+export function mergeStep(out: usize, outEnd: usize): u32 {
+  let ptr = out;
+  while (ptr + LIST_SIZE_MAX <= outEnd) {
+    const key = lowestKey();
+    if (key == NO_KEY) break;
+    const listOffset = postingsSize + <u32>(ptr - out);
+    ptr = mergeKey(key, listOffset, ptr);
+  }
+  postingsSize += <u32>(ptr - out);
+  return <u32>(ptr - out);
+}
+
+/** Ends the merge: the reference behind the last list. Returns the number of grams. */
+export function mergeFinish(): u32 {
+  store<u32>(listsPtr + (<usize>gramCount << 2), postingsSize);
+  return gramCount;
+}
+
+export function mergeKeys(): usize {
+  return keysPtr;
+}
+export function mergeLists(): usize {
+  return listsPtr;
+}
+
+function lowestKey(): u32 {
+  let lowest = NO_KEY;
+  for (let i: u32 = 0; i < cursorCount; i++) {
+    const cursor = cursorAt(i);
+    if (cursor.keyPtr < cursor.keyEnd) lowest = min(lowest, load<u32>(cursor.keyPtr));
+  }
+  return lowest;
+}
+
+@inline
+function hasKey(cursor: StripeCursor, key: u32): bool {
+  return cursor.keyPtr < cursor.keyEnd && load<u32>(cursor.keyPtr) == key;
+}
+
+/** Writes the list of `key` at `out` and steps its cursors on; returns the list's end. */
+function mergeKey(key: u32, listOffset: u32, out: usize): usize {
+  let mask: u32 = 0;
+  let last: u32 = 0;
+  for (let i: u32 = 0; i < cursorCount; i++) {
+    if (!hasKey(cursorAt(i), key)) continue;
+    mask |= 1 << i;
+    last = i;
+  }
+  store<u32>(keysPtr + (<usize>gramCount << 2), key);
+  const referencePtr = listsPtr + (<usize>gramCount << 2);
+  gramCount++;
+  if (popcnt(mask) == 1) {
+    const cursor = cursorAt(last);
+    if (pieceCode(load<u16>(cursor.headPtr)) == PIECE_SINGLE) {
+      const blockId = last * STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
+      store<u32>(referencePtr, (<u32>1 << LIST_SINGLE_SHIFT) | blockId);
+      stepCursor(cursor);
+      return out;
+    }
+  }
+  store<u32>(referencePtr, listOffset);
+  return writeList(mask, out);
+}
+
+function writeList(mask: u32, out: usize): usize {
+  store<u32>(out, mask);
+  let headPtr = out + 4;
+  let piecePtr = headPtr + <usize>popcnt(mask) * 2;
+  for (; mask != 0; mask &= mask - 1) {
+    const cursor = cursorAt(ctz(mask));
+    const head = <u32>load<u16>(cursor.headPtr);
+    const size = pieceSize(head);
+    store<u16>(headPtr, <u16>head);
+    memory.copy(piecePtr, cursor.piecePtr, size);
+    headPtr += 2;
+    piecePtr += size;
+    stepCursor(cursor);
+  }
+  return piecePtr;
+}
+
+function stepCursor(cursor: StripeCursor): void {
+  cursor.piecePtr += pieceSize(load<u16>(cursor.headPtr));
+  cursor.headPtr += 2;
+  cursor.keyPtr += 4;
+}

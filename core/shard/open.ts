@@ -1,0 +1,392 @@
+// Opens a shard that lies in memory: checks header, section table and every row of the small tables, then
+// fills a view, the record of absolute addresses through which everything else reads. After that rows are
+// indexed without tests. Posting pieces are checked when they are decoded, content and checksums by
+// verify.ts. Details of a failure stay in openFailSection and openFailIndex.
+
+import {
+  BLOB_ROW_SIZE,
+  BLOCK_ROW_SIZE,
+  DOC_ROW_SIZE,
+  FORMAT_VERSION,
+  HEADER_BLOB_COUNT_OFFSET,
+  HEADER_BLOCK_COUNT_OFFSET,
+  HEADER_CHECKSUM_OFFSET,
+  HEADER_DOC_COUNT_OFFSET,
+  HEADER_FILE_SIZE_OFFSET,
+  HEADER_GRAM_COUNT_OFFSET,
+  HEADER_HASH_SIZE_OFFSET,
+  HEADER_LANGUAGE_COUNT_OFFSET,
+  HEADER_MAGIC_OFFSET,
+  HEADER_REPO_COUNT_OFFSET,
+  HEADER_SECTION_COUNT_OFFSET,
+  HEADER_SECTIONS_OFFSET,
+  HEADER_SIZE,
+  HEADER_VERSION_OFFSET,
+  LANGUAGE_ROW_SIZE,
+  LIST_SINGLE_SHIFT,
+  MAGIC_HIGH,
+  MAGIC_LOW,
+  NONE_ID,
+  REPO_ROW_SIZE,
+  SECTION_ALIGNMENT,
+  SECTION_BLOB_HASHES,
+  SECTION_BLOBS,
+  SECTION_BLOCKS,
+  SECTION_CONTENT,
+  SECTION_COUNT,
+  SECTION_DOCS,
+  SECTION_GRAM_KEYS,
+  SECTION_GRAM_LISTS,
+  SECTION_LANGUAGES,
+  SECTION_NAMES,
+  SECTION_PATHS,
+  SECTION_PATH_ORDER,
+  SECTION_POSTINGS,
+  SECTION_REPOS,
+  SECTION_ROW_SIZE,
+  SKIP_TOO_MANY_TRIGRAMS,
+  STRIPE_BLOCKS,
+  STRIPE_COUNT_MAX,
+  TAIL_SIZE,
+  GRAM_KEY_COUNT,
+} from '../shared/format.ts';
+import {
+  STATUS_BLOB_ROW,
+  STATUS_BLOCK_ROW,
+  STATUS_DOC_ROW,
+  STATUS_GRAM_KEYS,
+  STATUS_HEADER_CHECKSUM,
+  STATUS_LIST_RANGE,
+  STATUS_NAME_ROW,
+  STATUS_NOT_A_SHARD,
+  STATUS_OK,
+  STATUS_PATH_ORDER,
+  STATUS_SECTION_TABLE,
+  STATUS_TRUNCATED,
+  STATUS_VERSION,
+} from '../shared/status.ts';
+import { xxh64Begin, xxh64End, xxh64Update, XXH64_STATE_SIZE } from '../base/xxh64.ts';
+import { BlobRow, BlockRow, DocRow, LanguageRow, RepoRow, SectionRow } from './rows.ts';
+
+/** An open shard: absolute addresses of its sections and its counts. */
+@unmanaged
+export class ShardView {
+  base: u32;
+  content: u32;
+  contentSize: u32;
+  blobs: u32;
+  blobHashes: u32;
+  blocks: u32;
+  docs: u32;
+  paths: u32;
+  pathsSize: u32;
+  pathOrder: u32;
+  repos: u32;
+  languages: u32;
+  names: u32;
+  namesSize: u32;
+  gramKeys: u32;
+  gramLists: u32;
+  postings: u32;
+  postingsSize: u32;
+  docCount: u32;
+  blobCount: u32;
+  blockCount: u32; // blockIds, unused ones included
+  gramCount: u32;
+  repoCount: u32;
+  languageCount: u32;
+}
+
+/** Bytes of a view; the host reserves them. */
+export const SHARD_VIEW_SIZE: usize = 96;
+if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
+
+/** Section and row that the last failed open stumbled over. */
+export let openFailSection: u32 = 0;
+export let openFailIndex: u32 = 0;
+
+function fail(status: i32, section: u32, index: u32): i32 {
+  openFailSection = section;
+  openFailIndex = index;
+  return status;
+}
+
+const hashState: usize = memory.data(96, 16);
+
+/** Checksum of a header: its bytes with the checksum field as zeros. */
+export function headerChecksum(base: usize): u64 {
+  assert(XXH64_STATE_SIZE <= 96);
+  xxh64Begin(hashState, 0);
+  xxh64Update(hashState, base, HEADER_CHECKSUM_OFFSET);
+  store<u64>(zeros, 0);
+  xxh64Update(hashState, zeros, 8);
+  xxh64Update(hashState, base + HEADER_CHECKSUM_OFFSET + 8, HEADER_SIZE - HEADER_CHECKSUM_OFFSET - 8);
+  return xxh64End(hashState);
+}
+const zeros: usize = memory.data(8, 8);
+
+/**
+ * Opens the shard file of `size` bytes at `base` into the view at `viewPtr`. Linear in the small tables.
+ *
+ * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
+ */
+export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
+  let status = checkHeader(base, size);
+  if (status != STATUS_OK) return status;
+  const view = changetype<ShardView>(viewPtr);
+  view.base = <u32>base;
+  view.docCount = load<u32>(base, HEADER_DOC_COUNT_OFFSET);
+  view.blobCount = load<u32>(base, HEADER_BLOB_COUNT_OFFSET);
+  view.blockCount = load<u32>(base, HEADER_BLOCK_COUNT_OFFSET);
+  view.gramCount = load<u32>(base, HEADER_GRAM_COUNT_OFFSET);
+  view.repoCount = load<u32>(base, HEADER_REPO_COUNT_OFFSET);
+  view.languageCount = load<u32>(base, HEADER_LANGUAGE_COUNT_OFFSET);
+  status = placeSections(view);
+  if (status != STATUS_OK) return status;
+  status = checkBlobs(view);
+  if (status != STATUS_OK) return status;
+  status = checkBlocks(view);
+  if (status != STATUS_OK) return status;
+  status = checkNames(view);
+  if (status != STATUS_OK) return status;
+  status = checkDocs(view);
+  if (status != STATUS_OK) return status;
+  return checkGrams(view);
+}
+
+function checkHeader(base: usize, size: u32): i32 {
+  if (size < HEADER_SIZE + TAIL_SIZE) return fail(STATUS_TRUNCATED, 0, size);
+  if (
+    load<u32>(base, HEADER_MAGIC_OFFSET) != MAGIC_LOW ||
+    load<u32>(base, HEADER_MAGIC_OFFSET + 4) != MAGIC_HIGH
+  ) {
+    return fail(STATUS_NOT_A_SHARD, 0, 0);
+  }
+  const version = load<u32>(base, HEADER_VERSION_OFFSET);
+  if (version != FORMAT_VERSION) return fail(STATUS_VERSION, 0, version);
+  if (load<u32>(base, HEADER_FILE_SIZE_OFFSET) != size) return fail(STATUS_TRUNCATED, 0, size);
+  if (load<u64>(base, HEADER_CHECKSUM_OFFSET) != headerChecksum(base)) {
+    return fail(STATUS_HEADER_CHECKSUM, 0, 0);
+  }
+  return STATUS_OK;
+}
+
+/** Row of the section with this kind; sections stand in the order of their kinds. */
+@inline
+export function sectionRow(base: usize, kind: u32): SectionRow {
+  return changetype<SectionRow>(base + HEADER_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE);
+}
+
+/** Checks order, alignment and bounds of all sections and the sizes that the counts demand. */
+function placeSections(view: ShardView): i32 {
+  const base = <usize>view.base;
+  const fileSize = load<u32>(base, HEADER_FILE_SIZE_OFFSET);
+  if (load<u32>(base, HEADER_SECTION_COUNT_OFFSET) != SECTION_COUNT) {
+    return fail(STATUS_SECTION_TABLE, 0, 0);
+  }
+  let end: u32 = HEADER_SIZE;
+  for (let kind: u32 = 1; kind <= SECTION_COUNT; kind++) {
+    const row = sectionRow(base, kind);
+    const isPlaced =
+      row.kind == kind &&
+      row.start >= end &&
+      row.start % SECTION_ALIGNMENT == 0 &&
+      row.start <= fileSize - TAIL_SIZE &&
+      row.size <= fileSize - TAIL_SIZE - row.start;
+    if (!isPlaced) return fail(STATUS_SECTION_TABLE, kind, 0);
+    end = row.start + row.size;
+  }
+  const hashSize = load<u32>(base, HEADER_HASH_SIZE_OFFSET);
+  if (hashSize != 20 && hashSize != 32) return fail(STATUS_SECTION_TABLE, SECTION_BLOB_HASHES, 0);
+  if (view.blockCount > STRIPE_BLOCKS * STRIPE_COUNT_MAX) {
+    return fail(STATUS_SECTION_TABLE, SECTION_BLOCKS, view.blockCount);
+  }
+  if (view.gramCount > GRAM_KEY_COUNT) return fail(STATUS_SECTION_TABLE, SECTION_GRAM_KEYS, 0);
+  view.content = addressOf(base, SECTION_CONTENT);
+  view.contentSize = sectionRow(base, SECTION_CONTENT).size;
+  view.blobs = addressOf(base, SECTION_BLOBS);
+  view.blobHashes = addressOf(base, SECTION_BLOB_HASHES);
+  view.blocks = addressOf(base, SECTION_BLOCKS);
+  view.docs = addressOf(base, SECTION_DOCS);
+  view.paths = addressOf(base, SECTION_PATHS);
+  view.pathsSize = sectionRow(base, SECTION_PATHS).size;
+  view.pathOrder = addressOf(base, SECTION_PATH_ORDER);
+  view.repos = addressOf(base, SECTION_REPOS);
+  view.languages = addressOf(base, SECTION_LANGUAGES);
+  view.names = addressOf(base, SECTION_NAMES);
+  view.namesSize = sectionRow(base, SECTION_NAMES).size;
+  view.gramKeys = addressOf(base, SECTION_GRAM_KEYS);
+  view.gramLists = addressOf(base, SECTION_GRAM_LISTS);
+  view.postings = addressOf(base, SECTION_POSTINGS);
+  view.postingsSize = sectionRow(base, SECTION_POSTINGS).size;
+  if (!hasRows(base, SECTION_BLOBS, view.blobCount, BLOB_ROW_SIZE)) return tableFail(SECTION_BLOBS);
+  if (!hasRows(base, SECTION_BLOB_HASHES, view.blobCount, hashSize)) return tableFail(SECTION_BLOB_HASHES);
+  if (!hasRows(base, SECTION_BLOCKS, view.blockCount + 1, BLOCK_ROW_SIZE)) return tableFail(SECTION_BLOCKS);
+  if (!hasRows(base, SECTION_DOCS, view.docCount, DOC_ROW_SIZE)) return tableFail(SECTION_DOCS);
+  if (!hasRows(base, SECTION_PATH_ORDER, view.docCount, 4)) return tableFail(SECTION_PATH_ORDER);
+  if (!hasRows(base, SECTION_REPOS, view.repoCount, REPO_ROW_SIZE)) return tableFail(SECTION_REPOS);
+  if (!hasRows(base, SECTION_LANGUAGES, view.languageCount, LANGUAGE_ROW_SIZE)) {
+    return tableFail(SECTION_LANGUAGES);
+  }
+  if (!hasRows(base, SECTION_GRAM_KEYS, view.gramCount, 4)) return tableFail(SECTION_GRAM_KEYS);
+  if (!hasRows(base, SECTION_GRAM_LISTS, view.gramCount + 1, 4)) return tableFail(SECTION_GRAM_LISTS);
+  return STATUS_OK;
+}
+
+@inline
+function addressOf(base: usize, kind: u32): u32 {
+  return <u32>base + sectionRow(base, kind).start;
+}
+
+/** Whether a section has exactly `count` rows; in 64 bits, so that no count wraps. */
+function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
+  return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
+}
+
+function tableFail(section: u32): i32 {
+  return fail(STATUS_SECTION_TABLE, section, 0);
+}
+
+@inline
+export function blobAt(view: ShardView, blobId: u32): BlobRow {
+  return changetype<BlobRow>(<usize>view.blobs + <usize>blobId * BLOB_ROW_SIZE);
+}
+@inline
+export function blockAt(view: ShardView, blockId: u32): BlockRow {
+  return changetype<BlockRow>(<usize>view.blocks + <usize>blockId * BLOCK_ROW_SIZE);
+}
+@inline
+export function docAt(view: ShardView, docId: u32): DocRow {
+  return changetype<DocRow>(<usize>view.docs + <usize>docId * DOC_ROW_SIZE);
+}
+
+/** Blobs lie back to back in the content, their blocks in ascending order; each has a first doc. */
+function checkBlobs(view: ShardView): i32 {
+  let content: u32 = 0;
+  let block: u32 = 0;
+  for (let i: u32 = 0; i < view.blobCount; i++) {
+    const row = blobAt(view, i);
+    const isSound =
+      row.contentOffset == content &&
+      row.size > 0 &&
+      row.size <= view.contentSize - content &&
+      row.firstBlock >= block &&
+      row.firstBlock <= view.blockCount &&
+      row.blockCount > 0 &&
+      row.blockCount <= view.blockCount - row.firstBlock &&
+      row.firstDoc < view.docCount &&
+      docAt(view, row.firstDoc).blobId == i;
+    if (!isSound) return fail(STATUS_BLOB_ROW, SECTION_BLOBS, i);
+    content += row.size;
+    block = row.firstBlock + row.blockCount;
+  }
+  return content == view.contentSize ? STATUS_OK : fail(STATUS_BLOB_ROW, SECTION_BLOBS, view.blobCount);
+}
+
+/** Blocks ascend; those of a blob lie inside it and begin where it begins. */
+function checkBlocks(view: ShardView): i32 {
+  for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
+    const row = blockAt(view, blockId);
+    if (row.contentOffset > blockAt(view, blockId + 1).contentOffset) return blockFail(blockId);
+    if (row.blobId == NONE_ID) {
+      // An unused blockId is empty.
+      if (row.contentOffset != blockAt(view, blockId + 1).contentOffset) return blockFail(blockId);
+      continue;
+    }
+    if (row.blobId >= view.blobCount) return blockFail(blockId);
+    const blob = blobAt(view, row.blobId);
+    const isInside = blockId >= blob.firstBlock && blockId - blob.firstBlock < blob.blockCount;
+    if (!isInside || row.line > row.contentOffset - blob.contentOffset) return blockFail(blockId);
+  }
+  for (let i: u32 = 0; i < view.blobCount; i++) {
+    const blob = blobAt(view, i);
+    const end = blockAt(view, blob.firstBlock + blob.blockCount).contentOffset;
+    const isWhole =
+      blockAt(view, blob.firstBlock).contentOffset == blob.contentOffset &&
+      end == blob.contentOffset + blob.size;
+    if (!isWhole) return fail(STATUS_BLOB_ROW, SECTION_BLOCKS, i);
+  }
+  const end = blockAt(view, view.blockCount);
+  const isEnd = end.contentOffset == view.contentSize && end.blobId == NONE_ID;
+  return isEnd ? STATUS_OK : blockFail(view.blockCount);
+}
+
+function blockFail(blockId: u32): i32 {
+  return fail(STATUS_BLOCK_ROW, SECTION_BLOCKS, blockId);
+}
+
+function checkNames(view: ShardView): i32 {
+  for (let i: u32 = 0; i < view.repoCount; i++) {
+    const row = changetype<RepoRow>(<usize>view.repos + <usize>i * REPO_ROW_SIZE);
+    if (row.nameOffset > view.namesSize || row.nameSize > view.namesSize - row.nameOffset) {
+      return fail(STATUS_NAME_ROW, SECTION_REPOS, i);
+    }
+  }
+  for (let i: u32 = 0; i < view.languageCount; i++) {
+    const row = changetype<LanguageRow>(<usize>view.languages + <usize>i * LANGUAGE_ROW_SIZE);
+    if (row.nameOffset > view.namesSize || row.nameSize > view.namesSize - row.nameOffset) {
+      return fail(STATUS_NAME_ROW, SECTION_LANGUAGES, i);
+    }
+  }
+  return STATUS_OK;
+}
+
+function checkDocs(view: ShardView): i32 {
+  let path: u32 = 0;
+  for (let docId: u32 = 0; docId < view.docCount; docId++) {
+    const row = docAt(view, docId);
+    const isSound =
+      row.pathOffset == path &&
+      row.pathSize > 0 &&
+      row.pathSize <= view.pathsSize - path &&
+      row.repoIndex < view.repoCount &&
+      row.languageIndex < view.languageCount &&
+      row.skipReason <= SKIP_TOO_MANY_TRIGRAMS &&
+      row.tier <= 2 &&
+      row.padding == 0 &&
+      row.pathRank < view.docCount &&
+      load<u32>(<usize>view.pathOrder + (<usize>row.pathRank << 2)) == docId &&
+      isBlobSound(view, row, docId);
+    if (!isSound) return fail(STATUS_DOC_ROW, SECTION_DOCS, docId);
+    path += row.pathSize;
+  }
+  return path == view.pathsSize ? STATUS_OK : fail(STATUS_PATH_ORDER, SECTION_PATHS, path);
+}
+
+/** A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend. */
+function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
+  if (row.blobId == NONE_ID) return row.nextDoc == NONE_ID;
+  if (row.blobId >= view.blobCount || blobAt(view, row.blobId).firstDoc > docId) return false;
+  if (row.size != blobAt(view, row.blobId).size) return false;
+  if (row.nextDoc == NONE_ID) return true;
+  if (row.nextDoc <= docId || row.nextDoc >= view.docCount) return false;
+  return docAt(view, row.nextDoc).blobId == row.blobId;
+}
+
+/** Keys ascend; lists lie in the postings, in order. */
+function checkGrams(view: ShardView): i32 {
+  let previousKey: i64 = -1;
+  let previousList: u32 = 0;
+  for (let i: u32 = 0; i < view.gramCount; i++) {
+    const key = load<u32>(<usize>view.gramKeys + (<usize>i << 2));
+    if (<i64>key <= previousKey || key >= GRAM_KEY_COUNT) {
+      return fail(STATUS_GRAM_KEYS, SECTION_GRAM_KEYS, i);
+    }
+    previousKey = key;
+    const reference = load<u32>(<usize>view.gramLists + (<usize>i << 2));
+    if (reference >> LIST_SINGLE_SHIFT) {
+      if ((reference & 0x7fffffff) >= view.blockCount) return listFail(i);
+      continue;
+    }
+    // A list has at least a mask, a head and a piece of two bytes.
+    if (reference < previousList || reference > view.postingsSize) return listFail(i);
+    if (view.postingsSize - reference < 8) return listFail(i);
+    previousList = reference + 8;
+  }
+  const end = load<u32>(<usize>view.gramLists + (<usize>view.gramCount << 2));
+  return end == view.postingsSize ? STATUS_OK : listFail(view.gramCount);
+}
+
+function listFail(index: u32): i32 {
+  return fail(STATUS_LIST_RANGE, SECTION_GRAM_LISTS, index);
+}

@@ -1,0 +1,28 @@
+// Outcomes of core calls: 0 = OK, negative = what went wrong. The daemon turns them into words.
+
+export const STATUS_OK = 0;
+/** The arena or the output area given by the caller is too small; call again with a larger one. */
+export const STATUS_OUT_OF_MEMORY = -1;
+export const STATUS_TOO_MANY_TRIGRAMS = -2;
+export const STATUS_STRIPES_FULL = -3;
+
+// Shard files.
+export const STATUS_NOT_A_SHARD = -10;
+export const STATUS_VERSION = -11;
+export const STATUS_TRUNCATED = -12;
+export const STATUS_HEADER_CHECKSUM = -13;
+export const STATUS_SECTION_TABLE = -14;
+export const STATUS_SECTION_CHECKSUM = -15;
+export const STATUS_BLOB_ROW = -16;
+export const STATUS_BLOCK_ROW = -17;
+export const STATUS_DOC_ROW = -18;
+export const STATUS_PATH_ORDER = -19;
+export const STATUS_NAME_ROW = -20;
+export const STATUS_GRAM_KEYS = -21;
+export const STATUS_LIST_RANGE = -22;
+export const STATUS_PIECE = -23;
+export const STATUS_CONTENT = -24;
+
+// Plans.
+export const STATUS_BAD_PLAN = -40;
+export const STATUS_NEEDLE_TOO_LONG = -41;

@@ -1,0 +1,46 @@
+// The alphabet of gram keys: 128 symbols of 7 bits, made from code points folded by Unicode simple
+// folding, so that text and query that differ in case only have equal symbols.
+//   ASCII: the folded byte itself; tab, newline and carriage return are themselves, other controls 0.
+//   Others: one of 55 classes by the folded code point, which take the codes that folded ASCII leaves
+//   free (26 capitals, 29 controls). A bad byte counts as U+FFFD.
+// K (U+212A) and long s (U+017F) fold into ASCII and get the symbols of k and s.
+
+import { foldCodePoint } from './fold.ts';
+
+export const SYMBOL_NEWLINE: u32 = 10;
+
+const CLASS_COUNT: u32 = 55;
+
+/** Symbol of each ASCII byte; 128 bytes of static memory, filled by `symbolsInit`. */
+const asciiSymbols: usize = memory.data(128);
+/** Code of each class beyond ASCII. */
+const classSymbols: usize = memory.data(64);
+
+/** Fills the tables. Called once before any other function here. */
+export function symbolsInit(): void {
+  let classIndex: u32 = 0;
+  for (let byte: u32 = 0; byte < 128; byte++) {
+    const isCapital = byte >= 65 && byte <= 90;
+    const isText = byte == 9 || byte == 10 || byte == 13 || (byte >= 32 && byte < 127);
+    store<u8>(asciiSymbols + byte, <u8>(isCapital ? byte + 32 : isText ? byte : 0));
+    if (isCapital || (!isText && byte != 0)) {
+      store<u8>(classSymbols + classIndex, <u8>byte);
+      classIndex++;
+    }
+  }
+  assert(classIndex == CLASS_COUNT);
+}
+
+/** Symbol of an ASCII byte. Safety: byte < 128. */
+@inline
+export function asciiSymbol(byte: u32): u32 {
+  return load<u8>(asciiSymbols + byte);
+}
+
+/** Symbol of any code point. */
+export function codePointSymbol(codePoint: u32): u32 {
+  const folded = foldCodePoint(codePoint);
+  if (folded < 128) return asciiSymbol(folded);
+  // Why: neighbours in a script differ in their low bits; a multiplication spreads them over the classes.
+  return load<u8>(classSymbols + (((folded * 2654435761) >> 8) % CLASS_COUNT));
+}
