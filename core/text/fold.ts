@@ -5,6 +5,8 @@
 
 import { FOLD_CLASS_MAX, FOLD_DELTA_BIAS, FOLD_RANGE_COUNT, FOLD_TABLE } from './fold-table';
 
+export { FOLD_CLASS_MAX };
+
 const ROW_SIZE: usize = 12;
 
 /** A range of the table; fold-table.ts describes it. */

@@ -1,0 +1,18 @@
+// How common bytes are in source code: the estimate by which scanners choose what to look for.
+
+import { BYTE_FREQUENCY_TABLE } from './frequency-table';
+
+/** Sum of all frequencies, about: a frequency is occurrences in this many bytes. */
+export const FREQUENCY_UNIT: u32 = 65536;
+
+/** Occurrences of `byte` in FREQUENCY_UNIT bytes of source code; at least 1. */
+@inline
+export function byteFrequency(byte: u8): u32 {
+  return <u32>load<u16>(BYTE_FREQUENCY_TABLE + (<usize>byte << 1));
+}
+
+/** As byteFrequency, for the two cases of a letter together if `orMask` is 0x20, for one byte if it is 0. */
+@inline
+export function maskedFrequency(byte: u8, orMask: u8): u32 {
+  return byteFrequency(byte) + (orMask != 0 ? byteFrequency(byte ^ orMask) : 0);
+}

@@ -1,0 +1,78 @@
+// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, too short to doubt.
+// Tests run both over the same cases; nothing else uses them.
+
+import { decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
+import { foldCodePoint } from '../text/fold';
+
+/** As countByte. */
+export function countByteScalar(start: usize, end: usize, byte: u8): u32 {
+  let count: u32 = 0;
+  for (let ptr = start; ptr < end; ptr++) if (load<u8>(ptr) == byte) count++;
+  return count;
+}
+
+/** As findByte. */
+export function findByteScalar(start: usize, end: usize, byte: u8): usize {
+  for (let ptr = start; ptr < end; ptr++) if (load<u8>(ptr) == byte) return ptr;
+  return end;
+}
+
+/** As findLastByte. */
+export function findLastByteScalar(start: usize, end: usize, byte: u8): usize {
+  let ptr = end;
+  while (ptr > start) {
+    ptr--;
+    if (load<u8>(ptr) == byte) return ptr;
+  }
+  return end;
+}
+
+/** As countCodePoints. */
+export function countCodePointsScalar(start: usize, end: usize): u32 {
+  let count: u32 = 0;
+  for (let ptr = start; ptr < end; ptr += decodedSize(decodeUtf8(ptr, end))) count++;
+  return count;
+}
+
+/** End of the match of the needle (valid for both sides) that starts at `ptr`; 0 if none does. */
+function matchScalar(
+  needle: usize,
+  needleEnd: usize,
+  ptr: usize,
+  end: usize,
+  isFolding: bool,
+): usize {
+  while (needle < needleEnd) {
+    if (ptr >= end) return 0;
+    const wanted = decodeUtf8(needle, needleEnd);
+    const found = decodeUtf8(ptr, end);
+    let wantedPoint = decodedPoint(wanted);
+    let foundPoint = decodedPoint(found);
+    if (isFolding) {
+      wantedPoint = foldCodePoint(wantedPoint);
+      foundPoint = foldCodePoint(foundPoint);
+    }
+    if (wantedPoint != foundPoint) return 0;
+    needle += decodedSize(wanted);
+    ptr += decodedSize(found);
+  }
+  return ptr;
+}
+
+/** As countNeedle, of a needle that is given as UTF-8 and not empty. */
+export function countNeedleScalar(
+  needle: usize,
+  needleEnd: usize,
+  start: usize,
+  end: usize,
+  isFolding: bool,
+): u32 {
+  let count: u32 = 0;
+  let ptr = start;
+  while (ptr < end) {
+    const matchEnd = matchScalar(needle, needleEnd, ptr, end, isFolding);
+    if (matchEnd != 0) count++;
+    ptr = matchEnd != 0 ? matchEnd : ptr + decodedSize(decodeUtf8(ptr, end));
+  }
+  return count;
+}

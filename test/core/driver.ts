@@ -1,0 +1,113 @@
+// Compiles AssemblyScript entry files of the tests in memory, with the options of asconfig.json, debug
+// (asserts on) and release, and instantiates them on a memory of their own. What a failing assert says
+// (text, file, line) becomes the message of a JavaScript error.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import asc from 'assemblyscript/asc';
+
+const PAGES_MAX = 65536;
+const PAGE_SIZE = 65536;
+
+/** The two builds that every AssemblyScript function is tested in. */
+export const BUILDS = ['debug', 'release'] as const;
+export type Build = (typeof BUILDS)[number];
+
+/** What an entry file exports, as the host sees it; u64 is bigint, u32 may come back negative. */
+export type CoreExports = Record<string, (...values: never[]) => unknown>;
+
+/** An instance of a test entry file. */
+export interface CoreInstance<Exports> {
+  exports: Exports;
+  /** All of linear memory. */
+  bytes: Uint8Array;
+  /** First address that static data does not use, rounded up to 64. */
+  base: number;
+}
+
+type OptionValue = string | number | boolean | string[];
+
+/** The checkout: the closest folder above this file that holds asconfig.json. */
+export const root = findRoot(path.dirname(fileURLToPath(import.meta.url)));
+
+function findRoot(folder: string): string {
+  try {
+    readFileSync(path.join(folder, 'asconfig.json'));
+    return folder;
+  } catch {
+    return findRoot(path.dirname(folder));
+  }
+}
+
+/** The options of asconfig.json for `build` as arguments of asc, without those that name files. */
+function compilerArguments(build: Build): string[] {
+  const config = JSON.parse(readFileSync(path.join(root, 'asconfig.json'), 'utf8')) as {
+    options: Record<string, OptionValue>;
+    targets: Record<Build, Record<string, OptionValue>>;
+  };
+  const options = { ...config.options, ...config.targets[build] };
+  return Object.entries(options).flatMap(([name, value]) => {
+    if (name === 'outFile' || name === 'sourceMap' || value === false) return [];
+    return value === true ? [`--${name}`] : [`--${name}`, String(value)];
+  });
+}
+
+/** Compiles `entry`, a path from the checkout, to WebAssembly. Errors: what asc printed. */
+async function compileEntry(entry: string, build: Build): Promise<WebAssembly.Module> {
+  let binary: Uint8Array | undefined;
+  let messages = '';
+  const { error } = await asc.main(
+    [
+      entry,
+      '--outFile',
+      'out.wasm',
+      '--baseDir',
+      root,
+      '--config',
+      'none',
+      ...compilerArguments(build),
+    ],
+    {
+      writeFile: (_name, contents) => {
+        if (typeof contents !== 'string') binary = contents;
+      },
+      stderr: { write: (text) => void (messages += String(text)) },
+    },
+  );
+  if (error !== null || binary === undefined) throw new Error(`${entry} (${build}): ${messages}`);
+  return WebAssembly.compile(new Uint8Array(binary));
+}
+
+const modules = new Map<string, Promise<WebAssembly.Module>>();
+
+/** The UTF-16 string of AssemblyScript at `ptr`; its size in bytes stands before it. */
+function readString(memory: WebAssembly.Memory, ptr: number): string {
+  const size = new DataView(memory.buffer).getUint32(ptr - 4, true);
+  return new TextDecoder('utf-16le').decode(memory.buffer.slice(ptr, ptr + size));
+}
+
+/**
+ * A fresh instance of `entry` (a path from the checkout; it exports heapBase) on a memory of `pages` pages
+ * of 64 KiB, which never grows. Compiled once for each build and process.
+ */
+export async function instantiateCore<Exports>(
+  entry: string,
+  build: Build,
+  pages = 64,
+): Promise<CoreInstance<Exports>> {
+  const key = `${build} ${entry}`;
+  const compiled = modules.get(key) ?? compileEntry(entry, build);
+  modules.set(key, compiled);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: PAGES_MAX });
+  const abort = (message: number, file: number, line: number, column: number): never => {
+    throw new Error(
+      `${message === 0 ? 'abort' : readString(memory, message)} at ${readString(memory, file)}:${line}:${column}`,
+    );
+  };
+  const { exports } = await WebAssembly.instantiate(await compiled, { env: { memory, abort } });
+  const heapBase = exports['heapBase'] as () => number;
+  const base = Math.ceil(heapBase() / 64) * 64;
+  if (base > pages * PAGE_SIZE) throw new Error(`${entry}: static data does not fit in memory`);
+  return { exports: exports as unknown as Exports, bytes: new Uint8Array(memory.buffer), base };
+}

@@ -1,0 +1,135 @@
+// The slow twins in JavaScript: UTF-8 with one U+FFFD for each bad byte, case folding by the engine's own
+// regular expressions, and substring search over code points. They import nothing from the core.
+
+import fc from 'fast-check';
+
+export const REPLACEMENT = 0xfffd;
+
+/** A code point and where it lies: bytes from the start of its text. */
+export interface Point {
+  point: number;
+  offset: number;
+  size: number;
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** The code point of the well-formed sequence that `bytes` is; undefined if it is anything else. */
+function onePoint(bytes: Uint8Array): number | undefined {
+  try {
+    const text = strict.decode(bytes);
+    return [...text].length === 1 ? text.codePointAt(0) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The code points of `bytes`; a byte that is not part of a well-formed sequence is U+FFFD. */
+export function decodeText(bytes: Uint8Array): Point[] {
+  const points: Point[] = [];
+  for (let offset = 0; offset < bytes.length;) {
+    const found = [1, 2, 3, 4]
+      .map((size) => ({ size, point: onePoint(bytes.slice(offset, offset + size)) }))
+      .find(({ size, point }) => point !== undefined && offset + size <= bytes.length);
+    const { size, point } = found ?? { size: 1, point: undefined };
+    points.push({ point: point ?? REPLACEMENT, offset, size });
+    offset += size;
+  }
+  return points;
+}
+
+const folded = new Map<string, boolean>();
+
+/** True if the two code points are equal without regard to case. */
+export function foldsTogether(a: number, b: number): boolean {
+  if (a === b) return true;
+  if (a < 0x80 && b < 0x80) {
+    return String.fromCharCode(a).toLowerCase() === String.fromCharCode(b).toLowerCase();
+  }
+  const key = `${a} ${b}`;
+  const known = folded.get(key);
+  if (known !== undefined) return known;
+  const result = new RegExp(`^\\u{${a.toString(16)}}$`, 'iu').test(String.fromCodePoint(b));
+  folded.set(key, result);
+  return result;
+}
+
+/** First match of `needle` at or behind code point `from` of `haystack`, as indexes of code points. */
+export function findPoints(
+  haystack: Point[],
+  needle: number[],
+  from: number,
+  isCaseSensitive: boolean,
+): number {
+  for (let index = from; index + needle.length <= haystack.length; index++) {
+    const matches = needle.every((point, i) => {
+      const other = haystack[index + i]?.point ?? -1;
+      return isCaseSensitive ? point === other : foldsTogether(point, other);
+    });
+    if (matches) return index;
+  }
+  return -1;
+}
+
+/** Matches that do not overlap, from the left, as [start, end] in bytes. */
+export function findAll(
+  haystack: Uint8Array,
+  needle: Uint8Array,
+  isCaseSensitive: boolean,
+): [number, number][] {
+  const points = decodeText(haystack);
+  const wanted = decodeText(needle).map(({ point }) => point);
+  const matches: [number, number][] = [];
+  for (let from = 0; ; from += wanted.length) {
+    from = findPoints(points, wanted, from, isCaseSensitive);
+    if (from < 0) return matches;
+    const first = points[from];
+    const last = points[from + wanted.length - 1];
+    if (first === undefined || last === undefined) return matches;
+    matches.push([first.offset, last.offset + last.size]);
+  }
+}
+
+/** Pieces of text that the scanners could trip over: cases, Kelvin, long s, sigmas, bad bytes. */
+const pieces = [
+  ...['a', 'A', 'k', 'K', '\u212a', 's', 'S', '\u017f', 'q', 'Z', '_', '1', ' ', '\n', '"', '\\'],
+  ...[
+    'σ',
+    'ς',
+    'Σ',
+    'İ',
+    'ı',
+    'i',
+    'I',
+    'é',
+    'É',
+    'ß',
+    'ẞ',
+    'θ',
+    'ϴ',
+    'ﬅ',
+    'ﬆ',
+    '日',
+    '本',
+    '𐐀',
+    '𐐨',
+  ],
+  ...['ᏸ', 'Ᏸ', 'ꭰ', 'Ꭰ', 'Ω', 'ω', 'Ω', '\ufffd', '\ufeff', '\u0000', '\u001f', '\u007f', '😀'],
+].map((text) => new TextEncoder().encode(text));
+const badPieces = [
+  [0x80],
+  [0xc3],
+  [0xc0, 0xaf],
+  [0xe2, 0x84],
+  [0xed, 0xa0, 0x80],
+  [0xf4, 0x90, 0x80, 0x80],
+];
+const allPieces = [...pieces, ...badPieces.map((bytes) => Uint8Array.from(bytes))];
+
+/** Bytes made of few pieces, so that matches are frequent. */
+export function textArbitrary(pieceCountMax: number): fc.Arbitrary<Uint8Array> {
+  const piece = fc.constantFrom(...allPieces);
+  return fc
+    .array(piece, { maxLength: pieceCountMax })
+    .map((list) => Uint8Array.from(list.flatMap((bytes) => [...bytes])));
+}
