@@ -1,0 +1,55 @@
+// An arena: memory given out by moving one address up, and taken back all at once. An arena is named by
+// how long what lies in it lives; nothing in it is freed alone. Memory comes as it is, not zeroed: builds
+// with asserts fill what a reset takes back with 0xA5, so that a late reader fails where it can be seen.
+
+const POISON: u8 = 0xa5;
+
+/** Bytes of an arena's record. */
+export const ARENA_SIZE: usize = 12;
+
+/** The record, at a 4-aligned address of the caller's choice, outside the memory that it hands out. */
+@unmanaged
+export class Arena {
+  start: u32; // address of the first byte
+  end: u32; // address behind the last byte
+  next: u32; // start of the free part
+}
+
+if (offsetof<Arena>() != ARENA_SIZE) ERROR('Arena: size');
+
+/** Makes `arena` hand out [start, end), all of it free. `start` is not 0. */
+export function arenaInit(arena: Arena, start: usize, end: usize): void {
+  assert(start != 0 && start <= end, 'arena range');
+  arena.start = <u32>start;
+  arena.end = <u32>end;
+  arena.next = <u32>start;
+}
+
+/**
+ * Address of `size` free bytes, a multiple of `align` (a power of two); 0 if they do not fit, and then
+ * nothing was taken. They are the caller's until a reset to a mark made before.
+ */
+export function arenaAlloc(arena: Arena, size: usize, align: usize): usize {
+  assert(align != 0 && (align & (align - 1)) == 0, 'arena alignment');
+  const next = <usize>arena.next;
+  const end = <usize>arena.end;
+  const padding = (<usize>0 - next) & (align - 1);
+  if (padding > end - next || size > end - next - padding) return 0;
+  const ptr = next + padding;
+  arena.next = <u32>(ptr + size);
+  return ptr;
+}
+
+/** A position to which arenaReset may return, as long as no reset goes further back. */
+@inline
+export function arenaMark(arena: Arena): usize {
+  return <usize>arena.next;
+}
+
+/** Takes back all that was handed out since `mark`, which arenaMark returned. */
+export function arenaReset(arena: Arena, mark: usize): void {
+  const used = <usize>arena.next;
+  assert(mark >= <usize>arena.start && mark <= used, 'arena mark');
+  if (!ASC_NO_ASSERT) memory.fill(mark, POISON, used - mark);
+  arena.next = <u32>mark;
+}
