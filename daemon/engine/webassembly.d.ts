@@ -1,0 +1,33 @@
+// The part of the WebAssembly JavaScript interface that the engine and the tests use. Declared here because
+// the types of Node.js leave it to the browser's library, which a server program does not load.
+
+declare namespace WebAssembly {
+  type ExportValue = (...values: never[]) => unknown;
+
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+
+  interface MemoryDescriptor {
+    /** Pages of 64 KiB. */
+    initial: number;
+    maximum?: number;
+  }
+
+  class Memory {
+    constructor(descriptor: MemoryDescriptor);
+    readonly buffer: ArrayBuffer;
+  }
+
+  type Imports = Record<string, Record<string, Memory | ((...values: number[]) => unknown)>>;
+
+  class Instance {
+    constructor(module: Module, imports: Imports);
+    readonly exports: Readonly<Record<string, ExportValue>>;
+  }
+
+  class RuntimeError extends Error {}
+
+  function compile(bytes: Uint8Array): Promise<Module>;
+  function instantiate(module: Module, imports: Imports): Promise<Instance>;
+}
