@@ -2,6 +2,7 @@
 // groups end; this file walks over it from the left, item by item. What filters mean, which default
 // revision applies and how an expression is matched is left to the planner.
 
+import assert from 'node:assert/strict';
 import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { QueryError } from './error.ts';
 import { type Layout, layOut } from './layout.ts';
@@ -121,8 +122,8 @@ function readGroup(reader: Reader): QueryNode {
   reader.depth++;
   reader.index++;
   const node = readSides(reader);
-  // Invariant: a ")" is here. The layout calls a group only what has one, and never reads fewer
-  // parentheses as text than this walk does.
+  // Invariant: the layout calls a group only what has its ")", and this walk comes to it no later.
+  assert.equal(reader.characters[reader.index], ')');
   reader.depth--;
   reader.index++;
   reader.groupEnd = reader.index;

@@ -67,21 +67,12 @@ function tryReadPosixClass(reader: RegexReader, parts: ClassParts): boolean {
   const isClosed = characters[end] === ':' && characters[end + 1] === ']';
   const ranges = POSIX_CLASSES.get(characters.slice(nameStart, end).join(''));
   if (!isClosed || ranges === undefined) {
-    if (hasPosixEnd(reader)) failAt(reader, nameStart, 'unknown class name');
+    if (reader.posixEnd >= index + 2) failAt(reader, nameStart, 'unknown class name');
     return false;
   }
   reader.index = end + 2;
   parts.ranges.push(...(nameStart === index + 2 ? ranges : complementRanges(ranges)));
   return true;
-}
-
-/** Whether a `:]` stands somewhere behind the `[:` at the index. */
-function hasPosixEnd(reader: RegexReader): boolean {
-  const { characters } = reader;
-  for (let i = reader.index + 2; i + 1 < characters.length; i++) {
-    if (characters[i] === ':' && characters[i + 1] === ']') return true;
-  }
-  return false;
 }
 
 /** One member or a range of members of the class that begins at `classStart`. */

@@ -21,6 +21,8 @@ export interface RegexReader {
   readonly characters: readonly string[];
   /** Position of the pattern in the query. */
   readonly position: number;
+  /** Index of the last `:]`, or -1. */
+  readonly posixEnd: number;
   /** Names of groups so far. */
   readonly names: Set<string>;
   /** Into `characters`. */

@@ -1,9 +1,11 @@
 // Regular expression text to syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line from
 // the start. What RE2 does not have is refused: look-around, back-references, possessive and doubled
-// repeats. Escapes live in regex-reader.ts, classes in regex-class.ts; matching is left to others.
+// repeats. Escapes live in regex-reader.ts, classes in
+// regex-class.ts, heads of groups in regex-group.ts; matching is left to others.
 
 import { toCharacters } from './characters.ts';
 import { readClass, tryReadClassEscape } from './regex-class.ts';
+import { readGroupHead } from './regex-group.ts';
 import { failAt, peek, readEscapedCodePoint, tryTake } from './regex-reader.ts';
 import type { RegexFlags, RegexReader } from './regex-reader.ts';
 import type { Assertion, RegexTree, RepeatNode } from './regex-tree.ts';
@@ -47,8 +49,17 @@ interface Counts {
  */
 export function parseRegex(pattern: string, position = 0): RegexTree {
   const characters = toCharacters(pattern);
-  const names = new Set<string>();
-  const reader: RegexReader = { characters, position, names, index: 0, flags: FLAGS, depth: 0 };
+  const reader: RegexReader = {
+    characters,
+    position,
+    posixEnd: characters.findLastIndex(
+      (_, i) => characters[i] === ':' && characters[i + 1] === ']',
+    ),
+    names: new Set(),
+    index: 0,
+    flags: FLAGS,
+    depth: 0,
+  };
   const size = Buffer.byteLength(pattern);
   if (size > PATTERN_SIZE_MAX) {
     failAt(reader, 0, `${size} bytes, at most ${PATTERN_SIZE_MAX}`);
@@ -228,64 +239,4 @@ function readGroup(reader: RegexReader): readonly Parsed[] {
   if (!tryTake(reader, ')')) failAt(reader, start, 'group without )');
   reader.flags = outerFlags;
   return [parsed];
-}
-
-/**
- * Reads what follows `(?`: a name, or flags, which are set. `flags`: they were all, up to the ")", and hold
- * for the rest of the group around them.
- */
-function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
-  if (tryTake(reader, 'P<') || tryTake(reader, '<')) {
-    readGroupName(reader, groupStart);
-    return 'group';
-  }
-  let isOn = true;
-  let isFlagDue = false;
-  for (;;) {
-    const character = peek(reader);
-    if (character === undefined) failAt(reader, groupStart, 'group without )');
-    const changed = changeFlag(reader.flags, character, isOn);
-    if (changed !== undefined) {
-      reader.flags = changed;
-      isFlagDue = false;
-    } else if (character === '-' && isOn) {
-      isOn = false;
-      isFlagDue = true;
-    } else if ((character === ')' || character === ':') && !isFlagDue) {
-      reader.index++;
-      return character === ')' ? 'flags' : 'group';
-    } else {
-      failAt(reader, reader.index, 'unsupported kind of group');
-    }
-    reader.index++;
-  }
-}
-
-function changeFlag(flags: RegexFlags, letter: string, isOn: boolean): RegexFlags | undefined {
-  switch (letter) {
-    case 'i':
-      return { ...flags, isFolded: isOn };
-    case 'm':
-      return { ...flags, hasLines: isOn };
-    case 's':
-      return { ...flags, hasNewline: isOn };
-    case 'U':
-      return { ...flags, isLazy: isOn };
-    default:
-      return undefined;
-  }
-}
-
-/** A name of letters, digits and underscores, used once, and its ">". */
-function readGroupName(reader: RegexReader, groupStart: number): void {
-  const start = reader.index;
-  while (/^\w$/.test(peek(reader) ?? '')) reader.index++;
-  const name = reader.characters.slice(start, reader.index).join('');
-  if (peek(reader) === undefined) failAt(reader, groupStart, 'group without )');
-  if (name === '' || peek(reader) !== '>') {
-    failAt(reader, reader.index, 'bad name or unsupported kind of group');
-  }
-  if (reader.names.has(name)) failAt(reader, start, `second group named ${name}`);
-  reader.names.add(name);
-  reader.index++;
 }
