@@ -86,6 +86,7 @@ table('value', 'K', [
 
 table('quoted', 'K', [
   ['"a\nb"', raw`and(text:"\"a", text:"b\"")`],
+  ['"a\\\nb"', raw`and(text:"\"a\", text:"b\"")`],
   ["'a b'", `and(text:"'a", text:"b'")`],
   ['"a""b"', 'and(text:"a", text:"b")'],
   ['"a"file:b', 'and(text:"a", file:/b/)'],
@@ -197,6 +198,9 @@ table('parenthesis', 'R', [
   ['-((a))', 'not(regex:/(a)/)'],
   ['- (a|b)', 'not(regex:/a|b/)'],
   ['(-(a))', 'regex:/(-(a))/'],
+  ['(- (a))', 'not(regex:/a/)'],
+  ['((a b)file: x)', 'and(regex:/a/, regex:/b/, file:/x/)'],
+  ['((a b)lang:x( c) d)', 'ERROR@18'],
   ['-(a', 'ERROR@1'],
   [raw`(a\) b)`, raw`and(regex:/a\)/, regex:/b/)`],
   [raw`(\( a)`, raw`and(regex:/\(/, regex:/a/)`],
