@@ -1,6 +1,189 @@
 // The exported functions of the core: numbers in, numbers out, no logic.
+//
+// Protocol. The host provides the memory, at its final size: it is never grown, because shard files may be
+// mapped over a part of it. Addresses from heapBase() up belong to the host, which hands ranges to the
+// core: arenas, output areas, records. The core owns nothing beyond its static data and never frees.
+//   search: coreInit -> openShard for each shard -> (planBegin -> compile -> bind -> searchUnit* /
+//           renderDoc*) for each request and shard
+//   build:  coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
+//           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
+//           mergeStep* -> mergeFinish for each shard
+// Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies `>>> 0`.
 
-/** Address of the first byte that static data does not use; arenas begin here. */
+import { Arena, arenaAlloc, ARENA_SIZE, arenaInit, arenaMark, arenaReset } from './base/arena.ts';
+import { xxh64 } from './base/xxh64.ts';
+import { SHARD_BITMAP_SIZE } from './shared/format.ts';
+import { PLAN_NODES_MAX } from './shared/plan.ts';
+import { STATUS_OUT_OF_MEMORY } from './shared/status.ts';
+import { symbolsInit } from './text/symbols.ts';
+import {
+  openFailIndex as failIndex,
+  openFailSection as failSection,
+  openShard as open,
+  SHARD_VIEW_SIZE,
+  ShardView,
+  headerChecksum as checksumOfHeader,
+} from './shard/open.ts';
+import { bindShard, estimateShard } from './match/bind.ts';
+import { evaluateInit } from './match/evaluate.ts';
+import { compilePlan } from './match/tree.ts';
+import { searchUnit } from './match/search.ts';
+import {
+  renderBytesRead as bytesReadByRender,
+  renderDoc as render,
+  renderedRangeCount as rangesOfRender,
+} from './match/render.ts';
+import {
+  builderAddBlob,
+  builderBegin,
+  builderBlobCount,
+  builderBlobRows,
+  builderBlockCount,
+  builderBlockRows,
+  builderClose,
+  builderContentSize,
+  builderFinish,
+  builderInit,
+  builderOutput,
+  builderStripeCount,
+  builderStripeEnd,
+} from './shard/builder.ts';
+import {
+  mergeAddStripe,
+  mergeBegin,
+  mergeFinish,
+  mergeKeys,
+  mergeLists,
+  mergeStep,
+} from './shard/merge.ts';
+import {
+  VERIFY_SCRATCH_SIZE,
+  verifyChecksums as verifyAllChecksums,
+  verifyFailIndex as failOfVerify,
+  verifyStripe as verifyOneStripe,
+} from './shard/verify.ts';
+
+export {
+  builderAddBlob,
+  builderBegin,
+  builderBlobCount,
+  builderBlobRows,
+  builderBlockCount,
+  builderBlockRows,
+  builderClose,
+  builderContentSize,
+  builderFinish,
+  builderInit,
+  builderOutput,
+  builderStripeCount,
+  builderStripeEnd,
+  mergeAddStripe,
+  mergeBegin,
+  mergeFinish,
+  mergeKeys,
+  mergeLists,
+  mergeStep,
+  searchUnit,
+};
+
+const arena = changetype<Arena>(memory.data(ARENA_SIZE, 8));
+let planEnd: usize = 0;
+let shardStart: usize = 0;
+
+/** Address of the first byte that static data does not use. */
 export function heapBase(): usize {
   return __heap_base;
+}
+
+/** Bytes of the record that openShard fills. */
+export function shardViewSize(): usize {
+  return SHARD_VIEW_SIZE;
+}
+
+/** Fills the tables; once, before anything else. */
+export function coreInit(): void {
+  symbolsInit();
+}
+
+/** Hands over the arena of all requests. The host keeps clear of it until the next call. */
+export function requestArenaInit(start: usize, end: usize): void {
+  arenaInit(arena, start, end);
+}
+
+export function openShard(base: usize, size: u32, view: usize): i32 {
+  return open(base, size, view);
+}
+export function openFailSection(): u32 {
+  return failSection;
+}
+export function openFailIndex(): u32 {
+  return failIndex;
+}
+export function headerChecksum(base: usize): u64 {
+  return checksumOfHeader(base);
+}
+export function checksum(ptr: usize, size: u32): u64 {
+  return xxh64(ptr, size, 0);
+}
+
+/** Compiles the plan at `plan`, which the host keeps there, as the request's; drops the one before. */
+export function planCompile(plan: usize, size: u32): i32 {
+  arenaReset(arena, arena.start);
+  const status = compilePlan(arena, plan, size);
+  planEnd = arenaMark(arena);
+  return status;
+}
+
+/** Estimated bytes to verify in a shard, from its dictionary alone. */
+export function planEstimate(view: usize): f64 {
+  return estimateShard(changetype<ShardView>(view));
+}
+
+/** Binds the plan to a shard; counters (BIND_*) go to `stats`. */
+export function planBind(view: usize, stats: usize): i32 {
+  arenaReset(arena, planEnd);
+  const bits = arenaTake(SHARD_BITMAP_SIZE);
+  const texts = arenaTake(PLAN_NODES_MAX * 4);
+  const paths = arenaTake(PLAN_NODES_MAX * 4);
+  if (paths == 0) return STATUS_OUT_OF_MEMORY;
+  evaluateInit(bits, texts, paths);
+  const status = bindShard(arena, changetype<ShardView>(view), stats);
+  shardStart = arenaMark(arena);
+  return status;
+}
+
+function arenaTake(size: usize): usize {
+  return arenaAlloc(arena, size, 16);
+}
+
+/** Renders a doc of the bound shard; see match/render.ts. */
+export function renderDoc(
+  docId: u32,
+  rangeMax: u32,
+  contextLines: u32,
+  isWhole: u32,
+  out: usize,
+  outEnd: usize,
+): i32 {
+  arenaReset(arena, shardStart);
+  return render(arena, docId, rangeMax, contextLines, isWhole, out, outEnd);
+}
+export function renderBytesRead(): f64 {
+  return bytesReadByRender;
+}
+export function renderedRangeCount(): u32 {
+  return rangesOfRender;
+}
+
+export function verifyChecksums(view: usize): i32 {
+  return verifyAllChecksums(changetype<ShardView>(view));
+}
+export function verifyStripe(view: usize, stripe: u32, scratch: usize): i32 {
+  return verifyOneStripe(changetype<ShardView>(view), stripe, scratch);
+}
+export function verifyFailIndex(): u32 {
+  return failOfVerify;
+}
+export function verifyScratchSize(): usize {
+  return VERIFY_SCRATCH_SIZE;
 }

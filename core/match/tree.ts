@@ -44,7 +44,8 @@ export class MatchNode {
   // Of the bound shard:
   bitmap: u32; // TEXT: candidate blocks; 0: every block
   cost: u32; // order of evaluation among brothers
-  localId: u32; // LANGUAGE: row in the shard, or 0xffffffff
+  localId: u32; // LANGUAGE: row of the shard's languages
+  isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
   // Of the current blob or doc:
   state: u32; // UNKNOWN, NO, YES
   cursorBlock: u32; // TEXT: block after the run that the cursor is in
@@ -52,8 +53,9 @@ export class MatchNode {
   cursorEnd: u32; // end of the run
   matchStart: u32; // the match the cursor stands on; 0: none left
   matchEnd: u32;
+  isFresh: u32; // 1: the cursor stands on the first match of the current blob
 }
-export const MATCH_NODE_SIZE: usize = 80;
+export const MATCH_NODE_SIZE: usize = 88;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -180,10 +182,12 @@ function compileAtom(arena: Arena, node: MatchNode): i32 {
     node.needle = <u32>needle;
   }
   if (node.kind == NODE_PATH) {
-    store<u32>(pathNodes + (<usize>pathNodeCount++ << 2), changetype<usize>(node));
+    store<u32>(pathNodes + (<usize>pathNodeCount << 2), changetype<usize>(node));
+    pathNodeCount++;
     return STATUS_OK;
   }
-  store<u32>(textNodes + (<usize>textNodeCount++ << 2), changetype<usize>(node));
+  store<u32>(textNodes + (<usize>textNodeCount << 2), changetype<usize>(node));
+    textNodeCount++;
   return collectKeys(arena, node);
 }
 

@@ -1,0 +1,379 @@
+// Evaluates the bound tree on docs: does the doc match, and which ranges does it have? Children are asked
+// cheapest first and stop at the first that decides; a literal is looked for only in its candidate
+// blocks, and its answer is kept for all docs that share the blob. A leaf is active in a doc if it and
+// every node above it hold and none above it is a negation: active atoms give the ranges. Their matches
+// are walked together, in order of start (the longest first at equal start), and those that overlap a
+// kept one are dropped. Nothing is allocated.
+
+import {
+  NODE_AND,
+  NODE_CONST,
+  NODE_LANGUAGE,
+  NODE_NOT,
+  NODE_OR,
+  NODE_PATH,
+  NODE_REPOS,
+  NODE_TEXT,
+  PLAN_FLAG_AT_END,
+  PLAN_FLAG_AT_START,
+} from '../shared/plan.ts';
+import { NONE_ID } from '../shared/format.ts';
+import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
+import { isAscii } from '../text/utf8.ts';
+import { blobAt, blockAt, docAt } from '../shard/open.ts';
+import { boundView, hasRepo, repoIdAt } from './bind.ts';
+import {
+  MatchNode,
+  matchRoot,
+  nodeAt,
+  pathNodeCount,
+  pathNodes,
+  STATE_NO,
+  STATE_UNKNOWN,
+  STATE_YES,
+  textNodeCount,
+  textNodes,
+} from './tree.ts';
+
+/** The current doc and its blob; NONE_ID: no content. */
+let docId: u32 = NONE_ID;
+let blobId: u32 = NONE_ID;
+let blobStart: usize = 0;
+let blobEnd: usize = 0;
+let firstBlock: u32 = 0;
+let endBlock: u32 = 0;
+let blobFlags: u32 = 0;
+let pathStart: usize = 0;
+let pathEnd: usize = 0;
+let pathFlags: u32 = 0;
+
+/** Bits of the current blob's blocks that were read, and what reading amounts to. */
+let readBits: usize = 0;
+let isBlobRead: bool = false;
+export let contentBytesRead: f64 = 0;
+
+/** Active atoms of the current doc, u32 addresses. */
+let activeTexts: usize = 0;
+let activeTextCount: u32 = 0;
+let activePaths: usize = 0;
+let activePathCount: u32 = 0;
+export let activeLeafCount: u32 = 0;
+
+/** Gives the evaluator its scratch memory: bits for SHARD_BITMAP_SIZE bytes, and room for all atoms. */
+export function evaluateInit(bits: usize, texts: usize, paths: usize): void {
+  readBits = bits;
+  activeTexts = texts;
+  activePaths = paths;
+  docId = NONE_ID;
+  blobId = NONE_ID;
+  contentBytesRead = 0;
+}
+
+/** Start of the current doc's content; its end. Both 0 if it has none. */
+export function currentStart(): usize {
+  return blobStart;
+}
+export function currentEnd(): usize {
+  return blobEnd;
+}
+export function currentFirstBlock(): u32 {
+  return firstBlock;
+}
+export function currentEndBlock(): u32 {
+  return endBlock;
+}
+export function currentPathStart(): usize {
+  return pathStart;
+}
+export function currentPathEnd(): usize {
+  return pathEnd;
+}
+/** Whether any block of the current doc was read. */
+export function isCurrentRead(): bool {
+  return isBlobRead;
+}
+export function hasActiveTexts(): bool {
+  return activeTextCount > 0;
+}
+
+/** Makes `id` the current doc and answers whether the tree holds for it. */
+export function evaluateDoc(id: u32): bool {
+  enterDoc(id);
+  if (!evaluateNode(matchRoot)) return false;
+  activeTextCount = 0;
+  activePathCount = 0;
+  activeLeafCount = 0;
+  collectActive(matchRoot);
+  return true;
+}
+
+function enterDoc(id: u32): void {
+  const row = docAt(boundView, id);
+  docId = id;
+  pathStart = <usize>boundView.paths + row.pathOffset;
+  pathEnd = pathStart + row.pathSize;
+  pathFlags = isAscii(pathStart, pathEnd) ? 0 : HAYSTACK_FOLDS_INTO_ASCII;
+  for (let i: u32 = 0; i < pathNodeCount; i++) nodeAt(pathNodes, i).state = STATE_UNKNOWN;
+  if (row.blobId == blobId && blobId != NONE_ID) return;
+  blobId = row.blobId;
+  isBlobRead = false;
+  for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).state = STATE_UNKNOWN;
+  if (blobId == NONE_ID) {
+    blobStart = 0;
+    blobEnd = 0;
+    firstBlock = 0;
+    endBlock = 0;
+    return;
+  }
+  const blob = blobAt(boundView, blobId);
+  blobStart = <usize>boundView.content + blob.contentOffset;
+  blobEnd = blobStart + blob.size;
+  firstBlock = blob.firstBlock;
+  endBlock = firstBlock + blob.blockCount;
+  blobFlags = blob.flags & HAYSTACK_FOLDS_INTO_ASCII;
+  memory.fill(readBits, 0, (blob.blockCount + 7) >> 3);
+}
+
+function evaluateNode(node: MatchNode): bool {
+  if (node.isRuledOut) return false;
+  switch (node.kind) {
+    case NODE_CONST:
+      return node.data != 0;
+    case NODE_AND: {
+      for (let i: u32 = 0; i < node.childCount; i++) {
+        if (!evaluateNode(nodeAt(node.children, i))) return false;
+      }
+      return true;
+    }
+    case NODE_OR: {
+      for (let i: u32 = 0; i < node.childCount; i++) {
+        if (evaluateNode(nodeAt(node.children, i))) return true;
+      }
+      return false;
+    }
+    case NODE_NOT:
+      return !evaluateNode(nodeAt(node.children, 0));
+    case NODE_TEXT:
+      return holdsText(node);
+    case NODE_PATH:
+      return holdsPath(node);
+    case NODE_LANGUAGE:
+      return docAt(boundView, docId).languageIndex == node.localId;
+    default:
+      return hasRepo(node, repoIdAt(boundView, docAt(boundView, docId).repoIndex));
+  }
+}
+
+/** Lists the active atoms below a node that holds. */
+function collectActive(node: MatchNode): void {
+  if (node.kind == NODE_NOT || node.kind == NODE_CONST) return;
+  if (node.kind == NODE_AND || node.kind == NODE_OR) {
+    for (let i: u32 = 0; i < node.childCount; i++) {
+      const child = nodeAt(node.children, i);
+      if (node.kind == NODE_AND || evaluateNode(child)) collectActive(child);
+    }
+    return;
+  }
+  activeLeafCount++;
+  if (node.kind == NODE_TEXT) {
+    store<u32>(activeTexts + (<usize>activeTextCount << 2), changetype<usize>(node));
+    activeTextCount++;
+  } else if (node.kind == NODE_PATH) {
+    store<u32>(activePaths + (<usize>activePathCount << 2), changetype<usize>(node));
+    activePathCount++;
+  }
+}
+
+function holdsText(node: MatchNode): bool {
+  if (node.state == STATE_UNKNOWN) {
+    if (blobId == NONE_ID) return false;
+    startCursor(node);
+    node.state = node.matchStart != 0 ? STATE_YES : STATE_NO;
+  }
+  return node.state == STATE_YES;
+}
+
+/** Puts the cursor of a text node on its first match in the current blob. */
+function startCursor(node: MatchNode): void {
+  node.cursorBlock = firstBlock;
+  node.cursor = 0;
+  node.cursorEnd = 0;
+  advanceCursor(node);
+  node.isFresh = 1;
+}
+
+/** Moves the cursor to the node's next match; matchStart = 0 if there is none. */
+function advanceCursor(node: MatchNode): void {
+  node.isFresh = 0;
+  for (;;) {
+    if (node.cursor < node.cursorEnd) {
+      const found = findNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
+      if (found < node.cursorEnd) {
+        node.matchStart = <u32>found;
+        node.matchEnd = <u32>foundEnd();
+        node.cursor = node.matchEnd;
+        return;
+      }
+    }
+    if (!nextRun(node)) {
+      node.matchStart = 0;
+      return;
+    }
+  }
+}
+
+/** Moves the cursor to the next run of neighbouring candidate blocks. */
+function nextRun(node: MatchNode): bool {
+  let block = node.cursorBlock;
+  if (node.bitmap == 0) {
+    if (block >= endBlock) return false;
+    node.cursor = <u32>blobStart;
+    node.cursorEnd = <u32>blobEnd;
+    node.cursorBlock = endBlock;
+    markRead(firstBlock, endBlock);
+    return true;
+  }
+  const bitmap = <usize>node.bitmap;
+  while (block < endBlock && !isSet(bitmap, block)) block++;
+  if (block == endBlock) {
+    node.cursorBlock = endBlock;
+    return false;
+  }
+  const runStart = block;
+  while (block < endBlock && isSet(bitmap, block)) block++;
+  node.cursorBlock = block;
+  node.cursor = boundView.content + blockAt(boundView, runStart).contentOffset;
+  node.cursorEnd = boundView.content + blockAt(boundView, block).contentOffset;
+  markRead(runStart, block);
+  return true;
+}
+
+@inline
+function isSet(bitmap: usize, index: u32): bool {
+  return ((load<u8>(bitmap + (index >> 3)) >> (index & 7)) & 1) != 0;
+}
+
+/** Notes that the blocks [start, end) of the current blob are read; each counts once. */
+export function markRead(start: u32, end: u32): void {
+  isBlobRead = true;
+  for (let block = start; block < end; block++) {
+    const index = block - firstBlock;
+    const ptr = readBits + (index >> 3);
+    const bit = <u32>1 << (index & 7);
+    const byte = <u32>load<u8>(ptr);
+    if ((byte & bit) != 0) continue;
+    store<u8>(ptr, <u8>(byte | bit));
+    const size = blockAt(boundView, block + 1).contentOffset - blockAt(boundView, block).contentOffset;
+    contentBytesRead += size;
+  }
+}
+
+function holdsPath(node: MatchNode): bool {
+  if (node.state == STATE_UNKNOWN) {
+    node.cursor = <u32>pathStart;
+    node.cursorEnd = <u32>pathEnd;
+    advancePath(node);
+    node.state = node.matchStart != 0 || node.dataSize == 0 ? STATE_YES : STATE_NO;
+  }
+  return node.state == STATE_YES;
+}
+
+/** Moves the cursor of a path node to its next match; matchStart = 0 if there is none. */
+function advancePath(node: MatchNode): void {
+  node.matchStart = 0;
+  if (node.dataSize == 0) return;
+  while (node.cursor < node.cursorEnd) {
+    const found = findNeedle(node.needle, node.cursor, node.cursorEnd, pathFlags);
+    if (found >= node.cursorEnd) return;
+    const end = foundEnd();
+    const isAnchored =
+      ((node.flags & PLAN_FLAG_AT_START) == 0 || found == pathStart) &&
+      ((node.flags & PLAN_FLAG_AT_END) == 0 || end == pathEnd);
+    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so go on one byte further.
+    node.cursor = <u32>(isAnchored ? end : found + 1);
+    if (!isAnchored) continue;
+    node.matchStart = <u32>found;
+    node.matchEnd = <u32>end;
+    return;
+  }
+}
+
+/** The range that nextRange or nextPathRange found, absolute addresses. */
+export let rangeStart: usize = 0;
+export let rangeEnd: usize = 0;
+
+/** Begins the walk over the content ranges of the current doc, which matched. */
+export function beginRanges(): void {
+  rangeEnd = 0;
+  for (let i: u32 = 0; i < activeTextCount; i++) {
+    const node = nodeAt(activeTexts, i);
+    if (!node.isFresh) startCursor(node);
+  }
+}
+
+/** Next content range; false at the end. */
+export function nextRange(): bool {
+  if (activeTextCount == 1) {
+    // The usual case: one literal, whose own matches never overlap.
+    const node = nodeAt(activeTexts, 0);
+    if (node.matchStart == 0) return false;
+    rangeStart = node.matchStart;
+    rangeEnd = node.matchEnd;
+    advanceCursor(node);
+    return true;
+  }
+  for (;;) {
+    const node = firstMatch(activeTexts, activeTextCount);
+    if (changetype<usize>(node) == 0) return false;
+    const start = <usize>node.matchStart;
+    const end = <usize>node.matchEnd;
+    advanceCursor(node);
+    if (start < rangeEnd) continue;
+    rangeStart = start;
+    rangeEnd = end;
+    return true;
+  }
+}
+
+/** Of the nodes in a list, the one whose match starts first, and ends last among those. */
+function firstMatch(list: usize, count: u32): MatchNode {
+  let first = changetype<MatchNode>(0);
+  for (let i: u32 = 0; i < count; i++) {
+    const node = nodeAt(list, i);
+    if (node.matchStart == 0) continue;
+    if (
+      changetype<usize>(first) == 0 ||
+      node.matchStart < first.matchStart ||
+      (node.matchStart == first.matchStart && node.matchEnd > first.matchEnd)
+    ) {
+      first = node;
+    }
+  }
+  return first;
+}
+
+/** Begins the walk over the ranges of the path atoms of the current doc, which matched. */
+export function beginPathRanges(): void {
+  rangeEnd = 0;
+  for (let i: u32 = 0; i < activePathCount; i++) {
+    const node = nodeAt(activePaths, i);
+    node.cursor = <u32>pathStart;
+    node.cursorEnd = <u32>pathEnd;
+    advancePath(node);
+  }
+}
+
+/** Next path range; false at the end. */
+export function nextPathRange(): bool {
+  for (;;) {
+    const node = firstMatch(activePaths, activePathCount);
+    if (changetype<usize>(node) == 0) return false;
+    const start = <usize>node.matchStart;
+    const end = <usize>node.matchEnd;
+    advancePath(node);
+    if (start < rangeEnd) continue;
+    rangeStart = start;
+    rangeEnd = end;
+    return true;
+  }
+}

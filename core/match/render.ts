@@ -1,0 +1,363 @@
+// Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context, ranges
+// with lines and columns. Evaluates the doc again, which costs less than keeping all ranges of all docs.
+// Writes the members of the file result that the core knows, without braces; the host adds the others.
+// Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6 says.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { writeDecimal, writeJsonString } from '../scan/json.ts';
+import { findByte, findLastByte } from '../scan/newlines.ts';
+import { countCodePoints } from '../text/utf8.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { blockAt, docAt } from '../shard/open.ts';
+import { boundView } from './bind.ts';
+import {
+  beginPathRanges,
+  beginRanges,
+  contentBytesRead,
+  currentEnd,
+  currentEndBlock,
+  currentFirstBlock,
+  currentPathEnd,
+  currentPathStart,
+  currentStart,
+  evaluateDoc,
+  hasActiveTexts,
+  markRead,
+  nextPathRange,
+  nextRange,
+  rangeEnd,
+  rangeStart,
+} from './evaluate.ts';
+import {
+  beginPositions,
+  currentColumn,
+  currentLine,
+  currentLineStart,
+  moveTo,
+} from './positions.ts';
+import { contentPoints } from './score.ts';
+
+/** Ranges of one doc that are ordered and shown at most; more than any `matches`. */
+const RANGES_MAX: u32 = 1 << 20;
+/** Room for the numbers and names of one range, of one chunk, of a doc. */
+const RANGE_ROOM: usize = 192;
+const CHUNK_ROOM: usize = 160;
+const DOC_ROOM: usize = 512;
+const RANGE_SIZE: usize = 8;
+
+/** A run of ranges that are shown together. */
+@unmanaged
+class Chunk {
+  firstRange: u32;
+  rangeCount: u32;
+  points: u32;
+  firstLine: u32; // 1-based line of its first range
+  lastLine: u32; // line of its last range's last byte
+  lineStart: u32; // address of the first range's line
+}
+const CHUNK_SIZE: usize = 24;
+if (offsetof<Chunk>() != CHUNK_SIZE) ERROR('Chunk: size');
+
+let ranges: usize = 0;
+let rangeCount: u32 = 0;
+let chunks: usize = 0;
+let chunkCount: u32 = 0;
+let out: usize = 0;
+let outLimit: usize = 0;
+
+/** Bytes of content that rendering read beyond what evaluating the doc read. */
+export let renderBytesRead: f64 = 0;
+/** Ranges that the last renderDoc wrote. */
+export let renderedRangeCount: u32 = 0;
+
+/**
+ * Writes the doc to [outStart, outEnd); returns the bytes written, or STATUS_OUT_OF_MEMORY if the area or
+ * the arena is too small. The doc must match the bound tree.
+ *
+ * @param rangeMax      most ranges to show, > 0
+ * @param contextLines  lines around each range, 0 to 100
+ * @param isWhole       1: the whole content too
+ */
+export function renderDoc(
+  arena: Arena,
+  docId: u32,
+  rangeMax: u32,
+  contextLines: u32,
+  isWhole: u32,
+  outStart: usize,
+  outEnd: usize,
+): i32 {
+  out = outStart;
+  outLimit = outEnd;
+  if (!evaluateDoc(docId)) return writeNothing();
+  if (!collectRanges(arena)) return STATUS_OUT_OF_MEMORY;
+  const bytesBefore = contentBytesRead;
+  if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
+  if (!writeChunks(arena, rangeMax, contextLines)) return STATUS_OUT_OF_MEMORY;
+  if (isWhole != 0 && docAt(boundView, docId).skipReason == 0 && !writeWhole()) {
+    return STATUS_OUT_OF_MEMORY;
+  }
+  renderBytesRead = contentBytesRead - bytesBefore;
+  return <i32>(out - outStart);
+}
+
+function writeNothing(): i32 {
+  renderedRangeCount = 0;
+  renderBytesRead = 0;
+  return STATUS_OK;
+}
+
+/** Lists the content ranges of the current doc; false if the arena is full. */
+function collectRanges(arena: Arena): bool {
+  rangeCount = 0;
+  if (!hasActiveTexts()) return true;
+  // Grows by what is used: ranges are appended at the end of the arena's free space.
+  ranges = arenaAlloc(arena, 0, 8);
+  const room = (arena.end - <u32>ranges) / 2 / <u32>RANGE_SIZE;
+  const most = min(RANGES_MAX, room);
+  beginRanges();
+  while (nextRange()) {
+    if (rangeCount == most) break;
+    const ptr = ranges + <usize>rangeCount * RANGE_SIZE;
+    store<u32>(ptr, <u32>rangeStart);
+    store<u32>(ptr, <u32>rangeEnd, 4);
+    rangeCount++;
+  }
+  return arenaAlloc(arena, <usize>rangeCount * RANGE_SIZE, 8) != 0 || rangeCount == 0;
+}
+
+@inline
+function hasRoom(size: usize): bool {
+  return out + size <= outLimit;
+}
+
+/** `"fileName":{...}`; path ranges only if the content has none. */
+function writePath(rangeMax: u32): bool {
+  const start = currentPathStart();
+  const end = currentPathEnd();
+  if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
+  writeText('"fileName":{"text":"');
+  out = writeJsonString(out, start, end);
+  writeText('","matchRanges":[');
+  renderedRangeCount = 0;
+  if (rangeCount == 0) {
+    beginPathRanges();
+    while (renderedRangeCount < rangeMax && nextPathRange()) {
+      if (!hasRoom(RANGE_ROOM)) return false;
+      writePathRange(start, rangeStart, rangeEnd);
+    }
+    if (renderedRangeCount == 0) writePathRange(start, start, end);
+  }
+  writeText(']}');
+  return true;
+}
+
+function writePathRange(pathStart: usize, start: usize, end: usize): void {
+  if (renderedRangeCount > 0) writeByte(44);
+  renderedRangeCount++;
+  writeText('{"start":');
+  writeLocation(<u32>(start - pathStart), 1, countCodePoints(pathStart, start) + 1);
+  writeText(',"end":');
+  writeLocation(<u32>(end - pathStart), 1, countCodePoints(pathStart, end) + 1);
+  writeByte(125);
+}
+
+/** `,"chunks":[...]`. */
+function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
+  writeText(',"chunks":[');
+  if (rangeCount > 0) {
+    if (!groupRanges(arena, contextLines)) return false;
+    if (!sortChunks(arena)) return false;
+    for (let i: u32 = 0; i < chunkCount && renderedRangeCount < rangeMax; i++) {
+      if (i > 0) writeByte(44);
+      const chunk = changetype<Chunk>(chunks + <usize>i * CHUNK_SIZE);
+      const shown = min(chunk.rangeCount, rangeMax - renderedRangeCount);
+      if (!writeChunk(chunk, shown, contextLines)) return false;
+      renderedRangeCount += shown;
+    }
+  }
+  writeByte(93);
+  return true;
+}
+
+/** Groups the ranges: neighbours whose lines, widened by the context, meet share a chunk. */
+function groupRanges(arena: Arena, contextLines: u32): bool {
+  chunks = arenaAlloc(arena, <usize>rangeCount * CHUNK_SIZE, 8);
+  if (chunks == 0) return false;
+  chunkCount = 0;
+  beginPositions();
+  let chunk = changetype<Chunk>(0);
+  for (let i: u32 = 0; i < rangeCount; i++) {
+    const start = <usize>load<u32>(ranges + <usize>i * RANGE_SIZE);
+    const end = <usize>load<u32>(ranges + <usize>i * RANGE_SIZE, 4);
+    moveTo(start);
+    const firstLine = currentLine();
+    const lineStart = currentLineStart();
+    // The last byte's line: a range that ends with a newline belongs to the line before.
+    moveTo(end - 1);
+    const points = contentPoints(start, end, currentStart(), currentEnd());
+    if (i > 0 && chunk.lastLine + 2 * contextLines >= firstLine) {
+      chunk.rangeCount++;
+      chunk.lastLine = max(chunk.lastLine, currentLine());
+      chunk.points = max(chunk.points, points);
+      continue;
+    }
+    chunk = changetype<Chunk>(chunks + <usize>chunkCount * CHUNK_SIZE);
+    chunkCount++;
+    chunk.firstRange = i;
+    chunk.rangeCount = 1;
+    chunk.points = points;
+    chunk.firstLine = firstLine;
+    chunk.lastLine = currentLine();
+    chunk.lineStart = <u32>lineStart;
+  }
+  return true;
+}
+
+@inline
+function chunkAt(index: u32): Chunk {
+  return changetype<Chunk>(chunks + <usize>index * CHUNK_SIZE);
+}
+
+/** Orders the chunks by points, highest first, keeping their order otherwise; false if the arena is full. */
+function sortChunks(arena: Arena): bool {
+  let isSorted = true;
+  for (let i: u32 = 1; i < chunkCount && isSorted; i++) {
+    isSorted = chunkAt(i - 1).points >= chunkAt(i).points;
+  }
+  if (isSorted) return true;
+  const sorted = arenaAlloc(arena, <usize>chunkCount * CHUNK_SIZE, 8);
+  if (sorted == 0) return false;
+  // Points take three values, so one pass a value is a sort.
+  let count: u32 = 0;
+  for (let points = pointsBelow(0xffffffff); count < chunkCount; points = pointsBelow(points)) {
+    for (let i: u32 = 0; i < chunkCount; i++) {
+      if (chunkAt(i).points != points) continue;
+      memory.copy(sorted + <usize>count * CHUNK_SIZE, changetype<usize>(chunkAt(i)), CHUNK_SIZE);
+      count++;
+    }
+  }
+  chunks = sorted;
+  return true;
+}
+
+/** The highest points of a chunk below `limit`. */
+function pointsBelow(limit: u32): u32 {
+  let highest: u32 = 0;
+  for (let i: u32 = 0; i < chunkCount; i++) {
+    if (chunkAt(i).points < limit) highest = max(highest, chunkAt(i).points);
+  }
+  return highest;
+}
+
+/** One chunk with its first `shown` ranges and the lines around them. */
+function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
+  const start = linesBefore(chunk.lineStart, contextLines);
+  const lastEnd = load<u32>(ranges + <usize>(chunk.firstRange + shown - 1) * RANGE_SIZE, 4);
+  const end = linesAfter(<usize>lastEnd - 1, contextLines);
+  if (!hasRoom(CHUNK_ROOM + 6 * (end - start) + <usize>shown * RANGE_ROOM)) return false;
+  markBlocks(start, end);
+  writeText('{"content":"');
+  out = writeJsonString(out, start, end);
+  writeText('","contentStart":');
+  const firstLine = chunk.firstLine - lineCountBefore;
+  writeLocation(<u32>(start - currentStart()), firstLine, 1);
+  writeText(',"matchRanges":[');
+  beginPositions();
+  for (let i: u32 = 0; i < shown; i++) {
+    const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
+    if (i > 0) writeByte(44);
+    writeText('{"start":');
+    writePosition(load<u32>(range));
+    writeText(',"end":');
+    writePosition(load<u32>(range, 4));
+    writeByte(125);
+  }
+  writeText('],"symbols":[]}');
+  return true;
+}
+
+let lineCountBefore: u32 = 0;
+
+/** Start of the line `count` lines before the one that starts at `lineStart`, at most the content's start. */
+function linesBefore(lineStart: usize, count: u32): usize {
+  const start = currentStart();
+  let ptr = lineStart;
+  lineCountBefore = 0;
+  while (lineCountBefore < count && ptr > start) {
+    const newline = findLastByte(start, ptr - 1, 10);
+    ptr = newline == ptr - 1 ? start : newline + 1;
+    lineCountBefore++;
+  }
+  return ptr;
+}
+
+/** End of the line `count` lines after the one that holds `ptr`, its newline included. */
+function linesAfter(ptr: usize, count: u32): usize {
+  const end = currentEnd();
+  for (let i: u32 = 0; i <= count && ptr < end; i++) {
+    const newline = findByte(ptr, end, 10);
+    ptr = newline == end ? end : newline + 1;
+  }
+  return ptr;
+}
+
+/** Counts the blocks that hold [start, end) as read. */
+function markBlocks(start: usize, end: usize): void {
+  const first = blockOf(<u32>(start - boundView.content));
+  const last = blockOf(<u32>(end - 1 - boundView.content));
+  markRead(first, last + 1);
+}
+
+/** Block of the current content that holds the byte at `offset` of the content section. */
+function blockOf(offset: u32): u32 {
+  let start = currentFirstBlock();
+  let end = currentEndBlock();
+  while (end - start > 1) {
+    const middle = (start + end) >> 1;
+    if (blockAt(boundView, middle).contentOffset <= offset) start = middle;
+    else end = middle;
+  }
+  return start;
+}
+
+function writePosition(address: u32): void {
+  moveTo(<usize>address);
+  writeLocation(address - <u32>currentStart(), currentLine(), currentColumn());
+}
+
+function writeLocation(byteOffset: u32, lineNumber: u32, column: u32): void {
+  writeText('{"byteOffset":');
+  out = writeDecimal(out, byteOffset);
+  writeText(',"lineNumber":');
+  out = writeDecimal(out, lineNumber);
+  writeText(',"column":');
+  out = writeDecimal(out, column);
+  writeByte(125);
+}
+
+/** `,"content":"..."`. */
+function writeWhole(): bool {
+  const start = currentStart();
+  const end = currentEnd();
+  if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
+  if (end > start) markRead(currentFirstBlock(), currentEndBlock());
+  writeText(',"content":"');
+  out = writeJsonString(out, start, end);
+  writeByte(34);
+  return true;
+}
+
+@inline
+function writeByte(byte: u32): void {
+  store<u8>(out, <u8>byte);
+  out++;
+}
+
+/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
+function writeText(text: string): void {
+  const size = text.length;
+  const ptr = changetype<usize>(text);
+  for (let i = 0; i < size; i++) store<u8>(out + i, load<u8>(ptr + (<usize>i << 1)));
+  out += size;
+}

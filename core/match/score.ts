@@ -1,0 +1,48 @@
+// Points of ranges and docs (API.md 6.7): how well a range stands at word borders, where it stands in the
+// base name of a path, and what share of the query's leaves holds.
+
+const POINTS_WORD: u32 = 500;
+const POINTS_WORD_EDGE: u32 = 50;
+const POINTS_NAME: u32 = 7000;
+const POINTS_NAME_EDGE: u32 = 5500;
+const POINTS_NAME_INSIDE: u32 = 4000;
+const POINTS_SHARE: u32 = 400;
+
+/** The most points that a range in content can have without symbols. */
+export const POINTS_CONTENT_MAX: u32 = POINTS_WORD;
+
+@inline
+function isWordByte(byte: u32): bool {
+  const lower = byte | 0x20;
+  return (lower >= 97 && lower <= 122) || (byte >= 48 && byte <= 57) || byte == 95;
+}
+
+/** Whether a word (letters, digits, underscore of ASCII) begins or ends at `ptr` in [start, end). */
+function isWordBorder(ptr: usize, start: usize, end: usize): bool {
+  const before = ptr > start && isWordByte(load<u8>(ptr - 1));
+  const after = ptr < end && isWordByte(load<u8>(ptr));
+  return before != after;
+}
+
+/** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
+export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
+  const borders =
+    (isWordBorder(rangeStart, start, end) ? 1 : 0) + (isWordBorder(rangeEnd, start, end) ? 1 : 0);
+  return borders == 2 ? POINTS_WORD : borders == 1 ? POINTS_WORD_EDGE : 0;
+}
+
+/** Points of the range [rangeStart, rangeEnd) in the path [start, end). */
+export function pathPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
+  let baseStart = end;
+  while (baseStart > start && load<u8>(baseStart - 1) != 47) baseStart--;
+  const points = contentPoints(rangeStart, rangeEnd, start, end);
+  if (rangeStart < baseStart) return points;
+  if (rangeStart == baseStart && rangeEnd == end) return points + POINTS_NAME;
+  if (rangeStart == baseStart || rangeEnd == end) return points + POINTS_NAME_EDGE;
+  return points + POINTS_NAME_INSIDE;
+}
+
+/** Points for `active` of `all` leaves. */
+export function sharePoints(active: u32, all: u32): u32 {
+  return all == 0 ? 0 : (POINTS_SHARE * min(active, all)) / all;
+}

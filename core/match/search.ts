@@ -1,0 +1,113 @@
+// Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with the
+// exact number of its ranges and its score. Counting only: positions, lines and texts are made by
+// render.ts for the docs that are shown. A unit is bounded, so that limits, deadlines and cancellation act
+// between units; units are numbered in order of docs, the same on every worker.
+
+import {
+  MATCH_ROW_SIZE,
+  MATCH_TIER_SHIFT,
+  UNIT_CONSIDERED_OFFSET,
+  UNIT_CONTENT_BYTES_OFFSET,
+  UNIT_LOADED_OFFSET,
+  UNIT_MATCHES_OFFSET,
+} from '../shared/plan.ts';
+import { docAt } from '../shard/open.ts';
+import { boundView, candidateDocs, unitStarts } from './bind.ts';
+import {
+  activeLeafCount,
+  beginPathRanges,
+  beginRanges,
+  contentBytesRead,
+  currentEnd,
+  currentPathEnd,
+  currentPathStart,
+  currentStart,
+  evaluateDoc,
+  hasActiveTexts,
+  isCurrentRead,
+  nextPathRange,
+  nextRange,
+  rangeEnd,
+  rangeStart,
+} from './evaluate.ts';
+import { contentPoints, pathPoints, POINTS_CONTENT_MAX, sharePoints } from './score.ts';
+import { positiveLeafCount } from './tree.ts';
+
+
+/** One matching doc. */
+@unmanaged
+class MatchRow {
+  docId: u32;
+  count: u32; // ranges
+  scoreAndTier: u32; // tier above MATCH_TIER_SHIFT bits of score
+  pathRank: u32;
+}
+if (offsetof<MatchRow>() != MATCH_ROW_SIZE) ERROR('MatchRow: size');
+
+let bestPoints: u32 = 0;
+
+/**
+ * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`.
+ *
+ * @returns  the number of rows
+ * Safety: unit < unit count; `out` has room for as many rows as the unit has candidates.
+ */
+export function searchUnit(unit: u32, out: usize, stats: usize): u32 {
+  const first = load<u32>(unitStarts + (<usize>unit << 2));
+  const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
+  const bytesBefore = contentBytesRead;
+  let rowCount: u32 = 0;
+  let loadedCount: u32 = 0;
+  let matchCount: f64 = 0;
+  for (let i = first; i < end; i++) {
+    const docId = load<u32>(candidateDocs + (<usize>i << 2));
+    const isMatch = evaluateDoc(docId);
+    if (isMatch) {
+      const count = countRanges();
+      writeRow(out + <usize>rowCount * MATCH_ROW_SIZE, docId, count);
+      rowCount++;
+      matchCount += count;
+    }
+    if (isCurrentRead()) loadedCount++;
+  }
+  store<f64>(stats, end - first, UNIT_CONSIDERED_OFFSET);
+  store<f64>(stats, loadedCount, UNIT_LOADED_OFFSET);
+  store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
+  store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
+  return rowCount;
+}
+
+function writeRow(ptr: usize, docId: u32, count: u32): void {
+  const doc = docAt(boundView, docId);
+  const row = changetype<MatchRow>(ptr);
+  row.docId = docId;
+  row.count = count;
+  row.scoreAndTier =
+    (bestPoints + sharePoints(activeLeafCount, positiveLeafCount)) | (<u32>doc.tier << MATCH_TIER_SHIFT);
+  row.pathRank = doc.pathRank;
+}
+
+/** Ranges of the current doc: those of its content, else those of its path, else one over the path. */
+function countRanges(): u32 {
+  bestPoints = 0;
+  let count: u32 = 0;
+  if (hasActiveTexts()) {
+    const start = currentStart();
+    const end = currentEnd();
+    beginRanges();
+    while (nextRange()) {
+      count++;
+      if (bestPoints < POINTS_CONTENT_MAX) {
+        bestPoints = max(bestPoints, contentPoints(rangeStart, rangeEnd, start, end));
+      }
+    }
+    if (count > 0) return count;
+  }
+  beginPathRanges();
+  while (nextPathRange()) {
+    count++;
+    const points = pathPoints(rangeStart, rangeEnd, currentPathStart(), currentPathEnd());
+    bestPoints = max(bestPoints, points);
+  }
+  return max(count, 1);
+}

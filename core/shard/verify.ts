@@ -1,0 +1,112 @@
+// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line numbers
+// and cuts of all blocks, and every posting against the content it came from, by extracting the grams of
+// each block again. Slow on purpose: it reads every byte. Works in bounded steps.
+
+import {
+  BITMAP_SIZE,
+  BLOB_FLAG_NON_ASCII,
+  NONE_ID,
+  SECTION_COUNT,
+  STRIPE_BLOCKS,
+} from '../shared/format.ts';
+import { STATUS_CONTENT, STATUS_OK, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
+import { xxh64 } from '../base/xxh64.ts';
+import { countByte } from '../scan/newlines.ts';
+import { isAscii } from '../text/utf8.ts';
+import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract.ts';
+import { listMask, readStripe } from './lists.ts';
+import { blobAt, blockAt, sectionRow, ShardView } from './open.ts';
+
+/** Section, block or gram that the last failed check stumbled over. */
+export let verifyFailIndex: u32 = 0;
+
+function fail(status: i32, index: u32): i32 {
+  verifyFailIndex = index;
+  return status;
+}
+
+/** Checks the checksum of every section. */
+export function verifyChecksums(view: ShardView): i32 {
+  for (let kind: u32 = 1; kind <= SECTION_COUNT; kind++) {
+    const row = sectionRow(view.base, kind);
+    if (xxh64(<usize>view.base + row.start, row.size, 0) != row.checksum) {
+      return fail(STATUS_SECTION_CHECKSUM, kind);
+    }
+  }
+  return STATUS_OK;
+}
+
+/** Scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
+export const VERIFY_SCRATCH_SIZE: usize = KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE;
+
+/**
+ * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and that
+ * its postings are exactly the grams of its blocks.
+ *
+ * Why a sum of hashes: both sides name the same set of (key, block), in another order; sums of a 64-bit
+ * hash of each are equal for equal sets and, but for one chance in 2^64, for no others.
+ */
+export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
+  const first = stripe * STRIPE_BLOCKS;
+  const end = min(first + STRIPE_BLOCKS, view.blockCount);
+  memory.fill(scratch, 0, KEY_SET_SIZE);
+  const keys = scratch + KEY_SET_SIZE;
+  let contentSum: u64 = 0;
+  for (let blockId = first; blockId < end; blockId++) {
+    const row = blockAt(view, blockId);
+    if (row.blobId == NONE_ID) continue;
+    const start = <usize>view.content + row.contentOffset;
+    const stop = <usize>view.content + blockAt(view, blockId + 1).contentOffset;
+    if (!isBlockSound(view, blockId, start, stop)) return fail(STATUS_CONTENT, blockId);
+    const keysEnd = extractKeys(start, stop, scratch, keys);
+    for (let ptr = keys; ptr < keysEnd; ptr += 4) {
+      const key = load<u32>(ptr);
+      if (!isMiddleNewline(key)) contentSum += hashPosting(key, blockId - first);
+    }
+    clearKeys(scratch, keys, keysEnd);
+  }
+  const status = sumPostings(view, stripe, keys + (<usize>8 << 20) + 64);
+  if (status != STATUS_OK) return status;
+  return postingSum == contentSum ? STATUS_OK : fail(STATUS_PIECE, first);
+}
+
+/** A block begins at a line's start, with the line number that the newlines before it make. */
+function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize): bool {
+  const row = blockAt(view, blockId);
+  if (stop <= start) return false;
+  const blob = blobAt(view, row.blobId);
+  if (blockId == blob.firstBlock) {
+    const blobStart = <usize>view.content + blob.contentOffset;
+    const hasFlag = (blob.flags & BLOB_FLAG_NON_ASCII) != 0;
+    if (row.line != 0 || isAscii(blobStart, blobStart + blob.size) == hasFlag) return false;
+  } else if (load<u8>(start - 1) != 10) return false;
+  if (blockId + 1 == blob.firstBlock + blob.blockCount) return true;
+  const next = blockAt(view, blockId + 1);
+  return next.blobId == NONE_ID || next.line == row.line + countByte(start, stop, 10);
+}
+
+let postingSum: u64 = 0;
+
+function sumPostings(view: ShardView, stripe: u32, bitmap: usize): i32 {
+  postingSum = 0;
+  for (let gram: u32 = 0; gram < view.gramCount; gram++) {
+    if ((listMask(view, gram) & (<u32>1 << stripe)) == 0) continue;
+    memory.fill(bitmap, 0, BITMAP_SIZE);
+    if (readStripe(view, gram, stripe, bitmap) != STATUS_OK) return fail(STATUS_PIECE, gram);
+    const key = load<u32>(<usize>view.gramKeys + (<usize>gram << 2));
+    for (let i: u32 = 0; i < STRIPE_BLOCKS / 64; i++) {
+      for (let word = load<u64>(bitmap + (<usize>i << 3)); word != 0; word &= word - 1) {
+        postingSum += hashPosting(key, i * 64 + <u32>ctz(word));
+      }
+    }
+  }
+  return STATUS_OK;
+}
+
+@inline
+function hashPosting(key: u32, block: u32): u64 {
+  let hash = ((<u64>key << 13) | block) * 0x9e3779b97f4a7c15;
+  hash ^= hash >> 29;
+  hash *= 0xbf58476d1ce4e5b9;
+  return hash ^ (hash >> 32);
+}
