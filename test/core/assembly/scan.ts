@@ -12,6 +12,7 @@ export {
   isAscii,
 } from '../../../core/text/utf8';
 export { foldCodePoint, foldVariants, isFoldable } from '../../../core/text/fold';
+export { writeDecimal, writeJsonString } from '../../../core/scan/json';
 export { countByte, findByte, findLastByte, findNonAscii } from '../../../core/scan/newlines';
 export {
   compileNeedle,
