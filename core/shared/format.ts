@@ -44,9 +44,9 @@ export const SECTION_PATH_ORDER: u32 = 7;
 export const SECTION_REPOS: u32 = 8;
 export const SECTION_LANGUAGES: u32 = 9;
 export const SECTION_NAMES: u32 = 10;
-export const SECTION_GRAM_KEYS: u32 = 11;
-export const SECTION_GRAM_LISTS: u32 = 12;
-export const SECTION_POSTINGS: u32 = 13;
+export const SECTION_POSTINGS: u32 = 11;
+export const SECTION_GRAM_KEYS: u32 = 12;
+export const SECTION_GRAM_LISTS: u32 = 13;
 export const SECTION_COUNT: u32 = 13;
 
 /** Zero bytes after the last section, so that scans may read past the end of any section. */

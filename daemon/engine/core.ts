@@ -67,7 +67,10 @@ export interface Core {
 export const MEMORY_PAGES_MAX = 65536;
 
 const MODULE_FILE = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../build/core.release.wasm' : '../../core.release.wasm', import.meta.url),
+  new URL(
+    import.meta.url.endsWith('.ts') ? '../../build/core.release.wasm' : '../../core.release.wasm',
+    import.meta.url,
+  ),
 );
 
 /**

@@ -77,7 +77,12 @@ export function placeFile(
   }
 }
 
-function mapRange(memory: WebAssembly.Memory, address: number, size: number, file: number): boolean {
+function mapRange(
+  memory: WebAssembly.Memory,
+  address: number,
+  size: number,
+  file: number,
+): boolean {
   const call = findMmap();
   if (call === undefined) return false;
   const range = new Uint8Array(memory.buffer, address, size);

@@ -74,7 +74,9 @@ export class Searcher {
       try {
         this.#open(file);
       } catch (error) {
-        refused.push(error instanceof ShardError ? error : new ShardError(file.shardId, String(error)));
+        refused.push(
+          error instanceof ShardError ? error : new ShardError(file.shardId, String(error)),
+        );
       }
     }
     return refused;
@@ -118,7 +120,8 @@ export class Searcher {
   #spaceWithPlan(shardId: string): Space {
     const space = this.spaceOf(shardId);
     if (this.#compiled.has(space)) return space;
-    if (this.#plan.length > space.statsStart - space.planStart) throw new PlanError('plan too large');
+    if (this.#plan.length > space.statsStart - space.planStart)
+      throw new PlanError('plan too large');
     new Uint8Array(space.core.memory.buffer).set(this.#plan, space.planStart);
     const status = space.core.exports.planCompile(space.planStart, this.#plan.length);
     if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
@@ -137,7 +140,8 @@ export class Searcher {
     const space = this.#spaceWithPlan(shardId);
     this.#bound = undefined;
     const status = space.core.exports.planBind(space.viewOf(shardId), space.statsStart);
-    if (status === STATUS_OUT_OF_MEMORY || status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
+    if (status === STATUS_OUT_OF_MEMORY || status === STATUS_BAD_PLAN)
+      throw new PlanError(statusName(status));
     if (status !== 0) throw new ShardError(shardId, statusName(status));
     this.#bound = { space, shardId };
     const stats = new DataView(space.core.memory.buffer, space.statsStart);
@@ -180,7 +184,14 @@ export class Searcher {
   render(docId: number, rangeMax: number, contextLines: number, isWhole: boolean): RenderedDoc {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports } = core;
-    const size = exports.renderDoc(docId, rangeMax, contextLines, isWhole ? 1 : 0, outputStart, outputEnd);
+    const size = exports.renderDoc(
+      docId,
+      rangeMax,
+      contextLines,
+      isWhole ? 1 : 0,
+      outputStart,
+      outputEnd,
+    );
     if (size < 0) throw new Error(`doc ${docId} could not be rendered: ${statusName(size)}`);
     return {
       json: new Uint8Array(core.memory.buffer, outputStart, size).slice(),

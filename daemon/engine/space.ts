@@ -101,7 +101,9 @@ export class Space {
     const hasView = this.#freeViews.length > 0 || this.#viewCount < VIEW_COUNT_MAX;
     if (address === undefined || !hasView) return false;
     const kind = placeFile(this.core.memory, address, file.path, file.size, this.#wantsRead);
-    const view = this.#freeViews.pop() ?? this.#viewStart + this.#viewCount++ * this.core.exports.shardViewSize();
+    const view =
+      this.#freeViews.pop() ??
+      this.#viewStart + this.#viewCount++ * this.core.exports.shardViewSize();
     const status = this.core.exports.openShard(address, file.size, view);
     if (status !== 0) {
       this.#freeViews.push(view);
