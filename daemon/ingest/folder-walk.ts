@@ -115,3 +115,27 @@ function readRules(place: string | Buffer): string {
     closeSync(fd);
   }
 }
+
+/**
+ * Whether `walkFolder` would pass over this path because of a `.gitignore` file or `.git`.
+ *
+ * Cost: reads the `.gitignore` files of the folders above, nothing else.
+ */
+export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
+  let rules = IgnoreRules.none();
+  const segments = file.path.split('/');
+  if (segments.includes('.git')) return true;
+  for (let depth = 0; depth < segments.length; depth++) {
+    const folder = segments.slice(0, depth).join('/');
+    rules = rulesOf(root, folder, rules);
+    const path = segments.slice(0, depth + 1).join('/');
+    if (rules.isIgnored(depth + 1 < segments.length ? `${path}/` : path)) return true;
+  }
+  return false;
+}
+
+function rulesOf(root: string, folder: string, rules: IgnoreRules): IgnoreRules {
+  const path = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
+  const child = { named: { path }, isFolder: false };
+  return rulesInside(root, { named: { path: folder }, rules }, [child], []);
+}

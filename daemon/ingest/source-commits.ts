@@ -1,6 +1,7 @@
 // Docs of one commit, read from git objects. The commit id names them for ever, so it is the fingerprint.
 
-import { BlobReader, listTree } from '../repos/objects.ts';
+import { BlobReader } from '../repos/blob-reader.ts';
+import { listTree } from '../repos/objects.ts';
 import type {
   IngestSource,
   OnFile,
