@@ -156,10 +156,10 @@ export const COMMON_CASES: readonly BenchCase[] = [
   literal('x', '1-2 characters', 'one letter'),
   literal('=>', '1-2 characters', 'two characters of punctuation'),
   literal('zqjxkv', 'no match, gram missing', 'a gram that no file holds'),
-  composite('function Copyright', 'boolean', 'AND', {
+  composite('function Copyright', 'boolean', 'two frequent words in one file', {
     and: [{ literal: 'function' }, { literal: 'Copyright' }],
   }),
-  composite('function -(Copyright)', 'boolean', 'NOT', {
+  composite('function -(Copyright)', 'boolean', 'one frequent word without another', {
     and: [{ literal: 'function' }, { not: { literal: 'Copyright' } }],
   }),
   composite('file:\\.json$ name', 'file filter', 'one ending', {

@@ -8,6 +8,8 @@
 
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { findInLinks, readLinks } from './links.ts';
+import type { LinkMap } from './links.ts';
 import { ripgrepAll, ripgrepFiles } from './ripgrep.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
 import { drawSamples, seededRandom } from './samples.ts';
@@ -97,6 +99,12 @@ export function compareMatches(
   });
 }
 
+/** What of the tree is searched. */
+interface Scope {
+  readonly isSearched: (file: string) => boolean;
+  readonly links: LinkMap;
+}
+
 /** What one search of both sides came to. */
 type Outcome =
   | { readonly kind: 'uncompared' }
@@ -106,7 +114,7 @@ async function compareOne(
   sample: Sample,
   isCaseSensitive: boolean,
   options: DifferentialOptions,
-  isSearched: (file: string) => boolean,
+  scope: Scope,
 ): Promise<Outcome> {
   const { root, rangeCountMax, paths } = options;
   const [found, actual] = await Promise.all([
@@ -118,8 +126,10 @@ async function compareOne(
     options.searchAll(sample.literal, isCaseSensitive),
   ]);
   if (found === undefined) return { kind: 'uncompared' };
-  const expected: MatchMap = new Map([...found].filter(([file]) => isSearched(file)));
   if (actual === undefined) return { kind: 'uncompared' };
+  const inFiles = [...found].filter(([file]) => scope.isSearched(file));
+  const inLinks = findInLinks(scope.links, sample.literal, isCaseSensitive);
+  const expected: MatchMap = new Map([...inFiles, ...inLinks]);
   const differences = compareMatches(expected, actual).map((difference) => ({
     sample,
     isCaseSensitive,
@@ -151,6 +161,7 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
   const { root, paths, sampleCount, seed } = options;
   const isInScope = (file: string): boolean =>
     paths?.some((scope) => file === scope || file.startsWith(`${scope}/`)) ?? true;
+  const links = new Map([...readLinks(root)].filter(([link]) => isInScope(link)));
   const files = (await ripgrepFiles(root)).filter((file) => isInScope(file) && isSearched(file));
   const samples = drawSamples(root, files.sort(), sampleCount, seededRandom(seed));
   const searches = samples.flatMap((sample) =>
@@ -159,7 +170,9 @@ export async function runDifferential(options: DifferentialOptions): Promise<Dif
   const outcomes: Outcome[] = [];
   const work = async (): Promise<void> => {
     for (let next = searches.pop(); next; next = searches.pop()) {
-      outcomes.push(await compareOne(next.sample, next.isCaseSensitive, options, isSearched));
+      outcomes.push(
+        await compareOne(next.sample, next.isCaseSensitive, options, { isSearched, links }),
+      );
     }
   };
   await Promise.all([work(), work()]);

@@ -17,6 +17,7 @@ import { buildIndex, privateMemorySize, startDaemon } from './daemon.ts';
 import type { BuildFigures, RunningDaemon } from './daemon.ts';
 import { describeReport, runDifferential } from './differential.ts';
 import { findExpected } from './expected.ts';
+import { readLinks } from './links.ts';
 import { findPeers, measurePeers } from './peers.ts';
 import type { Peer } from './peers.ts';
 import { referenceCounts } from './reference.ts';
@@ -66,14 +67,15 @@ function wholeNumber(text: string): number {
 /** The files of the corpus as the daemon lists them; says where ripgrep sees others. */
 async function corpusFiles({ corpus, client }: Setup): Promise<CorpusFiles> {
   const { paths, skipped } = await listDocs(client);
-  const files = new Set(await ripgrepFiles(corpus.root));
+  const links = readLinks(corpus.root);
+  const files = new Set([...(await ripgrepFiles(corpus.root)), ...links.keys()]);
   const missing = [...files].filter((file) => !paths.has(file));
   const extra = [...paths].filter((file) => !files.has(file));
   if (missing.length > 0) say(`not indexed: ${String(missing.length)}, first ${missing[0] ?? ''}`);
   if (extra.length > 0) say(`only in the index: ${String(extra.length)}, first ${extra[0] ?? ''}`);
   const named = new Set(skipped.keys());
-  const searched = new Set([...paths].filter((file) => !named.has(file)));
-  return { root: corpus.root, searched, named };
+  const searched = new Set([...paths].filter((file) => !named.has(file) && !links.has(file)));
+  return { root: corpus.root, searched, named, links };
 }
 
 /** Counts to expect of each case: kept ones, else worked out with ripgrep. */

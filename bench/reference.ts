@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { BenchCase, Meaning } from './cases.ts';
+import { findInLinks } from './links.ts';
+import type { LinkMap } from './links.ts';
 import { ripgrepAll } from './ripgrep.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
 
@@ -21,6 +23,8 @@ export interface CorpusFiles {
   readonly root: string;
   readonly searched: ReadonlySet<string>;
   readonly named: ReadonlySet<string>;
+  /** Symbolic links; they are in neither set. */
+  readonly links: LinkMap;
 }
 
 type Finder = (literal: string) => Promise<MatchMap>;
@@ -43,10 +47,10 @@ function joined(maps: readonly MatchMap[], keep: (file: string) => boolean): Mat
 
 /** Ranges by file for which `meaning` holds; a file without a range has an empty list. */
 async function evaluate(meaning: Meaning, corpus: CorpusFiles, find: Finder): Promise<MatchMap> {
-  const all = [...corpus.searched, ...corpus.named];
+  const all = [...corpus.searched, ...corpus.named, ...corpus.links.keys()];
   if ('literal' in meaning) {
     const found = await find(meaning.literal);
-    return new Map([...found].filter(([file]) => corpus.searched.has(file)));
+    return new Map([...found].filter(([file]) => !corpus.named.has(file)));
   }
   if ('path' in meaning) {
     return new Map(all.filter((file) => meaning.path.test(file)).map((file) => [file, []]));
@@ -75,6 +79,11 @@ export function countLines(content: Buffer, ranges: readonly ByteRange[]): numbe
   return lineCount;
 }
 
+function contentOf(file: string, { root, links }: CorpusFiles): Buffer {
+  const target = links.get(file);
+  return target === undefined ? readFileSync(path.join(root, file)) : Buffer.from(target);
+}
+
 /**
  * Counts of a complete answer to `benchCase` by ripgrep.
  *
@@ -85,13 +94,14 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
   const { meaning, isCaseSensitive } = benchCase;
   if (!meaning) throw new Error(`case ${benchCase.id} has no meaning for ripgrep`);
   const found = await evaluate(meaning, corpus, async (literal) => {
-    return (await ripgrepAll(corpus.root, literal, { isCaseSensitive })) ?? new Map<string, []>();
+    const inFiles = await ripgrepAll(corpus.root, literal, { isCaseSensitive });
+    return new Map([...(inFiles ?? []), ...findInLinks(corpus.links, literal, isCaseSensitive)]);
   });
   let [lines, matches] = [0, 0];
   for (const [file, ranges] of found) {
     // A result by name has one range over its path (several if the expression matches again).
     matches += Math.max(1, ranges.length);
-    if (ranges.length > 0) lines += countLines(readFileSync(path.join(corpus.root, file)), ranges);
+    if (ranges.length > 0) lines += countLines(contentOf(file, corpus), ranges);
   }
   return { files: found.size, lines, matches };
 }

@@ -82,9 +82,12 @@ function figureCells(figure: CaseFigure): string[] {
   ];
 }
 
+function right(title: string): Column {
+  return { title, align: 'right' };
+}
+
 /** Times in ms. Peers: median of whole commands; `~`: line count within 0.5% of ours. */
 export function formatCases(report: RunReport): string {
-  const right = (title: string): Column => ({ title, align: 'right' });
   const columns: Column[] = [
     { title: 'case', align: 'left' },
     { title: 'class', align: 'left' },
