@@ -44,7 +44,8 @@ function ripgrep(): Peer | undefined {
       ...RIPGREP_FLAGS,
       '--line-number',
       caseFlag(isCaseSensitive),
-      `--regexp=${literal}`,
+      '-e',
+      literal,
       './',
     ],
   };

@@ -84,7 +84,8 @@ export async function ripgrepAll(
   literal: string,
   { isCaseSensitive, paths = ['./'], rangeCountMax = Infinity }: RipgrepOptions,
 ): Promise<MatchMap | undefined> {
-  const pattern = [caseFlag(isCaseSensitive), `--regexp=${literal}`];
+  // Why not --regexp=...: its parser drops a further `=` at the start of the value.
+  const pattern = [caseFlag(isCaseSensitive), '-e', literal];
   const child = spawn('rg', [...RIPGREP_FLAGS, '--json', ...pattern, '--', ...paths], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],

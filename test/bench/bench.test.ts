@@ -33,7 +33,7 @@ function withTree(use: (root: string) => Promise<void>): () => Promise<void> {
     try {
       mkdirSync(path.join(root, 'src'));
       writeFileSync(path.join(root, 'src', 'a.c'), 'alpha beta alpha\nbeta\nAlpha\n');
-      writeFileSync(path.join(root, 'src', 'b.c'), 'beta\ngamma\n');
+      writeFileSync(path.join(root, 'src', 'b.c'), 'beta\ngamma => -x\n>\n');
       writeFileSync(path.join(root, '.hidden'), 'alpha\n');
       writeFileSync(path.join(root, '.gitignore'), 'src/b.c\n');
       writeFileSync(path.join(root, 'bin'), 'alpha\0alpha\n');
@@ -153,6 +153,10 @@ const MEANINGS: readonly (readonly [BenchCase['meaning'], boolean, readonly numb
   [{ literal: 'alpha' }, true, [2, 2, 3]],
   [{ literal: 'alpha' }, false, [2, 3, 4]],
   [{ literal: 'absent' }, true, [0, 0, 0]],
+  // Literals that a command line could take for something else.
+  [{ literal: '=>' }, true, [1, 1, 1]],
+  [{ literal: '-x' }, true, [1, 1, 1]],
+  [{ literal: '--' }, true, [0, 0, 0]],
   [{ and: [{ literal: 'alpha' }, { literal: 'beta' }] }, true, [1, 2, 4]],
   [{ or: [{ literal: 'alpha' }, { literal: 'gamma' }] }, true, [3, 3, 4]],
   [{ and: [{ literal: 'beta' }, { not: { literal: 'alpha' } }] }, true, [1, 1, 1]],

@@ -57,7 +57,7 @@ function echoed(stderr: string, name: string): unknown {
 const COMMANDS = ['serve', 'index', 'search', 'inspect', 'verify', 'version'];
 
 for (const args of [[], ...COMMANDS.map((name) => [name])]) {
-  test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {
+  void test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {
     const { code, stdout, stderr } = await trawl([...args, '--help']);
     assert.equal(code, 0);
     assert.equal(stderr, '');
@@ -85,7 +85,7 @@ const MISTAKES: readonly (readonly [name: string, args: readonly string[], messa
 ];
 
 for (const [name, args, message] of MISTAKES) {
-  test(`mistake: ${name}`, async () => {
+  void test(`mistake: ${name}`, async () => {
     const { code, stdout, stderr } = await trawl(args);
     assert.equal(code, 2);
     assert.equal(stdout, '');
@@ -93,7 +93,7 @@ for (const [name, args, message] of MISTAKES) {
   });
 }
 
-test('search: found is exit 0, results on standard output alone', async () => {
+void test('search: found is exit 0, results on standard output alone', async () => {
   const { code, stdout, stderr } = await trawl(['search', 'b']);
   assert.equal(code, 0);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
@@ -109,7 +109,7 @@ test('search: found is exit 0, results on standard output alone', async () => {
   assert.deepEqual(echoed(stderr, 'close'), {});
 });
 
-test('search: flags reach the call, -- ends options, = joins', async () => {
+void test('search: flags reach the call, -- ends options, = joins', async () => {
   const args = [
     'search',
     '--regex',
@@ -132,13 +132,13 @@ test('search: flags reach the call, -- ends options, = joins', async () => {
   });
 });
 
-test('search: nothing found is exit 1 and no output', async () => {
+void test('search: nothing found is exit 1 and no output', async () => {
   const { code, stdout } = await trawl(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
   assert.equal(code, 1);
   assert.equal(stdout, '');
 });
 
-test('search: a bad query is exit 2 with a caret', async () => {
+void test('search: a bad query is exit 2 with a caret', async () => {
   const error = {
     statusCode: 400,
     errorCode: 'FAILED_TO_PARSE_QUERY',
@@ -153,20 +153,20 @@ test('search: a bad query is exit 2 with a caret', async () => {
   assert.deepEqual(echoed(stderr, 'close'), {});
 });
 
-test('search: statistics go to standard error', async () => {
+void test('search: statistics go to standard error', async () => {
   const { stdout, stderr } = await trawl(['search', '--stats', 'b']);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
   assert.match(stderr, /^duration +1500000 \(1\.500 ms\)$/m);
 });
 
-test('search: colour on request, not in a pipe by itself', async () => {
+void test('search: colour on request, not in a pipe by itself', async () => {
   const always = await trawl(['search', '--color', 'always', 'b'], { NO_COLOR: '1' });
   assert.ok(always.stdout.includes('\u001b[1;31mb\u001b[0m'));
   const auto = await trawl(['search', 'b'], { FORCE_COLOR: '1' });
   assert.ok(!auto.stdout.includes('\u001b'));
 });
 
-test('a closed pipe ends quietly with 0', async () => {
+void test('a closed pipe ends quietly with 0', async () => {
   const child = start(['search', 'b'], { FAKE_RESPONSE: 'big:200000' });
   const outcome = finished(child);
   child.stdout.once('data', () => child.stdout.destroy());
@@ -175,7 +175,7 @@ test('a closed pipe ends quietly with 0', async () => {
   assert.doesNotMatch(stderr, /EPIPE|rror/);
 });
 
-test('variables: the flag wins, an empty one counts as unset', async () => {
+void test('variables: the flag wins, an empty one counts as unset', async () => {
   const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_CONFIG: '' };
   const variable = await trawl(['search', 'b'], env);
   assert.match(variable.stderr, /"dataDir":"from-env"/);
@@ -185,7 +185,7 @@ test('variables: the flag wins, an empty one counts as unset', async () => {
   assert.match(empty.stderr, /"dataDir":".trawl"/);
 });
 
-test('index: results, progress and options', async () => {
+void test('index: results, progress and options', async () => {
   const { code, stdout, stderr } = await trawl(['index', 'a', '--mode', 'commits', '--force']);
   assert.equal(code, 0);
   assert.equal(
@@ -202,12 +202,13 @@ test('index: results, progress and options', async () => {
   });
 });
 
-test('index: a failed source is exit 2; --json is one object a line', async () => {
+void test('index: a failed source is exit 2; --json is one object a line', async () => {
   const { code, stdout } = await trawl(['index', 'a', 'bad', '--json']);
   assert.equal(code, 2);
   const states = stdout
     .trimEnd()
     .split('\n')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
     .map((line) => JSON.parse(line) as { state: string; error?: string });
   assert.deepEqual(
     states.map(({ state, error }) => [state, error]),
@@ -218,24 +219,24 @@ test('index: a failed source is exit 2; --json is one object a line', async () =
   );
 });
 
-test('inspect: text and JSON', async () => {
+void test('inspect: text and JSON', async () => {
   const text = await trawl(['inspect', 's1']);
   assert.equal(text.code, 0);
   assert.match(text.stdout, /^file: +2,400 bytes {2}1\.200 x content$/m);
   assert.match(text.stdout, /^content +64 +2,000 +abcd +1\.000 x content$/m);
   const json = await trawl(['inspect', 's1', '--json', '--docs', '--trigram', 'abc']);
-  assert.equal((JSON.parse(json.stdout) as { docCount: number }).docCount, 1);
+  assert.match(json.stdout, /^\{"path":"s1",.*"docCount":1,.*\}\n$/);
   assert.deepEqual(echoed(json.stderr, 'inspect'), { path: 's1', hasDocs: true, trigram: 'abc' });
 });
 
-test('verify: one line a shard, exit 1 on problems', async () => {
+void test('verify: one line a shard, exit 1 on problems', async () => {
   assert.deepEqual(await trawl(['verify', 'a']), { code: 0, stdout: 'sound a\n', stderr: '' });
   const damaged = await trawl(['verify', 'a', 'bad']);
   assert.equal(damaged.code, 1);
   assert.equal(damaged.stdout, 'sound a\ndamaged bad: checksum of content\n');
 });
 
-test('version: three lines; the real entry tells the product version', async () => {
+void test('version: three lines; the real entry tells the product version', async () => {
   const fake = await trawl(['version']);
   assert.equal(fake.stdout, 'trawl 1.2.3\nshard format 4\napi v5\n');
   const real = await finished(start(['version'], {}, REAL_MAIN));
@@ -243,7 +244,7 @@ test('version: three lines; the real entry tells the product version', async () 
   assert.match(real.stdout, /^trawl \d+\.\d+\.\d+\nshard format \d+\napi v5\.1\.6\n$/);
 });
 
-test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
+void test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
   const args = ['serve', '--default-source', '/checkout', '--port', '0', '--no-watch'];
   const child = start(args, { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_WORKERS: '3' });
   const outcome = finished(child);
@@ -268,7 +269,7 @@ test('serve: greets, takes the default source, ends with 0 on SIGTERM', async ()
   });
 });
 
-test('serve: given sources beat the default one; a bad variable is exit 2', async () => {
+void test('serve: given sources beat the default one; a bad variable is exit 2', async () => {
   const bad = await trawl(['serve', 'x'], { TRAWL_ANONYMOUS_ACCESS: 'yes' });
   assert.equal(bad.code, 2);
   assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS must be true or false/);
@@ -302,6 +303,7 @@ async function withServer(
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
   const { port } = server.address() as AddressInfo;
   try {
     await use(`http://127.0.0.1:${String(port)}`, requests);
@@ -311,7 +313,7 @@ async function withServer(
   }
 }
 
-test('search --url: posts the call with the key and prints the answer', async () => {
+void test('search --url: posts the call with the key and prints the answer', async () => {
   const answer = JSON.stringify(response([file('f', [chunk('«b»\n')])]));
   await withServer(200, answer, async (url, requests) => {
     const { code, stdout } = await trawl(['search', '--url', url, '-n', '5', 'b'], {
@@ -321,11 +323,11 @@ test('search --url: posts the call with the key and prints the answer', async ()
     assert.equal(stdout, 'r/a:f:1:b\n');
     assert.equal(requests[0]?.url, '/api/search');
     assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
-    assert.equal((requests[0].body as { matches: number }).matches, 5);
+    assert.match(JSON.stringify(requests[0].body), /"matches":5,/);
   });
 });
 
-test('search: TRAWL_URL and a key from a file', async () => {
+void test('search: TRAWL_URL and a key from a file', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-cli-'));
   try {
     const keyFile = path.join(folder, 'key');
@@ -340,7 +342,7 @@ test('search: TRAWL_URL and a key from a file', async () => {
   }
 });
 
-test('search --url: refusals and strangers are exit 2', async () => {
+void test('search --url: refusals and strangers are exit 2', async () => {
   const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
   await withServer(401, JSON.stringify(error), async (url) => {
     const { code, stderr } = await trawl(['search', '--url', url, 'b']);

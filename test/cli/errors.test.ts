@@ -16,12 +16,12 @@ const CARETS: readonly (readonly [query: string, position: number, shown: string
 ];
 
 for (const [query, position, shown] of CARETS) {
-  test(`caret: ${JSON.stringify(query)} at ${String(position)}`, () => {
+  void test(`caret: ${JSON.stringify(query)} at ${String(position)}`, () => {
     assert.equal(pointAt(query, position), shown);
   });
 }
 
-test('a syntax error points at its culprit, other refusals do not', () => {
+void test('a syntax error points at its culprit, other refusals do not', () => {
   const syntax = new RequestError({
     statusCode: 400,
     errorCode: 'FAILED_TO_PARSE_QUERY',

@@ -26,7 +26,7 @@ class Memory extends Writable {
   }
 }
 
-test('progress: one line tells files, bytes, speed, time left and what is left out', () => {
+void test('progress: one line tells files, bytes, speed, time left and what is left out', () => {
   assert.equal(
     describeProgress(PROGRESS),
     'reading local/x: 1,234/2,000 files, 50.0 MB/150 MB, 40.0 MB/s ETA 2.5 s (3 left out)',
@@ -42,7 +42,7 @@ test('progress: one line tells files, bytes, speed, time left and what is left o
   assert.equal(remainingMs({ ...PROGRESS, bytesPerSecond: 0 }), undefined);
 });
 
-test('progress: plain lines come at changes and every few seconds', () => {
+void test('progress: plain lines come at changes and every few seconds', () => {
   const stream = new Memory();
   let nowMs = 0;
   const view = createProgress(stream, false, () => nowMs);
@@ -59,7 +59,7 @@ test('progress: plain lines come at changes and every few seconds', () => {
   assert.ok(!stream.text.includes('\u001b'));
 });
 
-test('progress: the bar can start again after a stop', () => {
+void test('progress: the bar can start again after a stop', () => {
   const stream = Object.assign(new Memory(), { isTTY: false });
   const view = createProgress(stream, true);
   view.update(PROGRESS);
@@ -69,7 +69,7 @@ test('progress: the bar can start again after a stop', () => {
   view.stop();
 });
 
-test('progress: numbers for people', () => {
+void test('progress: numbers for people', () => {
   assert.deepEqual([0, 999, 1000, 12_345, 99_960, 999_499, 999_600, 1.3e9].map(formatBytes), [
     '0 B',
     '999 B',

@@ -165,12 +165,12 @@ const ROWS: readonly Row[] = [
 ];
 
 for (const { name, options, files, output } of ROWS) {
-  test(`output: ${name}`, () => {
+  void test(`output: ${name}`, () => {
     assert.equal(formatResponse(response(files), options), output);
   });
 }
 
-test('output: json is one chunk event and one final event', () => {
+void test('output: json is one chunk event and one final event', () => {
   const files = [file('b', [chunk('«a»\n')]), file('a')];
   const answer = response(files, {
     repositoryInfo: [{ id: 1 }],
@@ -199,19 +199,19 @@ test('output: json is one chunk event and one final event', () => {
   );
 });
 
-test('output: json of an exhaustive answer has no reasons', () => {
+void test('output: json of an exhaustive answer has no reasons', () => {
   const text = formatResponse(response([]), { ...PIPE, form: 'json' });
   assert.ok(!text.includes('incompleteReasons'));
 });
 
-test('output: statistics are one line a field, durations also in ms', () => {
+void test('output: statistics are one line a field, durations also in ms', () => {
   assert.equal(
     formatStats({ fileCount: 2, duration: 1_500_000, wait: 0, flushReason: 'F' }),
     'fileCount   2\nduration    1500000 (1.500 ms)\nwait        0 (0.000 ms)\nflushReason F\n',
   );
 });
 
-test('output: an incomplete answer names the reasons and the matches found so far', () => {
+void test('output: an incomplete answer names the reasons and the matches found so far', () => {
   const incompleteReasons = ['match_limit', 'deadline'];
   const answer = response([], { isSearchExhaustive: false, incompleteReasons });
   assert.equal(
@@ -221,7 +221,7 @@ test('output: an incomplete answer names the reasons and the matches found so fa
   assert.equal(formatIncomplete(response([])), '');
 });
 
-test('output: many ranges on one very long line', () => {
+void test('output: many ranges on one very long line', () => {
   const piece = '😀«x» ';
   const count = 20_000;
   const answer = response([file('min.js', [chunk(piece.repeat(count))])]);
