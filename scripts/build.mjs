@@ -1,5 +1,6 @@
 // Builds everything into build/: the core (debug and release WebAssembly), the table of languages, and the
-// daemon, tests and benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force` builds all.
+// daemon, tests and benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force`
+// builds all.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';

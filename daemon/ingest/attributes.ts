@@ -1,6 +1,7 @@
-// What `.gitattributes` files say about docs: `linguist-language=Name` and the marks vendored, generated and
-// documentation. All files of a repo are one list of rules; the last that matches a path decides, and a file in a
-// deeper folder comes later (gitattributes(5)). Other attributes and macros are passed over.
+// What `.gitattributes` files say about docs: `linguist-language=Name` and the marks vendored,
+// generated and documentation. All files of a repo are one list of rules; the last that matches a
+// path decides, and a file in a deeper folder comes later (gitattributes(5)). Other attributes and
+// macros are passed over.
 
 import picomatch from 'picomatch';
 import { baseNameOf, folderOf } from '../repos/paths.ts';
@@ -102,7 +103,10 @@ function parseRule(folder: string, line: string): Rule[] {
   return values.size === 0 ? [] : [{ matches: compilePattern(folder, pattern), values }];
 }
 
-/** A pattern without slash is for names in the folder and below; one with is for paths from the folder. */
+/**
+ * A pattern without slash is for names in the folder and below; one with is for paths from the
+ * folder.
+ */
 function compilePattern(folder: string, pattern: string): (path: string) => boolean {
   const options = { dot: true, nobrace: true, noextglob: true, nonegate: true };
   const matches = picomatch(pattern.replace(/^\//, ''), options);

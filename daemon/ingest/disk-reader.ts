@@ -1,12 +1,16 @@
-// Reads files of a folder with synchronous calls into one buffer that is used again: three system calls a file and
-// no allocation for content. Meant for worker threads. Symbolic links are never followed.
+// Reads files of a folder with synchronous calls into one buffer that is used again: three system
+// calls a file and no allocation for content. Meant for worker threads. Symbolic links are never
+// followed.
 
 import { hash } from 'node:crypto';
 import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone } from './disk.ts';
 import type { OnFile, ReadFailure, SourceFile, SourceReader } from './source.ts';
 
-/** Room before the content for the header `blob <size>\0`, so that id and content are hashed in one piece. */
+/**
+ * Room before the content for the header `blob <size>\0`, so that id and content are hashed in one
+ * piece.
+ */
 const HEADER_ROOM = 32;
 const BUFFER_SIZE_MIN = 1 << 20;
 /** A buffer larger than this is given up after its file. */
@@ -14,7 +18,8 @@ const KEPT_BUFFER_SIZE_MAX = 64 << 20;
 /** Bound: a file that grows without end while it is read. */
 const FILE_SIZE_MAX = 1 << 30;
 
-// Why O_NONBLOCK: what was a file when it was listed may be a pipe now, and opening that would wait for ever.
+// Why O_NONBLOCK: what was a file when it was listed may be a pipe now, and opening that would wait
+// for ever.
 const OPEN_FLAGS =
   constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
@@ -46,7 +51,10 @@ export class DiskReader implements SourceReader {
     this.#buffer = Buffer.alloc(0);
   }
 
-  /** Brings the content into the buffer and returns its size; undefined, with a failure noted, if there is none. */
+  /**
+   * Brings the content into the buffer and returns its size; undefined, with a failure noted, if
+   * there is none.
+   */
   #load(file: SourceFile, guard: FolderGuard, failures: ReadFailure[]): number | undefined {
     try {
       if (!guard.isInside(file)) {
@@ -78,7 +86,8 @@ export class DiskReader implements SourceReader {
       let capacity = listedSize + 1;
       for (;;) {
         this.#reserve(capacity, size);
-        // Why one byte more than is expected: a short read says that the end was reached, without another call.
+        // Why one byte more than is expected: a short read says that the end was reached, without
+        // another call.
         const got = readSync(fd, this.#buffer, HEADER_ROOM + size, capacity - size, null);
         size += got;
         if (got === 0 || size < capacity) return size;

@@ -1,5 +1,5 @@
-// Small things that listing and reading files of a folder share: paths for the file system, codes of its errors,
-// and the guard against folders that are symbolic links.
+// Small things that listing and reading files of a folder share: paths for the file system, codes
+// of its errors, and the guard against folders that are symbolic links.
 
 import { lstatSync } from 'node:fs';
 import type { NamedPath } from '../repos/paths.ts';
@@ -24,8 +24,8 @@ export function isGone(error: unknown): boolean {
 }
 
 /**
- * Knows which folders below the root are real ones all the way down. A tracked file may lie behind a folder that
- * became a symbolic link: opening it would lead out of the root.
+ * Knows which folders below the root are real ones all the way down. A tracked file may lie behind
+ * a folder that became a symbolic link: opening it would lead out of the root.
  */
 export class FolderGuard {
   readonly #root: string;

@@ -1,5 +1,6 @@
-// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. That a doc has too many distinct
-// trigrams is found by the core while it reads the content, with the limit that `trigramCountMax` gives.
+// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. That a doc has
+// too many distinct trigrams is found by the core while it reads the content, with the limit that
+// `trigramCountMax` gives.
 
 import { compileGlobs, type PathTest } from './globs.ts';
 
@@ -29,7 +30,10 @@ export class DocFilter {
     return 'too_large';
   }
 
-  /** With the content at hand. A file may have grown since it was listed, so its size is looked at again. */
+  /**
+   * With the content at hand. A file may have grown since it was listed, so its size is looked at
+   * again.
+   */
   skipReasonOfContent(path: string, bytes: Uint8Array): SkipReason | undefined {
     return this.skipReasonOfSize(path, bytes.length) ?? (isBinary(bytes) ? 'binary' : undefined);
   }

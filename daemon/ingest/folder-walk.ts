@@ -1,5 +1,5 @@
-// Walks a plain folder, respecting `.gitignore` files, never entering `.git` or following a symbolic link. Gives
-// paths only; what is at a path is the caller's to find out.
+// Walks a plain folder, respecting `.gitignore` files, never entering `.git` or following a
+// symbolic link. Gives paths only; what is at a path is the caller's to find out.
 
 import { closeSync, constants, openSync, readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { decodePath, type NamedPath } from '../repos/paths.ts';

@@ -1,5 +1,6 @@
-// Lists of globs over paths, as the configuration holds them (API.md 19.3, 19.4): `*`, `**`, `?`, `[...]`,
-// `{a,b}`, matched against the whole path; `!` in front takes back, and the last glob that matches decides.
+// Lists of globs over paths, as the configuration holds them (API.md 19.3, 19.4): `*`, `**`, `?`,
+// `[...]`, `{a,b}`, matched against the whole path; `!` in front takes back, and the last glob that
+// matches decides.
 
 import picomatch from 'picomatch';
 
@@ -18,7 +19,8 @@ function compile(glob: string): Rule {
 }
 
 /**
- * A test that tells whether the last glob that matches a path is one without `!`. False where none matches.
+ * A test that tells whether the last glob that matches a path is one without `!`. False where none
+ * matches.
  *
  * Errors: none; a glob that makes no sense matches nothing or itself.
  */
@@ -29,8 +31,9 @@ export function compileGlobs(globs: readonly string[]): PathTest {
 }
 
 /**
- * As `compileGlobs`; a path is also left out where a folder above it is (`build` leaves out `build/a.js`). The
- * answers for folders are kept, so asking for 80,000 paths costs about one match a path.
+ * As `compileGlobs`; a path is also left out where a folder above it is (`build` leaves out
+ * `build/a.js`). The answers for folders are kept, so asking for 80,000 paths costs about one match
+ * a path.
  */
 export function compileIgnoreGlobs(globs: readonly string[]): PathTest {
   if (globs.length === 0) return () => false;

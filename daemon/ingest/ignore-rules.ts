@@ -1,8 +1,9 @@
 // `.gitignore` files of a plain folder, the nested ones too, through the `ignore` package.
 //
-// Quirk: a manager of that package takes a path as ignored where a folder above it is, so rules of a nested file
-// cannot be asked on their own: they must be able to take back what an upper file said. Hence the rules of all
-// files on the way down are in one manager, those of a nested file with its folder put in front.
+// Quirk: a manager of that package takes a path as ignored where a folder above it is, so rules of
+// a nested file cannot be asked on their own: they must be able to take back what an upper file
+// said. Hence the rules of all files on the way down are in one manager, those of a nested file
+// with its folder put in front.
 
 import ignore, { type Ignore } from 'ignore';
 
@@ -40,7 +41,8 @@ function rebase(line: string, folder: string): string[] {
   const negation = line.startsWith('!') ? '!' : '';
   const pattern = line.slice(negation.length);
   const place = folder.replace(/[\\*?[\]!#\s]/g, '\\$&');
-  // Source: gitignore(5): a slash at the start or in the middle ties the pattern to the folder of its file.
+  // Source: gitignore(5): a slash at the start or in the middle ties the pattern to the folder of
+  // its file.
   const isTied = pattern.trimEnd().slice(0, -1).includes('/');
   return [`${negation}/${place}/${isTied ? '' : '**/'}${pattern.replace(/^\//, '')}`];
 }

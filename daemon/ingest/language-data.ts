@@ -1,5 +1,6 @@
-// The linguist data set as tables: languages by name and alias, by file name, by extension, by interpreter. Read
-// once, when first asked for, from the file that the build wrote (scripts/languages.mjs).
+// The linguist data set as tables: languages by name and alias, by file name, by extension, by
+// interpreter. Read once, when first asked for, from the file that the build wrote
+// (scripts/languages.mjs).
 
 import { readFileSync } from 'node:fs';
 

@@ -1,5 +1,6 @@
-// Which language an extension means that several languages claim: the one that a reader of source code expects.
-// Where the content tells them apart, language-rules.ts comes first. A test compares the table with the data set.
+// Which language an extension means that several languages claim: the one that a reader of source
+// code expects. Where the content tells them apart, language-rules.ts comes first. A test compares
+// the table with the data set.
 
 /** Language name -> its extensions, lower case. */
 export const EXTENSION_DEFAULTS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
-// What the first bytes of a doc say about its language, for extensions that several languages claim. Only signs that
-// are hard to meet by accident; where none is met the default of the extension stands.
+// What the first bytes of a doc say about its language, for extensions that several languages
+// claim. Only signs that are hard to meet by accident; where none is met the default of the
+// extension stands.
 
 type Rules = readonly (readonly [language: string, sign: RegExp])[];
 

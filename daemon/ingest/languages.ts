@@ -1,7 +1,7 @@
-// The language of a doc, from its path and its first bytes, by the linguist data set: file name, then extension
-// (longest first), then the interpreter of a script. An extension that several languages claim goes by signs in the
-// content, a script's interpreter, the files beside it (`.h`), and a table of defaults. Names given by people
-// (queries, `.gitattributes`) are resolved here too.
+// The language of a doc, from its path and its first bytes, by the linguist data set: file name,
+// then extension (longest first), then the interpreter of a script. An extension that several
+// languages claim goes by signs in the content, a script's interpreter, the files beside it (`.h`),
+// and a table of defaults. Names given by people (queries, `.gitattributes`) are resolved here too.
 
 import { baseNameOf, folderOf } from '../repos/paths.ts';
 import { languageTables } from './language-data.ts';
@@ -12,8 +12,8 @@ import { languageByContent } from './language-rules.ts';
 export const LANGUAGE_HEAD_SIZE = 4096;
 
 /**
- * Folder -> language of the headers in it, for folders whose own sources are all C or all C++. A plain map: may be
- * posted to a worker.
+ * Folder -> language of the headers in it, for folders whose own sources are all C or all C++. A
+ * plain map: may be posted to a worker.
  */
 export type HeaderFolders = ReadonlyMap<string, 'C' | 'C++'>;
 

@@ -1,4 +1,5 @@
-// Docs of one commit, read from git objects. The commit id names them for ever, so it is the fingerprint.
+// Docs of one commit, read from git objects. The commit id names them for ever, so it is the
+// fingerprint.
 
 import { BlobReader } from '../repos/blob-reader.ts';
 import { listTree } from '../repos/objects.ts';

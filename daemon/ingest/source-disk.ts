@@ -1,6 +1,6 @@
-// Docs that are files on disk: those that git counts to a work tree, or those of a plain folder. Files are told
-// apart by path, mode, size and times, never opened here. Symbolic links are docs (their target text), and never
-// followed.
+// Docs that are files on disk: those that git counts to a work tree, or those of a plain folder.
+// Files are told apart by path, mode, size and times, never opened here. Symbolic links are docs
+// (their target text), and never followed.
 
 import { hash } from 'node:crypto';
 import { lstatSync, type Stats } from 'node:fs';
@@ -46,8 +46,8 @@ function fingerprintOf(spec: SourceSpec, found: Found): string {
 }
 
 /**
- * All that is taken for a sign of a change. The time of the last status change is among it because tools that
- * unpack or copy set the other one back.
+ * All that is taken for a sign of a change. The time of the last status change is among it because
+ * tools that unpack or copy set the other one back.
  */
 function stateOf(stat: Stats): string {
   return `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.mode}`;

@@ -1,6 +1,7 @@
-// Reads one file of a repo for people (API.md 11.0, 11.1): from git objects at any revision, or from disk where the
-// docs of the repo are the files on disk. On disk only docs are given: what git ignores, `.git`, and what lies behind
-// a symbolic link is not found. Whether the caller may see the repo is decided before.
+// Reads one file of a repo for people (API.md 11.0, 11.1): from git objects at any revision, or
+// from disk where the docs of the repo are the files on disk. On disk only docs are given: what git
+// ignores, `.git`, and what lies behind a symbolic link is not found. Whether the caller may see
+// the repo is decided before.
 
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import { BlobReader } from '../repos/blob-reader.ts';
@@ -234,7 +235,10 @@ async function readFromDisk(
   };
 }
 
-/** The path, with its bytes if they are not UTF-8, if it is one that the listing of the source holds. */
+/**
+ * The path, with its bytes if they are not UTF-8, if it is one that the listing of the source
+ * holds.
+ */
 async function findOnDisk(
   source: RepoSource,
   path: string,

@@ -1,6 +1,7 @@
-// Where the docs of a repo come from: one contract for the tree of a commit, the files of a work tree and a plain
-// folder. A source is listed once; its docs are then read in batches, in any number of worker threads, by readers
-// that the source's description opens (open-source.ts). Filters, languages and the index are not done here.
+// Where the docs of a repo come from: one contract for the tree of a commit, the files of a work
+// tree and a plain folder. A source is listed once; its docs are then read in batches, in any
+// number of worker threads, by readers that the source's description opens (open-source.ts).
+// Filters, languages and the index are not done here.
 
 import type { SourceKind } from '../repos/records.ts';
 import type { NamedPath } from '../repos/paths.ts';
@@ -10,7 +11,10 @@ export interface SourceSpec {
   readonly kind: SourceKind;
   /** Absolute path of the repository or folder. */
   readonly path: string;
-  /** `commits` only: object id of the commit; absent: a repository without commits, which has no docs. */
+  /**
+   * `commits` only: object id of the commit; absent: a repository without commits, which has no
+   * docs.
+   */
   readonly commit?: string;
   /** Globs of paths to leave out; `worktree` and `folder` only. */
   readonly ignore?: readonly string[];
@@ -54,8 +58,8 @@ export interface IngestSource {
   /**
    * Looks now and lists the docs.
    *
-   * Errors: GitError; an error of the file system if the root folder cannot be read. What concerns single files
-   * goes to `leftOut`.
+   * Errors: GitError; an error of the file system if the root folder cannot be read. What concerns
+   * single files goes to `leftOut`.
    */
   list(): Promise<SourceListing>;
 }
@@ -63,9 +67,10 @@ export interface IngestSource {
 /**
  * Called once for each file, in order.
  *
- * @param bytes  content, or the target of a symbolic link; a view that is valid only during the call. Undefined:
- *               the file is gone or cannot be read
- * @param oid    git blob id of the content in hexadecimal: equal ids mean equal content. "" without content
+ * @param bytes  content, or the target of a symbolic link; a view that is valid only during the
+ *               call. Undefined: the file is gone or cannot be read
+ * @param oid    git blob id of the content in hexadecimal: equal ids mean equal content. "" without
+ *               content
  */
 export type OnFile = (index: number, bytes: Uint8Array | undefined, oid: string) => void;
 
@@ -79,7 +84,8 @@ export interface SourceReader {
   /**
    * Reads the files in order. One call at a time.
    *
-   * Errors: GitError; what `onFile` throws. A file that cannot be read is no error, but among the results.
+   * Errors: GitError; what `onFile` throws. A file that cannot be read is no error, but among the
+   * results.
    */
   read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]>;
   close(): Promise<void>;

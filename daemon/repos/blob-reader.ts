@@ -1,8 +1,10 @@
-// Reads blobs in bulk by object id through one long-lived `git cat-file`, with as little copying as a pipe allows.
+// Reads blobs in bulk by object id through one long-lived `git cat-file`, with as little copying as
+// a pipe allows.
 //
-// Measured: 2026-11-21, 2 shared cores, tree of a Linux release (78,579 blobs, 1.3 GB, packed): `--batch-command
-// --buffer` 306 MB/s with 1,024 requests a flush, 259 with 256; `--batch --buffer` 308; unbuffered 255; git alone,
-// its output thrown away, 390: unpacking in git is the limit, so more readers on more cores are faster.
+// Measured: 2026-11-21, 2 shared cores, tree of a Linux release (78,579 blobs, 1.3 GB, packed):
+// `--batch-command --buffer` 306 MB/s with 1,024 requests a flush, 259 with 256; `--batch --buffer`
+// 308; unbuffered 255; git alone, its output thrown away, 390: unpacking in git is the limit, so
+// more readers on more cores are faster.
 
 import { CatFileParser } from './cat-file-parser.ts';
 import { gitVersion, startGit, type GitProcess } from './git.ts';
@@ -25,8 +27,8 @@ interface RunningRead {
 }
 
 /**
- * Reads blobs through one long-lived git. Reads are done one after the other, in the order of the calls. The
- * process keeps the event loop alive until `close`.
+ * Reads blobs through one long-lived git. Reads are done one after the other, in the order of the
+ * calls. The process keeps the event loop alive until `close`.
  */
 export class BlobReader {
   readonly #git: GitProcess;
@@ -111,8 +113,8 @@ export class BlobReader {
   /**
    * Writes all requests, as fast as git takes them.
    *
-   * Invariant: this never waits for answers, and answers are consumed whenever they come, so neither side can
-   * block the other for ever.
+   * Invariant: this never waits for answers, and answers are consumed whenever they come, so
+   * neither side can block the other for ever.
    */
   async #writeRequests(ids: readonly string[]): Promise<void> {
     for (let start = 0; start < ids.length && this.#failure === undefined; start += FLUSH_COUNT) {

@@ -1,6 +1,7 @@
-// Takes the output stream of `git cat-file` in batch form apart: a line `<oid> <type> <size>`, that many bytes,
-// a newline; or `<name> missing`. Content that lies in one piece of the stream is handed on as a view of it;
-// only content that is cut by the end of a piece is copied, into one buffer that is used again.
+// Takes the output stream of `git cat-file` in batch form apart: a line `<oid> <type> <size>`, that
+// many bytes, a newline; or `<name> missing`. Content that lies in one piece of the stream is
+// handed on as a view of it; only content that is cut by the end of a piece is copied, into one
+// buffer that is used again.
 
 const LINE_END = 10;
 const HEADER_LENGTH_MAX = 4096;

@@ -1,7 +1,8 @@
-// Runs the git command line: the only place of the daemon that starts git. Each process gets a scrubbed
-// environment, fixed settings that keep a hostile repository from running programs, its own process group
-// (so that helpers of git die with it), a time limit and an abort signal. Callers give the arguments and put
-// `--end-of-options` or `--` before what a user typed; what the output means is theirs.
+// Runs the git command line: the only place of the daemon that starts git. Each process gets a
+// scrubbed environment, fixed settings that keep a hostile repository from running programs, its
+// own process group (so that helpers of git die with it), a time limit and an abort signal. Callers
+// give the arguments and put `--end-of-options` or `--` before what a user typed; what the output
+// means is theirs.
 
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -78,9 +79,10 @@ export interface GitProcess {
   kill(failure: GitFailure): void;
 }
 
-// Why: hooks and the file system monitor are programs that a repository may name. `safe.directory`: the daemon
-// often reads repositories of another user (mounted folders); the ownership check guards against exactly those
-// programs, which are off. The account's own ignore and attribute files must not change what is indexed.
+// Why: hooks and the file system monitor are programs that a repository may name. `safe.directory`:
+// the daemon often reads repositories of another user (mounted folders); the ownership check guards
+// against exactly those programs, which are off. The account's own ignore and attribute files must
+// not change what is indexed.
 const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -135,8 +137,8 @@ function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string,
 }
 
 /**
- * The folder with the objects and refs of the repository at `repoPath`. Naming it keeps git from looking for a
- * repository in the folders above.
+ * The folder with the objects and refs of the repository at `repoPath`. Naming it keeps git from
+ * looking for a repository in the folders above.
  */
 export function gitDirOf(repoPath: string): string {
   const inner = path.join(repoPath, '.git');
@@ -273,7 +275,10 @@ export async function runGit(args: readonly string[], options: RunOptions = {}):
   return Buffer.concat(chunks, size);
 }
 
-/** As `runGit`, as UTF-8 text without the line end; undefined where git ends with an exit code above 0. */
+/**
+ * As `runGit`, as UTF-8 text without the line end; undefined where git ends with an exit code above
+ * 0.
+ */
 export async function tryGit(
   args: readonly string[],
   options: RunOptions = {},

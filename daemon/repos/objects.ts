@@ -1,5 +1,5 @@
-// Lists what a repository holds: the tree of a commit, the children of one folder, the files of a work tree, and what
-// single names stand for. Blobs in bulk are read by blob-reader.ts.
+// Lists what a repository holds: the tree of a commit, the children of one folder, the files of a
+// work tree, and what single names stand for. Blobs in bulk are read by blob-reader.ts.
 
 import { runGit, tryGit } from './git.ts';
 import { splitRecords, type NamedPath } from './paths.ts';
@@ -57,8 +57,9 @@ export async function listTree(
 }
 
 /**
- * Paths that git counts to a work tree: tracked, or untracked and not ignored. Among them are tracked files that
- * are gone from the disk, submodules, and nested repositories (their path ends in `/`).
+ * Paths that git counts to a work tree: tracked, or untracked and not ignored. Among them are
+ * tracked files that are gone from the disk, submodules, and nested repositories (their path ends
+ * in `/`).
  *
  * @param within  only this path, or what lies below it
  *
@@ -103,8 +104,9 @@ export interface ObjectInfo {
 const OBJECT_INFO = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)$/;
 
 /**
- * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no such object.
- * One process for all of them (8 ms), and one more for each name with a line break in it.
+ * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no
+ * such object. One process for all of them (8 ms), and one more for each name with a line break in
+ * it.
  *
  * Errors: GitError.
  */

@@ -1,6 +1,7 @@
-// Paths as git and the file system give them: bytes, nearly always UTF-8. A path is a string in the whole
-// daemon; where its bytes are not UTF-8 the string has U+FFFD in their place, and the bytes travel beside it
-// so that the doc can still be opened. Two such paths may give the same string; both are docs then.
+// Paths as git and the file system give them: bytes, nearly always UTF-8. A path is a string in the
+// whole daemon; where its bytes are not UTF-8 the string has U+FFFD in their place, and the bytes
+// travel beside it so that the doc can still be opened. Two such paths may give the same string;
+// both are docs then.
 
 import { isUtf8 } from 'node:buffer';
 
@@ -20,7 +21,8 @@ export function decodePath(bytes: Buffer): NamedPath {
 /**
  * The records of a NUL-terminated listing, each as text, and as bytes where it is not UTF-8.
  *
- * Cost: the whole listing is decoded at once if it is UTF-8, which is 5 times faster than record by record.
+ * Cost: the whole listing is decoded at once if it is UTF-8, which is 5 times faster than record by
+ * record.
  */
 export function* splitRecords(
   listing: Buffer,

@@ -1,7 +1,7 @@
-// Finds out what a path of this machine is: a git repository (bare, or the root of a work tree), or a plain
-// folder, and what the daemon must know before it indexes it: name, default revision, newest commit. Reads
-// only. A folder inside a work tree is a plain folder: what was asked for is that folder, not the repository
-// around it.
+// Finds out what a path of this machine is: a git repository (bare, or the root of a work tree), or
+// a plain folder, and what the daemon must know before it indexes it: name, default revision,
+// newest commit. Reads only. A folder inside a work tree is a plain folder: what was asked for is
+// that folder, not the repository around it.
 
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
@@ -84,7 +84,10 @@ function probeFolder(absolute: string, mode: 'commits' | 'worktree' | undefined)
   };
 }
 
-/** By the names in the folder alone: `.git` makes a work tree; HEAD, objects and refs a bare repository. */
+/**
+ * By the names in the folder alone: `.git` makes a work tree; HEAD, objects and refs a bare
+ * repository.
+ */
 async function layoutOf(absolute: string): Promise<SourceLayout> {
   const names = new Set(await readFolder(absolute));
   if (names.has('.git')) return 'worktree';
@@ -129,9 +132,9 @@ async function requireRepository(absolute: string): Promise<void> {
 }
 
 /**
- * The branch that HEAD names, or `HEAD` if it is detached. Where HEAD names a branch without commits although
- * others have some (a bare repository that only got `main`, while its HEAD says `master`), the one of them
- * with the newest commit; `main` and `master` first.
+ * The branch that HEAD names, or `HEAD` if it is detached. Where HEAD names a branch without
+ * commits although others have some (a bare repository that only got `main`, while its HEAD says
+ * `master`), the one of them with the newest commit; `main` and `master` first.
  *
  * Errors: GitError.
  */

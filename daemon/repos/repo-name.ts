@@ -1,12 +1,17 @@
-// Names of repos from addresses: `https://user@host:8443/owner/name.git` and `git@host:owner/name.git` give
-// `host:8443/owner/name` and `host/owner/name`. Pure text; where an address comes from is the caller's.
+// Names of repos from addresses: `https://user@host:8443/owner/name.git` and
+// `git@host:owner/name.git` give `host:8443/owner/name` and `host/owner/name`. Pure text; where an
+// address comes from is the caller's.
 
-/** `user@host:path`: the colon comes before every slash, and the host has two characters (`C:\` is a drive). */
+/**
+ * `user@host:path`: the colon comes before every slash, and the host has two characters (`C:\` is a
+ * drive).
+ */
 const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[^\]\s]+\]|[^:/\s[\]]{2,}):(?!\/\/)(.+)$/s;
 
 /**
- * The repo name that the address of a remote gives: host, with the port if there is one, and path, without
- * `.git`, user and password. Undefined for paths of this machine and for what is no address.
+ * The repo name that the address of a remote gives: host, with the port if there is one, and path,
+ * without `.git`, user and password. Undefined for paths of this machine and for what is no
+ * address.
  */
 export function repoNameFromUrl(address: string): string | undefined {
   const text = address.trim();

@@ -5,7 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { BlobReader } from '../../daemon/repos/blob-reader.ts';
 import { CatFileParser } from '../../daemon/repos/cat-file-parser.ts';
 import { GitError } from '../../daemon/repos/git.ts';
@@ -228,14 +228,15 @@ test('concurrent reads do not mix', async () => {
   await reader.close();
 });
 
+function stop(): never {
+  throw new Error('stop');
+}
+
 test('errors of the callback, bad ids, a killed and a closed reader', async () => {
   const repo = makeRepo({ a: 'a' });
   const id = blobId(Buffer.from('a'));
   const reader = await BlobReader.open(repo);
   assert.throws(() => reader.readBlobs(['HEAD'], () => undefined), /not an object id: HEAD/);
-  const stop = (): never => {
-    throw new Error('stop');
-  };
   await assert.rejects(reader.readBlobs([id, id], stop), /stop/);
   await assert.rejects(
     reader.readBlobs([id], () => undefined),
