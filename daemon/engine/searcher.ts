@@ -103,6 +103,11 @@ export class Searcher {
     return this.#spaces.length;
   }
 
+  /** Whether a shard is open. */
+  has(shardId: string): boolean {
+    return this.#files.has(shardId);
+  }
+
   /** The space that holds a shard; throws if none does. */
   spaceOf(shardId: string): Space {
     const space = this.#spaces.find((one) => one.has(shardId));

@@ -94,7 +94,7 @@ function planShard(
     const own = blocksOf(doc);
     const size = doc.isTooLarge ? 0 : doc.file.size;
     const isFull =
-      blocks + own > blocksPerShard + 1 ||
+      blocks + own > blocksPerShard * 1.01 ||
       bytes + size > SHARD_CONTENT_MAX ||
       index - docStart >= SHARD_DOCS_MAX;
     if (isFull && index > docStart) break;
