@@ -1,14 +1,19 @@
-// Installs the npm dependencies when node_modules is missing or older than the lock file.
+// Installs the npm dependencies when node_modules is missing or was made from another lock file.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import path from 'node:path';
 
 /** Runs `npm ci` in `root` if the installed packages do not fit the lock file. Exits on failure. */
 export function ensureInstalled(root) {
-  const installed = path.join(root, 'node_modules', '.package-lock.json');
-  const lock = path.join(root, 'package-lock.json');
-  if (existsSync(installed) && statSync(installed).mtimeMs >= statSync(lock).mtimeMs) return;
+  const modules = path.join(root, 'node_modules');
+  // A linked folder belongs to another checkout: installing would empty it.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  const stamp = path.join(modules, '.trawl-lock');
+  const lock = readFileSync(path.join(root, 'package-lock.json'));
+  const wanted = createHash('sha256').update(lock).digest('hex');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   console.error('Installing dependencies (npm ci) ...');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const result = spawnSync(npm, ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
@@ -19,4 +24,5 @@ export function ensureInstalled(root) {
     console.error('npm ci failed; see its messages above.');
     process.exit(result.status ?? 1);
   }
+  writeFileSync(stamp, wanted);
 }

@@ -31,7 +31,7 @@ function qualityOf(preferences: readonly Preference[], names: readonly string[])
  * (for which wildcards count).
  */
 export function isMessagePackWanted(accept: string | undefined): boolean {
-  if (accept === undefined || !accept.includes('msgpack')) return false;
+  if (accept === undefined || !/msgpack/i.test(accept)) return false;
   const preferences = parsePreferences(accept);
   const wanted = Math.max(
     qualityOf(preferences, ['application/x-msgpack']) ?? 0,

@@ -145,11 +145,11 @@ export class Pipeline {
   }
 
   #logRequest(exchange: Exchange, { status, body }: HttpResponse, durationMs: number): void {
-    const { request, endpoint, requestId } = exchange;
+    const { request, route, requestId } = exchange;
     this.options.log.info('request', {
       requestId,
       method: request.method,
-      route: endpoint?.path ?? 'none',
+      route: route === undefined ? 'none' : request.path,
       status,
       durationMs: Math.round(durationMs * 1000) / 1000,
       source: request.remoteAddress,

@@ -2,9 +2,8 @@
 // handler call and its response object until it is ended or aborted, so everything is copied at once, the
 // abort handler comes first, writes are corked and stop when the socket is full.
 //
-// Differences from node:http that callers should know: HTTP/1.0 is refused, a client that pipelines (sends
-// a request before the previous answer) is disconnected, a peer that neither sends nor reads for ten
-// seconds is dropped.
+// Differences from node:http that callers should know: HTTP/1.0 is refused, and a client that pipelines is
+// disconnected when its next request arrives while the previous one still waits for something.
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
@@ -112,16 +111,17 @@ export class UwsAdapter implements HttpAdapter {
     response.cork(() => {
       response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? ''}`);
       for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
-      const size = bodySize(answer.body);
-      if (isHead || size === 0) {
+      const { body } = answer;
+      const size = bodySize(body);
+      if (isHead || body === undefined || size === 0) {
         // Why: endWithoutBody(size) would wait for a body that never comes.
-        if (answer.body !== undefined) response.writeHeader('Content-Length', String(size));
-        response.endWithoutBody(undefined, exchange.body.isOverrun);
+        if (body !== undefined) response.writeHeader('Content-Length', String(size));
+        response.endWithoutBody();
         this.#forget(exchange);
       } else if (exchange.body.isOverrun) {
-        response.end(Buffer.concat(toPieces(answer.body)), true);
+        response.end(Buffer.concat(toPieces(body)), true);
         this.#forget(exchange);
-      } else this.#sendBody(exchange, toPieces(answer.body));
+      } else this.#sendBody(exchange, toPieces(body));
     });
   }
 
