@@ -93,7 +93,11 @@ export class ApiError extends Error {
   /** Response headers that belong to the error, such as `Allow` or `Retry-After`. */
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(errorCode: ErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    errorCode: ErrorCode,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(message);
     this.name = 'ApiError';
     this.errorCode = errorCode;

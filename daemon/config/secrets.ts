@@ -33,13 +33,18 @@ export function openInstanceSecret(dataDir: string): Buffer {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = path.join(dataDir, SECRET_FILE);
   try {
-    writeFileSync(file, `${randomBytes(SECRET_SIZE).toString('hex')}\n`, { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, `${randomBytes(SECRET_SIZE).toString('hex')}\n`, {
+      flag: 'wx',
+      mode: 0o600,
+    });
   } catch (error) {
     if (!isFileExists(error)) throw error;
   }
   const text = readFileSync(file, 'utf8').trim();
   if (text.length < SECRET_SIZE) {
-    throw new Error(`instance secret too short: ${file} has ${text.length} bytes of ${SECRET_SIZE}`);
+    throw new Error(
+      `instance secret too short: ${file} has ${text.length} bytes of ${SECRET_SIZE}`,
+    );
   }
   return Buffer.from(text);
 }

@@ -65,7 +65,7 @@ export const VARIABLES = {
     defaultText: '127.0.0.1',
     allowed: 'an address of this machine or a host name',
     help: 'address to listen on; one that others can reach needs an owner key or anonymous access',
-    schema: z.string().regex(/^[A-Za-z0-9.:_-]+$/),
+    schema: z.string().regex(/^(?:[A-Za-z0-9.:_-]+|\[[0-9A-Fa-f.:]+\])$/),
   }),
   baseUrl: variable({
     name: 'TRAWL_BASE_URL',

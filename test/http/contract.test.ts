@@ -258,7 +258,7 @@ onBothAdapters('HTTP contract', (kind) => {
     await world.close();
   });
 
-  test('close lets running requests end, refuses new connections, reports not ready', async () => {
+  test('close lets running requests end and refuses new connections', async () => {
     const [started, finish] = [gate(), gate()];
     const world = await startWorld({
       kind,

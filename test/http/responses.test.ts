@@ -126,7 +126,8 @@ test('Accept selects MessagePack only by name and never below JSON', () => {
     ['application/x-msgpack;q=0.5, */*, application/json;q=0.1', true],
     ['application/x-msgpack;q=high', false],
   ];
-  for (const [accept, isWanted] of cases) assert.equal(isMessagePackWanted(accept), isWanted, accept);
+  for (const [accept, isWanted] of cases)
+    assert.equal(isMessagePackWanted(accept), isWanted, accept);
 });
 
 test('Accept-Encoding chooses a coding', () => {
