@@ -25,12 +25,15 @@ function sortByName(repos: readonly RepoRecord[]): RepoRecord[] {
     .map(({ repo }) => repo);
 }
 
+/** ms since 1970; repos without push date come after all others. */
+function pushTime({ pushedAt }: RepoRecord): number {
+  return pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
+}
+
 /** Ascending by push date, those without one last; the sort is stable, so ties stay by name. */
 function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
-  const time = ({ pushedAt }: RepoRecord) =>
-    pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
   return sortByName(repos).sort((a, b) => {
-    const [timeA, timeB] = [time(a), time(b)];
+    const [timeA, timeB] = [pushTime(a), pushTime(b)];
     return timeA === timeB ? 0 : timeA - timeB;
   });
 }

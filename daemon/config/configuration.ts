@@ -106,6 +106,8 @@ function ownerKey(values: Values, dataDir: string): HashedKey | undefined {
 
 function readValues(env: Environment, flags: Flags): Values {
   const texts = Object.entries<Variable<unknown>>(VARIABLES).map(([key, row]) => {
+    // Safety: the keys of VARIABLES are VariableKey.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     const flag = flags[key as VariableKey];
     const given = takeText(env, row);
     const source =
@@ -115,6 +117,8 @@ function readValues(env: Environment, flags: Flags): Values {
     return { key, row, source };
   });
   // Every secret has left the environment before the first value can be refused.
+  // Safety: each value came out of the schema of its own row.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return Object.fromEntries(
     texts.map(({ key, row, source }) => [key, parseText(row, source.name, source.text)]),
   ) as Values;

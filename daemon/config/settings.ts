@@ -79,6 +79,8 @@ function integerField({ min }: IntegerSetting): z.ZodType<number> {
 
 type IntegerKey = keyof typeof INTEGER_SETTINGS;
 
+// Safety: one field for each row of the table.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
 const integerFields = Object.fromEntries(
   Object.entries<IntegerSetting>(INTEGER_SETTINGS).map(([key, row]) => [key, integerField(row)]),
 ) as Record<IntegerKey, z.ZodType<number>>;

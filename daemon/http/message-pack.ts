@@ -36,6 +36,7 @@ const pack = (integer: Uint64, reserve: (size: number) => WriteSpace): undefined
 addExtension({
   Class: Uint64,
   type: 1,
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   pack: pack as unknown as (value: Uint64) => Uint8Array,
 });
 
@@ -50,6 +51,8 @@ export function jsonToMessagePack(json: Uint8Array): Uint8Array {
 function widen(value: unknown): unknown {
   if (typeof value === 'number') return value > UINT32_MAX ? new Uint64(value) : value;
   if (typeof value !== 'object' || value === null) return value;
+  // Safety: parsed JSON holds plain objects and arrays only.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const members = value as Record<string, unknown>;
   for (const [key, member] of Object.entries(members)) {
     if (typeof member === 'object' || typeof member === 'number') members[key] = widen(member);

@@ -15,6 +15,9 @@ import { Pipeline } from './pipeline.ts';
 
 const GRACE_MS = 10_000;
 
+/** Answers a request that comes before the pipeline is made, which needs the bound address. */
+const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undefined });
+
 export interface ServerOptions {
   readonly configuration: Configuration;
   readonly services: Services;
@@ -42,12 +45,11 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
   const { configuration } = options;
   const log = options.log.labelled('http');
   const binding = await resolveBinding(configuration);
-  let handle: HttpHandler | undefined;
+  let handle: HttpHandler = refuse;
   const adapter = await openAdapter(
     configuration.http,
     {
-      // Invariant: set in the turn in which listening began, before a connection can be read.
-      handle: (request) => (handle as HttpHandler)(request),
+      handle: (request) => handle(request),
       bodySizeMax: configuration.settings.maxRequestBodyBytes,
     },
     log,

@@ -21,7 +21,10 @@ type Uws = typeof import('uWebSockets.js');
 
 /** The library; rejects where its binary does not load. */
 export async function loadUws(): Promise<Uws> {
+  // Safety: a CommonJS module comes as the default member, which its types do not say.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const module = (await import('uWebSockets.js')) as unknown as { default: Uws & Silent };
+  // oxlint-disable-next-line no-underscore-dangle
   module.default._cfg('silent');
   return module.default;
 }
@@ -166,6 +169,7 @@ function listenExclusively(
   callback: ListenCallback,
 ): void {
   // Safety: the library takes (host, port, options, callback), but its types lack this form.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const listen = app.listen.bind(app) as unknown as (
     host: string,
     port: number,

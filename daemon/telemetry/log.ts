@@ -82,10 +82,8 @@ function wrap(root: pino.Logger, label: string): Log {
 
 /** `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own. */
 function textLine(line: string): string {
-  const { level, message, label, timestamp, error, ...fields } = JSON.parse(line) as Record<
-    string,
-    unknown
-  >;
+  const parsed: Record<string, unknown> = JSON.parse(line);
+  const { level, message, label, timestamp, error, ...fields } = parsed;
   const head = `${text(timestamp)} ${text(level).toUpperCase().padEnd(5)} [${text(label)}]`;
   const members = Object.entries(fields).map(([name, value]) => ` ${name}=${text(value)}`);
   return `${head} ${oneLine(text(message))}${members.join('')}${errorText(error)}\n`;
