@@ -127,7 +127,8 @@ export class Drain {
     this.failures.push({ shard: this.#shard, reason });
     if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
     this.#isPlanned = false;
-    if (this.#control.unitCount(this.#shard) === undefined) this.#control.setUnitCount(this.#shard, 0);
+    if (this.#control.unitCount(this.#shard) === undefined)
+      this.#control.setUnitCount(this.#shard, 0);
     this.#nextShard();
   }
 }

@@ -98,7 +98,9 @@ export class SearchPool {
   /** Lets all threads drain the search; what each found. A dead thread leaves nothing. */
   async search(search: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
     const answers = await Promise.all(
-      this.#workers.map((entry) => this.#post(entry, { kind: 'search', id: this.#nextId++, ...search })),
+      this.#workers.map((entry) =>
+        this.#post(entry, { kind: 'search', id: this.#nextId++, ...search }),
+      ),
     );
     return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
   }
@@ -110,7 +112,10 @@ export class SearchPool {
     return answer?.kind === 'renderDone' ? answer : undefined;
   }
 
-  #post(entry: PoolWorker, message: ToSearchWorker & { id: number }): Promise<FromSearchWorker | undefined> {
+  #post(
+    entry: PoolWorker,
+    message: ToSearchWorker & { id: number },
+  ): Promise<FromSearchWorker | undefined> {
     return new Promise((resolve) => {
       entry.pending.set(message.id, resolve);
       entry.worker.postMessage(message);
@@ -120,6 +125,7 @@ export class SearchPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(this.#workers.map(({ worker }) => worker.terminate()));
-    for (const { pending } of this.#workers) for (const settle of pending.values()) settle(undefined);
+    for (const { pending } of this.#workers)
+      for (const settle of pending.values()) settle(undefined);
   }
 }

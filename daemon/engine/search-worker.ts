@@ -48,7 +48,9 @@ function tell(message: FromSearchWorker): void {
 }
 
 function begin(message: SearchMessage): void {
-  const controlShards = message.shardIds.map((shardId) => ({ unitMax: unitMaxOf(sizes.get(shardId) ?? 0) }));
+  const controlShards = message.shardIds.map((shardId) => ({
+    unitMax: unitMaxOf(sizes.get(shardId) ?? 0),
+  }));
   const control = new SearchControl(controlShards, message.control);
   const drain = new Drain(searcher, message.plan, message.shardIds, message.limit, control);
   running.push({ id: message.id, drain });
@@ -78,7 +80,16 @@ function finish({ id, drain }: RunningSearch, planError?: string): void {
   running.shift();
   running[0]?.drain.suspend();
   const { bindings, units, failures, bindNs, searchNs, firstUnitNs } = drain;
-  const done = { kind: 'searchDone', id, bindings, units, failures, bindNs, searchNs, firstUnitNs } as const;
+  const done = {
+    kind: 'searchDone',
+    id,
+    bindings,
+    units,
+    failures,
+    bindNs,
+    searchNs,
+    firstUnitNs,
+  } as const;
   tell(planError === undefined ? done : { ...done, planError });
 }
 

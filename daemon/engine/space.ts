@@ -90,9 +90,19 @@ export class Space {
 
   /** Address of the shard's view. */
   viewOf(shardId: string): number {
+    return this.#placed(shardId).view;
+  }
+
+  /** The bytes of a shard: a view of the memory, valid while the shard is open. */
+  bytesOf(shardId: string): Uint8Array {
+    const { address, size } = this.#placed(shardId);
+    return new Uint8Array(this.core.memory.buffer, address, size);
+  }
+
+  #placed(shardId: string): PlacedShard {
     const shard = this.#shards.get(shardId);
     if (shard === undefined) throw new Error(`shard ${shardId} is not in this space`);
-    return shard.view;
+    return shard;
   }
 
   /** Places and opens a shard; false if it does not fit. Throws ShardError if it is damaged. */

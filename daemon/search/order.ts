@@ -1,0 +1,104 @@
+// Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
+// ordinary docs before tests before vendored ones, then by repo name, then by path.
+
+import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../core/shared/plan.ts';
+import type { UnitFinding } from '../engine/search-messages.ts';
+
+/** One matching doc. */
+export interface FoundDoc {
+  /** Index of the shard in the run. */
+  readonly shard: number;
+  readonly docId: number;
+  /** Ranges found. */
+  readonly count: number;
+  readonly score: number;
+  readonly tier: number;
+  /** Order of the path within its shard. */
+  readonly pathRank: number;
+}
+
+/** A doc of the answer, with the number of ranges it may show. */
+export interface ShownDoc extends FoundDoc {
+  readonly rangeMax: number;
+}
+
+/** What the order needs to know beyond the findings. */
+export interface OrderContext {
+  /** Place of a shard's repo among all repos by name. */
+  repoRank(shard: number): number;
+  pathOf(shard: number, docId: number): Uint8Array;
+}
+
+const ROW_WORDS = MATCH_ROW_SIZE / 4;
+const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
+
+/** The docs of all units, best first. */
+export function orderDocs(units: readonly UnitFinding[], context: OrderContext): FoundDoc[] {
+  const docs = units.flatMap(readRows);
+  docs.sort((a, b) => b.score - a.score || a.tier - b.tier || compareTies(a, b, context));
+  return moveForDiversity(docs, context);
+}
+
+function readRows({ shard, rows }: UnitFinding): FoundDoc[] {
+  const docs: FoundDoc[] = [];
+  for (let i = 0; i < rows.length; i += ROW_WORDS) {
+    docs.push({
+      shard,
+      docId: rows[i]!,
+      count: rows[i + 1]!,
+      score: rows[i + 2]! & SCORE_MASK,
+      tier: rows[i + 2]! >>> MATCH_TIER_SHIFT,
+      pathRank: rows[i + 3]!,
+    });
+  }
+  return docs;
+}
+
+function compareTies(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
+  if (a.shard === b.shard) return a.pathRank - b.pathRank;
+  const byRepo = context.repoRank(a.shard) - context.repoRank(b.shard);
+  if (byRepo !== 0) return byRepo;
+  return Buffer.compare(context.pathOf(a.shard, a.docId), context.pathOf(b.shard, b.docId));
+}
+
+/** Share of the third doc's score that lets a doc of another kind take its place. */
+const DIVERSITY_SHARE = 0.9;
+/** Guess: how far down such a doc is looked for. */
+const DIVERSITY_REACH = 1000;
+
+/** Moves the first doc from place 3 on whose extension differs from the first two to place 3. */
+function moveForDiversity(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
+  const [first, second, third] = docs;
+  if (first === undefined || second === undefined || third === undefined) return docs;
+  const taken = [first, second].map((doc) => extensionOf(doc, context));
+  const least = third.score * DIVERSITY_SHARE;
+  for (let place = 2; place < Math.min(docs.length, DIVERSITY_REACH); place++) {
+    const doc = docs[place]!;
+    if (doc.score < least) break;
+    if (taken.includes(extensionOf(doc, context))) continue;
+    docs.splice(place, 1);
+    docs.splice(2, 0, doc);
+    break;
+  }
+  return docs;
+}
+
+function extensionOf(doc: FoundDoc, context: OrderContext): string {
+  const path = Buffer.from(context.pathOf(doc.shard, doc.docId)).toString();
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? '' : name.slice(dot);
+}
+
+/** The first docs that together hold `matches` ranges; the last one may show fewer than it has. */
+export function cutDocs(docs: readonly FoundDoc[], matches: number): ShownDoc[] {
+  const shown: ShownDoc[] = [];
+  let left = matches;
+  for (const doc of docs) {
+    if (left === 0) break;
+    const rangeMax = Math.min(doc.count, left);
+    shown.push({ ...doc, rangeMax });
+    left -= rangeMax;
+  }
+  return shown;
+}

@@ -1,0 +1,134 @@
+// Runs a plan over shards: on the main thread for as long as a cheap query takes, then on all threads of
+// the pool, which go on where it stopped. Stops at the limit, the deadline, or when the client is gone.
+// What a dead thread lost is run again here, once.
+
+import { SearchControl } from '../engine/control.ts';
+import { Drain } from '../engine/drain.ts';
+import type { SearchPool } from '../engine/pool.ts';
+import type { BindFinding, FailureFinding, UnitFinding } from '../engine/search-messages.ts';
+import { PlanError, type Searcher } from '../engine/searcher.ts';
+import { unitMaxOf } from '../engine/unit-max.ts';
+import type { ShardFile } from '../engine/space.ts';
+
+/** How long a search may stay on the thread that owns the sockets. */
+const INLINE_NS = 3_000_000n;
+
+export interface RunOptions {
+  readonly shards: readonly ShardFile[];
+  readonly plan: Uint8Array;
+  /** Stop once more ranges than this are found; Infinity: count all. */
+  readonly limit: number;
+  /** 0: none. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Why a search ended before its end. */
+export type RunStop = 'deadline' | 'aborted';
+
+export interface RunOutcome {
+  readonly bindings: readonly BindFinding[];
+  /** Each unit at most once, in any order. */
+  readonly units: readonly UnitFinding[];
+  readonly failures: readonly FailureFinding[];
+  readonly stop: RunStop | undefined;
+  readonly bindNs: number;
+  readonly searchNs: number;
+  /** When the first unit began (process.hrtime), if any did. */
+  readonly firstUnitNs: bigint | undefined;
+}
+
+/** Errors: PlanError. */
+export async function runSearch(
+  searcher: Searcher,
+  pool: SearchPool,
+  options: RunOptions,
+): Promise<RunOutcome> {
+  const { shards, plan, limit, timeoutMs, signal } = options;
+  const control = new SearchControl(shards.map(({ size }) => ({ unitMax: unitMaxOf(size) })));
+  const shardIds = shards.map(({ shardId }) => shardId);
+  const drains: Findings[] = [];
+  let stop: RunStop | undefined;
+  const end = (reason: RunStop): void => {
+    stop ??= reason;
+    control.stop();
+  };
+  const onAbort = (): void => end('aborted');
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  const timer = timeoutMs > 0 ? setTimeout(() => end('deadline'), timeoutMs) : undefined;
+  try {
+    const inline = new Drain(searcher, plan, shardIds, limit, control);
+    drains.push(inline);
+    if (drainFor(inline, INLINE_NS)) {
+      const done = await pool.search({ plan, shardIds, limit, control: control.buffer });
+      const failed = done.find(({ planError }) => planError !== undefined);
+      if (failed?.planError !== undefined) throw new PlanError(failed.planError);
+      drains.push(...done);
+      if (!control.isStopped && done.length < pool.size)
+        drains.push(runLost(searcher, options, drains));
+    }
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+  return { ...joinFindings(drains), stop };
+}
+
+type Findings = Omit<RunOutcome, 'stop'>;
+
+/** Works for at most `budgetNs`; true if something is left. */
+function drainFor(drain: Drain, budgetNs: bigint): boolean {
+  const end = process.hrtime.bigint() + budgetNs;
+  while (drain.step()) if (process.hrtime.bigint() > end) return true;
+  return false;
+}
+
+/** Runs the units that no thread left a finding for. */
+function runLost(
+  searcher: Searcher,
+  { shards, plan }: RunOptions,
+  drains: readonly Findings[],
+): Findings {
+  const control = new SearchControl(shards.map(({ size }) => ({ unitMax: unitMaxOf(size) })));
+  const found = new Set(
+    drains.flatMap(({ units }) => units.map((one) => `${one.shard}:${one.unit}`)),
+  );
+  const shardIds = shards.map(({ shardId }) => shardId);
+  const drain = new Drain(searcher, plan, shardIds, Infinity, control);
+  while (drain.step());
+  return {
+    ...pickFindings(drain),
+    units: drain.units.filter((one) => !found.has(`${one.shard}:${one.unit}`)),
+  };
+}
+
+function pickFindings({
+  bindings,
+  units,
+  failures,
+  bindNs,
+  searchNs,
+  firstUnitNs,
+}: Findings): Findings {
+  return { bindings, units, failures, bindNs, searchNs, firstUnitNs };
+}
+
+function joinFindings(drains: readonly Findings[]): Findings {
+  const bindings = new Map<number, BindFinding>();
+  for (const drain of drains) {
+    for (const binding of drain.bindings)
+      if (!bindings.has(binding.shard)) bindings.set(binding.shard, binding);
+  }
+  const starts = drains.flatMap(({ firstUnitNs }) =>
+    firstUnitNs === undefined ? [] : [firstUnitNs],
+  );
+  return {
+    bindings: [...bindings.values()],
+    units: drains.flatMap(({ units }) => units),
+    failures: drains.flatMap(({ failures }) => failures),
+    bindNs: drains.reduce((sum, { bindNs }) => sum + bindNs, 0),
+    searchNs: drains.reduce((sum, { searchNs }) => sum + searchNs, 0),
+    firstUnitNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (a < b ? a : b)),
+  };
+}
