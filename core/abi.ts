@@ -15,7 +15,8 @@ import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
 import { PLAN_NODES_MAX } from './shared/plan.ts';
 import { STATUS_OUT_OF_MEMORY } from './shared/status.ts';
-import { symbolsInit } from './text/symbols.ts';
+import { symbolsInit, textKey } from './text/symbols.ts';
+import { findGram, readList } from './shard/lists.ts';
 import {
   openFailIndex as failIndex,
   openFailSection as failSection,
@@ -181,4 +182,13 @@ export function verifyFailIndex(): u32 {
 }
 export function verifyScratchSize(): usize {
   return VERIFY_SCRATCH_SIZE;
+}
+
+/**
+ * Blocks of the trigram, UTF-8 text of three code points at `text`, as a bitmap of SHARD_BITMAP_SIZE bytes
+ * at `bitmap`. For inspection.
+ */
+export function listBlocks(view: usize, text: usize, size: u32, bitmap: usize): i32 {
+  const shard = changetype<ShardView>(view);
+  return readList(shard, findGram(shard, textKey(text, text + size)), bitmap);
 }

@@ -20,11 +20,10 @@ import {
   PLAN_NODE_SIZE,
   PLAN_NODES_MAX,
 } from '../shared/plan.ts';
-import { SYMBOL_BITS, GRAM_KEY_COUNT } from '../shared/format.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
-import { asciiSymbol, codePointSymbol } from '../text/symbols.ts';
+import { appendSymbol } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
 /** A node. Leaves that find ranges (TEXT, PATH) are atoms. */
@@ -202,8 +201,7 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
     const decoded = decodeUtf8(ptr, end);
     const point = decodedPoint(decoded);
     ptr += decodedSize(decoded);
-    const symbol = point < 128 ? asciiSymbol(point) : codePointSymbol(point);
-    key = ((key << SYMBOL_BITS) | symbol) & (GRAM_KEY_COUNT - 1);
+    key = appendSymbol(key, point);
     node.symbolCount++;
     if (node.symbolCount >= 3) addDistinct(keys, node, key);
   }

@@ -2,7 +2,7 @@
 // as standing between two newlines, so that a gram also tells what begins or ends a line. FORMAT.md, "Grams".
 
 import { GRAM_KEY_COUNT, SYMBOL_BITS } from '../shared/format.ts';
-import { asciiSymbol, codePointSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { appendSymbol, asciiSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 
 const KEY_MASK: u32 = GRAM_KEY_COUNT - 1;
@@ -61,8 +61,7 @@ function extractUtf8(start: usize, end: usize): void {
   while (ptr < end) {
     const decoded = decodeUtf8(ptr, end);
     ptr += decodedSize(decoded);
-    const point = decodedPoint(decoded);
-    key = shift(key, point < 128 ? asciiSymbol(point) : codePointSymbol(point));
+    key = appendSymbol(key, decodedPoint(decoded));
     if (!isFirst) addKey(key);
     isFirst = false;
   }

@@ -1,7 +1,12 @@
 // Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list would cost,
 // and adds the piece of one stripe to a bitmap. Knows nothing of queries. FORMAT.md, "Postings".
 
-import { LIST_SINGLE_SHIFT, STRIPE_BLOCKS } from '../shared/format.ts';
+import {
+  BITMAP_SIZE,
+  LIST_SINGLE_SHIFT,
+  SHARD_BITMAP_SIZE,
+  STRIPE_BLOCKS,
+} from '../shared/format.ts';
 import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
 import { ShardView } from './open.ts';
 import { decodePiece, pieceSize, setBit } from './piece.ts';
@@ -89,4 +94,19 @@ export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: u
   if (head == 0) return STATUS_PIECE;
   pieceBytes = pieceSize(head);
   return decodePiece(head, piecePtr, bitmapPtr);
+}
+
+/**
+ * Blocks of the whole list as a bitmap of SHARD_BITMAP_SIZE bytes at `bitmapPtr`. GRAM_ABSENT as `gram`
+ * leaves it empty.
+ */
+export function readList(view: ShardView, gram: u32, bitmapPtr: usize): i32 {
+  memory.fill(bitmapPtr, 0, SHARD_BITMAP_SIZE);
+  if (gram == GRAM_ABSENT) return STATUS_OK;
+  for (let mask = listMask(view, gram); mask != 0; mask &= mask - 1) {
+    const stripe = <u32>ctz(mask);
+    const status = readStripe(view, gram, stripe, bitmapPtr + <usize>stripe * BITMAP_SIZE);
+    if (status != STATUS_OK) return status;
+  }
+  return STATUS_OK;
 }

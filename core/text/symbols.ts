@@ -5,7 +5,9 @@
 //   free (26 capitals, 29 controls). A bad byte counts as U+FFFD.
 // K (U+212A) and long s (U+017F) fold into ASCII and get the symbols of k and s.
 
+import { GRAM_KEY_COUNT, SYMBOL_BITS } from '../shared/format.ts';
 import { foldCodePoint } from './fold.ts';
+import { decodedPoint, decodedSize, decodeUtf8 } from './utf8.ts';
 
 export const SYMBOL_NEWLINE: u32 = 10;
 
@@ -43,4 +45,22 @@ export function codePointSymbol(codePoint: u32): u32 {
   if (folded < 128) return asciiSymbol(folded);
   // Why: neighbours in a script differ in their low bits; a multiplication spreads them over the classes.
   return load<u8>(classSymbols + (((folded * 2654435761) >> 8) % CLASS_COUNT));
+}
+
+/** Key of the last three code points of a text; of a shorter text, what it would be as their end. */
+export function textKey(start: usize, end: usize): u32 {
+  let key: u32 = 0;
+  for (let ptr = start; ptr < end; ) {
+    const decoded = decodeUtf8(ptr, end);
+    ptr += decodedSize(decoded);
+    key = appendSymbol(key, decodedPoint(decoded));
+  }
+  return key;
+}
+
+/** The key whose last symbol is that of `codePoint` and whose others move up. */
+@inline
+export function appendSymbol(key: u32, codePoint: u32): u32 {
+  const symbol = codePoint < 128 ? asciiSymbol(codePoint) : codePointSymbol(codePoint);
+  return ((key << SYMBOL_BITS) | symbol) & (GRAM_KEY_COUNT - 1);
 }

@@ -1,37 +1,192 @@
 // Binds the services of the command line to the engine, the build and the server. The heavy parts are
-// to be loaded inside each service, on first use, so that `--help` and `version` stay quick.
+// loaded inside each service, on first use, so that `--help` and `version` stay quick.
 
-import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { FORMAT_VERSION } from '../../core/shared/format.ts';
+import { readConfiguration, type Configuration } from '../config/configuration.ts';
+import { readProductVersion } from '../config/version.ts';
+import type { BuildProgress } from '../ingest/build.ts';
+import type { JobResult } from '../sync/indexer.ts';
+import { createLog } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
-import type { CliServices } from './services.ts';
+import type {
+  CliServices,
+  CommonOptions,
+  IndexOptions,
+  IndexResult,
+  ProgressListener,
+  SearchResponse,
+  SearchSource,
+  ServeOptions,
+  Serving,
+  VerifyOptions,
+  ShardCheck,
+} from './services.ts';
 
 const API_LABEL = 'v5.1.6';
-const SHARD_FORMAT_VERSION = 1;
-
-/** The product version, from package.json beside build/. */
-function productVersion(): string {
-  const file = new URL('../../../package.json', import.meta.url);
-  const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return hasVersion ? String(manifest.version) : 'unknown';
-}
-
-function notConnected(): Promise<never> {
-  return Promise.reject(new UsageError('this build has no engine'));
-}
 
 /** The services of this installation. */
 export function connectServices(): CliServices {
   return {
-    openLocalSearch: notConnected,
-    serve: notConnected,
-    indexSources: notConnected,
-    inspectShard: notConnected,
-    verifyShards: notConnected,
+    openLocalSearch,
+    serve,
+    indexSources,
+    inspectShard: async (options) => (await import('../shards/inspect.ts')).inspectShard(options),
+    verifyShards,
     versions: () => ({
-      product: productVersion(),
-      shardFormat: SHARD_FORMAT_VERSION,
+      product: readProductVersion(),
+      shardFormat: FORMAT_VERSION,
       api: API_LABEL,
     }),
   };
+}
+
+function configurationOf(
+  options: CommonOptions,
+  flags: Record<string, string | number | boolean> = {},
+): Configuration {
+  if (options.config !== undefined) {
+    throw new UsageError('--config: this version reads no configuration file yet');
+  }
+  return readConfiguration({
+    env: process.env,
+    flags: { dataDir: options.dataDir, logLevel: options.logLevel, ...flags },
+  });
+}
+
+async function openLocalSearch(dataDir: string): Promise<SearchSource> {
+  const { openInstance } = await import('../instance.ts');
+  const { search } = await import('../search/service.ts');
+  const configuration = configurationOf({ dataDir, logLevel: 'warn' });
+  const log = createLog(configuration.log);
+  const { settings } = configuration;
+  const instance = await openInstance({
+    dataDir: path.resolve(dataDir),
+    isOwner: false,
+    filters: settings,
+    searchTimeoutMs: settings.searchTimeoutMs,
+    log,
+  });
+  if (instance.catalog.repos.length === 0) {
+    await instance.close();
+    throw new UsageError(`no index in ${path.resolve(dataDir)}; make one with "trawl index PATH"`);
+  }
+  instance.indexer.publish();
+  return {
+    async search(call, signal) {
+      const baseUrl = configuration.baseUrl ?? 'http://localhost:3000';
+      const matches = Math.min(call.matches, settings.maxMatchCount);
+      const { json } = await withErrorObject(
+        search(instance.parts, { ...call, matches }, { signal, baseUrl }),
+      );
+      return JSON.parse(Buffer.from(json).toString()) as SearchResponse;
+    },
+    close: () => instance.close(),
+  };
+}
+
+/** Gives errors of a search the members of the API's error object, as a daemon would answer them. */
+async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    const { toApiError } = await import('../api/errors.ts');
+    const known = toApiError(error);
+    throw known ?? error;
+  }
+}
+
+async function serve(options: ServeOptions, onProgress: ProgressListener): Promise<Serving> {
+  const { startDaemon } = await import('../main.ts');
+  const configuration = configurationOf(options, {
+    host: options.host,
+    port: options.port,
+    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
+    ...(options.isAnonymous ? { anonymousAccess: true } : {}),
+    ...(options.workers === undefined ? {} : { workers: options.workers }),
+  });
+  const daemon = await startDaemon({
+    configuration,
+    log: createLog(configuration.log),
+    sources: options.sources.map(localPath),
+    ...(options.mode === undefined ? {} : { mode: options.mode }),
+    onProgress: progressOf(onProgress),
+  });
+  return {
+    url: daemon.url,
+    indexed: daemon.indexed.then((results) => results.map(resultOf)),
+    close: () => daemon.close(),
+  };
+}
+
+/** The path of a source given on the command line. Errors: UsageError for a remote address. */
+function localPath(source: string): string {
+  if (source.startsWith('file://')) return decodeURIComponent(new URL(source).pathname);
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/@\s]+@[^/:\s]+:/.test(source)) {
+    throw new UsageError(`${source}: this version does not fetch; clone it and give the path`);
+  }
+  return path.resolve(source);
+}
+
+async function indexSources(
+  options: IndexOptions,
+  onProgress: ProgressListener,
+): Promise<readonly IndexResult[]> {
+  const { openInstance } = await import('../instance.ts');
+  const configuration = configurationOf(options);
+  const instance = await openInstance({
+    dataDir: configuration.dataDir,
+    isOwner: true,
+    filters: configuration.settings,
+    searchTimeoutMs: 0,
+    workers: configuration.workerCount,
+    log: createLog(configuration.log),
+    onProgress: progressOf(onProgress),
+  });
+  try {
+    const { indexer } = instance;
+    const sources = options.sources.map(localPath);
+    const repos =
+      sources.length > 0 ? await indexer.addSources(sources, options.mode) : indexer.repos;
+    const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
+    if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
+    return (await indexer.indexAll(wanted, options.isForced)).map(resultOf);
+  } finally {
+    await instance.close();
+  }
+}
+
+function resultOf(job: JobResult): IndexResult {
+  const { repo, state, docCount, contentSize, shardSize, skipped, durationMs, error } = job;
+  const result = { repo, state, docCount, contentSize, shardSize, skipped, durationMs };
+  return error === undefined ? result : { ...result, error };
+}
+
+/** Adds the speed to the progress of a build. */
+function progressOf(listener: ProgressListener): (repo: string, progress: BuildProgress) => void {
+  let started = Date.now();
+  return (repo, progress) => {
+    if (progress.phase === 'listing') started = Date.now();
+    const seconds = Math.max((Date.now() - started) / 1000, 0.001);
+    listener({ repo, ...progress, bytesPerSecond: Math.round(progress.bytesDone / seconds) });
+  };
+}
+
+async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly ShardCheck[]> {
+  const { compileCore } = await import('../engine/core.ts');
+  const { verifyShardFile } = await import('../engine/verify.ts');
+  const { Catalog } = await import('../shards/catalog.ts');
+  const module = await compileCore();
+  let files = paths;
+  if (files.length === 0) {
+    const catalog = new Catalog(path.resolve(dataDir));
+    await catalog.load();
+    files = catalog.repos.flatMap(({ shards }) =>
+      shards.map(({ shardId }) => catalog.shardPath(shardId)),
+    );
+  }
+  return files.map((file) => {
+    const problem = verifyShardFile(module, file);
+    return { path: file, problems: problem === undefined ? [] : [problem] };
+  });
 }

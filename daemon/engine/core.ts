@@ -53,6 +53,7 @@ export interface CoreExports {
   verifyStripe(view: number, stripe: number, scratch: number): number;
   verifyFailIndex(): number;
   verifyScratchSize(): number;
+  listBlocks(view: number, text: number, size: number, bitmap: number): number;
 }
 
 /** Instance, its memory, and the first address that the host may use. */

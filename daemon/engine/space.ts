@@ -2,6 +2,7 @@
 //   static data | views | plan | counters | output | arena | shards from MAP_START up
 // Shards beyond the capacity of one space go to further spaces, one instance each (searcher.ts).
 
+import { SHARD_BITMAP_SIZE } from '../../core/shared/format.ts';
 import { MAPPING_ALIGNMENT, type MappingKind, placeFile, releaseRange } from './mapping.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 
@@ -103,6 +104,26 @@ export class Space {
     const shard = this.#shards.get(shardId);
     if (shard === undefined) throw new Error(`shard ${shardId} is not in this space`);
     return shard;
+  }
+
+  /** BlockIds of a text of three characters. Errors: ShardError for a damaged list. */
+  blocksOfTrigram(shardId: string, trigram: string): number[] {
+    const { exports, memory } = this.core;
+    const text = Buffer.from(trigram);
+    new Uint8Array(memory.buffer).set(text, this.planStart);
+    const status = exports.listBlocks(
+      this.viewOf(shardId),
+      this.planStart,
+      text.length,
+      this.outputStart,
+    );
+    if (status !== 0) throw new ShardError(shardId, statusName(status));
+    const bitmap = new Uint8Array(memory.buffer, this.outputStart, SHARD_BITMAP_SIZE);
+    const blockIds: number[] = [];
+    for (let id = 0; id < SHARD_BITMAP_SIZE * 8; id++) {
+      if (((bitmap[id >> 3]! >> (id & 7)) & 1) === 1) blockIds.push(id);
+    }
+    return blockIds;
   }
 
   /** Places and opens a shard; false if it does not fit. Throws ShardError if it is damaged. */

@@ -5,17 +5,10 @@ import type { SearchPool } from '../engine/pool.ts';
 import type { RenderedDoc, Searcher } from '../engine/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { SKIP_BINARY, SKIP_TOO_LARGE, SKIP_TOO_MANY_TRIGRAMS } from '../../core/shared/format.ts';
+import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { DocInfo } from '../shards/tables.ts';
 import type { ShownDoc } from './order.ts';
 import type { LiveShard } from './snapshot.ts';
-
-/** Names of the skip reasons (API.md 20.4). */
-export const SKIP_REASON_NAMES: Readonly<Record<number, string>> = {
-  [SKIP_BINARY]: 'binary',
-  [SKIP_TOO_LARGE]: 'too_large',
-  [SKIP_TOO_MANY_TRIGRAMS]: 'too_many_trigrams',
-};
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;

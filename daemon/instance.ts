@@ -1,0 +1,82 @@
+// One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
+// for one search or one build.
+
+import { mkdir } from 'node:fs/promises';
+import { compileCore } from './engine/core.ts';
+import { SearchPool } from './engine/pool.ts';
+import { Searcher } from './engine/searcher.ts';
+import type { BuildProgress } from './ingest/build.ts';
+import type { FilterSettings } from './ingest/filters.ts';
+import { SnapshotKeeper } from './search/snapshot.ts';
+import type { EngineParts } from './search/service.ts';
+import { Catalog } from './shards/catalog.ts';
+import { lockDataDir } from './shards/lock.ts';
+import { Indexer } from './sync/indexer.ts';
+import type { Log } from './telemetry/log.ts';
+
+export interface InstanceOptions {
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** False: read only, whoever owns the directory; nothing is swept, locked or built. */
+  readonly isOwner: boolean;
+  readonly filters: FilterSettings;
+  readonly searchTimeoutMs: number;
+  readonly workers?: number;
+  readonly log: Log;
+  readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+}
+
+export interface Instance {
+  readonly catalog: Catalog;
+  readonly indexer: Indexer;
+  readonly parts: EngineParts;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a data directory and shows what its catalog holds.
+ *
+ * Errors: LockedError if it has an owner already; a catalog that cannot be read.
+ */
+export async function openInstance(options: InstanceOptions): Promise<Instance> {
+  const { dataDir, isOwner, log, workers } = options;
+  if (isOwner) await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const unlock = isOwner ? lockDataDir(dataDir) : () => {};
+  const catalog = new Catalog(dataDir);
+  await catalog.load();
+  if (isOwner) await catalog.sweep();
+  const module = await compileCore();
+  const searcher = new Searcher(module);
+  const pool = new SearchPool({
+    module,
+    ...(workers === undefined ? {} : { workers }),
+    onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
+  });
+  const snapshots = new SnapshotKeeper(searcher, pool);
+  const indexer: Indexer = new Indexer({
+    module,
+    catalog,
+    filters: options.filters,
+    ...(workers === undefined ? {} : { workers }),
+    log,
+    publish: (snapshot) => snapshots.publish(snapshot),
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
+  const parts: EngineParts = {
+    searcher,
+    pool,
+    snapshots,
+    timeoutMs: options.searchTimeoutMs,
+    onShardFailure: (shardId, reason) => isOwner && indexer.noteShardFailure(shardId, reason),
+  };
+  return {
+    catalog,
+    indexer,
+    parts,
+    async close() {
+      await indexer.settle();
+      await pool.close();
+      unlock();
+    },
+  };
+}

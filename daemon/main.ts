@@ -1,0 +1,123 @@
+// The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
+// `trawl serve`.
+
+import type { Configuration } from './config/configuration.ts';
+import { createServer, type RunningServer } from './http/server.ts';
+import type { BuildProgress } from './ingest/build.ts';
+import { readSource, SourceError } from './ingest/source-reader.ts';
+import { type Instance, openInstance } from './instance.ts';
+import type { Services } from './api/services.ts';
+import { search } from './search/service.ts';
+import type { JobResult } from './sync/indexer.ts';
+import type { Log } from './telemetry/log.ts';
+
+export interface DaemonOptions {
+  readonly configuration: Configuration;
+  readonly log: Log;
+  /** Paths to serve; empty: what the catalog holds. */
+  readonly sources: readonly string[];
+  /** Absent: the files on disk of a work tree, else commits. */
+  readonly mode?: 'commits' | 'worktree';
+  readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+}
+
+export interface Daemon {
+  readonly url: string;
+  /** The first indexing of the sources. */
+  readonly indexed: Promise<readonly JobResult[]>;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts to serve; resolves once the daemon listens, while sources are still being indexed.
+ *
+ * Errors: ConfigError, LockedError, ProbeError.
+ */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { configuration, log, sources } = options;
+  const { settings } = configuration;
+  for (const notice of configuration.notices) log.warn(notice);
+  const instance = await openInstance({
+    dataDir: configuration.dataDir,
+    isOwner: true,
+    filters: settings,
+    searchTimeoutMs: settings.searchTimeoutMs,
+    workers: configuration.workerCount,
+    log,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+  });
+  const abort = new AbortController();
+  let server: RunningServer | undefined;
+  try {
+    const { indexer } = instance;
+    const added =
+      sources.length > 0 ? await indexer.addSources(sources, options.mode) : indexer.repos;
+    indexer.publish();
+    server = await createServer({
+      configuration,
+      services: servicesOf(instance, configuration),
+      log,
+    });
+    const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
+      if (!abort.signal.aborted) throw error;
+      return [];
+    });
+    return { url: server.url, indexed, close: () => shutDown(instance, server, abort, indexed) };
+  } catch (error) {
+    await server?.close();
+    await instance.close();
+    throw error;
+  }
+}
+
+async function shutDown(
+  instance: Instance,
+  server: RunningServer | undefined,
+  abort: AbortController,
+  indexed: Promise<unknown>,
+): Promise<void> {
+  abort.abort(new Error('the daemon is stopping'));
+  await server?.close();
+  await indexed;
+  await instance.close();
+}
+
+/** What the endpoints call. */
+function servicesOf(instance: Instance, configuration: Configuration): Services {
+  const { indexer, parts } = instance;
+  return {
+    search: { search: (call, context) => search(parts, call, context) },
+    repos: {
+      list: () => indexer.repos,
+      byName: (name) => indexer.repos.find((repo) => repo.name === name),
+    },
+    source: {
+      read: (repo, path, ref, { sourceSizeMax, signal }) =>
+        readAsApi(
+          readSource(repo, path, ref, {
+            maxBytes: sourceSizeMax,
+            timeoutMs: configuration.settings.gitTimeoutMs,
+            signal,
+          }),
+        ),
+    },
+    readiness: {
+      status: () => ({
+        isReady: true,
+        shardCount: parts.snapshots.current.shards.length,
+        repoCount: indexer.repos.length,
+        quarantinedShardCount: indexer.quarantinedCount,
+      }),
+    },
+  };
+}
+
+/** Gives the errors of reading a source the codes of the API. */
+async function readAsApi<Value>(reading: Promise<Value>): Promise<Value> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!(error instanceof SourceError) || error.code === 'TOO_LARGE') throw error;
+    throw Object.assign(new Error(error.message), { errorCode: error.code });
+  }
+}

@@ -1,0 +1,186 @@
+// The catalog: which repos there are and which shard files hold them. One JSON file in the data directory,
+// replaced as a whole: written to a temporary name, synced, renamed, so that power loss at any moment
+// leaves the last published state. Shard files are immutable and named by their checksum.
+
+import { existsSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET, HEADER_SIZE } from '../../core/shared/format.ts';
+import { CODE_HOST_TYPES } from '../repos/records.ts';
+
+const CATALOG_FILE = 'catalog.json';
+const SHARD_FOLDER = 'shards';
+
+const shardSchema = z.object({
+  shardId: z.string().regex(/^[0-9a-f]{16}$/),
+  size: z.number().int().positive(),
+  docCount: z.number().int().nonnegative(),
+  contentSize: z.number().int().nonnegative(),
+});
+
+const recordSchema = z.object({
+  repoId: z.number().int().positive(),
+  name: z.string(),
+  codeHostType: z.enum(CODE_HOST_TYPES),
+  displayName: z.string().exactOptional(),
+  webUrl: z.string().exactOptional(),
+  isFork: z.boolean(),
+  isArchived: z.boolean(),
+  visibility: z.enum(['public', 'internal', 'private', 'unknown']),
+  source: z.object({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
+  defaultRevision: z.string(),
+  indexedAt: z.string().exactOptional(),
+  pushedAt: z.string().exactOptional(),
+});
+
+const repoSchema = z.object({
+  record: recordSchema,
+  /** Says when the docs must be built again: source, settings and format in one text. */
+  fingerprint: z.string().exactOptional(),
+  shards: z.array(shardSchema),
+  skipped: z.record(z.string(), z.number()),
+});
+
+const catalogSchema = z.object({
+  formatVersion: z.number(),
+  nextRepoId: z.number().int().positive(),
+  repos: z.array(repoSchema),
+});
+
+export type CatalogShard = z.infer<typeof shardSchema>;
+export type CatalogRepo = z.infer<typeof repoSchema>;
+export type CatalogState = z.infer<typeof catalogSchema>;
+
+const EMPTY: CatalogState = { formatVersion: FORMAT_VERSION, nextRepoId: 1, repos: [] };
+
+export class Catalog {
+  readonly shardFolder: string;
+  readonly #file: string;
+  #state: CatalogState = EMPTY;
+  #saving: Promise<void> = Promise.resolve();
+
+  constructor(dataDir: string) {
+    this.#file = path.join(dataDir, CATALOG_FILE);
+    this.shardFolder = path.join(dataDir, SHARD_FOLDER);
+  }
+
+  get state(): CatalogState {
+    return this.#state;
+  }
+
+  get repos(): readonly CatalogRepo[] {
+    return this.#state.repos;
+  }
+
+  shardPath(shardId: string): string {
+    return path.join(this.shardFolder, `${shardId}.shard`);
+  }
+
+  /**
+   * Reads the catalog; no file is an empty one. Shards that are gone, or of another format version, leave
+   * their repo to be built again.
+   *
+   * Errors: a file that is no catalog.
+   */
+  async load(): Promise<void> {
+    const state = await readState(this.#file);
+    const isReadable = state.formatVersion === FORMAT_VERSION;
+    const repos = state.repos.map((repo) => {
+      const isWhole =
+        isReadable && repo.shards.every(({ shardId }) => existsSync(this.shardPath(shardId)));
+      return isWhole ? repo : unindexed(repo);
+    });
+    this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
+  }
+
+  /** Removes files of the shard folder that no repo names. Only for the owner of the data directory. */
+  async sweep(): Promise<void> {
+    await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
+    const named = new Set(
+      this.repos.flatMap(({ shards }) => shards.map(({ shardId }) => `${shardId}.shard`)),
+    );
+    for (const file of await readdir(this.shardFolder)) {
+      if (!named.has(file)) await rm(path.join(this.shardFolder, file), { force: true });
+    }
+  }
+
+  /** Replaces the state, on disk first. Calls run one after the other. */
+  async update(change: (state: CatalogState) => CatalogState): Promise<void> {
+    const before = this.#saving;
+    const saving = (async () => {
+      await before.catch(() => {});
+      const next = change(this.#state);
+      await replaceFile(this.#file, `${JSON.stringify(next, null, 1)}\n`);
+      this.#state = next;
+    })();
+    this.#saving = saving;
+    await saving;
+  }
+
+  /** Gives a finished shard file its name; returns its id. The file is synced. */
+  async adoptShard(file: string): Promise<string> {
+    const shardId = await checksumOf(file);
+    await rename(file, this.shardPath(shardId));
+    await syncFolder(this.shardFolder);
+    return shardId;
+  }
+
+  async removeShard(shardId: string): Promise<void> {
+    await rm(this.shardPath(shardId), { force: true });
+  }
+}
+
+async function readState(file: string): Promise<CatalogState> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return EMPTY;
+    throw error;
+  }
+  try {
+    return catalogSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new Error(`${file} is not a catalog: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** A repo whose shards cannot be used. */
+function unindexed({ record, skipped }: CatalogRepo): CatalogRepo {
+  const { indexedAt: _, ...rest } = record;
+  return { record: rest, shards: [], skipped };
+}
+
+async function checksumOf(file: string): Promise<string> {
+  const handle = await open(file, 'r');
+  try {
+    const header = Buffer.alloc(HEADER_SIZE);
+    await handle.read(header, 0, HEADER_SIZE, 0);
+    return header.readBigUInt64LE(HEADER_CHECKSUM_OFFSET).toString(16).padStart(16, '0');
+  } finally {
+    await handle.close();
+  }
+}
+
+async function replaceFile(file: string, text: string): Promise<void> {
+  const next = `${file}.next`;
+  const handle = await open(next, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(next, file);
+  await syncFolder(path.dirname(file));
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

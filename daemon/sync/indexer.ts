@@ -1,0 +1,337 @@
+// Keeps repos indexed: takes sources, skips those whose docs have not changed, builds the others one after
+// the other, and publishes each as one change of the catalog. Searches see the old shards until then. A
+// shard that fails is taken out of service and its repo built again.
+
+import path from 'node:path';
+import type { BuildProgress, BuildResult } from '../ingest/build.ts';
+import { buildRepo } from '../ingest/build.ts';
+import type { FilterSettings } from '../ingest/filters.ts';
+import { openSource } from '../ingest/open-source.ts';
+import type { SourceSpec } from '../ingest/source.ts';
+import { FORMAT_VERSION } from '../../core/shared/format.ts';
+import { probeSource, type ProbedSource } from '../repos/probe.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { freeRepoName } from '../repos/repo-name.ts';
+import type { Catalog, CatalogRepo, CatalogShard } from '../shards/catalog.ts';
+import type { LiveShard, Snapshot } from '../search/snapshot.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface IndexerOptions {
+  readonly module: WebAssembly.Module;
+  readonly catalog: Catalog;
+  readonly filters: FilterSettings;
+  readonly workers?: number;
+  readonly log: Log;
+  /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
+  readonly publish: (
+    snapshot: Snapshot,
+  ) => readonly { readonly shardId: string; readonly message: string }[];
+  readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+}
+
+/** What one job did. */
+export interface JobResult {
+  readonly repo: string;
+  readonly state: 'COMPLETED' | 'FAILED';
+  /** Nothing had changed. */
+  readonly isUnchanged: boolean;
+  readonly docCount: number;
+  readonly contentSize: number;
+  readonly shardSize: number;
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly durationMs: number;
+  readonly error?: string;
+}
+
+export class Indexer {
+  readonly #options: IndexerOptions;
+  /** Repos that searches see; undefined: all of the catalog. */
+  #served: ReadonlySet<number> | undefined;
+  readonly #quarantined = new Set<string>();
+  readonly #failCounts = new Map<string, number>();
+  #rebuilds: Promise<unknown> = Promise.resolve();
+
+  constructor(options: IndexerOptions) {
+    this.#options = options;
+  }
+
+  /** Repos that searches see. */
+  get repos(): readonly RepoRecord[] {
+    return this.#servedRepos().map(({ record }) => record);
+  }
+
+  get quarantinedCount(): number {
+    return this.#quarantined.size;
+  }
+
+  #servedRepos(): readonly CatalogRepo[] {
+    const served = this.#served;
+    return this.#options.catalog.repos.filter(
+      ({ record }) => served === undefined || served.has(record.repoId),
+    );
+  }
+
+  /** Shows what the catalog holds now. */
+  publish(): void {
+    const repos = this.#servedRepos();
+    const all = repos.flatMap((repo) => repo.shards.map((shard) => this.#liveShard(repo, shard)));
+    const isSound = ({ shardId }: LiveShard): boolean => !this.#quarantined.has(shardId);
+    const refused = this.#options.publish({
+      shards: all.filter(isSound),
+      quarantined: all.filter((shard) => !isSound(shard)),
+      repos: repos.map(({ record }) => record),
+    });
+    for (const { shardId, message } of refused) this.quarantine(shardId, message);
+  }
+
+  #liveShard(repo: CatalogRepo, shard: CatalogShard): LiveShard {
+    const { shardId, size, docCount } = shard;
+    return {
+      shardId,
+      size,
+      docCount,
+      repoId: repo.record.repoId,
+      path: this.#options.catalog.shardPath(shardId),
+    };
+  }
+
+  /**
+   * Finds or makes the repo of each path. From then on searches see just these.
+   *
+   * Errors: ProbeError for a path that is no source.
+   */
+  async addSources(
+    paths: readonly string[],
+    mode: 'commits' | 'worktree' | undefined,
+  ): Promise<RepoRecord[]> {
+    const probed: ProbedSource[] = [];
+    for (const one of paths) probed.push(await probeForIndex(one, mode));
+    const records: RepoRecord[] = [];
+    await this.#options.catalog.update((state) => {
+      let next = state;
+      for (const source of probed) {
+        const { state: changed, record } = withSource(next, source);
+        next = changed;
+        records.push(record);
+      }
+      return next;
+    });
+    this.#served = new Set(records.map(({ repoId }) => repoId));
+    return records;
+  }
+
+  /** Runs one job for each repo, in order. A failure is a result, not an error. */
+  async indexAll(
+    records: readonly RepoRecord[],
+    isForced: boolean,
+    signal?: AbortSignal,
+  ): Promise<JobResult[]> {
+    const results: JobResult[] = [];
+    for (const record of records) results.push(await this.#runJob(record, isForced, signal));
+    return results;
+  }
+
+  async #runJob(
+    record: RepoRecord,
+    isForced: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<JobResult> {
+    const { log } = this.#options;
+    const start = Date.now();
+    try {
+      const result = await this.#index(record, isForced, signal);
+      const job = {
+        ...result,
+        repo: record.name,
+        state: 'COMPLETED' as const,
+        durationMs: Date.now() - start,
+      };
+      log.info('repo indexed', { ...job });
+      return job;
+    } catch (error) {
+      signal?.throwIfAborted();
+      const message = (error as Error).message;
+      log.error('indexing failed', { repo: record.name, error: message });
+      return {
+        repo: record.name,
+        state: 'FAILED',
+        isUnchanged: false,
+        docCount: 0,
+        contentSize: 0,
+        shardSize: 0,
+        skipped: {},
+        durationMs: Date.now() - start,
+        error: message,
+      };
+    }
+  }
+
+  async #index(
+    record: RepoRecord,
+    isForced: boolean,
+    signal: AbortSignal | undefined,
+  ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'>> {
+    const { catalog, filters, module, workers, onProgress } = this.#options;
+    const probed = await probeSource(
+      record.source.path,
+      record.source.kind === 'folder' ? undefined : record.source.kind,
+    );
+    const spec: SourceSpec = {
+      ...record.source,
+      ...(record.source.kind === 'commits' && probed.commit !== undefined
+        ? { commit: probed.commit }
+        : {}),
+    };
+    const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
+    const current = fingerprintOf(await openSource(spec).fingerprint(), filters);
+    if (!isForced && known?.fingerprint === current)
+      return { isUnchanged: true, ...sizesOf(known) };
+    const built = await buildRepo({
+      module,
+      spec,
+      filters,
+      repoId: record.repoId,
+      repoName: record.name,
+      folder: catalog.shardFolder,
+      ...(workers === undefined ? {} : { workers }),
+      ...(signal === undefined ? {} : { signal }),
+      ...(onProgress === undefined
+        ? {}
+        : { onProgress: (progress) => onProgress(record.name, progress) }),
+    });
+    this.#logLeftOut(record, built);
+    const next = await this.#publishBuild(record, probed, built);
+    return { isUnchanged: false, ...sizesOf(next) };
+  }
+
+  #logLeftOut(record: RepoRecord, built: BuildResult): void {
+    for (const { path: file, reason } of built.leftOut.slice(0, 100)) {
+      this.#options.log.warn('file left out', { repo: record.name, path: file, reason });
+    }
+  }
+
+  async #publishBuild(
+    record: RepoRecord,
+    probed: ProbedSource,
+    built: BuildResult,
+  ): Promise<CatalogRepo> {
+    const { catalog, filters } = this.#options;
+    const shards: CatalogShard[] = [];
+    for (const { path: file, size, docCount, contentSize } of built.shards) {
+      shards.push({ shardId: await catalog.adoptShard(file), size, docCount, contentSize });
+    }
+    const { pushedAt: _, ...rest } = record;
+    const next: CatalogRepo = {
+      record: {
+        ...rest,
+        defaultRevision: probed.defaultRevision,
+        indexedAt: new Date().toISOString(),
+        ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
+      },
+      fingerprint: fingerprintOf(built.fingerprint, filters),
+      shards,
+      skipped: built.skipped,
+    };
+    await this.#replaceRepo(next);
+    return next;
+  }
+
+  /** Swaps a repo in the catalog, shows it, and removes the files that nothing names any more. */
+  async #replaceRepo(next: CatalogRepo): Promise<void> {
+    const { catalog } = this.#options;
+    const { repoId } = next.record;
+    const before = catalog.repos.find((repo) => repo.record.repoId === repoId)?.shards ?? [];
+    await catalog.update((state) => ({
+      ...state,
+      repos: state.repos.map((repo) => (repo.record.repoId === repoId ? next : repo)),
+    }));
+    const kept = new Set(next.shards.map(({ shardId }) => shardId));
+    const gone = before.filter(({ shardId }) => !kept.has(shardId));
+    for (const { shardId } of gone) this.#quarantined.delete(shardId);
+    this.publish();
+    // Mapped files stay readable for searches under way after they are unlinked.
+    for (const { shardId } of gone) await catalog.removeShard(shardId);
+  }
+
+  /** A search failed on a shard; the second time it goes out of service. */
+  noteShardFailure(shardId: string, reason: string): void {
+    const count = (this.#failCounts.get(shardId) ?? 0) + 1;
+    this.#failCounts.set(shardId, count);
+    this.#options.log.error('shard failed a search', { shardId, reason, count });
+    if (count >= 2) this.quarantine(shardId, reason);
+  }
+
+  /** Takes a shard out of service and has its repo built again. */
+  quarantine(shardId: string, reason: string): void {
+    if (this.#quarantined.has(shardId)) return;
+    this.#quarantined.add(shardId);
+    const repo = this.#options.catalog.repos.find(({ shards }) =>
+      shards.some((one) => one.shardId === shardId),
+    );
+    this.#options.log.error('shard quarantined', { shardId, reason, repo: repo?.record.name });
+    this.publish();
+    if (repo === undefined) return;
+    this.#rebuilds = this.#rebuilds.then(() => this.indexAll([repo.record], true)).catch(() => {});
+  }
+
+  /** Ends when no rebuild of a quarantined shard is under way. */
+  async settle(): Promise<void> {
+    await this.#rebuilds;
+  }
+}
+
+/** For paths given on the command line: the files on disk where there is a work tree. */
+async function probeForIndex(
+  one: string,
+  mode: 'commits' | 'worktree' | undefined,
+): Promise<ProbedSource> {
+  const probed = await probeSource(one, mode);
+  const wantsFiles = mode === undefined && probed.layout === 'worktree';
+  return wantsFiles ? probeSource(one, 'worktree') : probed;
+}
+
+type State = Catalog['state'];
+
+/** The state with a repo for the source, and its record; the one that has this source already is kept. */
+function withSource(state: State, probed: ProbedSource): { state: State; record: RepoRecord } {
+  const { kind, path: place } = probed.source;
+  const known = state.repos.find(
+    ({ record }) => record.source.path === place && record.source.kind === kind,
+  );
+  if (known !== undefined) return { state, record: known.record };
+  const taken = new Set(state.repos.map(({ record }) => record.name));
+  const record: RepoRecord = {
+    repoId: state.nextRepoId,
+    name: freeRepoName(probed.name, taken),
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind, path: path.resolve(place) },
+    defaultRevision: probed.defaultRevision,
+    ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
+  };
+  const repo: CatalogRepo = { record, shards: [], skipped: {} };
+  return {
+    state: { ...state, nextRepoId: state.nextRepoId + 1, repos: [...state.repos, repo] },
+    record,
+  };
+}
+
+/** Everything that makes docs come out differently: the source, the filters, the format. */
+function fingerprintOf(source: string, filters: FilterSettings): string {
+  return JSON.stringify([source, FORMAT_VERSION, filters]);
+}
+
+function sizesOf(
+  repo: CatalogRepo,
+): Pick<JobResult, 'docCount' | 'contentSize' | 'shardSize' | 'skipped'> {
+  const sum = (of: (shard: CatalogShard) => number): number =>
+    repo.shards.reduce((total, shard) => total + of(shard), 0);
+  return {
+    docCount: sum(({ docCount }) => docCount),
+    contentSize: sum(({ contentSize }) => contentSize),
+    shardSize: sum(({ size }) => size),
+    skipped: repo.skipped,
+  };
+}
