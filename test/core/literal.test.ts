@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { BUILDS, instantiateCore, type CoreInstance } from './driver.ts';
 import { findAll, foldsTogether, decodeText, textArbitrary } from './oracle.ts';
 
@@ -100,7 +100,7 @@ function flagsOf(haystack: Uint8Array): number {
 
 for (const build of BUILDS) {
   test(`literal (${build})`, async (t) => {
-    const core = await instantiateCore<ScanExports>('test/core/assembly/scan.ts', build);
+    const core = await instantiateCore<ScanExports>('test/core/assembly/kernels.ts', build);
     const searcher = new Searcher(core);
 
     await t.test('chooses the cheapest exact engine', () => {
@@ -238,7 +238,11 @@ for (const build of BUILDS) {
           searcher.compile(needle, isCaseSensitive);
           for (const text of texts.map((list) => Uint8Array.from(list))) {
             const wanted = findAll(text, needle, isCaseSensitive);
-            assert.deepEqual(searcher.find(text, flagsOf(text)), wanted, `${needle} in ${text}`);
+            assert.deepEqual(
+              searcher.find(text, flagsOf(text)),
+              wanted,
+              `${needle.join()} in ${text.join()}`,
+            );
           }
         }
       }
