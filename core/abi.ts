@@ -10,7 +10,7 @@
 //           mergeStep* -> mergeFinish for each shard
 // Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies `>>> 0`.
 
-import { Arena, arenaAlloc, ARENA_SIZE, arenaInit, arenaMark, arenaReset } from './base/arena.ts';
+import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from './base/arena.ts';
 import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
 import { PLAN_NODES_MAX } from './shared/plan.ts';
@@ -86,7 +86,7 @@ export {
   searchUnit,
 };
 
-const arena = changetype<Arena>(memory.data(ARENA_SIZE, 8));
+const arena = changetype<Arena>(memory.data(12, 8));
 let planEnd: usize = 0;
 let shardStart: usize = 0;
 

@@ -1,5 +1,6 @@
-// Builds everything into build/: the core (debug and release WebAssembly) and the daemon, tests and
-// benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force` builds all.
+// Builds everything into build/: the core (debug and release WebAssembly), the table of languages, and the
+// daemon, tests and benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force`
+// builds all.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
@@ -21,8 +22,8 @@ function newestSource(places) {
   return newest;
 }
 
-function run(command, args) {
-  const result = spawnSync(process.execPath, [path.join(root, 'node_modules', command), ...args], {
+function run(script, args) {
+  const result = spawnSync(process.execPath, [path.join(root, script), ...args], {
     cwd: root,
     stdio: ['ignore', 2, 2],
   });
@@ -43,9 +44,12 @@ function buildIfStale(name, places, force, build) {
 const force = process.argv.includes('--force');
 mkdirSync(path.join(root, 'build'), { recursive: true });
 buildIfStale('core', ['core', 'asconfig.json', 'package-lock.json'], force, () => {
-  run('assemblyscript/bin/asc.js', ['--target', 'release']);
-  run('assemblyscript/bin/asc.js', ['--target', 'debug']);
+  run('node_modules/assemblyscript/bin/asc.js', ['--target', 'release']);
+  run('node_modules/assemblyscript/bin/asc.js', ['--target', 'debug']);
+});
+buildIfStale('languages', ['scripts/languages.mjs', 'package-lock.json'], force, () => {
+  run('scripts/languages.mjs', []);
 });
 buildIfStale('daemon', ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'], force, () => {
-  run('typescript/bin/tsc', ['-p', '.']);
+  run('node_modules/typescript/bin/tsc', ['-p', '.']);
 });

@@ -42,6 +42,7 @@ import {
 } from '../shard/lists.ts';
 import { LANGUAGE_ROW_SIZE, REPO_ROW_SIZE } from '../shared/format.ts';
 import { blobAt, blockAt, docAt, ShardView } from '../shard/open.ts';
+import { getBit, setBit } from '../shard/piece.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
@@ -358,8 +359,7 @@ function blobsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
       if (blockId >= boundView.blockCount) break;
       const blobId = blockAt(boundView, blockId).blobId;
       if (blobId == NONE_ID) continue;
-      const ptr = blobs + (blobId >> 3);
-      store<u8>(ptr, load<u8>(ptr) | (1 << (blobId & 7)));
+      setBit(blobs, blobId);
       count++;
     }
   }
@@ -452,7 +452,7 @@ function bytesToVerify(blobId: u32): u32 {
 function countBlocksIn(bitmap: usize, first: u32, count: u32): u32 {
   let found: u32 = 0;
   for (let blockId = first; blockId < first + count; blockId++) {
-    found += (load<u8>(bitmap + (blockId >> 3)) >> (blockId & 7)) & 1;
+    found += getBit(bitmap, blockId);
   }
   return found;
 }
@@ -476,7 +476,7 @@ function countCandidateBlocks(): f64 {
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < textNodeCount; i++) {
     const bitmap = <usize>nodeAt(textNodes, i).bitmap;
-    if (bitmap != 0 && ((load<u8>(bitmap + (blockId >> 3)) >> (blockId & 7)) & 1) != 0) return true;
+    if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;
   }
   return false;
 }

@@ -21,6 +21,7 @@ import { NONE_ID } from '../shared/format.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
+import { getBit } from '../shard/piece.ts';
 import { boundView, hasRepo, repoIdAt } from './bind.ts';
 import {
   MatchNode,
@@ -234,23 +235,18 @@ function nextRun(node: MatchNode): bool {
     return true;
   }
   const bitmap = <usize>node.bitmap;
-  while (block < endBlock && !isSet(bitmap, block)) block++;
+  while (block < endBlock && getBit(bitmap, block) == 0) block++;
   if (block == endBlock) {
     node.cursorBlock = endBlock;
     return false;
   }
   const runStart = block;
-  while (block < endBlock && isSet(bitmap, block)) block++;
+  while (block < endBlock && getBit(bitmap, block) != 0) block++;
   node.cursorBlock = block;
   node.cursor = boundView.content + blockAt(boundView, runStart).contentOffset;
   node.cursorEnd = boundView.content + blockAt(boundView, block).contentOffset;
   markRead(runStart, block);
   return true;
-}
-
-@inline
-function isSet(bitmap: usize, index: u32): bool {
-  return ((load<u8>(bitmap + (index >> 3)) >> (index & 7)) & 1) != 0;
 }
 
 /** Notes that the blocks [start, end) of the current blob are read; each counts once. */

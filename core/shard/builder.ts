@@ -220,7 +220,7 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
 function closeStripe(offset: u32): i32 {
   if (stripeCount == STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
   const gramCount = sortIdsByKey();
-  const headSize = 4 + <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~3);
+  const headSize: usize = 4 + <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
   if (outputEnd + headSize + PIECE_ROOM > outputLimit) return STATUS_OUT_OF_MEMORY;
   const stripeEnd = encodeStripe(gramCount, outputEnd, outputEnd + headSize);
   if (stripeEnd == 0) return STATUS_OUT_OF_MEMORY;

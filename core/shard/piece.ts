@@ -49,11 +49,11 @@ let bestOrderFound: u32 = 0;
 function bestGolombBits(idsPtr: usize, count: u32): u32 {
   // Why: a walk for each order costs eight passes; the mean gap already tells which three can win.
   const span = <u32>load<u16>(idsPtr + ((<usize>count - 1) << 1)) + 1;
-  const meanBits = 31 - clz(span / count + 1);
-  const first = meanBits > 3 ? meanBits - 3 : 0;
-  const last = min(ORDER_MAX, meanBits);
+  const meanBits: u32 = 31 - <u32>clz(span / count + 1);
+  const first: u32 = meanBits > 3 ? meanBits - 3 : 0;
+  const last: u32 = min<u32>(ORDER_MAX, meanBits);
   let best: u32 = 0xffffffff;
-  for (let order = min(first, last); order <= last; order++) {
+  for (let order: u32 = min<u32>(first, last); order <= last; order++) {
     const bits = golombBits(idsPtr, count, order);
     if (bits < best) {
       best = bits;
@@ -86,7 +86,7 @@ export function encodePiece(idsPtr: usize, count: u32, outPtr: usize): u32 {
   }
   if (count >= PIECE_BITMAP_FROM) return encodeBitmap(idsPtr, count, outPtr);
   const bits = bestGolombBits(idsPtr, count);
-  const size = (count < 128 ? 1 : 2) + ((bits + 7) >> 3);
+  const size: u32 = <u32>(count < 128 ? 1 : 2) + ((bits + 7) >> 3);
   if (size >= BITMAP_SIZE) return encodeBitmap(idsPtr, count, outPtr);
   encodeGolomb(idsPtr, count, bestOrderFound, outPtr);
   return pieceHead(PIECE_GOLOMB, bestOrderFound, size);
@@ -102,7 +102,7 @@ function encodeBitmap(idsPtr: usize, count: u32, outPtr: usize): u32 {
 @inline
 export function setBit(bitmapPtr: usize, index: u32): void {
   const ptr = bitmapPtr + (index >> 3);
-  store<u8>(ptr, load<u8>(ptr) | (1 << (index & 7)));
+  store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (index & 7)));
 }
 
 /** Bit `index` of a bitmap, 0 or 1. */

@@ -2,129 +2,129 @@
 // constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md explains
 // them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
-export const FORMAT_VERSION = 1;
+export const FORMAT_VERSION: u32 = 1;
 
 /** "TRAWLSHD" as two little-endian u32. */
-export const MAGIC_LOW = 0x57415254;
-export const MAGIC_HIGH = 0x4448534c;
+export const MAGIC_LOW: u32 = 0x57415254;
+export const MAGIC_HIGH: u32 = 0x4448534c;
 
 // Header: one page, then the sections.
-export const HEADER_SIZE = 4096;
-export const HEADER_MAGIC_OFFSET = 0;
-export const HEADER_VERSION_OFFSET = 8;
-export const HEADER_BLOCK_SIZE_OFFSET = 12;
-export const HEADER_FILE_SIZE_OFFSET = 16;
-export const HEADER_DOC_COUNT_OFFSET = 20;
-export const HEADER_BLOB_COUNT_OFFSET = 24;
-export const HEADER_BLOCK_COUNT_OFFSET = 28;
-export const HEADER_GRAM_COUNT_OFFSET = 32;
-export const HEADER_REPO_COUNT_OFFSET = 36;
-export const HEADER_LANGUAGE_COUNT_OFFSET = 40;
-export const HEADER_SECTION_COUNT_OFFSET = 44;
-export const HEADER_HASH_SIZE_OFFSET = 48;
-export const HEADER_CHECKSUM_OFFSET = 56;
-export const HEADER_SECTIONS_OFFSET = 64;
+export const HEADER_SIZE: u32 = 4096;
+export const HEADER_MAGIC_OFFSET: u32 = 0;
+export const HEADER_VERSION_OFFSET: u32 = 8;
+export const HEADER_BLOCK_SIZE_OFFSET: u32 = 12;
+export const HEADER_FILE_SIZE_OFFSET: u32 = 16;
+export const HEADER_DOC_COUNT_OFFSET: u32 = 20;
+export const HEADER_BLOB_COUNT_OFFSET: u32 = 24;
+export const HEADER_BLOCK_COUNT_OFFSET: u32 = 28;
+export const HEADER_GRAM_COUNT_OFFSET: u32 = 32;
+export const HEADER_REPO_COUNT_OFFSET: u32 = 36;
+export const HEADER_LANGUAGE_COUNT_OFFSET: u32 = 40;
+export const HEADER_SECTION_COUNT_OFFSET: u32 = 44;
+export const HEADER_HASH_SIZE_OFFSET: u32 = 48;
+export const HEADER_CHECKSUM_OFFSET: u32 = 56;
+export const HEADER_SECTIONS_OFFSET: u32 = 64;
 
 // Section row.
-export const SECTION_ROW_SIZE = 24;
-export const SECTION_KIND_OFFSET = 0;
-export const SECTION_START_OFFSET = 4;
-export const SECTION_SIZE_OFFSET = 8;
-export const SECTION_CHECKSUM_OFFSET = 16;
-export const SECTION_ALIGNMENT = 64;
+export const SECTION_ROW_SIZE: u32 = 24;
+export const SECTION_KIND_OFFSET: u32 = 0;
+export const SECTION_START_OFFSET: u32 = 4;
+export const SECTION_SIZE_OFFSET: u32 = 8;
+export const SECTION_CHECKSUM_OFFSET: u32 = 16;
+export const SECTION_ALIGNMENT: u32 = 64;
 
 // Section kinds, in file order. 0 is invalid.
-export const SECTION_CONTENT = 1;
-export const SECTION_BLOBS = 2;
-export const SECTION_BLOB_HASHES = 3;
-export const SECTION_BLOCKS = 4;
-export const SECTION_DOCS = 5;
-export const SECTION_PATHS = 6;
-export const SECTION_PATH_ORDER = 7;
-export const SECTION_REPOS = 8;
-export const SECTION_LANGUAGES = 9;
-export const SECTION_NAMES = 10;
-export const SECTION_GRAM_KEYS = 11;
-export const SECTION_GRAM_LISTS = 12;
-export const SECTION_POSTINGS = 13;
-export const SECTION_COUNT = 13;
+export const SECTION_CONTENT: u32 = 1;
+export const SECTION_BLOBS: u32 = 2;
+export const SECTION_BLOB_HASHES: u32 = 3;
+export const SECTION_BLOCKS: u32 = 4;
+export const SECTION_DOCS: u32 = 5;
+export const SECTION_PATHS: u32 = 6;
+export const SECTION_PATH_ORDER: u32 = 7;
+export const SECTION_REPOS: u32 = 8;
+export const SECTION_LANGUAGES: u32 = 9;
+export const SECTION_NAMES: u32 = 10;
+export const SECTION_POSTINGS: u32 = 11;
+export const SECTION_GRAM_KEYS: u32 = 12;
+export const SECTION_GRAM_LISTS: u32 = 13;
+export const SECTION_COUNT: u32 = 13;
 
 /** Zero bytes after the last section, so that scans may read past the end of any section. */
-export const TAIL_SIZE = 64;
+export const TAIL_SIZE: u32 = 64;
 
 // Blob row: one stored content.
-export const BLOB_ROW_SIZE = 24;
-export const BLOB_CONTENT_OFFSET = 0;
-export const BLOB_SIZE_OFFSET = 4;
-export const BLOB_BLOCK_START_OFFSET = 8;
-export const BLOB_BLOCK_COUNT_OFFSET = 12;
-export const BLOB_DOC_OFFSET = 16;
-export const BLOB_FLAGS_OFFSET = 20;
+export const BLOB_ROW_SIZE: u32 = 24;
+export const BLOB_CONTENT_OFFSET: u32 = 0;
+export const BLOB_SIZE_OFFSET: u32 = 4;
+export const BLOB_BLOCK_START_OFFSET: u32 = 8;
+export const BLOB_BLOCK_COUNT_OFFSET: u32 = 12;
+export const BLOB_DOC_OFFSET: u32 = 16;
+export const BLOB_FLAGS_OFFSET: u32 = 20;
 
 /** Blob flag: holds U+212A or U+017F, which fold into ASCII. */
-export const BLOB_FLAG_FOLDS_TO_ASCII = 1;
+export const BLOB_FLAG_FOLDS_TO_ASCII: u32 = 1;
 /** Blob flag: holds a byte beyond ASCII. */
-export const BLOB_FLAG_NON_ASCII = 2;
+export const BLOB_FLAG_NON_ASCII: u32 = 2;
 
 // Block row, with one more row for the end of the last block.
-export const BLOCK_ROW_SIZE = 12;
-export const BLOCK_CONTENT_OFFSET = 0;
-export const BLOCK_BLOB_OFFSET = 4;
-export const BLOCK_LINE_OFFSET = 8;
+export const BLOCK_ROW_SIZE: u32 = 12;
+export const BLOCK_CONTENT_OFFSET: u32 = 0;
+export const BLOCK_BLOB_OFFSET: u32 = 4;
+export const BLOCK_LINE_OFFSET: u32 = 8;
 
 // Doc row.
-export const DOC_ROW_SIZE = 32;
-export const DOC_PATH_OFFSET = 0;
-export const DOC_PATH_SIZE_OFFSET = 4;
-export const DOC_BLOB_OFFSET = 8;
-export const DOC_NEXT_OFFSET = 12;
-export const DOC_PATH_RANK_OFFSET = 16;
-export const DOC_SIZE_OFFSET = 20;
-export const DOC_REPO_OFFSET = 24;
-export const DOC_LANGUAGE_OFFSET = 26;
-export const DOC_SKIP_REASON_OFFSET = 28;
-export const DOC_TIER_OFFSET = 29;
-export const DOC_PADDING_OFFSET = 30;
+export const DOC_ROW_SIZE: u32 = 32;
+export const DOC_PATH_OFFSET: u32 = 0;
+export const DOC_PATH_SIZE_OFFSET: u32 = 4;
+export const DOC_BLOB_OFFSET: u32 = 8;
+export const DOC_NEXT_OFFSET: u32 = 12;
+export const DOC_PATH_RANK_OFFSET: u32 = 16;
+export const DOC_SIZE_OFFSET: u32 = 20;
+export const DOC_REPO_OFFSET: u32 = 24;
+export const DOC_LANGUAGE_OFFSET: u32 = 26;
+export const DOC_SKIP_REASON_OFFSET: u32 = 28;
+export const DOC_TIER_OFFSET: u32 = 29;
+export const DOC_PADDING_OFFSET: u32 = 30;
 
 /** In place of a blobId or docId: there is none. */
-export const NONE_ID = 0x7fffffff;
+export const NONE_ID: u32 = 0x7fffffff;
 
 // Repo row and language row: a name in the names section.
-export const REPO_ROW_SIZE = 12;
-export const REPO_ID_OFFSET = 0;
-export const REPO_NAME_OFFSET = 4;
-export const REPO_NAME_SIZE_OFFSET = 8;
-export const LANGUAGE_ROW_SIZE = 8;
-export const LANGUAGE_NAME_OFFSET = 0;
-export const LANGUAGE_NAME_SIZE_OFFSET = 4;
+export const REPO_ROW_SIZE: u32 = 12;
+export const REPO_ID_OFFSET: u32 = 0;
+export const REPO_NAME_OFFSET: u32 = 4;
+export const REPO_NAME_SIZE_OFFSET: u32 = 8;
+export const LANGUAGE_ROW_SIZE: u32 = 8;
+export const LANGUAGE_NAME_OFFSET: u32 = 0;
+export const LANGUAGE_NAME_SIZE_OFFSET: u32 = 4;
 
 // Skip reasons of a doc.
-export const SKIP_NONE = 0;
-export const SKIP_BINARY = 1;
-export const SKIP_TOO_LARGE = 2;
-export const SKIP_TOO_MANY_TRIGRAMS = 3;
+export const SKIP_NONE: u32 = 0;
+export const SKIP_BINARY: u32 = 1;
+export const SKIP_TOO_LARGE: u32 = 2;
+export const SKIP_TOO_MANY_TRIGRAMS: u32 = 3;
 
 // Blocks and stripes. A stripe is a fixed range of consecutive blockIds; a piece is the part of a
 // posting list that lies in one stripe.
-export const BLOCK_SIZE = 4096;
-export const STRIPE_BLOCKS = 8192;
-export const STRIPE_COUNT_MAX = 32;
-export const BITMAP_SIZE = 1024;
+export const BLOCK_SIZE: u32 = 4096;
+export const STRIPE_BLOCKS: u32 = 8192;
+export const STRIPE_COUNT_MAX: u32 = 32;
+export const BITMAP_SIZE: u32 = 1024;
 /** Bytes of a block bitmap over a whole shard. */
-export const SHARD_BITMAP_SIZE = 32768;
+export const SHARD_BITMAP_SIZE: u32 = 32768;
 
 // Gram keys: three symbols of 7 bits.
-export const SYMBOL_BITS = 7;
-export const GRAM_KEY_COUNT = 2097152;
+export const SYMBOL_BITS: u32 = 7;
+export const GRAM_KEY_COUNT: u32 = 2097152;
 /** Bit of a list reference that says: the other bits are the only blockId, there is no list. */
-export const LIST_SINGLE_SHIFT = 31;
+export const LIST_SINGLE_SHIFT: u32 = 31;
 
 // Piece head (u16): code, order of the exponential Golomb code, size in bytes.
-export const PIECE_CODE_SHIFT = 14;
-export const PIECE_ORDER_SHIFT = 11;
-export const PIECE_SIZE_MASK = 2047;
-export const PIECE_SINGLE = 1;
-export const PIECE_GOLOMB = 2;
-export const PIECE_BITMAP = 3;
+export const PIECE_CODE_SHIFT: u32 = 14;
+export const PIECE_ORDER_SHIFT: u32 = 11;
+export const PIECE_SIZE_MASK: u32 = 2047;
+export const PIECE_SINGLE: u32 = 1;
+export const PIECE_GOLOMB: u32 = 2;
+export const PIECE_BITMAP: u32 = 3;
 /** From this many ids on a piece is a bitmap: larger than the code by a little, far quicker to read. */
-export const PIECE_BITMAP_FROM = 2048;
+export const PIECE_BITMAP_FROM: u32 = 2048;

@@ -1,1 +1,1 @@
-export const PAGE_SIZE = 65536;
+export const PAGE_SIZE: u32 = 65536;

@@ -2,66 +2,66 @@
 // rows, a list of children (u32 node indexes), then data (literals, names, ids). Children stand before
 // their parents. Plain constants that core and daemon both read.
 
-export const PLAN_HEADER_SIZE = 16;
-export const PLAN_NODE_COUNT_OFFSET = 0;
-export const PLAN_CHILD_COUNT_OFFSET = 4;
-export const PLAN_DATA_SIZE_OFFSET = 8;
+export const PLAN_HEADER_SIZE: u32 = 16;
+export const PLAN_NODE_COUNT_OFFSET: u32 = 0;
+export const PLAN_CHILD_COUNT_OFFSET: u32 = 4;
+export const PLAN_DATA_SIZE_OFFSET: u32 = 8;
 
-export const PLAN_NODE_SIZE = 16;
-export const PLAN_NODE_KIND_OFFSET = 0;
-export const PLAN_NODE_FLAGS_OFFSET = 4;
+export const PLAN_NODE_SIZE: u32 = 16;
+export const PLAN_NODE_KIND_OFFSET: u32 = 0;
+export const PLAN_NODE_FLAGS_OFFSET: u32 = 4;
 /** AND, OR: first index in the list of children. NOT: the child. Others: offset in the data. CONST: 0 or 1. */
-export const PLAN_NODE_FIRST_OFFSET = 8;
+export const PLAN_NODE_FIRST_OFFSET: u32 = 8;
 /** AND, OR: number of children. Others: bytes of data. */
-export const PLAN_NODE_SIZE_OFFSET = 12;
+export const PLAN_NODE_SIZE_OFFSET: u32 = 12;
 
-export const NODE_CONST = 1;
-export const NODE_AND = 2;
-export const NODE_OR = 3;
-export const NODE_NOT = 4;
+export const NODE_CONST: u32 = 1;
+export const NODE_AND: u32 = 2;
+export const NODE_OR: u32 = 3;
+export const NODE_NOT: u32 = 4;
 /** The content holds the literal in the data. */
-export const NODE_TEXT = 5;
+export const NODE_TEXT: u32 = 5;
 /** The path holds the literal in the data. */
-export const NODE_PATH = 6;
+export const NODE_PATH: u32 = 6;
 /** The doc's language is the one named in the data. */
-export const NODE_LANGUAGE = 7;
+export const NODE_LANGUAGE: u32 = 7;
 /** The doc's repo is one of the ids (ascending u32) in the data. */
-export const NODE_REPOS = 8;
+export const NODE_REPOS: u32 = 8;
 
-export const PLAN_FLAG_CASE_SENSITIVE = 1;
+export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
 /** PATH: the literal must begin, end where the path does. */
-export const PLAN_FLAG_AT_START = 2;
-export const PLAN_FLAG_AT_END = 4;
+export const PLAN_FLAG_AT_START: u32 = 2;
+export const PLAN_FLAG_AT_END: u32 = 4;
 
-export const PLAN_NODES_MAX = 20000;
-export const PLAN_DEPTH_MAX = 600;
+export const PLAN_NODES_MAX: u32 = 20000;
+export const PLAN_DEPTH_MAX: u32 = 600;
 
 // What one unit of work leaves: a row for each matching doc, and counters.
-export const MATCH_ROW_SIZE = 16;
-export const MATCH_DOC_OFFSET = 0;
-export const MATCH_COUNT_OFFSET = 4;
-export const MATCH_SCORE_OFFSET = 8;
-export const MATCH_PATH_RANK_OFFSET = 12;
+export const MATCH_ROW_SIZE: u32 = 16;
+export const MATCH_DOC_OFFSET: u32 = 0;
+export const MATCH_COUNT_OFFSET: u32 = 4;
+export const MATCH_SCORE_OFFSET: u32 = 8;
+export const MATCH_PATH_RANK_OFFSET: u32 = 12;
 /** The score field holds the tier above these bits. */
-export const MATCH_TIER_SHIFT = 28;
+export const MATCH_TIER_SHIFT: u32 = 28;
 
 /** Docs and candidate bytes that one unit holds at most, unless its first doc alone is larger. */
-export const UNIT_DOCS_MAX = 512;
-export const UNIT_BYTES_MAX = 1048576;
+export const UNIT_DOCS_MAX: u32 = 512;
+export const UNIT_BYTES_MAX: u32 = 1048576;
 
 // Counters of one shard's binding and of one unit, f64 each.
-export const BIND_STATS_SIZE = 64;
-export const BIND_LOOKUPS_OFFSET = 0;
-export const BIND_INDEX_BYTES_OFFSET = 8;
-export const BIND_BLOCKS_OFFSET = 16;
-export const BIND_DOCS_OFFSET = 24;
-export const BIND_BYTES_OFFSET = 32;
-export const BIND_UNITS_OFFSET = 40;
+export const BIND_STATS_SIZE: u32 = 64;
+export const BIND_LOOKUPS_OFFSET: u32 = 0;
+export const BIND_INDEX_BYTES_OFFSET: u32 = 8;
+export const BIND_BLOCKS_OFFSET: u32 = 16;
+export const BIND_DOCS_OFFSET: u32 = 24;
+export const BIND_BYTES_OFFSET: u32 = 32;
+export const BIND_UNITS_OFFSET: u32 = 40;
 /** 1 if the shard was ruled out by the plan and its tables. */
-export const BIND_RULED_OUT_OFFSET = 48;
+export const BIND_RULED_OUT_OFFSET: u32 = 48;
 
-export const UNIT_STATS_SIZE = 32;
-export const UNIT_CONSIDERED_OFFSET = 0;
-export const UNIT_LOADED_OFFSET = 8;
-export const UNIT_CONTENT_BYTES_OFFSET = 16;
-export const UNIT_MATCHES_OFFSET = 24;
+export const UNIT_STATS_SIZE: u32 = 32;
+export const UNIT_CONSIDERED_OFFSET: u32 = 0;
+export const UNIT_LOADED_OFFSET: u32 = 8;
+export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
+export const UNIT_MATCHES_OFFSET: u32 = 24;

@@ -1,0 +1,169 @@
+// The benchmark cases as data: what is searched, of which class (PERFORMANCE targets go by class), why the
+// case exists, and how ripgrep would answer it. Expected counts depend on the version of the corpus; for
+// a corpus that is not listed in expected.ts they are worked out with ripgrep before the run.
+
+/** Classes of queries, each with its own target. */
+export type CaseClass =
+  | 'rare literal'
+  | 'medium literal'
+  | 'common literal'
+  | 'any case'
+  | '1-2 characters'
+  | 'no match, gram missing'
+  | 'no match, grams present'
+  | 'boolean'
+  | 'file filter'
+  | 'language filter'
+  | 'file name'
+  | 'regex with literal'
+  | 'regex, no literal'
+  | 'class-run regex'
+  | 'alternation';
+
+/**
+ * What a query means, in terms that plain literal searches of ripgrep can answer. `path` holds for files
+ * whose path matches the expression; a file has to hold all of `and`.
+ */
+export type Meaning =
+  | { readonly literal: string }
+  | { readonly path: RegExp }
+  | { readonly and: readonly Meaning[] }
+  | { readonly or: readonly Meaning[] }
+  | { readonly not: Meaning };
+
+export interface BenchCase {
+  /** Stable name, key of expected counts and baselines. */
+  readonly id: string;
+  readonly query: string;
+  readonly class: CaseClass;
+  readonly why: string;
+  readonly isCaseSensitive: boolean;
+  /** Absent on cases that `needs` something this version does not have. */
+  readonly meaning?: Meaning;
+  /** A feature that the case waits for; it is then reported as not in this version. */
+  readonly needs?: 'regex';
+}
+
+/** `text` as a quoted item of the query language. */
+export function quoteLiteral(text: string): string {
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+function literal(
+  text: string,
+  caseClass: CaseClass,
+  why: string,
+  isCaseSensitive = true,
+): BenchCase {
+  const id = isCaseSensitive ? text : `(?i)${text}`;
+  const meaning = { literal: text };
+  return { id, query: quoteLiteral(text), class: caseClass, why, isCaseSensitive, meaning };
+}
+
+function composite(query: string, caseClass: CaseClass, why: string, meaning: Meaning): BenchCase {
+  return { id: query, query, class: caseClass, why, isCaseSensitive: true, meaning };
+}
+
+function regex(pattern: string, caseClass: CaseClass, why: string): BenchCase {
+  const isAnyCase = pattern.startsWith('(?i)');
+  return {
+    id: pattern,
+    query: quoteLiteral(pattern),
+    class: caseClass,
+    why,
+    isCaseSensitive: !isAnyCase,
+    needs: 'regex',
+  };
+}
+
+/** Cases for the Linux source tree. */
+export const LINUX_CASES: readonly BenchCase[] = [
+  // The peers were measured on these literals.
+  literal('PM_RESUME', 'rare literal', 'a handful of files; the price of a query as such'),
+  literal('kmalloc', 'medium literal', 'frequent name, part of longer names'),
+  literal('EXPORT_SYMBOL_GPL', 'medium literal', 'one hit a line in many files'),
+  literal('mutex_lock_interruptible', 'medium literal', 'long literal with common grams'),
+  literal('return', 'common literal', 'a word in most files: the limit on matches is reached'),
+  literal('Copyright', 'common literal', 'in nearly every file, once or twice'),
+  literal('zqjxkv', 'no match, gram missing', 'a gram that no file holds'),
+  // Selectivity was measured on these.
+  literal('static int', 'common literal', 'a blank inside, dense everywhere'),
+  literal('struct file', 'medium literal', 'prefix of many longer names'),
+  literal('spin_lock_irqsave', 'medium literal', 'long, one subsystem style'),
+  literal('TODO', 'medium literal', 'short, upper case'),
+  literal('int main', 'medium literal', 'common grams, few matches'),
+  literal('err_free', 'medium literal', 'common grams, few matches'),
+  literal('copyright', 'medium literal', 'the rarer spelling under common folded grams'),
+  literal('if (ret)', 'common literal', 'punctuation, dense'),
+  // Both letter cases.
+  literal('pm_resume', 'any case', 'rare in any case', false),
+  literal('kmalloc', 'any case', 'medium in any case', false),
+  literal('copyright', 'any case', 'common, several spellings', false),
+  literal('mutex_lock', 'any case', 'medium, long runs of candidates', false),
+  // Shorter than a gram.
+  literal('x', '1-2 characters', 'one letter: nothing can be skipped'),
+  literal('->', '1-2 characters', 'two characters of punctuation'),
+  literal('~/', '1-2 characters', 'two characters, rare together'),
+  literal('§', '1-2 characters', 'one character of two bytes, rare'),
+  // Absent.
+  literal('kmalloc_zzzq_absent', 'no match, gram missing', 'common start, then an absent gram'),
+  literal(
+    'mutex_lock_return_int',
+    'no match, grams present',
+    'every gram exists, the whole does not',
+  ),
+  literal('EXPORT_SYMBOL_interruptible', 'no match, grams present', 'two real names joined'),
+  // Boolean structure.
+  composite('PM_RESUME kmalloc', 'boolean', 'AND of rare and medium', {
+    and: [{ literal: 'PM_RESUME' }, { literal: 'kmalloc' }],
+  }),
+  composite('mutex_lock_interruptible copy_from_user', 'boolean', 'AND of two medium literals', {
+    and: [{ literal: 'mutex_lock_interruptible' }, { literal: 'copy_from_user' }],
+  }),
+  composite('PM_RESUME or mutex_lock_interruptible', 'boolean', 'OR of two literals', {
+    or: [{ literal: 'PM_RESUME' }, { literal: 'mutex_lock_interruptible' }],
+  }),
+  composite('mutex_lock_interruptible -(kmalloc)', 'boolean', 'NOT of a medium literal', {
+    and: [{ literal: 'mutex_lock_interruptible' }, { not: { literal: 'kmalloc' } }],
+  }),
+  // Filters.
+  composite('file:^drivers/net/ kmalloc', 'file filter', 'one folder', {
+    and: [{ path: /^drivers\/net\// }, { literal: 'kmalloc' }],
+  }),
+  composite('-file:\\.[ch]$ kmalloc', 'file filter', 'all but the most frequent endings', {
+    and: [{ not: { path: /\.[ch]$/ } }, { literal: 'kmalloc' }],
+  }),
+  composite('lang:rust unsafe', 'language filter', 'a language of few files', {
+    and: [{ path: /\.rs$/ }, { literal: 'unsafe' }],
+  }),
+  composite('file:mutex\\.c$', 'file name', 'by name only, no content', { path: /mutex\.c$/ }),
+  // Regular expressions.
+  regex('(?i)copyright.*torvalds', 'regex with literal', 'two literals in a line, any case'),
+  regex('err(no)?\\s*=\\s*-E[A-Z]+;', 'regex with literal', 'weak literals'),
+  regex('[A-Z]+_SUSPEND', 'regex with literal', 'literal at the end'),
+  regex('\\d{9,}', 'class-run regex', 'run of digits'),
+  regex('\\p{Greek}', 'class-run regex', 'Unicode class, rare'),
+  regex('\\w{5}\\s+\\w{5}\\s+\\w{5}', 'regex, no literal', 'no literal at all'),
+  regex('PM_RESUME|PM_SUSPEND|PM_FREEZE|PM_THAW', 'alternation', 'four rare names'),
+  regex('(?i)ERR_SYS|PME_TURN_OFF|LINK_REQ_RST|CFG_BME_EVT', 'alternation', 'four names, any case'),
+];
+
+/** A few cases that make sense on any tree of source code, for small corpora. */
+export const COMMON_CASES: readonly BenchCase[] = [
+  literal('function', 'common literal', 'a word in most files'),
+  literal('Copyright', 'medium literal', 'in the head of files'),
+  literal('copyright', 'any case', 'several spellings', false),
+  literal('x', '1-2 characters', 'one letter'),
+  literal('=>', '1-2 characters', 'two characters of punctuation'),
+  literal('zqjxkv', 'no match, gram missing', 'a gram that no file holds'),
+  composite('function Copyright', 'boolean', 'two frequent words in one file', {
+    and: [{ literal: 'function' }, { literal: 'Copyright' }],
+  }),
+  composite('function -(Copyright)', 'boolean', 'one frequent word without another', {
+    and: [{ literal: 'function' }, { not: { literal: 'Copyright' } }],
+  }),
+  composite('file:\\.json$ name', 'file filter', 'one ending', {
+    and: [{ path: /\.json$/ }, { literal: 'name' }],
+  }),
+  composite('file:package\\.json$', 'file name', 'by name only', { path: /package\.json$/ }),
+];

@@ -1,0 +1,111 @@
+// A client of the daemon for measuring: plain HTTP over kept-alive connections. The timed call reads the
+// whole body but does not parse it, because that would measure this process.
+
+import { Agent, request } from 'node:http';
+import type { SearchResponse } from '../daemon/cli/services.ts';
+import { quoteLiteral } from './cases.ts';
+import type { BenchCase } from './cases.ts';
+import type { SearchAll } from './differential.ts';
+import type { ByteRange, MatchMap } from './ripgrep.ts';
+
+/** Most ranges that one answer can hold. */
+export const MATCHES_MAX = 100_000;
+/** What a first page asks for. */
+export const MATCHES_PAGE = 100;
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export interface SearchClient {
+  /** The raw answer. Errors: rejects if the connection fails. */
+  post(body: string): Promise<Answer>;
+  close(): void;
+}
+
+/** @param connectionCount  connections kept open at most */
+export function createClient(url: string, connectionCount: number): SearchClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: connectionCount });
+  const address = new URL('/api/search', url);
+  const options = { agent, method: 'POST', headers: { 'content-type': 'application/json' } };
+  return {
+    post: (body) =>
+      new Promise((resolve, reject) => {
+        const call = request(address, options, (reply) => {
+          const parts: Buffer[] = [];
+          reply.on('data', (part: Buffer) => parts.push(part));
+          reply.on('error', reject);
+          reply.on('end', () => {
+            resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts) });
+          });
+        });
+        call.on('error', reject);
+        call.end(body);
+      }),
+    close: () => {
+      agent.destroy();
+    },
+  };
+}
+
+/** The request body of a case. */
+export function bodyOf(benchCase: BenchCase, matches: number): string {
+  return JSON.stringify({
+    query: benchCase.query,
+    matches,
+    isRegexEnabled: benchCase.needs === 'regex',
+    isCaseSensitivityEnabled: benchCase.isCaseSensitive,
+  });
+}
+
+/** The parsed answer. Errors: rejects with status and body if it is not 200. */
+export async function ask(client: SearchClient, body: string): Promise<SearchResponse> {
+  const answer = await client.post(body);
+  const text = answer.body.toString();
+  if (answer.status !== 200) throw new Error(`HTTP ${String(answer.status)}: ${text}`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the daemon's own contract
+  return JSON.parse(text) as SearchResponse;
+}
+
+/** The ranges of all files of an answer, ascending, by path. */
+export function rangesByPath(response: SearchResponse): MatchMap {
+  const map: MatchMap = new Map();
+  for (const { fileName, chunks } of response.files) {
+    const ranges = chunks.flatMap(({ matchRanges }) =>
+      matchRanges.map(({ start, end }): ByteRange => [start.byteOffset, end.byteOffset]),
+    );
+    if (ranges.length > 0)
+      map.set(
+        fileName.text,
+        ranges.sort((a, b) => a[0] - b[0]),
+      );
+  }
+  return map;
+}
+
+/** Finds all ranges of a literal through the daemon, for the differential test. */
+export function searchAllThrough(client: SearchClient): SearchAll {
+  return async (literal, isCaseSensitive) => {
+    const body = JSON.stringify({
+      query: quoteLiteral(literal),
+      matches: MATCHES_MAX,
+      isCaseSensitivityEnabled: isCaseSensitive,
+    });
+    const response = await ask(client, body);
+    return response.isSearchExhaustive ? rangesByPath(response) : undefined;
+  };
+}
+
+/** Docs of the index, all (by path) and those whose content is left out, with the reason. */
+export async function listDocs(
+  client: SearchClient,
+): Promise<{ paths: Set<string>; skipped: Map<string, string> }> {
+  const response = await ask(client, JSON.stringify({ query: '-()', matches: MATCHES_MAX }));
+  if (!response.isSearchExhaustive) throw new Error('the corpus has too many files to list');
+  const skipped = new Map<string, string>();
+  for (const { fileName, skipReason } of response.files) {
+    if (skipReason !== undefined) skipped.set(fileName.text, skipReason);
+  }
+  return { paths: new Set(response.files.map(({ fileName }) => fileName.text)), skipped };
+}

@@ -1,0 +1,96 @@
+// Where the trees come from that are searched. `linux` is the kernel source as Debian packages it
+// (linux-source-6.1), fetched without root and kept in a cache folder; anything else is a path.
+
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import spawn from 'nano-spawn';
+import { COMMON_CASES, LINUX_CASES } from './cases.ts';
+import type { BenchCase } from './cases.ts';
+
+const LINUX_PACKAGE = 'linux-source-6.1';
+
+export interface Corpus {
+  readonly name: string;
+  /** Names the exact content; expected counts are kept by `name@version`. `unknown` for a mere path. */
+  readonly version: string;
+  /** Absolute path of the tree. */
+  readonly root: string;
+  readonly cases: readonly BenchCase[];
+}
+
+/** The folder for downloads and peers' indexes: `given`, or by the XDG convention. */
+export function cacheFolder(given: string | undefined): string {
+  const base = process.env['XDG_CACHE_HOME'] || path.join(os.homedir(), '.cache');
+  return path.resolve(given ?? path.join(base, 'trawl-bench'));
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Version of the package that apt would download. Errors: apt does not know the package. */
+async function packageVersion(): Promise<string> {
+  const { stdout } = await spawn('apt-cache', ['show', '--no-all-versions', LINUX_PACKAGE]);
+  const version = /^Version: (\S+)$/m.exec(stdout)?.[1];
+  if (version === undefined) throw new Error(`apt knows no package ${LINUX_PACKAGE}`);
+  return version;
+}
+
+/** The package unpacked into `folder`; done in a folder beside it that is renamed at the end. */
+async function unpackLinux(folder: string): Promise<void> {
+  const work = `${folder}.partial`;
+  rmSync(work, { recursive: true, force: true });
+  mkdirSync(work, { recursive: true });
+  say(`Fetching ${LINUX_PACKAGE} (about 140 MB) ...`);
+  await spawn('apt-get', ['download', LINUX_PACKAGE], { cwd: work });
+  const deb = readdirSync(work).find((name) => name.endsWith('.deb'));
+  if (deb === undefined) throw new Error(`apt-get download left no package in ${work}`);
+  say('Unpacking ...');
+  await spawn('dpkg-deb', ['-x', deb, 'package'], { cwd: work });
+  const sources = path.join(work, 'package', 'usr', 'src');
+  const tar = readdirSync(sources).find((name) => name.includes('.tar.'));
+  if (tar === undefined) throw new Error(`no tar file in ${sources}`);
+  mkdirSync(path.join(work, 'tree'));
+  await spawn('tar', ['xf', path.join(sources, tar), '-C', 'tree', '--strip-components=1'], {
+    cwd: work,
+  });
+  renameSync(path.join(work, 'tree'), folder);
+  rmSync(work, { recursive: true, force: true });
+}
+
+/**
+ * The Linux tree.
+ *
+ * @param given  an unpacked tree of the package to use instead of a download
+ *
+ * Errors: rejects on a machine without apt, or without network on the first use.
+ */
+async function openLinux(cache: string, given: string | undefined): Promise<Corpus> {
+  const version = await packageVersion();
+  const root = given ?? path.join(cache, `${LINUX_PACKAGE}_${version.replaceAll(':', '%3a')}`);
+  if (!existsSync(root)) {
+    if (given !== undefined) throw new Error(`no such folder: ${given}`);
+    await unpackLinux(root);
+  }
+  return { name: 'linux', version, root: path.resolve(root), cases: LINUX_CASES };
+}
+
+/**
+ * The corpus `name`: `linux`, or the path of a folder.
+ *
+ * @param treePath  where the tree of a named corpus lies already
+ *
+ * Errors: rejects if the folder does not exist or the download fails.
+ */
+export async function openCorpus(
+  name: string,
+  cache: string,
+  treePath: string | undefined,
+): Promise<Corpus> {
+  if (name === 'linux') return openLinux(cache, treePath);
+  const root = path.resolve(name);
+  if (!existsSync(root))
+    throw new Error(`no such corpus: ${name} (linux, or the path of a folder)`);
+  return { name: path.basename(root), version: 'unknown', root, cases: COMMON_CASES };
+}

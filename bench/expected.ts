@@ -1,0 +1,64 @@
+// Expected counts of the cases, by `corpus@version` and case id. A corpus version that is not here is
+// counted with ripgrep before the run; `--print-expected` prints such a table for this file. The counts
+// leave out the files whose content the default settings leave out.
+
+import type { Counts } from './reference.ts';
+
+type CountTable = Readonly<
+  Record<string, readonly [files: number, lines: number, matches: number]>
+>;
+
+const EXPECTED: Readonly<Record<string, CountTable>> = {
+  'linux@6.1.192-2': {
+    PM_RESUME: [13, 39, 39],
+    kmalloc: [3472, 7689, 7783],
+    EXPORT_SYMBOL_GPL: [3227, 18413, 18413],
+    mutex_lock_interruptible: [389, 911, 913],
+    return: [40152, 1072487, 1075024],
+    Copyright: [48967, 65102, 65111],
+    zqjxkv: [0, 0, 0],
+    'static int': [23565, 212985, 212986],
+    'struct file': [2599, 17001, 17201],
+    spin_lock_irqsave: [3726, 17848, 17849],
+    TODO: [2734, 5577, 5611],
+    'int main': [982, 1048, 1051],
+    err_free: [1038, 5244, 5247],
+    copyright: [6097, 7931, 7978],
+    'if (ret)': [10465, 66198, 66198],
+    '(?i)pm_resume': [196, 533, 546],
+    '(?i)kmalloc': [3501, 7937, 8066],
+    '(?i)copyright': [49170, 78352, 78468],
+    '(?i)mutex_lock': [5476, 24581, 24606],
+    x: [71431, 6021759, 9415327],
+    '->': [33919, 3231767, 3972516],
+    '~/': [80, 193, 207],
+    '\u00a7': [7, 8, 8],
+    kmalloc_zzzq_absent: [0, 0, 0],
+    mutex_lock_return_int: [0, 0, 0],
+    EXPORT_SYMBOL_interruptible: [0, 0, 0],
+    'PM_RESUME kmalloc': [1, 2, 2],
+    'mutex_lock_interruptible copy_from_user': [86, 499, 499],
+    'PM_RESUME or mutex_lock_interruptible': [402, 950, 952],
+    'mutex_lock_interruptible -(kmalloc)': [276, 659, 661],
+    'file:^drivers/net/ kmalloc': [390, 753, 755],
+    '-file:\\.[ch]$ kmalloc': [89, 381, 413],
+    'lang:rust unsafe': [16, 315, 320],
+    'file:mutex\\.c$': [11, 0, 11],
+  },
+};
+
+/** The kept counts of a case; undefined if this corpus version or case is not kept. */
+export function findExpected(corpus: string, caseId: string): Counts | undefined {
+  const row = EXPECTED[corpus]?.[caseId];
+  return row ? { files: row[0], lines: row[1], matches: row[2] } : undefined;
+}
+
+/** `corpus@version` of all kept tables. */
+export function expectedCorpora(): string[] {
+  return Object.keys(EXPECTED);
+}
+
+/** Case ids of a kept table. */
+export function expectedCases(corpus: string): string[] {
+  return Object.keys(EXPECTED[corpus] ?? {});
+}

@@ -1,0 +1,39 @@
+// Symbolic links: to Trawl, as to git, a link is a doc whose content is the path it points to. ripgrep
+// neither lists nor searches links, so what it would find in their targets is worked out here.
+
+import { readdirSync, readlinkSync } from 'node:fs';
+import path from 'node:path';
+import type { ByteRange, MatchMap } from './ripgrep.ts';
+
+/** Target by path of the link, both relative texts as they stand. */
+export type LinkMap = ReadonlyMap<string, string>;
+
+/** All symbolic links below `root`, outside git's own folder. */
+export function readLinks(root: string): LinkMap {
+  const links = new Map<string, string>();
+  const visit = (folder: string): void => {
+    for (const entry of readdirSync(path.join(root, folder), { withFileTypes: true })) {
+      if (entry.name === '.git') continue;
+      const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isSymbolicLink()) links.set(name, readlinkSync(path.join(root, name)));
+      else if (entry.isDirectory()) visit(name);
+    }
+  };
+  visit('');
+  return links;
+}
+
+/** Ranges of `literal` in the targets; in any case by Unicode simple folding, as ripgrep does it. */
+export function findInLinks(links: LinkMap, literal: string, isCaseSensitive: boolean): MatchMap {
+  const escaped = literal.replace(/[\\^$.|?*+()[\]{}/]/g, '\\$&');
+  const expression = new RegExp(escaped, isCaseSensitive ? 'gu' : 'giu');
+  const found: MatchMap = new Map();
+  for (const [link, target] of links) {
+    const ranges = Array.from(target.matchAll(expression), (match): ByteRange => {
+      const start = Buffer.byteLength(target.slice(0, match.index));
+      return [start, start + Buffer.byteLength(match[0])];
+    });
+    if (ranges.length > 0) found.set(link, ranges);
+  }
+  return found;
+}

@@ -1,0 +1,258 @@
+// `npm run bench`: builds an index of a corpus with the real command line, serves it, checks and times the
+// cases, and sets the peers beside them. `--differential` compares with ripgrep instead of timing.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, InvalidArgumentError } from 'commander';
+import { connectServices } from '../daemon/cli/connect.ts';
+import type { BenchCase } from './cases.ts';
+import { bodyOf, createClient, listDocs, searchAllThrough } from './client.ts';
+import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
+import type { SearchClient } from './client.ts';
+import { cacheFolder, openCorpus } from './corpora.ts';
+import type { Corpus } from './corpora.ts';
+import { buildIndex, privateMemorySize, startDaemon } from './daemon.ts';
+import type { BuildFigures, RunningDaemon } from './daemon.ts';
+import { describeReport, runDifferential } from './differential.ts';
+import { findExpected } from './expected.ts';
+import { readLinks } from './links.ts';
+import { findPeers, measurePeers } from './peers.ts';
+import type { Peer } from './peers.ts';
+import { referenceCounts } from './reference.ts';
+import type { CorpusFiles, Counts } from './reference.ts';
+import { describeMachine, formatCases, formatSummary, hasWrongCase } from './report.ts';
+import type { CaseReport, RunReport } from './report.ts';
+import { ripgrepFiles } from './ripgrep.ts';
+import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureThroughput } from './runner.ts';
+
+const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
+const PEER_RUNS = 5;
+const THROUGHPUT_MS = 3000;
+const FILE_SIZE_MAX = 2_097_152; // default of the daemon's setting
+
+interface Flags {
+  readonly corpus: string;
+  readonly path?: string;
+  readonly cache?: string;
+  readonly out?: string;
+  readonly only?: string;
+  readonly quick?: true;
+  readonly peers: boolean;
+  readonly differential?: true;
+  readonly printExpected?: true;
+  readonly samples: number;
+  readonly seed: number;
+}
+
+/** A corpus with its index and a daemon that serves it. */
+interface Setup {
+  readonly corpus: Corpus;
+  readonly build: BuildFigures;
+  readonly daemon: RunningDaemon;
+  readonly client: SearchClient;
+  readonly firstAnswerMs: number;
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+/** The files of the corpus as the daemon lists them; says where ripgrep sees others. */
+async function corpusFiles({ corpus, client }: Setup): Promise<CorpusFiles> {
+  const { paths, skipped } = await listDocs(client);
+  const links = readLinks(corpus.root);
+  const files = new Set([...(await ripgrepFiles(corpus.root)), ...links.keys()]);
+  const missing = [...files].filter((file) => !paths.has(file));
+  const extra = [...paths].filter((file) => !files.has(file));
+  if (missing.length > 0) say(`not indexed: ${String(missing.length)}, first ${missing[0] ?? ''}`);
+  if (extra.length > 0) say(`only in the index: ${String(extra.length)}, first ${extra[0] ?? ''}`);
+  const named = new Set(skipped.keys());
+  const searched = new Set([...paths].filter((file) => !named.has(file) && !links.has(file)));
+  return { root: corpus.root, searched, named, links };
+}
+
+/** Counts to expect of each case: kept ones, else worked out with ripgrep. */
+async function expectedCounts(
+  setup: Setup,
+  cases: readonly BenchCase[],
+  isFresh: boolean,
+): Promise<Map<string, Counts>> {
+  const { name, version } = setup.corpus;
+  const counts = new Map<string, Counts>();
+  let files: CorpusFiles | undefined;
+  for (const benchCase of cases.filter(({ meaning }) => meaning !== undefined)) {
+    const kept = isFresh ? undefined : findExpected(`${name}@${version}`, benchCase.id);
+    files ??= kept ? undefined : await corpusFiles(setup);
+    if (kept) counts.set(benchCase.id, kept);
+    else if (files) counts.set(benchCase.id, await referenceCounts(benchCase, files));
+  }
+  return counts;
+}
+
+async function runCase(
+  setup: Setup,
+  benchCase: BenchCase,
+  expected: Counts | undefined,
+  peers: readonly Peer[],
+  isQuick: boolean,
+): Promise<CaseReport> {
+  const { id, class: caseClass, needs } = benchCase;
+  const head = { id, class: caseClass };
+  if (!expected) {
+    return { ...head, figure: { kind: 'missing', feature: needs ?? 'meaning' }, peers: {} };
+  }
+  say(`  ${id}`);
+  const effort = isQuick ? QUICK_EFFORT : FULL_EFFORT;
+  const figure = await measureCase(setup.client, benchCase, expected, effort);
+  const runCount = isQuick ? 1 : PEER_RUNS;
+  const figures = await measurePeers(peers, benchCase, setup.corpus.root, runCount);
+  return { ...head, expected, figure, peers: Object.fromEntries(figures) };
+}
+
+/** Bodies of the rare literals, first page only: the mix for throughput. */
+function rareBodies(cases: readonly CaseReport[], corpus: Corpus): string[] {
+  const ids = new Set(
+    cases
+      .filter(({ figure, expected }) => figure.kind === 'measured' && (expected?.lines ?? 0) < 1000)
+      .map(({ id }) => id),
+  );
+  return corpus.cases.filter(({ id }) => ids.has(id)).map((entry) => bodyOf(entry, MATCHES_PAGE));
+}
+
+async function measureMix(
+  { daemon, corpus }: Setup,
+  cases: readonly CaseReport[],
+  timeMs: number,
+): Promise<number | undefined> {
+  const bodies = rareBodies(cases, corpus);
+  if (bodies.length === 0) return undefined;
+  const client = createClient(daemon.url, 8);
+  try {
+    return await measureThroughput(client, bodies, 8, timeMs);
+  } finally {
+    client.close();
+  }
+}
+
+async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
+  const { corpus, build, daemon, firstAnswerMs } = setup;
+  const startedAt = new Date().toISOString();
+  const isQuick = flags.quick === true;
+  const peers = flags.peers ? findPeers(corpus, cacheFolder(flags.cache)) : [];
+  const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
+  const counts = await expectedCounts(setup, chosen, false);
+  const cases: CaseReport[] = [];
+  for (const benchCase of chosen) {
+    cases.push(await runCase(setup, benchCase, counts.get(benchCase.id), peers, isQuick));
+  }
+  return {
+    startedAt,
+    corpus: corpus.name,
+    corpusVersion: corpus.version,
+    product: connectServices().versions().product,
+    machine: describeMachine(),
+    isQuick,
+    build,
+    openMs: daemon.startMs,
+    firstAnswerMs,
+    privateMemorySize: privateMemorySize(daemon.pid),
+    rareThroughputPerSecond: await measureMix(setup, cases, isQuick ? 300 : THROUGHPUT_MS),
+    peers: peers.map(({ name, version, index }) => ({
+      name,
+      version,
+      ...(index ? { indexSize: index.size } : {}),
+      ...(index?.durationMs === undefined ? {} : { indexMs: index.durationMs }),
+    })),
+    cases,
+  };
+}
+
+/** Prints tables, writes the baseline; exit code 1 if an answer was wrong. */
+async function benchmark(setup: Setup, flags: Flags): Promise<void> {
+  const report = await runBenchmark(setup, flags);
+  process.stdout.write(`${formatCases(report)}\n${formatSummary(report)}`);
+  if (flags.out !== undefined)
+    writeFileSync(flags.out, `${JSON.stringify(report, undefined, 2)}\n`);
+  if (hasWrongCase(report)) process.exitCode = 1;
+}
+
+async function differential(setup: Setup, { samples, seed }: Flags): Promise<void> {
+  const { named } = await corpusFiles(setup);
+  const report = await runDifferential({
+    root: setup.corpus.root,
+    sampleCount: samples,
+    seed,
+    rangeCountMax: MATCHES_MAX,
+    fileSizeMax: FILE_SIZE_MAX,
+    searchAll: searchAllThrough(setup.client),
+    excludedPaths: named,
+  });
+  process.stdout.write(describeReport(report));
+  if (report.differences.length > 0) process.exitCode = 1;
+}
+
+/** A table for expected.ts, worked out anew. */
+async function printExpected(setup: Setup): Promise<void> {
+  const counts = await expectedCounts(setup, setup.corpus.cases, true);
+  const rows = [...counts].map(([id, c]): [string, number[]] => [
+    id,
+    [c.files, c.lines, c.matches],
+  ]);
+  const key = `${setup.corpus.name}@${setup.corpus.version}`;
+  process.stdout.write(`${JSON.stringify({ [key]: Object.fromEntries(rows) }, undefined, 2)}\n`);
+}
+
+/** Builds, serves, and runs `use`; leaves nothing behind. */
+async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-bench-'));
+  const dataDir = path.join(folder, 'data');
+  try {
+    say(`Indexing ${corpus.name} ...`);
+    const build = await buildIndex(corpus.root, dataDir);
+    const startMs = performance.now();
+    const daemon = await startDaemon(corpus.root, dataDir);
+    const client = createClient(daemon.url, 2);
+    try {
+      await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 1 }));
+      await use({ corpus, build, daemon, client, firstAnswerMs: performance.now() - startMs });
+    } finally {
+      client.close();
+      await daemon.stop();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function main(flags: Flags): Promise<void> {
+  const name = flags.quick && flags.corpus === 'linux' ? QUICK_CORPUS : flags.corpus;
+  const corpus = await openCorpus(name, cacheFolder(flags.cache), flags.path);
+  await withDaemon(corpus, async (setup) => {
+    if (flags.differential) await differential(setup, flags);
+    else if (flags.printExpected) await printExpected(setup);
+    else await benchmark(setup, flags);
+  });
+}
+
+await new Command('bench')
+  .description('Benchmarks the daemon over HTTP, with checked answers, beside ripgrep and others.')
+  .option('--corpus <name>', 'linux, or the path of a folder', 'linux')
+  .option('--path <dir>', 'an unpacked tree of the linux corpus, instead of a download')
+  .option('--cache <dir>', 'folder for downloads and indexes of peers (default: XDG cache)')
+  .option('--out <file>', 'write the results as JSON')
+  .option('--only <text>', 'only the cases whose name holds this text')
+  .option('--quick', 'a smoke run: few repetitions, and a small corpus unless one is given')
+  .option('--no-peers', 'leave out ripgrep, git grep, csearch')
+  .option('--differential', 'compare random literals with ripgrep instead of timing')
+  .option('--print-expected', 'work out the expected counts with ripgrep and print them')
+  .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)
+  .option('--seed <number>', 'seed of the differential test', wholeNumber, 1)
+  .action(main)
+  .parseAsync();

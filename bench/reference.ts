@@ -1,0 +1,107 @@
+// Works out with ripgrep what a case must find: ranges, lines and files. The boolean structure is put
+// together from the ranges of its literals, by the rules of the query language: AND is per file; ranges
+// under a negation are not shown; overlapping ranges count once.
+
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { BenchCase, Meaning } from './cases.ts';
+import { findInLinks } from './links.ts';
+import type { LinkMap } from './links.ts';
+import { ripgrepAll } from './ripgrep.ts';
+import type { ByteRange, MatchMap } from './ripgrep.ts';
+
+/** What a complete answer holds. */
+export interface Counts {
+  readonly files: number;
+  /** Lines that hold the start of a range; 0 for results by name. */
+  readonly lines: number;
+  readonly matches: number;
+}
+
+/** The files of a corpus whose content Trawl searches, and those it knows by name only. */
+export interface CorpusFiles {
+  readonly root: string;
+  readonly searched: ReadonlySet<string>;
+  readonly named: ReadonlySet<string>;
+  /** Symbolic links; they are in neither set. */
+  readonly links: LinkMap;
+}
+
+type Finder = (literal: string) => Promise<MatchMap>;
+
+/** Sorted by start, the longer first at equal start; a range that overlaps a kept one is dropped. */
+export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
+  const kept: ByteRange[] = [];
+  for (const range of ranges.toSorted((a, b) => a[0] - b[0] || b[1] - a[1])) {
+    if (range[0] >= (kept.at(-1)?.[1] ?? 0)) kept.push(range);
+  }
+  return kept;
+}
+
+function joined(maps: readonly MatchMap[], keep: (file: string) => boolean): MatchMap {
+  const files = new Set(maps.flatMap((map) => [...map.keys()].filter(keep)));
+  return new Map(
+    [...files].map((file) => [file, mergeRanges(maps.flatMap((map) => map.get(file) ?? []))]),
+  );
+}
+
+/** Ranges by file for which `meaning` holds; a file without a range has an empty list. */
+async function evaluate(meaning: Meaning, corpus: CorpusFiles, find: Finder): Promise<MatchMap> {
+  const all = [...corpus.searched, ...corpus.named, ...corpus.links.keys()];
+  if ('literal' in meaning) {
+    const found = await find(meaning.literal);
+    return new Map([...found].filter(([file]) => !corpus.named.has(file)));
+  }
+  if ('path' in meaning) {
+    return new Map(all.filter((file) => meaning.path.test(file)).map((file) => [file, []]));
+  }
+  if ('not' in meaning) {
+    const held = await evaluate(meaning.not, corpus, find);
+    return new Map(all.filter((file) => !held.has(file)).map((file) => [file, []]));
+  }
+  const children = 'and' in meaning ? meaning.and : meaning.or;
+  const maps: MatchMap[] = [];
+  for (const child of children) maps.push(await evaluate(child, corpus, find));
+  const isAnd = 'and' in meaning;
+  return joined(maps, (file) => !isAnd || maps.every((map) => map.has(file)));
+}
+
+/** Number of lines of `content` that hold the start of a range; ranges ascending. */
+export function countLines(content: Buffer, ranges: readonly ByteRange[]): number {
+  let lineCount = 0;
+  let lineEnd = -1;
+  for (const [start] of ranges) {
+    if (start <= lineEnd) continue;
+    lineCount++;
+    const end = content.indexOf(10, start);
+    lineEnd = end === -1 ? content.length : end;
+  }
+  return lineCount;
+}
+
+function contentOf(file: string, { root, links }: CorpusFiles): Buffer {
+  const target = links.get(file);
+  return target === undefined ? readFileSync(path.join(root, file)) : Buffer.from(target);
+}
+
+/**
+ * Counts of a complete answer to `benchCase` by ripgrep.
+ *
+ * Cost: one ripgrep run a literal, and reading every file with a range.
+ * Errors: rejects if ripgrep is missing or the case has no meaning.
+ */
+export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles): Promise<Counts> {
+  const { meaning, isCaseSensitive } = benchCase;
+  if (!meaning) throw new Error(`case ${benchCase.id} has no meaning for ripgrep`);
+  const found = await evaluate(meaning, corpus, async (literal) => {
+    const inFiles = await ripgrepAll(corpus.root, literal, { isCaseSensitive });
+    return new Map([...(inFiles ?? []), ...findInLinks(corpus.links, literal, isCaseSensitive)]);
+  });
+  let [lines, matches] = [0, 0];
+  for (const [file, ranges] of found) {
+    // A result by name has one range over its path (several if the expression matches again).
+    matches += Math.max(1, ranges.length);
+    if (ranges.length > 0) lines += countLines(contentOf(file, corpus), ranges);
+  }
+  return { files: found.size, lines, matches };
+}

@@ -1,0 +1,138 @@
+// The result of a run: the plain object that `--out` writes as a baseline, and the tables for people.
+
+import os from 'node:os';
+import { formatBytes, formatDuration } from '../daemon/cli/format.ts';
+import type { CaseClass } from './cases.ts';
+import type { BuildFigures } from './daemon.ts';
+import type { PeerFigure } from './peers.ts';
+import type { Counts } from './reference.ts';
+import type { CaseFigure } from './runner.ts';
+import { formatMs, formatTable } from './statistics.ts';
+import type { Column } from './statistics.ts';
+
+/** A peer's count may differ by this share (it skips other files) and still show a time, marked `~`. */
+const PEER_TOLERANCE = 0.005;
+
+export interface CaseReport {
+  readonly id: string;
+  readonly class: CaseClass;
+  /** Absent for a case that this version cannot answer. */
+  readonly expected?: Counts;
+  readonly figure: CaseFigure;
+  readonly peers: Readonly<Record<string, PeerFigure>>;
+}
+
+export interface PeerReport {
+  readonly name: string;
+  readonly version: string;
+  readonly indexSize?: number;
+  readonly indexMs?: number;
+}
+
+export interface RunReport {
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly corpus: string;
+  readonly corpusVersion: string;
+  readonly product: string;
+  readonly machine: ReturnType<typeof describeMachine>;
+  readonly isQuick: boolean;
+  readonly build: BuildFigures;
+  readonly openMs: number;
+  readonly firstAnswerMs: number;
+  readonly privateMemorySize: number;
+  readonly rareThroughputPerSecond: number | undefined;
+  readonly peers: readonly PeerReport[];
+  readonly cases: readonly CaseReport[];
+}
+
+/** What the figures depend on. */
+export function describeMachine() {
+  const cpus = os.cpus();
+  return {
+    cpu: cpus[0]?.model ?? 'unknown',
+    coreCount: cpus.length,
+    memorySize: os.totalmem(),
+    kernel: `${os.type()} ${os.release()}`,
+    node: process.version,
+  };
+}
+
+function peerCell(figure: PeerFigure | undefined, expected: Counts | undefined): string {
+  if (!figure || !expected) return '-';
+  const difference = Math.abs(figure.lineCount - expected.lines);
+  if (difference === 0) return formatMs(figure.medianMs);
+  const isClose = difference <= expected.lines * PEER_TOLERANCE;
+  return isClose
+    ? `~${formatMs(figure.medianMs)}`
+    : `${figure.lineCount.toLocaleString('en-US')} lines`;
+}
+
+function figureCells(figure: CaseFigure): string[] {
+  if (figure.kind === 'missing') return ['not in this version', '', '', '', '', ''];
+  if (figure.kind === 'wrong') return [`WRONG: ${figure.problem}`, '', '', '', '', ''];
+  const { limited, all } = figure;
+  return [
+    formatMs(limited.latency.p50Ms),
+    formatMs(limited.latency.p99Ms),
+    formatMs(all.latency.p50Ms),
+    formatMs(all.latency.p95Ms),
+    formatMs(all.latency.p99Ms),
+    formatBytes(all.work.contentBytesLoaded),
+  ];
+}
+
+function right(title: string): Column {
+  return { title, align: 'right' };
+}
+
+/** Times in ms. Peers: median of whole commands; `~`: line count within 0.5% of ours. */
+export function formatCases(report: RunReport): string {
+  const columns: Column[] = [
+    { title: 'case', align: 'left' },
+    { title: 'class', align: 'left' },
+    ...['lines', 'limited p50', 'p99', 'all p50', 'p95', 'p99', 'read'].map(right),
+    ...report.peers.map(({ name }) => right(name)),
+  ];
+  const rows = report.cases.map((entry) => [
+    entry.id,
+    entry.class,
+    entry.expected?.lines.toLocaleString('en-US') ?? '',
+    ...figureCells(entry.figure),
+    ...report.peers.map(({ name }) => peerCell(entry.peers[name], entry.expected)),
+  ]);
+  return formatTable(columns, rows);
+}
+
+function ratio(size: number, contentSize: number): string {
+  return contentSize > 0 ? `${(size / contentSize).toFixed(3)} x content` : '-';
+}
+
+/** Build, size and memory figures and the versions, one a line. */
+export function formatSummary(report: RunReport): string {
+  const { build, machine, corpus, corpusVersion } = report;
+  const speed = build.contentSize / (build.durationMs / 1000);
+  const { rareThroughputPerSecond } = report;
+  const indexOnly = Math.max(0, build.dataSize - build.contentSize);
+  const lines = [
+    `corpus         ${corpus} ${corpusVersion}: ${build.docCount.toLocaleString('en-US')} docs, ${formatBytes(build.contentSize)}`,
+    `machine        ${machine.cpu}, ${String(machine.coreCount)} cores, ${machine.kernel}, Node ${machine.node}`,
+    `build          ${formatDuration(build.durationMs)}, ${formatBytes(speed)}/s, peak memory ${formatBytes(build.memoryPeakSize)}`,
+    `data directory ${formatBytes(build.dataSize)}, ${ratio(build.dataSize, build.contentSize)}; without content ${ratio(indexOnly, build.contentSize)}`,
+    `serve          listens after ${formatMs(report.openMs)} ms, first answer after ${formatMs(report.firstAnswerMs)} ms, private memory ${formatBytes(report.privateMemorySize)}`,
+    ...(rareThroughputPerSecond === undefined
+      ? []
+      : [`rare literals  ${rareThroughputPerSecond.toFixed(0)} requests/s on 8 connections`]),
+    ...report.peers.map(({ name, version, indexSize, indexMs }) => {
+      const built = indexMs === undefined ? '' : ` built in ${formatDuration(indexMs)}`;
+      const index = indexSize === undefined ? '' : `, index ${formatBytes(indexSize)}${built}`;
+      return `${name.padEnd(14)} ${version}${index}`;
+    }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Whether a case was answered wrongly. */
+export function hasWrongCase(report: RunReport): boolean {
+  return report.cases.some(({ figure }) => figure.kind === 'wrong');
+}

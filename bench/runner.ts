@@ -1,0 +1,172 @@
+// Measures one case: first one checked request for each column, then timed ones. A time is only given
+// for an answer whose counts are right. Knows the daemon by its HTTP interface alone.
+
+import { Bench } from 'tinybench';
+import type { SearchResponse } from '../daemon/cli/services.ts';
+import type { BenchCase } from './cases.ts';
+import { MATCHES_MAX, MATCHES_PAGE, ask, bodyOf } from './client.ts';
+import type { SearchClient } from './client.ts';
+import type { Counts } from './reference.ts';
+import { summarizeLatency } from './statistics.ts';
+import type { Latency } from './statistics.ts';
+
+/** How long and how often to measure; whatever takes longer ends a series. */
+export interface Effort {
+  readonly timeMs: number;
+  readonly iterationCount: number;
+  readonly warmupMs: number;
+}
+
+export const FULL_EFFORT: Effort = { timeMs: 2000, iterationCount: 20, warmupMs: 300 };
+export const QUICK_EFFORT: Effort = { timeMs: 100, iterationCount: 5, warmupMs: 20 };
+
+/** Fields of `stats` that say what a search cost. */
+const WORK_FIELDS = [
+  'contentBytesLoaded',
+  'indexBytesLoaded',
+  'filesConsidered',
+  'filesLoaded',
+  'ngramLookups',
+  'ngramMatches',
+] as const;
+export type Work = Readonly<Record<(typeof WORK_FIELDS)[number], number>>;
+
+export interface ColumnFigure {
+  readonly latency: Latency;
+  readonly work: Work;
+}
+
+export type CaseFigure =
+  | { readonly kind: 'measured'; readonly limited: ColumnFigure; readonly all: ColumnFigure }
+  | { readonly kind: 'wrong'; readonly problem: string }
+  | { readonly kind: 'missing'; readonly feature: string };
+
+/** Distinct lines that hold the start of a range. */
+function lineCountOf(response: SearchResponse): number {
+  return response.files.reduce((sum, { chunks }) => {
+    const lines = chunks.flatMap(({ matchRanges }) => matchRanges.map((r) => r.start.lineNumber));
+    return sum + new Set(lines).size;
+  }, 0);
+}
+
+function rangeCountOf(response: SearchResponse): number {
+  return response.files.reduce(
+    (sum, { fileName, chunks }) =>
+      chunks.reduce(
+        (count, { matchRanges }) => count + matchRanges.length,
+        sum + fileName.matchRanges.length,
+      ),
+    0,
+  );
+}
+
+/**
+ * What is wrong with an answer, in one sentence; undefined if its counts are right: complete answers
+ * have exactly the expected counts, cut ones exactly as many ranges as were asked for, and say so.
+ */
+export function findProblem(
+  response: SearchResponse,
+  expected: Counts,
+  matches: number,
+): string | undefined {
+  const rangeCount = rangeCountOf(response);
+  if (expected.matches > matches) {
+    const isHonest = !response.isSearchExhaustive && rangeCount === matches;
+    return isHonest
+      ? undefined
+      : `${String(rangeCount)} of ${String(expected.matches)} ranges for a limit of ${String(matches)}`;
+  }
+  const actual = {
+    files: response.files.length,
+    lines: lineCountOf(response),
+    matches: rangeCount,
+  };
+  const differing = (['files', 'lines', 'matches'] as const).filter(
+    (name) => actual[name] !== expected[name],
+  );
+  const list = differing.map(
+    (name) => `${String(actual[name])} ${name} instead of ${String(expected[name])}`,
+  );
+  if (!response.isSearchExhaustive) list.push('not exhaustive');
+  return list.length > 0 ? list.join(', ') : undefined;
+}
+
+function workOf({ stats }: SearchResponse): Work {
+  const read = (field: keyof Work): number => Number(stats[field] ?? 0);
+  return {
+    contentBytesLoaded: read('contentBytesLoaded'),
+    indexBytesLoaded: read('indexBytesLoaded'),
+    filesConsidered: read('filesConsidered'),
+    filesLoaded: read('filesLoaded'),
+    ngramLookups: read('ngramLookups'),
+    ngramMatches: read('ngramMatches'),
+  };
+}
+
+/** Latencies of one request repeated on one connection. Errors: rejects if an answer is not 200. */
+export async function measureLatency(
+  client: SearchClient,
+  body: string,
+  effort: Effort,
+): Promise<Latency> {
+  const bench = new Bench({
+    time: effort.timeMs,
+    iterations: effort.iterationCount,
+    warmupTime: effort.warmupMs,
+    warmupIterations: 2,
+    retainSamples: true,
+    throws: true,
+  });
+  const task = async (): Promise<void> => {
+    const { status } = await client.post(body);
+    if (status !== 200) throw new Error(`HTTP ${String(status)}`);
+  };
+  bench.add('search', task, { async: true });
+  const [measured] = await bench.run();
+  if (measured?.result.state !== 'completed') throw new Error('the measurement was cut short');
+  return summarizeLatency(measured.result.latency.samples ?? []);
+}
+
+/** Requests a second over several connections, one after the other on each, of a mix of bodies. */
+export async function measureThroughput(
+  client: SearchClient,
+  bodies: readonly string[],
+  connectionCount: number,
+  timeMs: number,
+): Promise<number> {
+  const endMs = performance.now() + timeMs;
+  let doneCount = 0;
+  const startMs = performance.now();
+  const drive = async (first: number): Promise<void> => {
+    for (let i = first; performance.now() < endMs; i++) {
+      const { status } = await client.post(bodies[i % bodies.length] ?? '');
+      if (status !== 200) throw new Error(`HTTP ${String(status)}`);
+      doneCount++;
+    }
+  };
+  await Promise.all(Array.from({ length: connectionCount }, (_, i) => drive(i)));
+  return (1000 * doneCount) / (performance.now() - startMs);
+}
+
+/** Checks and measures one case in both columns. */
+export async function measureCase(
+  client: SearchClient,
+  benchCase: BenchCase,
+  expected: Counts,
+  effort: Effort,
+): Promise<CaseFigure> {
+  const columns: ColumnFigure[] = [];
+  for (const matches of [MATCHES_PAGE, MATCHES_MAX]) {
+    const body = bodyOf(benchCase, matches);
+    const response = await ask(client, body);
+    const problem = findProblem(response, expected, matches);
+    if (problem !== undefined) return { kind: 'wrong', problem };
+    columns.push({
+      work: workOf(response),
+      latency: await measureLatency(client, body, effort),
+    });
+  }
+  const [limited, all] = columns;
+  if (!limited || !all) throw new Error('a case has two columns');
+  return { kind: 'measured', limited, all };
+}

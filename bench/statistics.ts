@@ -1,0 +1,83 @@
+// Statistics of samples and the table that shows them. No statistics beyond order ones: latencies are
+// not normally distributed, so nothing is said of means and deviations.
+
+export interface Latency {
+  readonly sampleCount: number;
+  readonly p50Ms: number;
+  readonly p95Ms: number;
+  readonly p99Ms: number;
+  /** Requests a second of one client that waits for each answer. */
+  readonly perSecond: number;
+}
+
+/**
+ * The nearest-rank quantile: the smallest sample that at least `share` of all samples do not exceed.
+ *
+ * @param sorted  ascending, not empty
+ * @param share   above 0, at most 1
+ */
+export function quantile(sorted: readonly number[], share: number): number {
+  const rank = Math.ceil(share * sorted.length);
+  const value = sorted[Math.min(sorted.length, Math.max(1, rank)) - 1];
+  if (value === undefined) throw new Error('a quantile needs samples');
+  return value;
+}
+
+export function median(samples: readonly number[]): number {
+  return quantile(
+    samples.toSorted((a, b) => a - b),
+    0.5,
+  );
+}
+
+/** @param samplesMs  in any order, not empty */
+export function summarizeLatency(samplesMs: readonly number[]): Latency {
+  const sorted = samplesMs.toSorted((a, b) => a - b);
+  const totalMs = sorted.reduce((sum, value) => sum + value, 0);
+  return {
+    sampleCount: sorted.length,
+    p50Ms: quantile(sorted, 0.5),
+    p95Ms: quantile(sorted, 0.95),
+    p99Ms: quantile(sorted, 0.99),
+    perSecond: totalMs > 0 ? (1000 * sorted.length) / totalMs : 0,
+  };
+}
+
+/** Three significant digits, thousands separated: `0.25`, `12.3`, `1,234`. */
+export function formatMs(ms: number): string {
+  if (ms >= 99.95) return Math.round(ms).toLocaleString('en-US');
+  return ms.toFixed(ms >= 9.995 ? 1 : 2);
+}
+
+export interface Column {
+  readonly title: string;
+  readonly align: 'left' | 'right';
+}
+
+/** Width in characters; the cases hold no wide ones. */
+function widthOf(text: string): number {
+  return Array.from(text).length;
+}
+
+function padCell(text: string, width: number, align: Column['align']): string {
+  const blanks = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return align === 'left' ? text + blanks : blanks + text;
+}
+
+/** Aligned text with a rule under the titles; every row has one cell a column. */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+): string {
+  const widths = columns.map(({ title }, i) =>
+    Math.max(widthOf(title), ...rows.map((row) => widthOf(row[i] ?? ''))),
+  );
+  const line = (cells: readonly string[]): string =>
+    columns
+      .map(({ align }, i) => padCell(cells[i] ?? '', widths[i] ?? 0, align))
+      .join('  ')
+      .trimEnd();
+  const rule = widths.map((width) => '-'.repeat(width)).join('  ');
+  const lines = [line(columns.map(({ title }) => title)), rule, ...rows.map(line)];
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,84 @@
+// `trawl index [PATH_OR_GIT_URL...]`: builds the index and ends.
+
+import type { Command } from 'commander';
+import { EXIT_ERROR, EXIT_OK } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
+import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
+import { commonOptions, modeOption } from '../options.ts';
+import type { CommonFlags } from '../options.ts';
+import { createProgress } from '../progress.ts';
+import type { IndexResult } from '../services.ts';
+import { escapeControls } from '../terminal-text.ts';
+
+interface IndexFlags extends CommonFlags {
+  readonly repo?: string;
+  readonly force?: true;
+  readonly json?: true;
+}
+
+/** One line on what an index job did, without line feed. */
+export function describeResult(result: IndexResult): string {
+  const repo = escapeControls(result.repo);
+  if (result.state === 'FAILED') {
+    return `${repo}: failed: ${escapeControls(result.error ?? 'unknown reason')}`;
+  }
+  const skipped = formatTally(result.skipped);
+  return [
+    `${repo}: ${formatCount(result.docCount)} docs,`,
+    `${formatBytes(result.contentSize)} of content,`,
+    `${formatBytes(result.shardSize)} of shards,`,
+    formatDuration(result.durationMs),
+    ...(skipped === '' ? [] : [`(content left out: ${skipped})`]),
+  ].join(' ');
+}
+
+async function runIndex(
+  sources: readonly string[],
+  flags: IndexFlags,
+  context: CliContext,
+): Promise<void> {
+  const { services, stdout, stderr } = context;
+  const progress = createProgress(stderr, stderr.isTTY === true);
+  const options = {
+    ...commonOptions(flags),
+    ...modeOption(flags),
+    ...(flags.repo === undefined ? {} : { repo: flags.repo }),
+    sources,
+    isForced: flags.force ?? false,
+  };
+  let results: readonly IndexResult[];
+  try {
+    results = await services.indexSources(options, progress.update);
+  } finally {
+    progress.stop();
+  }
+  for (const result of results) {
+    stdout.write(`${flags.json ? JSON.stringify(result) : describeResult(result)}\n`);
+  }
+  const hasFailed = results.some(({ state }) => state === 'FAILED');
+  context.setExitCode(hasFailed ? EXIT_ERROR : EXIT_OK);
+}
+
+/** Adds the command to `program`. */
+export function addIndexCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('index')
+    .summary('build the index and end')
+    .description(
+      'Indexes the given sources, or without arguments everything configured, and ends.\n' +
+        'Exit code: 0 all indexed, 2 a source failed.',
+    )
+    .argument('[source...]', 'paths of repositories or folders, or git URLs')
+    .option('--repo <name>', 'only the repository of this name')
+    .option('--force', 'build again even if nothing changed')
+    .option('--json', 'results as one JSON object a line');
+  addModeOption(command);
+  addCommonOptions(command);
+  addExamples(command, [
+    'trawl index .',
+    'trawl index --mode commits ~/src/linux https://host/tools.git',
+    'trawl index --force --json --repo github.com/owner/name',
+  ]);
+  command.action((sources: string[], flags: IndexFlags) => runIndex(sources, flags, context));
+}

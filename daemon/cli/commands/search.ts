@@ -1,0 +1,134 @@
+// `trawl search QUERY`: asks a daemon or the local index and prints the answer.
+
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { describeError } from '../errors.ts';
+import { addCommonOptions, addExamples, integer, readSecret, readVariable } from '../options.ts';
+import { openRemoteSearch } from '../remote-search.ts';
+import { formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
+import type { OutputForm, OutputOptions } from '../search-output.ts';
+import type { SearchCall, SearchSource } from '../services.ts';
+
+interface SearchFlags {
+  readonly regex?: true;
+  readonly caseSensitive?: true;
+  readonly matches: number;
+  readonly context: number;
+  readonly json?: true;
+  readonly stats?: true;
+  readonly files?: true;
+  readonly count?: true;
+  readonly sort: 'rank' | 'path';
+  readonly color: 'auto' | 'always' | 'never';
+  readonly url?: string;
+  readonly apiKey?: string;
+  readonly dataDir: string;
+}
+
+function formOf({ json, files, count }: SearchFlags, isTerminal: boolean): OutputForm {
+  if (json) return 'json';
+  if (files) return 'files';
+  if (count) return 'count';
+  return isTerminal ? 'terminal' : 'pipe';
+}
+
+function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputOptions {
+  const isTerminal = stdout.isTTY === true;
+  const isColorWelcome = isTerminal && readVariable(env, 'NO_COLOR') === undefined;
+  const hasColor = flags.color === 'auto' ? isColorWelcome : flags.color === 'always';
+  return {
+    form: formOf(flags, isTerminal),
+    hasColor,
+    // Why: forced colours are meant for a terminal further down the pipe.
+    isEscaped: isTerminal || hasColor,
+    sort: flags.sort,
+  };
+}
+
+function searchCall(query: string, flags: SearchFlags): SearchCall {
+  return {
+    query,
+    matches: flags.matches,
+    contextLines: flags.context,
+    whole: false,
+    isRegexEnabled: flags.regex ?? false,
+    isCaseSensitivityEnabled: flags.caseSensitive ?? false,
+  };
+}
+
+function openSource(flags: SearchFlags, { services, env }: CliContext): Promise<SearchSource> {
+  const url = flags.url ?? readVariable(env, 'TRAWL_URL');
+  if (url === undefined) return services.openLocalSearch(flags.dataDir);
+  const apiKey = flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY');
+  return Promise.resolve(openRemoteSearch(url, apiKey));
+}
+
+async function runSearch(query: string, flags: SearchFlags, context: CliContext): Promise<void> {
+  const source = await openSource(flags, context);
+  try {
+    const call = searchCall(query, flags);
+    const response = await source.search(call, new AbortController().signal);
+    context.stdout.write(formatResponse(response, outputOptions(flags, context)));
+    if (flags.stats) context.stderr.write(formatStats(response.stats));
+    context.stderr.write(formatIncomplete(response));
+    context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
+  } finally {
+    await source.close();
+  }
+}
+
+function addOutputOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--json', 'stream events, one JSON object a line').conflicts(['files', 'count']),
+    )
+    .option('--stats', 'statistics of the search, on standard error')
+    .addOption(new Option('-l, --files', 'names only, repository:path').conflicts('count'))
+    .option('-c, --count', 'matches in each file, repository:path:count')
+    .addOption(
+      new Option('--sort <order>', 'best first, or by repository and path')
+        .choices(['rank', 'path'])
+        .default('rank'),
+    )
+    .addOption(
+      new Option('--color <when>', 'auto: on a terminal, unless NO_COLOR is set')
+        .choices(['auto', 'always', 'never'])
+        .default('auto'),
+    );
+}
+
+/** Adds the command to `program`. */
+export function addSearchCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('search')
+    .summary('search the index')
+    .description(
+      'Searches the daemon at --url, or without it the index in the data directory.\n' +
+        'Exit code: 0 something found, 1 nothing found, 2 error.',
+    )
+    .argument('<query>', 'the query; put -- before one that starts with a dash')
+    .option('--regex', 'words are regular expressions')
+    .option('--case-sensitive', 'upper and lower case differ')
+    .option('-n, --matches <count>', 'matches to return at most', integer(1), 1000)
+    .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
+    .addOption(new Option('--url <url>', 'daemon to ask (env: TRAWL_URL)'))
+    .addOption(new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY)'));
+  addOutputOptions(command);
+  addCommonOptions(command);
+  addExamples(command, [
+    'trawl search \'lang:typescript "new Map("\'',
+    'trawl search -C 2 --sort path "mutex_lock -file:^tools/"',
+    'trawl search -l --url http://localhost:3000 kmalloc',
+    'trawl search --json --stats -- -file:test',
+  ]);
+  command.action(async (query: string, flags: SearchFlags) => {
+    try {
+      await runSearch(query, flags, context);
+    } catch (error) {
+      context.stderr.write(`${describeError(error, query)}\n`);
+      context.setExitCode(EXIT_ERROR);
+    }
+  });
+}

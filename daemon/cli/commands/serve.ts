@@ -1,0 +1,137 @@
+// `trawl serve [PATH_OR_GIT_URL...]`: runs the daemon until a signal ends it.
+
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import { EXIT_OK } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { describeError } from '../errors.ts';
+import { addCommonOptions, addExamples, addModeOption, commonOptions } from '../options.ts';
+import { integer, modeOption, readBoolean } from '../options.ts';
+import type { CommonFlags } from '../options.ts';
+import { createProgress } from '../progress.ts';
+import type { ProgressView } from '../progress.ts';
+import type { ServeOptions, Serving } from '../services.ts';
+import { describeResult } from './index-sources.ts';
+
+interface ServeFlags extends CommonFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly baseUrl?: string;
+  readonly anonymous?: boolean;
+  readonly watch: boolean;
+  readonly workers?: number;
+  /** Source for a call without sources; `npm start` passes the checkout. */
+  readonly defaultSource?: string;
+}
+
+const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
+
+function serveOptions(sources: string[], flags: ServeFlags, context: CliContext): ServeOptions {
+  const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
+  const isDefault = sources.length === 0 && flags.config === undefined;
+  return {
+    ...commonOptions(flags),
+    ...modeOption(flags),
+    ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
+    ...(flags.workers === undefined ? {} : { workers: flags.workers }),
+    sources: isDefault && flags.defaultSource !== undefined ? [flags.defaultSource] : sources,
+    host: flags.host,
+    port: flags.port,
+    isAnonymous: isAnonymous ?? false,
+    isWatching: flags.watch,
+  };
+}
+
+/** What a person needs to go on: addresses and a search that can be pasted. */
+function greeting({ url, setupUrl }: Serving): string {
+  const body = '{"query":"TODO","matches":10}';
+  const lines = [
+    `Serving on ${url}`,
+    ...(setupUrl === undefined ? [] : [`Set up the owner: ${setupUrl}`]),
+    `Try: curl -s ${url}/api/search -H 'content-type: application/json' -d '${body}'`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Resolves after the first SIGINT or SIGTERM has closed the daemon; a second one exits at once. */
+function closedBySignal(serving: Serving): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let isClosing = false;
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => {
+        if (isClosing) process.exit(SIGNAL_EXIT[signal]);
+        isClosing = true;
+        serving.close().then(resolve, reject);
+      });
+    }
+  });
+}
+
+/** Prints the results of the first indexing; a failure is shown and leaves the daemon running. */
+async function reportIndexing(
+  serving: Serving,
+  progress: ProgressView,
+  { stderr }: CliContext,
+): Promise<void> {
+  try {
+    const results = await serving.indexed;
+    progress.stop();
+    for (const result of results) stderr.write(`${describeResult(result)}\n`);
+  } catch (error) {
+    progress.stop();
+    stderr.write(`${describeError(error)}\n`);
+  }
+}
+
+async function runServe(options: ServeOptions, context: CliContext): Promise<void> {
+  const { services, stderr } = context;
+  const progress = createProgress(stderr, stderr.isTTY === true);
+  let serving: Serving;
+  try {
+    serving = await services.serve(options, progress.update);
+  } finally {
+    progress.stop();
+  }
+  const closed = closedBySignal(serving);
+  stderr.write(greeting(serving));
+  await Promise.race([closed, reportIndexing(serving, progress, context)]);
+  await closed;
+  context.setExitCode(EXIT_OK);
+}
+
+/** Adds the command to `program`. */
+export function addServeCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('serve')
+    .summary('run the daemon')
+    .description('Indexes the given sources and answers searches over HTTP until it is stopped.')
+    .argument('[source...]', 'paths of repositories or folders, or git URLs')
+    .addOption(
+      new Option('--port <number>', 'port to listen on, 0 for any free one')
+        .env('TRAWL_PORT')
+        .argParser(integer(0, 65_535))
+        .default(3000),
+    )
+    .addOption(
+      new Option('--host <address>', 'address to listen on').env('TRAWL_HOST').default('127.0.0.1'),
+    )
+    .addOption(new Option('--base-url <url>', 'public address').env('TRAWL_BASE_URL'))
+    .option('--anonymous', 'let everybody search (env: TRAWL_ANONYMOUS_ACCESS)')
+    .option('--no-watch', 'do not index again when files change')
+    .addOption(
+      new Option('--workers <count>', 'engine threads (default: number of cores)')
+        .env('TRAWL_WORKERS')
+        .argParser(integer(1, 1024)),
+    )
+    .addOption(new Option('--default-source <path>').hideHelp());
+  addModeOption(command);
+  addCommonOptions(command);
+  addExamples(command, [
+    'trawl serve .',
+    'trawl serve --port 3001 --anonymous ~/src/linux',
+    'trawl serve --mode commits /srv/git/tools.git https://host/name.git',
+  ]);
+  command.action((sources: string[], flags: ServeFlags) =>
+    runServe(serveOptions(sources, flags, context), context),
+  );
+}

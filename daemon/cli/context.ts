@@ -1,0 +1,21 @@
+// What a command gets to work with: the services, the streams, the environment. And the exit codes.
+
+import type { Writable } from 'node:stream';
+import type { CliServices } from './services.ts';
+
+/** Match found, or success. */
+export const EXIT_OK = 0;
+/** No match found, or `verify` found problems. */
+export const EXIT_NONE = 1;
+export const EXIT_ERROR = 2;
+
+export type TextStream = Writable & { readonly isTTY?: boolean };
+
+export interface CliContext {
+  readonly services: CliServices;
+  readonly stdout: TextStream;
+  readonly stderr: TextStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Sets the exit code of the whole run. */
+  setExitCode(code: number): void;
+}

@@ -1,0 +1,63 @@
+// The errors that end a command and what is shown of them: usage errors, refused requests and bad
+// queries, the last with a caret under the culprit. Everything else is shown by its message alone.
+
+import { escapeControls } from './terminal-text.ts';
+import type { ErrorObject } from './services.ts';
+
+/** A mistake in how a command was called, or a state that the user can put right. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A request that the search source refused. */
+export class RequestError extends Error implements ErrorObject {
+  override readonly name = 'RequestError';
+  readonly statusCode: number;
+  readonly errorCode: string;
+
+  constructor(error: ErrorObject) {
+    super(error.message);
+    this.statusCode = error.statusCode;
+    this.errorCode = error.errorCode;
+  }
+}
+
+/** Whether `value` has the three members of the API's error object. */
+export function isErrorObject(value: unknown): value is ErrorObject {
+  if (typeof value !== 'object' || value === null) return false;
+  if (!('statusCode' in value && 'errorCode' in value && 'message' in value)) return false;
+  const { statusCode, errorCode, message } = value;
+  return [typeof statusCode, typeof errorCode, typeof message].join() === 'number,string,string';
+}
+
+/**
+ * What to show of a failure, in one or several lines without a final newline.
+ *
+ * @param query  the query text, if the command had one: a syntax error then points at its culprit
+ */
+export function describeError(error: unknown, query?: string): string {
+  if (!(error instanceof Error)) return `error: ${String(error)}`;
+  const line = `error: ${escapeControls(error.message)}`;
+  const isSyntaxError = isErrorObject(error) && error.errorCode === 'FAILED_TO_PARSE_QUERY';
+  const position = isSyntaxError ? /at position (\d+)/.exec(error.message)?.[1] : undefined;
+  if (query === undefined || position === undefined) return line;
+  return `${line}\n${pointAt(query, Number(position))}`;
+}
+
+/**
+ * The line of `query` that holds `position` (0-based, in code points) and a caret below it.
+ * A position behind the end points just behind the last character.
+ */
+export function pointAt(query: string, position: number): string {
+  const characters = Array.from(query);
+  const end = Math.min(position, characters.length);
+  const lineStart = characters.lastIndexOf('\n', end - 1) + 1;
+  const nextBreak = characters.indexOf('\n', end);
+  const lineEnd = nextBreak === -1 ? characters.length : nextBreak;
+  // Why: a tab would move the caret by an unknown width; any other control character is escaped,
+  // and the caret moves by the length of what is shown.
+  const show = (from: number, to: number): string =>
+    escapeControls(characters.slice(from, to).join('').replaceAll('\t', ' '));
+  const indent = ' '.repeat(Array.from(show(lineStart, end)).length);
+  return `  ${show(lineStart, lineEnd)}\n  ${indent}^`;
+}

@@ -1,0 +1,96 @@
+// Options and value parsers that several commands share, and the settings that come from the
+// environment. A flag beats its variable; an empty variable counts as unset.
+
+import { readFileSync } from 'node:fs';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Command } from 'commander';
+import { UsageError } from './errors.ts';
+import type { CliContext } from './context.ts';
+import type { CommonOptions, SourceMode } from './services.ts';
+
+type Environment = CliContext['env'];
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'];
+
+/** A parser of integers from `min` to `max`, in plain decimal digits. */
+export function integer(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    const bounds = max < Number.MAX_SAFE_INTEGER ? ` to ${String(max)}` : ' or more';
+    throw new InvalidArgumentError(`It must be a whole number, ${String(min)}${bounds}.`);
+  };
+}
+
+/** A variable's value; undefined if it is unset or empty. */
+export function readVariable(env: Environment, name: string): string | undefined {
+  return env[name] || undefined;
+}
+
+/** Errors: UsageError for anything but `true` and `false`. */
+export function readBoolean(env: Environment, name: string): boolean | undefined {
+  const value = readVariable(env, name);
+  if (value === undefined) return undefined;
+  if (value !== 'true' && value !== 'false') {
+    throw new UsageError(`${name} must be true or false, not ${value}`);
+  }
+  return value === 'true';
+}
+
+/** A secret: the variable itself or the first line of the file that NAME_FILE names. */
+export function readSecret(env: Environment, name: string): string | undefined {
+  const file = readVariable(env, `${name}_FILE`);
+  if (readVariable(env, name) !== undefined || file === undefined) return readVariable(env, name);
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/, 1)[0] || undefined;
+  } catch (error) {
+    throw new UsageError(`cannot read ${name}_FILE: ${file}`, { cause: error });
+  }
+}
+
+/** Adds `--data-dir`, `--config`, `--log-level`. */
+export function addCommonOptions(command: Command): Command {
+  const logLevel = new Option('--log-level <level>', 'least severe messages to log')
+    .choices(LOG_LEVELS)
+    .env('TRAWL_LOG_LEVEL')
+    .default('info');
+  return command
+    .addOption(
+      new Option('--data-dir <path>', 'folder of the index and the store')
+        .env('TRAWL_DATA_DIR')
+        .default('.trawl'),
+    )
+    .addOption(new Option('--config <path>', 'configuration file').env('TRAWL_CONFIG'))
+    .addOption(logLevel);
+}
+
+/** Adds `--mode`. */
+export function addModeOption(command: Command): Command {
+  const text =
+    'what to index: the commit that HEAD names, or the files on disk ' +
+    '(default: worktree for a work tree, commits for a bare repository)';
+  return command.addOption(new Option('--mode <mode>', text).choices(['commits', 'worktree']));
+}
+
+/** The parsed flags of `addCommonOptions` and `addModeOption`. */
+export interface CommonFlags {
+  readonly dataDir: string;
+  readonly config?: string;
+  readonly logLevel: string;
+  readonly mode?: SourceMode;
+}
+
+export function commonOptions({ dataDir, config, logLevel }: CommonFlags): CommonOptions {
+  return { dataDir, logLevel, ...(config === undefined ? {} : { config }) };
+}
+
+/** `{ mode }`, or nothing if it was not given. */
+export function modeOption({ mode }: CommonFlags): { mode?: SourceMode } {
+  return mode === undefined ? {} : { mode };
+}
+
+/** Adds a heading "Examples" with one line each to the help text. */
+export function addExamples(command: Command, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  $ ${example}`).join('\n');
+  return command.addHelpText('after', `\nExamples:\n${lines}`);
+}

@@ -1,0 +1,41 @@
+// Binds the command line to this process: its streams, environment and exit code. A reader that closes
+// the pipe early (`trawl search x | head`) ends the process quietly.
+
+import { EXIT_OK } from './context.ts';
+import type { CliContext } from './context.ts';
+import type { CliServices } from './services.ts';
+
+function isClosedPipe(error: Error): boolean {
+  return (error as NodeJS.ErrnoException).code === 'EPIPE';
+}
+
+function endQuietlyOnClosedPipe(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error) => {
+      if (!isClosedPipe(error)) throw error;
+      process.exit(EXIT_OK);
+    });
+  }
+}
+
+/** Why: an empty variable counts as unset, and the argument parser reads the environment itself. */
+function dropEmptyVariables(): void {
+  for (const name of Object.keys(process.env)) {
+    if (name.startsWith('TRAWL_') && process.env[name] === '') delete process.env[name];
+  }
+}
+
+/** The context of this process. Call it once. */
+export function createProcessContext(services: CliServices): CliContext {
+  endQuietlyOnClosedPipe();
+  dropEmptyVariables();
+  return {
+    services,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    setExitCode(code) {
+      process.exitCode = code;
+    },
+  };
+}

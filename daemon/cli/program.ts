@@ -1,0 +1,66 @@
+// The command line as a whole: the commands, their help, and what becomes of errors. Exit codes: 0
+// match or success, 1 no match, 2 error. Results go to standard output, everything else to standard error.
+
+import { Command, CommanderError } from 'commander';
+import { addIndexCommand } from './commands/index-sources.ts';
+import { addInspectCommand } from './commands/inspect.ts';
+import { addSearchCommand } from './commands/search.ts';
+import { addServeCommand } from './commands/serve.ts';
+import { addVerifyCommand } from './commands/verify.ts';
+import { EXIT_ERROR, EXIT_OK } from './context.ts';
+import type { CliContext } from './context.ts';
+import { describeError } from './errors.ts';
+import { addExamples } from './options.ts';
+import type { Versions } from './services.ts';
+
+function describeVersions({ product, shardFormat, api }: Versions): string {
+  return `trawl ${product}\nshard format ${String(shardFormat)}\napi ${api}\n`;
+}
+
+function addVersionCommand(program: Command, { services, stdout }: CliContext): void {
+  const command = program
+    .command('version')
+    .summary('show versions')
+    .description('Shows the versions of the product, the shard format and the API.');
+  addExamples(command, ['trawl version']);
+  command.action(() => {
+    stdout.write(describeVersions(services.versions()));
+  });
+}
+
+function createProgram(context: CliContext): Command {
+  const program = new Command('trawl')
+    .description('Code search: exact, over git repositories, in milliseconds.')
+    .exitOverride()
+    .showHelpAfterError('Add --help for the options and examples.')
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    });
+  addExamples(program, ['trawl serve .', 'trawl index .', 'trawl search "TODO file:src"']);
+  addServeCommand(program, context);
+  addIndexCommand(program, context);
+  addSearchCommand(program, context);
+  addInspectCommand(program, context);
+  addVerifyCommand(program, context);
+  addVersionCommand(program, context);
+  return program;
+}
+
+/**
+ * Runs one command.
+ *
+ * @param args  the arguments behind the program's name
+ *
+ * Errors: none; every failure is shown on standard error and becomes the exit code.
+ */
+export async function runProgram(args: readonly string[], context: CliContext): Promise<void> {
+  try {
+    await createProgram(context).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // Why: the argument parser has printed its message already, help included.
+    const isShown = error instanceof CommanderError;
+    if (!isShown) context.stderr.write(`${describeError(error)}\n`);
+    context.setExitCode(isShown && error.exitCode === 0 ? EXIT_OK : EXIT_ERROR);
+  }
+}

@@ -1,0 +1,90 @@
+// Shows how indexing goes on: a bar with files, megabytes, speed and time left on a terminal, else a
+// plain line every few seconds and at each change of repo or phase. Always on standard error.
+
+import type { Writable } from 'node:stream';
+import { Presets, SingleBar } from 'cli-progress';
+import { formatBytes, formatCount, formatDuration } from './format.ts';
+import type { IndexProgress, ProgressListener } from './services.ts';
+import { escapeControls } from './terminal-text.ts';
+
+const LINE_INTERVAL_MS = 3000;
+
+export interface ProgressView {
+  readonly update: ProgressListener;
+  /** Removes or ends what is shown; later updates start anew. */
+  stop(): void;
+}
+
+function ofTotal(done: string, total: number, format: (value: number) => string): string {
+  return total > 0 ? `${done}/${format(total)}` : done;
+}
+
+/** Milliseconds until all bytes are read at the present speed; undefined if it cannot be told. */
+export function remainingMs(progress: IndexProgress): number | undefined {
+  const { bytesDone, bytesTotal, bytesPerSecond } = progress;
+  if (bytesTotal <= 0 || bytesPerSecond <= 0) return undefined;
+  return (Math.max(0, bytesTotal - bytesDone) / bytesPerSecond) * 1000;
+}
+
+/** One line of text, without line feed. */
+export function describeProgress(progress: IndexProgress): string {
+  const { filesDone, filesTotal, bytesDone, bytesTotal, bytesPerSecond, skipped } = progress;
+  const left = remainingMs(progress);
+  return [
+    `${progress.phase} ${escapeControls(progress.repo)}:`,
+    `${ofTotal(formatCount(filesDone), filesTotal, formatCount)} files,`,
+    `${ofTotal(formatBytes(bytesDone), bytesTotal, formatBytes)},`,
+    `${formatBytes(bytesPerSecond)}/s`,
+    ...(left === undefined ? [] : [`ETA ${formatDuration(left)}`]),
+    ...(skipped > 0 ? [`(${formatCount(skipped)} left out)`] : []),
+  ].join(' ');
+}
+
+function lineView(stream: Writable, now: () => number): ProgressView {
+  let shownAtMs = -Infinity;
+  let topic = '';
+  return {
+    update(progress) {
+      const next = `${progress.phase} ${progress.repo}`;
+      if (next === topic && now() - shownAtMs < LINE_INTERVAL_MS) return;
+      topic = next;
+      shownAtMs = now();
+      stream.write(`${describeProgress(progress)}\n`);
+    },
+    stop() {
+      topic = '';
+    },
+  };
+}
+
+/** Share of the work done, 0 to 1, by bytes if their sum is known, else by files. */
+function shareDone({ bytesDone, bytesTotal, filesDone, filesTotal }: IndexProgress): number {
+  if (bytesTotal > 0) return Math.min(1, bytesDone / bytesTotal);
+  return filesTotal > 0 ? Math.min(1, filesDone / filesTotal) : 0;
+}
+
+function barView(stream: Writable): ProgressView {
+  const bar = new SingleBar(
+    { stream, format: '{bar} {text}', barsize: 24, clearOnComplete: true, hideCursor: true },
+    Presets.shades_classic,
+  );
+  return {
+    update(progress) {
+      const payload = { text: describeProgress(progress) };
+      if (!bar.isActive) bar.start(1, 0, payload);
+      bar.update(shareDone(progress), payload);
+    },
+    stop() {
+      if (bar.isActive) bar.stop();
+    },
+  };
+}
+
+/** @param now  clock in ms, for the pace of plain lines */
+export function createProgress(
+  stream: Writable,
+  isTerminal: boolean,
+  now: () => number = () => performance.now(),
+): ProgressView {
+  return isTerminal ? barView(stream) : lineView(stream, now);
+}

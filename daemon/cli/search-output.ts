@@ -1,0 +1,138 @@
+// Prints the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line each,
+// names only, counts, or JSON events. Also the statistics and the note on an incomplete answer, which
+// go to standard error. Pure: response in, text out; the command decides where the text goes.
+
+import { linesOfChunk, spansInText } from './search-lines.ts';
+import type { ChunkLine } from './search-lines.ts';
+import type { FileResult, SearchResponse } from './services.ts';
+import { COLORS, PLAIN, escapeControls, keepControls, markSpans } from './terminal-text.ts';
+import type { Palette } from './terminal-text.ts';
+
+/** `terminal` and `pipe` show lines, `files` and `count` one line a file, `json` the stream events. */
+export type OutputForm = 'terminal' | 'pipe' | 'files' | 'count' | 'json';
+
+export interface OutputOptions {
+  readonly form: OutputForm;
+  readonly hasColor: boolean;
+  /** Show control characters escaped. */
+  readonly isEscaped: boolean;
+  /** `rank` keeps the order of the answer. */
+  readonly sort: 'rank' | 'path';
+}
+
+/** How pieces of text are shown: which colours, escaped or not. */
+interface Style {
+  readonly palette: Palette;
+  readonly escape: (text: string) => string;
+  /** Leave out the carriage return before a line feed. */
+  readonly dropsReturn: boolean;
+}
+
+const DURATIONS = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** Files by repository name, then path, both by UTF-16 unit. */
+function byPath(a: FileResult, b: FileResult): number {
+  return compareText(a.repository, b.repository) || compareText(a.fileName.text, b.fileName.text);
+}
+
+/** `repository:path` in the heading colour, matched stretches of the path marked. */
+function heading({ repository, fileName }: FileResult, { palette, escape }: Style): string {
+  const lead = `${repository}:`;
+  const spans = spansInText(fileName.text, fileName.matchRanges).map(({ start, end }) => ({
+    start: start + lead.length,
+    end: end + lead.length,
+  }));
+  return markSpans(lead + fileName.text, spans, palette, palette.heading, escape);
+}
+
+function lineBody({ text, spans }: ChunkLine, { palette, escape, dropsReturn }: Style): string {
+  const isReturnMatched = spans.some(({ end }) => end === text.length);
+  const isCut = dropsReturn && text.endsWith('\r') && !isReturnMatched;
+  return markSpans(isCut ? text.slice(0, -1) : text, spans, palette, '', escape);
+}
+
+/** The chunks of one file in line order, as lines without line feeds, `--` between chunks. */
+function chunkLines(file: FileResult, lead: (separator: string) => string, style: Style): string[] {
+  const { lineNumber, reset } = style.palette;
+  const chunks = file.chunks.toSorted(
+    (a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset,
+  );
+  return chunks.flatMap((chunk, i) => {
+    const lines = linesOfChunk(chunk).map((line) => {
+      const separator = line.isMatching ? ':' : '-';
+      const number = `${lineNumber}${String(line.lineNumber)}${reset}`;
+      return `${lead(separator)}${number}${separator}${lineBody(line, style)}`;
+    });
+    return i === 0 ? lines : ['--', ...lines];
+  });
+}
+
+function terminalFile(file: FileResult, style: Style): string {
+  return [heading(file, style), ...chunkLines(file, () => '', style)].join('\n');
+}
+
+function pipeFile(file: FileResult, style: Style): string {
+  const head = heading(file, style);
+  if (file.chunks.length === 0) return head;
+  return chunkLines(file, (separator) => head + separator, style).join('\n');
+}
+
+/** Ranges of one file, content and path alike. */
+export function countRanges(file: FileResult): number {
+  return file.chunks.reduce(
+    (sum, chunk) => sum + chunk.matchRanges.length,
+    file.fileName.matchRanges.length,
+  );
+}
+
+function countFile(file: FileResult, style: Style): string {
+  return `${heading(file, style)}:${String(countRanges(file))}`;
+}
+
+function jsonEvents(response: SearchResponse, files: readonly FileResult[]): string {
+  const { stats, repositoryInfo, isSearchExhaustive, incompleteReasons } = response;
+  const chunk = { type: 'chunk', stats, files, repositoryInfo };
+  const reasons = incompleteReasons === undefined ? {} : { incompleteReasons };
+  const final = { type: 'final', accumulatedStats: stats, isSearchExhaustive, ...reasons };
+  return `${JSON.stringify(chunk)}\n${JSON.stringify(final)}\n`;
+}
+
+/** The whole answer as text for standard output; "" if there is nothing to show. */
+export function formatResponse(response: SearchResponse, options: OutputOptions): string {
+  const files = options.sort === 'path' ? response.files.toSorted(byPath) : response.files;
+  if (options.form === 'json') return jsonEvents(response, files);
+  const style: Style = {
+    palette: options.hasColor ? COLORS : PLAIN,
+    escape: options.isEscaped ? escapeControls : keepControls,
+    dropsReturn: options.isEscaped,
+  };
+  const show = { terminal: terminalFile, pipe: pipeFile, files: heading, count: countFile };
+  const form = show[options.form];
+  const separator = options.form === 'terminal' ? '\n\n' : '\n';
+  const text = files.map((file) => form(file, style)).join(separator);
+  return text === '' ? '' : `${text}\n`;
+}
+
+/** One line for each field: name and value; durations, which are nanoseconds, also in ms. */
+export function formatStats(stats: SearchResponse['stats']): string {
+  const names = Object.keys(stats);
+  const width = Math.max(0, ...names.map((name) => name.length));
+  const lines = names.map((name) => {
+    const value = stats[name] ?? '';
+    const ms = DURATIONS.has(name) ? ` (${(Number(value) / 1e6).toFixed(3)} ms)` : '';
+    return `${name.padEnd(width)} ${String(value)}${ms}\n`;
+  });
+  return lines.join('');
+}
+
+/** The note on an answer that is not exhaustive; "" for one that is. */
+export function formatIncomplete(response: SearchResponse): string {
+  if (response.isSearchExhaustive) return '';
+  const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
+  const count = Number(response.stats['totalMatchCount'] ?? 0);
+  return `incomplete: ${reasons} (${String(count)} matches found so far)\n`;
+}

@@ -1,0 +1,217 @@
+// What the command line asks of the rest of the daemon: option objects in, plain results out. The
+// commands know only these interfaces, so that they can be tested with services of their own; the file
+// connect.ts binds them to the engine, the build and the server.
+
+/** The request body of `POST /api/search`. */
+export interface SearchCall {
+  readonly query: string;
+  /** Ranges at most, 1 or higher. */
+  readonly matches: number;
+  readonly contextLines: number;
+  readonly whole: boolean;
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+export interface Location {
+  /** Bytes from the start of the doc. */
+  readonly byteOffset: number;
+  /** 1-based. */
+  readonly lineNumber: number;
+  /** 1-based, in code points; a bad byte counts one. */
+  readonly column: number;
+}
+
+/** A matched stretch; `end` is exclusive. */
+export interface MatchRange {
+  readonly start: Location;
+  readonly end: Location;
+}
+
+export interface Chunk {
+  readonly content: string;
+  readonly matchRanges: readonly MatchRange[];
+  readonly contentStart: Location;
+}
+
+export interface FileResult {
+  readonly fileName: { readonly text: string; readonly matchRanges: readonly MatchRange[] };
+  readonly repository: string;
+  readonly chunks: readonly Chunk[];
+  readonly skipReason?: string;
+}
+
+/** The answer of `POST /api/search`; members that the command line only passes on are `unknown`. */
+export interface SearchResponse {
+  readonly stats: Readonly<Record<string, number | string>>;
+  readonly files: readonly FileResult[];
+  readonly repositoryInfo: readonly unknown[];
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+/** A refused request: the error object of the API. Services reject with an Error that carries it. */
+export interface ErrorObject {
+  readonly statusCode: number;
+  readonly errorCode: string;
+  readonly message: string;
+}
+
+/** Something that answers searches: the local index or a daemon behind a URL. */
+export interface SearchSource {
+  /** Errors: rejects with an Error that is also an `ErrorObject`, or with any other Error. */
+  search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse>;
+  close(): Promise<void>;
+}
+
+export type SourceMode = 'commits' | 'worktree';
+
+export type IndexPhase = 'listing' | 'reading' | 'merging' | 'publishing';
+
+export interface IndexProgress {
+  readonly phase: IndexPhase;
+  readonly repo: string;
+  readonly filesDone: number;
+  /** 0 while it is not known. */
+  readonly filesTotal: number;
+  readonly bytesDone: number;
+  /** 0 while it is not known. */
+  readonly bytesTotal: number;
+  readonly bytesPerSecond: number;
+  /** Files whose content is left out so far. */
+  readonly skipped: number;
+}
+
+export type ProgressListener = (progress: IndexProgress) => void;
+
+/** Settings that every command takes. */
+export interface CommonOptions {
+  readonly dataDir: string;
+  readonly config?: string;
+  readonly logLevel: string;
+}
+
+export interface SourceOptions {
+  /** Paths or git URLs, as given. */
+  readonly sources: readonly string[];
+  /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
+  readonly mode?: SourceMode;
+}
+
+export interface IndexOptions extends CommonOptions, SourceOptions {
+  /** Only the repo with this name. */
+  readonly repo?: string;
+  /** Build again even if nothing changed. */
+  readonly isForced: boolean;
+}
+
+/** What one index job did. */
+export interface IndexResult {
+  readonly repo: string;
+  readonly state: 'COMPLETED' | 'FAILED';
+  readonly docCount: number;
+  /** Bytes of content that can be searched. */
+  readonly contentSize: number;
+  /** Bytes of the shards written. */
+  readonly shardSize: number;
+  /** Skip reason to number of docs. */
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly durationMs: number;
+  /** Why it failed. */
+  readonly error?: string;
+}
+
+export interface ServeOptions extends CommonOptions, SourceOptions {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  readonly baseUrl?: string;
+  readonly isAnonymous: boolean;
+  /** Index again when the files of a source change. */
+  readonly isWatching: boolean;
+  /** Absent: the number of cores. */
+  readonly workers?: number;
+}
+
+/** A daemon that listens. */
+export interface Serving {
+  /** Address to reach it at, without a trailing slash. */
+  readonly url: string;
+  /** One-time link where the first owner is made. */
+  readonly setupUrl?: string;
+  /** The first indexing of the sources; resolves when all jobs ended, failed ones too. */
+  readonly indexed: Promise<readonly IndexResult[]>;
+  /** Lets running searches end (10 s at most), then stops. */
+  close(): Promise<void>;
+}
+
+export interface InspectOptions {
+  readonly path: string;
+  /** List the docs too. */
+  readonly hasDocs: boolean;
+  /** List the postings of this trigram too. */
+  readonly trigram?: string;
+}
+
+export interface ShardReport {
+  readonly path: string;
+  readonly formatVersion: number;
+  /** Bytes of the shard file. */
+  readonly fileSize: number;
+  /** Bytes of content held. */
+  readonly contentSize: number;
+  readonly docCount: number;
+  readonly blockCount: number;
+  readonly trigramCount: number;
+  readonly repos: readonly { readonly repoId: number; readonly name: string }[];
+  readonly sections: readonly {
+    readonly name: string;
+    readonly offset: number;
+    readonly size: number;
+    /** Hexadecimal. */
+    readonly checksum: string;
+  }[];
+  readonly docs?: readonly {
+    readonly docId: number;
+    readonly path: string;
+    readonly size: number;
+    readonly language: string;
+    readonly skipReason?: string;
+  }[];
+  readonly postings?: { readonly trigram: string; readonly blockIds: readonly number[] };
+}
+
+export interface VerifyOptions {
+  readonly dataDir: string;
+  /** Empty: all shards of the data directory. */
+  readonly paths: readonly string[];
+}
+
+export interface ShardCheck {
+  readonly path: string;
+  /** One sentence each; empty: sound. */
+  readonly problems: readonly string[];
+}
+
+export interface Versions {
+  readonly product: string;
+  readonly shardFormat: number;
+  readonly api: string;
+}
+
+/** Everything the commands need from the rest of the daemon. */
+export interface CliServices {
+  /** Opens the index of a data directory read-only; every repo is visible. Errors: no index there. */
+  openLocalSearch(dataDir: string): Promise<SearchSource>;
+  /** Resolves once the daemon listens. */
+  serve(options: ServeOptions, onProgress: ProgressListener): Promise<Serving>;
+  indexSources(
+    options: IndexOptions,
+    onProgress: ProgressListener,
+  ): Promise<readonly IndexResult[]>;
+  /** Errors: not a shard, unreadable. */
+  inspectShard(options: InspectOptions): Promise<ShardReport>;
+  /** Errors: a path that cannot be read; a damaged shard is a result, not an error. */
+  verifyShards(options: VerifyOptions): Promise<readonly ShardCheck[]>;
+  versions(): Versions;
+}

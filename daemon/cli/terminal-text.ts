@@ -1,0 +1,77 @@
+// Text for a terminal: colours, and escapes for characters that would control the terminal or change
+// the visible order of text. Knows nothing of search results.
+
+/** A stretch of a text in UTF-16 units, `end` exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface Palette {
+  readonly heading: string;
+  readonly lineNumber: string;
+  readonly match: string;
+  readonly reset: string;
+}
+
+export const COLORS: Palette = {
+  heading: '\u001b[35m',
+  lineNumber: '\u001b[32m',
+  match: '\u001b[1;31m',
+  reset: '\u001b[0m',
+};
+
+export const PLAIN: Palette = { heading: '', lineNumber: '', match: '', reset: '' };
+
+// C0 but tab, DEL, C1, line and paragraph separators, marks that reorder text.
+const CONTROLS =
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r' };
+
+function escapeCharacter(character: string): string {
+  const code = character.charCodeAt(0);
+  const digits = code.toString(16);
+  return (
+    NAMED[character] ??
+    (code < 0x100 ? `\\x${digits.padStart(2, '0')}` : `\\u${digits.padStart(4, '0')}`)
+  );
+}
+
+/** `text` with control characters (tab excepted) and reordering marks as `\n`, `\x1b`, `\u202e`. */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, escapeCharacter);
+}
+
+export function keepControls(text: string): string {
+  return text;
+}
+
+/**
+ * `text` with its spans in the match colour and the rest in `base`.
+ *
+ * @param spans   ascending, not overlapping; empty ones are left out
+ * @param base    colour of the rest; "" for none
+ * @param escape  applied to every piece
+ */
+export function markSpans(
+  text: string,
+  spans: readonly Span[],
+  palette: Palette,
+  base: string,
+  escape: (text: string) => string,
+): string {
+  const paint = (color: string, piece: string): string => {
+    if (piece === '') return '';
+    return color === '' ? escape(piece) : color + escape(piece) + palette.reset;
+  };
+  let output = '';
+  let done = 0;
+  for (const { start, end } of spans) {
+    if (end <= start) continue;
+    output += paint(base, text.slice(done, start)) + paint(palette.match, text.slice(start, end));
+    done = end;
+  }
+  return output + paint(base, text.slice(done));
+}

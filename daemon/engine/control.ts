@@ -1,0 +1,100 @@
+// The shared words of one search: a stop flag, and for each shard the next unit to claim, the number of
+// its units once a thread has bound it, and a word for each finished unit with the ranges it found. From
+// these any thread can tell when the units finished so far, in order and without a gap, hold more ranges
+// than the limit: then no new unit is claimed. The answer is made of just those units, so it is the same
+// however the threads raced.
+
+/** A shard's share of the words. `unitMax` bounds its number of units. */
+export interface ControlShard {
+  readonly unitMax: number;
+}
+
+const STOP = 0;
+const HEAD = 1;
+const NEXT = 0;
+const COUNT = 1;
+const SHARD_HEAD = 2;
+
+export class SearchControl {
+  readonly buffer: SharedArrayBuffer;
+  readonly #words: Int32Array;
+  readonly #bases: number[] = [];
+
+  /** Makes new words, or takes those of another thread. */
+  constructor(shards: readonly ControlShard[], buffer?: SharedArrayBuffer) {
+    let size = HEAD;
+    for (const { unitMax } of shards) {
+      this.#bases.push(size);
+      size += SHARD_HEAD + unitMax;
+    }
+    this.buffer = buffer ?? new SharedArrayBuffer(size * 4);
+    this.#words = new Int32Array(this.buffer);
+  }
+
+  stop(): void {
+    Atomics.store(this.#words, STOP, 1);
+  }
+
+  get isStopped(): boolean {
+    return Atomics.load(this.#words, STOP) !== 0;
+  }
+
+  /** Claims the next unit of a shard; the caller looks whether there is such a unit. */
+  claim(shard: number): number {
+    return Atomics.add(this.#words, this.#bases[shard]! + NEXT, 1);
+  }
+
+  /** Says how many units a shard has; every thread that binds it finds the same number. */
+  setUnitCount(shard: number, count: number): void {
+    Atomics.store(this.#words, this.#bases[shard]! + COUNT, count + 1);
+  }
+
+  /** Units of a shard; undefined: no thread has bound it yet. */
+  unitCount(shard: number): number | undefined {
+    const count = Atomics.load(this.#words, this.#bases[shard]! + COUNT);
+    return count === 0 ? undefined : count - 1;
+  }
+
+  finish(shard: number, unit: number, matches: number): void {
+    const capped = Math.min(matches, 0x7ffffff0);
+    Atomics.store(this.#words, this.#bases[shard]! + SHARD_HEAD + unit, capped + 1);
+  }
+
+  /** Ranges that a finished unit found; undefined: it is not finished. */
+  matchesOf(shard: number, unit: number): number | undefined {
+    const word = Atomics.load(this.#words, this.#bases[shard]! + SHARD_HEAD + unit);
+    return word === 0 ? undefined : word - 1;
+  }
+}
+
+/** Walks the finished units in order and sums up what they found. */
+export class PrefixSum {
+  readonly #control: SearchControl;
+  readonly #shardCount: number;
+  #shard = 0;
+  #unit = 0;
+  #sum = 0;
+
+  constructor(control: SearchControl, shardCount: number) {
+    this.#control = control;
+    this.#shardCount = shardCount;
+  }
+
+  /** Ranges in the units finished without a gap, as far as `limit` asks: stops behind the unit that exceeds it. */
+  advance(limit: number): number {
+    while (this.#shard < this.#shardCount && this.#sum <= limit) {
+      const count = this.#control.unitCount(this.#shard);
+      if (count === undefined) break;
+      if (this.#unit === count) {
+        this.#shard++;
+        this.#unit = 0;
+        continue;
+      }
+      const matches = this.#control.matchesOf(this.#shard, this.#unit);
+      if (matches === undefined) break;
+      this.#sum += matches;
+      this.#unit++;
+    }
+    return this.#sum;
+  }
+}

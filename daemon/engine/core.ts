@@ -1,0 +1,125 @@
+// The core as the daemon sees it: loads the compiled module once, makes instances over a memory of their
+// own, and types the exported functions (core/abi.ts). Besides mapping.ts the only door to WebAssembly.
+
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import v8 from 'node:v8';
+import * as status from '../../core/shared/status.ts';
+
+/** The functions of core/abi.ts. Addresses are bytes in the instance's memory. */
+export interface CoreExports {
+  heapBase(): number;
+  shardViewSize(): number;
+  coreInit(): void;
+  requestArenaInit(start: number, end: number): void;
+  openShard(base: number, size: number, view: number): number;
+  openFailSection(): number;
+  openFailIndex(): number;
+  headerChecksum(base: number): bigint;
+  checksum(ptr: number, size: number): bigint;
+  planCompile(plan: number, size: number): number;
+  planEstimate(view: number): number;
+  planBind(view: number, stats: number): number;
+  searchUnit(unit: number, out: number, stats: number): number;
+  renderDoc(
+    docId: number,
+    rangeMax: number,
+    contextLines: number,
+    isWhole: number,
+    out: number,
+    outEnd: number,
+  ): number;
+  renderBytesRead(): number;
+  renderedRangeCount(): number;
+  builderInit(start: number, end: number): number;
+  builderBegin(): void;
+  builderAddBlob(start: number, size: number, trigramMax: number): number;
+  builderClose(): number;
+  builderFinish(contentBase: number, blobBase: number, blockBase: number): number;
+  builderContentSize(): number;
+  builderBlobCount(): number;
+  builderBlockCount(): number;
+  builderStripeCount(): number;
+  builderStripeEnd(index: number): number;
+  builderOutput(): number;
+  builderBlockRows(): number;
+  builderBlobRows(): number;
+  mergeBegin(tables: number): void;
+  mergeAddStripe(ptr: number): void;
+  mergeStep(out: number, outEnd: number): number;
+  mergeFinish(): number;
+  mergeKeys(): number;
+  mergeLists(): number;
+  verifyChecksums(view: number): number;
+  verifyStripe(view: number, stripe: number, scratch: number): number;
+  verifyFailIndex(): number;
+  verifyScratchSize(): number;
+}
+
+/** Instance, its memory, and the first address that the host may use. */
+export interface Core {
+  readonly exports: CoreExports;
+  readonly memory: WebAssembly.Memory;
+  readonly heapStart: number;
+}
+
+/** Most pages of 64 KiB that a memory can have: 4 GiB. */
+export const MEMORY_PAGES_MAX = 65536;
+
+const MODULE_FILE = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts') ? '../../build/core.release.wasm' : '../../core.release.wasm',
+    import.meta.url,
+  ),
+);
+
+/**
+ * Compiles the core. Must run before any other WebAssembly of the process is compiled.
+ *
+ * @param file  the module; default: the release build beside the compiled daemon
+ */
+export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
+  // Why: V8 does not replace a running function by its optimised version, so first scans would run at
+  // half speed. Measured: PERFORMANCE of the kernels, bench/kernels.ts.
+  v8.setFlagsFromString('--no-liftoff');
+  return WebAssembly.compile(await readFile(file));
+}
+
+/** Makes an instance over a new memory of `pages`, which never grows, and initialises it. */
+export function instantiateCore(module: WebAssembly.Module, pages: number): Core {
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const imports = { env: { memory, abort: reportAbort } };
+  const instance = new WebAssembly.Instance(module, imports);
+  const exports = instance.exports as unknown as CoreExports;
+  exports.coreInit();
+  const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;
+  return { exports, memory, heapStart };
+
+  function reportAbort(message: number, file: number, line: number, column: number): never {
+    const text = `${assemblyText(memory, message)} (${assemblyText(memory, file)}:${line}:${column})`;
+    throw new CoreTrap(`assertion of the core failed: ${text}`);
+  }
+}
+
+/** An assertion of the core failed. Its instance must not be used again. */
+export class CoreTrap extends Error {}
+
+/** Whether an error means that the instance it came from is dead. */
+export function isTrap(error: unknown): boolean {
+  return error instanceof CoreTrap || error instanceof WebAssembly.RuntimeError;
+}
+
+/** A text of the module: UTF-16, its size in bytes 4 bytes before it. */
+function assemblyText(memory: WebAssembly.Memory, ptr: number): string {
+  if (ptr === 0) return '';
+  const size = new DataView(memory.buffer).getUint32(ptr - 4, true);
+  return Buffer.from(memory.buffer, ptr, size).toString('utf16le');
+}
+
+/** Name of a status, for messages: `STATUS_PIECE` -> `piece`. */
+export function statusName(code: number): string {
+  for (const [name, value] of Object.entries(status)) {
+    if (value === code) return name.replace('STATUS_', '').toLowerCase().replaceAll('_', ' ');
+  }
+  return `status ${code}`;
+}

@@ -1,0 +1,125 @@
+// Drains one search on one thread, step by step: binds a shard, claims and runs its units, goes on to the
+// next. The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
+// so that the caller can look at the clock, the stop flag and other searches in between. A shard that
+// fails is tried once more on a new instance; what fails again is a failure of that shard alone.
+
+import { isTrap } from './core.ts';
+import { PrefixSum, type SearchControl } from './control.ts';
+import type { BindFinding, FailureFinding, UnitFinding } from './search-messages.ts';
+import { PlanError, type Searcher } from './searcher.ts';
+import { ShardError } from './space.ts';
+
+export class Drain {
+  readonly bindings: BindFinding[] = [];
+  readonly units: UnitFinding[] = [];
+  readonly failures: FailureFinding[] = [];
+  bindNs = 0;
+  searchNs = 0;
+  firstUnitNs: bigint | undefined;
+  readonly #searcher: Searcher;
+  readonly #plan: Uint8Array;
+  readonly #shardIds: readonly string[];
+  readonly #limit: number;
+  readonly #control: SearchControl;
+  readonly #prefix: PrefixSum;
+  #shard = 0;
+  #unitCount: number | undefined;
+  #isPlanned = false;
+
+  constructor(
+    searcher: Searcher,
+    plan: Uint8Array,
+    shardIds: readonly string[],
+    limit: number,
+    control: SearchControl,
+  ) {
+    this.#searcher = searcher;
+    this.#plan = plan;
+    this.#shardIds = shardIds;
+    this.#limit = limit;
+    this.#control = control;
+    this.#prefix = new PrefixSum(control, shardIds.length);
+  }
+
+  /** Another search used the searcher: plan and binding must be set again. */
+  suspend(): void {
+    this.#isPlanned = false;
+  }
+
+  /** Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError. */
+  step(): boolean {
+    if (this.#control.isStopped || this.#shard === this.#shardIds.length) return false;
+    if (!this.#isPlanned) {
+      this.#searcher.setPlan(this.#plan);
+      this.#isPlanned = true;
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
+      this.#try(() => this.#bind(shardId));
+      return true;
+    }
+    const unit = this.#control.claim(this.#shard);
+    if (unit >= this.#unitCount) this.#nextShard();
+    else this.#try(() => this.#runUnit(unit));
+    return true;
+  }
+
+  #nextShard(): void {
+    this.#shard++;
+    this.#unitCount = undefined;
+  }
+
+  #bind(shardId: string): void {
+    const start = process.hrtime.bigint();
+    const binding = this.#searcher.bind(shardId);
+    this.bindNs += Number(process.hrtime.bigint() - start);
+    this.#unitCount = binding.unitCount;
+    if (!this.bindings.some((known) => known.shard === this.#shard)) {
+      this.bindings.push({ shard: this.#shard, ...binding });
+    }
+    this.#control.setUnitCount(this.#shard, binding.unitCount);
+  }
+
+  #runUnit(unit: number): void {
+    const start = process.hrtime.bigint();
+    this.firstUnitNs ??= start;
+    const found = this.#searcher.searchUnit(unit);
+    this.searchNs += Number(process.hrtime.bigint() - start);
+    this.units.push({ shard: this.#shard, unit, ...found });
+    this.#control.finish(this.#shard, unit, found.matches);
+    if (this.#limit !== Infinity && this.#prefix.advance(this.#limit) > this.#limit) {
+      this.#control.stop();
+    }
+  }
+
+  /** Runs `work`; if it traps or finds the shard damaged, once more on a new instance, then gives the shard up. */
+  #try(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      if (error instanceof PlanError || !isShardFailure(error)) throw error;
+      try {
+        this.#searcher.replaceSpaceOf(this.#shardIds[this.#shard]!);
+        this.#searcher.setPlan(this.#plan);
+        if (work !== undefined && this.#unitCount !== undefined) this.#searcher.bind(this.#shardIds[this.#shard]!);
+        work();
+      } catch (second) {
+        if (second instanceof PlanError || !isShardFailure(second)) throw second;
+        this.#giveUp(String((second as Error).message));
+      }
+    }
+  }
+
+  #giveUp(reason: string): void {
+    this.failures.push({ shard: this.#shard, reason });
+    const shardId = this.#shardIds[this.#shard]!;
+    if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
+    this.#isPlanned = false;
+    this.#control.setUnitCount(this.#shard, 0);
+    this.#nextShard();
+  }
+}
+
+function isShardFailure(error: unknown): boolean {
+  return error instanceof ShardError || isTrap(error);
+}

@@ -1,0 +1,88 @@
+// What the pool and its search threads say to each other. A search is drained by all threads together:
+// they claim units through the shared control words and leave their findings in one message each.
+
+import type { RenderedDoc } from './searcher.ts';
+import type { ShardFile, SpaceOptions } from './space.ts';
+
+export interface SearchWorkerData {
+  readonly module: WebAssembly.Module;
+  readonly options: SpaceOptions;
+  readonly shards: readonly ShardFile[];
+}
+
+/** The live shards changed. */
+export interface ShardsMessage {
+  readonly kind: 'shards';
+  readonly shards: readonly ShardFile[];
+}
+
+export interface SearchMessage {
+  readonly kind: 'search';
+  readonly id: number;
+  readonly plan: Uint8Array;
+  /** Shards to search, in order. */
+  readonly shardIds: readonly string[];
+  /** Stop once the ranges found in the units so far, in order, exceed this; Infinity: never. */
+  readonly limit: number;
+  readonly control: SharedArrayBuffer;
+}
+
+export interface RenderMessage {
+  readonly kind: 'render';
+  readonly id: number;
+  readonly plan: Uint8Array;
+  readonly shardId: string;
+  readonly docs: readonly { readonly docId: number; readonly rangeMax: number }[];
+  readonly contextLines: number;
+  readonly isWhole: boolean;
+}
+
+export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage;
+
+/** Findings of one unit; `rows` as in searcher.ts. */
+export interface UnitFinding {
+  readonly shard: number;
+  readonly unit: number;
+  readonly rows: Uint32Array;
+  readonly considered: number;
+  readonly loaded: number;
+  readonly contentBytes: number;
+  readonly matches: number;
+}
+
+export interface BindFinding {
+  readonly shard: number;
+  readonly lookups: number;
+  readonly indexBytes: number;
+  readonly candidateBlocks: number;
+  readonly candidateDocs: number;
+  readonly unitCount: number;
+}
+
+/** A shard whose work was lost on this thread. */
+export interface FailureFinding {
+  readonly shard: number;
+  readonly reason: string;
+}
+
+export interface SearchDone {
+  readonly kind: 'searchDone';
+  readonly id: number;
+  readonly bindings: readonly BindFinding[];
+  readonly units: readonly UnitFinding[];
+  readonly failures: readonly FailureFinding[];
+  readonly bindNs: number;
+  readonly searchNs: number;
+  readonly firstUnitNs: bigint | undefined;
+  /** Why the plan could not be run at all. */
+  readonly planError?: string;
+}
+
+export interface RenderDone {
+  readonly kind: 'renderDone';
+  readonly id: number;
+  readonly docs: readonly RenderedDoc[];
+  readonly error?: string;
+}
+
+export type FromSearchWorker = SearchDone | RenderDone;

@@ -1,0 +1,98 @@
+// A search thread: keeps its own instances with all live shards, drains searches with the other threads,
+// renders docs. Several searches are served in turns of some milliseconds, so that an exhaustive one does
+// not hold up the others.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { SearchControl } from './control.ts';
+import { Drain } from './drain.ts';
+import type {
+  FromSearchWorker,
+  RenderMessage,
+  SearchMessage,
+  SearchWorkerData,
+  ToSearchWorker,
+} from './search-messages.ts';
+import { type RenderedDoc, Searcher } from './searcher.ts';
+import { unitMaxOf } from './unit-max.ts';
+
+/** Guess: long enough that binding again after a change of turns is small beside it. */
+const TURN_NS = 20_000_000n;
+
+interface RunningSearch {
+  readonly id: number;
+  readonly drain: Drain;
+}
+
+const { module, options, shards } = workerData as SearchWorkerData;
+const port = parentPort!;
+const searcher = new Searcher(module, options);
+const running: RunningSearch[] = [];
+let sizes = new Map<string, number>();
+
+setShards(shards);
+
+port.on('message', (message: ToSearchWorker) => {
+  if (message.kind === 'shards') setShards(message.shards);
+  else if (message.kind === 'render') render(message);
+  else begin(message);
+});
+
+function setShards(files: SearchWorkerData['shards']): void {
+  // What this thread cannot open fails again, and is reported, when a search asks for it.
+  searcher.setShards(files);
+  sizes = new Map(files.map((file) => [file.shardId, file.size]));
+}
+
+function tell(message: FromSearchWorker): void {
+  port.postMessage(message);
+}
+
+function begin(message: SearchMessage): void {
+  const controlShards = message.shardIds.map((shardId) => ({ unitMax: unitMaxOf(sizes.get(shardId) ?? 0) }));
+  const control = new SearchControl(controlShards, message.control);
+  const drain = new Drain(searcher, message.plan, message.shardIds, message.limit, control);
+  running.push({ id: message.id, drain });
+  if (running.length === 1) setImmediate(runTurn);
+}
+
+/** Works on the first search for one turn, then lets messages in and goes on with the next. */
+function runTurn(): void {
+  const search = running[0];
+  if (search === undefined) return;
+  const end = process.hrtime.bigint() + TURN_NS;
+  try {
+    let isLeft = search.drain.step();
+    while (isLeft && process.hrtime.bigint() < end) isLeft = search.drain.step();
+    if (!isLeft) finish(search);
+    else if (running.length > 1) {
+      running.push(running.shift()!);
+      search.drain.suspend();
+    }
+  } catch (error) {
+    finish(search, String((error as Error).message));
+  }
+  if (running.length > 0) setImmediate(runTurn);
+}
+
+function finish({ id, drain }: RunningSearch, planError?: string): void {
+  running.shift();
+  running[0]?.drain.suspend();
+  const { bindings, units, failures, bindNs, searchNs, firstUnitNs } = drain;
+  const done = { kind: 'searchDone', id, bindings, units, failures, bindNs, searchNs, firstUnitNs } as const;
+  tell(planError === undefined ? done : { ...done, planError });
+}
+
+function render(message: RenderMessage): void {
+  running[0]?.drain.suspend();
+  const docs: RenderedDoc[] = [];
+  try {
+    searcher.setPlan(message.plan);
+    searcher.bind(message.shardId);
+    for (const { docId, rangeMax } of message.docs) {
+      docs.push(searcher.render(docId, rangeMax, message.contextLines, message.isWhole));
+    }
+    tell({ kind: 'renderDone', id: message.id, docs });
+  } catch (error) {
+    tell({ kind: 'renderDone', id: message.id, docs: [], error: String((error as Error).message) });
+  }
+}

@@ -1,0 +1,218 @@
+// Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
+// bounded calls: estimate, bind, one unit, render one doc. Synchronous; the main thread uses one for cheap
+// queries, each worker has its own. After a trap the searcher replaces the dead space by a new one.
+
+import {
+  BIND_BLOCKS_OFFSET,
+  BIND_BYTES_OFFSET,
+  BIND_DOCS_OFFSET,
+  BIND_INDEX_BYTES_OFFSET,
+  BIND_LOOKUPS_OFFSET,
+  BIND_UNITS_OFFSET,
+  MATCH_ROW_SIZE,
+  UNIT_CONSIDERED_OFFSET,
+  UNIT_CONTENT_BYTES_OFFSET,
+  UNIT_LOADED_OFFSET,
+  UNIT_MATCHES_OFFSET,
+} from '../../core/shared/plan.ts';
+import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../../core/shared/status.ts';
+import { statusName } from './core.ts';
+import { ShardError, type ShardFile, Space, type SpaceOptions } from './space.ts';
+
+/** What binding a plan to a shard found; counts as API.md 7 defines them. */
+export interface Binding {
+  readonly lookups: number;
+  readonly indexBytes: number;
+  readonly candidateBlocks: number;
+  readonly candidateDocs: number;
+  readonly candidateBytes: number;
+  readonly unitCount: number;
+}
+
+/** What one unit of work found. Rows: docId, range count, score and tier, path rank (u32 each). */
+export interface UnitResult {
+  readonly rows: Uint32Array;
+  readonly considered: number;
+  readonly loaded: number;
+  readonly contentBytes: number;
+  readonly matches: number;
+}
+
+/** JSON members of one rendered doc (core/match/render.ts). */
+export interface RenderedDoc {
+  readonly json: Uint8Array;
+  readonly rangeCount: number;
+  /** Bytes of content read beyond what finding the doc took. */
+  readonly contentBytes: number;
+}
+
+/** The plan asks for more memory than a request may use, or names what the core does not know. */
+export class PlanError extends Error {}
+
+export class Searcher {
+  readonly #module: WebAssembly.Module;
+  readonly #options: SpaceOptions;
+  readonly #files = new Map<string, ShardFile>();
+  #spaces: Space[] = [];
+  #plan: Uint8Array = new Uint8Array();
+  /** Spaces that have compiled the current plan. */
+  readonly #compiled = new Set<Space>();
+  #bound: { space: Space; shardId: string } | undefined;
+
+  constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
+    this.#module = module;
+    this.#options = options;
+  }
+
+  /** Opens the shards that are new in `files`, closes those that are gone; returns what was refused. */
+  setShards(files: readonly ShardFile[]): ShardError[] {
+    const wanted = new Set(files.map((file) => file.shardId));
+    for (const shardId of this.#files.keys()) if (!wanted.has(shardId)) this.#close(shardId);
+    const refused: ShardError[] = [];
+    for (const file of files) {
+      if (this.#files.has(file.shardId)) continue;
+      try {
+        this.#open(file);
+      } catch (error) {
+        refused.push(
+          error instanceof ShardError ? error : new ShardError(file.shardId, String(error)),
+        );
+      }
+    }
+    return refused;
+  }
+
+  #open(file: ShardFile): void {
+    this.#bound = undefined;
+    if (!this.#spaces.some((space) => space.open(file))) {
+      const space = new Space(this.#module, this.#options);
+      if (!space.open(file)) throw new ShardError(file.shardId, `too large: ${file.size} bytes`);
+      this.#spaces.push(space);
+    }
+    this.#files.set(file.shardId, file);
+  }
+
+  #close(shardId: string): void {
+    this.#bound = undefined;
+    this.#files.delete(shardId);
+    this.#spaces.find((space) => space.has(shardId))?.close(shardId);
+  }
+
+  /** Number of spaces in use. */
+  get spaceCount(): number {
+    return this.#spaces.length;
+  }
+
+  /** Whether a shard is open. */
+  has(shardId: string): boolean {
+    return this.#files.has(shardId);
+  }
+
+  /** The space that holds a shard; throws if none does. */
+  spaceOf(shardId: string): Space {
+    const space = this.#spaces.find((one) => one.has(shardId));
+    if (space === undefined) throw new ShardError(shardId, 'not open');
+    return space;
+  }
+
+  /** Makes `plan` the current one. Throws PlanError when it is first used, if the core refuses it. */
+  setPlan(plan: Uint8Array): void {
+    this.#plan = plan;
+    this.#compiled.clear();
+    this.#bound = undefined;
+  }
+
+  #spaceWithPlan(shardId: string): Space {
+    const space = this.spaceOf(shardId);
+    if (this.#compiled.has(space)) return space;
+    if (this.#plan.length > space.statsStart - space.planStart)
+      throw new PlanError('plan too large');
+    new Uint8Array(space.core.memory.buffer).set(this.#plan, space.planStart);
+    const status = space.core.exports.planCompile(space.planStart, this.#plan.length);
+    if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
+    this.#compiled.add(space);
+    return space;
+  }
+
+  /** Estimated bytes to verify, from the shard's dictionary alone. */
+  estimate(shardId: string): number {
+    const space = this.#spaceWithPlan(shardId);
+    return space.core.exports.planEstimate(space.viewOf(shardId));
+  }
+
+  /** Binds the plan to a shard; units and docs are of this shard until the next call. */
+  bind(shardId: string): Binding {
+    const space = this.#spaceWithPlan(shardId);
+    this.#bound = undefined;
+    const status = space.core.exports.planBind(space.viewOf(shardId), space.statsStart);
+    if (status === STATUS_OUT_OF_MEMORY || status === STATUS_BAD_PLAN)
+      throw new PlanError(statusName(status));
+    if (status !== 0) throw new ShardError(shardId, statusName(status));
+    this.#bound = { space, shardId };
+    const stats = new DataView(space.core.memory.buffer, space.statsStart);
+    return {
+      lookups: stats.getFloat64(BIND_LOOKUPS_OFFSET, true),
+      indexBytes: stats.getFloat64(BIND_INDEX_BYTES_OFFSET, true),
+      candidateBlocks: stats.getFloat64(BIND_BLOCKS_OFFSET, true),
+      candidateDocs: stats.getFloat64(BIND_DOCS_OFFSET, true),
+      candidateBytes: stats.getFloat64(BIND_BYTES_OFFSET, true),
+      unitCount: stats.getFloat64(BIND_UNITS_OFFSET, true),
+    };
+  }
+
+  /** Whether the plan is bound to this shard now. */
+  isBound(shardId: string): boolean {
+    return this.#bound?.shardId === shardId;
+  }
+
+  #boundSpace(): Space {
+    if (this.#bound === undefined) throw new Error('no shard is bound');
+    return this.#bound.space;
+  }
+
+  /** Runs one unit of the bound shard; unit < unitCount of its binding. */
+  searchUnit(unit: number): UnitResult {
+    const { core, outputStart, statsStart } = this.#boundSpace();
+    const count = core.exports.searchUnit(unit, outputStart, statsStart) >>> 0;
+    const stats = new DataView(core.memory.buffer, statsStart);
+    const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
+    return {
+      rows: rows.slice(),
+      considered: stats.getFloat64(UNIT_CONSIDERED_OFFSET, true),
+      loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
+      contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
+      matches: stats.getFloat64(UNIT_MATCHES_OFFSET, true),
+    };
+  }
+
+  /** Renders a doc of the bound shard that matches; throws if it does not fit the output area. */
+  render(docId: number, rangeMax: number, contextLines: number, isWhole: boolean): RenderedDoc {
+    const { core, outputStart, outputEnd } = this.#boundSpace();
+    const { exports } = core;
+    const size = exports.renderDoc(
+      docId,
+      rangeMax,
+      contextLines,
+      isWhole ? 1 : 0,
+      outputStart,
+      outputEnd,
+    );
+    if (size < 0) throw new Error(`doc ${docId} could not be rendered: ${statusName(size)}`);
+    return {
+      json: new Uint8Array(core.memory.buffer, outputStart, size).slice(),
+      rangeCount: exports.renderedRangeCount() >>> 0,
+      contentBytes: exports.renderBytesRead(),
+    };
+  }
+
+  /** Replaces the space that holds a shard, whose instance trapped, by a new one with the same shards. */
+  replaceSpaceOf(shardId: string): void {
+    const dead = this.spaceOf(shardId);
+    const files = [...this.#files.values()].filter((file) => dead.has(file.shardId));
+    this.#spaces = this.#spaces.filter((space) => space !== dead);
+    this.#compiled.delete(dead);
+    this.#bound = undefined;
+    for (const file of files) this.#files.delete(file.shardId);
+    for (const file of files) this.#open(file);
+  }
+}

@@ -1,0 +1,233 @@
+// A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
+// contents and coded stripes; or merges the stripes of a shard and completes and checks its file.
+
+import {
+  closeSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import {
+  HEADER_SIZE,
+  SKIP_BINARY,
+  SKIP_NONE,
+  SKIP_TOO_LARGE,
+  SKIP_TOO_MANY_TRIGRAMS,
+} from '../../core/shared/format.ts';
+import { CONTENT_SIZE_MAX, mergeStripes, StripeBuilder } from '../engine/builder.ts';
+import { verifyShardFile } from '../engine/verify.ts';
+import { writeShard } from '../shards/writer.ts';
+import type {
+  BatchJob,
+  BuildWorkerData,
+  FileOutcome,
+  FromBuildWorker,
+  KnownAnswer,
+  MergeJob,
+  PlaceAnswer,
+  ToBuildWorker,
+} from './build-messages.ts';
+import { DocFilter, type SkipReason } from './filters.ts';
+import { detectLanguage, LANGUAGE_HEAD_SIZE } from './languages.ts';
+import { openReader } from './open-source.ts';
+import type { ReadFailure, SourceReader } from './source.ts';
+
+const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
+  binary: SKIP_BINARY,
+  too_large: SKIP_TOO_LARGE,
+  too_many_trigrams: SKIP_TOO_MANY_TRIGRAMS,
+};
+
+/** The contents of one batch, one after the other. */
+class ContentBuffer {
+  #bytes = new Uint8Array(16 << 20);
+  #size = 0;
+
+  clear(): void {
+    this.#size = 0;
+  }
+
+  /** Copies `bytes` in; returns where they start. */
+  add(bytes: Uint8Array): number {
+    const start = this.#size;
+    if (start + bytes.length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max(start + bytes.length, this.#bytes.length * 2));
+      larger.set(this.#bytes.subarray(0, start));
+      this.#bytes = larger;
+    }
+    this.#bytes.set(bytes, start);
+    this.#size += bytes.length;
+    return start;
+  }
+
+  view(start: number, size: number): Uint8Array {
+    return this.#bytes.subarray(start, start + size);
+  }
+}
+
+interface ReadBatch {
+  readonly outcomes: FileOutcome[];
+  /** Start of each content in the buffer. */
+  readonly starts: number[];
+  readonly failures: readonly ReadFailure[];
+}
+
+const { module, spec, filters, headerFolders } = workerData as BuildWorkerData;
+const port = parentPort!;
+const filter = new DocFilter(filters);
+const contents = new ContentBuffer();
+let builder: StripeBuilder | undefined;
+let reader: SourceReader | undefined;
+let onAnswer: ((answer: KnownAnswer | PlaceAnswer) => void) | undefined;
+
+port.on('message', (message: ToBuildWorker) => {
+  if (message.kind === 'known' || message.kind === 'place') {
+    onAnswer?.(message);
+    return;
+  }
+  // Why: an error must end the thread, so that the build sees it.
+  const work = message.kind === 'batch' ? runBatch(message) : runMerge(message);
+  work.catch((error: unknown) => {
+    setImmediate(() => {
+      throw error;
+    });
+  });
+});
+
+function tell(message: FromBuildWorker): void {
+  port.postMessage(message);
+}
+
+async function ask<Answer extends KnownAnswer | PlaceAnswer>(
+  question: FromBuildWorker,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    onAnswer = (answer) => resolve(answer as Answer);
+    tell(question);
+  });
+}
+
+async function runBatch(job: BatchJob): Promise<void> {
+  const { batch } = job;
+  const { outcomes, starts, failures } = await readBatch(job);
+  const { known } = await ask<KnownAnswer>({ kind: 'askKnown', batch, outcomes, failures });
+  builder ??= new StripeBuilder(module);
+  const refused = addContents(builder, job, outcomes, starts, known);
+  const { content, stripes, blobCount, blockCount } = builder.close();
+  const place = await ask<PlaceAnswer>({
+    kind: 'askPlace',
+    batch,
+    contentSize: content.length,
+    blobCount,
+    blockCount,
+    stripeCount: stripes.length,
+    refused,
+  });
+  writeContent(job.path, content, place.contentBase);
+  const paths = stripes.map((stripe, index) => {
+    const path = `${job.path}.stripe${place.stripeBase + index}`;
+    writeFileSync(path, stripe);
+    return path;
+  });
+  const rows = builder.rows(place.contentBase, place.blobBase, place.blockBase);
+  tell({ kind: 'batchDone', batch, ...rows, stripes: paths });
+}
+
+async function readBatch(job: BatchJob): Promise<ReadBatch> {
+  reader ??= await openReader(spec);
+  contents.clear();
+  const outcomes: FileOutcome[] = [];
+  const starts: number[] = [];
+  const failures = await reader.read(job.files, (index, bytes, oid) => {
+    const { path, size } = job.files[index]!;
+    if (bytes === undefined) {
+      outcomes[index] = {
+        size,
+        oid: '',
+        language: detectLanguage(path, new Uint8Array(), headerFolders),
+        skipReason: SKIP_NONE,
+      };
+      return;
+    }
+    const head = bytes.subarray(0, LANGUAGE_HEAD_SIZE);
+    const language = detectLanguage(path, head, headerFolders);
+    const reason =
+      bytes.length > CONTENT_SIZE_MAX ? 'too_large' : filter.skipReasonOfContent(path, bytes);
+    const skipReason = reason === undefined ? SKIP_NONE : SKIP_CODES[reason];
+    outcomes[index] = { size: bytes.length, oid, language, skipReason };
+    if (skipReason === SKIP_NONE) starts[index] = contents.add(bytes);
+  });
+  return { outcomes, starts, failures };
+}
+
+function addContents(
+  target: StripeBuilder,
+  job: BatchJob,
+  outcomes: readonly FileOutcome[],
+  starts: readonly number[],
+  known: readonly boolean[],
+): { index: number; skipReason: number }[] {
+  const refused: { index: number; skipReason: number }[] = [];
+  target.begin();
+  for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
+    if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
+    const bytes = contents.view(starts[index]!, size);
+    const outcome = target.hasRoom(size)
+      ? target.add(bytes, filter.trigramCountMax(job.files[index]!.path) ?? 0)
+      : 'full';
+    if (outcome === 'too_many_trigrams')
+      refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });
+    if (outcome === 'full') refused.push({ index, skipReason: SKIP_TOO_LARGE });
+  }
+  return refused;
+}
+
+function writeContent(path: string, content: Uint8Array, contentBase: number): void {
+  const file = openSync(path, 'r+');
+  try {
+    for (let done = 0; done < content.length;) {
+      const position = HEADER_SIZE + contentBase + done;
+      done += writeSync(file, content, done, content.length - done, position);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function runMerge(job: MergeJob): Promise<void> {
+  const stripes = job.stripes.map((path) => ({
+    size: statSync(path).size,
+    read: (target: Uint8Array) => readInto(path, target),
+  }));
+  const tables = {
+    ...job,
+    blobs: Buffer.concat(job.blobs),
+    blocks: Buffer.concat(job.blocks),
+  };
+  const summary = writeShard(module, job.path, tables, (onPostings) =>
+    mergeStripes(module, stripes, onPostings),
+  );
+  for (const path of job.stripes) unlinkSync(path);
+  const problem = verifyShardFile(module, job.path);
+  if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
+  tell({ kind: 'mergeDone', path: job.path, summary });
+  await Promise.resolve();
+}
+
+function readInto(path: string, target: Uint8Array): void {
+  const file = openSync(path, 'r');
+  try {
+    let done = 0;
+    while (done < target.length) {
+      const count = readSync(file, target, done, target.length - done, done);
+      if (count === 0) throw new Error(`${path} ended early`);
+      done += count;
+    }
+  } finally {
+    closeSync(file);
+  }
+}

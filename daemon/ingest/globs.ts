@@ -1,0 +1,54 @@
+// Lists of globs over paths, as the configuration holds them (API.md 19.3, 19.4): `*`, `**`, `?`,
+// `[...]`, `{a,b}`, matched against the whole path; `!` in front takes back, and the last glob that
+// matches decides.
+
+import picomatch from 'picomatch';
+
+export type PathTest = (path: string) => boolean;
+
+interface Rule {
+  readonly isNegated: boolean;
+  readonly matches: PathTest;
+}
+
+function compile(glob: string): Rule {
+  const isNegated = glob.startsWith('!');
+  const pattern = (isNegated ? glob.slice(1) : glob).replace(/^\.?\//, '');
+  const matches = picomatch(pattern, { dot: true, nonegate: true });
+  return { isNegated, matches: (path) => matches(path) };
+}
+
+/**
+ * A test that tells whether the last glob that matches a path is one without `!`. False where none
+ * matches.
+ *
+ * Errors: none; a glob that makes no sense matches nothing or itself.
+ */
+export function compileGlobs(globs: readonly string[]): PathTest {
+  const rules = globs.map(compile).reverse();
+  if (rules.length === 0) return () => false;
+  return (path) => rules.find((rule) => rule.matches(path))?.isNegated === false;
+}
+
+/**
+ * As `compileGlobs`; a path is also left out where a folder above it is (`build` leaves out
+ * `build/a.js`). The answers for folders are kept, so asking for 80,000 paths costs about one match
+ * a path.
+ */
+export function compileIgnoreGlobs(globs: readonly string[]): PathTest {
+  if (globs.length === 0) return () => false;
+  const matches = compileGlobs(globs);
+  const folders = new Map<string, boolean>([['', false]]);
+  const isFolderIgnored = (folder: string): boolean => {
+    const known = folders.get(folder);
+    if (known !== undefined) return known;
+    const slash = folder.lastIndexOf('/');
+    const isIgnored = isFolderIgnored(slash < 0 ? '' : folder.slice(0, slash)) || matches(folder);
+    folders.set(folder, isIgnored);
+    return isIgnored;
+  };
+  return (path) => {
+    const slash = path.lastIndexOf('/');
+    return isFolderIgnored(slash < 0 ? '' : path.slice(0, slash)) || matches(path);
+  };
+}

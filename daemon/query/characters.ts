@@ -1,0 +1,24 @@
+// Query texts and patterns as arrays of code points: positions count code points, and indexing an array
+// is what every later stage needs. A lone surrogate is a code point of its own.
+
+/** The code points of a text, one string each. */
+export function toCharacters(text: string): readonly string[] {
+  return Array.from(text);
+}
+
+/** The text of the code points from `start` up to `end`, exclusive. */
+export function textOf(characters: readonly string[], start: number, end: number): string {
+  return characters.slice(start, end).join('');
+}
+
+/** White space of the query language. A carriage return is text. */
+export function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t' || character === '\n';
+}
+
+/** Index of the first character at or after `index` that is no blank; the count if there is none. */
+export function skipBlanks(characters: readonly string[], index: number): number {
+  let next = index;
+  while (isBlank(characters[next])) next++;
+  return next;
+}

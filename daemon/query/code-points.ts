@@ -1,0 +1,70 @@
+// Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations that
+// character classes need.
+
+import type { CodePointRange } from './regex-tree.ts';
+
+/** One more than the last code point. */
+export const CODE_POINT_END = 0x110000;
+
+/** Ranges that are written as pairs of characters, both inclusive: `09AZ`. */
+function ascii(pairs: string): readonly CodePointRange[] {
+  const ranges: CodePointRange[] = [];
+  for (let i = 0; i + 1 < pairs.length; i += 2) {
+    ranges.push({ start: pairs.charCodeAt(i), end: pairs.charCodeAt(i + 1) + 1 });
+  }
+  return ranges;
+}
+
+const DIGIT = ascii('09');
+const WORD = ascii('09AZ__az');
+
+/** By the letter behind the backslash, lower case. */
+export const PERL_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new Map([
+  ['d', DIGIT],
+  ['s', ascii('\t\n\f\r  ')],
+  ['w', WORD],
+]);
+
+/** By the name between the colons of `[:name:]`. */
+export const POSIX_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new Map([
+  ['alnum', ascii('09AZaz')],
+  ['alpha', ascii('AZaz')],
+  ['ascii', ascii('\0\x7f')],
+  ['blank', ascii('\t\t  ')],
+  ['cntrl', ascii('\0\x1f\x7f\x7f')],
+  ['digit', DIGIT],
+  ['graph', ascii('!~')],
+  ['lower', ascii('az')],
+  ['print', ascii(' ~')],
+  ['punct', ascii('!/:@[`{~')],
+  ['space', ascii('\t\r  ')],
+  ['upper', ascii('AZ')],
+  ['word', WORD],
+  ['xdigit', ascii('09AFaf')],
+]);
+
+/** The same set with ranges ascending, merged where they overlap or touch. */
+export function normalizeRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+  const merged: CodePointRange[] = [];
+  for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
+    const previous = merged.at(-1);
+    if (previous !== undefined && range.start <= previous.end) {
+      merged[merged.length - 1] = { start: previous.start, end: Math.max(previous.end, range.end) };
+    } else {
+      merged.push(range);
+    }
+  }
+  return merged;
+}
+
+/** All other code points. `ranges` must be normalized. */
+export function complementRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+  const gaps: CodePointRange[] = [];
+  let start = 0;
+  for (const range of ranges) {
+    if (range.start > start) gaps.push({ start, end: range.start });
+    start = range.end;
+  }
+  if (start < CODE_POINT_END) gaps.push({ start, end: CODE_POINT_END });
+  return gaps;
+}

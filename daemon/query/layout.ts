@@ -1,0 +1,265 @@
+// Where words, quoted texts and groups of a query end (API.md 9.2), for every index they could begin at.
+//
+// Whether a "(" is a group depends on text far behind it, and a "(" that is none changes how the text
+// behind it reads (a quote after it is no longer at the start of an item). Trying and falling back would
+// be exponential. So all answers are computed once, from the right end of the query to its left: each
+// follows in constant time from answers further right. The parser then walks from the left and looks up.
+//
+// Level: the inside of a group. "Closer" of an index: the first ")" behind it that is not matched by a
+// "(" at or behind it, quoted items left out; -1 if there is none.
+
+import { isBlank, skipBlanks } from './characters.ts';
+import { findPrefix, isPatternPrefix } from './prefixes.ts';
+
+const NOWHERE = -1;
+
+/** `[:alpha:]` inside a class. Bound: the longest name is `xdigit`, so matching is constant work. */
+const POSIX_CLASS_SIZE_MAX = '[:^xdigit:]'.length;
+const POSIX_CLASS = /^\[:\^?[a-z]{1,6}:\]/;
+
+/** How a word that begins at an index goes on, if it is inside a group. */
+interface WordSpans {
+  /** Index of the blank, of the unmatched ")" or of the end of the query that ends the word. */
+  readonly ends: Int32Array;
+  /** Closer of the level that the word is in. */
+  readonly closers: Int32Array;
+  /** 1 if a blank stands on that level before the closer. */
+  readonly blanks: Uint8Array;
+}
+
+export interface Layout {
+  /** Index of the quote that closes the one at `index`, or -1. */
+  closingQuote(index: number): number;
+  /** Index of the end of a word in a group; `isPattern`: escaped and bracketed parentheses are text. */
+  wordEnd(index: number, isPattern: boolean): number;
+  /** Whether the "(" at `index`, the start of an item, opens a group. */
+  isGroup(index: number): boolean;
+  /** The same behind a negating dash, where every balanced pair is a group. */
+  isBalanced(index: number): boolean;
+}
+
+interface Tables {
+  readonly characters: readonly string[];
+  readonly isRegexEnabled: boolean;
+  /** By index inside a quoted text: its closing quote, or -1. */
+  readonly quoteEnds: Int32Array;
+  /** By index inside a class: the index behind the class, at most the next blank. */
+  readonly classEnds: Int32Array;
+  readonly plainWords: WordSpans;
+  readonly patternWords: WordSpans;
+  /** By start of an item: closer of its level, and whether a blank stands before it on that level. */
+  readonly closers: Int32Array;
+  readonly blanks: Uint8Array;
+  /** By index of a "(" at the start of an item: 1 if it opens a group. */
+  readonly groups: Uint8Array;
+}
+
+/** Computes the layout of a query. Cost: linear in its size; no recursion. */
+export function layOut(characters: readonly string[], isRegexEnabled: boolean): Layout {
+  const tables = allocate(characters, isRegexEnabled);
+  for (let index = characters.length; index >= 0; index--) {
+    tables.quoteEnds[index] = quoteEnd(tables, index);
+    tables.classEnds[index] = classEnd(tables, index);
+    if (index === characters.length || isBlank(characters[index])) {
+      fillGap(tables, index);
+    } else {
+      fillWord(tables, tables.plainWords, index, 1);
+      fillWord(tables, tables.patternWords, index, patternStep(tables, index));
+      fillItem(tables, index);
+    }
+  }
+  return {
+    closingQuote: (index) => closingQuote(tables, index),
+    wordEnd: (index, isPattern) =>
+      at((isPattern ? tables.patternWords : tables.plainWords).ends, index),
+    isGroup: (index) => at(tables.groups, index) === 1,
+    isBalanced: (index) => at(tables.closers, index + 1) !== NOWHERE,
+  };
+}
+
+function allocate(characters: readonly string[], isRegexEnabled: boolean): Tables {
+  const count = characters.length + 1;
+  const words = (): WordSpans => ({
+    ends: new Int32Array(count),
+    closers: new Int32Array(count),
+    blanks: new Uint8Array(count),
+  });
+  return {
+    characters,
+    isRegexEnabled,
+    quoteEnds: new Int32Array(count),
+    classEnds: new Int32Array(count),
+    plainWords: words(),
+    patternWords: words(),
+    closers: new Int32Array(count),
+    blanks: new Uint8Array(count),
+    groups: new Uint8Array(count),
+  };
+}
+
+/** Safety: indexes are at most the count of characters, and tables have one more entry than that. */
+function at(table: Int32Array | Uint8Array, index: number): number {
+  return table[index] ?? NOWHERE;
+}
+
+function quoteEnd({ characters, quoteEnds }: Tables, index: number): number {
+  const character = characters[index];
+  if (character === undefined || character === '\n') return NOWHERE;
+  if (character === '"') return index;
+  if (character !== '\\') return at(quoteEnds, index + 1);
+  const isProtecting = index + 1 < characters.length && characters[index + 1] !== '\n';
+  return isProtecting ? at(quoteEnds, index + 2) : NOWHERE;
+}
+
+function closingQuote({ characters, quoteEnds }: Tables, index: number): number {
+  return characters[index] === '"' ? at(quoteEnds, index + 1) : NOWHERE;
+}
+
+function classEnd({ characters, classEnds }: Tables, index: number): number {
+  const character = characters[index];
+  if (character === undefined || isBlank(character)) return index;
+  if (character === ']') return index + 1;
+  if (character === '\\') return at(classEnds, index + escapeSize(characters, index));
+  if (character !== '[' || characters[index + 1] !== ':') return at(classEnds, index + 1);
+  const head = characters.slice(index, index + POSIX_CLASS_SIZE_MAX).join('');
+  return at(classEnds, index + (POSIX_CLASS.exec(head)?.[0].length ?? 1));
+}
+
+/** A backslash protects the next character, but no blank: words of a pattern are cut first. */
+function escapeSize(characters: readonly string[], index: number): number {
+  const next = characters[index + 1];
+  return next === undefined || isBlank(next) ? 1 : 2;
+}
+
+/** Size of the escape, class or character at `index` of a word that is a pattern. */
+function patternStep(tables: Tables, index: number): number {
+  const { characters, classEnds } = tables;
+  if (characters[index] === '\\') return escapeSize(characters, index);
+  if (characters[index] !== '[') return 1;
+  let body = index + 1;
+  if (characters[body] === '^') body++;
+  if (characters[body] === ']') body++;
+  return at(classEnds, body) - index;
+}
+
+/** Entries for a blank or the end of the query: any word has ended, an item may begin behind it. */
+function fillGap(tables: Tables, index: number): void {
+  const isEnd = index === tables.characters.length;
+  tables.closers[index] = isEnd ? NOWHERE : at(tables.closers, index + 1);
+  tables.blanks[index] = isEnd ? 0 : 1;
+  for (const words of [tables.plainWords, tables.patternWords]) {
+    words.ends[index] = index;
+    words.closers[index] = at(tables.closers, index);
+    words.blanks[index] = at(tables.blanks, index);
+  }
+}
+
+/** Entries for a word that begins at `index` with a piece of `step` characters. */
+function fillWord(tables: Tables, words: WordSpans, index: number, step: number): void {
+  const character = step === 1 ? tables.characters[index] : undefined;
+  if (character === ')') {
+    setWord(words, index, index, index, 0);
+  } else if (character === '(') {
+    fillWordOpening(tables, words, index);
+  } else {
+    const rest = index + step;
+    setWord(words, index, at(words.ends, rest), at(words.closers, rest), at(words.blanks, rest));
+  }
+}
+
+function fillWordOpening(tables: Tables, words: WordSpans, index: number): void {
+  const innerEnd = at(words.ends, index + 1);
+  if (tables.characters[innerEnd] === ')') {
+    const rest = innerEnd + 1;
+    setWord(words, index, at(words.ends, rest), at(words.closers, rest), at(words.blanks, rest));
+    return;
+  }
+  // The word ends with this "(" unmatched, but its ")" counts on the way to the closer.
+  const partner = at(words.closers, index + 1);
+  const closer = partner === NOWHERE ? NOWHERE : at(tables.closers, partner + 1);
+  const blank = partner === NOWHERE ? 0 : at(tables.blanks, partner + 1);
+  setWord(words, index, innerEnd, closer, blank);
+}
+
+function setWord(
+  words: WordSpans,
+  index: number,
+  end: number,
+  closer: number,
+  blank: number,
+): void {
+  words.ends[index] = end;
+  words.closers[index] = closer;
+  words.blanks[index] = blank;
+}
+
+/** Entries for an item that begins at `index`, which is neither a blank nor the end. */
+function fillItem(tables: Tables, index: number): void {
+  const { characters, closers, groups } = tables;
+  const character = characters[index];
+  if (character === ')') return setItem(tables, index, index, 0);
+  if (character === '(') {
+    const isOpening = isGroupOpening(tables, index);
+    groups[index] = isOpening ? 1 : 0;
+    if (isOpening) return continueItem(tables, index, at(closers, index + 1) + 1);
+  }
+  if (character === '-' && fillNegation(tables, index)) return;
+  if (fillFilter(tables, index, index)) return;
+  const quote = closingQuote(tables, index);
+  if (quote !== NOWHERE) return continueItem(tables, index, quote + 1);
+  const words = tables.isRegexEnabled ? tables.patternWords : tables.plainWords;
+  setItem(tables, index, at(words.closers, index), at(words.blanks, index));
+}
+
+/** Entries for a dash that negates what follows it; false if the dash is part of a word. */
+function fillNegation(tables: Tables, index: number): boolean {
+  const { characters, closers } = tables;
+  const target = skipBlanks(characters, index + 1);
+  if (characters[target] === '(' && at(closers, target + 1) !== NOWHERE) {
+    continueItem(tables, index, at(closers, target + 1) + 1);
+  } else if (!fillFilter(tables, index, target)) {
+    return false;
+  }
+  if (target > index + 1) tables.blanks[index] = 1;
+  return true;
+}
+
+/** Entries for a filter at `target`, perhaps behind a dash at `index`; false if there is none. */
+function fillFilter(tables: Tables, index: number, target: number): boolean {
+  const found = findPrefix(tables.characters, target);
+  if (found === undefined) return false;
+  const start = skipBlanks(tables.characters, found.end);
+  const quote = closingQuote(tables, start);
+  if (quote !== NOWHERE) {
+    continueItem(tables, index, quote + 1);
+  } else {
+    const isPattern = isPatternPrefix(found.prefix, tables.isRegexEnabled);
+    const words = isPattern ? tables.patternWords : tables.plainWords;
+    setItem(tables, index, at(words.closers, start), at(words.blanks, start));
+  }
+  if (start > found.end) tables.blanks[index] = 1;
+  return true;
+}
+
+function setItem(tables: Tables, index: number, closer: number, blank: number): void {
+  tables.closers[index] = closer;
+  tables.blanks[index] = blank;
+}
+
+/** The item at `index` ends before `next`, where another one on the same level may begin. */
+function continueItem(tables: Tables, index: number, next: number): void {
+  setItem(tables, index, at(tables.closers, next), at(tables.blanks, next));
+}
+
+/** In regex mode a pair of parentheses may also be part of the pattern; 9.2 says when it is not. */
+function isGroupOpening(tables: Tables, index: number): boolean {
+  const { characters, closers, groups } = tables;
+  const inside = index + 1;
+  const closer = at(closers, inside);
+  if (closer === NOWHERE) return false;
+  if (!tables.isRegexEnabled || inside === closer || at(tables.blanks, inside) === 1) return true;
+  if (closingQuote(tables, inside) !== NOWHERE) return true;
+  const target = characters[inside] === '-' ? inside + 1 : inside;
+  if (findPrefix(characters, target) !== undefined) return true;
+  return at(groups, inside) === 1 && at(closers, inside + 1) + 1 === closer;
+}

@@ -1,0 +1,209 @@
+// Reduces a regular expression to a choice of literals where it is no more than that, so that it can be
+// answered by literal search: `(test|spec)\.tsx?$` is the four texts `test.tsx`, `test.ts`, `spec.tsx`,
+// `spec.ts` at the end. What cannot be said that way is undefined, and left to the automaton.
+
+import type { Assertion, ClassNode, RegexTree, RepeatNode } from './regex-tree.ts';
+
+/** More than this: not reduced. Guess: literal search of more texts gains nothing. */
+export const ALTERNATIVE_COUNT_MAX = 64;
+/** Of all alternatives together, in UTF-16 units. */
+export const ALTERNATIVE_SIZE_MAX = 65_536;
+
+/** What is searched: `name` is a single line (a path, a repo, a symbol), `content` has lines. */
+export type Subject = 'name' | 'content';
+
+export interface LiteralAlternative {
+  readonly text: string;
+  /** The text stands at the start of the name, or of a line of the content. */
+  readonly anchoredStart: boolean;
+  /** The text stands at the end of the name, or of a line of the content. */
+  readonly anchoredEnd: boolean;
+}
+
+export interface LiteralChoice {
+  /** At least one, none twice; at equal starts the earlier is preferred. */
+  readonly alternatives: readonly LiteralAlternative[];
+}
+
+type Alternatives = readonly LiteralAlternative[];
+
+const EMPTY: LiteralAlternative = { text: '', anchoredStart: false, anchoredEnd: false };
+const AT_START: LiteralAlternative = { text: '', anchoredStart: true, anchoredEnd: false };
+const AT_END: LiteralAlternative = { text: '', anchoredStart: false, anchoredEnd: true };
+
+/**
+ * The literals that `tree` accepts, or undefined if it is more than a short choice of literals.
+ *
+ * A name is accepted if one alternative stands in it: empty and unanchored text stands in every name, which
+ * is also what a pattern with an empty match, such as `.*`, reduces to if it has no finite form. In
+ * content, where only non-empty matches count, no alternative is empty.
+ */
+export function reduceToLiterals(
+  tree: RegexTree,
+  subject: Subject = 'name',
+): LiteralChoice | undefined {
+  const alternatives = reduce(tree, subject);
+  if (alternatives === undefined) {
+    const isAlwaysTrue = subject === 'name' && isNullable(tree);
+    return isAlwaysTrue ? { alternatives: [EMPTY] } : undefined;
+  }
+  const distinct = withoutRepeats(alternatives);
+  const hasEmpty = distinct.some((alternative) => alternative.text === '');
+  return subject === 'content' && hasEmpty ? undefined : { alternatives: distinct };
+}
+
+function reduce(tree: RegexTree, subject: Subject): Alternatives | undefined {
+  switch (tree.kind) {
+    case 'literal':
+      return codePointAlternatives([tree.codePoint], tree.isFolded);
+    case 'class':
+      return reduceClass(tree);
+    case 'assertion':
+      return reduceAssertion(tree.at, subject);
+    case 'repeat':
+      return reduceRepeat(tree, subject);
+    case 'sequence':
+      return reduceSequence(tree.children, subject);
+    case 'choice':
+      return reduceChoice(tree.children, subject);
+    default:
+      return undefined;
+  }
+}
+
+function codePointAlternatives(
+  codePoints: readonly number[],
+  isFolded: boolean,
+): Alternatives | undefined {
+  const alternatives: LiteralAlternative[] = [];
+  for (const codePoint of codePoints) {
+    const text = String.fromCodePoint(codePoint);
+    const hasCase = text.toLowerCase() !== text || text.toUpperCase() !== text;
+    // Why: UTF-8 has no surrogates, and two of them side by side would become another code point.
+    const isSurrogate = codePoint >= 0xd800 && codePoint < 0xe000;
+    if (isSurrogate || (isFolded && hasCase)) return undefined;
+    alternatives.push({ ...EMPTY, text });
+  }
+  return alternatives;
+}
+
+function reduceClass(node: ClassNode): Alternatives | undefined {
+  if (node.isNegated || node.properties.length > 0) return undefined;
+  const codePoints: number[] = [];
+  for (const { start, end } of node.ranges) {
+    if (codePoints.length + (end - start) > ALTERNATIVE_COUNT_MAX) return undefined;
+    for (let codePoint = start; codePoint < end; codePoint++) codePoints.push(codePoint);
+  }
+  return codePointAlternatives(codePoints, node.isFolded);
+}
+
+/** In content the anchors of an alternative mean lines, so only the line assertions reduce there. */
+function reduceAssertion(at: Assertion, subject: Subject): Alternatives | undefined {
+  if (at === 'lineStart' || (at === 'textStart' && subject === 'name')) return [AT_START];
+  if (at === 'lineEnd' || (at === 'textEnd' && subject === 'name')) return [AT_END];
+  return undefined;
+}
+
+function reduceChoice(children: readonly RegexTree[], subject: Subject): Alternatives | undefined {
+  let alternatives: Alternatives | undefined = [];
+  for (const child of children) {
+    alternatives = join(alternatives, reduce(child, subject));
+    if (alternatives === undefined) return undefined;
+  }
+  return alternatives;
+}
+
+function reduceSequence(
+  children: readonly RegexTree[],
+  subject: Subject,
+): Alternatives | undefined {
+  let alternatives: Alternatives | undefined = [EMPTY];
+  for (const child of children) {
+    alternatives = product(alternatives, reduce(child, subject));
+    if (alternatives === undefined) return undefined;
+  }
+  return alternatives;
+}
+
+/** `x{2,4}` is `xx(x(x)?)?`, so that the order of preference stays. */
+function reduceRepeat(node: RepeatNode, subject: Subject): Alternatives | undefined {
+  const { min, max, isLazy } = node;
+  if (max === undefined) return undefined;
+  const child = max === 0 ? [EMPTY] : reduce(node.child, subject);
+  let alternatives: Alternatives | undefined = [EMPTY];
+  for (let count = max; count > 0 && alternatives !== undefined; count--) {
+    const taken = product(child, alternatives);
+    if (count <= min) alternatives = taken;
+    else alternatives = isLazy ? join([EMPTY], taken) : join(taken, [EMPTY]);
+  }
+  return alternatives;
+}
+
+function join(
+  left: Alternatives | undefined,
+  right: Alternatives | undefined,
+): Alternatives | undefined {
+  return left && right && withinLimits([...left, ...right]);
+}
+
+/** Every alternative of `left` followed by every one of `right`. */
+function product(
+  left: Alternatives | undefined,
+  right: Alternatives | undefined,
+): Alternatives | undefined {
+  if (left === undefined || right === undefined) return undefined;
+  if (left.length * right.length > ALTERNATIVE_COUNT_MAX) return undefined;
+  const alternatives: LiteralAlternative[] = [];
+  for (const first of left) {
+    for (const second of right) {
+      const joined = concatenate(first, second);
+      if (joined === undefined) return undefined;
+      alternatives.push(joined);
+    }
+  }
+  return withinLimits(alternatives);
+}
+
+/** Undefined if an anchor would end up inside the text. */
+function concatenate(
+  first: LiteralAlternative,
+  second: LiteralAlternative,
+): LiteralAlternative | undefined {
+  const isStartInside = second.anchoredStart && first.text !== '';
+  const isEndInside = first.anchoredEnd && second.text !== '';
+  if (isStartInside || isEndInside) return undefined;
+  return {
+    text: first.text + second.text,
+    anchoredStart: first.anchoredStart || second.anchoredStart,
+    anchoredEnd: first.anchoredEnd || second.anchoredEnd,
+  };
+}
+
+function withinLimits(alternatives: Alternatives): Alternatives | undefined {
+  if (alternatives.length > ALTERNATIVE_COUNT_MAX) return undefined;
+  const size = alternatives.reduce((sum, { text }) => sum + text.length, 0);
+  return size > ALTERNATIVE_SIZE_MAX ? undefined : alternatives;
+}
+
+function withoutRepeats(alternatives: Alternatives): Alternatives {
+  const keys = new Map<string, LiteralAlternative>();
+  for (const alternative of alternatives) {
+    const key = `${alternative.anchoredStart} ${alternative.anchoredEnd} ${alternative.text}`;
+    if (!keys.has(key)) keys.set(key, alternative);
+  }
+  return [...keys.values()];
+}
+
+/** Whether the empty text matches at every place of every name. */
+function isNullable(tree: RegexTree): boolean {
+  switch (tree.kind) {
+    case 'repeat':
+      return tree.min === 0 || isNullable(tree.child);
+    case 'sequence':
+      return tree.children.every(isNullable);
+    case 'choice':
+      return tree.children.some(isNullable);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,200 @@
+// Query text to tree (API.md section 9). The layout has already decided where words, quoted texts and
+// groups end; this file walks over it from the left, item by item. What filters mean, which default
+// revision applies and how an expression is matched is left to the planner.
+
+import assert from 'node:assert/strict';
+import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
+import { QueryError } from './error.ts';
+import { type Layout, layOut } from './layout.ts';
+import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
+import { parseRegex } from './regex-syntax.ts';
+import type { QueryNode } from './tree.ts';
+
+export const GROUP_DEPTH_MAX = 250;
+
+export interface QueryOptions {
+  /** Words and quoted texts are regular expressions instead of literals. */
+  readonly isRegexEnabled: boolean;
+}
+
+/** A query being read; `index` moves to the right only. */
+interface Reader {
+  readonly characters: readonly string[];
+  readonly layout: Layout;
+  readonly isRegexEnabled: boolean;
+  index: number;
+  /** Count of groups that are open. */
+  depth: number;
+  /** Index behind the last ")" that closed a group. */
+  groupEnd: number;
+}
+
+/** A piece of the query text that became a word or a value; quotes are outside of it. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * The tree of a query, flattened: no list holds a list of its own kind, none has fewer than two children.
+ * Every regular expression in it has valid syntax.
+ *
+ * Errors: QueryError, its position a code point offset into `text`.
+ * Cost: linear in the size of `text`; recursion is bound by GROUP_DEPTH_MAX.
+ */
+export function parseQuery(text: string, options: QueryOptions): QueryNode {
+  const characters = toCharacters(text);
+  if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
+  const { isRegexEnabled } = options;
+  const layout = layOut(characters, isRegexEnabled);
+  const reader = { characters, layout, isRegexEnabled, index: 0, depth: 0, groupEnd: 0 };
+  return readSides(reader);
+}
+
+/** Reads the sides of `or` up to the end of the query, or up to the ")" of the innermost group. */
+function readSides(reader: Reader): QueryNode {
+  const sides: QueryNode[] = [];
+  let items: QueryNode[] = [];
+  for (;;) {
+    reader.index = skipBlanks(reader.characters, reader.index);
+    if (isAtEnd(reader, reader.index)) break;
+    const isFirst = sides.length === 0 && items.length === 0;
+    if (isFirst || !isOperator(reader)) {
+      items.push(readItem(reader));
+      continue;
+    }
+    if (items.length === 0) throw new QueryError('two operators side by side', reader.index);
+    sides.push(listOf('and', items));
+    items = [];
+    reader.index += 'or'.length;
+  }
+  if (items.length > 0) sides.push(listOf('and', items));
+  return listOf('or', sides);
+}
+
+/** Whether the query, or the innermost open group, ends at `index`. */
+function isAtEnd(reader: Reader, index: number): boolean {
+  const character = reader.characters[index];
+  return character === undefined || (character === ')' && reader.depth > 0);
+}
+
+/** Whether the operator `or` stands at the index; the caller knows that it is not first. */
+function isOperator(reader: Reader): boolean {
+  const { characters, index } = reader;
+  if (characters[index] !== 'o' || characters[index + 1] !== 'r') return false;
+  if (!isBlank(characters[index - 1]) && reader.groupEnd !== index) return false;
+  const next = index + 'or'.length;
+  return isBlank(characters[next]) && !isAtEnd(reader, skipBlanks(characters, next));
+}
+
+/** One node for several: flattened and unwrapped. No children at all hold for nothing. */
+function listOf(kind: 'and' | 'or', nodes: readonly QueryNode[]): QueryNode {
+  const [first] = nodes;
+  if (first === undefined) return { kind: 'const', value: false };
+  if (nodes.length === 1) return first;
+  return { kind, children: nodes.flatMap((node) => (node.kind === kind ? node.children : [node])) };
+}
+
+function readItem(reader: Reader): QueryNode {
+  const { characters, layout, index } = reader;
+  if (characters[index] === '-') {
+    const target = skipBlanks(characters, index + 1);
+    const isGroup = characters[target] === '(' && layout.isBalanced(target);
+    if (isGroup || findPrefix(characters, target) !== undefined) {
+      reader.index = target;
+      return negate(isGroup ? readGroup(reader) : readFilterOrText(reader));
+    }
+  }
+  if (characters[index] === '(' && layout.isGroup(index)) return readGroup(reader);
+  return readFilterOrText(reader);
+}
+
+function negate(child: QueryNode): QueryNode {
+  const isNone = child.kind === 'const' && !child.value;
+  return isNone ? { kind: 'const', value: true } : { kind: 'not', child };
+}
+
+/** Reads the group whose "(" is at the index. */
+function readGroup(reader: Reader): QueryNode {
+  if (reader.depth === GROUP_DEPTH_MAX) {
+    throw new QueryError(`more than ${GROUP_DEPTH_MAX} nested groups`, reader.index);
+  }
+  reader.depth++;
+  reader.index++;
+  const node = readSides(reader);
+  // Invariant: the layout calls a group only what has its ")", and this walk comes to it no later.
+  assert.equal(reader.characters[reader.index], ')');
+  reader.depth--;
+  reader.index++;
+  reader.groupEnd = reader.index;
+  return node;
+}
+
+function readFilterOrText(reader: Reader): QueryNode {
+  const found = findPrefix(reader.characters, reader.index);
+  if (found !== undefined) return readFilter(reader, found);
+  const start = reader.index;
+  const span = readSpan(reader, reader.isRegexEnabled);
+  if (span.start === span.end) throw new QueryError('empty text', start);
+  return contentNode(reader, span);
+}
+
+function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
+  const { characters, layout, isRegexEnabled } = reader;
+  const start = skipBlanks(characters, end);
+  if (isAtEnd(reader, start)) throw new QueryError('missing value', end);
+  const isQuoted = layout.closingQuote(start) >= 0;
+  if (!isQuoted && findPrefix(characters, start) !== undefined) {
+    throw new QueryError('a value that begins with a prefix must be quoted', start);
+  }
+  reader.index = start;
+  const span = readSpan(reader, isPatternPrefix(prefix, isRegexEnabled));
+  if (span.start === span.end) throw new QueryError('empty value', start);
+  if (prefix.kind === 'content') return contentNode(reader, span);
+  const position = span.start;
+  if (prefix.kind === 'pattern') {
+    return { kind: 'pattern', prefix: prefix.name, pattern: readPattern(reader, span), position };
+  }
+  const value = literalOf(reader, span);
+  if (prefix.kind === 'enum' && !prefix.values.includes(value)) {
+    throw new QueryError(`value of ${prefix.name}: must be ${prefix.values.join(', ')}`, position);
+  }
+  return { kind: 'value', prefix: prefix.name, value, position };
+}
+
+/** Moves over the quoted text or the word at the index. */
+function readSpan(reader: Reader, isPattern: boolean): Span {
+  const { characters, layout, index } = reader;
+  const quote = layout.closingQuote(index);
+  if (quote >= 0) {
+    reader.index = quote + 1;
+    return { start: index + 1, end: quote };
+  }
+  reader.index = reader.depth > 0 ? layout.wordEnd(index, isPattern) : runEnd(characters, index);
+  return { start: index, end: reader.index };
+}
+
+/** Outside of all groups a word goes on to the next blank. */
+function runEnd(characters: readonly string[], index: number): number {
+  let end = index;
+  while (end < characters.length && !isBlank(characters[end])) end++;
+  return end;
+}
+
+function contentNode(reader: Reader, span: Span): QueryNode {
+  const position = span.start;
+  return reader.isRegexEnabled
+    ? { kind: 'regex', pattern: readPattern(reader, span), position }
+    : { kind: 'text', text: literalOf(reader, span), position };
+}
+
+function readPattern(reader: Reader, span: Span): string {
+  const pattern = textOf(reader.characters, span.start, span.end);
+  parseRegex(pattern, span.start);
+  return pattern;
+}
+
+/** The text of a span that is no pattern: `\"` and `\\` lose their backslash, no other does. */
+function literalOf(reader: Reader, span: Span): string {
+  return textOf(reader.characters, span.start, span.end).replaceAll(/\\(["\\])/g, '$1');
+}

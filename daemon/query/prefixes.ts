@@ -1,0 +1,58 @@
+// The prefixes of API.md 9.3: which names there are and what kind of value follows each. Whether the
+// value holds for a doc is the planner's business.
+
+import type { PatternNode, ValuePrefix } from './tree.ts';
+
+/** What the value of a prefix is; `name` is the long form of the prefix. */
+export type Prefix =
+  | { readonly kind: 'pattern'; readonly name: PatternNode['prefix'] }
+  | { readonly kind: 'text'; readonly name: Exclude<ValuePrefix, EnumPrefix> }
+  | { readonly kind: 'enum'; readonly name: EnumPrefix; readonly values: readonly string[] }
+  | { readonly kind: 'content' };
+
+type EnumPrefix = 'archived' | 'fork' | 'visibility';
+
+const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
+  ['repo', { kind: 'pattern', name: 'repo' }],
+  ['r', { kind: 'pattern', name: 'repo' }],
+  ['file', { kind: 'pattern', name: 'file' }],
+  ['f', { kind: 'pattern', name: 'file' }],
+  ['sym', { kind: 'pattern', name: 'sym' }],
+  ['content', { kind: 'content' }],
+  ['c', { kind: 'content' }],
+  ['lang', { kind: 'text', name: 'lang' }],
+  ['rev', { kind: 'text', name: 'rev' }],
+  ['context', { kind: 'text', name: 'context' }],
+  ['reposet', { kind: 'text', name: 'reposet' }],
+  ['archived', { kind: 'enum', name: 'archived', values: ['yes', 'no', 'only'] }],
+  ['fork', { kind: 'enum', name: 'fork', values: ['yes', 'no', 'only'] }],
+  ['visibility', { kind: 'enum', name: 'visibility', values: ['public', 'private', 'any'] }],
+]);
+
+const NAME_SIZE_MAX = Math.max(...[...PREFIXES.keys()].map((name) => name.length));
+
+export interface FoundPrefix {
+  readonly prefix: Prefix;
+  /** Index after the colon. */
+  readonly end: number;
+}
+
+/** The prefix and colon that start at `index`, if they do. */
+export function findPrefix(characters: readonly string[], index: number): FoundPrefix | undefined {
+  let name = '';
+  for (let i = index; i <= index + NAME_SIZE_MAX; i++) {
+    const character = characters[i];
+    if (character === ':') {
+      const prefix = PREFIXES.get(name);
+      return prefix && { prefix, end: i + 1 };
+    }
+    if (character === undefined || character < 'a' || character > 'z') return undefined;
+    name += character;
+  }
+  return undefined;
+}
+
+/** Whether the value of `prefix` is a regular expression. */
+export function isPatternPrefix(prefix: Prefix, isRegexEnabled: boolean): boolean {
+  return prefix.kind === 'pattern' || (prefix.kind === 'content' && isRegexEnabled);
+}

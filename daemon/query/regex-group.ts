@@ -1,0 +1,70 @@
+// Heads of groups in the regular expression syntax: names and flags. What has no place in RE2 (look-around,
+// back-references by name, atomic groups, comments) is refused here.
+
+import { failAt, peek, tryTake } from './regex-reader.ts';
+import type { RegexFlags, RegexReader } from './regex-reader.ts';
+
+/**
+ * Reads what follows `(?`: a name, or flags, which are set. `flags`: they were all, up to the ")", and hold
+ * for the rest of the group around them.
+ */
+export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' | 'group' {
+  if (tryTake(reader, 'P') || peek(reader) === '<') {
+    readGroupName(reader, groupStart);
+    return 'group';
+  }
+  let isOn = true;
+  let isFlagDue = false;
+  for (;;) {
+    const character = peek(reader);
+    if (character === undefined) failAt(reader, groupStart, 'group without )');
+    const changed = changeFlag(reader.flags, character, isOn);
+    if (changed !== undefined) {
+      reader.flags = changed;
+      isFlagDue = false;
+    } else if (character === '-' && isOn) {
+      isOn = false;
+      isFlagDue = true;
+    } else if ((character === ')' || character === ':') && !isFlagDue) {
+      reader.index++;
+      return character === ')' ? 'flags' : 'group';
+    } else {
+      failAt(reader, reader.index, 'unsupported kind of group');
+    }
+    reader.index++;
+  }
+}
+
+function changeFlag(flags: RegexFlags, letter: string, isOn: boolean): RegexFlags | undefined {
+  switch (letter) {
+    case 'i':
+      return { ...flags, isFolded: isOn };
+    case 'm':
+      return { ...flags, hasLines: isOn };
+    case 's':
+      return { ...flags, hasNewline: isOn };
+    case 'U':
+      return { ...flags, isLazy: isOn };
+    default:
+      return undefined;
+  }
+}
+
+/** `<name>` of letters, digits and underscores, used once. */
+function readGroupName(reader: RegexReader, groupStart: number): void {
+  const isNamed = tryTake(reader, '<');
+  const start = reader.index;
+  if (isNamed) skipWord(reader);
+  const name = reader.characters.slice(start, reader.index).join('');
+  if (peek(reader) === undefined) failAt(reader, groupStart, 'group without )');
+  if (name === '' || peek(reader) !== '>') {
+    failAt(reader, reader.index, 'bad name or unsupported kind of group');
+  }
+  if (reader.names.has(name)) failAt(reader, start, `second group named ${name}`);
+  reader.names.add(name);
+  reader.index++;
+}
+
+function skipWord(reader: RegexReader): void {
+  while (/^\w$/.test(peek(reader) ?? '')) reader.index++;
+}

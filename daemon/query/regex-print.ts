@@ -1,0 +1,41 @@
+// The canonical text of a syntax tree, for tests, logs and explain: one short operator a node, flags
+// resolved. `a(?i:b)+$` prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`.
+
+import type { ClassNode, RegexTree } from './regex-tree.ts';
+
+/** Canonical text of `tree`. */
+export function printRegex(tree: RegexTree): string {
+  switch (tree.kind) {
+    case 'literal':
+      return `'${String.fromCodePoint(tree.codePoint)}'${tree.isFolded ? '/i' : ''}`;
+    case 'any':
+      return tree.hasNewline ? 'any' : 'anyInLine';
+    case 'class':
+      return printClass(tree);
+    case 'assertion':
+      return tree.at;
+    case 'repeat': {
+      const counts = `${tree.min},${tree.max ?? ''}`;
+      return `${tree.isLazy ? 'lazy' : 'repeat'}(${counts}, ${printRegex(tree.child)})`;
+    }
+    case 'sequence':
+      return `seq(${tree.children.map(printRegex).join(', ')})`;
+    default:
+      return `or(${tree.children.map(printRegex).join(', ')})`;
+  }
+}
+
+/** Ranges with their last code points, in hexadecimal: `[^61-7a Greek]/i`. */
+function printClass({ ranges, properties, isNegated, isFolded }: ClassNode): string {
+  const members = [
+    ...ranges.map(({ start, end }) =>
+      end === start + 1 ? hexadecimal(start) : `${hexadecimal(start)}-${hexadecimal(end - 1)}`,
+    ),
+    ...properties.map((property) => `${property.isNegated ? '!' : ''}${property.name}`),
+  ];
+  return `[${isNegated ? '^' : ''}${members.join(' ')}]${isFolded ? '/i' : ''}`;
+}
+
+function hexadecimal(codePoint: number): string {
+  return codePoint.toString(16);
+}

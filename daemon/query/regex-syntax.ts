@@ -1,0 +1,242 @@
+// Regular expression text to syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line from
+// the start. What RE2 does not have is refused: look-around, back-references, possessive and doubled
+// repeats. Escapes live in regex-reader.ts, classes in
+// regex-class.ts, heads of groups in regex-group.ts; matching is left to others.
+
+import { toCharacters } from './characters.ts';
+import { readClass, tryReadClassEscape } from './regex-class.ts';
+import { readGroupHead } from './regex-group.ts';
+import { failAt, peek, readEscapedCodePoint, tryTake } from './regex-reader.ts';
+import type { RegexFlags, RegexReader } from './regex-reader.ts';
+import type { Assertion, RegexTree, RepeatNode } from './regex-tree.ts';
+
+/** Unit: bytes of UTF-8. */
+export const PATTERN_SIZE_MAX = 4096;
+/** Of one repeat, and of the product of nested ones. */
+export const REPEAT_MAX = 1000;
+export const PATTERN_DEPTH_MAX = 250;
+
+const FLAGS: RegexFlags = { isFolded: false, hasLines: true, hasNewline: false, isLazy: false };
+
+const ASSERTION_ESCAPES: ReadonlyMap<string, Assertion> = new Map([
+  ['A', 'textStart'],
+  ['z', 'textEnd'],
+  ['b', 'wordBorder'],
+  ['B', 'notWordBorder'],
+]);
+
+/** A tree and how often its nested counted repeats multiply what is in them. */
+interface Parsed {
+  readonly tree: RegexTree;
+  readonly repeatProduct: number;
+}
+
+/** Counts of a repeat operator. `countIndex` is where a count that does not fit stands. */
+interface Counts {
+  readonly min: number;
+  readonly max?: number;
+  readonly countIndex: number;
+}
+
+/**
+ * The syntax tree of a pattern.
+ *
+ * @param position  where the pattern stands in the query, in code points
+ *
+ * Errors: QueryError at the culprit: an unclosed group or class at its opening character, a lone backslash
+ * at itself, a pattern above PATTERN_SIZE_MAX at its start, else the first character that does not fit.
+ * Cost: linear in the pattern; recursion is bound by PATTERN_DEPTH_MAX.
+ */
+export function parseRegex(pattern: string, position = 0): RegexTree {
+  const characters = toCharacters(pattern);
+  const reader: RegexReader = {
+    characters,
+    position,
+    posixEnd: characters.findLastIndex(
+      (_, i) => characters[i] === ':' && characters[i + 1] === ']',
+    ),
+    names: new Set(),
+    index: 0,
+    flags: FLAGS,
+    depth: 0,
+  };
+  const size = Buffer.byteLength(pattern);
+  if (size > PATTERN_SIZE_MAX) {
+    failAt(reader, 0, `${size} bytes, at most ${PATTERN_SIZE_MAX}`);
+  }
+  const { tree } = readChoice(reader);
+  if (peek(reader) === ')') failAt(reader, reader.index, ') without (');
+  return tree;
+}
+
+/** Reads alternatives up to the end or to a ")". */
+function readChoice(reader: RegexReader): Parsed {
+  const children: RegexTree[] = [];
+  let repeatProduct = 1;
+  do {
+    const parsed = readSequence(reader);
+    children.push(parsed.tree);
+    repeatProduct = Math.max(repeatProduct, parsed.repeatProduct);
+  } while (tryTake(reader, '|'));
+  return { tree: unwrap('choice', children), repeatProduct };
+}
+
+function readSequence(reader: RegexReader): Parsed {
+  const items: Parsed[] = [];
+  // Why: `a**` is refused, but in RE2 flags between the two make them one repeat inside the other.
+  let isRepeatable = false;
+  for (;;) {
+    const character = peek(reader);
+    if (character === undefined || character === '|' || character === ')') break;
+    const start = reader.index;
+    const counts = tryReadCounts(reader);
+    if (counts !== undefined) {
+      const last = isRepeatable ? items.pop() : undefined;
+      if (last === undefined) failAt(reader, start, 'nothing to repeat');
+      items.push(repeat(reader, last, counts));
+      isRepeatable = false;
+    } else {
+      items.push(...readAtoms(reader));
+      isRepeatable = items.length > 0;
+    }
+  }
+  const children = items.map((item) => item.tree);
+  const repeatProduct = items.reduce((product, item) => Math.max(product, item.repeatProduct), 1);
+  return { tree: unwrap('sequence', children), repeatProduct };
+}
+
+function unwrap(kind: 'sequence' | 'choice', children: readonly RegexTree[]): RegexTree {
+  const [first] = children;
+  return first !== undefined && children.length === 1 ? first : { kind, children };
+}
+
+/** Reads a repeat operator without its question mark; a `{` that begins none is a literal. */
+function tryReadCounts(reader: RegexReader): Counts | undefined {
+  const countIndex = reader.index;
+  if (tryTake(reader, '*')) return { min: 0, countIndex };
+  if (tryTake(reader, '+')) return { min: 1, countIndex };
+  if (tryTake(reader, '?')) return { min: 0, max: 1, countIndex };
+  if (peek(reader) !== '{') return undefined;
+  const counts = tryReadBraces(reader);
+  if (counts === undefined) reader.index = countIndex;
+  return counts;
+}
+
+/** `{2}`, `{2,}`, `{2,4}`. The index is undefined behind anything else. */
+function tryReadBraces(reader: RegexReader): Counts | undefined {
+  reader.index++;
+  const minIndex = reader.index;
+  const min = tryReadCount(reader);
+  if (min === undefined) return undefined;
+  if (tryTake(reader, '}')) return { min, max: min, countIndex: minIndex };
+  if (!tryTake(reader, ',')) return undefined;
+  if (tryTake(reader, '}')) return { min, countIndex: minIndex };
+  const maxIndex = reader.index;
+  const max = tryReadCount(reader);
+  if (max === undefined || !tryTake(reader, '}')) return undefined;
+  return { min, max, countIndex: min > REPEAT_MAX ? minIndex : maxIndex };
+}
+
+/** A decimal number without leading zeros. */
+function tryReadCount(reader: RegexReader): number | undefined {
+  let digits = '';
+  while (/^[0-9]$/.test(peek(reader) ?? '')) {
+    digits += peek(reader);
+    reader.index++;
+  }
+  return digits === '' || /^0./.test(digits) ? undefined : Number(digits);
+}
+
+/** Repeats `item`; the index is behind the counts. */
+function repeat(reader: RegexReader, item: Parsed, counts: Counts): Parsed {
+  const { min, max, countIndex } = counts;
+  if (min > REPEAT_MAX || (max ?? 0) > REPEAT_MAX) {
+    failAt(reader, countIndex, `repeat count above ${REPEAT_MAX}`);
+  }
+  if (max !== undefined && max < min) failAt(reader, countIndex, 'repeat counts run backwards');
+  const factor = max ?? Math.max(min, 1);
+  const repeatProduct = item.repeatProduct * factor;
+  if (repeatProduct > REPEAT_MAX) {
+    failAt(reader, countIndex, `nested repeat counts multiply to more than ${REPEAT_MAX}`);
+  }
+  const isLazy = tryTake(reader, '?') !== reader.flags.isLazy;
+  const node: RepeatNode = { kind: 'repeat', child: item.tree, min, isLazy };
+  return { tree: max === undefined ? node : { ...node, max }, repeatProduct };
+}
+
+/** What comes next: mostly one atom; none for flags, several for `\Q...\E`. */
+function readAtoms(reader: RegexReader): readonly Parsed[] {
+  switch (peek(reader)) {
+    case '(':
+      return readGroup(reader);
+    case '[':
+      return [atom(readClass(reader))];
+    case '\\':
+      return readBackslash(reader);
+    case '.':
+      reader.index++;
+      return [atom({ kind: 'any', hasNewline: reader.flags.hasNewline })];
+    case '^':
+      reader.index++;
+      return [atom({ kind: 'assertion', at: reader.flags.hasLines ? 'lineStart' : 'textStart' })];
+    case '$':
+      reader.index++;
+      return [atom({ kind: 'assertion', at: reader.flags.hasLines ? 'lineEnd' : 'textEnd' })];
+    default:
+      return [readLiteral(reader)];
+  }
+}
+
+function atom(tree: RegexTree): Parsed {
+  return { tree, repeatProduct: 1 };
+}
+
+/** Reads the character at the index as itself. */
+function readLiteral(reader: RegexReader): Parsed {
+  const codePoint = peek(reader)?.codePointAt(0) ?? 0;
+  reader.index++;
+  return literal(reader, codePoint);
+}
+
+function literal(reader: RegexReader, codePoint: number): Parsed {
+  return atom({ kind: 'literal', codePoint, isFolded: reader.flags.isFolded });
+}
+
+function readBackslash(reader: RegexReader): readonly Parsed[] {
+  if (tryTake(reader, String.raw`\Q`)) return readQuoted(reader);
+  const at = ASSERTION_ESCAPES.get(peek(reader, 1) ?? '');
+  if (at !== undefined) {
+    reader.index += 2;
+    return [atom({ kind: 'assertion', at })];
+  }
+  const set = tryReadClassEscape(reader);
+  if (set !== undefined) return [atom(set)];
+  reader.index++;
+  return [literal(reader, readEscapedCodePoint(reader))];
+}
+
+/** The inside of `\Q...\E`; without `\E` it goes on to the end. */
+function readQuoted(reader: RegexReader): readonly Parsed[] {
+  const literals: Parsed[] = [];
+  while (peek(reader) !== undefined && !tryTake(reader, String.raw`\E`)) {
+    literals.push(readLiteral(reader));
+  }
+  return literals;
+}
+
+/** Reads the group or the flags whose "(" is at the index. */
+function readGroup(reader: RegexReader): readonly Parsed[] {
+  const start = reader.index;
+  const outerFlags = reader.flags;
+  reader.index++;
+  if (tryTake(reader, '?') && readGroupHead(reader, start) === 'flags') return [];
+  if (reader.depth === PATTERN_DEPTH_MAX) {
+    failAt(reader, start, `more than ${PATTERN_DEPTH_MAX} nested groups`);
+  }
+  reader.depth++;
+  const parsed = readChoice(reader);
+  reader.depth--;
+  if (!tryTake(reader, ')')) failAt(reader, start, 'group without )');
+  reader.flags = outerFlags;
+  return [parsed];
+}

@@ -1,0 +1,72 @@
+// A parsed regular expression as a tree of plain values. Flags are resolved: every node says itself
+// whether it folds case or is lazy, so no later stage tracks them. Groups leave no node of their own,
+// since nothing here captures; they only shape the tree.
+
+/** Half-open range of code points. */
+export interface CodePointRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One code point; `isFolded`: in any case. */
+export interface LiteralNode {
+  readonly kind: 'literal';
+  readonly codePoint: number;
+  readonly isFolded: boolean;
+}
+
+/** Any one code point, newline included or not. */
+export interface AnyNode {
+  readonly kind: 'any';
+  readonly hasNewline: boolean;
+}
+
+/** `\p{name}`, or `\P{name}` if negated, inside a class; a general category, a script or `Any`. */
+export interface UnicodeProperty {
+  readonly name: string;
+  readonly isNegated: boolean;
+}
+
+/** One code point of a set; folding applies to the set before the negation does. */
+export interface ClassNode {
+  readonly kind: 'class';
+  /** Ascending, neither overlapping nor adjacent. */
+  readonly ranges: readonly CodePointRange[];
+  readonly properties: readonly UnicodeProperty[];
+  readonly isNegated: boolean;
+  readonly isFolded: boolean;
+}
+
+/** Holds between two code points. `lineStart` and `lineEnd` hold at the ends of the text too. */
+export interface AssertionNode {
+  readonly kind: 'assertion';
+  readonly at: Assertion;
+}
+
+export type Assertion =
+  'lineStart' | 'lineEnd' | 'textStart' | 'textEnd' | 'wordBorder' | 'notWordBorder';
+
+export interface RepeatNode {
+  readonly kind: 'repeat';
+  readonly child: RegexTree;
+  readonly min: number;
+  /** Absent: without bound. */
+  readonly max?: number;
+  /** As few as possible are tried first. */
+  readonly isLazy: boolean;
+}
+
+/** Children one after the other; none: the empty text. Never exactly one. */
+export interface SequenceNode {
+  readonly kind: 'sequence';
+  readonly children: readonly RegexTree[];
+}
+
+/** At least two children, the earlier preferred. */
+export interface ChoiceNode {
+  readonly kind: 'choice';
+  readonly children: readonly RegexTree[];
+}
+
+export type RegexTree =
+  LiteralNode | AnyNode | ClassNode | AssertionNode | RepeatNode | SequenceNode | ChoiceNode;

@@ -1,0 +1,313 @@
+// Runs the git command line: the only place of the daemon that starts git. Each process gets a
+// scrubbed environment, fixed settings that keep a hostile repository from running programs, its
+// own process group (so that helpers of git die with it), a time limit and an abort signal. Callers
+// give the arguments and put `--end-of-options` or `--` before what a user typed; what the output
+// means is theirs.
+
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+export interface GitOptions {
+  /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
+  readonly repoPath?: string;
+  /** True: commands see the files below `repoPath`, which must be the root of a work tree. */
+  readonly usesWorkTree?: boolean;
+  /** More variables, for example credentials of a fetch; they win over the fixed ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** 0 = none; default `GIT_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunOptions extends GitOptions {
+  /** Written to standard input. */
+  readonly input?: string | Uint8Array;
+  /** Inclusive; default `GIT_OUTPUT_SIZE_MAX`. */
+  readonly outputSizeMax?: number;
+}
+
+export const GIT_TIMEOUT_MS = 30_000;
+export const GIT_OUTPUT_SIZE_MAX = 1 << 30;
+
+const STDERR_SIZE_MAX = 64 * 1024;
+const DETAIL_LENGTH_MAX = 300;
+
+export type GitFailure = 'exit' | 'not_started' | 'timeout' | 'aborted' | 'output_too_large';
+
+/** git failed. The message names the sub-command, never its arguments: they may hold credentials. */
+export class GitError extends Error {
+  override readonly name = 'GitError';
+  readonly command: string;
+  readonly failure: GitFailure;
+  /** Absent unless `failure` is `exit` and no signal ended the process. */
+  readonly exitCode: number | undefined;
+  /** First line that git wrote to standard error, credentials masked; may be empty. */
+  readonly detail: string;
+
+  constructor(command: string, failure: GitFailure, exitCode: number | undefined, detail: string) {
+    super(
+      `git ${command}: ${describeFailure(failure, exitCode)}${detail === '' ? '' : `: ${detail}`}`,
+    );
+    this.command = command;
+    this.failure = failure;
+    this.exitCode = exitCode;
+    this.detail = detail;
+  }
+}
+
+const FAILURE_TEXTS: Readonly<Record<Exclude<GitFailure, 'exit'>, string>> = {
+  not_started: 'could not be started',
+  timeout: 'time limit exceeded',
+  aborted: 'aborted',
+  output_too_large: 'output too large',
+};
+
+function describeFailure(failure: GitFailure, exitCode: number | undefined): string {
+  if (failure !== 'exit') return FAILURE_TEXTS[failure];
+  return exitCode === undefined ? 'ended by a signal' : `exit code ${exitCode}`;
+}
+
+/** A running git. The owner must await `ended`. */
+export interface GitProcess {
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Settles when the process has ended and its output is drained; rejects with a GitError. */
+  readonly ended: Promise<void>;
+  /** Kills the process group. `ended` rejects with `failure`. */
+  kill(failure: GitFailure): void;
+}
+
+// Why: hooks and the file system monitor are programs that a repository may name. `safe.directory`:
+// the daemon often reads repositories of another user (mounted folders); the ownership check guards
+// against exactly those programs, which are off. The account's own ignore and attribute files must
+// not change what is indexed.
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'safe.directory=*',
+  'core.excludesFile=/dev/null',
+  'core.attributesFile=/dev/null',
+];
+
+// Why a list of what passes: the daemon's own environment may hold secrets and GIT_* variables.
+const PASSED_VARIABLES = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SystemRoot',
+  'SSH_AUTH_SOCK',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+  'no_proxy',
+];
+
+function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of PASSED_VARIABLES) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return {
+    ...env,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    // Why: an object id must name its own content, and a partial clone must not fetch while it is read.
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    ...extra,
+  };
+}
+
+/**
+ * The folder with the objects and refs of the repository at `repoPath`. Naming it keeps git from
+ * looking for a repository in the folders above.
+ */
+export function gitDirOf(repoPath: string): string {
+  const inner = path.join(repoPath, '.git');
+  return existsSync(inner) ? inner : repoPath;
+}
+
+function globalArguments(options: GitOptions): string[] {
+  const args = ['--no-pager', '--literal-pathspecs'];
+  for (const setting of SETTINGS) args.push('-c', setting);
+  if (options.repoPath === undefined) return args;
+  args.push(`--git-dir=${gitDirOf(options.repoPath)}`);
+  if (options.usesWorkTree === true) args.push(`--work-tree=${options.repoPath}`);
+  return args;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+const liveChildren = new Set<Child>();
+process.once('exit', () => {
+  for (const child of liveChildren) killGroup(child);
+});
+
+function killGroup(child: Child): void {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL');
+    else process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // The group has ended already.
+  }
+}
+
+/** First line of what git wrote to standard error, without the user part of addresses. */
+function firstLine(stderr: string): string {
+  const line = stderr.split('\n', 1)[0] ?? '';
+  return line
+    .replace(/^(?:fatal|error): /, '')
+    .replace(/:\/\/[^/\s@]*@/g, '://***@')
+    .replace(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, DETAIL_LENGTH_MAX);
+}
+
+/**
+ * Starts git with open standard input and output. The time limit counts from the start.
+ *
+ * @param args  the sub-command first
+ *
+ * Errors: none at once; `ended` rejects with a GitError.
+ */
+export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
+  const child: Child = spawn('git', [...globalArguments(options), ...args], {
+    cwd: options.repoPath,
+    env: gitEnvironment(options.env ?? {}),
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: true,
+    windowsHide: true,
+  });
+  liveChildren.add(child);
+  let failure: GitFailure = 'exit';
+  const kill = (cause: GitFailure): void => {
+    failure = cause;
+    killGroup(child);
+    // Why: a helper that left the group would keep the pipe open, and `ended` waits for the pipe.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  // Errors of the pipe (the process ended early) show in the exit code.
+  child.stdin.on('error', () => undefined);
+  const release = limitLife(options, kill);
+  const ended = waitForEnd(child, args[0] ?? '', options, () => failure).finally(() => {
+    release();
+    liveChildren.delete(child);
+  });
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill };
+}
+
+/** Arms the time limit and the abort signal; the result disarms them. */
+function limitLife(options: GitOptions, kill: (cause: GitFailure) => void): () => void {
+  const timeoutMs = options.timeoutMs ?? GIT_TIMEOUT_MS;
+  const timer = timeoutMs === 0 ? undefined : setTimeout(() => kill('timeout'), timeoutMs);
+  const onAbort = (): void => kill('aborted');
+  if (options.signal?.aborted === true) onAbort();
+  options.signal?.addEventListener('abort', onAbort, { once: true });
+  return () => {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', onAbort);
+  };
+}
+
+function waitForEnd(
+  child: Child,
+  command: string,
+  options: GitOptions,
+  failureOf: () => GitFailure,
+): Promise<void> {
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (stderr.length < STDERR_SIZE_MAX) stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', () => {
+      const isFolderMissing = options.repoPath !== undefined && !existsSync(options.repoPath);
+      const detail = isFolderMissing
+        ? 'the repository folder is gone'
+        : 'is git installed and in PATH?';
+      reject(new GitError(command, 'not_started', undefined, detail));
+    });
+    child.once('close', (code) => {
+      const failure = failureOf();
+      if (failure === 'exit' && code === 0) resolve();
+      else reject(new GitError(command, failure, code ?? undefined, firstLine(stderr)));
+    });
+  });
+}
+
+/**
+ * Runs git to its end and returns what it wrote to standard output.
+ *
+ * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`.
+ */
+export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
+  const git = startGit(args, options);
+  const outputSizeMax = options.outputSizeMax ?? GIT_OUTPUT_SIZE_MAX;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  git.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > outputSizeMax) git.kill('output_too_large');
+    else chunks.push(chunk);
+  });
+  git.stdin.end(options.input ?? '');
+  await git.ended;
+  return Buffer.concat(chunks, size);
+}
+
+/**
+ * As `runGit`, as UTF-8 text without the line end; undefined where git ends with an exit code above
+ * 0.
+ */
+export async function tryGit(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string | undefined> {
+  try {
+    return (await runGit(args, options)).toString('utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    if (error instanceof GitError && error.failure === 'exit' && error.exitCode !== undefined)
+      return undefined;
+    throw error;
+  }
+}
+
+let version: Promise<[major: number, minor: number]> | undefined;
+
+/**
+ * Version of the installed git, asked once.
+ *
+ * Errors: GitError if git cannot be started.
+ */
+export function gitVersion(): Promise<[major: number, minor: number]> {
+  version ??= askVersion().catch((error: unknown) => {
+    version = undefined;
+    throw error;
+  });
+  return version;
+}
+
+async function askVersion(): Promise<[major: number, minor: number]> {
+  const found = /(\d+)\.(\d+)/.exec((await runGit(['version'])).toString('latin1'));
+  return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
+}

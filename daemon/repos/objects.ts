@@ -1,0 +1,155 @@
+// Lists what a repository holds: the tree of a commit, the children of one folder, the files of a
+// work tree, and what single names stand for. Blobs in bulk are read by blob-reader.ts.
+
+import { runGit, tryGit } from './git.ts';
+import { splitRecords, type NamedPath } from './paths.ts';
+
+export interface TreeEntry extends NamedPath {
+  /** 0o100644, 0o100755 or 0o120000 (symbolic link: the blob is its target). */
+  readonly mode: number;
+  readonly oid: string;
+  /** Bytes of the blob. */
+  readonly size: number;
+}
+
+export interface TreeListing {
+  /** In git order: by the bytes of the path. */
+  readonly entries: TreeEntry[];
+  readonly submodulePaths: string[];
+}
+
+export interface ReadOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * All blobs of the tree of a commit.
+ *
+ * @param commit  object id, or a revision that is known to resolve
+ *
+ * Errors: GitError.
+ */
+export async function listTree(
+  repoPath: string,
+  commit: string,
+  options: ReadOptions = {},
+): Promise<TreeListing> {
+  const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit];
+  const output = await runGit(args, { timeoutMs: 0, ...options, repoPath });
+  const entries: TreeEntry[] = [];
+  const submodulePaths: string[] = [];
+  for (const [text, bytes] of splitRecords(output)) {
+    // Source: `<mode> <type> <oid> <size, padded>\t<path>`.
+    const tab = text.indexOf('\t');
+    const [mode = '', type, oid = '', size] = text.slice(0, tab).split(/ +/);
+    const path = text.slice(tab + 1);
+    if (type !== 'blob') {
+      submodulePaths.push(path);
+      continue;
+    }
+    const entry = { path, mode: Number.parseInt(mode, 8), oid, size: Number(size) || 0 };
+    entries.push(
+      bytes === undefined ? entry : { ...entry, rawPath: Uint8Array.from(bytes.subarray(tab + 1)) },
+    );
+  }
+  return { entries, submodulePaths };
+}
+
+/**
+ * Paths that git counts to a work tree: tracked, or untracked and not ignored. Among them are
+ * tracked files that are gone from the disk, submodules, and nested repositories (their path ends
+ * in `/`).
+ *
+ * @param within  only this path, or what lies below it
+ *
+ * Errors: GitError.
+ */
+export async function listWorktree(
+  repoPath: string,
+  options: ReadOptions & { within?: string } = {},
+): Promise<NamedPath[]> {
+  const args = [
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--full-name',
+    '--',
+  ];
+  if (options.within !== undefined) args.push(options.within);
+  const output = await runGit(args, {
+    repoPath,
+    usesWorkTree: true,
+    timeoutMs: options.timeoutMs ?? 0,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  const paths = new Map<string, NamedPath>();
+  for (const [path, bytes] of splitRecords(output)) {
+    if (bytes === undefined) paths.set(path, { path });
+    else paths.set(`\0${bytes.toString('latin1')}`, { path, rawPath: Uint8Array.from(bytes) });
+  }
+  return [...paths.values()];
+}
+
+export interface ObjectInfo {
+  readonly oid: string;
+  /** `blob`, `tree`, `commit` or `tag`. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+const OBJECT_INFO = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)$/;
+
+/**
+ * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no
+ * such object. One process for all of them (8 ms), and one more for each name with a line break in
+ * it.
+ *
+ * Errors: GitError.
+ */
+export async function findObjects(
+  repoPath: string,
+  names: readonly string[],
+  options: ReadOptions = {},
+): Promise<(ObjectInfo | undefined)[]> {
+  const lines = await Promise.all(
+    names.map(async (name) => {
+      if (!name.includes('\n')) return name;
+      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', name];
+      return (await tryGit(args, { ...options, repoPath })) ?? '0'.repeat(40);
+    }),
+  );
+  const output = await runGit(['cat-file', '--batch-check'], {
+    ...options,
+    repoPath,
+    input: `${lines.join('\n')}\n`,
+  });
+  const answers = output.toString('utf8').split('\n');
+  return lines.map((_, index) => {
+    const [, oid, type, size] = OBJECT_INFO.exec(answers[index] ?? '') ?? [];
+    if (oid === undefined || type === undefined) return undefined;
+    return { oid, type, size: Number(size) };
+  });
+}
+
+/**
+ * Paths of the children of one folder of a commit.
+ *
+ * @param folder  "" for the root
+ *
+ * Errors: GitError.
+ */
+export async function listFolder(
+  repoPath: string,
+  commit: string,
+  folder: string,
+  options: ReadOptions = {},
+): Promise<string[]> {
+  const args = ['ls-tree', '-z', '--name-only', '--full-tree', '--end-of-options', commit];
+  if (folder !== '') args.push('--', `${folder}/`);
+  const output = await runGit(args, { ...options, repoPath });
+  return [...splitRecords(output)].map(([path]) => path);
+}

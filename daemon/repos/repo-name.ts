@@ -1,0 +1,49 @@
+// Names of repos from addresses: `https://user@host:8443/owner/name.git` and
+// `git@host:owner/name.git` give `host:8443/owner/name` and `host/owner/name`. Pure text; where an
+// address comes from is the caller's.
+
+/**
+ * `user@host:path`: the colon comes before every slash, and the host has two characters (`C:\` is a
+ * drive).
+ */
+const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[^\]\s]+\]|[^:/\s[\]]{2,}):(?!\/\/)(.+)$/s;
+
+/**
+ * The repo name that the address of a remote gives: host, with the port if there is one, and path,
+ * without `.git`, user and password. Undefined for paths of this machine and for what is no
+ * address.
+ */
+export function repoNameFromUrl(address: string): string | undefined {
+  const text = address.trim();
+  const scpLike = SCP_LIKE.exec(text);
+  if (scpLike !== null) return joinName(scpLike[1] ?? '', scpLike[2] ?? '');
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  if (url.protocol === 'file:') return undefined;
+  return joinName(url.host, decodePath(url.pathname));
+}
+
+function joinName(host: string, path: string): string | undefined {
+  const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
+  const last = segments.pop()?.replace(/\.git$/, '');
+  if (last !== undefined && last !== '') segments.push(last);
+  if (host === '' || segments.length === 0 || segments.includes('..')) return undefined;
+  return [host.toLowerCase(), ...segments].join('/').replace(/\p{Cc}/gu, '');
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** `name`, or `name-2`, `name-3` ... : the first of them that is not in `taken`. */
+export function freeRepoName(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  for (let suffix = 2; ; suffix++) {
+    const candidate = `${name}-${suffix}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// The command `trawl` of a checkout: installs what is missing, builds what is stale, then runs the
+// command line in this same process.
+
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { ensureInstalled } from './install.mjs';
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+
+ensureInstalled(root);
+// Why a child: the build reads its own arguments (--force) and exits on failure.
+const build = spawnSync(process.execPath, [path.join(root, 'scripts', 'build.mjs')], {
+  stdio: ['ignore', 2, 2],
+});
+if (build.status !== 0) process.exit(2);
+await import(pathToFileURL(path.join(root, 'build', 'daemon', 'cli', 'main.js')).href);

@@ -1,0 +1,406 @@
+// The benchmark's own code: statistics, tables, case data, reference counts, and measuring against a server
+// that scans. No times are asserted.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { COMMON_CASES, LINUX_CASES, quoteLiteral } from '../../bench/cases.ts';
+import type { BenchCase } from '../../bench/cases.ts';
+import { createClient, rangesByPath, searchAllThrough } from '../../bench/client.ts';
+import { compareMatches, describeReport, runDifferential } from '../../bench/differential.ts';
+import { expectedCases, expectedCorpora, findExpected } from '../../bench/expected.ts';
+import { findPeers, measurePeers } from '../../bench/peers.ts';
+import { findInLinks, readLinks } from '../../bench/links.ts';
+import { countLines, mergeRanges, referenceCounts } from '../../bench/reference.ts';
+import { formatCases, formatSummary, hasWrongCase } from '../../bench/report.ts';
+import type { RunReport } from '../../bench/report.ts';
+import { QUICK_EFFORT, findProblem, measureCase, measureThroughput } from '../../bench/runner.ts';
+import { drawSamples, seededRandom } from '../../bench/samples.ts';
+import { formatMs, formatTable, median, quantile } from '../../bench/statistics.ts';
+import { summarizeLatency } from '../../bench/statistics.ts';
+import { startFakeDaemon } from './fake-daemon.ts';
+
+const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
+const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
+
+/** A small tree with a binary file, a hidden file, an ignored file and two letter cases. */
+function withTree(use: (root: string) => Promise<void>): () => Promise<void> {
+  return async () => {
+    const root = mkdtempSync(path.join(tmpdir(), 'trawl-bench-test-'));
+    try {
+      mkdirSync(path.join(root, 'src'));
+      writeFileSync(path.join(root, 'src', 'a.c'), 'alpha beta alpha\nbeta\nAlpha\n');
+      writeFileSync(path.join(root, 'src', 'b.c'), 'beta\ngamma => -x\n>\n');
+      writeFileSync(path.join(root, '.hidden'), 'alpha\n');
+      writeFileSync(path.join(root, '.gitignore'), 'src/b.c\n');
+      writeFileSync(path.join(root, 'bin'), 'alpha\0alpha\n');
+      await use(root);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  };
+}
+
+const SEARCHED = new Set(['src/a.c', 'src/b.c', '.hidden', '.gitignore']);
+const NAMED = new Set(['bin']);
+
+void test('quantiles are nearest-rank', () => {
+  const ten = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+  const shares = [0.01, 0.1, 0.5, 0.95, 0.99, 1];
+  assert.deepEqual(
+    shares.map((share) => quantile(ten, share)),
+    [1, 1, 5, 10, 10, 10],
+  );
+  assert.equal(quantile([7], 0.5), 7);
+  assert.throws(() => quantile([], 0.5));
+  assert.equal(median([9, 1, 5]), 5);
+});
+
+void test('a latency summary does not depend on the order of samples', () => {
+  const samples = Array.from({ length: 100 }, (_, i) => ((i * 37) % 100) + 1);
+  const { sampleCount, p50Ms, p95Ms, p99Ms, perSecond } = summarizeLatency(samples);
+  assert.deepEqual([sampleCount, p50Ms, p95Ms, p99Ms], [100, 50, 95, 99]);
+  assert.equal(perSecond, 100_000 / 5050);
+});
+
+void test('milliseconds have three digits', () => {
+  assert.deepEqual([0.254, 9.994, 9.996, 12.34, 99.96, 1234.4].map(formatMs), [
+    '0.25',
+    '9.99',
+    '10.0',
+    '12.3',
+    '100',
+    '1,234',
+  ]);
+});
+
+void test('a table is aligned, by characters', () => {
+  const columns = [
+    { title: 'case', align: 'left' as const },
+    { title: 'ms', align: 'right' as const },
+  ];
+  assert.equal(
+    formatTable(columns, [
+      ['§', '1.20'],
+      ['longer', '9'],
+    ]),
+    'case      ms\n------  ----\n§       1.20\nlonger     9\n',
+  );
+});
+
+for (const [name, cases] of Object.entries({ LINUX_CASES, COMMON_CASES })) {
+  void test(`case data is sound: ${name}`, () => {
+    const ids = cases.map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length, 'ids are unique');
+    for (const { id, query, why, meaning, needs } of cases) {
+      assert.ok(why.length > 0, id);
+      assert.equal(meaning === undefined, needs !== undefined, `${id}: meaning or needs`);
+      const isLiteral = meaning !== undefined && 'literal' in meaning;
+      if (isLiteral) assert.equal(query, quoteLiteral(meaning.literal));
+    }
+  });
+}
+
+void test('kept counts belong to cases, and say what the classes promise', () => {
+  const byId = new Map(LINUX_CASES.map((entry) => [entry.id, entry]));
+  assert.ok(expectedCorpora().length > 0);
+  for (const corpus of expectedCorpora()) {
+    const withMeaning = LINUX_CASES.filter(({ meaning }) => meaning).map(({ id }) => id);
+    assert.deepEqual(expectedCases(corpus).sort(), withMeaning.sort());
+    for (const id of expectedCases(corpus)) {
+      const counts = findExpected(corpus, id);
+      const caseClass = byId.get(id)?.class;
+      assert.ok(counts && counts.files <= counts.matches && counts.lines <= counts.matches, id);
+      const isAbsent = caseClass?.startsWith('no match') === true;
+      assert.equal(counts.matches === 0, isAbsent, id);
+    }
+  }
+  assert.equal(findExpected('linux@0', 'kmalloc'), undefined);
+});
+
+void test('literals are quoted for the query language', () => {
+  assert.equal(quoteLiteral('a "b" \\'), '"a \\"b\\" \\\\"');
+});
+
+void test('ranges are merged: the longest at a start wins, overlaps go', () => {
+  assert.deepEqual(
+    mergeRanges([
+      [5, 9],
+      [0, 2],
+      [0, 4],
+      [4, 6],
+      [6, 7],
+    ]),
+    [
+      [0, 4],
+      [4, 6],
+      [6, 7],
+    ],
+  );
+});
+
+void test('lines are counted by the start of ranges', () => {
+  const content = Buffer.from('aa a\na\n\na');
+  const ranges = [0, 1, 3, 5, 8].map((at): [number, number] => [at, at + 1]);
+  assert.equal(countLines(content, ranges), 3);
+  assert.equal(countLines(content, []), 0);
+});
+
+const MEANINGS: readonly (readonly [BenchCase['meaning'], boolean, readonly number[]])[] = [
+  [{ literal: 'alpha' }, true, [2, 2, 3]],
+  [{ literal: 'alpha' }, false, [2, 3, 4]],
+  [{ literal: 'absent' }, true, [0, 0, 0]],
+  // Literals that a command line could take for something else.
+  [{ literal: '=>' }, true, [1, 1, 1]],
+  [{ literal: '-x' }, true, [1, 1, 1]],
+  [{ literal: '--' }, true, [0, 0, 0]],
+  [{ and: [{ literal: 'alpha' }, { literal: 'beta' }] }, true, [1, 2, 4]],
+  [{ or: [{ literal: 'alpha' }, { literal: 'gamma' }] }, true, [3, 3, 4]],
+  [{ and: [{ literal: 'beta' }, { not: { literal: 'alpha' } }] }, true, [1, 1, 1]],
+  [{ and: [{ path: /^src\// }, { literal: 'alpha' }] }, true, [1, 1, 2]],
+  [{ path: /^b/ }, true, [1, 0, 1]],
+  [{ or: [{ path: /b\.c$/ }, { literal: 'Alpha' }] }, true, [2, 1, 2]],
+];
+
+void test(
+  'reference counts follow the rules of the query language',
+  { skip },
+  withTree(async (root) => {
+    for (const [meaning, isCaseSensitive, [files, lines, matches]] of MEANINGS) {
+      assert.ok(meaning);
+      const benchCase: BenchCase = {
+        id: 'x',
+        query: 'x',
+        class: 'boolean',
+        why: 'a test',
+        isCaseSensitive,
+        meaning,
+      };
+      const counts = await referenceCounts(benchCase, {
+        root,
+        searched: SEARCHED,
+        named: NAMED,
+        links: readLinks(root),
+      });
+      assert.deepEqual(counts, { files, lines, matches }, JSON.stringify(meaning));
+    }
+  }),
+);
+
+const ALPHA: BenchCase = {
+  id: 'alpha',
+  query: '"alpha"',
+  class: 'rare literal',
+  why: 'a test',
+  isCaseSensitive: false,
+  meaning: { literal: 'alpha' },
+};
+
+void test(
+  'a case is measured if its counts are right, and only then',
+  withTree(async (root) => {
+    const daemon = await startFakeDaemon(root, [...SEARCHED]);
+    const client = createClient(daemon.url, 1);
+    try {
+      const right = { files: 2, lines: 3, matches: 4 };
+      const figure = await measureCase(client, ALPHA, right, QUICK_EFFORT);
+      assert.equal(figure.kind, 'measured');
+      assert.ok(figure.all.latency.sampleCount >= QUICK_EFFORT.iterationCount);
+      assert.equal(figure.all.work.contentBytesLoaded, 1000);
+      const wrong = await measureCase(client, ALPHA, { ...right, lines: 2 }, QUICK_EFFORT);
+      assert.deepEqual(wrong, { kind: 'wrong', problem: '3 lines instead of 2' });
+      assert.ok((await measureThroughput(client, ['{"query":"x","matches":1}'], 2, 50)) > 0);
+    } finally {
+      client.close();
+      await daemon.close();
+    }
+  }),
+);
+
+void test(
+  'a cut answer must hold exactly the limit and say that it is cut',
+  withTree(async (root) => {
+    const daemon = await startFakeDaemon(root, [...SEARCHED]);
+    try {
+      const expected = { files: 2, lines: 3, matches: 4 };
+      const answer = await fetch(`${daemon.url}/api/search`, {
+        method: 'POST',
+        body: JSON.stringify({ query: '"alpha"', matches: 2 }),
+      });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the fake's own answer
+      const response = (await answer.json()) as Parameters<typeof findProblem>[0];
+      assert.equal(findProblem(response, expected, 2), undefined);
+      assert.match(findProblem(response, expected, 3) ?? '', /2 of 4 ranges for a limit of 3/);
+      const liar = { ...response, isSearchExhaustive: true };
+      assert.match(findProblem(liar, expected, 2) ?? '', /2 of 4 ranges/);
+      assert.match(findProblem(response, { ...expected, matches: 2 }, 2) ?? '', /not exhaustive/);
+    } finally {
+      await daemon.close();
+    }
+  }),
+);
+
+void test(
+  'the differential test runs against a server and notices a fault',
+  { skip },
+  withTree(async (root) => {
+    for (const isSpoiled of [false, true]) {
+      const daemon = await startFakeDaemon(root, [...SEARCHED], (response) =>
+        isSpoiled ? { ...response, files: response.files.slice(1) } : response,
+      );
+      const client = createClient(daemon.url, 2);
+      try {
+        const report = await runDifferential({
+          root,
+          sampleCount: 20,
+          seed: 5,
+          rangeCountMax: 1000,
+          fileSizeMax: 1000,
+          searchAll: searchAllThrough(client),
+        });
+        assert.equal(report.differences.length > 0, isSpoiled, describeReport(report));
+        assert.ok(report.comparedCount > 10);
+      } finally {
+        client.close();
+        await daemon.close();
+      }
+    }
+  }),
+);
+
+void test(
+  'a symbolic link is searched by its target',
+  withTree((root) => {
+    symlinkSync('../É/Alpha-alpha', path.join(root, 'src', 'link'));
+    const links = readLinks(root);
+    assert.deepEqual(links, new Map([['src/link', '../É/Alpha-alpha']]));
+    const ranges = new Map([['src/link', [[6, 11] as const, [12, 17] as const]]]);
+    assert.deepEqual(findInLinks(links, 'alpha', false), ranges);
+    assert.deepEqual(findInLinks(links, '/a', true), new Map());
+    return Promise.resolve();
+  }),
+);
+
+void test('differences name the first range that differs', () => {
+  const expected = new Map([['a', [[0, 1] as const, [4, 5] as const]]]);
+  const actual = new Map([['a', [[0, 1] as const, [4, 6] as const]]]);
+  assert.deepEqual(compareMatches(expected, actual), [
+    { path: 'a', expected: [4, 5], actual: [4, 6] },
+  ]);
+  assert.deepEqual(compareMatches(expected, expected), []);
+  assert.deepEqual(
+    rangesByPath({ stats: {}, files: [], repositoryInfo: [], isSearchExhaustive: true }),
+    new Map(),
+  );
+});
+
+void test(
+  'samples repeat with their seed, fit their bounds and come in all kinds',
+  withTree((root) => {
+    const draw = (seed: number) => drawSamples(root, [...SEARCHED], 30, seededRandom(seed));
+    assert.deepEqual(draw(3), draw(3));
+    assert.notDeepEqual(draw(3), draw(4));
+    const samples = draw(3);
+    assert.ok(new Set(samples.map(({ kind }) => kind)).size === 4);
+    for (const { literal } of samples) {
+      const size = Buffer.byteLength(literal);
+      assert.ok(size >= 1 && size <= 64 && !/[\n\0]/.test(literal), JSON.stringify(literal));
+    }
+    return Promise.resolve();
+  }),
+);
+
+void test(
+  'peers list the same lines as the reference counts',
+  { skip },
+  withTree(async (root) => {
+    const corpus = { name: 'test', version: 'unknown', root, cases: [] };
+    const peers = findPeers(corpus, path.join(root, '..', `${path.basename(root)}-cache`));
+    const figures = await measurePeers(peers, { ...ALPHA, isCaseSensitive: true }, root, 1);
+    rmSync(path.join(root, '..', `${path.basename(root)}-cache`), { recursive: true, force: true });
+    // Both search the binary file as text: one more line than the daemon finds.
+    assert.equal(figures.get('rg')?.lineCount, 3);
+    assert.equal(figures.get('git grep')?.lineCount, 3);
+    assert.ok(peers.every(({ version }) => /\d/.test(version)));
+  }),
+);
+
+/** A report with one case of each outcome. */
+function sampleReport(): RunReport {
+  const latency = { sampleCount: 9, p50Ms: 1, p95Ms: 2, p99Ms: 3, perSecond: 1000 };
+  const work = {
+    contentBytesLoaded: 2e6,
+    indexBytesLoaded: 1,
+    filesConsidered: 1,
+    filesLoaded: 1,
+    ngramLookups: 1,
+    ngramMatches: 1,
+  };
+  const column = { latency, work };
+  const expected = { files: 100, lines: 1000, matches: 1200 };
+  const peers = {
+    rg: { lineCount: 1000, medianMs: 400 },
+    csearch: { lineCount: 999, medianMs: 30 },
+  };
+  const far = { ...peers, csearch: { lineCount: 900, medianMs: 30 } };
+  const literal = 'medium literal' as const;
+  return {
+    startedAt: '2026-01-01T00:00:00.000Z',
+    corpus: 'linux',
+    corpusVersion: '1',
+    product: '0.1.0',
+    isQuick: false,
+    machine: { cpu: 'cpu', coreCount: 2, memorySize: 1, kernel: 'Linux 6', node: 'v20' },
+    build: {
+      durationMs: 10_000,
+      memoryPeakSize: 3e8,
+      dataSize: 1.1e9,
+      contentSize: 1e9,
+      docCount: 7,
+    },
+    openMs: 80,
+    firstAnswerMs: 90,
+    privateMemorySize: 1e8,
+    rareThroughputPerSecond: 2500,
+    peers: [
+      { name: 'rg', version: 'ripgrep 13' },
+      { name: 'csearch', version: 'csearch 0', indexSize: 1e8, indexMs: 16_000 },
+    ],
+    cases: [
+      {
+        id: 'a',
+        class: literal,
+        expected,
+        figure: { kind: 'measured', limited: column, all: column },
+        peers,
+      },
+      {
+        id: 'b',
+        class: literal,
+        expected,
+        figure: { kind: 'wrong', problem: '1 files' },
+        peers: far,
+      },
+      { id: 'c', class: 'alternation', figure: { kind: 'missing', feature: 'regex' }, peers: {} },
+    ],
+  };
+}
+
+void test('a wrong count hides the time, a feature that is missing is named', () => {
+  const report = sampleReport();
+  const lines = formatCases(report).split('\n');
+  assert.match(
+    lines[2] ?? '',
+    /^a .* 1,000 .* 1\.00 +3\.00 +1\.00 +2\.00 +3\.00 +2\.00 MB +400 +~30\.0$/,
+  );
+  assert.match(lines[3] ?? '', /^b .*WRONG: 1 files .* 400 +900 lines$/);
+  assert.match(lines[4] ?? '', /^c .*not in this version .* - +-$/);
+  assert.ok(hasWrongCase(report));
+  const summary = formatSummary(report);
+  assert.match(summary, /build +10\.0 s, 100 MB\/s, peak memory 300 MB/);
+  assert.match(summary, /1\.100 x content; without content 0\.100 x content/);
+  assert.match(summary, /csearch +csearch 0, index 100 MB built in 16\.0 s/);
+});

@@ -1,0 +1,87 @@
+// A server that answers like the daemon, from the files of a folder by plain scanning, for tests of the
+// benchmark: literals in quotes, any case or exact; an optional fault spoils each answer.
+
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
+
+export interface FakeDaemon {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+interface Call {
+  readonly query: string;
+  readonly matches: number;
+  readonly isCaseSensitivityEnabled?: boolean;
+}
+
+function rangesIn(text: string, needle: string): MatchRange[] {
+  const ranges: MatchRange[] = [];
+  for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
+    const lineNumber = text.slice(0, at).split('\n').length;
+    const location = { byteOffset: at, lineNumber, column: 1 };
+    const end = { ...location, byteOffset: at + needle.length };
+    ranges.push({ start: location, end });
+  }
+  return ranges;
+}
+
+function search(contents: ReadonlyMap<string, string>, call: Call): SearchResponse {
+  const literal = call.query.replace(/^"|"$/g, '');
+  const isExact = call.isCaseSensitivityEnabled === true;
+  const fold = (text: string): string => (isExact ? text : text.toLowerCase());
+  let left = call.matches;
+  let totalMatchCount = 0;
+  const files: FileResult[] = [];
+  for (const [name, content] of contents) {
+    const ranges = rangesIn(fold(content), fold(literal));
+    totalMatchCount += ranges.length;
+    const kept = ranges.slice(0, left);
+    left -= kept.length;
+    const contentStart = { byteOffset: 0, lineNumber: 1, column: 1 };
+    const chunks = [{ content, matchRanges: kept, contentStart }];
+    const fileName = { text: name, matchRanges: [] };
+    if (kept.length > 0) files.push({ fileName, repository: 'r', chunks });
+  }
+  const isSearchExhaustive = totalMatchCount <= call.matches;
+  const stats = { totalMatchCount, contentBytesLoaded: 1000 };
+  return { stats, files, repositoryInfo: [], isSearchExhaustive };
+}
+
+/** Serves `names` (ASCII files below `root`). */
+export async function startFakeDaemon(
+  root: string,
+  names: readonly string[],
+  spoil: (response: SearchResponse) => SearchResponse = (response) => response,
+): Promise<FakeDaemon> {
+  const contents = new Map(
+    names.map((name) => [name, readFileSync(path.join(root, name), 'latin1')]),
+  );
+  const server = createServer((request, reply) => {
+    let body = '';
+    request.on('data', (data: Buffer) => (body += data.toString()));
+    request.on('end', () => {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests' own requests
+      const answer = spoil(search(contents, JSON.parse(body) as Call));
+      reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${String(port)}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => {
+          resolve();
+        });
+      }),
+  };
+}

@@ -1,0 +1,360 @@
+// The command line as a real child process: exit codes, what goes to which stream, help, unknown
+// options, the environment, a closed pipe, signals, and searches through a real HTTP server.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { chunk, file, response } from './responses.ts';
+
+const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
+const REAL_MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
+
+interface Outcome {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(args: readonly string[], env: Record<string, string> = {}, main = FAKE_MAIN) {
+  return spawn(process.execPath, [main, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 20_000,
+  });
+}
+
+function finished(child: ReturnType<typeof start>): Promise<Outcome> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (data: Buffer) => (stdout += data.toString()));
+  child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
+  return new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+function trawl(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return finished(start(args, env));
+}
+
+/** The JSON that the fake service `name` echoed. */
+function echoed(stderr: string, name: string): unknown {
+  const line = stderr.split('\n').find((text) => text.startsWith(`${name} `));
+  assert.ok(line, `no echo of ${name} in ${stderr}`);
+  return JSON.parse(line.slice(name.length + 1)) as unknown;
+}
+
+const COMMANDS = ['serve', 'index', 'search', 'inspect', 'verify', 'version'];
+
+for (const args of [[], ...COMMANDS.map((name) => [name])]) {
+  void test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {
+    const { code, stdout, stderr } = await trawl([...args, '--help']);
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+    assert.match(stdout, /^Usage: trawl /);
+    assert.match(stdout, /\nExamples:\n {2}\$ trawl /);
+  });
+}
+
+const MISTAKES: readonly (readonly [name: string, args: readonly string[], message: RegExp])[] = [
+  ['no command', [], /Usage: trawl/],
+  ['unknown command', ['serach', 'x'], /unknown command 'serach'[^]*search/],
+  ['unknown option', ['search', '--mathces', '3', 'x'], /unknown option '--mathces'[^]*--matches/],
+  ['no query', ['search'], /missing required argument 'query'/],
+  ['two queries', ['search', 'a', 'b'], /too many arguments/],
+  ['matches 0', ['search', '-n', '0', 'x'], /'0' is invalid.*1 or more/],
+  ['matches 1.5', ['search', '-n', '1.5', 'x'], /'1.5' is invalid/],
+  ['context -1', ['search', '-C', '-1', 'x'], /invalid|unknown option/],
+  ['bad choice', ['search', '--sort', 'size', 'x'], /rank, path/],
+  ['json with files', ['search', '--json', '-l', 'x'], /cannot be used with/],
+  ['files with count', ['search', '-c', '-l', 'x'], /cannot be used with/],
+  ['bad mode', ['index', '--mode', 'fast'], /commits, worktree/],
+  ['bad port', ['serve', '--port', '65536'], /0 to 65535/],
+  ['option without value', ['search', '--url'], /argument missing/],
+  ['bad address', ['search', '--url', 'localhost:1', 'x'], /not an http or https address/],
+];
+
+for (const [name, args, message] of MISTAKES) {
+  void test(`mistake: ${name}`, async () => {
+    const { code, stdout, stderr } = await trawl(args);
+    assert.equal(code, 2);
+    assert.equal(stdout, '');
+    assert.match(stderr, message);
+  });
+}
+
+void test('search: found is exit 0, results on standard output alone', async () => {
+  const { code, stdout, stderr } = await trawl(['search', 'b']);
+  assert.equal(code, 0);
+  assert.equal(stdout, 'r/a:f0:1:a b c\n');
+  assert.deepEqual(echoed(stderr, 'search'), {
+    dataDir: '.trawl',
+    query: 'b',
+    matches: 1000,
+    contextLines: 0,
+    whole: false,
+    isRegexEnabled: false,
+    isCaseSensitivityEnabled: false,
+  });
+  assert.deepEqual(echoed(stderr, 'close'), {});
+});
+
+void test('search: flags reach the call, -- ends options, = joins', async () => {
+  const args = [
+    'search',
+    '--regex',
+    '--case-sensitive',
+    '--matches=7',
+    '-C3',
+    '--data-dir=d',
+    '--',
+    '-x',
+  ];
+  const { stderr } = await trawl(args);
+  assert.deepEqual(echoed(stderr, 'search'), {
+    dataDir: 'd',
+    query: '-x',
+    matches: 7,
+    contextLines: 3,
+    whole: false,
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: true,
+  });
+});
+
+void test('search: nothing found is exit 1 and no output', async () => {
+  const { code, stdout } = await trawl(['search', 'b'], { FAKE_RESPONSE: 'big:0' });
+  assert.equal(code, 1);
+  assert.equal(stdout, '');
+});
+
+void test('search: a bad query is exit 2 with a caret', async () => {
+  const error = {
+    statusCode: 400,
+    errorCode: 'FAILED_TO_PARSE_QUERY',
+    message: 'no at position 2',
+  };
+  const { code, stdout, stderr } = await trawl(['search', 'a (b'], {
+    FAKE_RESPONSE: JSON.stringify(error),
+  });
+  assert.equal(code, 2);
+  assert.equal(stdout, '');
+  assert.ok(stderr.includes('error: no at position 2\n  a (b\n    ^\n'), stderr);
+  assert.deepEqual(echoed(stderr, 'close'), {});
+});
+
+void test('search: statistics go to standard error', async () => {
+  const { stdout, stderr } = await trawl(['search', '--stats', 'b']);
+  assert.equal(stdout, 'r/a:f0:1:a b c\n');
+  assert.match(stderr, /^duration +1500000 \(1\.500 ms\)$/m);
+});
+
+void test('search: colour on request, not in a pipe by itself', async () => {
+  const always = await trawl(['search', '--color', 'always', 'b'], { NO_COLOR: '1' });
+  assert.ok(always.stdout.includes('\u001b[1;31mb\u001b[0m'));
+  const auto = await trawl(['search', 'b'], { FORCE_COLOR: '1' });
+  assert.ok(!auto.stdout.includes('\u001b'));
+});
+
+void test('a closed pipe ends quietly with 0', async () => {
+  const child = start(['search', 'b'], { FAKE_RESPONSE: 'big:200000' });
+  const outcome = finished(child);
+  child.stdout.once('data', () => child.stdout.destroy());
+  const { code, stderr } = await outcome;
+  assert.equal(code, 0);
+  assert.doesNotMatch(stderr, /EPIPE|rror/);
+});
+
+void test('variables: the flag wins, an empty one counts as unset', async () => {
+  const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_CONFIG: '' };
+  const variable = await trawl(['search', 'b'], env);
+  assert.match(variable.stderr, /"dataDir":"from-env"/);
+  const flag = await trawl(['search', '--data-dir', 'flag', 'b'], env);
+  assert.match(flag.stderr, /"dataDir":"flag"/);
+  const empty = await trawl(['search', 'b'], { TRAWL_DATA_DIR: '', TRAWL_URL: '' });
+  assert.match(empty.stderr, /"dataDir":".trawl"/);
+});
+
+void test('index: results, progress and options', async () => {
+  const { code, stdout, stderr } = await trawl(['index', 'a', '--mode', 'commits', '--force']);
+  assert.equal(code, 0);
+  assert.equal(
+    stdout,
+    'a: 2 docs, 10 B of content, 9 B of shards, 5 ms (content left out: binary 1)\n',
+  );
+  assert.match(stderr, /^reading local\/x: 1\/2 files/m);
+  assert.deepEqual(echoed(stderr, 'index'), {
+    dataDir: '.trawl',
+    logLevel: 'info',
+    mode: 'commits',
+    sources: ['a'],
+    isForced: true,
+  });
+});
+
+void test('index: a failed source is exit 2; --json is one object a line', async () => {
+  const { code, stdout } = await trawl(['index', 'a', 'bad', '--json']);
+  assert.equal(code, 2);
+  const states = stdout
+    .trimEnd()
+    .split('\n')
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
+    .map((line) => JSON.parse(line) as { state: string; error?: string });
+  assert.deepEqual(
+    states.map(({ state, error }) => [state, error]),
+    [
+      ['COMPLETED', undefined],
+      ['FAILED', 'no such folder'],
+    ],
+  );
+});
+
+void test('inspect: text and JSON', async () => {
+  const text = await trawl(['inspect', 's1']);
+  assert.equal(text.code, 0);
+  assert.match(text.stdout, /^file: +2,400 bytes {2}1\.200 x content$/m);
+  assert.match(text.stdout, /^content +64 +2,000 +abcd +1\.000 x content$/m);
+  const json = await trawl(['inspect', 's1', '--json', '--docs', '--trigram', 'abc']);
+  assert.match(json.stdout, /^\{"path":"s1",.*"docCount":1,.*\}\n$/);
+  assert.deepEqual(echoed(json.stderr, 'inspect'), { path: 's1', hasDocs: true, trigram: 'abc' });
+});
+
+void test('verify: one line a shard, exit 1 on problems', async () => {
+  assert.deepEqual(await trawl(['verify', 'a']), { code: 0, stdout: 'sound a\n', stderr: '' });
+  const damaged = await trawl(['verify', 'a', 'bad']);
+  assert.equal(damaged.code, 1);
+  assert.equal(damaged.stdout, 'sound a\ndamaged bad: checksum of content\n');
+});
+
+void test('version: three lines; the real entry tells the product version', async () => {
+  const fake = await trawl(['version']);
+  assert.equal(fake.stdout, 'trawl 1.2.3\nshard format 4\napi v5\n');
+  const real = await finished(start(['version'], {}, REAL_MAIN));
+  assert.equal(real.code, 0);
+  assert.match(real.stdout, /^trawl \d+\.\d+\.\d+\nshard format \d+\napi v5\.1\.6\n$/);
+});
+
+void test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
+  const args = ['serve', '--default-source', '/checkout', '--port', '0', '--no-watch'];
+  const child = start(args, { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_WORKERS: '3' });
+  const outcome = finished(child);
+  child.stderr.on('data', (data: Buffer) => {
+    if (data.toString().includes('Try: curl')) child.kill('SIGTERM');
+  });
+  const { code, stdout, stderr } = await outcome;
+  assert.equal(code, 0);
+  assert.equal(stdout, '');
+  assert.match(stderr, /^Serving on http:\/\/127\.0\.0\.1:4711$/m);
+  assert.match(stderr, /setup\?token=t/);
+  assert.deepEqual(echoed(stderr, 'closed'), {});
+  assert.deepEqual(echoed(stderr, 'serve'), {
+    dataDir: '.trawl',
+    logLevel: 'info',
+    workers: 3,
+    sources: ['/checkout'],
+    host: '127.0.0.1',
+    port: 0,
+    isAnonymous: true,
+    isWatching: false,
+  });
+});
+
+void test('serve: given sources beat the default one; a bad variable is exit 2', async () => {
+  const bad = await trawl(['serve', 'x'], { TRAWL_ANONYMOUS_ACCESS: 'yes' });
+  assert.equal(bad.code, 2);
+  assert.match(bad.stderr, /TRAWL_ANONYMOUS_ACCESS must be true or false/);
+  const child = start(['serve', '--default-source', '/checkout', 'mine']);
+  const outcome = finished(child);
+  child.stderr.once('data', () => child.kill('SIGINT'));
+  assert.match((await outcome).stderr, /"sources":\["mine"\]/);
+});
+
+interface Request {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+}
+
+/** Runs `use` against a server that answers every request with `status` and `text`. */
+async function withServer(
+  status: number,
+  text: string,
+  use: (url: string, requests: readonly Request[]) => Promise<void>,
+): Promise<void> {
+  const requests: Request[] = [];
+  const server = createServer((request, reply) => {
+    let body = '';
+    request.on('data', (data: Buffer) => (body += data.toString()));
+    request.on('end', () => {
+      requests.push({ url: request.url, headers: request.headers, body: JSON.parse(body) });
+      reply.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
+  const { port } = server.address() as AddressInfo;
+  try {
+    await use(`http://127.0.0.1:${String(port)}`, requests);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+void test('search --url: posts the call with the key and prints the answer', async () => {
+  const answer = JSON.stringify(response([file('f', [chunk('«b»\n')])]));
+  await withServer(200, answer, async (url, requests) => {
+    const { code, stdout } = await trawl(['search', '--url', url, '-n', '5', 'b'], {
+      TRAWL_API_KEY: 'svk_1',
+    });
+    assert.equal(code, 0);
+    assert.equal(stdout, 'r/a:f:1:b\n');
+    assert.equal(requests[0]?.url, '/api/search');
+    assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
+    assert.match(JSON.stringify(requests[0].body), /"matches":5,/);
+  });
+});
+
+void test('search: TRAWL_URL and a key from a file', async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-cli-'));
+  try {
+    const keyFile = path.join(folder, 'key');
+    writeFileSync(keyFile, 'svk_2\n');
+    await withServer(200, JSON.stringify(response([])), async (url, requests) => {
+      const env = { TRAWL_URL: `${url}/`, TRAWL_API_KEY_FILE: keyFile };
+      assert.equal((await trawl(['search', 'b'], env)).code, 1);
+      assert.equal(requests[0]?.headers.authorization, 'Bearer svk_2');
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+void test('search --url: refusals and strangers are exit 2', async () => {
+  const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
+  await withServer(401, JSON.stringify(error), async (url) => {
+    const { code, stderr } = await trawl(['search', '--url', url, 'b']);
+    assert.equal(code, 2);
+    assert.equal(stderr, 'error: no credential\n');
+  });
+  await withServer(200, '<html>', async (url) => {
+    const { code, stderr } = await trawl(['search', '--url', url, 'b']);
+    assert.equal(code, 2);
+    assert.match(stderr, /unexpected answer .*HTTP 200/);
+  });
+  const nobody = await trawl(['search', '--url', 'http://127.0.0.1:1', 'b']);
+  assert.equal(nobody.code, 2);
+  assert.match(nobody.stderr, /cannot reach http:\/\/127\.0\.0\.1:1/);
+});

@@ -1,0 +1,106 @@
+// The command line over services that answer from the environment, to be run as a child process:
+// FAKE_RESPONSE is the search response or error object, every call is echoed on standard error.
+
+import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
+import { createProcessContext } from '../../daemon/cli/process-context.ts';
+import { runProgram } from '../../daemon/cli/program.ts';
+import type { CliServices, SearchResponse } from '../../daemon/cli/services.ts';
+import { chunk, file, response } from './responses.ts';
+
+function echo(name: string, options: unknown): void {
+  process.stderr.write(`${name} ${JSON.stringify(options)}\n`);
+}
+
+/** `big:N` is an answer of N files, anything else JSON. */
+function fakeResponse(): SearchResponse {
+  const text = process.env['FAKE_RESPONSE'] ?? 'big:1';
+  if (text.startsWith('big:')) {
+    const count = Number(text.slice(4));
+    return response(
+      Array.from({ length: count }, (_, i) => file(`f${String(i)}`, [chunk('a «b» c\n')])),
+    );
+  }
+  const value: unknown = JSON.parse(text);
+  if (isErrorObject(value)) throw new RequestError(value);
+  return response([]);
+}
+
+const services: CliServices = {
+  openLocalSearch(dataDir) {
+    return Promise.resolve({
+      search(call) {
+        echo('search', { dataDir, ...call });
+        return Promise.resolve().then(fakeResponse);
+      },
+      close() {
+        echo('close', {});
+        return Promise.resolve();
+      },
+    });
+  },
+  serve(options) {
+    echo('serve', options);
+    // A daemon keeps the process alive; so does this.
+    const keepAlive = setInterval(() => undefined, 1000);
+    return Promise.resolve({
+      url: 'http://127.0.0.1:4711',
+      setupUrl: 'http://127.0.0.1:4711/setup?token=t',
+      indexed: Promise.resolve([]),
+      close() {
+        echo('closed', {});
+        clearInterval(keepAlive);
+        return Promise.resolve();
+      },
+    });
+  },
+  indexSources(options, onProgress) {
+    echo('index', options);
+    onProgress({
+      phase: 'reading',
+      repo: 'local/x',
+      filesDone: 1,
+      filesTotal: 2,
+      bytesDone: 1,
+      bytesTotal: 2,
+      bytesPerSecond: 1,
+      skipped: 0,
+    });
+    const done = {
+      docCount: 2,
+      contentSize: 10,
+      shardSize: 9,
+      skipped: { binary: 1 },
+      durationMs: 5,
+    };
+    return Promise.resolve(
+      options.sources.map((source) => ({
+        ...done,
+        repo: source,
+        state: source === 'bad' ? ('FAILED' as const) : ('COMPLETED' as const),
+        ...(source === 'bad' ? { error: 'no such folder' } : {}),
+      })),
+    );
+  },
+  inspectShard(options) {
+    echo('inspect', options);
+    return Promise.resolve({
+      path: options.path,
+      formatVersion: 1,
+      fileSize: 2400,
+      contentSize: 2000,
+      docCount: 1,
+      blockCount: 1,
+      trigramCount: 12,
+      repos: [{ repoId: 1, name: 'local/x' }],
+      sections: [{ name: 'content', offset: 64, size: 2000, checksum: 'abcd' }],
+    });
+  },
+  verifyShards({ paths }) {
+    return Promise.resolve(
+      paths.map((path) => ({ path, problems: path === 'bad' ? ['checksum of content'] : [] })),
+    );
+  },
+  versions: () => ({ product: '1.2.3', shardFormat: 4, api: 'v5' }),
+};
+
+await runProgram(process.argv.slice(2), createProcessContext(services));

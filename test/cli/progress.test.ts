@@ -1,0 +1,91 @@
+// The two views of indexing progress, written to a stream that remembers.
+
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import test from 'node:test';
+import { formatBytes, formatDuration } from '../../daemon/cli/format.ts';
+import { createProgress, describeProgress, remainingMs } from '../../daemon/cli/progress.ts';
+import type { IndexProgress } from '../../daemon/cli/services.ts';
+
+const PROGRESS: IndexProgress = {
+  phase: 'reading',
+  repo: 'local/x',
+  filesDone: 1234,
+  filesTotal: 2000,
+  bytesDone: 50e6,
+  bytesTotal: 150e6,
+  bytesPerSecond: 40e6,
+  skipped: 3,
+};
+
+class Memory extends Writable {
+  text = '';
+  override _write(data: Buffer, _encoding: string, done: () => void): void {
+    this.text += data.toString();
+    done();
+  }
+}
+
+void test('progress: one line tells files, bytes, speed, time left and what is left out', () => {
+  assert.equal(
+    describeProgress(PROGRESS),
+    'reading local/x: 1,234/2,000 files, 50.0 MB/150 MB, 40.0 MB/s ETA 2.5 s (3 left out)',
+  );
+  const listing = {
+    ...PROGRESS,
+    phase: 'listing' as const,
+    filesTotal: 0,
+    bytesTotal: 0,
+    skipped: 0,
+  };
+  assert.equal(describeProgress(listing), 'listing local/x: 1,234 files, 50.0 MB, 40.0 MB/s');
+  assert.equal(remainingMs({ ...PROGRESS, bytesPerSecond: 0 }), undefined);
+});
+
+void test('progress: plain lines come at changes and every few seconds', () => {
+  const stream = new Memory();
+  let nowMs = 0;
+  const view = createProgress(stream, false, () => nowMs);
+  view.update(PROGRESS);
+  nowMs = 2000;
+  view.update(PROGRESS);
+  assert.equal(stream.text.split('\n').length, 2, 'same phase, too early');
+  view.update({ ...PROGRESS, phase: 'merging' });
+  assert.equal(stream.text.split('\n').length, 3, 'another phase');
+  nowMs = 5500;
+  view.update({ ...PROGRESS, phase: 'merging' });
+  assert.equal(stream.text.split('\n').length, 4, 'time passed');
+  view.stop();
+  assert.ok(!stream.text.includes('\u001b'));
+});
+
+void test('progress: the bar can start again after a stop', () => {
+  const stream = Object.assign(new Memory(), { isTTY: false });
+  const view = createProgress(stream, true);
+  view.update(PROGRESS);
+  view.stop();
+  view.update(PROGRESS);
+  view.stop();
+  view.stop();
+});
+
+void test('progress: numbers for people', () => {
+  assert.deepEqual([0, 999, 1000, 12_345, 99_960, 999_499, 999_600, 1.3e9].map(formatBytes), [
+    '0 B',
+    '999 B',
+    '1.00 kB',
+    '12.3 kB',
+    '100 kB',
+    '999 kB',
+    '1.00 MB',
+    '1.30 GB',
+  ]);
+  assert.deepEqual([0, 850, 999.6, 12_340, 59_960, 245_000].map(formatDuration), [
+    '0 ms',
+    '850 ms',
+    '1.0 s',
+    '12.3 s',
+    '1 min 00 s',
+    '4 min 05 s',
+  ]);
+});

@@ -1,0 +1,156 @@
+// Tests of reading one file for people: refs, paths, links, what must stay hidden, languages.
+
+import assert from 'node:assert/strict';
+import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { readSource, SourceError, type SourceContent } from '../../daemon/ingest/source-reader.ts';
+import type { SourceKind } from '../../daemon/repos/records.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+
+const OPTIONS = { maxBytes: 1000, timeoutMs: 10_000 };
+
+function read(kind: SourceKind, repo: string, file: string, ref?: string): Promise<SourceContent> {
+  const defaultRevision = kind === 'commits' ? 'refs/heads/main' : 'HEAD';
+  return readSource({ source: { kind, path: repo }, defaultRevision }, file, ref, OPTIONS);
+}
+
+async function textOf(promise: Promise<SourceContent>): Promise<string> {
+  return Buffer.from((await promise).bytes).toString();
+}
+
+/** Code of the SourceError that a read must end with. */
+async function codeOf(promise: Promise<SourceContent>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof SourceError, `expected a SourceError, got ${String(error)}`);
+  return error.code;
+}
+
+/** Every source kind over the same files. */
+function makeRepos(): [SourceKind, string][] {
+  const repo = makeRepo({
+    'a.ts': 'let a',
+    'dir/new\nline.c': 'int a;',
+    'dir/x': 'x',
+    big: 'x'.repeat(1001),
+  });
+  symlinkSync('dir/x', path.join(repo, 'link'));
+  symlinkSync('/etc/passwd', path.join(repo, 'outlink'));
+  symlinkSync('/etc', path.join(repo, 'outdir'));
+  symlinkSync('dir', path.join(repo, 'dirlink'));
+  writeFileSync(Buffer.concat([Buffer.from(`${repo}/bad`), Buffer.of(0xff)]), 'raw');
+  commitAll(repo);
+  return (['commits', 'worktree', 'folder'] as const).map((kind) => [kind, repo]);
+}
+
+test('the same answers from git and from disk', async () => {
+  for (const [kind, repo] of makeRepos()) {
+    const found = await read(kind, repo, 'a.ts');
+    assert.equal(Buffer.from(found.bytes).toString(), 'let a');
+    assert.equal(found.language, 'TypeScript');
+    assert.equal(found.blobSha, git(repo, 'rev-parse', 'HEAD:a.ts'));
+    assert.equal(await textOf(read(kind, repo, 'dir/new\nline.c', 'HEAD')), 'int a;');
+    assert.equal(await textOf(read(kind, repo, 'link')), 'dir/x');
+    assert.equal(await textOf(read(kind, repo, 'outlink')), '/etc/passwd');
+    assert.equal(await textOf(read(kind, repo, 'bad\uFFFD')), 'raw');
+    assert.equal(await codeOf(read(kind, repo, 'big')), 'TOO_LARGE');
+    const absent = [
+      'nosuch',
+      'dir',
+      'dir/',
+      '/a.ts',
+      '../a.ts',
+      'dir/../a.ts',
+      './a.ts',
+      'dir//x',
+      '',
+      'a\0',
+      'bad2\uFFFD',
+    ];
+    const hidden = ['.git/config', '.git/HEAD', 'dirlink/x', 'outdir/passwd', 'a.ts/below', '*'];
+    for (const name of [...absent, ...hidden])
+      assert.equal(await codeOf(read(kind, repo, name)), 'FILE_NOT_FOUND', `${kind} ${name}`);
+  }
+});
+
+test('refs', async () => {
+  const repo = makeRepo({ a: 'one' });
+  const first = git(repo, 'rev-parse', 'HEAD');
+  git(repo, 'tag', '-a', '-m', 't', 'v1');
+  writeFiles(repo, { a: 'two' });
+  commitAll(repo);
+  writeFiles(repo, { a: 'three' });
+  for (const ref of [first, first.slice(0, 8), 'v1', 'main~1', 'refs/tags/v1', 'HEAD^']) {
+    assert.equal(await textOf(read('commits', repo, 'a', ref)), 'one', ref);
+    assert.equal(await textOf(read('worktree', repo, 'a', ref)), 'one', ref);
+    assert.equal(await codeOf(read('folder', repo, 'a', ref)), 'INVALID_GIT_REF');
+  }
+  assert.equal(await textOf(read('commits', repo, 'a', 'HEAD')), 'two');
+  assert.equal(await textOf(read('worktree', repo, 'a', 'main')), 'two');
+  for (const ref of ['HEAD', undefined])
+    assert.equal(await textOf(read('worktree', repo, 'a', ref)), 'three');
+  const bad = [
+    '-x',
+    '--all',
+    '',
+    'a\nb',
+    'a\0b',
+    'main..v1',
+    'main@{1}',
+    'x'.repeat(1025),
+    'nosuch',
+    'HEAD:a',
+    '^main',
+    'f'.repeat(40),
+  ];
+  for (const ref of bad)
+    assert.equal(await codeOf(read('commits', repo, 'a', ref)), 'INVALID_GIT_REF', ref);
+  assert.equal(await codeOf(read('commits', repo, '../a', 'nosuch')), 'FILE_NOT_FOUND');
+});
+
+test('an empty repository, a submodule', async () => {
+  const empty = temporaryFolder();
+  git(empty, 'init', '-q', '-b', 'main');
+  assert.equal(await codeOf(read('commits', empty, 'a')), 'FILE_NOT_FOUND');
+  assert.equal(await codeOf(read('commits', empty, 'a', 'main')), 'INVALID_GIT_REF');
+  const inner = makeRepo({ a: 'a' });
+  const outer = makeRepo({ b: 'b' });
+  git(outer, 'submodule', '--quiet', 'add', inner, 'mod');
+  commitAll(outer);
+  for (const kind of ['commits', 'worktree'] as const)
+    assert.equal(await codeOf(read(kind, outer, 'mod')), 'FILE_NOT_FOUND', kind);
+});
+
+test('what git ignores stays hidden, untracked files do not', async () => {
+  const repo = makeRepo({ '.gitignore': '.env\n/out/\n', 'sub/.gitignore': '!.env\n*.log\n' });
+  writeFiles(repo, { '.env': 'KEY', 'out/a': 'a', new: 'n', 'sub/.env': 'e', 'sub/x.log': 'l' });
+  for (const kind of ['worktree', 'folder'] as const) {
+    for (const name of ['.env', 'out/a', 'sub/x.log'])
+      assert.equal(await codeOf(read(kind, repo, name)), 'FILE_NOT_FOUND', `${kind} ${name}`);
+    assert.equal(await textOf(read(kind, repo, 'new')), 'n');
+    assert.equal(await textOf(read(kind, repo, 'sub/.env')), 'e');
+  }
+  rmSync(path.join(repo, 'new'));
+  assert.equal(await codeOf(read('worktree', repo, 'new')), 'FILE_NOT_FOUND');
+});
+
+test('languages by attributes and by the files beside a header', async () => {
+  const repo = makeRepo({
+    '.gitattributes': '*.x linguist-language=Go\n',
+    'sub/.gitattributes': 'a.x linguist-language=Rust\n',
+    'a.x': '',
+    'sub/a.x': '',
+    'p/a.h': 'int a;',
+    'p/a.cpp': '',
+    'c/a.h': 'int a;',
+  });
+  for (const kind of ['commits', 'worktree', 'folder'] as const) {
+    const languages: string[] = [];
+    for (const name of ['a.x', 'sub/a.x', 'p/a.h', 'c/a.h'])
+      languages.push((await read(kind, repo, name)).language);
+    assert.deepEqual(languages, ['Go', 'Rust', 'C++', 'C'], kind);
+  }
+});

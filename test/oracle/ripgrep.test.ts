@@ -1,0 +1,101 @@
+// Searches real source text with literals drawn from it, by a plain scan and by ripgrep: the harness of the
+// differential test must find no difference between two exact searches, and must find every planted one.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { describeReport, runDifferential } from '../../bench/differential.ts';
+import type { DifferentialOptions, SearchAll } from '../../bench/differential.ts';
+import { ripgrepFiles } from '../../bench/ripgrep.ts';
+import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
+
+const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
+const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
+const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
+const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
+const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
+
+/** All ranges of `needle` in `content`, from left to right, not overlapping. */
+function scan(content: Buffer, needle: Buffer): ByteRange[] {
+  const ranges: ByteRange[] = [];
+  let at = content.indexOf(needle);
+  for (; at !== -1; at = content.indexOf(needle, at + needle.length)) {
+    ranges.push([at, at + needle.length]);
+  }
+  return ranges;
+}
+
+function isAscii(content: Buffer): boolean {
+  return content.every((byte) => byte < 0x80);
+}
+
+/** A search by scanning; for any case only right on ASCII, so it answers undefined elsewhere. */
+async function scanner(): Promise<SearchAll> {
+  const files = await ripgrepFiles(ROOT);
+  const inScope = files.filter((file) => SCOPES.some((scope) => file.startsWith(`${scope}/`)));
+  const contents = new Map(inScope.map((file) => [file, readFileSync(path.join(ROOT, file))]));
+  const folded = new Map(
+    [...contents]
+      .filter(([, content]) => isAscii(content))
+      .map(([file, content]) => [file, Buffer.from(content.toString('latin1').toLowerCase())]),
+  );
+  return (literal, isCaseSensitive) => {
+    const needle = Buffer.from(isCaseSensitive ? literal : literal.toLowerCase());
+    const isKnown =
+      isCaseSensitive || (isAscii(Buffer.from(literal)) && folded.size === contents.size);
+    if (!isKnown) return Promise.resolve(undefined);
+    const found: MatchMap = new Map();
+    for (const [file, content] of isCaseSensitive ? contents : folded) {
+      const ranges = scan(content, needle);
+      if (ranges.length > 0) found.set(file, ranges);
+    }
+    return Promise.resolve(found);
+  };
+}
+
+function options(searchAll: SearchAll, sampleCount: number): DifferentialOptions {
+  return {
+    root: ROOT,
+    paths: SCOPES,
+    sampleCount,
+    seed: SEED,
+    rangeCountMax: 100_000,
+    fileSizeMax: 2_097_152,
+    searchAll,
+  };
+}
+
+void test('ripgrep and a plain scan find the same', { skip, timeout: 120_000 }, async () => {
+  const report = await runDifferential(options(await scanner(), 120));
+  assert.equal(report.differences.length, 0, describeReport(report));
+  assert.ok(report.comparedCount >= 120, describeReport(report));
+  assert.ok(report.absentCount > 0 && report.rangeCount > 1000, describeReport(report));
+});
+
+void test('a lost, a moved and an invented match are all noticed', { skip }, async () => {
+  const exact = await scanner();
+  const faults: ((found: MatchMap) => void)[] = [
+    (found) => found.set('commander/no-such-file', [[0, 1]]),
+    (found) => found.forEach((ranges) => ranges.pop()),
+    (found) =>
+      found.forEach((ranges, file) =>
+        found.set(
+          file,
+          ranges.map(([a, b]) => [a + 1, b]),
+        ),
+      ),
+  ];
+  for (const fault of faults) {
+    const report = await runDifferential(
+      options(async (literal, isCaseSensitive) => {
+        const found = await exact(literal, isCaseSensitive);
+        if (found) fault(found);
+        return found;
+      }, 8),
+    );
+    assert.ok(report.differences.length > 0, describeReport(report));
+  }
+});

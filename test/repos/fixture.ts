@@ -1,0 +1,63 @@
+// Real git repositories and folders in temporary places, for tests of repos/ and ingest/.
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after } from 'node:test';
+
+const ENVIRONMENT = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'A',
+  GIT_AUTHOR_EMAIL: 'a@example.com',
+  GIT_COMMITTER_NAME: 'A',
+  GIT_COMMITTER_EMAIL: 'a@example.com',
+  GIT_AUTHOR_DATE: '2024-05-06T07:08:09Z',
+  GIT_COMMITTER_DATE: '2024-05-06T07:08:09Z',
+};
+
+/** A temporary folder that is removed after the tests of the file. */
+export function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'trawl-test-')));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Runs git and returns its output without the line end; throws if it fails. */
+export function git(cwd: string, ...args: string[]): string {
+  const options = { cwd, env: ENVIRONMENT, maxBuffer: 1 << 28 };
+  const result = spawnSync('git', ['-c', 'protocol.file.allow=always', ...args], options);
+  if (result.status !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr.toString()}`);
+  return result.stdout.toString().trimEnd();
+}
+
+/** Writes files, keys being paths below the folder. */
+export function writeFiles(
+  folder: string,
+  files: Readonly<Record<string, string | Uint8Array>>,
+): void {
+  for (const [name, content] of Object.entries(files)) {
+    const place = path.join(folder, name);
+    mkdirSync(path.dirname(place), { recursive: true });
+    writeFileSync(place, content);
+  }
+}
+
+/** Adds everything, also what is ignored, and commits. Returns the commit id. */
+export function commitAll(repo: string, message = 'change'): string {
+  git(repo, 'add', '-A', '-f', '.');
+  git(repo, 'commit', '-q', '--allow-empty', '-m', message);
+  return git(repo, 'rev-parse', 'HEAD');
+}
+
+/** A work tree on branch `main` with one commit of these files. */
+export function makeRepo(files: Readonly<Record<string, string | Uint8Array>>): string {
+  const repo = temporaryFolder();
+  git(repo, 'init', '-q', '-b', 'main');
+  writeFiles(repo, files);
+  commitAll(repo);
+  return repo;
+}
