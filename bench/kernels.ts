@@ -7,6 +7,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import v8 from 'node:v8';
 import { readCorpus } from './experiments/corpus.ts';
+import { median } from './statistics.ts';
 import { instantiateCore, type CoreInstance } from '../test/core/driver.ts';
 
 interface KernelExports {
@@ -142,11 +143,6 @@ class Bench {
     }
     return { ns: Number(process.hrtime.bigint() - begin), sum };
   }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
 }
 
 function readText(place: string, sizeMax: number): Uint8Array {

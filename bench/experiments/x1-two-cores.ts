@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { instantiateCore } from '../../test/core/driver.ts';
+import { median } from '../statistics.ts';
 import { readCorpus } from './corpus.ts';
 
 interface ScanExports {
@@ -68,11 +69,6 @@ async function pass(workers: readonly Worker[], name: KernelName): Promise<numbe
   for (const worker of workers) worker.postMessage(name);
   await Promise.all(answers);
   return Number(process.hrtime.bigint() - begin) / 1e6;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[sorted.length >> 1] ?? 0;
 }
 
 function shareHalf(bytes: Uint8Array): Half {

@@ -3,7 +3,7 @@
 // in each match, the anchor, is looked for with SIMD, and only around it code points are compared:
 //   ANCHOR_RUN         a stretch of ASCII that only ASCII can match (so no k, s when folding): a byte plan;
 //   ANCHOR_TWO_PAIRS   one code point: the first two bytes of each code point that equals it;
-//   ANCHOR_FOUR_PAIRS  the same, if those are more than two, or one of them is ASCII;
+//   ANCHOR_FOUR_PAIRS  the same, if those are more than two;
 //   ANCHOR_BAD         U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
 // The anchor that is rarest in source code, and cheapest to look for, wins. From its place the match's start
 // is found by decoding backward as many code points as stand before it, which gives each start for exactly
@@ -199,8 +199,7 @@ function setPairs(plan: PointPlan, point: u32): u32 {
   plan.pair1 = variantPair(min(1, count - 1));
   plan.pair2 = variantPair(min(2, count - 1));
   plan.pair3 = variantPair(min(3, count - 1));
-  const isWide = ((plan.pair0 | plan.pair1) >> 16) == 0;
-  return count <= 2 && isWide ? ANCHOR_TWO_PAIRS : ANCHOR_FOUR_PAIRS;
+  return count <= 2 ? ANCHOR_TWO_PAIRS : ANCHOR_FOUR_PAIRS;
 }
 
 /** Lanes of `bytes` that are `first` and whose successor in `next` is `second`. */
@@ -209,7 +208,10 @@ function pairHits(bytes: v128, next: v128, first: v128, second: v128): v128 {
   return v128.and(i8x16.eq(bytes, first), i8x16.eq(next, second));
 }
 
-/** First address in [start, end) of pair0 or pair1, neither of them of one byte; `end` if none. */
+/**
+ * First address in [start, end) of pair0 or pair1; `end` if none. Neither is of one byte: a code point that
+ * has ASCII among its variants, and is not in a run, has three of them (k and s).
+ */
 function findTwoPairs(plan: PointPlan, start: usize, end: usize): usize {
   const firstA = i8x16.splat(<u8>plan.pair0);
   const firstB = i8x16.splat(<u8>plan.pair1);

@@ -15,7 +15,6 @@ interface ScanExports {
     room: number,
   ): number;
   needleSizeMax(size: number): number;
-  needleEngine(needle: number): number;
   findNeedle(needle: number, start: number, end: number, flags: number): number;
   foundEnd(): number;
   countNeedle(needle: number, start: number, end: number, flags: number): number;
@@ -44,6 +43,7 @@ class Searcher {
     this.haystack = this.needle + 4 * NEEDLE_ROOM;
   }
 
+  /** Compiles `needle`; returns the engine, which is the first number of the compiled form. */
   compile(needle: Uint8Array, isCaseSensitive: boolean): number {
     const { exports, bytes } = this.core;
     bytes.set(needle, this.text);
@@ -60,7 +60,7 @@ class Searcher {
     const behind = bytes.subarray(this.needle + used, this.needle + room + 16);
     assert.ok(behind.subarray(room - used).every((byte) => byte === 0xee));
     bytes.fill(0xcc, this.text, this.text + needle.length);
-    return exports.needleEngine(this.needle);
+    return new DataView(bytes.buffer).getUint32(this.needle, true);
   }
 
   /** All matches in `haystack`, placed `shift` bytes from a multiple of 64 between bytes `around`. */

@@ -22,7 +22,6 @@ export {
   countNeedle,
   findNeedle,
   foundEnd,
-  needleEngine,
   needleSizeMax,
 } from '../../../core/scan/literal';
 export {
