@@ -24,7 +24,7 @@ import {
   ShardView,
   headerChecksum as checksumOfHeader,
 } from './shard/open.ts';
-import { bindShard, estimateShard } from './match/bind.ts';
+import { bindShard } from './match/bind.ts';
 import { evaluateInit } from './match/evaluate.ts';
 import { compilePlan } from './match/tree.ts';
 import { searchUnit } from './match/search.ts';
@@ -132,11 +132,6 @@ export function planCompile(plan: usize, size: u32): i32 {
   const status = compilePlan(arena, plan, size);
   planEnd = arenaMark(arena);
   return status;
-}
-
-/** Estimated bytes to verify in a shard, from its dictionary alone. */
-export function planEstimate(view: usize): f64 {
-  return estimateShard(changetype<ShardView>(view));
 }
 
 /** Binds the plan to a shard; counters (BIND_*) go to `stats`. */

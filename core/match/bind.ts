@@ -480,38 +480,3 @@ function isCandidateBlock(blockId: u32): bool {
   }
   return false;
 }
-
-/** Estimate, from the dictionary alone, of the bytes that the tree leaves to verify in a shard. */
-export function estimateShard(view: ShardView): f64 {
-  boundView = view;
-  return estimateNode(matchRoot);
-}
-
-function estimateNode(node: MatchNode): f64 {
-  const all = <f64>boundView.contentSize;
-  if (node.kind == NODE_TEXT) return estimateText(node);
-  if (node.kind == NODE_CONST) return node.data != 0 ? all : 0;
-  if (node.kind == NODE_OR) {
-    let sum: f64 = 0;
-    for (let i: u32 = 0; i < node.childCount; i++) sum += estimateNode(nodeAt(node.children, i));
-    return min(sum, all);
-  }
-  if (node.kind != NODE_AND) return all;
-  let least = all;
-  for (let i: u32 = 0; i < node.childCount; i++) {
-    least = min(least, estimateNode(nodeAt(node.children, i)));
-  }
-  return least;
-}
-
-function estimateText(node: MatchNode): f64 {
-  if (node.symbolCount < 3) return boundView.contentSize;
-  let least: u32 = 0xffffffff;
-  for (let i: u32 = 0; i < node.keyCount; i++) {
-    const gram = findGram(boundView, load<u32>(<usize>node.keys + (<usize>i << 2)));
-    if (gram == GRAM_ABSENT) return 0;
-    least = min(least, listSize(boundView, gram));
-  }
-  // Two postings a byte, a block of 4 KiB each.
-  return min(<f64>least * 8192 + 4096, <f64>boundView.contentSize);
-}

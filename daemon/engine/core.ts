@@ -18,7 +18,6 @@ export interface CoreExports {
   headerChecksum(base: number): bigint;
   checksum(ptr: number, size: number): bigint;
   planCompile(plan: number, size: number): number;
-  planEstimate(view: number): number;
   planBind(view: number, stats: number): number;
   searchUnit(unit: number, out: number, stats: number): number;
   renderDoc(

@@ -6,7 +6,7 @@
 import { isTrap } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
 import type { BindFinding, FailureFinding, UnitFinding } from './search-messages.ts';
-import { PlanError, type Searcher } from './searcher.ts';
+import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 
 export class Drain {
@@ -60,7 +60,7 @@ export class Drain {
     }
     const unit = this.#control.claim(this.#shard);
     if (unit >= this.#unitCount) this.#nextShard();
-    else this.#try(() => this.#runUnit(unit));
+    else this.#runOrLose(unit);
     return true;
   }
 
@@ -92,30 +92,42 @@ export class Drain {
     }
   }
 
-  /** Runs `work`; if it traps or finds the shard damaged, once more on a new instance, then gives the shard up. */
-  #try(work: () => void): void {
+  #runOrLose(unit: number): void {
+    const shard = this.#shard;
+    // A lost unit counts as finished without a range, so that the sum in order can go on behind it.
+    if (!this.#try(() => this.#runUnit(unit))) this.#control.finish(shard, unit, 0);
+  }
+
+  /**
+   * Runs `work`; if it traps or finds the shard damaged, once more on a new instance. False: it failed
+   * again, and this thread has given the shard up.
+   */
+  #try(work: () => void): boolean {
     try {
       work();
+      return true;
     } catch (error) {
-      if (error instanceof PlanError || !isShardFailure(error)) throw error;
-      try {
-        this.#searcher.replaceSpaceOf(this.#shardIds[this.#shard]!);
-        this.#searcher.setPlan(this.#plan);
-        if (work !== undefined && this.#unitCount !== undefined) this.#searcher.bind(this.#shardIds[this.#shard]!);
-        work();
-      } catch (second) {
-        if (second instanceof PlanError || !isShardFailure(second)) throw second;
-        this.#giveUp(String((second as Error).message));
-      }
+      if (!isShardFailure(error)) throw error;
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    try {
+      this.#searcher.replaceSpaceOf(shardId);
+      this.#searcher.setPlan(this.#plan);
+      if (this.#unitCount !== undefined) this.#searcher.bind(shardId);
+      work();
+      return true;
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      this.#giveUp(shardId, (error as Error).message);
+      return false;
     }
   }
 
-  #giveUp(reason: string): void {
+  #giveUp(shardId: string, reason: string): void {
     this.failures.push({ shard: this.#shard, reason });
-    const shardId = this.#shardIds[this.#shard]!;
     if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
     this.#isPlanned = false;
-    this.#control.setUnitCount(this.#shard, 0);
+    if (this.#control.unitCount(this.#shard) === undefined) this.#control.setUnitCount(this.#shard, 0);
     this.#nextShard();
   }
 }

@@ -1,5 +1,5 @@
 // Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
-// bounded calls: estimate, bind, one unit, render one doc. Synchronous; the main thread uses one for cheap
+// bounded calls: bind, one unit, render one doc. Synchronous; the main thread uses one for cheap
 // queries, each worker has its own. After a trap the searcher replaces the dead space by a new one.
 
 import {
@@ -134,12 +134,6 @@ export class Searcher {
     return space;
   }
 
-  /** Estimated bytes to verify, from the shard's dictionary alone. */
-  estimate(shardId: string): number {
-    const space = this.#spaceWithPlan(shardId);
-    return space.core.exports.planEstimate(space.viewOf(shardId));
-  }
-
   /** Binds the plan to a shard; units and docs are of this shard until the next call. */
   bind(shardId: string): Binding {
     const space = this.#spaceWithPlan(shardId);
@@ -213,6 +207,6 @@ export class Searcher {
     this.#compiled.delete(dead);
     this.#bound = undefined;
     for (const file of files) this.#files.delete(file.shardId);
-    for (const file of files) this.#open(file);
+    this.setShards([...this.#files.values(), ...files]);
   }
 }

@@ -1,0 +1,16 @@
+// All endpoints of the daemon, in the order of the API description.
+
+import type { Endpoint } from './endpoint.ts';
+import { listRepos } from './repos.ts';
+import { search } from './search.ts';
+import { getSource } from './source.ts';
+import { getHealth, getReady, getVersion } from './system.ts';
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  search,
+  getSource,
+  listRepos,
+  getHealth,
+  getReady,
+  getVersion,
+];

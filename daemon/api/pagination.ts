@@ -1,0 +1,64 @@
+// Pages of a list: which items, and the headers `X-Total-Count` and `Link` that lead to the others.
+
+import { integerText } from './input.ts';
+
+const PER_PAGE_MAX = 100;
+
+/** Schema fields `page` and `perPage`, to be spread into a query schema. */
+export function pageFields(perPageDefault: number) {
+  return {
+    page: integerText(1, Number.MAX_SAFE_INTEGER).default(1),
+    perPage: integerText(1, PER_PAGE_MAX).default(perPageDefault),
+  };
+}
+
+export interface PageRequest {
+  /** 1-based. */
+  readonly page: number;
+  readonly perPage: number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * One page of `all`; beyond the end it is empty.
+ *
+ * @param url         absolute address of the list, without query
+ * @param parameters  the endpoint's own parameters in the order to repeat them; undefined = not given
+ */
+export function paginate<Item>(
+  all: readonly Item[],
+  { page, perPage }: PageRequest,
+  url: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): Page<Item> {
+  const start = (page - 1) * perPage;
+  const headers: Record<string, string> = { 'X-Total-Count': String(all.length) };
+  const lastPage = Math.ceil(all.length / perPage);
+  if (lastPage > 1) headers['Link'] = linkHeader({ page, perPage }, lastPage, url, parameters);
+  return { items: all.slice(start, start + perPage), headers };
+}
+
+function linkHeader(
+  { page, perPage }: PageRequest,
+  lastPage: number,
+  url: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const relations: [string, number][] = [['first', 1]];
+  if (page > 1) relations.push(['prev', Math.min(page - 1, lastPage)]);
+  if (page < lastPage) relations.push(['next', page + 1]);
+  relations.push(['last', lastPage]);
+  return relations
+    .map(([name, target]) => {
+      const query = new URLSearchParams({ page: String(target), perPage: String(perPage) });
+      for (const [key, value] of Object.entries(parameters)) {
+        if (value !== undefined) query.set(key, value);
+      }
+      return `<${url}?${query.toString()}>; rel="${name}"`;
+    })
+    .join(', ');
+}

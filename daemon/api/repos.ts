@@ -1,0 +1,79 @@
+// GET /api/repos: the list of repos, filtered, sorted, in pages.
+
+import { z } from 'zod';
+import { shortRefName, treePageUrl } from '../repos/links.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { ok, queryEndpoint } from './endpoint.ts';
+import { choiceText, integerText } from './input.ts';
+import { pageFields, paginate } from './pagination.ts';
+
+const PATH = '/api/repos';
+
+const listQuery = z.object({
+  ...pageFields(30),
+  sort: choiceText(['name', 'pushed']).optional(),
+  direction: choiceText(['asc', 'desc']).optional(),
+  query: z.string().optional(),
+  connectionId: integerText(1, Number.MAX_SAFE_INTEGER).optional(),
+});
+
+/** Ascending by name bytes, which is the order of UTF-8. */
+function sortByName(repos: readonly RepoRecord[]): RepoRecord[] {
+  return repos
+    .map((repo) => ({ repo, key: Buffer.from(repo.name) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key))
+    .map(({ repo }) => repo);
+}
+
+/** ms since 1970; repos without push date come after all others. */
+function pushTime({ pushedAt }: RepoRecord): number {
+  return pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
+}
+
+/** Ascending by push date, those without one last; the sort is stable, so ties stay by name. */
+function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
+  return sortByName(repos).sort((a, b) => {
+    const [timeA, timeB] = [pushTime(a), pushTime(b)];
+    return timeA === timeB ? 0 : timeA - timeB;
+  });
+}
+
+function toListItem(repo: RepoRecord, baseUrl: string) {
+  const hasBranchName = repo.defaultRevision.startsWith('refs/');
+  return {
+    codeHostType: repo.codeHostType,
+    repoId: repo.repoId,
+    repoName: repo.name,
+    webUrl: treePageUrl(baseUrl, repo.name),
+    isFork: repo.isFork,
+    isArchived: repo.isArchived,
+    repoDisplayName: repo.displayName,
+    externalWebUrl: repo.webUrl,
+    defaultBranch: hasBranchName ? shortRefName(repo.defaultRevision) : undefined,
+    indexedAt: repo.indexedAt,
+    pushedAt: repo.pushedAt,
+  };
+}
+
+export const listRepos = queryEndpoint(
+  { operationId: 'listRepositories', path: PATH, access: 'opt' },
+  listQuery,
+  (query, { services, baseUrl }) => {
+    const wanted = query.query?.toLowerCase() ?? '';
+    // No repo belongs to a connection while connections are not configurable.
+    const all = query.connectionId === undefined ? services.repos.list() : [];
+    const found = all.filter((repo) => repo.name.toLowerCase().includes(wanted));
+    const sorted = query.sort === 'pushed' ? sortByPush(found) : sortByName(found);
+    if (query.direction === 'desc') sorted.reverse();
+    const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
+      sort: query.sort,
+      direction: query.direction,
+      query: query.query,
+      connectionId: query.connectionId?.toString(),
+    });
+    return ok(
+      items.map((repo) => toListItem(repo, baseUrl)),
+      headers,
+    );
+  },
+);

@@ -1,0 +1,87 @@
+// What the endpoints need from the parts of the daemon that do the work. The parts implement these
+// interfaces; main.ts joins them. Nothing here knows of HTTP.
+
+import type { RepoRecord } from '../repos/records.ts';
+
+/** A search as the caller asked for it, bounds applied (matches and contextLines are clamped). */
+export interface SearchCall {
+  readonly query: string;
+  readonly matches: number;
+  readonly contextLines: number;
+  readonly whole: boolean;
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+export interface SearchContext {
+  /** Aborted when the client goes away; the search then ends as soon as it can. */
+  readonly signal: AbortSignal;
+  /** Without trailing slash; the links of the answer start with it. */
+  readonly baseUrl: string;
+}
+
+export interface SearchService {
+  /**
+   * Runs one search to its end or its deadline.
+   *
+   * @returns  the complete response object of the search endpoint as UTF-8 JSON
+   *
+   * Errors: QueryError for a bad query; anything else is a fault of the daemon.
+   */
+  search(call: SearchCall, context: SearchContext): Promise<{ json: Uint8Array }>;
+}
+
+export interface RepoDirectory {
+  list(): readonly RepoRecord[];
+  byName(name: string): RepoRecord | undefined;
+}
+
+export interface SourceLimits {
+  /** Content above this many bytes is not read: the call fails. */
+  readonly sourceSizeMax: number;
+  /** Aborted when the client goes away or the deadline for git has passed. */
+  readonly signal: AbortSignal;
+}
+
+export interface SourceContent {
+  readonly bytes: Uint8Array;
+  /** Language name, '' if unknown. */
+  readonly language: string;
+  readonly blobSha?: string;
+}
+
+export interface SourceReader {
+  /**
+   * Reads one file at a ref. Path and ref have passed `checkPath` and `checkRef` of git-names.ts.
+   *
+   * @param ref  as the caller gave it; undefined = default revision of the repo
+   *
+   * Errors: errors with `errorCode` INVALID_GIT_REF (does not resolve to a commit) or FILE_NOT_FOUND
+   * (absent, a directory, a submodule); anything else is a fault of the daemon.
+   */
+  read(
+    repo: RepoRecord,
+    path: string,
+    ref: string | undefined,
+    limits: SourceLimits,
+  ): Promise<SourceContent>;
+}
+
+export interface ReadinessStatus {
+  /** False while shards are loading. */
+  readonly isReady: boolean;
+  readonly shardCount: number;
+  readonly repoCount: number;
+  readonly quarantinedShardCount: number;
+}
+
+export interface Readiness {
+  status(): ReadinessStatus;
+}
+
+export interface Services {
+  readonly search: SearchService;
+  readonly repos: RepoDirectory;
+  readonly source: SourceReader;
+  readonly readiness: Readiness;
+}

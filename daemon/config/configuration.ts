@@ -1,0 +1,163 @@
+// Reads environment and flags into one typed value, once, at start. Flags beat variables, variables beat
+// defaults; an empty variable counts as unset. Secrets leave the environment here, so that no child
+// process inherits them. The configuration file is not read here.
+
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import type { z } from 'zod';
+import { ConfigError } from './error.ts';
+import { hashKey, openInstanceSecret } from './secrets.ts';
+import type { HashedKey } from './secrets.ts';
+import { readSettings } from './settings.ts';
+import type { Settings } from './settings.ts';
+import { CLIENT_VARIABLES, VARIABLES } from './variables.ts';
+import type { HTTP_KINDS, LOG_FORMATS, LOG_LEVELS, Variable, VariableKey } from './variables.ts';
+
+export interface LogConfiguration {
+  readonly level: (typeof LOG_LEVELS)[number];
+  readonly format: (typeof LOG_FORMATS)[number];
+  /** Absolute path; undefined: standard error. */
+  readonly file: string | undefined;
+}
+
+export interface Configuration {
+  readonly host: string;
+  /** 0: the system chooses. */
+  readonly port: number;
+  /** Without trailing slash; undefined: follows from the bound address. */
+  readonly baseUrl: string | undefined;
+  /** Absolute path. */
+  readonly dataDir: string;
+  readonly ownerEmail: string | undefined;
+  /** Undefined: no key is configured. */
+  readonly ownerKey: HashedKey | undefined;
+  readonly anonymousAccess: boolean;
+  readonly workerCount: number;
+  readonly http: (typeof HTTP_KINDS)[number];
+  readonly log: LogConfiguration;
+  readonly settings: Settings;
+  /** Things to tell the operator that do not keep the daemon from starting. */
+  readonly notices: readonly string[];
+}
+
+export type Environment = Record<string, string | undefined>;
+/** By the key of VARIABLES; `true` stands for a flag without value. */
+export type Flags = Partial<Record<VariableKey, string | number | boolean | undefined>>;
+
+export interface ConfigurationInput {
+  /** Secrets are deleted from it. */
+  readonly env: Environment;
+  readonly flags?: Flags;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Relative paths start here; default: the current folder. */
+  readonly folder?: string;
+}
+
+type Values = {
+  readonly [Key in VariableKey]: z.output<(typeof VARIABLES)[Key]['schema']> | undefined;
+};
+
+/**
+ * The configuration of this run.
+ *
+ * Errors: ConfigError naming variable, value and what is allowed.
+ * Writes only if an owner key is given without an instance secret: then the data directory and the
+ * secret in it are made.
+ */
+export function readConfiguration(input: ConfigurationInput): Configuration {
+  const { env, flags = {}, folder = process.cwd() } = input;
+  const notices = unknownVariables(env);
+  const values = readValues(env, flags);
+  const dataDir = path.resolve(folder, values.dataDir ?? '');
+  return {
+    host: values.host ?? '',
+    port: values.port ?? 0,
+    baseUrl: values.baseUrl,
+    dataDir,
+    ownerEmail: values.ownerEmail,
+    ownerKey: ownerKey(values, dataDir),
+    anonymousAccess: values.anonymousAccess ?? false,
+    workerCount: values.workers ?? availableParallelism(),
+    http: values.http ?? 'uws',
+    log: {
+      level: values.logLevel ?? 'info',
+      format: values.logFormat ?? 'text',
+      file: values.logFile === undefined ? undefined : path.resolve(folder, values.logFile),
+    },
+    settings: readSettings(input.settings),
+    notices,
+  };
+}
+
+function ownerKey(values: Values, dataDir: string): HashedKey | undefined {
+  if (values.ownerApiKey === undefined) return undefined;
+  if (values.ownerEmail === undefined) {
+    throw new ConfigError(
+      VARIABLES.ownerApiKey.name,
+      'set without an owner',
+      `set ${VARIABLES.ownerEmail.name} too`,
+    );
+  }
+  const secret =
+    values.secret === undefined ? openInstanceSecret(dataDir) : Buffer.from(values.secret);
+  return hashKey(secret, values.ownerApiKey);
+}
+
+function readValues(env: Environment, flags: Flags): Values {
+  const texts = Object.entries<Variable<unknown>>(VARIABLES).map(([key, row]) => {
+    // Safety: the keys of VARIABLES are VariableKey.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    const flag = flags[key as VariableKey];
+    const given = takeText(env, row);
+    const source =
+      flag === undefined
+        ? { name: row.name, text: given ?? row.defaultText }
+        : { name: `--${row.flag ?? key}`, text: String(flag) };
+    return { key, row, source };
+  });
+  // Every secret has left the environment before the first value can be refused.
+  // Safety: each value came out of the schema of its own row.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(
+    texts.map(({ key, row, source }) => [key, parseText(row, source.name, source.text)]),
+  ) as Values;
+}
+
+function parseText(row: Variable<unknown>, name: string, text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  const result = row.schema.safeParse(text);
+  if (result.success) return result.data;
+  const shown = row.isSecret === true ? '(hidden)' : JSON.stringify(text);
+  throw new ConfigError(name, shown, `allowed: ${row.allowed}`);
+}
+
+/** The text of a variable, undefined if unset or empty. Removes secrets from `env`. */
+function takeText(env: Environment, row: Variable<unknown>): string | undefined {
+  const text = env[row.name];
+  if (row.isSecret !== true) return text === '' ? undefined : text;
+  const fileName = `${row.name}_FILE`;
+  const file = env[fileName];
+  delete env[row.name];
+  delete env[fileName];
+  if (text !== undefined && text !== '') return text;
+  return file === undefined || file === '' ? undefined : readSecretFile(fileName, file);
+}
+
+function readSecretFile(name: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    throw new ConfigError(name, JSON.stringify(file), `${reason}; allowed: a readable file`);
+  }
+}
+
+function unknownVariables(env: Environment): string[] {
+  const rows: readonly Variable<unknown>[] = Object.values(VARIABLES);
+  const known = new Set([...rows.map((row) => row.name), ...CLIENT_VARIABLES]);
+  for (const row of rows) if (row.isSecret === true) known.add(`${row.name}_FILE`);
+  return Object.keys(env)
+    .filter((name) => name.startsWith('TRAWL_') && !known.has(name))
+    .map((name) => `${name} is not a variable of this version and has no effect`);
+}

@@ -1,0 +1,91 @@
+// The settings that the daemon uses, as one table: default, bounds, help. All numbers are integers.
+// daemon/README.md, "Settings", shows the same table; a test keeps them equal.
+
+import { availableParallelism } from 'node:os';
+import { z } from 'zod';
+import { ConfigError } from './error.ts';
+
+interface IntegerSetting {
+  readonly min: number;
+  /** A text stands for a default that depends on the machine. */
+  readonly defaultValue: number | 'twice the cores';
+  readonly help: string;
+}
+
+export const INTEGER_SETTINGS = {
+  maxFileSize: {
+    min: 1,
+    defaultValue: 2097152,
+    help: 'bytes; of a larger file only the name is indexed',
+  },
+  maxTrigramCount: {
+    min: 1,
+    defaultValue: 20000,
+    help: 'distinct trigrams of a file; above, only the name is indexed',
+  },
+  indexMemoryBytes: {
+    min: 1,
+    defaultValue: 268435456,
+    help: 'bound on the memory of one index build',
+  },
+  maxMatchCount: { min: 1, defaultValue: 100000, help: 'a search that asks for more gets this' },
+  searchTimeoutMs: { min: 0, defaultValue: 30000, help: 'deadline of a search; 0 = none' },
+  maxConcurrentSearches: {
+    min: 1,
+    defaultValue: 'twice the cores',
+    help: 'searches that run at a time',
+  },
+  maxQueuedSearches: { min: 1, defaultValue: 64, help: 'searches that wait; the next is refused' },
+  maxSourceBytes: { min: 1, defaultValue: 67108864, help: 'largest file content that is served' },
+  maxRequestBodyBytes: { min: 1, defaultValue: 1048576, help: 'largest request body' },
+  gitTimeoutMs: { min: 1, defaultValue: 30000, help: 'deadline of a call of git' },
+  maxRegexpBytes: { min: 1, defaultValue: 4096, help: 'longest regular expression' },
+} as const satisfies Record<string, IntegerSetting>;
+
+export const PATTERN_SETTING_HELP = 'globs over paths; lift maxFileSize and maxTrigramCount';
+
+export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number } & {
+  readonly alwaysIndexFilePatterns: readonly string[];
+};
+
+/**
+ * The settings with their defaults.
+ *
+ * @param given  what is configured; unknown keys and wrong values are refused
+ *
+ * Errors: ConfigError naming the key.
+ */
+export function readSettings(given: Readonly<Record<string, unknown>> = {}): Settings {
+  const settings: Record<string, unknown> = { alwaysIndexFilePatterns: [] };
+  for (const [key, row] of Object.entries<IntegerSetting>(INTEGER_SETTINGS)) {
+    const { defaultValue } = row;
+    settings[key] = typeof defaultValue === 'number' ? defaultValue : 2 * availableParallelism();
+  }
+  for (const [key, value] of Object.entries(given)) settings[key] = value;
+  const result = settingsSchema.safeParse(settings);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0];
+  const key = String(
+    issue?.code === 'unrecognized_keys' ? issue.keys[0] : (issue?.path[0] ?? 'settings'),
+  );
+  throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), issue?.message ?? 'invalid');
+}
+
+function integerField({ min }: IntegerSetting): z.ZodType<number> {
+  return z.int({ error: `allowed: integers from ${min}` }).min(min, {
+    error: `allowed: integers from ${min}`,
+  });
+}
+
+type IntegerKey = keyof typeof INTEGER_SETTINGS;
+
+// Safety: one field for each row of the table.
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion
+const integerFields = Object.fromEntries(
+  Object.entries<IntegerSetting>(INTEGER_SETTINGS).map(([key, row]) => [key, integerField(row)]),
+) as Record<IntegerKey, z.ZodType<number>>;
+
+const settingsSchema = z.strictObject({
+  ...integerFields,
+  alwaysIndexFilePatterns: z.array(z.string(), { error: 'allowed: a list of globs' }),
+});

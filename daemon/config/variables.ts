@@ -1,0 +1,157 @@
+// The environment variables and their flags as one table: name, default, help and the schema that reads
+// the text. daemon/README.md, "Environment variables", shows the same table; a test keeps them equal.
+
+import { z } from 'zod';
+
+export interface Variable<Value> {
+  readonly name: string;
+  /** Flag of `trawl serve`, without `--`. It beats the variable. */
+  readonly flag?: string;
+  /** Text that counts when nothing is given; undefined: the value stays unset. */
+  readonly defaultText?: string;
+  /** The default as people read it, where it depends on the machine or on other values. */
+  readonly defaultNote?: string;
+  /** Read, then removed from the environment; never shown. `NAME_FILE` names a file that holds it. */
+  readonly isSecret?: boolean;
+  /** What may be given, as people read it. */
+  readonly allowed: string;
+  readonly help: string;
+  /** Text -> value; a failure means that the text is not allowed. */
+  readonly schema: z.ZodType<Value, string>;
+}
+
+function variable<Value>(row: Variable<Value>): Variable<Value> {
+  return row;
+}
+
+function integer(min: number, max: number): z.ZodType<number, string> {
+  return z
+    .string()
+    .regex(/^[0-9]{1,9}$/)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max);
+}
+
+const boolean = z.enum(['true', 'false']).transform((text) => text === 'true');
+
+const anyText = z.string();
+
+/** http or https, nothing behind the path; the trailing slash goes. */
+const baseUrl = z
+  .string()
+  .refine((text) => {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    if (url === undefined || !/^https?:$/.test(url.protocol)) return false;
+    return url.username === '' && url.password === '' && !/[?#]/.test(text);
+  })
+  .transform((text) => new URL(text).href.replace(/\/+$/, ''));
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LOG_FORMATS = ['text', 'json'] as const;
+export const HTTP_KINDS = ['uws', 'node'] as const;
+
+export const VARIABLES = {
+  port: variable({
+    name: 'TRAWL_PORT',
+    flag: 'port',
+    defaultText: '3000',
+    allowed: '0 to 65535',
+    help: 'port to listen on; 0 takes a free one',
+    schema: integer(0, 65535),
+  }),
+  host: variable({
+    name: 'TRAWL_HOST',
+    flag: 'host',
+    defaultText: '127.0.0.1',
+    allowed: 'an address of this machine or a host name',
+    help: 'address to listen on; one that others can reach needs an owner key or anonymous access',
+    schema: z.string().regex(/^(?:[A-Za-z0-9.:_-]+|\[[0-9A-Fa-f.:]+\])$/),
+  }),
+  baseUrl: variable({
+    name: 'TRAWL_BASE_URL',
+    flag: 'base-url',
+    defaultNote: '`http://localhost:{port}` or the bound address',
+    allowed: 'an http or https address without query',
+    help: 'public address, may have a path; used in links and the Host check',
+    schema: baseUrl,
+  }),
+  dataDir: variable({
+    name: 'TRAWL_DATA_DIR',
+    flag: 'data-dir',
+    defaultText: '.trawl',
+    allowed: 'a path',
+    help: 'index, clones and secret; made with mode 0700',
+    schema: anyText,
+  }),
+  secret: variable({
+    name: 'TRAWL_SECRET',
+    isSecret: true,
+    defaultNote: 'made at first need, kept in the data directory',
+    allowed: 'at least 32 bytes',
+    help: 'instance secret; changing it voids all keys',
+    schema: z.string().refine((text) => Buffer.byteLength(text) >= 32),
+  }),
+  ownerEmail: variable({
+    name: 'TRAWL_OWNER_EMAIL',
+    allowed: 'an e-mail address',
+    help: 'the first owner; needed by the owner key',
+    schema: z.email(),
+  }),
+  ownerApiKey: variable({
+    name: 'TRAWL_OWNER_API_KEY',
+    isSecret: true,
+    allowed: 'svk_ and 64 lower-case hex digits',
+    help: 'key of the owner; once set, requests must carry it',
+    schema: z.string().regex(/^svk_[0-9a-f]{64}$/),
+  }),
+  anonymousAccess: variable({
+    name: 'TRAWL_ANONYMOUS_ACCESS',
+    flag: 'anonymous',
+    defaultText: 'false',
+    allowed: 'true or false',
+    help: 'serve search and files without a credential',
+    schema: boolean,
+  }),
+  workers: variable({
+    name: 'TRAWL_WORKERS',
+    flag: 'workers',
+    defaultNote: 'number of cores',
+    allowed: '1 to 1024',
+    help: 'engine threads',
+    schema: integer(1, 1024),
+  }),
+  http: variable({
+    name: 'TRAWL_HTTP',
+    defaultText: 'uws',
+    allowed: 'uws or node',
+    help: 'HTTP server: uWebSockets.js (node:http where its binary does not load) or node:http',
+    schema: z.enum(HTTP_KINDS),
+  }),
+  logLevel: variable({
+    name: 'TRAWL_LOG_LEVEL',
+    flag: 'log-level',
+    defaultText: 'info',
+    allowed: 'debug, info, warn or error',
+    help: 'least level that is logged; queries appear at debug only',
+    schema: z.enum(LOG_LEVELS),
+  }),
+  logFormat: variable({
+    name: 'TRAWL_LOG_FORMAT',
+    defaultText: 'text',
+    allowed: 'text or json',
+    help: 'form of the log lines',
+    schema: z.enum(LOG_FORMATS),
+  }),
+  logFile: variable({
+    name: 'TRAWL_LOG_FILE',
+    defaultNote: 'standard error',
+    allowed: 'a path',
+    help: 'file that log lines are appended to',
+    schema: anyText,
+  }),
+};
+
+/** Names that other parts of the program read; listed so that they are not reported as unknown. */
+export const CLIENT_VARIABLES = ['TRAWL_URL', 'TRAWL_API_KEY'];
+
+export type VariableKey = keyof typeof VARIABLES;

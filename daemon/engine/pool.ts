@@ -1,0 +1,125 @@
+// The pool of search threads: passes searches to all of them, docs to render to the next one in turn, and
+// replaces a thread that died. What a dead thread had claimed is missing in the answer; the caller sees
+// which units have no finding and runs them again itself (search/run.ts).
+
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type {
+  FromSearchWorker,
+  RenderDone,
+  RenderMessage,
+  SearchDone,
+  SearchMessage,
+  SearchWorkerData,
+  ToSearchWorker,
+} from './search-messages.ts';
+import type { ShardFile, SpaceOptions } from './space.ts';
+
+export interface PoolOptions extends SpaceOptions {
+  readonly module: WebAssembly.Module;
+  /** Threads; default: one for each core. */
+  readonly workers?: number;
+  /** Called when a thread died and was replaced. */
+  readonly onDeath?: (error: Error) => void;
+}
+
+/** What a search or rendering on one thread came to; undefined: the thread died. */
+type Settle = (message: FromSearchWorker | undefined) => void;
+
+interface PoolWorker {
+  worker: Worker;
+  readonly pending: Map<number, Settle>;
+}
+
+export class SearchPool {
+  readonly #options: PoolOptions;
+  readonly #workers: PoolWorker[];
+  #shards: readonly ShardFile[] = [];
+  #nextId = 1;
+  #nextRenderer = 0;
+  #isClosed = false;
+  deathCount = 0;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const count = options.workers ?? availableParallelism();
+    this.#workers = Array.from({ length: count }, () => {
+      const entry: PoolWorker = { worker: this.#start(() => entry), pending: new Map() };
+      return entry;
+    });
+  }
+
+  get size(): number {
+    return this.#workers.length;
+  }
+
+  #start(entryOf: () => PoolWorker): Worker {
+    const { module, capacity, wantsRead } = this.#options;
+    const options: SpaceOptions = {
+      ...(capacity === undefined ? {} : { capacity }),
+      ...(wantsRead === undefined ? {} : { wantsRead }),
+    };
+    const data: SearchWorkerData = { module, options, shards: this.#shards };
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
+      workerData: data,
+    });
+    worker.on('message', (message: FromSearchWorker) => {
+      const { pending } = entryOf();
+      const settle = pending.get(message.id);
+      pending.delete(message.id);
+      settle?.(message);
+    });
+    let failure = new Error('search thread ended');
+    worker.on('error', (error) => {
+      failure = error as Error;
+    });
+    worker.on('exit', () => this.#replace(entryOf(), failure));
+    worker.unref();
+    return worker;
+  }
+
+  #replace(entry: PoolWorker, failure: Error): void {
+    if (this.#isClosed) return;
+    this.deathCount++;
+    const lost = [...entry.pending.values()];
+    entry.pending.clear();
+    entry.worker = this.#start(() => entry);
+    this.#options.onDeath?.(failure);
+    for (const settle of lost) settle(undefined);
+  }
+
+  /** The live shards from now on. Searches under way on a thread end before it looks at them. */
+  setShards(shards: readonly ShardFile[]): void {
+    this.#shards = shards;
+    for (const { worker } of this.#workers) worker.postMessage({ kind: 'shards', shards });
+  }
+
+  /** Lets all threads drain the search; what each found. A dead thread leaves nothing. */
+  async search(search: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
+    const answers = await Promise.all(
+      this.#workers.map((entry) => this.#post(entry, { kind: 'search', id: this.#nextId++, ...search })),
+    );
+    return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
+  }
+
+  /** Renders docs on the next thread in turn; undefined if it died. */
+  async render(render: Omit<RenderMessage, 'kind' | 'id'>): Promise<RenderDone | undefined> {
+    const entry = this.#workers[this.#nextRenderer++ % this.#workers.length]!;
+    const answer = await this.#post(entry, { kind: 'render', id: this.#nextId++, ...render });
+    return answer?.kind === 'renderDone' ? answer : undefined;
+  }
+
+  #post(entry: PoolWorker, message: ToSearchWorker & { id: number }): Promise<FromSearchWorker | undefined> {
+    return new Promise((resolve) => {
+      entry.pending.set(message.id, resolve);
+      entry.worker.postMessage(message);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#workers.map(({ worker }) => worker.terminate()));
+    for (const { pending } of this.#workers) for (const settle of pending.values()) settle(undefined);
+  }
+}

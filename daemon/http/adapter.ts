@@ -1,0 +1,93 @@
+// The contract between the router and the HTTP libraries: plain request and response values, and the life
+// of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
+// know nothing of routes, JSON or errors; the router knows nothing of sockets.
+
+/** A request whose values stay valid for as long as anybody holds it. */
+export interface HttpRequest {
+  /** Upper case. */
+  readonly method: string;
+  /** As sent, still percent-encoded, without the query. */
+  readonly path: string;
+  /** Without the question mark; '' if there is none. */
+  readonly rawQuery: string;
+  /** Address of the peer; '' if it is already gone. */
+  readonly remoteAddress: string;
+  /** Aborted when the client goes away before the response is complete. */
+  readonly signal: AbortSignal;
+  /** @param name  lower case. Repeated headers are joined by commas, except those that may occur once. */
+  header(name: string): string | undefined;
+  /**
+   * The whole body.
+   * Errors: BodyTooLargeError above the limit of the adapter, ClientGoneError if the client went away.
+   */
+  body(): Promise<Buffer>;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Without Content-Length, which the adapter adds. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Pieces are sent in order; undefined: no body. For HEAD the body is measured, not sent. */
+  readonly body: Uint8Array | readonly Uint8Array[] | undefined;
+}
+
+/** Answers one request; never rejects. */
+export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
+
+export interface AdapterOptions {
+  readonly handle: HttpHandler;
+  /** Bytes; a larger request body is refused. */
+  readonly bodySizeMax: number;
+}
+
+export interface BoundAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface HttpAdapter {
+  /** Which library does the work, for the log. */
+  readonly kind: 'uws' | 'node';
+  /**
+   * Starts to accept connections. Once only.
+   *
+   * @param host  an IP address
+   * @param port  0: the system chooses
+   * Errors: rejects if the address cannot be bound.
+   */
+  listen(host: string, port: number): Promise<BoundAddress>;
+  /**
+   * Stops accepting, waits up to `graceMs` for the responses under way, then drops every connection.
+   */
+  close(graceMs: number): Promise<void>;
+}
+
+/** The request body exceeds the limit. */
+export class BodyTooLargeError extends Error {
+  /** Bytes. */
+  readonly limit: number;
+
+  constructor(limit: number) {
+    super(`request body larger than ${limit} bytes`);
+    this.name = 'BodyTooLargeError';
+    this.limit = limit;
+  }
+}
+
+/** The client went away; whatever is answered reaches nobody. */
+export class ClientGoneError extends Error {
+  constructor() {
+    super('client went away');
+    this.name = 'ClientGoneError';
+  }
+}
+
+/** Time without progress after which a connection that waits for its peer is dropped. */
+export const STALL_TIMEOUT_MS = 10_000;
+
+/** Bytes of a response body. */
+export function bodySize(body: HttpResponse['body']): number {
+  if (body === undefined) return 0;
+  if (body instanceof Uint8Array) return body.byteLength;
+  return body.reduce((sum, piece) => sum + piece.byteLength, 0);
+}

@@ -1,0 +1,81 @@
+// The address to listen on and what follows from it: is it reachable from other machines, may the daemon
+// start there, which Host headers are served, what the public address is.
+
+import { lookup } from 'node:dns/promises';
+import { BlockList, isIP } from 'node:net';
+import type { Configuration } from '../config/configuration.ts';
+import { ConfigError } from '../config/error.ts';
+import { VARIABLES } from '../config/variables.ts';
+import type { BoundAddress } from './adapter.ts';
+
+export interface Binding {
+  /** IP address. */
+  readonly address: string;
+  /** Only this machine reaches it. */
+  readonly isLoopback: boolean;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+
+/**
+ * Resolves the host of the configuration.
+ * Errors: ConfigError if it does not resolve, or if others could reach a daemon that nothing protects.
+ */
+export async function resolveBinding(configuration: Configuration): Promise<Binding> {
+  const { host } = configuration;
+  const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
+  const isLoopback = loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  const isProtected = configuration.ownerKey !== undefined || configuration.anonymousAccess;
+  if (!isLoopback && !isProtected) {
+    throw new ConfigError(
+      VARIABLES.host.name,
+      `${JSON.stringify(host)} can be reached from other machines, but no key is set`,
+      `set ${VARIABLES.ownerEmail.name} and ${VARIABLES.ownerApiKey.name}, or give --anonymous to serve everybody, or listen on 127.0.0.1`,
+    );
+  }
+  return { address, isLoopback };
+}
+
+async function resolveHost(host: string): Promise<string> {
+  if (isIP(host) !== 0) return host;
+  try {
+    return (await lookup(host)).address;
+  } catch {
+    throw new ConfigError(
+      VARIABLES.host.name,
+      `${JSON.stringify(host)} does not resolve`,
+      `allowed: ${VARIABLES.host.allowed}`,
+    );
+  }
+}
+
+/** The public address where none is configured: `localhost` unless one address is bound for others. */
+export function defaultBaseUrl({ address, isLoopback }: Binding, { port }: BoundAddress): string {
+  const isAny = address === '0.0.0.0' || address === '::';
+  const shown = isIP(address) === 6 ? `[${address}]` : address;
+  return `http://${isLoopback || isAny ? 'localhost' : shown}:${port}`;
+}
+
+/** Host names that are served; undefined: all. Why: a page that rebinds its name cannot read answers. */
+export function allowedHosts(
+  binding: Binding,
+  baseUrl: string | undefined,
+): ReadonlySet<string> | undefined {
+  if (!binding.isLoopback) return undefined;
+  const own = baseUrl === undefined ? [] : [new URL(baseUrl).hostname];
+  return new Set([...LOOPBACK_NAMES, ...own]);
+}
+
+/** Is the name in a Host header, with or without port, one of `hosts`? */
+export function isHostAllowed(
+  hosts: ReadonlySet<string> | undefined,
+  header: string | undefined,
+): boolean {
+  if (hosts === undefined) return true;
+  const name = (header ?? '').toLowerCase().replace(/:[0-9]*$/, '');
+  return hosts.has(name);
+}

@@ -1,0 +1,251 @@
+// One request from the first check to the answer. The checks run in one fixed order, the first that fails
+// decides; the numbers are those of the contract, so a later check has its place waiting. Knows nothing of
+// sockets and nothing of what an endpoint does.
+
+import { TextDecoder } from 'node:util';
+import { hasOwnerRole, resolveCaller } from '../api/authentication.ts';
+import type { AccessRules, Caller } from '../api/authentication.ts';
+import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/endpoint.ts';
+import { ApiError, toApiError } from '../api/errors.ts';
+import type { Services } from '../api/services.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Log } from '../telemetry/log.ts';
+import { BodyTooLargeError, ClientGoneError, bodySize } from './adapter.ts';
+import type { HttpRequest, HttpResponse } from './adapter.ts';
+import { Admission } from './admission.ts';
+import type { Release } from './admission.ts';
+import { isHostAllowed } from './binding.ts';
+import { safetyHeaders, toResponse } from './responses.ts';
+import { newRequestId } from './request-id.ts';
+import { Router, allowedMethods } from './router.ts';
+import type { Route } from './router.ts';
+
+export interface PipelineOptions {
+  readonly endpoints: readonly Endpoint[];
+  readonly services: Services;
+  readonly settings: Settings;
+  readonly access: AccessRules;
+  /** Without trailing slash. */
+  readonly baseUrl: string;
+  /** Host names that are served; undefined: all. */
+  readonly hosts: ReadonlySet<string> | undefined;
+  readonly version: string;
+  readonly log: Log;
+}
+
+/** What the steps have found out about one request so far. */
+interface Exchange {
+  readonly request: HttpRequest;
+  /** GET for HEAD. */
+  readonly method: string;
+  readonly requestId: string;
+  route?: Route;
+  endpoint?: Endpoint;
+  caller?: Caller | undefined;
+  handler?: BoundHandler;
+  release?: Release;
+}
+
+/** A step passes by returning nothing, ends the request by an answer, refuses it by an error. */
+type StepResult = void | Answer | HttpResponse;
+
+interface Step {
+  readonly number: number;
+  readonly name: string;
+  run(pipeline: Pipeline, exchange: Exchange): StepResult | Promise<StepResult>;
+}
+
+/** Status in the log of a request whose client went away; it is never sent. */
+const CLIENT_GONE_STATUS = 499;
+
+const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
+
+export class Pipeline {
+  readonly options: PipelineOptions;
+  readonly router: Router;
+  readonly admission: Admission;
+  readonly #safetyHeaders: Readonly<Record<string, string>>;
+  #isStopping = false;
+
+  constructor(options: PipelineOptions) {
+    this.options = options;
+    this.router = new Router(options.endpoints, options.baseUrl);
+    const { maxConcurrentSearches, maxQueuedSearches } = options.settings;
+    this.admission = new Admission(maxConcurrentSearches, maxQueuedSearches);
+    this.#safetyHeaders = safetyHeaders(options.baseUrl);
+  }
+
+  /** From now on the daemon reports that it is not ready. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Answers one request. Never rejects. */
+  async handle(request: HttpRequest): Promise<HttpResponse> {
+    const startMs = performance.now();
+    const exchange: Exchange = {
+      request,
+      method: request.method === 'HEAD' ? 'GET' : request.method,
+      requestId: newRequestId(request.header('x-request-id')),
+    };
+    const common = { ...this.#safetyHeaders, 'X-Request-Id': exchange.requestId };
+    const response = await this.#respond(exchange, common);
+    this.#logRequest(exchange, response, performance.now() - startMs);
+    return response;
+  }
+
+  context(exchange: Exchange): CallContext {
+    const { request, caller } = exchange;
+    const { baseUrl, services, settings, version } = this.options;
+    const { signal } = request;
+    return { baseUrl, caller, services, settings, signal, isStopping: this.#isStopping, version };
+  }
+
+  async #respond(
+    exchange: Exchange,
+    common: Readonly<Record<string, string>>,
+  ): Promise<HttpResponse> {
+    try {
+      const result = await this.#runSteps(exchange);
+      if ('content' in result) return await toResponse(result, exchange.request, common);
+      return { ...result, headers: { ...common, ...result.headers } };
+    } catch (error) {
+      if (isClientGone(error, exchange.request)) {
+        return { status: CLIENT_GONE_STATUS, headers: common, body: undefined };
+      }
+      const answer = this.#toErrorAnswer(error, exchange);
+      return await toResponse(answer, exchange.request, common);
+    }
+  }
+
+  async #runSteps(exchange: Exchange): Promise<Answer | HttpResponse> {
+    try {
+      for (const step of STEPS) {
+        const pending = step.run(this, exchange);
+        const result = pending instanceof Promise ? await pending : pending;
+        if (result !== undefined) return result;
+      }
+    } finally {
+      exchange.release?.();
+    }
+    throw new Error('the last step did not answer');
+  }
+
+  #toErrorAnswer(error: unknown, { requestId }: Exchange): Answer {
+    let known = toApiError(error);
+    if (known === undefined) {
+      this.options.log.error('request failed unexpectedly', { requestId, error });
+      known = new ApiError('UNEXPECTED_ERROR', UNEXPECTED_MESSAGE);
+    }
+    return {
+      status: known.statusCode,
+      headers: known.headers,
+      content: { value: known.toObject() },
+    };
+  }
+
+  #logRequest(exchange: Exchange, { status, body }: HttpResponse, durationMs: number): void {
+    const { request, route, requestId } = exchange;
+    this.options.log.info('request', {
+      requestId,
+      method: request.method,
+      route: route === undefined ? 'none' : request.path,
+      status,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      source: request.remoteAddress,
+      bytes: bodySize(body),
+    });
+  }
+}
+
+/** The order of the checks. Steps 5 to 8 are those of rate limits, cookies, key usage and licence. */
+export const STEPS: readonly Step[] = [
+  { number: 1, name: 'host', run: checkHost },
+  { number: 2, name: 'path', run: findRoute },
+  { number: 3, name: 'method', run: findEndpoint },
+  { number: 4, name: 'caller', run: findCaller },
+  { number: 9, name: 'input', run: readInput },
+  { number: 10, name: 'authentication', run: checkAuthentication },
+  { number: 11, name: 'role', run: checkRole },
+  { number: 12, name: 'admission', run: admit },
+  { number: 13, name: 'handler', run: callHandler },
+];
+
+function checkHost({ options }: Pipeline, { request }: Exchange): void {
+  if (isHostAllowed(options.hosts, request.header('host'))) return;
+  throw new ApiError('HOST_NOT_ALLOWED', 'This host name is not served.');
+}
+
+function findRoute({ router }: Pipeline, exchange: Exchange): void {
+  const route = router.find(exchange.request.path);
+  if (route === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
+  exchange.route = route;
+}
+
+function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
+  const { method } = exchange;
+  const route: Route = exchange.route ?? new Map();
+  const endpoint = route.get(method);
+  if (endpoint !== undefined) {
+    exchange.endpoint = endpoint;
+    return undefined;
+  }
+  const headers = { Allow: allowedMethods(route) };
+  if (method === 'OPTIONS') return { status: 204, headers, body: undefined };
+  throw new ApiError('METHOD_NOT_ALLOWED', `Method ${method} is not allowed here.`, headers);
+}
+
+function findCaller({ options }: Pipeline, exchange: Exchange): void {
+  if (exchange.endpoint?.access === 'none') return;
+  exchange.caller = resolveCaller(options.access, (name) => exchange.request.header(name));
+}
+
+async function readInput(_: Pipeline, exchange: Exchange): Promise<void> {
+  const { request, endpoint } = exchange;
+  const json = endpoint?.hasBody === true ? await readJson(request) : undefined;
+  const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery });
+  if (handler !== undefined) exchange.handler = handler;
+}
+
+async function readJson(request: HttpRequest): Promise<unknown> {
+  const bytes = await readBody(request);
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw new ApiError('INVALID_REQUEST_BODY', 'body: not valid JSON in UTF-8');
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+async function readBody(request: HttpRequest): Promise<Buffer> {
+  try {
+    return await request.body();
+  } catch (error) {
+    if (!(error instanceof BodyTooLargeError)) throw error;
+    throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${error.limit} bytes`);
+  }
+}
+
+function checkAuthentication(_: Pipeline, { endpoint, caller }: Exchange): void {
+  if (endpoint?.access === 'none' || caller !== undefined) return;
+  throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');
+}
+
+function checkRole(_: Pipeline, { endpoint, caller }: Exchange): void {
+  if (endpoint?.access !== 'owner' || hasOwnerRole(caller)) return;
+  throw new ApiError('INSUFFICIENT_PERMISSIONS', 'This needs the role OWNER.');
+}
+
+async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
+  if (exchange.endpoint?.isSearch !== true) return;
+  exchange.release = await admission.acquire(exchange.request.signal);
+}
+
+async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
+  return await exchange.handler?.(pipeline.context(exchange));
+}
+
+function isClientGone(error: unknown, request: HttpRequest): boolean {
+  return error instanceof ClientGoneError || request.signal.aborted;
+}

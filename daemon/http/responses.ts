@@ -1,0 +1,73 @@
+// From an answer to the bytes of a response: encoding (JSON or MessagePack), compression, and the headers
+// that every response carries.
+
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import type { Answer } from '../api/endpoint.ts';
+import type { HttpRequest, HttpResponse } from './adapter.ts';
+import { jsonToMessagePack } from './message-pack.ts';
+import { chooseCoding, isMessagePackWanted } from './negotiation.ts';
+import type { ContentCoding } from './negotiation.ts';
+
+/** Bodies up to this many bytes are sent as they are. */
+const COMPRESS_ABOVE_SIZE = 1024;
+
+// Measured: 2026-11-21, 2 MB of search results and 118 KB of prose, Node 20.20: br 1 beats gzip 1 twice
+// over in speed and is smaller; gzip 1 is 2.5 times as fast as gzip 6 for 10 to 50% more bytes.
+const BROTLI_QUALITY = 1;
+const GZIP_LEVEL = 1;
+
+const compressors: Record<ContentCoding, (body: Uint8Array) => Promise<Buffer>> = {
+  br: (body) =>
+    promisify(brotliCompress)(body, {
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+        [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
+      },
+    }),
+  gzip: (body) => promisify(gzip)(body, { level: GZIP_LEVEL }),
+};
+
+/** The headers of browser safety that every response has. */
+export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>> {
+  const headers = {
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'SAMEORIGIN',
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+    'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+    'Content-Security-Policy': "frame-ancestors 'self'",
+  };
+  if (!baseUrl.startsWith('https:')) return headers;
+  return { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' };
+}
+
+/**
+ * The response for an answer, in the form that the request accepts.
+ *
+ * @param common  headers that every response carries
+ */
+export async function toResponse(
+  answer: Answer,
+  request: HttpRequest,
+  common: Readonly<Record<string, string>>,
+): Promise<HttpResponse> {
+  const isPacked = isMessagePackWanted(request.header('accept'));
+  const plain = encode(answer, isPacked);
+  const headers: Record<string, string> = {
+    ...common,
+    ...answer.headers,
+    'Content-Type': isPacked ? 'application/x-msgpack' : 'application/json',
+    Vary: 'Accept, Accept-Encoding',
+  };
+  const coding = chooseCoding(request.header('accept-encoding'));
+  if (coding === undefined || plain.byteLength <= COMPRESS_ABOVE_SIZE) {
+    return { status: answer.status, headers, body: plain };
+  }
+  headers['Content-Encoding'] = coding;
+  return { status: answer.status, headers, body: await compressors[coding](plain) };
+}
+
+function encode({ content }: Answer, isPacked: boolean): Uint8Array {
+  const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
+  return isPacked ? jsonToMessagePack(json) : json;
+}

@@ -1,0 +1,108 @@
+// Makes a listening server out of configuration and services. main.ts calls it and closes it.
+
+import { ENDPOINTS } from '../api/endpoints.ts';
+import type { Services } from '../api/services.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { ConfigError } from '../config/error.ts';
+import { readProductVersion } from '../config/version.ts';
+import { VARIABLES } from '../config/variables.ts';
+import type { Log } from '../telemetry/log.ts';
+import type { BoundAddress, HttpAdapter, HttpHandler } from './adapter.ts';
+import { allowedHosts, defaultBaseUrl, resolveBinding } from './binding.ts';
+import type { Binding } from './binding.ts';
+import { openAdapter } from './open-adapter.ts';
+import { Pipeline } from './pipeline.ts';
+
+const GRACE_MS = 10_000;
+
+/** Answers a request that comes before the pipeline is made, which needs the bound address. */
+const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undefined });
+
+export interface ServerOptions {
+  readonly configuration: Configuration;
+  readonly services: Services;
+  readonly log: Log;
+}
+
+export interface RunningServer {
+  /** Public address, without trailing slash. */
+  readonly url: string;
+  readonly address: BoundAddress;
+  readonly http: HttpAdapter['kind'];
+  /**
+   * Reports not ready, stops accepting, lets requests under way end for up to `graceMs` (10 s), then
+   * drops what is left. Further calls wait for the first.
+   */
+  close(graceMs?: number): Promise<void>;
+}
+
+/**
+ * Starts to serve.
+ *
+ * Errors: ConfigError if the address cannot be bound, or if others could reach it without a key.
+ */
+export async function createServer(options: ServerOptions): Promise<RunningServer> {
+  const { configuration } = options;
+  const log = options.log.labelled('http');
+  const binding = await resolveBinding(configuration);
+  let handle: HttpHandler = refuse;
+  const adapter = await openAdapter(
+    configuration.http,
+    {
+      handle: (request) => handle(request),
+      bodySizeMax: configuration.settings.maxRequestBodyBytes,
+    },
+    log,
+  );
+  const address = await listen(adapter, binding, configuration);
+  const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
+  const pipeline = makePipeline(options, binding, url, log);
+  handle = (request) => pipeline.handle(request);
+  log.info('listening', { url, host: address.host, port: address.port, http: adapter.kind });
+  let closing: Promise<void> | undefined;
+  return {
+    url,
+    address,
+    http: adapter.kind,
+    close(graceMs = GRACE_MS) {
+      pipeline.stop();
+      closing ??= adapter.close(graceMs);
+      return closing;
+    },
+  };
+}
+
+async function listen(
+  adapter: HttpAdapter,
+  binding: Binding,
+  { host, port }: Configuration,
+): Promise<BoundAddress> {
+  try {
+    return await adapter.listen(binding.address, port);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+    throw new ConfigError(
+      VARIABLES.port.name,
+      `cannot listen on ${host} port ${port}${code}`,
+      'choose a free port and an address of this machine',
+    );
+  }
+}
+
+function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
+  const { configuration, services } = options;
+  return new Pipeline({
+    endpoints: ENDPOINTS,
+    services,
+    settings: configuration.settings,
+    access: {
+      ownerKey: configuration.ownerKey,
+      anonymousAccess: configuration.anonymousAccess,
+      isLoopback: binding.isLoopback,
+    },
+    baseUrl: url,
+    hosts: allowedHosts(binding, configuration.baseUrl),
+    version: readProductVersion(),
+    log,
+  });
+}

@@ -1,0 +1,208 @@
+// HttpAdapter over uWebSockets.js, the only file that touches it. Its request object lives only during the
+// handler call and its response object until it is ended or aborted, so everything is copied at once, the
+// abort handler comes first, writes are corked and stop when the socket is full.
+//
+// Differences from node:http that callers should know: HTTP/1.0 is refused, and a client that pipelines is
+// disconnected when its next request arrives while the previous one still waits for something.
+
+import { STATUS_CODES } from 'node:http';
+import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
+import { bodySize } from './adapter.ts';
+import type {
+  AdapterOptions,
+  BoundAddress,
+  HttpAdapter,
+  HttpRequest,
+  HttpResponse,
+} from './adapter.ts';
+import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
+
+type Uws = typeof import('uWebSockets.js');
+
+/** The library; rejects where its binary does not load. */
+export async function loadUws(): Promise<Uws> {
+  // Safety: a CommonJS module comes as the default member, which its types do not say.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const module = (await import('uWebSockets.js')) as unknown as { default: Uws & Silent };
+  // oxlint-disable-next-line no-underscore-dangle
+  module.default._cfg('silent');
+  return module.default;
+}
+
+/** Turns off the header that names the server; missing from the library's types. */
+interface Silent {
+  _cfg(option: 'silent'): void;
+}
+
+/** One request under way. */
+interface Exchange {
+  readonly response: UwsResponse;
+  readonly isHead: boolean;
+  readonly gone: LazySignal;
+  readonly body: BodyCollector;
+}
+
+export class UwsAdapter implements HttpAdapter {
+  readonly kind = 'uws';
+  readonly #uws: Uws;
+  readonly #options: AdapterOptions;
+  readonly #app: ReturnType<Uws['App']>;
+  readonly #open = new Set<Exchange>();
+  #stopListening: () => void = () => {};
+  #onIdle: (() => void) | undefined;
+
+  constructor(uws: Uws, options: AdapterOptions) {
+    this.#uws = uws;
+    this.#options = options;
+    this.#app = uws.App();
+    this.#app.any('/*', (response, request) => void this.#serve(response, request));
+  }
+
+  listen(host: string, port: number): Promise<BoundAddress> {
+    const uws = this.#uws;
+    return new Promise((resolve, reject) => {
+      // Why: by default several processes may share a port, each getting a part of the connections.
+      listenExclusively(this.#app, host, port, (socket) => {
+        if (socket === false) {
+          reject(new Error(`cannot listen on ${host} port ${port}`));
+          return;
+        }
+        this.#stopListening = () => uws.us_listen_socket_close(socket);
+        resolve({ host, port: uws.us_socket_local_port(socket) });
+      });
+    });
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#stopListening();
+    if (this.#open.size > 0) await this.#idle(graceMs);
+    this.#app.close();
+  }
+
+  /** Resolves when no request is under way, at the latest after `graceMs`. */
+  #idle(graceMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const deadline = setTimeout(resolve, graceMs);
+      this.#onIdle = () => {
+        clearTimeout(deadline);
+        resolve();
+      };
+    });
+  }
+
+  async #serve(response: UwsResponse, raw: UwsRequest): Promise<void> {
+    const gone = new LazySignal();
+    const headers = readHeaders(raw);
+    const body = new BodyCollector(this.#options.bodySizeMax, declaredSize(headers));
+    const exchange: Exchange = { response, isHead: raw.getMethod() === 'head', gone, body };
+    response.onAborted(() => {
+      gone.abort();
+      body.abort();
+      this.#forget(exchange);
+    });
+    response.onData((piece, isLast) => {
+      body.push(new Uint8Array(piece));
+      if (isLast) body.end();
+    });
+    this.#open.add(exchange);
+    const answer = await this.#options.handle(toRequest(raw, headers, exchange));
+    if (!gone.isAborted) this.#send(exchange, answer);
+  }
+
+  #send(exchange: Exchange, answer: HttpResponse): void {
+    const { response, isHead } = exchange;
+    response.cork(() => {
+      response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? ''}`);
+      for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
+      const { body } = answer;
+      const size = bodySize(body);
+      if (isHead || body === undefined || size === 0) {
+        // Why: endWithoutBody(size) would wait for a body that never comes.
+        if (body !== undefined) response.writeHeader('Content-Length', String(size));
+        response.endWithoutBody();
+        this.#forget(exchange);
+      } else if (exchange.body.isOverrun) {
+        response.end(Buffer.concat(toPieces(body)), true);
+        this.#forget(exchange);
+      } else this.#sendBody(exchange, toPieces(body));
+    });
+  }
+
+  /** Writes until the socket is full and goes on when it has room. */
+  #sendBody(exchange: Exchange, pieces: readonly Uint8Array[]): void {
+    const { response } = exchange;
+    const totalSize = bodySize(pieces);
+    const advance = (offset: number): boolean => {
+      let pieceStart = 0;
+      for (const piece of pieces) {
+        const pieceEnd = pieceStart + piece.byteLength;
+        if (offset < pieceEnd) {
+          const [isWritten, isDone] = response.tryEnd(
+            piece.subarray(Math.max(0, offset - pieceStart)),
+            totalSize,
+          );
+          if (isDone) this.#forget(exchange);
+          if (isDone || !isWritten) return isWritten;
+          offset = pieceEnd;
+        }
+        pieceStart = pieceEnd;
+      }
+      return true;
+    };
+    if (!advance(0) && !exchange.gone.isAborted && this.#open.has(exchange)) {
+      response.onWritable((offset) => advance(offset));
+    }
+  }
+
+  #forget(exchange: Exchange): void {
+    this.#open.delete(exchange);
+    if (this.#open.size === 0) this.#onIdle?.();
+  }
+}
+
+type ListenCallback = Parameters<ReturnType<Uws['App']>['listen']>[2];
+
+function listenExclusively(
+  app: ReturnType<Uws['App']>,
+  host: string,
+  port: number,
+  callback: ListenCallback,
+): void {
+  // Safety: the library takes (host, port, options, callback), but its types lack this form.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const listen = app.listen.bind(app) as unknown as (
+    host: string,
+    port: number,
+    options: number,
+    callback: ListenCallback,
+  ) => void;
+  listen(host, port, LISTEN_EXCLUSIVE_PORT, callback);
+}
+
+/** `LIBUS_LISTEN_EXCLUSIVE_PORT` of the library. */
+const LISTEN_EXCLUSIVE_PORT = 1;
+
+function readHeaders(raw: UwsRequest): HeaderMap {
+  const headers = new HeaderMap();
+  raw.forEach((name, value) => headers.add(name, value));
+  return headers;
+}
+
+function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): HttpRequest {
+  const { gone, body, response } = exchange;
+  return {
+    method: raw.getCaseSensitiveMethod().toUpperCase(),
+    path: raw.getUrl(),
+    rawQuery: raw.getQuery(),
+    remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString(),
+    get signal() {
+      return gone.signal;
+    },
+    header: (name) => headers.get(name),
+    body: () => body.result(),
+  };
+}
+
+function toPieces(body: Uint8Array | readonly Uint8Array[]): readonly Uint8Array[] {
+  return body instanceof Uint8Array ? [body] : body;
+}

@@ -1,0 +1,64 @@
+// Addresses of a repo and its files: pages of this daemon and pages at the code host. Pure text; every
+// part is percent-encoded by segment, slashes are kept.
+
+import type { CodeHostType } from './records.ts';
+
+/** Percent-encodes each segment of a path, repo name or ref. */
+export function encodeSegments(text: string): string {
+  // Why: the detour over bytes turns a lone surrogate, at which encodeURIComponent throws, into U+FFFD.
+  return text.split('/').map(encodeSegment).join('/');
+}
+
+function encodeSegment(segment: string): string {
+  return encodeURIComponent(Buffer.from(segment, 'utf8').toString('utf8'));
+}
+
+/** Page of a file here; `ref` undefined leaves the `@ref` part out. */
+export function blobPageUrl(
+  baseUrl: string,
+  repoName: string,
+  ref: string | undefined,
+  path: string,
+): string {
+  const at = ref === undefined ? '' : `@${encodeSegments(ref)}`;
+  return `${baseUrl}/browse/${encodeSegments(repoName)}${at}/-/blob/${encodeSegments(path)}`;
+}
+
+/** Page of the root folder of a repo here. */
+export function treePageUrl(baseUrl: string, repoName: string): string {
+  return `${baseUrl}/browse/${encodeSegments(repoName)}/-/tree/`;
+}
+
+/** `refs/heads/main` -> `main`, `refs/tags/v1` -> `v1`; other texts are left as they are. */
+export function shortRefName(ref: string): string {
+  return ref.replace(/^refs\/(?:heads|tags)\//, '');
+}
+
+/** {web} = page of the repo at the host, {b} = branch or tag, {p} = path. */
+const FILE_PAGE_TEMPLATES: Readonly<Record<CodeHostType, string | undefined>> = {
+  github: '{web}/blob/{b}/{p}',
+  gitlab: '{web}/-/blob/{b}/{p}',
+  gitea: '{web}/src/branch/{b}/{p}',
+  azuredevops: '{web}?path={p}&version={b}',
+  bitbucketCloud: '{web}/src/{b}/{p}',
+  bitbucketServer: '{web}/browse/{p}?at={b}',
+  gerrit: '{web}/+/{b}/{p}',
+  genericGitHost: undefined,
+};
+
+/** Page of a file at its code host; undefined if the repo has no page or the host no known form. */
+export function externalFileUrl(
+  repo: { readonly codeHostType: CodeHostType; readonly webUrl?: string },
+  ref: string,
+  path: string,
+): string | undefined {
+  const template = FILE_PAGE_TEMPLATES[repo.codeHostType];
+  const { webUrl } = repo;
+  if (template === undefined || webUrl === undefined) return undefined;
+  const values: Record<string, string> = {
+    web: webUrl,
+    b: encodeSegments(shortRefName(ref)),
+    p: encodeSegments(path),
+  };
+  return template.replace(/\{(web|b|p)\}/g, (_, key: string) => values[key] ?? '');
+}

@@ -1,0 +1,21 @@
+// Runs a suite once for each HTTP adapter, with a reason where the native one cannot run.
+
+import { afterEach, describe } from 'node:test';
+import { loadUws } from '../../daemon/http/uws-adapter.ts';
+import { closeWorlds } from './harness.ts';
+
+let uwsFailure: string | undefined;
+try {
+  await loadUws();
+} catch (error) {
+  uwsFailure = `uWebSockets.js does not load here: ${String(error).split('\n')[0]}`;
+}
+
+export function onBothAdapters(name: string, suite: (kind: 'uws' | 'node') => void): void {
+  const run = (kind: 'uws' | 'node') => {
+    afterEach(closeWorlds);
+    suite(kind);
+  };
+  describe(`${name} on node:http`, () => run('node'));
+  describe(`${name} on uWebSockets.js`, { skip: uwsFailure ?? false }, () => run('uws'));
+}

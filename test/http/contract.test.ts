@@ -1,0 +1,333 @@
+// The contract of the HTTP adapters, over real sockets: connections, methods, body caps, large responses,
+// clients that leave, orderly shutdown.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+import { onBothAdapters } from './adapters.ts';
+import { SEARCH_BODY, eventually, gate, openWire, searchWith, startWorld } from './harness.ts';
+import type { World, WorldOptions } from './harness.ts';
+
+const HOST = 'Host: localhost\r\n';
+const GET_HEALTH = `GET /api/health HTTP/1.1\r\n${HOST}\r\n`;
+const HEALTHY = '{"status":"ok"}';
+
+onBothAdapters('HTTP contract', (kind) => {
+  const withWorld =
+    (options: Omit<WorldOptions, 'kind'>, run: (world: World) => Promise<void>) => async () => {
+      const world = await startWorld({ kind, ...options });
+      try {
+        assert.equal(world.server.http, kind);
+        await run(world);
+      } finally {
+        await world.close();
+      }
+    };
+
+  test(
+    'keep-alive: one connection carries several requests, also after errors and bodies',
+    withWorld({}, async ({ server }) => {
+      const wire = openWire(server);
+      wire.write(GET_HEALTH);
+      await wire.until(HEALTHY);
+      wire.write(`GET /api/none HTTP/1.1\r\n${HOST}\r\n`);
+      await wire.until('NOT_FOUND');
+      wire.write(`POST /api/none HTTP/1.1\r\n${HOST}Content-Length: 5\r\n\r\nhello`);
+      await wire.until('NOT_FOUND', 2);
+      wire.write(GET_HEALTH);
+      await wire.until(HEALTHY, 2);
+      wire.socket.destroy();
+    }),
+  );
+
+  test(
+    'Connection: close is honoured',
+    withWorld({}, async ({ server }) => {
+      const wire = openWire(server);
+      wire.write(`GET /api/health HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+      assert.match(await wire.closed(), /\{"status":"ok"\}$/);
+    }),
+  );
+
+  test(
+    'pipelined requests that need no waiting are answered in order',
+    withWorld({}, async ({ server }) => {
+      const wire = openWire(server);
+      const version = `GET /api/version HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
+      wire.write(GET_HEALTH + GET_HEALTH + version);
+      assert.match(await wire.closed(), /("status":"ok".*){2}HTTP\/1\.1 200 .*"version":"v/s);
+    }),
+  );
+
+  test('a request pipelined behind one that waits is answered after it, or ends the connection', async () => {
+    const finish = gate();
+    const world = await startWorld({
+      kind,
+      search: async () => {
+        await finish.opened;
+        return { files: ['first'] };
+      },
+    });
+    const wire = openWire(world.server);
+    const body = JSON.stringify(SEARCH_BODY);
+    const search = `POST /api/search HTTP/1.1\r\n${HOST}Content-Length: ${body.length}\r\n\r\n${body}`;
+    wire.write(`${search}GET /api/version HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`);
+    if (kind === 'node') {
+      await eventually(() => world.calls.length === 1);
+      finish.open();
+    }
+    const received = await wire.closed();
+    if (kind === 'node') assert.match(received, /"files":\["first"\].*"version":"v/s);
+    else assert.equal(received, '');
+    finish.open();
+    assert.equal((await world.call({ path: '/api/health' })).status, 200);
+    await world.close();
+  });
+
+  test(
+    'HEAD is GET without the body, and the connection goes on',
+    withWorld({}, async (world) => {
+      const get = await world.call({ path: '/api/version' });
+      const wire = openWire(world.server);
+      wire.write(`HEAD /api/version HTTP/1.1\r\n${HOST}\r\n`);
+      const head = await wire.until('\r\n\r\n');
+      assert.match(head, /^HTTP\/1\.1 200 /);
+      assert.match(head, new RegExp(`content-length: ${get.body.length}\\r\\n`, 'i'));
+      assert.match(head, /\r\n\r\n$/);
+      wire.write(GET_HEALTH);
+      await wire.until(HEALTHY);
+      wire.socket.destroy();
+      const missing = await world.call({ method: 'HEAD', path: '/api/none' });
+      assert.equal(missing.status, 404);
+      assert.equal(missing.body.length, 0);
+    }),
+  );
+
+  test(
+    'OPTIONS answers 204 with Allow and no CORS headers',
+    withWorld({}, async (world) => {
+      const wire = openWire(world.server);
+      wire.write(`OPTIONS /api/repos HTTP/1.1\r\n${HOST}Origin: http://other\r\n\r\n`);
+      const reply = await wire.until('\r\n\r\n');
+      assert.match(reply, /^HTTP\/1\.1 204 /);
+      assert.match(reply, /\r\nallow: GET, HEAD, OPTIONS\r\n/i);
+      assert.doesNotMatch(reply, /access-control/i);
+      wire.write(GET_HEALTH);
+      await wire.until(HEALTHY);
+      wire.socket.destroy();
+      const search = await world.call({ method: 'OPTIONS', path: '/api/search' });
+      assert.equal(search.headers.allow, 'POST, OPTIONS');
+      assert.equal((await world.call({ method: 'OPTIONS', path: '/api/none' })).status, 404);
+    }),
+  );
+
+  test(
+    'unknown paths are 404 whatever the method, known paths with a wrong method 405 with Allow',
+    withWorld({}, async (world) => {
+      for (const method of ['GET', 'POST', 'DELETE', 'PUT', 'TRACE']) {
+        for (const path of ['/api/none', '/api/health/', '/api/health/x', '/', '/API/health']) {
+          const reply = await world.call({ method, path });
+          assert.equal(reply.status, 404, `${method} ${path}`);
+          assert.equal(reply.json()['errorCode'], 'NOT_FOUND');
+        }
+      }
+      for (const method of ['PUT', 'DELETE', 'POST', 'TRACE']) {
+        const reply = await world.call({ method, path: '/api/health' });
+        assert.equal(reply.status, 405, method);
+        assert.equal(reply.headers.allow, 'GET, HEAD, OPTIONS');
+        assert.deepEqual(Object.keys(reply.json()), ['statusCode', 'errorCode', 'message']);
+        assert.equal(reply.json()['errorCode'], 'METHOD_NOT_ALLOWED');
+      }
+      assert.equal((await world.call({ path: '/api/search' })).headers.allow, 'POST, OPTIONS');
+      assert.equal((await world.call({ method: 'HEAD', path: '/api/search' })).status, 405);
+    }),
+  );
+
+  test(
+    'the body cap holds with Content-Length and with chunks',
+    withWorld({ settings: { maxRequestBodyBytes: 100 } }, async (world) => {
+      const fitting = JSON.stringify({ query: 'q', matches: 1 }).padEnd(100);
+      const atCap = await world.call({ method: 'POST', path: '/api/search', body: fitting });
+      assert.equal(atCap.status, 200);
+      const above = await world.call({ method: 'POST', path: '/api/search', body: `${fitting} ` });
+      assert.equal(above.status, 413);
+      assert.equal(above.json()['errorCode'], 'REQUEST_BODY_TOO_LARGE');
+
+      const wire = openWire(world.server);
+      const start = `POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
+      wire.write(`${start}${`32\r\n${' '.repeat(50)}\r\n`.repeat(2)}`);
+      wire.write('1\r\n \r\n0\r\n\r\n');
+      assert.match(await wire.until('REQUEST_BODY_TOO_LARGE'), /^HTTP\/1\.1 413 /);
+      wire.write(GET_HEALTH);
+      await wire.until(HEALTHY);
+      wire.socket.destroy();
+      assert.equal(world.calls.length, 1);
+    }),
+  );
+
+  test(
+    'a body far above the cap is refused before it has arrived, declared or not',
+    withWorld({ settings: { maxRequestBodyBytes: 100 } }, async ({ server }) => {
+      const declared = openWire(server);
+      declared.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 999999\r\n\r\n{`);
+      assert.match(await declared.closed(), /^HTTP\/1\.1 413 .*REQUEST_BODY_TOO_LARGE/s);
+      const chunked = openWire(server);
+      chunked.write(`POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`);
+      chunked.write(`1000\r\n${' '.repeat(4096)}\r\n`);
+      assert.match(await chunked.closed(), /^HTTP\/1\.1 413 .*REQUEST_BODY_TOO_LARGE/s);
+    }),
+  );
+
+  test(
+    'a body that comes in pieces is put together; one that never ends does not reach the search',
+    withWorld({}, async (world) => {
+      const body = JSON.stringify({ query: 'größe', matches: 3 });
+      const wire = openWire(world.server);
+      wire.write(`POST /api/search HTTP/1.1\r\n${HOST}`);
+      wire.write(`Content-Length: ${Buffer.byteLength(body)}\r\n\r\n`);
+      const bytes = Buffer.from(body);
+      for (const byte of bytes) {
+        wire.socket.write(Buffer.of(byte));
+        await new Promise(setImmediate);
+      }
+      await wire.until('"files":[]');
+      assert.equal(world.calls[0]?.query, 'größe');
+      wire.write(`POST /api/search HTTP/1.1\r\n${HOST}Content-Length: 50\r\n\r\n{"query"`);
+      wire.socket.end();
+      await wire.closed();
+      await eventually(() => world.lines.some((line) => line['status'] === 499));
+      assert.equal(world.calls.length, 1);
+    }),
+  );
+
+  test('a client that leaves aborts the signal of its search, and only its own', async () => {
+    const started = gate<AbortSignal>();
+    const world = await startWorld({
+      kind,
+      search: ({ query }, { signal }) => {
+        if (query !== 'slow') return Promise.resolve({ files: [] });
+        started.open(signal);
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(new Error('stopped')));
+        });
+      },
+    });
+    const leaving = new AbortController();
+    const left = world.call({
+      ...searchWith({ query: 'slow', matches: 1 }),
+      signal: leaving.signal,
+    });
+    const signal = await started.opened;
+    assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 200);
+    assert.equal(signal.aborted, false);
+    leaving.abort();
+    await assert.rejects(left);
+    await eventually(() => signal.aborted);
+    await eventually(() => world.lines.some((line) => line['status'] === 499));
+    assert.ok(!world.lines.some((line) => line['level'] === 'error'));
+    await world.close();
+  });
+
+  test('a large response reaches a slow reader whole, and others are served meanwhile', async () => {
+    const size = 20 * 1024 * 1024;
+    const content = Buffer.alloc(size, 'abcdefghijklmnopqrstuvwxyz0123456789').toString('latin1');
+    const world = await startWorld({ kind, search: async () => ({ content }) });
+    const wire = openWire(world.server);
+    wire.socket.pause();
+    const body = JSON.stringify(SEARCH_BODY);
+    wire.write(`POST /api/search HTTP/1.1\r\n${HOST}Connection: close\r\n`);
+    wire.write(`Content-Length: ${body.length}\r\n\r\n${body}`);
+    await eventually(() => world.lines.some((line) => line['route'] === '/api/search'));
+    assert.equal((await world.call({ path: '/api/health' })).status, 200);
+    // Four readings of whatever is there, with pauses, then the rest.
+    for (let i = 0; i < 4; i++) {
+      wire.socket.resume();
+      await new Promise(setImmediate);
+      wire.socket.pause();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
+    }
+    assert.equal((await world.call({ path: '/api/health' })).status, 200);
+    wire.socket.resume();
+    const received = await wire.closed();
+    const sent = received.slice(received.indexOf('\r\n\r\n') + 4);
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    assert.equal(sent.length, size + '{"content":""}'.length);
+    assert.equal(digest(sent), digest(JSON.stringify({ content })));
+    await world.close();
+  });
+
+  test('close lets running requests end and refuses new connections', async () => {
+    const [started, finish] = [gate(), gate()];
+    const world = await startWorld({
+      kind,
+      search: async () => {
+        started.open();
+        await finish.opened;
+        return { files: ['late'] };
+      },
+    });
+    const idle = openWire(world.server);
+    idle.write(GET_HEALTH);
+    await idle.until(HEALTHY);
+    const running = world.call(searchWith(SEARCH_BODY));
+    await started.opened;
+    const closing = world.server.close(60_000);
+    await assert.rejects(world.call({ path: '/api/health' }), /ECONNREFUSED/);
+    finish.open();
+    assert.deepEqual((await running).json(), { files: ['late'] });
+    await closing;
+    await idle.closed();
+  });
+
+  test('close drops what has not ended after the time of grace', async () => {
+    const started = gate<AbortSignal>();
+    const world = await startWorld({
+      kind,
+      search: (_, { signal }) => {
+        started.open(signal);
+        return new Promise(() => {});
+      },
+    });
+    const running = assert.rejects(world.call(searchWith(SEARCH_BODY)));
+    const signal = await started.opened;
+    await world.server.close(20);
+    await running;
+    await eventually(() => signal.aborted);
+  });
+
+  test('a port that is taken is an error that names it', async () => {
+    const first = await startWorld({ kind });
+    const port = String(first.server.address.port);
+    await assert.rejects(startWorld({ kind, env: { TRAWL_PORT: port } }), {
+      name: 'ConfigError',
+      variable: 'TRAWL_PORT',
+      exitCode: 2,
+    });
+    await first.close();
+  });
+
+  test(
+    'hostile paths, queries and headers get an error object, never a crash',
+    withWorld({}, async (world) => {
+      const targets = [
+        '/api/repos?%zz&&==%ff',
+        '/api/%2e%2e/health',
+        '//api/health',
+        '/api/search?__proto__=1',
+        `/api/repos?query=${'a'.repeat(3000)}`,
+      ];
+      for (const path of targets) {
+        const reply = await world.call({ path, headers: { 'X-Request-Id': '<script>' } });
+        assert.ok([200, 404, 405].includes(reply.status), `${path}: ${reply.status}`);
+        assert.match(String(reply.headers['x-request-id']), /^[0-9a-f-]{36}$/);
+        reply.json();
+      }
+      const body = `{"query":"q","matches":1,"__proto__":{"whole":true},"constructor":1}`;
+      const reply = await world.call({ method: 'POST', path: '/api/search', body });
+      assert.equal(reply.status, 200);
+      assert.equal(world.calls[0]?.whole, false);
+    }),
+  );
+});

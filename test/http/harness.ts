@@ -1,0 +1,224 @@
+// What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
+// on a free port, and two clients: one over node:http, one over a bare socket.
+
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import type {
+  SearchCall,
+  SearchContext,
+  Services,
+  SourceReader,
+} from '../../daemon/api/services.ts';
+import { readConfiguration } from '../../daemon/config/configuration.ts';
+import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
+import { createServer } from '../../daemon/http/server.ts';
+import type { RunningServer } from '../../daemon/http/server.ts';
+import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+
+export const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+export const OTHER_KEY = `svk_${'fedcba9876543210'.repeat(4)}`;
+
+export function repo(repoId: number, name: string, more: Partial<RepoRecord> = {}): RepoRecord {
+  return {
+    repoId,
+    name,
+    codeHostType: 'github',
+    isFork: false,
+    isArchived: false,
+    visibility: 'public',
+    source: { kind: 'commits', path: '/nowhere' },
+    defaultRevision: 'refs/heads/main',
+    ...more,
+  };
+}
+
+export interface World {
+  readonly server: RunningServer;
+  /** Log lines, parsed. */
+  readonly lines: Record<string, unknown>[];
+  /** Searches that reached the service. */
+  readonly calls: SearchCall[];
+  call(options: CallOptions): Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly kind: 'uws' | 'node';
+  readonly env?: Environment;
+  readonly settings?: ConfigurationInput['settings'];
+  readonly repos?: readonly RepoRecord[];
+  readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
+  readonly source?: SourceReader['read'];
+  readonly isReady?: boolean;
+  readonly logLevel?: 'debug' | 'info';
+}
+
+const openWorlds = new Set<World>();
+
+/** Closes what a failed test has left open; without it the process would not end. */
+export async function closeWorlds(): Promise<void> {
+  for (const world of openWorlds) await world.close();
+  openWorlds.clear();
+}
+
+export async function startWorld(options: WorldOptions): Promise<World> {
+  const { kind, repos = [] } = options;
+  const env = { TRAWL_PORT: '0', TRAWL_HTTP: kind, TRAWL_SECRET: 's'.repeat(32), ...options.env };
+  const configuration = readConfiguration(
+    options.settings === undefined ? { env } : { env, settings: options.settings },
+  );
+  const lines: Record<string, unknown>[] = [];
+  const calls: SearchCall[] = [];
+  const log = createLog({
+    level: options.logLevel ?? 'info',
+    format: 'json',
+    write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
+  });
+  const search = options.search ?? (async () => ({ files: [] }));
+  const services: Services = {
+    search: {
+      async search(call, context) {
+        calls.push(call);
+        return { json: Buffer.from(JSON.stringify(await search(call, context))) };
+      },
+    },
+    repos: { list: () => repos, byName: (name) => repos.find((r) => r.name === name) },
+    source: {
+      read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
+    },
+    readiness: {
+      status: () => ({
+        isReady: options.isReady ?? true,
+        shardCount: 2,
+        repoCount: repos.length,
+        quarantinedShardCount: 1,
+      }),
+    },
+  };
+  const server = await createServer({ configuration, services, log });
+  const world: World = {
+    server,
+    lines,
+    calls,
+    call: (call) => send(server, call),
+    close: () => server.close(0),
+  };
+  openWorlds.add(world);
+  return world;
+}
+
+export interface CallOptions {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly json: () => Record<string, unknown>;
+}
+
+function send({ address }: RunningServer, options: CallOptions): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', path, headers = {}, body, signal } = options;
+    const request = httpRequest({
+      host: address.host,
+      port: address.port,
+      method,
+      path,
+      headers: headers as Record<string, string | string[]>,
+      agent: false,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    request.on('error', reject);
+    request.on('response', (response) => {
+      const pieces: Buffer[] = [];
+      response.on('data', (piece: Buffer) => pieces.push(piece));
+      response.on('error', reject);
+      response.on('end', () => {
+        const bytes = Buffer.concat(pieces);
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: bytes,
+          json: () => JSON.parse(bytes.toString('utf8')) as Record<string, unknown>,
+        });
+      });
+    });
+    request.end(body);
+  });
+}
+
+/** POST of a search body. */
+export function searchWith(body: unknown, headers: Record<string, string> = {}): CallOptions {
+  return { method: 'POST', path: '/api/search', headers, body: JSON.stringify(body) };
+}
+
+export const SEARCH_BODY = { query: 'needle', matches: 10 };
+
+/** A bare connection: what comes back as latin-1 text. */
+export interface Wire {
+  readonly socket: Socket;
+  write(text: string): void;
+  /** Resolves with everything received so far once it holds `text` `count` times. */
+  until(text: string, count?: number): Promise<string>;
+  /** Resolves with everything received when the server has closed the connection. */
+  closed(): Promise<string>;
+}
+
+export function openWire({ address }: RunningServer): Wire {
+  const socket = connect(address.port, address.host);
+  let received = '';
+  let check = () => {};
+  let isClosed = false;
+  socket.setEncoding('latin1');
+  socket.on('data', (text: string) => {
+    received += text;
+    check();
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+    check();
+  });
+  const wait = (isDone: () => boolean) =>
+    new Promise<string>((resolve, reject) => {
+      check = () => {
+        if (isDone()) resolve(received);
+        else if (isClosed) reject(new Error(`connection closed after: ${received.slice(0, 500)}`));
+      };
+      check();
+    });
+  return {
+    socket,
+    write: (text) => void socket.write(text),
+    until: (text, count = 1) => wait(() => received.split(text).length > count),
+    closed: () => wait(() => isClosed),
+  };
+}
+
+/** A promise that others settle. */
+export function gate<Value = void>() {
+  let open: (value: Value) => void = () => {};
+  const opened = new Promise<Value>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: (value: Value) => open(value) };
+}
+
+/** Polls until `isDone`; for effects that have no event of their own. */
+export async function eventually(isDone: () => boolean): Promise<void> {
+  for (let i = 0; i < 500 && !isDone(); i++) {
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+  if (!isDone()) throw new Error('did not happen within 5 s');
+}

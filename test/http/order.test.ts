@@ -1,0 +1,271 @@
+// The order of the checks, by requests with two faults each, and the checks themselves: Host header,
+// credentials, roles, admission.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { queryEndpoint, ok } from '../../daemon/api/endpoint.ts';
+import { ApiError } from '../../daemon/api/errors.ts';
+import { Admission } from '../../daemon/http/admission.ts';
+import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
+import type { HttpRequest } from '../../daemon/http/adapter.ts';
+import { readSettings } from '../../daemon/config/settings.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { z } from 'zod';
+import { onBothAdapters } from './adapters.ts';
+import {
+  OTHER_KEY,
+  OWNER_KEY,
+  SEARCH_BODY,
+  eventually,
+  gate,
+  openWire,
+  searchWith,
+  startWorld,
+} from './harness.ts';
+import type { CallOptions } from './harness.ts';
+
+const OWNER_ENV = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
+const WITH_KEY = { Authorization: `Bearer ${OWNER_KEY}` };
+const BAD_HOST = { Host: 'evil.example' };
+
+onBothAdapters('order of checks', (kind) => {
+  test('the first failing check decides', async () => {
+    const release = gate();
+    const world = await startWorld({
+      kind,
+      env: { ...OWNER_ENV },
+      settings: { maxRequestBodyBytes: 100, maxConcurrentSearches: 1, maxQueuedSearches: 1 },
+      search: async () => {
+        await release.opened;
+        return { files: [] };
+      },
+    });
+    // One search runs, one of two more waits: admission refuses all others.
+    const busy = [world.call(searchWith(SEARCH_BODY, WITH_KEY))];
+    await eventually(() => world.calls.length === 1);
+    busy.push(...[1, 2].map(() => world.call(searchWith(SEARCH_BODY, WITH_KEY))));
+    await eventually(() => world.lines.some((line) => line['status'] === 503));
+
+    const big = 'x'.repeat(101);
+    const post = { method: 'POST', path: '/api/search' };
+    const cases: [string, CallOptions, string][] = [
+      ['host, path', { path: '/api/none', headers: BAD_HOST }, 'HOST_NOT_ALLOWED'],
+      [
+        'host, OPTIONS',
+        { method: 'OPTIONS', path: '/api/none', headers: BAD_HOST },
+        'HOST_NOT_ALLOWED',
+      ],
+      ['path, method', { method: 'DELETE', path: '/api/none' }, 'NOT_FOUND'],
+      ['method, body', { method: 'PUT', path: '/api/search', body: '{' }, 'METHOD_NOT_ALLOWED'],
+      ['method, credential', { path: '/api/search' }, 'METHOD_NOT_ALLOWED'],
+      ['size, JSON', { ...post, body: big }, 'REQUEST_BODY_TOO_LARGE'],
+      ['size, credential', { ...post, body: big }, 'REQUEST_BODY_TOO_LARGE'],
+      ['JSON, credential', { ...post, body: '{' }, 'INVALID_REQUEST_BODY'],
+      ['schema, credential', { ...post, body: '{}' }, 'INVALID_REQUEST_BODY'],
+      ['parameters, credential', { path: '/api/repos?page=0' }, 'INVALID_QUERY_PARAMS'],
+      ['credential, admission', searchWith(SEARCH_BODY), 'NOT_AUTHENTICATED'],
+      ['credential, repo', { path: '/api/source?repo=none&path=x' }, 'NOT_AUTHENTICATED'],
+      ['schema, admission', { ...post, body: '{}', headers: WITH_KEY }, 'INVALID_REQUEST_BODY'],
+      ['admission', searchWith(SEARCH_BODY, WITH_KEY), 'SERVER_OVERLOADED'],
+    ];
+    for (const [name, options, errorCode] of cases) {
+      const reply = await world.call(options);
+      assert.equal(reply.json()['errorCode'], errorCode, name);
+    }
+    const overloaded = await world.call(searchWith(SEARCH_BODY, WITH_KEY));
+    assert.equal(overloaded.status, 503);
+    assert.equal(overloaded.headers['retry-after'], '1');
+    assert.equal((await world.call({ path: '/api/repos', headers: WITH_KEY })).status, 200);
+    release.open();
+    const statuses = (await Promise.all(busy)).map((reply) => reply.status);
+    assert.deepEqual(
+      statuses.sort((a, b) => a - b),
+      [200, 200, 503],
+    );
+    assert.equal((await world.call(searchWith(SEARCH_BODY, WITH_KEY))).status, 200);
+    await world.close();
+  });
+
+  test('Host: loopback names and the base URL are served, others refused', async () => {
+    const world = await startWorld({ kind, env: { TRAWL_BASE_URL: 'http://Code.example:8080' } });
+    const { port } = world.server.address;
+    const status = async (host: string) =>
+      (await world.call({ path: '/api/health', headers: { Host: host } })).status;
+    const allowed = ['localhost', `localhost:${port}`, 'LOCALHOST:1', '127.0.0.1', '[::1]:3000'];
+    for (const host of [...allowed, 'code.example', 'code.example:8080']) {
+      assert.equal(await status(host), 200, host);
+    }
+    const refused = ['evil.example', 'localhost.evil.example', 'evil.example:3000', '127.0.0.2'];
+    for (const host of [...refused, 'x@localhost', '0.0.0.0']) {
+      assert.equal(await status(host), 403, host);
+    }
+    await world.close();
+    const plain = await startWorld({ kind });
+    const reply = await plain.call({ path: '/api/health', headers: { Host: 'code.example' } });
+    assert.equal(reply.json()['errorCode'], 'HOST_NOT_ALLOWED');
+    await plain.close();
+  });
+
+  test('Host: bound for others, any name is served', async () => {
+    const env = { TRAWL_HOST: '0.0.0.0', TRAWL_ANONYMOUS_ACCESS: 'true' };
+    const world = await startWorld({ kind, env });
+    const wire = openWire({
+      ...world.server,
+      address: { ...world.server.address, host: '127.0.0.1' },
+    });
+    wire.write('GET /api/health HTTP/1.1\r\nHost: any.example\r\n\r\n');
+    assert.match(await wire.until('\r\n\r\n{'), /^HTTP\/1\.1 200 /);
+    assert.equal(world.server.url, `http://localhost:${world.server.address.port}`);
+    wire.socket.destroy();
+    await world.close();
+  });
+
+  const credentials: [string, Record<string, string | string[]>, boolean][] = [
+    ['none', {}, false],
+    ['bearer', { Authorization: `Bearer ${OWNER_KEY}` }, true],
+    ['bearer in other letters', { AUTHORIZATION: `bEaReR  ${OWNER_KEY}` }, true],
+    ['key header', { 'X-Service-Api-Key': OWNER_KEY }, true],
+    ['key header in other letters', { 'x-service-API-key': OWNER_KEY }, true],
+    ['wrong bearer', { Authorization: `Bearer ${OTHER_KEY}` }, false],
+    ['wrong key header', { 'X-Service-Api-Key': OTHER_KEY }, false],
+    [
+      'wrong bearer, right key',
+      { Authorization: 'Bearer x', 'X-Service-Api-Key': OWNER_KEY },
+      true,
+    ],
+    ['right bearer, wrong key', { ...WITH_KEY, 'X-Service-Api-Key': OTHER_KEY }, true],
+    ['basic', { Authorization: `Basic ${OWNER_KEY}` }, false],
+    ['bare', { Authorization: OWNER_KEY }, false],
+    ['empty', { Authorization: 'Bearer ', 'X-Service-Api-Key': '' }, false],
+    ['upper case', { Authorization: `Bearer ${OWNER_KEY.toUpperCase()}` }, false],
+    ['too long', { Authorization: `Bearer ${OWNER_KEY}0` }, false],
+    ['too short', { Authorization: `Bearer ${OWNER_KEY.slice(0, -1)}` }, false],
+    ['cookie', { Cookie: `trawl_session=${OWNER_KEY}` }, false],
+  ];
+
+  for (const anonymous of ['false', 'true']) {
+    test(`with an owner key, anonymous access ${anonymous}`, async () => {
+      const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: anonymous };
+      const world = await startWorld({ kind, env });
+      for (const [name, headers, isOwner] of credentials) {
+        const reply = await world.call({ path: '/api/repos', headers });
+        assert.equal(reply.status, isOwner || anonymous === 'true' ? 200 : 401, name);
+        if (reply.status === 401) assert.equal(reply.json()['errorCode'], 'NOT_AUTHENTICATED');
+        assert.equal((await world.call({ path: '/api/health', headers })).status, 200);
+      }
+      assert.ok(!JSON.stringify(world.lines).includes(OWNER_KEY.slice(4)));
+      await world.close();
+    });
+  }
+
+  test('without an owner key a loopback daemon serves everybody, whatever they present', async () => {
+    const world = await startWorld({ kind });
+    for (const [name, headers] of credentials) {
+      assert.equal((await world.call({ path: '/api/repos', headers })).status, 200, name);
+    }
+    await world.close();
+  });
+
+  test('without an owner key an address that others reach is refused at start', async () => {
+    for (const host of ['0.0.0.0', '::', '[::]']) {
+      await assert.rejects(startWorld({ kind, env: { TRAWL_HOST: host } }), (error: Error) => {
+        assert.equal(error.name, 'ConfigError');
+        assert.match(error.message, /^TRAWL_HOST: .*TRAWL_OWNER_API_KEY.*--anonymous/);
+        assert.equal('exitCode' in error && error.exitCode, 2);
+        return true;
+      });
+    }
+    const world = await startWorld({ kind, env: { ...OWNER_ENV, TRAWL_HOST: '0.0.0.0' } });
+    await world.close();
+  });
+});
+
+/** A request that never saw a socket. */
+function plainRequest(path: string): HttpRequest {
+  return {
+    method: 'GET',
+    path,
+    rawQuery: '',
+    remoteAddress: '',
+    signal: new AbortController().signal,
+    header: () => undefined,
+    body: () => Promise.reject(new Error('no body')),
+  };
+}
+
+describe('pipeline', () => {
+  test('the steps are listed in ascending order', () => {
+    const numbers = STEPS.map((step) => step.number);
+    assert.deepEqual(
+      numbers,
+      [...numbers].sort((a, b) => a - b),
+    );
+  });
+
+  test('owner endpoints refuse guests, after authentication and before the handler', async () => {
+    let callCount = 0;
+    const endpoint = queryEndpoint(
+      { operationId: 'test', path: '/api/test', access: 'owner' },
+      z.object({}),
+      () => {
+        callCount++;
+        return ok({});
+      },
+    );
+    const ask = async (anonymousAccess: boolean, isLoopback: boolean) => {
+      const pipeline = new Pipeline({
+        endpoints: [endpoint],
+        services: {} as never,
+        settings: readSettings(),
+        access: { ownerKey: undefined, anonymousAccess, isLoopback },
+        baseUrl: 'http://x',
+        hosts: undefined,
+        version: '0',
+        log: createLog({ level: 'error', format: 'json', write: () => {} }),
+      });
+      return (await pipeline.handle(plainRequest('/api/test'))).status;
+    };
+    assert.equal(await ask(false, false), 401);
+    assert.equal(await ask(true, false), 403);
+    assert.equal(callCount, 0);
+    assert.equal(await ask(false, true), 200);
+  });
+});
+
+describe('admission', () => {
+  test('runs so many, queues so many in order, refuses the next, forgets those who leave', async () => {
+    const admission = new Admission(2, 2);
+    const never = new AbortController().signal;
+    const first = await admission.acquire(never);
+    const second = await admission.acquire(never);
+    const leaving = new AbortController();
+    const third = admission.acquire(leaving.signal);
+    const order: string[] = [];
+    const fourth = admission.acquire(never).then((release) => {
+      order.push('fourth');
+      return release;
+    });
+    await assert.rejects(admission.acquire(never), (error) => {
+      assert.ok(error instanceof ApiError);
+      assert.equal(error.errorCode, 'SERVER_OVERLOADED');
+      return true;
+    });
+    leaving.abort();
+    await assert.rejects(third, { name: 'ClientGoneError' });
+    const fifth = admission.acquire(never).then((release) => {
+      order.push('fifth');
+      return release;
+    });
+    assert.deepEqual([admission.activeCount, admission.queuedCount], [2, 2]);
+    first();
+    first();
+    (await fourth)();
+    (await fifth)();
+    assert.deepEqual(order, ['fourth', 'fifth']);
+    assert.deepEqual([admission.activeCount, admission.queuedCount], [1, 0]);
+    second();
+    assert.equal(admission.activeCount, 0);
+    await assert.rejects(admission.acquire(leaving.signal), { name: 'ClientGoneError' });
+    assert.equal(admission.activeCount, 0);
+  });
+});

@@ -1,0 +1,94 @@
+// Log lines: both forms, levels, labels, errors, and secrets that must not appear.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import type { LogOptions } from '../../daemon/telemetry/log.ts';
+
+function capture(options: Pick<LogOptions, 'format' | 'level'>) {
+  const lines: string[] = [];
+  return { lines, log: createLog({ ...options, write: (line) => lines.push(line) }) };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+test('json: one object a line with level, label, timestamp, message and fields', () => {
+  const { lines, log } = capture({ format: 'json', level: 'info' });
+  log.labelled('ingest').info('progress', { requestId: 'r1', progress: { done: 1, total: 4 } });
+  assert.equal(lines.length, 1);
+  assert.ok(lines[0]?.endsWith('}\n'));
+  const { timestamp, ...rest } = JSON.parse(lines[0] ?? '') as Record<string, unknown>;
+  assert.match(String(timestamp), TIME);
+  assert.deepEqual(rest, {
+    level: 'info',
+    label: 'ingest',
+    message: 'progress',
+    requestId: 'r1',
+    progress: { done: 1, total: 4 },
+  });
+});
+
+test('text: one line, values quoted where needed, control characters escaped', () => {
+  const { lines, log } = capture({ format: 'text', level: 'debug' });
+  log.warn('two\nlines "quoted"', { name: 'a b', count: 3, plain: 'x/y', nested: { a: 1 } });
+  const line = lines[0] ?? '';
+  const [timestamp = ''] = line.split(' ', 1);
+  assert.match(timestamp, TIME);
+  assert.equal(
+    line.slice(timestamp.length),
+    ' WARN  [trawl] two\\nlines "quoted" name="a b" count=3 plain=x/y nested={"a":1}\n',
+  );
+});
+
+test('levels below the chosen one are not written', () => {
+  const { lines, log } = capture({ format: 'json', level: 'warn' });
+  log.debug('a');
+  log.info('b');
+  log.warn('c');
+  log.error('d');
+  assert.equal(lines.length, 2);
+  assert.equal(log.isEnabled('info'), false);
+  assert.equal(log.labelled('x').isEnabled('error'), true);
+});
+
+test('errors are written with their stack, in both forms', () => {
+  for (const format of ['json', 'text'] as const) {
+    const { lines, log } = capture({ format, level: 'info' });
+    log.error('failed', { error: new TypeError('odd value') });
+    assert.match(lines.join(''), /TypeError: odd value/);
+    assert.match(lines.join(''), /log\.test/);
+  }
+});
+
+test('secrets do not appear, by name or by form', () => {
+  const key = `svk_${'0123456789abcdef'.repeat(4)}`;
+  for (const format of ['json', 'text'] as const) {
+    const { lines, log } = capture({ format, level: 'info' });
+    log.info(`key ${key}`, {
+      authorization: 'hush',
+      headers: { authorization: 'hush', cookie: 'hush' },
+      user: { login: { password: 'hush' } },
+      path: `/x?key=${key}`,
+      error: new Error(`bad ${key}`),
+    });
+    const text = lines.join('');
+    assert.ok(!text.includes('hush'), text);
+    assert.ok(!text.includes(key.slice(4)), text);
+    assert.match(text, /svk_\[redacted\]/);
+  }
+});
+
+test('a file is made with its folder and appended to, each line at once', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
+  const file = path.join(folder, 'logs', 't.log');
+  for (const message of ['one', 'two']) {
+    createLog({ level: 'info', format: 'json', file }).info(message);
+    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+    assert.equal((JSON.parse(lines.at(-1) ?? '') as { message: string }).message, message);
+  }
+  assert.equal(readFileSync(file, 'utf8').split('\n').length, 3);
+  rmSync(folder, { recursive: true });
+});
