@@ -21,9 +21,9 @@ import {
   pointPlanSizeMax,
 } from './point-plan';
 
-export const ENGINE_EXACT: u32 = 1;
-export const ENGINE_ASCII_FOLD: u32 = 2;
-export const ENGINE_GENERAL: u32 = 3;
+const ENGINE_EXACT: u32 = 1;
+const ENGINE_ASCII_FOLD: u32 = 2;
+const ENGINE_GENERAL: u32 = 3;
 
 /** Flag of a haystack that may hold U+212A or U+017F, the code points that fold into ASCII (k, s). */
 export const HAYSTACK_FOLDS_INTO_ASCII: u32 = 1;
@@ -124,11 +124,6 @@ export function compileNeedle(
     used += compilePointPlan(plan, needlePtr, size, !caseSensitive);
   }
   return <i32>used; // Bound: NEEDLE_SIZE_MAX keeps it far below 2^31.
-}
-
-/** The engine that a compiled needle uses where no haystack flag forbids it: ENGINE_... */
-export function needleEngine(needle: usize): u32 {
-  return changetype<Needle>(needle).engine;
 }
 
 /** The needle's plan for code points, to be used on a haystack with `flags`; null if bytes are exact. */

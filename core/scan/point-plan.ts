@@ -1,11 +1,13 @@
 // Searches for a string of code points whose match may differ from it in bytes: without regard to case
 // outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. Something that must occur
 // in each match, the anchor, is looked for with SIMD, and only around it code points are compared:
-//   ANCHOR_RUN    a stretch of ASCII that only ASCII can match (so no k, s when folding): a byte plan;
-//   ANCHOR_PAIRS  one code point: the first two bytes of each code point that equals it;
-//   ANCHOR_BAD    U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
-// The anchor that is rarest in source code wins. From its place the match's start is found by decoding
-// backward as many code points as stand before it, which gives each start for exactly one place.
+//   ANCHOR_RUN         a stretch of ASCII that only ASCII can match (so no k, s when folding): a byte plan;
+//   ANCHOR_TWO_PAIRS   one code point: the first two bytes of each code point that equals it;
+//   ANCHOR_FOUR_PAIRS  the same, if those are more than two;
+//   ANCHOR_BAD         U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
+// The anchor that is rarest in source code, and cheapest to look for, wins. From its place the match's start
+// is found by decoding backward as many code points as stand before it, which gives each start for exactly
+// one place.
 // Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a result.
 // Nothing before `start` is read. `start` counts as a code point border.
 
@@ -23,11 +25,17 @@ import { FREQUENCY_UNIT, byteFrequency } from './frequency';
 import { findNonAscii } from './newlines';
 
 const ANCHOR_RUN: u32 = 1;
-const ANCHOR_PAIRS: u32 = 2;
-const ANCHOR_BAD: u32 = 3;
+const ANCHOR_TWO_PAIRS: u32 = 2;
+const ANCHOR_FOUR_PAIRS: u32 = 3;
+const ANCHOR_BAD: u32 = 4;
 
 const HEAD_SIZE: usize = 48;
 const PAIR_COUNT: u32 = 4;
+/**
+ * What looking for four pairs costs more than for two, as a hit rate (bytePlanHitRate).
+ * Measured: 2026-11-21, bench/kernels.ts: 0.13 ns a byte more; a hit costs about 25 ns.
+ */
+const FOUR_PAIRS_COST: u64 = (<u64>FREQUENCY_UNIT * FREQUENCY_UNIT) / 200;
 
 /** Head of a plan. Behind it pointCount u32, folded if isFolding; at runOffset the run's byte plan. */
 @unmanaged
@@ -36,7 +44,7 @@ export class PointPlan {
   isFolding: u32; // 1: haystack code points are folded before they are compared
   anchorKind: u32; // ANCHOR_...
   anchorIndex: u32; // code points before the anchor
-  pair0: u32; // ANCHOR_PAIRS: first byte | second byte << 8 | OR of the second byte << 16
+  pair0: u32; // ANCHOR_..._PAIRS: first byte | second byte << 8 | OR of the second byte << 16
   pair1: u32; // unused pairs repeat another one
   pair2: u32;
   pair3: u32;
@@ -105,11 +113,11 @@ function plainEnd(ptr: usize, end: usize, isFolding: bool): usize {
   return ptr;
 }
 
-/** Sets the rarest anchor; returns the plan's size. */
+/** Sets the cheapest anchor; returns the plan's size. */
 function chooseAnchor(plan: PointPlan, source: usize, end: usize): usize {
   const isFolding = plan.isFolding != 0;
   const run = changetype<BytePlan>(changetype<usize>(plan) + <usize>plan.runOffset);
-  let rate: u64 = u64.MAX_VALUE;
+  let cost: u64 = u64.MAX_VALUE;
   let index: u32 = 0;
   let runStart: usize = 0;
   let runSize: usize = 0;
@@ -117,8 +125,8 @@ function chooseAnchor(plan: PointPlan, source: usize, end: usize): usize {
     const size = plainEnd(ptr, end, isFolding) - ptr;
     if (size > 0) {
       compileBytePlan(run, ptr, size, isFolding);
-      if (bytePlanHitRate(run) < rate) {
-        rate = bytePlanHitRate(run);
+      if (bytePlanHitRate(run) < cost) {
+        cost = bytePlanHitRate(run);
         plan.anchorKind = ANCHOR_RUN;
         plan.anchorIndex = index;
         runStart = ptr;
@@ -127,7 +135,7 @@ function chooseAnchor(plan: PointPlan, source: usize, end: usize): usize {
       index += <u32>size;
       ptr += size;
     } else {
-      rate = tryPointAnchor(plan, index, rate);
+      cost = tryPointAnchor(plan, index, cost);
       index++;
       ptr += decodedSize(decodeUtf8(ptr, end));
     }
@@ -137,15 +145,14 @@ function chooseAnchor(plan: PointPlan, source: usize, end: usize): usize {
   return <usize>plan.runOffset + bytePlanSize(runSize);
 }
 
-/** Makes code point `index` the anchor if it is rarer than `rate`; returns the rate that then holds. */
-function tryPointAnchor(plan: PointPlan, index: u32, rate: u64): u64 {
+/** Makes code point `index` the anchor if it is cheaper than `cost`; returns the cost that then holds. */
+function tryPointAnchor(plan: PointPlan, index: u32, cost: u64): u64 {
   const point = load<u32>(pointsOf(plan) + (<usize>index << 2));
-  const pointRate = point == REPLACEMENT ? nonAsciiRate() : pairsRate(point, plan.isFolding != 0);
-  if (pointRate >= rate) return rate;
+  const pointCost = point == REPLACEMENT ? nonAsciiRate() : pairsCost(point, plan.isFolding != 0);
+  if (pointCost >= cost) return cost;
   plan.anchorIndex = index;
-  plan.anchorKind = point == REPLACEMENT ? ANCHOR_BAD : ANCHOR_PAIRS;
-  if (point != REPLACEMENT) setPairs(plan, point);
-  return pointRate;
+  plan.anchorKind = point == REPLACEMENT ? ANCHOR_BAD : setPairs(plan, point);
+  return pointCost;
 }
 
 /** Writes the code points that equal `point` to `variants`, returns how many. */
@@ -164,16 +171,16 @@ function variantPair(index: u32): u32 {
   return first | (<u32>load<u8>(encoded, 1) << 8);
 }
 
-/** As bytePlanHitRate, for all the pairs of `point`. */
-function pairsRate(point: u32, isFolding: bool): u64 {
-  let rate: u64 = 0;
+/** As bytePlanHitRate, for all the pairs of `point`, and FOUR_PAIRS_COST if they are more than two. */
+function pairsCost(point: u32, isFolding: bool): u64 {
+  let cost: u64 = 0;
   const count = loadVariants(point, isFolding);
   for (let index: u32 = 0; index < count; index++) {
     const pair = variantPair(index);
     const second = pair >> 16 != 0 ? FREQUENCY_UNIT : byteFrequency(<u8>(pair >> 8));
-    rate += <u64>byteFrequency(<u8>pair) * second;
+    cost += <u64>byteFrequency(<u8>pair) * second;
   }
-  return rate;
+  return count > 2 ? cost + FOUR_PAIRS_COST : cost;
 }
 
 /** As bytePlanHitRate, for the bytes above 0x7F. */
@@ -185,32 +192,65 @@ function nonAsciiRate(): u64 {
   return rate;
 }
 
-function setPairs(plan: PointPlan, point: u32): void {
+/** Sets the pairs of the code points that equal `point`; returns the kind of anchor that they make. */
+function setPairs(plan: PointPlan, point: u32): u32 {
   const count = loadVariants(point, plan.isFolding != 0);
   plan.pair0 = variantPair(0);
   plan.pair1 = variantPair(min(1, count - 1));
   plan.pair2 = variantPair(min(2, count - 1));
   plan.pair3 = variantPair(min(3, count - 1));
+  return count <= 2 ? ANCHOR_TWO_PAIRS : ANCHOR_FOUR_PAIRS;
 }
 
-/** Lanes of the 16 bytes `first` and their successors `second` at which `pair` stands. */
+/** Lanes of `bytes` that are `first` and whose successor in `next` is `second`. */
 @inline
-function onePairHits(first: v128, second: v128, pair: u32): v128 {
-  const maskedSecond = v128.or(second, i8x16.splat(<u8>(pair >> 16)));
-  const isFirst = i8x16.eq(first, i8x16.splat(<u8>pair));
-  return v128.and(isFirst, i8x16.eq(maskedSecond, i8x16.splat(<u8>(pair >> 8))));
+function pairHits(bytes: v128, next: v128, first: v128, second: v128): v128 {
+  return v128.and(i8x16.eq(bytes, first), i8x16.eq(next, second));
 }
 
-function findPairs(plan: PointPlan, start: usize, end: usize): usize {
+/**
+ * First address in [start, end) of pair0 or pair1; `end` if none. Neither is of one byte: a code point that
+ * has ASCII among its variants, and is not in a run, has three of them (k and s).
+ */
+function findTwoPairs(plan: PointPlan, start: usize, end: usize): usize {
+  const firstA = i8x16.splat(<u8>plan.pair0);
+  const firstB = i8x16.splat(<u8>plan.pair1);
+  const secondA = i8x16.splat(<u8>(plan.pair0 >> 8));
+  const secondB = i8x16.splat(<u8>(plan.pair1 >> 8));
+  for (let ptr = start; ptr < end; ptr += 32) {
+    const bytes0 = v128.load(ptr);
+    const bytes1 = v128.load(ptr, 16);
+    const next0 = v128.load(ptr, 1);
+    const next1 = v128.load(ptr, 17);
+    const hitsA0 = pairHits(bytes0, next0, firstA, secondA);
+    const hitsA1 = pairHits(bytes1, next1, firstA, secondA);
+    const hits0 = v128.or(hitsA0, pairHits(bytes0, next0, firstB, secondB));
+    const hits1 = v128.or(hitsA1, pairHits(bytes1, next1, firstB, secondB));
+    if (!v128.any_true(v128.or(hits0, hits1))) continue;
+    const mask = <u32>i8x16.bitmask(hits0) | (<u32>i8x16.bitmask(hits1) << 16);
+    return min(ptr + <usize>ctz(mask), end);
+  }
+  return end;
+}
+
+/** As pairHits, of a pair of PointPlan, whose successor may be any. */
+@inline
+function maskedPairHits(bytes: v128, next: v128, pair: u32): v128 {
+  const maskedNext = v128.or(next, i8x16.splat(<u8>(pair >> 16)));
+  return pairHits(bytes, maskedNext, i8x16.splat(<u8>pair), i8x16.splat(<u8>(pair >> 8)));
+}
+
+/** First address in [start, end) of any of the four pairs; `end` if none. */
+function findFourPairs(plan: PointPlan, start: usize, end: usize): usize {
   const pair0 = plan.pair0;
   const pair1 = plan.pair1;
   const pair2 = plan.pair2;
   const pair3 = plan.pair3;
   for (let ptr = start; ptr < end; ptr += 16) {
-    const first = v128.load(ptr);
-    const second = v128.load(ptr, 1);
-    const hits01 = v128.or(onePairHits(first, second, pair0), onePairHits(first, second, pair1));
-    const hits23 = v128.or(onePairHits(first, second, pair2), onePairHits(first, second, pair3));
+    const bytes = v128.load(ptr);
+    const next = v128.load(ptr, 1);
+    const hits01 = v128.or(maskedPairHits(bytes, next, pair0), maskedPairHits(bytes, next, pair1));
+    const hits23 = v128.or(maskedPairHits(bytes, next, pair2), maskedPairHits(bytes, next, pair3));
     const hits = v128.or(hits01, hits23);
     if (v128.any_true(hits)) return min(ptr + <usize>ctz(i8x16.bitmask(hits)), end);
   }
@@ -233,7 +273,8 @@ function findAnchor(plan: PointPlan, start: usize, end: usize): usize {
     const run = changetype<BytePlan>(changetype<usize>(plan) + <usize>plan.runOffset);
     return findBytes(run, start, end);
   }
-  if (plan.anchorKind == ANCHOR_PAIRS) return findPairs(plan, start, end);
+  if (plan.anchorKind == ANCHOR_TWO_PAIRS) return findTwoPairs(plan, start, end);
+  if (plan.anchorKind == ANCHOR_FOUR_PAIRS) return findFourPairs(plan, start, end);
   return findBad(start, end);
 }
 

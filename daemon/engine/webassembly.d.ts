@@ -4,8 +4,8 @@
 declare namespace WebAssembly {
   type ExportValue = (...values: never[]) => unknown;
 
-  class Module {
-    constructor(bytes: Uint8Array);
+  interface Module {
+    readonly [Symbol.toStringTag]: 'WebAssembly.Module';
   }
 
   interface MemoryDescriptor {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { BUILDS, instantiateCore } from './driver.ts';
 
 interface ArenaExports {
@@ -19,7 +19,7 @@ const POISON = 0xa5;
 for (const build of BUILDS) {
   test(`arena (${build})`, async (t) => {
     const { exports, bytes, base } = await instantiateCore<ArenaExports>(
-      'test/core/assembly/base.ts',
+      'test/core/assembly/kernels.ts',
       build,
     );
     const arena = base;

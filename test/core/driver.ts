@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import asc from 'assemblyscript/asc';
+import * as asc from 'assemblyscript/asc';
 
 const PAGES_MAX = 65536;
 const PAGE_SIZE = 65536;
@@ -14,10 +14,7 @@ const PAGE_SIZE = 65536;
 export const BUILDS = ['debug', 'release'] as const;
 export type Build = (typeof BUILDS)[number];
 
-/** What an entry file exports, as the host sees it; u64 is bigint, u32 may come back negative. */
-export type CoreExports = Record<string, (...values: never[]) => unknown>;
-
-/** An instance of a test entry file. */
+/** An instance of a test entry file. In its exports u64 is bigint; u32 may come back negative. */
 export interface CoreInstance<Exports> {
   exports: Exports;
   /** All of linear memory. */
@@ -29,7 +26,7 @@ export interface CoreInstance<Exports> {
 type OptionValue = string | number | boolean | string[];
 
 /** The checkout: the closest folder above this file that holds asconfig.json. */
-export const root = findRoot(path.dirname(fileURLToPath(import.meta.url)));
+const root = findRoot(path.dirname(fileURLToPath(import.meta.url)));
 
 function findRoot(folder: string): string {
   try {
@@ -42,6 +39,7 @@ function findRoot(folder: string): string {
 
 /** The options of asconfig.json for `build` as arguments of asc, without those that name files. */
 function compilerArguments(build: Build): string[] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
   const config = JSON.parse(readFileSync(path.join(root, 'asconfig.json'), 'utf8')) as {
     options: Record<string, OptionValue>;
     targets: Record<Build, Record<string, OptionValue>>;
@@ -106,8 +104,10 @@ export async function instantiateCore<Exports>(
     );
   };
   const { exports } = await WebAssembly.instantiate(await compiled, { env: { memory, abort } });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry file exports it
   const heapBase = exports['heapBase'] as () => number;
   const base = Math.ceil(heapBase() / 64) * 64;
   if (base > pages * PAGE_SIZE) throw new Error(`${entry}: static data does not fit in memory`);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the entry's exports
   return { exports: exports as unknown as Exports, bytes: new Uint8Array(memory.buffer), base };
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { BUILDS, instantiateCore } from './driver.ts';
 import { decodeText, textArbitrary } from './oracle.ts';
 
@@ -24,7 +24,7 @@ function stringify(bytes: Uint8Array): string {
 for (const build of BUILDS) {
   test(`json (${build})`, async (t) => {
     const { exports, bytes, base } = await instantiateCore<JsonExports>(
-      'test/core/assembly/scan.ts',
+      'test/core/assembly/kernels.ts',
       build,
     );
     const out = base + OUTPUT_OFFSET;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { BUILDS, instantiateCore } from './driver.ts';
 
 type Scan = (start: number, end: number, byte: number) => number;
@@ -22,7 +22,7 @@ const NEWLINE = 10;
 for (const build of BUILDS) {
   test(`newlines (${build})`, async (t) => {
     const { exports, bytes, base } = await instantiateCore<ByteExports>(
-      'test/core/assembly/scan.ts',
+      'test/core/assembly/kernels.ts',
       build,
     );
 

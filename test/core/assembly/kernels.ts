@@ -1,9 +1,12 @@
-// Entry file of the tests of core/text and core/scan: exports their functions as they are.
+// Entry file of the tests and benchmarks of core/base, core/text and core/scan: exports their functions as
+// they are.
 
 export function heapBase(): usize {
   return __heap_base;
 }
 
+export { arenaAlloc, arenaInit, arenaMark, arenaReset } from '../../../core/base/arena';
+export { xxh64, xxh64Begin, xxh64End, xxh64Update } from '../../../core/base/xxh64';
 export {
   countCodePoints,
   decodeUtf8,
@@ -19,7 +22,6 @@ export {
   countNeedle,
   findNeedle,
   foundEnd,
-  needleEngine,
   needleSizeMax,
 } from '../../../core/scan/literal';
 export {
