@@ -19,7 +19,7 @@ import {
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
-import { isAscii } from '../text/utf8.ts';
+import { decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
 import { boundView, hasRepo, repoIdAt } from './bind.ts';
@@ -285,8 +285,8 @@ function advancePath(node: MatchNode): void {
     const isAnchored =
       ((node.flags & PLAN_FLAG_AT_START) == 0 || found == pathStart) &&
       ((node.flags & PLAN_FLAG_AT_END) == 0 || end == pathEnd);
-    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so go on one byte further.
-    node.cursor = <u32>(isAnchored ? end : found + 1);
+    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so go on one character further.
+    node.cursor = <u32>(isAnchored ? end : found + decodedSize(decodeUtf8(found, pathEnd)));
     if (!isAnchored) continue;
     node.matchStart = <u32>found;
     node.matchEnd = <u32>end;

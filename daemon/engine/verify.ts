@@ -7,6 +7,9 @@ import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../core/shared/form
 import { instantiateCore, statusName } from './core.ts';
 import { placeFile } from './mapping.ts';
 
+/** Memory for the core's sets and lists, in pages of 64 KiB. */
+const SCRATCH_PAGES = 256;
+
 /**
  * What is wrong with the shard file, in words; undefined if it is sound.
  *
@@ -15,11 +18,11 @@ import { placeFile } from './mapping.ts';
 export function verifyShardFile(module: WebAssembly.Module, path: string): string | undefined {
   const { size } = statSync(path);
   if (size > 0xe0000000) return `too large: ${size} bytes`;
-  const scratchPages = 256;
-  const pages = 64 + scratchPages + Math.ceil(size / 65536) + 2;
+  const pages = 64 + SCRATCH_PAGES + Math.ceil(size / 65536) + 2;
   const { exports, memory, heapStart } = instantiateCore(module, pages);
+  if (exports.verifyScratchSize() > SCRATCH_PAGES * 65536) throw new Error('scratch memory too small');
   const scratch = heapStart + 65536;
-  const base = scratch + scratchPages * 65536;
+  const base = scratch + SCRATCH_PAGES * 65536;
   placeFile(memory, base, path, size, false);
   const opened = exports.openShard(base, size, heapStart);
   if (opened !== STATUS_OK) {

@@ -1,2 +1,0 @@
-import test from 'node:test';
-test('smoke', () => {});
