@@ -51,5 +51,9 @@ buildIfStale('languages', ['scripts/languages.mjs', 'package-lock.json'], force,
   run('scripts/languages.mjs', []);
 });
 buildIfStale('daemon', ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'], force, () => {
+  // Outputs of sources that are gone would still be run as tests.
+  for (const folder of ['bench', 'daemon', 'test']) {
+    rmSync(path.join(root, 'build', folder), { recursive: true, force: true });
+  }
   run('node_modules/typescript/bin/tsc', ['-p', '.']);
 });
