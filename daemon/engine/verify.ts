@@ -51,10 +51,15 @@ function checkTables({ exports, heapStart }: Core, base: number, size: number): 
     : `${statusName(sums)} (section ${exports.verifyFailIndex() >>> 0})`;
 }
 
-function checkStripes(core: Core, base: number, sums: readonly bigint[] | undefined): string | undefined {
+function checkStripes(
+  core: Core,
+  base: number,
+  sums: readonly bigint[] | undefined,
+): string | undefined {
   const { exports, memory, heapStart } = core;
   const scratch = heapStart + 65536;
-  if (exports.verifyScratchSize() > SCRATCH_PAGES * 65536) throw new Error('scratch memory too small');
+  if (exports.verifyScratchSize() > SCRATCH_PAGES * 65536)
+    throw new Error('scratch memory too small');
   const blockCount = new DataView(memory.buffer).getUint32(base + HEADER_BLOCK_COUNT_OFFSET, true);
   for (let stripe = 0; stripe * STRIPE_BLOCKS < blockCount; stripe++) {
     const sum = sums?.[stripe];
