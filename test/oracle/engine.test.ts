@@ -82,8 +82,13 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
           isRegexEnabled: query.isRegexEnabled,
           isCaseSensitivityEnabled: isCaseSensitive,
         });
-        checkAnswer(corpus.docs, { query: query.tree, ...options }, answer);
-        if (answer.isSearchExhaustive) await checkFlipped(engine, query, options, answer);
+        try {
+          checkAnswer(corpus.docs, { query: query.tree, ...options }, answer);
+          if (answer.isSearchExhaustive) await checkFlipped(engine, query, options, answer);
+        } catch (error) {
+          const text = `${query.text} ${JSON.stringify(options)}`;
+          throw new Error(`query ${text}: ${(error as Error).message}`, { cause: error });
+        }
       }
     });
     try {
