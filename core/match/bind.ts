@@ -236,6 +236,7 @@ function bindText(arena: Arena, node: MatchNode): usize {
   node.bitmap = 0;
   node.cost = 0x40000000;
   if (node.symbolCount == 1) return boundView.blobCount == 0 ? NO_BLOBS : ALL_BLOBS;
+  if (node.spansBlocks) return bindLines(arena, node);
   const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
   if (bitmap == 0) {
     failStatus = STATUS_OUT_OF_MEMORY;
@@ -251,6 +252,36 @@ function bindText(arena: Arena, node: MatchNode): usize {
   } else intersectGrams(arena, node, bitmap);
   if (failStatus != STATUS_OK) return NO_BLOBS;
   return blobsOfBlocks(arena, node, bitmap);
+}
+
+/**
+ * A literal whose matches may span blocks: its grams need not meet in one block, but all occur in the blob,
+ * which is then read as a whole.
+ */
+function bindLines(arena: Arena, node: MatchNode): usize {
+  if (boundView.blobCount == 0) return NO_BLOBS;
+  if (node.symbolCount < 3 || node.keyCount == 0) return ALL_BLOBS;
+  const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  if (bitmap == 0) {
+    failStatus = STATUS_OUT_OF_MEMORY;
+    return NO_BLOBS;
+  }
+  let verdict: usize = ALL_BLOBS;
+  for (let i: u32 = 0; i < node.keyCount; i++) {
+    lookups++;
+    const gram = findGram(boundView, load<u32>(<usize>node.keys + (<usize>i << 2)));
+    if (gram == GRAM_ABSENT) return NO_BLOBS;
+    memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+    for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
+      readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
+    }
+    if (failStatus != STATUS_OK) return NO_BLOBS;
+    const blobs = blobsOfBlocks(arena, node, bitmap);
+    if (blobs == NO_BLOBS) return NO_BLOBS;
+    if (verdict == ALL_BLOBS) verdict = blobs;
+    else intersectBitmaps(verdict, blobs, blobBitmapSize());
+  }
+  return verdict;
 }
 
 /**

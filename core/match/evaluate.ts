@@ -97,6 +97,12 @@ export function hasActiveTexts(): bool {
   return activeTextCount > 0;
 }
 
+/** Forgets what was read of the current blob, so that the next doc is read as if it were the first. */
+export function forgetReads(): void {
+  docId = NONE_ID;
+  blobId = NONE_ID;
+}
+
 /** Makes `id` the current doc and answers whether the tree holds for it. */
 export function evaluateDoc(id: u32): bool {
   enterDoc(id);

@@ -23,6 +23,7 @@ import {
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
+import { isMiddleNewline } from '../shard/extract.ts';
 import { appendSymbol } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
@@ -39,6 +40,7 @@ export class MatchNode {
   keys: u32; // TEXT: address of the distinct gram keys, u32 each
   keyCount: u32;
   symbolCount: u32; // TEXT: symbols of the literal
+  spansBlocks: u32; // TEXT: 1: a match may begin in one block and end in another
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
   bitmap: u32; // TEXT: candidate blocks; 0: every block
@@ -54,7 +56,7 @@ export class MatchNode {
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
 }
-export const MATCH_NODE_SIZE: usize = 88;
+export const MATCH_NODE_SIZE: usize = 92;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -186,7 +188,7 @@ function compileAtom(arena: Arena, node: MatchNode): i32 {
     return STATUS_OK;
   }
   store<u32>(textNodes + (<usize>textNodeCount << 2), changetype<usize>(node));
-    textNodeCount++;
+  textNodeCount++;
   return collectKeys(arena, node);
 }
 
@@ -203,7 +205,9 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
     ptr += decodedSize(decoded);
     key = appendSymbol(key, point);
     node.symbolCount++;
-    if (node.symbolCount >= 3) addDistinct(keys, node, key);
+    if (node.symbolCount >= 3 && !isMiddleNewline(key)) addDistinct(keys, node, key);
+    // Why: blocks end behind newlines, and no gram has one in its middle.
+    if (point == 10 && (ptr < end || node.symbolCount == 2)) node.spansBlocks = 1;
   }
   // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
   if (node.symbolCount < 3) store<u32>(keys, key);
