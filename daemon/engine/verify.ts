@@ -20,7 +20,8 @@ export function verifyShardFile(module: WebAssembly.Module, path: string): strin
   if (size > 0xe0000000) return `too large: ${size} bytes`;
   const pages = 64 + SCRATCH_PAGES + Math.ceil(size / 65536) + 2;
   const { exports, memory, heapStart } = instantiateCore(module, pages);
-  if (exports.verifyScratchSize() > SCRATCH_PAGES * 65536) throw new Error('scratch memory too small');
+  if (exports.verifyScratchSize() > SCRATCH_PAGES * 65536)
+    throw new Error('scratch memory too small');
   const scratch = heapStart + 65536;
   const base = scratch + SCRATCH_PAGES * 65536;
   placeFile(memory, base, path, size, false);
