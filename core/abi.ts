@@ -62,6 +62,7 @@ import {
   verifyChecksums as verifyAllChecksums,
   verifyFailIndex as failOfVerify,
   verifyStripe as verifyOneStripe,
+  verifyStripeSum as verifyOneStripeSum,
 } from './shard/verify.ts';
 
 export {
@@ -176,6 +177,9 @@ export function verifyChecksums(view: usize): i32 {
 }
 export function verifyStripe(view: usize, stripe: u32, scratch: usize): i32 {
   return verifyOneStripe(changetype<ShardView>(view), stripe, scratch);
+}
+export function verifyStripeSum(view: usize, stripe: u32, sum: u64, scratch: usize): i32 {
+  return verifyOneStripeSum(changetype<ShardView>(view), stripe, sum, scratch);
 }
 export function verifyFailIndex(): u32 {
   return failOfVerify;

@@ -4,7 +4,8 @@
 // (merge.ts) joins the stripes of all batches of a shard. One batch at a time; all memory is laid out once.
 //
 // A stripe in memory and in its temporary file:
-//   u32 gramCount | u32 keys[gramCount] | u16 heads[gramCount], padded to 4 | pieces back to back
+//   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |
+//   u16 heads[gramCount], padded to 4 | pieces back to back
 
 import {
   BLOB_FLAG_FOLDS_TO_ASCII,
@@ -27,12 +28,15 @@ import { findByte, findLastByte, countByte } from '../scan/newlines.ts';
 import { isAscii } from '../text/utf8.ts';
 import { KEY_SET_SIZE, clearKeys, extractKeys, isMiddleNewline } from './extract.ts';
 import { encodePiece, pieceSize } from './piece.ts';
+import { hashPosting } from './posting-sum.ts';
 import { BlobRow, BlockRow } from './rows.ts';
 
 /** Keys of one stripe that memory is laid out for; pages are touched only as far as they are used. */
 const KEY_CAPACITY: u32 = 40 << 20;
 const BLOCK_CAPACITY: u32 = STRIPE_BLOCKS * STRIPE_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
+/** Bytes before the keys of a stripe. */
+export const STRIPE_HEAD_SIZE: usize = 12;
 /** Room that one piece may need while it is written. */
 const PIECE_ROOM: usize = 2048;
 
@@ -56,6 +60,8 @@ let blockCount: u32 = 0;
 let stripeCount: u32 = 0;
 /** Blocks in the open stripe. */
 let stripeBlockCount: u32 = 0;
+/** Sum of the postings of the stripe being closed. */
+let postingSum: u64 = 0;
 
 /** Lays out [start, end); STATUS_OUT_OF_MEMORY if it is too small to be of use. */
 export function builderInit(start: usize, end: usize): i32 {
@@ -67,7 +73,7 @@ export function builderInit(start: usize, end: usize): i32 {
   blockRows = idsByKey + <usize>KEY_CAPACITY * 2;
   blobRows = blockRows + <usize>BLOCK_CAPACITY * BLOCK_ROW_SIZE;
   stripeEnds = blobRows + <usize>BLOB_CAPACITY * BLOB_ROW_SIZE;
-  output = stripeEnds + STRIPE_COUNT_MAX * 4;
+  output = (stripeEnds + STRIPE_COUNT_MAX * 4 + 7) & ~7;
   outputLimit = end;
   if (output + (16 << 20) > end) return STATUS_OUT_OF_MEMORY;
   memory.fill(keySet, 0, KEY_SET_SIZE);
@@ -220,11 +226,11 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
 function closeStripe(offset: u32): i32 {
   if (stripeCount == STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
   const gramCount = sortIdsByKey();
-  const headSize: usize = 4 + <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
+  const headSize: usize = STRIPE_HEAD_SIZE + <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
   if (outputEnd + headSize + PIECE_ROOM > outputLimit) return STATUS_OUT_OF_MEMORY;
   const stripeEnd = encodeStripe(gramCount, outputEnd, outputEnd + headSize);
   if (stripeEnd == 0) return STATUS_OUT_OF_MEMORY;
-  outputEnd = (stripeEnd + 3) & ~3;
+  outputEnd = (stripeEnd + 7) & ~7;
   store<u32>(stripeEnds + (<usize>stripeCount << 2), <u32>outputEnd);
   for (; stripeBlockCount < STRIPE_BLOCKS; stripeBlockCount++) {
     writeBlockRow(offset, NONE_ID, 0);
@@ -256,10 +262,13 @@ function sortIdsByKey(): u32 {
     if (!isMiddleNewline(key)) gramCount++;
   }
   let ptr = keys;
+  postingSum = 0;
   for (let block: u32 = 0; block < stripeBlockCount; block++) {
     const blockKeysEnd = <usize>load<u32>(blockKeyEnds + (<usize>block << 2));
     for (; ptr < blockKeysEnd; ptr += 4) {
-      const placePtr = keyCounts + (<usize>load<u32>(ptr) << 2);
+      const key = load<u32>(ptr);
+      if (!isMiddleNewline(key)) postingSum += hashPosting(key, block);
+      const placePtr = keyCounts + (<usize>key << 2);
       const place = load<u32>(placePtr);
       store<u16>(idsByKey + (<usize>place << 1), <u16>block);
       store<u32>(placePtr, place + 1);
@@ -270,8 +279,9 @@ function sortIdsByKey(): u32 {
 
 /** Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. */
 function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
-  store<u32>(headPtr, gramCount);
-  let keyPtr = headPtr + 4;
+  store<u64>(headPtr, postingSum);
+  store<u32>(headPtr, gramCount, 8);
+  let keyPtr = headPtr + STRIPE_HEAD_SIZE;
   let pieceHeadPtr = keyPtr + (<usize>gramCount << 2);
   let piecePtr = piecesPtr;
   let idsStart: u32 = 0;

@@ -5,6 +5,7 @@
 
 import { GRAM_KEY_COUNT, LIST_SINGLE_SHIFT, STRIPE_BLOCKS, STRIPE_COUNT_MAX } from '../shared/format.ts';
 import { PIECE_SINGLE } from '../shared/format.ts';
+import { STRIPE_HEAD_SIZE } from './builder.ts';
 import { pieceCode, pieceSize } from './piece.ts';
 
 /** Longest list: mask, heads, and a full piece in every stripe. */
@@ -46,9 +47,9 @@ export function mergeBegin(tables: usize): void {
 /** Adds the next stripe, in the builder's form, at `ptr`; it must stay there to the end of the merge. */
 export function mergeAddStripe(ptr: usize): void {
   assert(cursorCount < STRIPE_COUNT_MAX);
-  const count = load<u32>(ptr);
+  const count = load<u32>(ptr, 8);
   const cursor = cursorAt(cursorCount++);
-  cursor.keyPtr = <u32>ptr + 4;
+  cursor.keyPtr = <u32>(ptr + STRIPE_HEAD_SIZE);
   cursor.keyEnd = cursor.keyPtr + count * 4;
   cursor.headPtr = cursor.keyEnd;
   cursor.piecePtr = cursor.headPtr + ((count * 2 + 3) & ~3);

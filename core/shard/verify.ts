@@ -15,6 +15,7 @@ import { countByte } from '../scan/newlines.ts';
 import { isAscii } from '../text/utf8.ts';
 import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract.ts';
 import { listMask, readStripe } from './lists.ts';
+import { hashPosting } from './posting-sum.ts';
 import { blobAt, blockAt, sectionRow, ShardView } from './open.ts';
 
 /** Section, block or gram that the last failed check stumbled over. */
@@ -39,12 +40,16 @@ export function verifyChecksums(view: ShardView): i32 {
 /** Scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
 export const VERIFY_SCRATCH_SIZE: usize = KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE;
 
+/** Checks that the postings of a stripe are the set with this sum (posting-sum.ts). */
+export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {
+  const status = sumPostings(view, stripe, scratch);
+  if (status != STATUS_OK) return status;
+  return postingSum == sum ? STATUS_OK : fail(STATUS_PIECE, stripe * STRIPE_BLOCKS);
+}
+
 /**
  * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and that
  * its postings are exactly the grams of its blocks.
- *
- * Why a sum of hashes: both sides name the same set of (key, block), in another order; sums of a 64-bit
- * hash of each are equal for equal sets and, but for one chance in 2^64, for no others.
  */
 export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
   const first = stripe * STRIPE_BLOCKS;
@@ -101,12 +106,4 @@ function sumPostings(view: ShardView, stripe: u32, bitmap: usize): i32 {
     }
   }
   return STATUS_OK;
-}
-
-@inline
-function hashPosting(key: u32, block: u32): u64 {
-  let hash = ((<u64>key << 13) | block) * 0x9e3779b97f4a7c15;
-  hash ^= hash >> 29;
-  hash *= 0xbf58476d1ce4e5b9;
-  return hash ^ (hash >> 32);
 }

@@ -51,6 +51,7 @@ export interface CoreExports {
   mergeLists(): number;
   verifyChecksums(view: number): number;
   verifyStripe(view: number, stripe: number, scratch: number): number;
+  verifyStripeSum(view: number, stripe: number, sum: bigint, scratch: number): number;
   verifyFailIndex(): number;
   verifyScratchSize(): number;
   listBlocks(view: number, text: number, size: number, bitmap: number): number;

@@ -209,14 +209,22 @@ async function runMerge(job: MergeJob): Promise<void> {
     blobs: Buffer.concat(job.blobs),
     blocks: Buffer.concat(job.blocks),
   };
+  const sums = job.stripes.map(readSum);
   const summary = writeShard(module, job.path, tables, (onPostings) =>
     mergeStripes(module, stripes, onPostings),
   );
   for (const path of job.stripes) unlinkSync(path);
-  const problem = verifyShardFile(module, job.path);
+  const problem = verifyShardFile(module, job.path, sums);
   if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
   tell({ kind: 'mergeDone', path: job.path, summary });
   await Promise.resolve();
+}
+
+/** Sum of the postings of a coded stripe. */
+function readSum(path: string): bigint {
+  const head = Buffer.alloc(8);
+  readInto(path, head);
+  return head.readBigUInt64LE();
 }
 
 function readInto(path: string, target: Uint8Array): void {

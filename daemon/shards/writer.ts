@@ -7,7 +7,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../core/shared/format.ts';
 import type { MergedGrams } from '../engine/builder.ts';
 import { instantiateCore } from '../engine/core.ts';
-import { placeFile } from '../engine/mapping.ts';
+import { placeFile, releaseRange } from '../engine/mapping.ts';
 
 /** One doc as the writer needs it, in docId order. */
 export interface ShardDoc {
@@ -339,6 +339,7 @@ function seal(
       sectionRowOffset(section.kind) + format.SECTION_CHECKSUM_OFFSET,
     );
   }
+  releaseRange(memory, base, size);
   new Uint8Array(memory.buffer).set(header, heapStart);
   header.writeBigUInt64LE(
     BigInt.asUintN(64, exports.headerChecksum(heapStart)),
