@@ -23,7 +23,7 @@ import {
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
-import { appendSymbol } from '../text/symbols.ts';
+import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
 /** A node. Leaves that find ranges (TEXT, PATH) are atoms. */
@@ -39,6 +39,7 @@ export class MatchNode {
   keys: u32; // TEXT: address of the distinct gram keys, u32 each
   keyCount: u32;
   symbolCount: u32; // TEXT: symbols of the literal
+  spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
   bitmap: u32; // TEXT: candidate blocks; 0: every block
@@ -54,7 +55,7 @@ export class MatchNode {
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
 }
-export const MATCH_NODE_SIZE: usize = 88;
+export const MATCH_NODE_SIZE: usize = 92;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -186,7 +187,7 @@ function compileAtom(arena: Arena, node: MatchNode): i32 {
     return STATUS_OK;
   }
   store<u32>(textNodes + (<usize>textNodeCount << 2), changetype<usize>(node));
-    textNodeCount++;
+  textNodeCount++;
   return collectKeys(arena, node);
 }
 
@@ -202,6 +203,8 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
     const point = decodedPoint(decoded);
     ptr += decodedSize(decoded);
     key = appendSymbol(key, point);
+    // A newline ends its block, so that only the last symbol may be one.
+    if (point == SYMBOL_NEWLINE && (ptr < end || node.symbolCount == 1)) node.spansLines = 1;
     node.symbolCount++;
     if (node.symbolCount >= 3) addDistinct(keys, node, key);
   }
