@@ -15,7 +15,17 @@ import { writeShardFile } from './shard-file.ts';
 const ROWS = Array.from({ length: 3000 }, (_, i) => `row ${i}${i % 100 === 0 ? '\n' : ''}`);
 const CONTENTS = [ROWS.join('\n'), `${ROWS.slice(0, 40).join('\n')}\n`, 'x\ny\n', 'row'];
 const LITERALS = [
-  ...['\n', 'w\n', '7\n', '\nr', '\n\n', '0\n\nr', '7\nr', '\nrow', 'x\ny\n', '\n\n\n', 'q\nrow'],
+  '\n',
+  'w\n',
+  '7\n',
+  '\nr',
+  '\n\n',
+  '0\n\nr',
+  '7\nr',
+  '\nrow',
+  'x\ny\n',
+  '\n\n\n',
+  'q\nrow',
   ...ROWS.slice(1, 2999).map((row, i) => `${row}\n${ROWS[i + 2]!.slice(0, 6)}`),
 ];
 
