@@ -3,7 +3,15 @@
 // builds all.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -17,7 +25,12 @@ function newestSource(places) {
     if (!existsSync(full)) continue;
     const stat = statSync(full);
     if (!stat.isDirectory()) newest = Math.max(newest, stat.mtimeMs);
-    else newest = Math.max(newest, stat.mtimeMs, newestSource(readdirSync(full).map((n) => path.join(place, n))));
+    else
+      newest = Math.max(
+        newest,
+        stat.mtimeMs,
+        newestSource(readdirSync(full).map((n) => path.join(place, n))),
+      );
   }
   return newest;
 }
@@ -50,10 +63,15 @@ buildIfStale('core', ['core', 'asconfig.json', 'package-lock.json'], force, () =
 buildIfStale('languages', ['scripts/languages.mjs', 'package-lock.json'], force, () => {
   run('scripts/languages.mjs', []);
 });
-buildIfStale('daemon', ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'], force, () => {
-  // Outputs of sources that are gone would still be run as tests.
-  for (const folder of ['bench', 'daemon', 'test']) {
-    rmSync(path.join(root, 'build', folder), { recursive: true, force: true });
-  }
-  run('node_modules/typescript/bin/tsc', ['-p', '.']);
-});
+buildIfStale(
+  'daemon',
+  ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
+  force,
+  () => {
+    // Outputs of sources that are gone would still be run as tests.
+    for (const folder of ['bench', 'daemon', 'test']) {
+      rmSync(path.join(root, 'build', folder), { recursive: true, force: true });
+    }
+    run('node_modules/typescript/bin/tsc', ['-p', '.']);
+  },
+);

@@ -16,10 +16,14 @@ export function ensureInstalled(root) {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
   console.error('Installing dependencies (npm ci) ...');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  const result = spawnSync(npm, ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
+  const result = spawnSync(
+    npm,
+    ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'],
+    {
+      cwd: root,
+      stdio: ['ignore', 2, 2],
+    },
+  );
   if (result.status !== 0) {
     console.error('npm ci failed; see its messages above.');
     process.exit(result.status ?? 1);

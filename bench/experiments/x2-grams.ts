@@ -36,7 +36,12 @@ function logChoose(n: number, k: number): number {
   return n * (-p * Math.log2(p) - (1 - p) * Math.log2(1 - p));
 }
 
-function measure(corpus: Corpus, blocks: Uint32Array, alphabet: Alphabet, queries: string[]): Outcome {
+function measure(
+  corpus: Corpus,
+  blocks: Uint32Array,
+  alphabet: Alphabet,
+  queries: string[],
+): Outcome {
   const { bits, table } = alphabet;
   const space = 1 << (3 * bits);
   const mask = space - 1;
@@ -81,7 +86,12 @@ function measure(corpus: Corpus, blocks: Uint32Array, alphabet: Alphabet, querie
     distinct++;
     boundBits += logChoose(blockCount, counts[key]!);
   }
-  const left = keysByQuery.map((keys) => bytesLeft(keys.map((k) => bitmaps[slot[k]!]!), blocks));
+  const left = keysByQuery.map((keys) =>
+    bytesLeft(
+      keys.map((k) => bitmaps[slot[k]!]!),
+      blocks,
+    ),
+  );
   left.sort((a, b) => a - b);
   return {
     postings,
@@ -114,8 +124,12 @@ if (folder === undefined) throw new Error('usage: x2-grams FOLDER [QUERY_COUNT]'
 const corpus = readCorpus(folder);
 const queries = sampleQueries(corpus, Number(process.argv[3] ?? 1000), 20261121);
 const mb = (bytes: number): string => (bytes / 1e6).toFixed(2);
-console.log(`${corpus.starts.length - 1} files, ${mb(corpus.bytes.length)} MB, ${queries.length} queries`);
-console.log('block alphabet blocks postings(M) midNL(M) distinct varintMB boundMB s leftMeanMB leftMedianKB leftP90MB');
+console.log(
+  `${corpus.starts.length - 1} files, ${mb(corpus.bytes.length)} MB, ${queries.length} queries`,
+);
+console.log(
+  'block alphabet blocks postings(M) midNL(M) distinct varintMB boundMB s leftMeanMB leftMedianKB leftP90MB',
+);
 for (const blockSize of BLOCK_SIZES) {
   const blocks = cutBlocks(corpus, blockSize);
   for (const alphabet of ALPHABETS) {

@@ -173,7 +173,8 @@ function sizeGolomb(list: Uint32Array, bitmapFrom: number, orderMax: number): nu
   for (const piece of pieces(list)) {
     const count = piece.ids.length;
     let best = Infinity;
-    for (let k = 0; k <= orderMax; k++) best = Math.min(best, golombBits(piece.ids, piece.stripe * STRIPE, k));
+    for (let k = 0; k <= orderMax; k++)
+      best = Math.min(best, golombBits(piece.ids, piece.stripe * STRIPE, k));
     const coded = varintSize(count) + ((best + 7) >> 3);
     size += 2 + (count === 1 ? 2 : count >= bitmapFrom ? 1024 : Math.min(coded, 1024));
   }
@@ -181,7 +182,20 @@ function sizeGolomb(list: Uint32Array, bitmapFrom: number, orderMax: number): nu
 }
 
 const list = (key: number): Uint32Array => ids.subarray(offsets[key], offsets[key + 1]);
-const total = { postings: ids.length, distinct: 0, varint: 0, gamma: 0, packed: 0, rice: 0, striped: 0, striped2048: 0, stripedGamma: 0, stripedGolomb: 0, stripedGolomb2048: 0, stripedGolomb3072: 0 };
+const total = {
+  postings: ids.length,
+  distinct: 0,
+  varint: 0,
+  gamma: 0,
+  packed: 0,
+  rice: 0,
+  striped: 0,
+  striped2048: 0,
+  stripedGamma: 0,
+  stripedGolomb: 0,
+  stripedGolomb2048: 0,
+  stripedGolomb3072: 0,
+};
 for (let key = 0; key < SPACE; key++) {
   const one = list(key);
   if (one.length === 0) continue;
@@ -197,21 +211,30 @@ for (let key = 0; key < SPACE; key++) {
   total.stripedGolomb2048 += sizeGolomb(one, 2048, 7);
   total.stripedGolomb3072 += sizeGolomb(one, 3072, 7);
 }
-console.log(`${(corpus.bytes.length / 1e6).toFixed(0)} MB, blocks of ${blockSize}: ${blockCount}, postings ${(ids.length / 1e6).toFixed(1)} M, ${total.distinct} lists`);
+console.log(
+  `${(corpus.bytes.length / 1e6).toFixed(0)} MB, blocks of ${blockSize}: ${blockCount}, postings ${(ids.length / 1e6).toFixed(1)} M, ${total.distinct} lists`,
+);
 for (const [name, bytes] of Object.entries(total)) {
   if (name === 'postings' || name === 'distinct') continue;
-  console.log(`${name.padEnd(18)} ${(bytes / 1e6).toFixed(1)} MB  ${((100 * bytes) / corpus.bytes.length).toFixed(2)}%  ${((8 * bytes) / ids.length).toFixed(2)} bits`);
+  console.log(
+    `${name.padEnd(18)} ${(bytes / 1e6).toFixed(1)} MB  ${((100 * bytes) / corpus.bytes.length).toFixed(2)}%  ${((8 * bytes) / ids.length).toFixed(2)} bits`,
+  );
 }
 
 // Time to the candidate set: decode each list of the query into a bitmap, rarest first, AND them.
 const queries = sampleQueries(corpus, 1000, 20261121).map((query) => {
   const symbols = [...Buffer.from(query, 'latin1')].map((byte) => table[byte]!);
   const keys = new Set<number>();
-  for (let i = 0; i + 2 < symbols.length; i++) keys.add((symbols[i]! << 14) | (symbols[i + 1]! << 7) | symbols[i + 2]!);
+  for (let i = 0; i + 2 < symbols.length; i++)
+    keys.add((symbols[i]! << 14) | (symbols[i + 1]! << 7) | symbols[i + 2]!);
   return [...keys].map(list).sort((a, b) => a.length - b.length);
 });
 
-interface Coded { bytes: Uint8Array; count: number; k: number }
+interface Coded {
+  bytes: Uint8Array;
+  count: number;
+  k: number;
+}
 
 function encodeVarint(one: Uint32Array): Coded {
   const bytes = new Uint8Array(one.length * 3);
@@ -278,12 +301,16 @@ function decodeRice(coded: Coded, out: Uint32Array): void {
 }
 
 const words = (blockCount + 31) >> 5;
-function time(name: string, encode: (one: Uint32Array) => Coded, decode: (coded: Coded, out: Uint32Array) => void): void {
+function time(
+  name: string,
+  encode: (one: Uint32Array) => Coded,
+  decode: (coded: Coded, out: Uint32Array) => void,
+): void {
   const dense = blockCount / 6;
   const cache = new Map<Uint32Array, Coded | Uint32Array>();
   const coded = queries.map((lists) =>
     lists.map((one) => {
-      let made: Coded | Uint32Array<ArrayBufferLike> | undefined = cache.get(one);
+      let made: Coded | Uint32Array | undefined = cache.get(one);
       if (made !== undefined) return made;
       if (one.length > dense) {
         made = new Uint32Array(words);
@@ -319,7 +346,9 @@ function time(name: string, encode: (one: Uint32Array) => Coded, decode: (coded:
   }
   times.sort((a, b) => a - b);
   const sum = times.reduce((a, b) => a + b, 0);
-  console.log(`${name}: all lists decoded, us p50 ${times[500]!.toFixed(0)} p90 ${times[900]!.toFixed(0)} p99 ${times[990]!.toFixed(0)}; ${(decoded / sum).toFixed(0)} M ids/s with the ANDs`);
+  console.log(
+    `${name}: all lists decoded, us p50 ${times[500]!.toFixed(0)} p90 ${times[900]!.toFixed(0)} p99 ${times[990]!.toFixed(0)}; ${(decoded / sum).toFixed(0)} M ids/s with the ANDs`,
+  );
 }
 time('varint + bitmap', encodeVarint, decodeVarint);
 time('Rice + bitmap', encodeRice, decodeRice);

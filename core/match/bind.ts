@@ -30,7 +30,7 @@ import {
   UNIT_DOCS_MAX,
 } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { Arena, arenaAlloc } from '../base/arena.ts';
+import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import {
   findGram,
   GRAM_ABSENT,
@@ -41,6 +41,7 @@ import {
   readStripe,
 } from '../shard/lists.ts';
 import { LANGUAGE_ROW_SIZE, REPO_ROW_SIZE } from '../shared/format.ts';
+import { isMiddleNewline } from '../shard/extract.ts';
 import { blobAt, blockAt, docAt, ShardView } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
@@ -236,7 +237,7 @@ function bindText(arena: Arena, node: MatchNode): usize {
   node.bitmap = 0;
   node.cost = 0x40000000;
   if (node.symbolCount == 1) return boundView.blobCount == 0 ? NO_BLOBS : ALL_BLOBS;
-  if (node.spansBlocks) return bindLines(arena, node);
+  if (node.spansLines != 0) return bindLines(arena, node);
   const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
   if (bitmap == 0) {
     failStatus = STATUS_OUT_OF_MEMORY;
@@ -255,33 +256,39 @@ function bindText(arena: Arena, node: MatchNode): usize {
 }
 
 /**
- * A literal whose matches may span blocks: its grams need not meet in one block, but all occur in the blob,
- * which is then read as a whole.
+ * A literal with a newline before its end: its lines may stand in several blocks, so that only blobs can be
+ * ruled out, by the grams that lie in one line; the blobs left are read whole.
  */
 function bindLines(arena: Arena, node: MatchNode): usize {
-  if (boundView.blobCount == 0) return NO_BLOBS;
-  if (node.symbolCount < 3 || node.keyCount == 0) return ALL_BLOBS;
   const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
-  if (bitmap == 0) {
-    failStatus = STATUS_OUT_OF_MEMORY;
-    return NO_BLOBS;
-  }
+  if (bitmap == 0) failStatus = STATUS_OUT_OF_MEMORY;
+  if (bitmap == 0 || boundView.blobCount == 0) return NO_BLOBS;
   let verdict: usize = ALL_BLOBS;
   for (let i: u32 = 0; i < node.keyCount; i++) {
-    lookups++;
-    const gram = findGram(boundView, load<u32>(<usize>node.keys + (<usize>i << 2)));
-    if (gram == GRAM_ABSENT) return NO_BLOBS;
-    memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
-    for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
-      readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
-    }
-    if (failStatus != STATUS_OK) return NO_BLOBS;
-    const blobs = blobsOfBlocks(arena, node, bitmap);
+    const key = load<u32>(<usize>node.keys + (<usize>i << 2));
+    if (isMiddleNewline(key)) continue;
+    const mark = arenaMark(arena);
+    const blobs = blobsOfGram(arena, node, key, bitmap);
     if (blobs == NO_BLOBS) return NO_BLOBS;
     if (verdict == ALL_BLOBS) verdict = blobs;
-    else intersectBitmaps(verdict, blobs, blobBitmapSize());
+    else {
+      intersectBitmaps(verdict, blobs, blobBitmapSize());
+      arenaReset(arena, mark);
+    }
   }
   return verdict;
+}
+
+/** The blobs that hold a gram; `bitmap` is scratch memory for its blocks. */
+function blobsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
+  lookups++;
+  const gram = findGram(boundView, key);
+  if (gram == GRAM_ABSENT) return NO_BLOBS;
+  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
+    readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
+  }
+  return failStatus == STATUS_OK ? blobsOfBlocks(arena, node, bitmap) : NO_BLOBS;
 }
 
 /**

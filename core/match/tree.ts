@@ -23,8 +23,7 @@ import {
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
-import { isMiddleNewline } from '../shard/extract.ts';
-import { appendSymbol } from '../text/symbols.ts';
+import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
 /** A node. Leaves that find ranges (TEXT, PATH) are atoms. */
@@ -40,7 +39,7 @@ export class MatchNode {
   keys: u32; // TEXT: address of the distinct gram keys, u32 each
   keyCount: u32;
   symbolCount: u32; // TEXT: symbols of the literal
-  spansBlocks: u32; // TEXT: 1: a match may begin in one block and end in another
+  spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
   bitmap: u32; // TEXT: candidate blocks; 0: every block
@@ -204,10 +203,10 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
     const point = decodedPoint(decoded);
     ptr += decodedSize(decoded);
     key = appendSymbol(key, point);
+    // A newline ends its block, so that only the last symbol may be one.
+    if (point == SYMBOL_NEWLINE && (ptr < end || node.symbolCount == 1)) node.spansLines = 1;
     node.symbolCount++;
-    if (node.symbolCount >= 3 && !isMiddleNewline(key)) addDistinct(keys, node, key);
-    // Why: blocks end behind newlines, and no gram has one in its middle.
-    if (point == 10 && (ptr < end || node.symbolCount == 2)) node.spansBlocks = 1;
+    if (node.symbolCount >= 3) addDistinct(keys, node, key);
   }
   // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
   if (node.symbolCount < 3) store<u32>(keys, key);

@@ -92,6 +92,7 @@ export function instantiateCore(module: WebAssembly.Module, pages: number): Core
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const imports = { env: { memory, abort: reportAbort } };
   const instance = new WebAssembly.Instance(module, imports);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: core/abi.ts exports these.
   const exports = instance.exports as unknown as CoreExports;
   exports.coreInit();
   const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;

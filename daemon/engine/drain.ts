@@ -8,6 +8,7 @@ import { PrefixSum, type SearchControl } from './control.ts';
 import type { BindFinding, FailureFinding, UnitFinding } from './search-messages.ts';
 import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
+import { messageOf } from '../telemetry/caught.ts';
 
 export class Drain {
   readonly bindings: BindFinding[] = [];
@@ -118,7 +119,7 @@ export class Drain {
       return true;
     } catch (error) {
       if (!isShardFailure(error)) throw error;
-      this.#giveUp(shardId, (error as Error).message);
+      this.#giveUp(shardId, messageOf(error));
       return false;
     }
   }

@@ -35,7 +35,7 @@ function findMmap(): Mmap | undefined {
   isProbed = true;
   if (process.platform !== 'linux') return undefined;
   try {
-    const koffi = createRequire(import.meta.url)('koffi') as typeof import('koffi');
+    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
     const libc = koffi.load(null);
     mmap = libc.func(
       'intptr_t mmap(void *address, size_t size, int protection, int flags, int file, int64_t offset)',

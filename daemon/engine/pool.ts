@@ -72,7 +72,7 @@ export class SearchPool {
     });
     let failure = new Error('search thread ended');
     worker.on('error', (error) => {
-      failure = error as Error;
+      failure = error;
     });
     worker.on('exit', () => this.#replace(entryOf(), failure));
     worker.unref();

@@ -14,6 +14,7 @@ import type {
 } from './search-messages.ts';
 import { type RenderedDoc, Searcher } from './searcher.ts';
 import { unitMaxOf } from './unit-max.ts';
+import { messageOf } from '../telemetry/caught.ts';
 
 /** Guess: long enough that binding again after a change of turns is small beside it. */
 const TURN_NS = 20_000_000n;
@@ -23,7 +24,7 @@ interface RunningSearch {
   readonly drain: Drain;
 }
 
-const { module, options, shards } = workerData as SearchWorkerData;
+const { module, options, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
 const searcher = new Searcher(module, options);
 const running: RunningSearch[] = [];
@@ -71,7 +72,7 @@ function runTurn(): void {
       search.drain.suspend();
     }
   } catch (error) {
-    finish(search, String((error as Error).message));
+    finish(search, messageOf(error));
   }
   if (running.length > 0) setImmediate(runTurn);
 }
@@ -104,6 +105,6 @@ function render(message: RenderMessage): void {
     }
     tell({ kind: 'renderDone', id: message.id, docs });
   } catch (error) {
-    tell({ kind: 'renderDone', id: message.id, docs: [], error: String((error as Error).message) });
+    tell({ kind: 'renderDone', id: message.id, docs: [], error: messageOf(error) });
   }
 }

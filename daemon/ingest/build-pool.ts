@@ -9,6 +9,7 @@ import type {
   MergeJob,
   ToBuildWorker,
 } from './build-messages.ts';
+import { errorOf } from '../telemetry/caught.ts';
 
 type Job = BatchJob | MergeJob;
 
@@ -47,13 +48,13 @@ export class BuildPool {
       try {
         this.#onMessage(message, (reply) => worker.postMessage(reply));
       } catch (error) {
-        this.#onError(error as Error);
+        this.#onError(errorOf(error));
       }
       if (message.kind !== 'batchDone' && message.kind !== 'mergeDone') return;
       this.#idle.push(worker);
       this.#dispatch();
     });
-    worker.on('error', (error) => this.#onError(error as Error));
+    worker.on('error', (error) => this.#onError(error));
     return worker;
   }
 

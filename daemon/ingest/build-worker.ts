@@ -49,7 +49,7 @@ interface ReadBatch {
   readonly failures: readonly ReadFailure[];
 }
 
-const { module, spec, filters, headerFolders } = workerData as BuildWorkerData;
+const { module, spec, filters, headerFolders }: BuildWorkerData = workerData;
 const port = parentPort!;
 const filter = new DocFilter(filters);
 let builder: StripeBuilder | undefined;
@@ -78,6 +78,7 @@ async function ask<Answer extends KnownAnswer | PlaceAnswer>(
   question: FromBuildWorker,
 ): Promise<Answer> {
   return new Promise((resolve) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: one question is open at a time, and each has its kind of answer.
     onAnswer = (answer) => resolve(answer as Answer);
     tell(question);
   });

@@ -193,7 +193,7 @@ class Build {
     const threads = Math.min(this.#options.workers ?? availableParallelism(), this.#batches.length);
     await new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       this.#pool = new BuildPool(
         Math.max(1, threads),
         { module, spec, filters, headerFolders },

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET, HEADER_SIZE } from '../../core/shared/format.ts';
 import { CODE_HOST_TYPES } from '../repos/records.ts';
+import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
 
 const CATALOG_FILE = 'catalog.json';
 const SHARD_FOLDER = 'shards';
@@ -136,13 +137,13 @@ async function readState(file: string): Promise<CatalogState> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return EMPTY;
+    if (systemCodeOf(error) === 'ENOENT') return EMPTY;
     throw error;
   }
   try {
     return catalogSchema.parse(JSON.parse(text));
   } catch (error) {
-    throw new Error(`${file} is not a catalog: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${file} is not a catalog: ${messageOf(error)}`, { cause: error });
   }
 }
 

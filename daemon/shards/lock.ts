@@ -3,6 +3,7 @@
 
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { systemCodeOf } from '../telemetry/caught.ts';
 
 /** Another process owns the data directory. */
 export class LockedError extends Error {
@@ -19,7 +20,7 @@ export function lockDataDir(dataDir: string): () => void {
       closeSync(handle);
       return () => unlinkSync(file);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      if (systemCodeOf(error) !== 'EEXIST') throw error;
       const owner = Number(readOwner(file));
       if (attempt > 2 || isAlive(owner)) {
         throw new LockedError(`${dataDir} is in use by process ${owner}`, { cause: error });
@@ -44,6 +45,6 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return systemCodeOf(error) === 'EPERM';
   }
 }

@@ -15,6 +15,7 @@ import { freeRepoName } from '../repos/repo-name.ts';
 import type { Catalog, CatalogRepo, CatalogShard } from '../shards/catalog.ts';
 import type { LiveShard, Snapshot } from '../search/snapshot.ts';
 import type { Log } from '../telemetry/log.ts';
+import { messageOf } from '../telemetry/caught.ts';
 
 export interface IndexerOptions {
   readonly module: WebAssembly.Module;
@@ -150,7 +151,7 @@ export class Indexer {
       return job;
     } catch (error) {
       signal?.throwIfAborted();
-      const message = (error as Error).message;
+      const message = messageOf(error);
       log.error('indexing failed', { repo: record.name, error: message });
       return {
         repo: record.name,

@@ -1,1 +1,0 @@
-export const PAGE_SIZE: u32 = 65536;

@@ -1,0 +1,141 @@
+// core/FORMAT.md against the code: its tables against core/shared/format.ts in both directions, its worked
+// example against the bytes that the writer of every build makes.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import * as format from '../../core/shared/format.ts';
+import { compileCore } from '../../daemon/engine/core.ts';
+import { SECTION_NAMES } from '../../daemon/shards/tables.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
+import { writeShardFile } from './shard-file.ts';
+
+const DOCUMENT = readFileSync('core/FORMAT.md', 'utf8');
+const CONSTANTS: Readonly<Record<string, number>> = { ...format };
+
+interface Row {
+  readonly value: number;
+  readonly name: string;
+  /** Of a field; undefined for other constants. */
+  readonly size: number | undefined;
+}
+
+/** The tables of the document whose rows name constants, each as its rows. */
+function tables(): Row[][] {
+  const found: Row[][] = [];
+  for (const text of DOCUMENT.split(/\n(?!\|)/)) {
+    const lines = text.split('\n').filter((line) => line.startsWith('|'));
+    const [head = [], , ...rows] = lines.map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+    const name = head.indexOf('Name');
+    const size = head.indexOf('Size');
+    if (name < 0) continue;
+    found.push(
+      rows.map((row) => ({
+        value: Number(row[0]),
+        name: row[name]!.replaceAll('`', ''),
+        size: size < 0 ? undefined : Number(row[size]),
+      })),
+    );
+  }
+  return found;
+}
+
+test('the document names exactly the constants of shared/format.ts, with their values', () => {
+  const rows = tables()
+    .flat()
+    .filter(({ name }) => name !== 'zero');
+  const names = rows.map(({ name }) => name);
+  assert.equal(new Set(names).size, names.length, 'a constant is documented twice');
+  assert.deepEqual(Object.fromEntries(rows.map(({ name, value }) => [name, value])), CONSTANTS);
+});
+
+/** Size in bytes that the fields of each record add up to, by the name of its first field. */
+const RECORD_SIZES: Readonly<Record<string, number>> = {
+  HEADER_MAGIC_OFFSET:
+    format.HEADER_SECTIONS_OFFSET + format.SECTION_COUNT * format.SECTION_ROW_SIZE,
+  SECTION_KIND_OFFSET: format.SECTION_ROW_SIZE,
+  BLOB_CONTENT_OFFSET: format.BLOB_ROW_SIZE,
+  BLOCK_CONTENT_OFFSET: format.BLOCK_ROW_SIZE,
+  DOC_PATH_OFFSET: format.DOC_ROW_SIZE,
+  REPO_ID_OFFSET: format.REPO_ROW_SIZE,
+  LANGUAGE_NAME_OFFSET: format.LANGUAGE_ROW_SIZE,
+};
+
+test('the fields of each record follow each other without a gap', () => {
+  const records = tables().filter(([first]) => first?.size !== undefined);
+  assert.deepEqual(
+    records.map(([first]) => first?.name),
+    Object.keys(RECORD_SIZES),
+  );
+  for (const record of records) {
+    let end = 0;
+    for (const { name, value, size } of record) {
+      assert.equal(value, end, name);
+      end += size ?? 0;
+    }
+    assert.equal(end, RECORD_SIZES[record[0]!.name], record[0]!.name);
+  }
+});
+
+test('sections are named in the order of their kinds', () => {
+  const kinds = Object.entries(CONSTANTS).filter(([name, value]) => {
+    const constant = `SECTION_${SECTION_NAMES[value]?.replaceAll(' ', '_').toUpperCase()}`;
+    return name === constant;
+  });
+  assert.equal(kinds.length, format.SECTION_COUNT);
+});
+
+/** The bytes of the dump: offset -> value, all others being zero. */
+function dumpedBytes(size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  const dump = /```hexdump\n([^]*?)```/.exec(DOCUMENT)?.[1] ?? '';
+  let end = 0;
+  for (const line of dump.split('\n')) {
+    const found = /^([0-9a-f]{8}) {2}((?:[0-9a-f]{2} )*[0-9a-f]{2})(?: {2}|$)/.exec(line);
+    assert.ok(found !== null || line === '' || line.startsWith('# '), `not understood: ${line}`);
+    if (found === null) continue;
+    const offset = Number.parseInt(found[1]!, 16);
+    assert.ok(offset >= end, `bytes twice: ${line}`);
+    const row = Buffer.from(found[2]!.replaceAll(' ', ''), 'hex');
+    bytes.set(row, offset);
+    end = offset + row.length;
+  }
+  assert.equal(end + format.TAIL_SIZE, size);
+  return bytes;
+}
+
+test('the worked example is what the writer makes, byte for byte', async () => {
+  const file = path.join(temporaryFolder(), 'example.shard');
+  writeShardFile(await compileCore(), file, [
+    {
+      path: 'a.txt',
+      content: 'abab\n',
+      oid: '1790c8d8f24817257c4d9e9bfddcb7e7d001c208',
+      language: 'Text',
+    },
+    {
+      path: 'b.md',
+      content: '\u212a',
+      oid: '2edf5c494da5bed0af4682f94a3d7e17233b4089',
+      language: 'Markdown',
+    },
+    {
+      path: 'c.txt',
+      content: 'ABC',
+      oid: '48b83b862ebc57bd3f7c34ed47262f4b402935af',
+      language: 'Text',
+    },
+  ]);
+  const actual = readFileSync(file);
+  const expected = dumpedBytes(actual.length);
+  for (let offset = 0; offset < actual.length; offset++) {
+    const place = `byte 0x${offset.toString(16)}`;
+    assert.equal(actual[offset], expected[offset], place);
+  }
+});

@@ -1,0 +1,53 @@
+// Makes a shard file of a few contents with the builder, the merge and the writer that every build uses.
+
+import { writeFileSync } from 'node:fs';
+import { HEADER_SIZE } from '../../core/shared/format.ts';
+import { mergeStripes, StripeBuilder } from '../../daemon/engine/builder.ts';
+import { verifyShardFile } from '../../daemon/engine/verify.ts';
+import { writeShard } from '../../daemon/shards/writer.ts';
+
+/** A doc with a content that no other doc has. */
+export interface TestDoc {
+  readonly path: string;
+  /** Not empty. */
+  readonly content: string;
+  /** Git's object id (SHA-1). */
+  readonly oid?: string;
+  readonly language?: string;
+}
+
+/** Writes the shard to `file`, docs in the order given. Throws if the core finds anything wrong with it. */
+export function writeShardFile(
+  module: WebAssembly.Module,
+  file: string,
+  docs: readonly TestDoc[],
+): void {
+  const builder = new StripeBuilder(module);
+  builder.begin();
+  for (const { content } of docs) builder.add(Buffer.from(content), 0);
+  const batch = builder.close();
+  writeFileSync(file, Buffer.concat([new Uint8Array(HEADER_SIZE), batch.content]));
+  const tables = {
+    repoId: 1,
+    repoName: 'demo',
+    docs: docs.map(({ path, content, language }, blobId) => ({
+      path: Buffer.from(path),
+      blobId,
+      size: Buffer.byteLength(content),
+      language: language ?? '',
+      skipReason: 0,
+      tier: 0,
+    })),
+    ...builder.rows(0, 0, 0),
+    blobHashes: Buffer.from(docs.map(({ oid }) => oid ?? '0'.repeat(40)).join(''), 'hex'),
+    hashSize: 20,
+    contentSize: batch.content.length,
+  };
+  const stripes = batch.stripes.map((stripe) => ({
+    size: stripe.length,
+    read: (target: Uint8Array) => target.set(stripe),
+  }));
+  writeShard(module, file, tables, (onPostings) => mergeStripes(module, stripes, onPostings));
+  const problem = verifyShardFile(module, file);
+  if (problem !== undefined) throw new Error(problem);
+}
