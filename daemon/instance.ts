@@ -1,7 +1,8 @@
 // One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
 // for one search or one build.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { compileCore } from './engine/core.ts';
 import { SearchPool } from './engine/pool.ts';
 import { Searcher } from './engine/searcher.ts';
@@ -40,7 +41,7 @@ export interface Instance {
  */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
   const { dataDir, isOwner, log, workers } = options;
-  if (isOwner) await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  if (isOwner) await prepareDataDir(dataDir);
   const unlock = isOwner ? lockDataDir(dataDir) : () => {};
   const catalog = new Catalog(dataDir);
   await catalog.load();
@@ -79,4 +80,14 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
       unlock();
     },
   };
+}
+
+/**
+ * Makes the data directory. Why the ignore file: the directory may lie inside a source, and neither git nor
+ * Trawl is to take index and secret for sources.
+ */
+async function prepareDataDir(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
+  if (isNew) await writeFile(path.join(dataDir, '.gitignore'), '*\n');
 }

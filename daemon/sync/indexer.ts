@@ -96,7 +96,7 @@ export class Indexer {
   }
 
   /**
-   * Finds or makes the repo of each path. From then on searches see just these.
+   * Finds or makes the repo of each path, each repo once. From then on searches see just these.
    *
    * Errors: ProbeError for a path that is no source.
    */
@@ -106,18 +106,18 @@ export class Indexer {
   ): Promise<RepoRecord[]> {
     const probed: ProbedSource[] = [];
     for (const one of paths) probed.push(await probeForIndex(one, mode));
-    const records: RepoRecord[] = [];
+    const records = new Map<number, RepoRecord>();
     await this.#options.catalog.update((state) => {
       let next = state;
       for (const source of probed) {
         const { state: changed, record } = withSource(next, source);
         next = changed;
-        records.push(record);
+        records.set(record.repoId, record);
       }
       return next;
     });
-    this.#served = new Set(records.map(({ repoId }) => repoId));
-    return records;
+    this.#served = new Set(records.keys());
+    return [...records.values()];
   }
 
   /** Runs one job for each repo, in order. A failure is a result, not an error. */
