@@ -40,9 +40,19 @@ export interface Instance {
  * Errors: LockedError if it has an owner already; a catalog that cannot be read.
  */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
-  const { dataDir, isOwner, log, workers } = options;
+  const { dataDir, isOwner } = options;
   if (isOwner) await prepareDataDir(dataDir);
   const unlock = isOwner ? lockDataDir(dataDir) : () => {};
+  try {
+    return await openLocked(options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
+  const { dataDir, isOwner, log, workers } = options;
   const catalog = new Catalog(dataDir);
   await catalog.load();
   if (isOwner) await catalog.sweep();
@@ -57,6 +67,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const indexer: Indexer = new Indexer({
     module,
     catalog,
+    isOwner,
     filters: options.filters,
     ...(workers === undefined ? {} : { workers }),
     log,
@@ -68,14 +79,14 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     pool,
     snapshots,
     timeoutMs: options.searchTimeoutMs,
-    onShardFailure: (shardId, reason) => isOwner && indexer.noteShardFailure(shardId, reason),
+    onShardFailure: (shardId, reason) => indexer.noteShardFailure(shardId, reason),
   };
   return {
     catalog,
     indexer,
     parts,
     async close() {
-      await indexer.settle();
+      await indexer.close();
       await pool.close();
       unlock();
     },

@@ -19,6 +19,8 @@ import type { Log } from '../telemetry/log.ts';
 export interface IndexerOptions {
   readonly module: WebAssembly.Module;
   readonly catalog: Catalog;
+  /** False: nothing is built on this object's own initiative, the data directory is somebody else's. */
+  readonly isOwner: boolean;
   readonly filters: FilterSettings;
   readonly workers?: number;
   readonly log: Log;
@@ -49,7 +51,8 @@ export class Indexer {
   #served: ReadonlySet<number> | undefined;
   readonly #quarantined = new Set<string>();
   readonly #failCounts = new Map<string, number>();
-  #rebuilds: Promise<unknown> = Promise.resolve();
+  #lastJob: Promise<unknown> = Promise.resolve();
+  readonly #stop = new AbortController();
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -127,8 +130,17 @@ export class Indexer {
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
     const results: JobResult[] = [];
-    for (const record of records) results.push(await this.#runJob(record, isForced, signal));
+    for (const record of records) {
+      results.push(await this.#inTurn(() => this.#runJob(record, isForced, signal)));
+    }
     return results;
+  }
+
+  /** Runs a job when those before it have ended: one at a time, whoever asked for them. */
+  #inTurn(job: () => Promise<JobResult>): Promise<JobResult> {
+    const turn = this.#lastJob.catch(() => {}).then(job);
+    this.#lastJob = turn;
+    return turn;
   }
 
   async #runJob(
@@ -184,7 +196,8 @@ export class Indexer {
     };
     const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
     const current = fingerprintOf(await openSource(spec).fingerprint(), filters);
-    if (!isForced && known?.fingerprint === current)
+    const isSound = known?.shards.every(({ shardId }) => !this.#quarantined.has(shardId));
+    if (!isForced && isSound && known?.fingerprint === current)
       return { isUnchanged: true, ...sizesOf(known) };
     const built = await buildRepo({
       module,
@@ -247,7 +260,11 @@ export class Indexer {
     }));
     const kept = new Set(next.shards.map(({ shardId }) => shardId));
     const gone = before.filter(({ shardId }) => !kept.has(shardId));
-    for (const { shardId } of gone) this.#quarantined.delete(shardId);
+    // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
+    for (const { shardId } of before) {
+      this.#quarantined.delete(shardId);
+      this.#failCounts.delete(shardId);
+    }
     this.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
     for (const { shardId } of gone) await catalog.removeShard(shardId);
@@ -261,7 +278,7 @@ export class Indexer {
     if (count >= 2) this.quarantine(shardId, reason);
   }
 
-  /** Takes a shard out of service and has its repo built again. */
+  /** Takes a shard out of service and, if that is allowed here, has its repo built again. */
   quarantine(shardId: string, reason: string): void {
     if (this.#quarantined.has(shardId)) return;
     this.#quarantined.add(shardId);
@@ -270,13 +287,14 @@ export class Indexer {
     );
     this.#options.log.error('shard quarantined', { shardId, reason, repo: repo?.record.name });
     this.publish();
-    if (repo === undefined) return;
-    this.#rebuilds = this.#rebuilds.then(() => this.indexAll([repo.record], true)).catch(() => {});
+    if (repo === undefined || !this.#options.isOwner) return;
+    this.indexAll([repo.record], false, this.#stop.signal).catch(() => {});
   }
 
-  /** Ends when no rebuild of a quarantined shard is under way. */
-  async settle(): Promise<void> {
-    await this.#rebuilds;
+  /** Stops rebuilds of quarantined shards; resolves when no job is under way. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the index is being closed'));
+    await this.#lastJob.catch(() => {});
   }
 }
 
@@ -320,7 +338,9 @@ function withSource(state: State, probed: ProbedSource): { state: State; record:
 
 /** Everything that makes docs come out differently: the source, the filters, the format. */
 function fingerprintOf(source: string, filters: FilterSettings): string {
-  return JSON.stringify([source, FORMAT_VERSION, filters]);
+  const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
+  const parts = [source, FORMAT_VERSION, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
+  return JSON.stringify(parts);
 }
 
 function sizesOf(

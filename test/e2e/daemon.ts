@@ -178,8 +178,8 @@ export function pathsOf(answer: SearchResponse): string[] {
 }
 
 /** Tries `attempt` until it is true, for as long as the test may take. */
-export async function eventually(attempt: () => Promise<boolean>): Promise<void> {
-  while (!(await attempt())) await new Promise((resolve) => setTimeout(resolve, 20));
+export async function eventually(attempt: () => Promise<boolean>, pauseMs = 20): Promise<void> {
+  while (!(await attempt())) await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
 
 /** A port of the loopback address that nothing listens on. */
