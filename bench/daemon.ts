@@ -118,7 +118,7 @@ function listening(child: ChildProcess): Promise<string> {
 /** Serves an index that `buildIndex` made, on a free port of the loopback address. */
 export async function startDaemon(root: string, dataDir: string): Promise<RunningDaemon> {
   const startMs = performance.now();
-  const flags = ['--port', '0', '--no-watch', '--anonymous', '--log-level', 'warn'];
+  const flags = ['--port', '0', '--anonymous', '--log-level', 'warn'];
   const child = spawn(process.execPath, [MAIN, 'serve', ...flags, '--data-dir', dataDir, root], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
