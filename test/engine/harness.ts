@@ -209,7 +209,9 @@ export class Engine {
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
   readonly failures: string[] = [];
-  #timeoutMs: number;
+  readonly #timeoutMs: number;
+  /** The pool's threads alone do not keep a process alive. */
+  readonly #alive = setInterval(() => {}, 60_000);
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
     const { workers = 1, timeoutMs = 0, onDeath, ...space } = options;
@@ -245,7 +247,8 @@ export class Engine {
     return JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
   }
 
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await this.pool.close();
+    clearInterval(this.#alive);
   }
 }
