@@ -111,6 +111,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
   });
   return {
     url: daemon.url,
+    needsKey: configuration.ownerKey !== undefined && !configuration.anonymousAccess,
     indexed: daemon.indexed.then((results) => results.map(resultOf)),
     close: () => daemon.close(),
   };
