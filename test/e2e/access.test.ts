@@ -24,8 +24,15 @@ void test('with an owner key: only requests that carry it; the key is kept nowhe
     [{ authorization: `Bearer wrong`, 'x-service-api-key': KEY }, 200],
   ];
   for (const [headers, status] of cases) {
-    const answers = [await post<unknown>(served.url, { query: 'plum' }, headers), await get(`${served.url}/api/repos`, headers)];
-    assert.deepEqual(answers.map((answer) => answer.status), [status, status], JSON.stringify(headers));
+    const answers = [
+      await post<unknown>(served.url, { query: 'plum' }, headers),
+      await get(`${served.url}/api/repos`, headers),
+    ];
+    assert.deepEqual(
+      answers.map((answer) => answer.status),
+      [status, status],
+      JSON.stringify(headers),
+    );
   }
   assert.equal((await get(`${served.url}/api/health`)).status, 200);
   const client = { env: { TRAWL_API_KEY: KEY, TRAWL_URL: served.url } };
@@ -40,14 +47,19 @@ void test('with an owner key: only requests that carry it; the key is kept nowhe
 });
 
 void test('the curl line that is printed needs the key where the daemon does', async () => {
-  const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'TODO plum\n' })], { env: OWNER });
+  const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'TODO plum\n' })], {
+    env: OWNER,
+  });
   assert.match(served.process.stderr, /^Try: curl .*\$TRAWL_API_KEY/m);
   assert.equal(served.process.stderr.includes(KEY), false);
   await served.process.stop();
 });
 
 void test('a key and --anonymous: guests may search', async () => {
-  const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })], { env: OWNER, flags: ['--anonymous'] });
+  const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })], {
+    env: OWNER,
+    flags: ['--anonymous'],
+  });
   assert.equal((await post(served.url, { query: 'plum' })).status, 200);
   await served.process.stop();
 });
@@ -55,13 +67,28 @@ void test('a key and --anonymous: guests may search', async () => {
 void test('an address for other machines: refused without a key, served with one or anonymously', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   for (const host of ['0.0.0.0', '::']) {
-    const { code, stderr } = await trawl(['serve', '--port', '0', '--host', host, '--data-dir', temporaryFolder(), repo]);
+    const { code, stderr } = await trawl([
+      'serve',
+      '--port',
+      '0',
+      '--host',
+      host,
+      '--data-dir',
+      temporaryFolder(),
+      repo,
+    ]);
     assert.equal(code, 2);
     assert.match(stderr, /reached from other machines.*TRAWL_OWNER_API_KEY.*--anonymous/);
   }
   for (const options of [{ env: OWNER }, { flags: ['--anonymous'] }]) {
-    const served = await serveIndexed(temporaryFolder(), [repo], { ...options, flags: [...(options.flags ?? []), '--host', '0.0.0.0'] });
-    assert.equal((await post(served.url, { query: 'plum' }, { authorization: `Bearer ${KEY}` })).status, 200);
+    const served = await serveIndexed(temporaryFolder(), [repo], {
+      ...options,
+      flags: [...(options.flags ?? []), '--host', '0.0.0.0'],
+    });
+    assert.equal(
+      (await post(served.url, { query: 'plum' }, { authorization: `Bearer ${KEY}` })).status,
+      200,
+    );
     await served.process.stop();
   }
 });
@@ -76,7 +103,10 @@ void test('bad variables: exit 2, the variable is named, a secret is not shown',
     [{ TRAWL_WORKERS: '0' }, /workers/i],
   ];
   for (const [env, message] of cases) {
-    const { code, stderr } = await trawl(['serve', '--data-dir', temporaryFolder(), makeRepo({ a: 'b' })], { env });
+    const { code, stderr } = await trawl(
+      ['serve', '--data-dir', temporaryFolder(), makeRepo({ a: 'b' })],
+      { env },
+    );
     assert.equal(code, 2, stderr);
     assert.match(stderr, message);
     assert.doesNotMatch(stderr, /svk_short|=short|\n\s+at /);
@@ -88,10 +118,13 @@ void test('a foreign Host header is refused on loopback', async () => {
   const { port } = new URL(served.url);
   const statusFor = (host: string): Promise<number> =>
     new Promise((resolve, reject) => {
-      const call = request({ host: '127.0.0.1', port, path: '/api/health', headers: { host } }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode ?? 0);
-      });
+      const call = request(
+        { host: '127.0.0.1', port, path: '/api/health', headers: { host } },
+        (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        },
+      );
       call.on('error', reject);
       call.end();
     });

@@ -36,11 +36,13 @@ const FILES = {
   'whole.txt': 'lime\n\nlast without newline',
 };
 
+const repo = makeRepo(FILES);
+const dataDir = temporaryFolder();
 let served: Served;
 let repository: string;
 
 before(async () => {
-  served = await serveIndexed(temporaryFolder(), [makeRepo(FILES)]);
+  served = await serveIndexed(dataDir, [repo]);
   repository = (await search(served.url, 'pear')).files[0]?.repository ?? '';
 });
 after(() => served.process.stop());
@@ -327,14 +329,14 @@ void test('a repo filter that fits nothing is an exhaustive answer without files
 
 void test('an answer of many megabytes arrives whole', async () => {
   const line = `${'grape '.repeat(20)}\n`;
-  const repo = makeRepo({ 'x.txt': '' });
+  const bigRepo = makeRepo({ 'x.txt': '' });
   writeFiles(
-    repo,
+    bigRepo,
     Object.fromEntries(
       Array.from({ length: 60 }, (_, i) => [`big${String(i)}.txt`, line.repeat(80)]),
     ),
   );
-  const big = await serveIndexed(temporaryFolder(), [repo]);
+  const big = await serveIndexed(temporaryFolder(), [bigRepo]);
   const answer = await search(big.url, 'grape', { matches: 100_000, whole: true });
   assert.equal(answer.stats['totalMatchCount'], 96_000);
   assert.equal(answer.stats['actualMatchCount'], 96_000);

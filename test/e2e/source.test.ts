@@ -17,39 +17,56 @@ interface SourceBody {
   readonly errorCode?: string;
 }
 
+// Made outside the hook: a folder made inside would be removed at the hook's end.
+const parent = temporaryFolder();
+const dataDir = temporaryFolder();
+const moduleRepo = makeRepo({ 's.txt': 'inside\n' });
+const repo = path.join(parent, 'tree');
+const secret = path.join(parent, 'secret.txt');
 let served: Served;
-let repo: string;
-let secret: string;
 
 before(async () => {
-  const parent = temporaryFolder();
-  secret = path.join(parent, 'secret.txt');
   writeFileSync(secret, 'top secret\n');
-  repo = path.join(parent, 'tree');
   mkdirSync(repo);
   git(repo, 'init', '-q', '-b', 'main');
-  writeFiles(repo, { 'src/a.py': 'old = 1\n', 'ünï code.txt': 'plum\n', 'bin.dat': Buffer.from('a\0b') });
+  writeFiles(repo, {
+    'src/a.py': 'old = 1\n',
+    'ünï code.txt': 'plum\n',
+    'bin.dat': Buffer.from('a\0b'),
+  });
   commitAll(repo, 'first');
   git(repo, 'tag', 'v1');
   writeFiles(repo, { 'src/a.py': 'new = 2\n', '.gitignore': 'ignored.txt\n' });
   symlinkSync('src/a.py', path.join(repo, 'link'));
   symlinkSync('../secret.txt', path.join(repo, 'outside'));
   symlinkSync('..', path.join(repo, 'up'));
-  git(repo, 'submodule', '--quiet', 'add', makeRepo({ 's.txt': 'inside\n' }), 'module');
+  git(repo, 'submodule', '--quiet', 'add', moduleRepo, 'module');
   commitAll(repo, 'second');
   git(repo, 'branch', 'feature/x', 'v1');
-  writeFiles(repo, { 'src/a.py': 'disk = 3\n', 'ignored.txt': 'plum\n', 'untracked.txt': 'plum\n' });
+  writeFiles(repo, {
+    'src/a.py': 'disk = 3\n',
+    'ignored.txt': 'plum\n',
+    'untracked.txt': 'plum\n',
+  });
   git(parent, 'clone', '-q', '--bare', repo, 'bare.git');
   writeFiles(parent, { 'plain/b.md': '# plum\n', 'plain/sub/c.txt': 'pear\n' });
   symlinkSync('../secret.txt', path.join(parent, 'plain', 'outside'));
   symlinkSync('..', path.join(parent, 'plain', 'up'));
   const sources = ['tree', 'bare.git', 'plain'].map((name) => path.join(parent, name));
-  served = await serveIndexed(temporaryFolder(), sources);
+  served = await serveIndexed(dataDir, sources);
 });
 after(() => served.process.stop());
 
-async function read(name: string, file: string, ref?: string): Promise<SourceBody & { status: number }> {
-  const query = new URLSearchParams({ repo: `local/${name}`, path: file, ...(ref === undefined ? {} : { ref }) });
+async function read(
+  name: string,
+  file: string,
+  ref?: string,
+): Promise<SourceBody & { status: number }> {
+  const query = new URLSearchParams({
+    repo: `local/${name}`,
+    path: file,
+    ...(ref === undefined ? {} : { ref }),
+  });
   const { status, body } = await get<SourceBody>(`${served.url}/api/source?${query.toString()}`);
   return { status, ...body };
 }
@@ -70,9 +87,13 @@ void test('a file of a work tree is the one on disk; a ref asks git', async () =
     [git(repo, 'rev-parse', 'v1'), 'old = 1\n'],
     ['', 'disk = 3\n'],
   ];
-  for (const [ref, source] of refs) assert.equal((await read('tree', 'src/a.py', ref)).source, source, ref);
+  for (const [ref, source] of refs)
+    assert.equal((await read('tree', 'src/a.py', ref)).source, source, ref);
   const odd = await read('tree', 'ünï code.txt', 'feature/x');
-  assert.equal(odd.webUrl, `${served.url}/browse/local/tree@feature/x/-/blob/%C3%BCn%C3%AF%20code.txt`);
+  assert.equal(
+    odd.webUrl,
+    `${served.url}/browse/local/tree@feature/x/-/blob/%C3%BCn%C3%AF%20code.txt`,
+  );
   assert.equal((await read('tree', 'bin.dat')).source, 'a\0b');
   assert.equal((await read('tree', 'untracked.txt')).source, 'plum\n');
 });
@@ -86,7 +107,11 @@ void test('a bare repository and a plain folder', async () => {
 });
 
 void test('symbolic links give their target text, never what is behind them', async () => {
-  for (const [name, ref] of [['tree', undefined], ['tree', 'main'], ['bare.git', undefined]] as const) {
+  for (const [name, ref] of [
+    ['tree', undefined],
+    ['tree', 'main'],
+    ['bare.git', undefined],
+  ] as const) {
     assert.equal((await read(name, 'link', ref)).source, 'src/a.py');
     assert.equal((await read(name, 'outside', ref)).source, '../secret.txt');
   }
@@ -95,7 +120,18 @@ void test('symbolic links give their target text, never what is behind them', as
 
 void test('directories, submodules, ignored and absent files are not found', async () => {
   for (const name of ['tree', 'bare.git']) {
-    for (const file of ['src', 'src/', 'module', 'module/s.txt', 'ignored.txt', 'nothing', 'src/a.py/x', '', '.git/config', '.git']) {
+    for (const file of [
+      'src',
+      'src/',
+      'module',
+      'module/s.txt',
+      'ignored.txt',
+      'nothing',
+      'src/a.py/x',
+      '',
+      '.git/config',
+      '.git',
+    ]) {
       const { status, errorCode } = await read(name, file);
       assert.deepEqual([status, errorCode], [404, 'FILE_NOT_FOUND'], `${name} ${file}`);
     }
@@ -104,22 +140,62 @@ void test('directories, submodules, ignored and absent files are not found', asy
 
 void test('no way out of the repository', async () => {
   const paths = [
-    '../secret.txt', 'src/../../secret.txt', './src/a.py', 'up/secret.txt', 'up/tree/src/a.py', secret, '/etc/passwd',
-    '..', '.', '//etc/passwd', 'src//a.py', '..\\secret.txt', 'src/a.py\0', '\0', '~/secret.txt', 'file:///etc/passwd',
-    '%2e%2e/secret.txt', '.git/HEAD', '.GIT/config', '-', '--help', ':(top)src/a.py', 'main:src/a.py', 'a'.repeat(5000),
+    '../secret.txt',
+    'src/../../secret.txt',
+    './src/a.py',
+    'up/secret.txt',
+    'up/tree/src/a.py',
+    secret,
+    '/etc/passwd',
+    '..',
+    '.',
+    '//etc/passwd',
+    'src//a.py',
+    '..\\secret.txt',
+    'src/a.py\0',
+    '\0',
+    '~/secret.txt',
+    'file:///etc/passwd',
+    '%2e%2e/secret.txt',
+    '.git/HEAD',
+    '.GIT/config',
+    '-',
+    '--help',
+    ':(top)src/a.py',
+    'main:src/a.py',
+    'a'.repeat(5000),
   ];
   for (const name of ['tree', 'bare.git', 'plain']) {
     for (const file of paths) {
       for (const ref of [undefined, 'HEAD', ...(name === 'plain' ? [] : ['v1'])]) {
         const { status, errorCode } = await read(name, file, ref);
-        assert.deepEqual([status, errorCode], [404, 'FILE_NOT_FOUND'], `${name} ${file} ${String(ref)}`);
+        assert.deepEqual(
+          [status, errorCode],
+          [404, 'FILE_NOT_FOUND'],
+          `${name} ${file} ${String(ref)}`,
+        );
       }
     }
   }
 });
 
 void test('refs that are none', async () => {
-  const refs = ['--help', '-h', 'nosuch', 'main..v1', 'main@{0}', 'HEAD~99', 'main:src', 'v1^{tree}', 'a\nb', 'a\0b', 'x'.repeat(1025), '--upload-pack=touch /tmp/x', '$(id)', ' '];
+  const refs = [
+    '--help',
+    '-h',
+    'nosuch',
+    'main..v1',
+    'main@{0}',
+    'HEAD~99',
+    'main:src',
+    'v1^{tree}',
+    'a\nb',
+    'a\0b',
+    'x'.repeat(1025),
+    '--upload-pack=touch /tmp/x',
+    '$(id)',
+    ' ',
+  ];
   for (const name of ['tree', 'bare.git']) {
     for (const ref of refs) {
       const { status, errorCode } = await read(name, 'src/a.py', ref);
@@ -137,7 +213,10 @@ void test('missing parameters, unknown repos', async () => {
 
 void test('repos: fields, order, pages, filter', async () => {
   const all = await get<Record<string, unknown>[]>(`${served.url}/api/repos`);
-  assert.deepEqual(all.body.map(({ repoName }) => repoName), ['local/bare.git', 'local/plain', 'local/tree']);
+  assert.deepEqual(
+    all.body.map(({ repoName }) => repoName),
+    ['local/bare.git', 'local/plain', 'local/tree'],
+  );
   assert.equal(all.headers.get('x-total-count'), '3');
   assert.equal(all.headers.get('link'), null);
   const tree = all.body[2];
@@ -145,9 +224,15 @@ void test('repos: fields, order, pages, filter', async () => {
   assert.equal(tree['pushedAt'], '2024-05-06T07:08:09.000Z');
   assert.match(String(tree['indexedAt']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   const page = await get<Record<string, unknown>[]>(`${served.url}/api/repos?page=2&perPage=1`);
-  assert.deepEqual(page.body.map(({ repoName }) => repoName), ['local/plain']);
+  assert.deepEqual(
+    page.body.map(({ repoName }) => repoName),
+    ['local/plain'],
+  );
   assert.match(page.headers.get('link') ?? '', /rel="first".*rel="prev".*rel="next".*rel="last"/);
   const filtered = await get<Record<string, unknown>[]>(`${served.url}/api/repos?query=PLA`);
-  assert.deepEqual(filtered.body.map(({ repoName }) => repoName), ['local/plain']);
+  assert.deepEqual(
+    filtered.body.map(({ repoName }) => repoName),
+    ['local/plain'],
+  );
   assert.equal((await get(`${served.url}/api/repos?perPage=0`)).status, 400);
 });
