@@ -9,7 +9,7 @@ import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixtu
 import { get, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 30_000 };
 
 function manyFiles(word: string): Record<string, string> {
   const text = Array.from(
@@ -89,7 +89,6 @@ void test(
     await jobsEnded(second, 1);
     assert.match(second.process.stderr, /repo indexed.*isUnchanged=true/);
     assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
-    await second.process.until(/^local\/.*: unchanged/m);
     assert.deepEqual(readdirSync(path.join(dataDir, 'shards')), shards);
     await second.process.stop();
 
