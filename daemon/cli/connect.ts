@@ -54,6 +54,7 @@ function configurationOf(
 async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   const { openInstance } = await import('../instance.ts');
   const { search } = await import('../search/service.ts');
+  const { toSearchCall } = await import('../api/search.ts');
   const configuration = configurationOf({ dataDir, logLevel: 'warn' });
   const log = createLog(configuration.log);
   const { settings } = configuration;
@@ -72,9 +73,8 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   return {
     async search(call, signal) {
       const baseUrl = configuration.baseUrl ?? 'http://localhost:3000';
-      const matches = Math.min(call.matches, settings.maxMatchCount);
       const { json } = await withErrorObject(
-        search(instance.parts, { ...call, matches }, { signal, baseUrl }),
+        search(instance.parts, toSearchCall(call, settings.maxMatchCount), { signal, baseUrl }),
       );
       return JSON.parse(Buffer.from(json).toString()) as SearchResponse;
     },
@@ -111,6 +111,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
   });
   return {
     url: daemon.url,
+    needsKey: configuration.ownerKey !== undefined && !configuration.anonymousAccess,
     indexed: daemon.indexed.then((results) => results.map(resultOf)),
     close: () => daemon.close(),
   };

@@ -91,7 +91,7 @@ export interface CommonOptions {
 }
 
 export interface SourceOptions {
-  /** Paths or git URLs, as given. */
+  /** Paths, as given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
   readonly mode?: SourceMode;
@@ -134,6 +134,8 @@ export interface ServeOptions extends CommonOptions, SourceOptions {
 export interface Serving {
   /** Address to reach it at, without a trailing slash. */
   readonly url: string;
+  /** Requests must carry an API key. */
+  readonly needsKey: boolean;
   /** One-time link where the first owner is made. */
   readonly setupUrl?: string;
   /** The first indexing of the sources; resolves when all jobs ended, failed ones too. */

@@ -20,7 +20,7 @@ export function errorCodeOf(error: unknown): string {
 /** Whether an error says that nothing is there (any more). */
 export function isGone(error: unknown): boolean {
   const code = errorCodeOf(error);
-  return code === 'ENOENT' || code === 'ENOTDIR';
+  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
 }
 
 /**

@@ -44,6 +44,7 @@ const services: CliServices = {
     const keepAlive = setInterval(() => undefined, 1000);
     return Promise.resolve({
       url: 'http://127.0.0.1:4711',
+      needsKey: false,
       setupUrl: 'http://127.0.0.1:4711/setup?token=t',
       indexed: Promise.resolve([]),
       close() {

@@ -1,19 +1,26 @@
-// Searches real source text with literals drawn from it, by a plain scan and by ripgrep: the harness of the
-// differential test must find no difference between two exact searches, and must find every planted one.
+// Searches real source text with literals drawn from it, by the daemon and by ripgrep: same files, same byte
+// offsets, in both case modes. That the comparison itself can fail is shown with a plain scan: no difference
+// between two exact searches, and every planted one is found.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { createClient, listDocs, searchAllThrough } from '../../bench/client.ts';
 import { describeReport, runDifferential } from '../../bench/differential.ts';
 import type { DifferentialOptions, SearchAll } from '../../bench/differential.ts';
 import { ripgrepFiles } from '../../bench/ripgrep.ts';
 import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
+import { serveIndexed } from '../e2e/daemon.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
+/** What the daemon indexes: packages of plain, generated and non-ASCII text. */
+const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
+const SAMPLE_COUNT = 1000;
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
@@ -98,4 +105,29 @@ void test('a lost, a moved and an invented match are all noticed', { skip }, asy
     );
     assert.ok(report.differences.length > 0, describeReport(report));
   }
+});
+
+void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, async () => {
+  const root = temporaryFolder();
+  for (const scope of DAEMON_SCOPES)
+    cpSync(path.join(ROOT, scope), path.join(root, scope), { recursive: true, dereference: true });
+  const served = await serveIndexed(temporaryFolder(), [root]);
+  const client = createClient(served.url, 4);
+  const { paths, skipped } = await listDocs(client);
+  const missing = (await ripgrepFiles(root)).filter((file) => !paths.has(file));
+  assert.deepEqual(missing, []);
+  const report = await runDifferential({
+    root,
+    sampleCount: SAMPLE_COUNT,
+    seed: SEED,
+    rangeCountMax: 100_000,
+    fileSizeMax: 2_097_152,
+    excludedPaths: new Set(skipped.keys()),
+    searchAll: searchAllThrough(client),
+  });
+  client.close();
+  await served.process.stop();
+  assert.equal(report.differences.length, 0, describeReport(report));
+  assert.ok(report.comparedCount >= 1.9 * SAMPLE_COUNT, describeReport(report));
+  assert.ok(report.absentCount > 0 && report.rangeCount > 10_000, describeReport(report));
 });

@@ -41,12 +41,14 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
 }
 
 /** What a person needs to go on: addresses and a search that can be pasted. */
-function greeting({ url, setupUrl }: Serving): string {
+function greeting({ url, needsKey, setupUrl }: Serving): string {
+  // Why the variable: a key that is shown ends up in logs and histories.
+  const key = needsKey ? ' -H "authorization: Bearer $TRAWL_API_KEY"' : '';
   const body = '{"query":"TODO","matches":10}';
   const lines = [
     `Serving on ${url}`,
     ...(setupUrl === undefined ? [] : [`Set up the owner: ${setupUrl}`]),
-    `Try: curl -s ${url}/api/search -H 'content-type: application/json' -d '${body}'`,
+    `Try: curl -s ${url}/api/search${key} -H 'content-type: application/json' -d '${body}'`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -1,0 +1,165 @@
+// The command line as people use it: the same answer from the daemon and from the local index, exit codes,
+// and the ways to start a checkout.
+
+import assert from 'node:assert/strict';
+import { cpSync, readFileSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { freePort, Running, serveIndexed, trawl } from './daemon.ts';
+import type { Outcome, Served } from './daemon.ts';
+
+const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
+const repo = makeRepo({
+  'a.ts': 'const plum = 1;\n// a\n// b\nplum + plum;\n',
+  'dir/b.txt': 'Plum\r\nünï plum\n',
+  'bad.txt': Buffer.from('\xff plum \x1b[31mred\n', 'latin1'),
+});
+const dataDir = temporaryFolder();
+let served: Served;
+
+before(async () => {
+  served = await serveIndexed(dataDir, [repo]);
+});
+after(() => served.process.stop());
+
+/** An outcome without times and addresses. */
+function comparable({ code, stdout, stderr }: Outcome): object {
+  const clean = (text: string): string =>
+    text
+      .replaceAll(/http:\/\/localhost:\d+/g, 'URL')
+      .replaceAll(/"(duration|wait|matchTree\w+)":\d+/g, '"$1":0')
+      .replaceAll(/^(duration|wait|matchTree\w+) .*$/gm, '$1');
+  return { code, stdout: clean(stdout), stderr: clean(stderr) };
+}
+
+void test('the daemon and the local index give the same output and exit code', async () => {
+  const calls = [
+    ['plum'],
+    ['plum', '--case-sensitive'],
+    ['plum', '-C', '1'],
+    ['plum', '-C', '200'],
+    ['plum', '-l'],
+    ['plum', '-c'],
+    ['plum', '--sort', 'path'],
+    ['plum', '-n', '2'],
+    ['plum', '--color', 'always'],
+    ['plum', '--stats'],
+    ['plum', '--json'],
+    ['file:b'],
+    ['nothinghere'],
+    ['plum (pear'],
+    ['file:'],
+    ['(plum', '--regex'],
+    ['a|b', '--regex'],
+    ['plum', '-n', '9999999'],
+  ];
+  for (const call of calls) {
+    const [remote, local] = await Promise.all([
+      trawl(['search', '--url', served.url, ...call]),
+      trawl(['search', '--data-dir', dataDir, ...call]),
+    ]);
+    assert.deepEqual(comparable(local), comparable(remote), call.join(' ').slice(0, 80));
+  }
+});
+
+void test('exit codes: 0 found, 1 not found, 2 refused', async () => {
+  const code = async (...args: string[]): Promise<number | undefined> =>
+    (await trawl(['search', '--url', served.url, ...args])).code;
+  assert.equal(await code('plum'), 0);
+  assert.equal(await code('nothinghere'), 1);
+  assert.equal(await code('file:'), 2);
+  const unreachable = await trawl([
+    'search',
+    'plum',
+    '--url',
+    `http://127.0.0.1:${String(await freePort())}`,
+  ]);
+  assert.equal(unreachable.code, 2);
+  assert.match(unreachable.stderr, /cannot reach http:/);
+  const noIndex = await trawl([
+    'search',
+    'plum',
+    '--data-dir',
+    path.join(temporaryFolder(), 'none'),
+  ]);
+  assert.equal(noIndex.code, 2);
+  assert.match(noIndex.stderr, /no index in .*trawl index/);
+});
+
+void test('json lines parse; stats and errors are on standard error; control characters are escaped', async () => {
+  const json = await trawl(['search', '--json', '--url', served.url, 'plum']);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
+  const events = json.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { type: string });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['chunk', 'final'],
+  );
+  assert.equal(json.stderr, '');
+  const stats = await trawl(['search', '--stats', '--url', served.url, 'plum']);
+  assert.match(stats.stderr, /^totalMatchCount\s+6$/m);
+  assert.doesNotMatch(stats.stdout, /totalMatchCount/);
+  const bad = await trawl(['search', '--url', served.url, 'plum file:']);
+  assert.match(bad.stderr, /at position \d+\n {2}plum file:\n +\^/);
+});
+
+void test('inspect and verify on the files of a running daemon', async () => {
+  const [name = ''] = readdirSync(path.join(dataDir, 'shards'));
+  const shard = path.join(dataDir, 'shards', name);
+  const inspected = await trawl(['inspect', '--json', '--docs', '--trigram', 'plu', shard]);
+  assert.equal(inspected.code, 0, inspected.stderr);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
+  const report = JSON.parse(inspected.stdout) as { docCount: number; docs: { path: string }[] };
+  assert.equal(report.docCount, 3);
+  assert.deepEqual(report.docs.map((doc) => doc.path).sort(), ['a.ts', 'bad.txt', 'dir/b.txt']);
+  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+  const none = await trawl(['verify', path.join(dataDir, 'nosuch.shard')]);
+  assert.equal(none.code, 2);
+  assert.match(none.stderr, /nosuch\.shard/);
+});
+
+void test('every command has help with examples; unknown things are exit 2', async () => {
+  for (const command of ['serve', 'index', 'search', 'inspect', 'verify', 'version']) {
+    const { code, stdout } = await trawl([command, '--help']);
+    assert.equal(code, 0);
+    assert.match(stdout, /Examples:\n {2}\$ trawl/);
+  }
+  const unknown = await trawl(['serve', '--anonymus']);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /--anonymous/);
+  for (const gone of ['--no-watch', '--config'])
+    assert.equal((await trawl(['serve', gone, 'x'])).code, 2);
+});
+
+void test('npx trawl version', { timeout: 40_000 }, async () => {
+  const { code, stdout } = await new Running('npx', ['--no-install', 'trawl', 'version'], {
+    cwd: CHECKOUT,
+  }).ended;
+  assert.equal(code, 0);
+  const manifest = readFileSync(path.join(CHECKOUT, 'package.json'), 'utf8');
+  assert.match(stdout, new RegExp(`^trawl ${/"version": "([^"]+)"/.exec(manifest)?.[1] ?? ''}\n`));
+});
+
+void test(
+  'npm start -- PATH: the curl line that it prints works when pasted',
+  { timeout: 40_000 },
+  async () => {
+    const source = path.join(temporaryFolder(), 'project');
+    cpSync(repo, source, { recursive: true });
+    const port = String(await freePort());
+    const args = ['start', '--', source, '--port', port, '--data-dir', temporaryFolder()];
+    const running = new Running('npm', args, { cwd: CHECKOUT });
+    const [, line = ''] = await running.until(/^Try: (curl .*)$/m);
+    await running.until(/ repo indexed /);
+    const pasted = await new Running('sh', ['-c', line.replace('TODO', 'plum')], {}).ended;
+    assert.equal(pasted.code, 0);
+    assert.match(pasted.stdout, /"totalMatchCount":6/);
+    assert.match(running.stderr, new RegExp(`^Serving on http://localhost:${port}$`, 'm'));
+    const { code } = await running.stop('SIGINT');
+    assert.ok(code === 0 || code === undefined || code === 130, String(code));
+  },
+);

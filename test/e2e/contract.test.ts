@@ -1,0 +1,345 @@
+// POST /api/search with the real engine: every field of the answer on awkward text, limits, refusals, and
+// the same answer as MessagePack.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { unpack } from 'msgpackr';
+import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { post, search, serveIndexed } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+interface FullFile extends FileResult {
+  readonly webUrl: string;
+  readonly repositoryId: number;
+  readonly language: string;
+  readonly branches: readonly string[];
+  readonly content?: string;
+  readonly chunks: readonly (FileResult['chunks'][number] & { readonly symbols: unknown[] })[];
+}
+
+const UNICODE = 'ä plum 日本plum 😀plum\r\nsecond\r\nthird plum\r\n';
+const BAD = Buffer.from('a\xff\xfeplum\xc3\nno newline plum', 'latin1');
+const CONTEXT = Array.from(
+  { length: 12 },
+  (_, i) => `line ${String(i + 1)}${i === 3 || i === 8 ? ' pear' : ''}\n`,
+);
+
+const FILES = {
+  'src/unicode é.md': UNICODE,
+  'bad.txt': BAD,
+  'context.py': CONTEXT.join(''),
+  'code/A.ts': 'const Kiwi = 1;\nconst kiwi = KIWI;\n',
+  'many.txt': 'fig fig fig\nfig\n'.repeat(10),
+  'many2.txt': 'fig\n'.repeat(10),
+  'overlap.txt': 'aaaa aaaaa\n',
+  'whole.txt': 'lime\n\nlast without newline',
+};
+
+const repo = makeRepo(FILES);
+const dataDir = temporaryFolder();
+let served: Served;
+let repository: string;
+
+before(async () => {
+  served = await serveIndexed(dataDir, [repo]);
+  repository = (await search(served.url, 'pear')).files[0]?.repository ?? '';
+});
+after(() => served.process.stop());
+
+async function only(query: string, more: object = {}): Promise<FullFile> {
+  const { files } = await search(served.url, query, more);
+  assert.equal(files.length, 1, query);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked field by field below
+  return files[0] as FullFile;
+}
+
+function flat({ start, end }: MatchRange): number[] {
+  return [start, end].flatMap(({ byteOffset, lineNumber, column }) => [
+    byteOffset,
+    lineNumber,
+    column,
+  ]);
+}
+
+function byLine<Chunk extends FileResult['chunks'][number]>(chunks: readonly Chunk[]): Chunk[] {
+  return [...chunks].sort((a, b) => a.contentStart.byteOffset - b.contentStart.byteOffset);
+}
+
+void test('every field of an answer, on text of many bytes a character and CRLF', async () => {
+  const { body } = await post(served.url, { query: 'plum file:unicode' });
+  assert.deepEqual(Object.keys(body).sort(), [
+    'files',
+    'isSearchExhaustive',
+    'repositoryInfo',
+    'stats',
+  ]);
+  assert.deepEqual(body.repositoryInfo, [
+    { id: 1, codeHostType: 'genericGitHost', name: repository },
+  ]);
+  const file = await only('plum file:unicode');
+  const { chunks, ...rest } = file;
+  const place = `${repository}@HEAD/-/blob/src/unicode%20%C3%A9.md`;
+  assert.deepEqual(rest, {
+    fileName: { text: 'src/unicode é.md', matchRanges: [] },
+    webUrl: `${served.url}/browse/${place}`,
+    repository,
+    repositoryId: 1,
+    language: 'Markdown',
+    branches: ['HEAD'],
+  });
+  const [first, second] = byLine(chunks);
+  assert.deepEqual(first, {
+    content: 'ä plum 日本plum 😀plum\r\n',
+    contentStart: { byteOffset: 0, lineNumber: 1, column: 1 },
+    matchRanges: first?.matchRanges,
+    symbols: [],
+  });
+  assert.deepEqual(first?.matchRanges.map(flat), [
+    [3, 1, 3, 7, 1, 7],
+    [14, 1, 10, 18, 1, 14],
+    [23, 1, 16, 27, 1, 20],
+  ]);
+  assert.equal(second?.content, 'third plum\r\n');
+  assert.deepEqual(second?.contentStart, { byteOffset: 37, lineNumber: 3, column: 1 });
+  assert.deepEqual(second?.matchRanges.map(flat), [[43, 3, 7, 47, 3, 11]]);
+});
+
+void test('bytes that are no UTF-8: offsets of the file, a column each, U+FFFD in the text', async () => {
+  const [first, second] = byLine((await only('plum file:bad')).chunks);
+  assert.equal(first?.content, 'a\ufffd\ufffdplum\ufffd\n');
+  assert.deepEqual(first?.matchRanges.map(flat), [[3, 1, 4, 7, 1, 8]]);
+  assert.equal(second?.content, 'no newline plum');
+  assert.deepEqual(second?.matchRanges.map(flat), [[20, 2, 12, 24, 2, 16]]);
+});
+
+void test('context joins chunks exactly when they touch, and is clipped at the ends', async () => {
+  const spans = async (contextLines: number): Promise<string[]> => {
+    const { chunks } = await only('pear', { contextLines });
+    return byLine(chunks).map(({ content, contentStart }) => {
+      const from = contentStart.lineNumber - 1;
+      const to = from + content.split('\n').length - 1;
+      assert.equal(content, CONTEXT.slice(from, to).join(''));
+      return `${String(from + 1)}-${String(to)}`;
+    });
+  };
+  assert.deepEqual(await spans(0), ['4-4', '9-9']);
+  assert.deepEqual(await spans(2), ['2-6', '7-11']);
+  assert.deepEqual(await spans(3), ['1-12']);
+  assert.deepEqual(await spans(1_000_000), ['1-12']);
+});
+
+void test('whole gives the text as it is, else there is no content', async () => {
+  assert.equal((await only('lime', { whole: true })).content, FILES['whole.txt']);
+  assert.equal((await only('pear', { whole: true, contextLines: 1 })).content, CONTEXT.join(''));
+  assert.equal(
+    (await only('plum file:bad', { whole: true })).content,
+    'a\ufffd\ufffdplum\ufffd\nno newline plum',
+  );
+  assert.equal('content' in (await only('lime')), false);
+});
+
+void test('letter case, overlaps, names', async () => {
+  const count = async (query: string, more: object = {}): Promise<unknown> =>
+    (await search(served.url, query, more)).stats['totalMatchCount'];
+  assert.equal(await count('kiwi'), 3);
+  assert.equal(await count('KIWI', { isCaseSensitivityEnabled: true }), 1);
+  assert.equal(await count('aa file:overlap'), 4);
+  assert.equal(await count('plum or pear'), 8);
+  assert.equal(await count('lime pear'), 0);
+  const named = await only('file:overlap');
+  assert.deepEqual(named.chunks, []);
+  assert.deepEqual(named.fileName.matchRanges.map(flat), [[0, 1, 1, 7, 1, 8]]);
+});
+
+void test('stats: the invariants that an answer shows, for many queries and limits', async () => {
+  const queries = [
+    'plum',
+    'fig',
+    'zzzzz',
+    'plum or fig',
+    'fig -file:many2',
+    'file:txt',
+    '-file:txt',
+    'a',
+    'lime fig',
+    `repo:${repository} fig`,
+  ];
+  for (const query of queries) {
+    let total: unknown;
+    for (const matches of [1000, 1, 7]) {
+      const answer = await search(served.url, query, { matches });
+      checkInvariants(answer, matches);
+      if (matches === 1000) {
+        assert.equal(answer.isSearchExhaustive, true);
+        total = answer.stats['totalMatchCount'];
+      }
+      assert.equal(answer.stats['actualMatchCount'], Math.min(Number(total), matches), query);
+    }
+  }
+});
+
+function checkInvariants(answer: SearchResponse, matches: number): void {
+  const { stats, files } = answer;
+  const of = (name: string): number => Number(stats[name]);
+  for (const [name, value] of Object.entries(stats)) {
+    if (name === 'flushReason') assert.equal(value, 'FLUSH_REASON_UNKNOWN_UNSPECIFIED');
+    else assert.ok(Number.isInteger(value) && Number(value) >= 0, name);
+  }
+  const ranges = files.flatMap(({ chunks, fileName }) => [
+    ...chunks.flatMap(({ matchRanges }) => matchRanges),
+    ...fileName.matchRanges,
+  ]);
+  assert.equal(of('actualMatchCount'), ranges.length);
+  assert.ok(ranges.length <= matches);
+  assert.ok(of('actualMatchCount') <= of('totalMatchCount'));
+  assert.ok(
+    of('fileCount') <= of('filesConsidered') && of('filesConsidered') <= of('shardFilesConsidered'),
+  );
+  assert.ok(of('fileCount') <= of('totalMatchCount') && of('filesLoaded') <= of('filesConsidered'));
+  assert.equal(of('contentBytesLoaded') === 0, of('filesLoaded') === 0);
+  assert.ok(files.length <= of('fileCount') && of('wait') <= of('duration'));
+  assert.equal(
+    of('shardsScanned') + of('shardsSkippedFilter') + of('shardsSkipped') + of('crashes'),
+    1,
+  );
+  const isCut = of('totalMatchCount') > of('actualMatchCount');
+  assert.equal(answer.isSearchExhaustive, !isCut);
+  assert.deepEqual(answer.incompleteReasons, isCut ? ['match_limit'] : undefined);
+  if (!isCut) assert.equal(files.length, of('fileCount'));
+}
+
+void test('the match limit cuts ranges, then lines, and says so; equal requests get equal answers', async () => {
+  const all = await search(served.url, 'fig');
+  const total = Number(all.stats['totalMatchCount']);
+  assert.equal(total, 50);
+  const cut = await search(served.url, 'fig', { matches: 2, contextLines: 0 });
+  assert.equal(cut.isSearchExhaustive, false);
+  assert.deepEqual(cut.incompleteReasons, ['match_limit']);
+  assert.equal((await search(served.url, 'fig', { matches: total })).isSearchExhaustive, true);
+  assert.equal((await search(served.url, 'fig', { matches: total - 1 })).isSearchExhaustive, false);
+  assert.deepEqual(
+    (await search(served.url, 'fig', { matches: 7 })).files,
+    (await search(served.url, 'fig', { matches: 7 })).files,
+  );
+});
+
+void test('refused requests: 400 with code and position', async () => {
+  const bad: [object, string, RegExp][] = [
+    [{ query: 'plum or or pear' }, 'FAILED_TO_PARSE_QUERY', /at position 8$/],
+    [{ query: '😀 file:' }, 'FAILED_TO_PARSE_QUERY', /at position [27]$/],
+    [{ query: '   ' }, 'FAILED_TO_PARSE_QUERY', /./],
+    [{ query: '(plum', isRegexEnabled: true }, 'FAILED_TO_PARSE_QUERY', /at position 0/],
+    [{ query: 'plum', matches: 0 }, 'INVALID_REQUEST_BODY', /matches/],
+    [{ query: 'plum', matches: 1.5 }, 'INVALID_REQUEST_BODY', /matches/],
+    [{ query: 'plum', matches: '9' }, 'INVALID_REQUEST_BODY', /matches/],
+    [{ query: 'plum', contextLines: -1 }, 'INVALID_REQUEST_BODY', /contextLines/],
+    [{ query: 'plum', whole: null }, 'INVALID_REQUEST_BODY', /whole/],
+    [{ query: 7 }, 'INVALID_REQUEST_BODY', /query/],
+    [{}, 'INVALID_REQUEST_BODY', /query/],
+    [{ query: 'x'.repeat(65_537) }, 'INVALID_REQUEST_BODY', /65536/],
+  ];
+  for (const [request, code, message] of bad) {
+    const { status, body } = await post<Record<string, unknown>>(served.url, request);
+    const shown = JSON.stringify(body);
+    assert.equal(status, 400, shown);
+    assert.deepEqual(Object.keys(body).sort(), ['errorCode', 'message', 'statusCode']);
+    assert.equal(body['errorCode'], code, shown);
+    assert.match(String(body['message']), message);
+  }
+  const text = await fetch(`${served.url}/api/search`, { method: 'POST', body: '{"query":' });
+  assert.equal(text.status, 400);
+  const large = await fetch(`${served.url}/api/search`, {
+    method: 'POST',
+    body: 'x'.repeat(1_100_000),
+  });
+  assert.equal(large.status, 413);
+  const wrong = await fetch(`${served.url}/api/search`);
+  assert.equal(wrong.status, 405);
+  assert.equal(wrong.headers.get('allow')?.includes('POST'), true);
+});
+
+void test('long and odd queries are answered or refused, never a failure', async () => {
+  const words = Array.from({ length: 300 }, (_, i) => `word${String(i)}`);
+  const queries = [
+    words.join(' or '),
+    words.join(' '),
+    'x'.repeat(65_000),
+    '日',
+    '😀',
+    '\u0000',
+    'é',
+    '-plum',
+    'plum -plum',
+    '"a b"',
+    "'",
+    '\\',
+    'file:',
+    'lang:Python pear',
+    'nosuch:prefix',
+    '()',
+    'or',
+    '\ud800',
+  ];
+  for (const query of queries) {
+    for (const isRegexEnabled of [false, true]) {
+      const { status, body } = await post<Record<string, unknown>>(served.url, {
+        query,
+        isRegexEnabled,
+      });
+      const shown = `${query.slice(0, 60)} ${JSON.stringify(body).slice(0, 200)}`;
+      assert.ok(status === 200 || body['errorCode'] === 'FAILED_TO_PARSE_QUERY', shown);
+    }
+  }
+});
+
+void test('MessagePack holds the same answer as JSON, errors too', async () => {
+  for (const request of [
+    { query: 'plum or fig', contextLines: 1, whole: true },
+    { query: '(', isRegexEnabled: true },
+  ]) {
+    const json = await post(served.url, request);
+    const packed = await fetch(`${served.url}/api/search`, {
+      method: 'POST',
+      headers: { accept: 'application/x-msgpack' },
+      body: JSON.stringify({ matches: 1000, ...request }),
+    });
+    assert.equal(packed.status, json.status);
+    assert.equal(packed.headers.get('content-type'), 'application/x-msgpack');
+    assert.match(packed.headers.get('vary') ?? '', /accept/i);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- compared as a whole
+    const body = unpack(Buffer.from(await packed.arrayBuffer())) as SearchResponse;
+    assert.deepEqual(withoutTimes(body), withoutTimes(json.body));
+  }
+});
+
+/** An answer without what differs between two equal searches: times, and what a cache spares. */
+function withoutTimes(answer: SearchResponse): object {
+  const times = ['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch'];
+  const stats = Object.entries(answer.stats ?? {}).filter(([name]) => !times.includes(name));
+  return { ...answer, stats: Object.fromEntries(stats) };
+}
+
+void test('a repo filter that fits nothing is an exhaustive answer without files', async () => {
+  const answer = await search(served.url, 'plum repo:elsewhere');
+  assert.deepEqual(answer.files, []);
+  assert.equal(answer.isSearchExhaustive, true);
+  assert.equal(answer.stats['shardsScanned'], 0);
+});
+
+void test('an answer of many megabytes arrives whole', async () => {
+  const line = `${'grape '.repeat(20)}\n`;
+  const bigRepo = makeRepo({ 'x.txt': '' });
+  writeFiles(
+    bigRepo,
+    Object.fromEntries(
+      Array.from({ length: 60 }, (_, i) => [`big${String(i)}.txt`, line.repeat(80)]),
+    ),
+  );
+  const big = await serveIndexed(temporaryFolder(), [bigRepo]);
+  const answer = await search(big.url, 'grape', { matches: 100_000, whole: true });
+  assert.equal(answer.stats['totalMatchCount'], 96_000);
+  assert.equal(answer.stats['actualMatchCount'], 96_000);
+  assert.equal(answer.files.length, 60);
+  await big.process.stop();
+});

@@ -1,0 +1,166 @@
+// Many clients at once, clients that leave, deadlines, and a stop while searches run.
+
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import test, { after, before } from 'node:test';
+import { readConfiguration } from '../../daemon/config/configuration.ts';
+import { startDaemon } from '../../daemon/main.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { eventually, get, post, search, serve, serveIndexed } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+const TEXT = 'the quick brown plum jumps over the lazy pear and the fig\n';
+const FILES = Object.fromEntries(
+  Array.from({ length: 200 }, (_, i) => [
+    `d${String(i % 9)}/f${String(i)}.txt`,
+    `${String(i)} ${TEXT.repeat(i)}`,
+  ]),
+);
+
+const repo = makeRepo(FILES);
+const dataDir = temporaryFolder();
+let served: Served;
+
+before(async () => {
+  served = await serveIndexed(dataDir, [repo]);
+});
+after(() => served.process.stop());
+
+function postWith(
+  agent: Agent,
+  query: string,
+  matches: number,
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const call = request(`${served.url}/api/search`, { agent, method: 'POST' }, (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.on('end', () =>
+        resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString() }),
+      );
+    });
+    call.on('error', reject);
+    call.end(JSON.stringify({ query, matches }));
+  });
+}
+
+/** The part of an answer that equal requests must have in common. */
+function resultsOf(text: string): unknown {
+  const { files, isSearchExhaustive } = JSON.parse(text) as Record<string, unknown>;
+  return { files, isSearchExhaustive };
+}
+
+void test(
+  '200 searches on 64 connections: each equal to its answer when alone, or 503',
+  { timeout: 60_000 },
+  async () => {
+    const queries = [
+      'plum',
+      'quick pear',
+      'lazy or fig',
+      'nothing at all',
+      'th',
+      'f19 or plum -file:d1',
+      'FIG',
+    ];
+    const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+    const alone = new Map<string, unknown>();
+    for (const query of queries)
+      alone.set(query, resultsOf((await postWith(agent, query, 500)).text));
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, i) => {
+        const query = queries[i % queries.length] ?? '';
+        return { query, ...(await postWith(agent, query, 500)) };
+      }),
+    );
+    agent.destroy();
+    const counts = { answered: 0, refused: 0 };
+    for (const { query, status, text } of answers) {
+      if (status === 503) {
+        counts.refused++;
+        assert.match(text, /SERVER_OVERLOADED/);
+        continue;
+      }
+      counts.answered++;
+      assert.equal(status, 200, text);
+      assert.deepEqual(resultsOf(text), alone.get(query), query);
+    }
+    assert.ok(counts.answered >= 64, JSON.stringify(counts));
+  },
+);
+
+void test('clients that leave take nothing with them', { timeout: 60_000 }, async () => {
+  for (let round = 0; round < 40; round++) {
+    const abort = new AbortController();
+    const answer = post(
+      served.url,
+      { query: 'th', matches: 100_000, whole: true },
+      {},
+      abort.signal,
+    );
+    setTimeout(() => abort.abort(), round % 10);
+    await answer.catch(() => undefined);
+  }
+  assert.equal((await get(`${served.url}/api/ready`)).status, 200);
+  const { stats } = await search(served.url, 'plum', { matches: 1 });
+  assert.equal(stats['crashes'], 0);
+  assert.doesNotMatch(served.process.stderr, /search thread died| status=500 /);
+});
+
+void test(
+  'a deadline that is over at once: 200, what there is, and the reason',
+  { timeout: 60_000 },
+  async () => {
+    const configuration = readConfiguration({
+      env: { TRAWL_LOG_LEVEL: 'error' },
+      flags: { port: 0, dataDir: temporaryFolder() },
+      settings: { searchTimeoutMs: 1 },
+    });
+    const daemon = await startDaemon({
+      configuration,
+      log: createLog(configuration.log),
+      sources: [repo],
+    });
+    await daemon.indexed;
+    const all = Number(
+      (await search(served.url, 't', { matches: 100_000 })).stats['totalMatchCount'],
+    );
+    let reasons: readonly string[] = [];
+    await eventually(async () => {
+      const answer = await search(daemon.url, 't', { matches: 100_000 });
+      assert.equal(answer.isSearchExhaustive, answer.incompleteReasons === undefined);
+      assert.ok(Number(answer.stats['totalMatchCount']) <= all);
+      if (answer.isSearchExhaustive) assert.equal(answer.stats['totalMatchCount'], all);
+      reasons = answer.incompleteReasons ?? [];
+      return !answer.isSearchExhaustive;
+    });
+    assert.ok(reasons.includes('deadline'), reasons.join());
+    await daemon.close();
+  },
+);
+
+void test(
+  'SIGTERM while searches run: they are answered, then exit 0',
+  { timeout: 60_000 },
+  async () => {
+    const own = await serveIndexed(temporaryFolder(), [repo]);
+    const answers = Array.from({ length: 4 }, () =>
+      post(own.url, { query: 'th', matches: 100_000 }).catch((error: unknown) => error),
+    );
+    await eventually(async () => (await get(`${own.url}/api/health`)).status === 200, 1);
+    const { code, stderr } = await own.process.stop('SIGTERM');
+    assert.equal(code, 0, stderr);
+    await Promise.all(answers);
+    assert.doesNotMatch(stderr, /\n\s+at /);
+  },
+);
+
+void test('SIGINT while idle and SIGTERM while indexing: exit 0', { timeout: 60_000 }, async () => {
+  const idle = await serveIndexed(temporaryFolder(), [repo]);
+  await fetch(`${idle.url}/api/health`).then((answer) => answer.text());
+  assert.equal((await idle.process.stop('SIGINT')).code, 0);
+  const indexing = await serve(temporaryFolder(), [repo]);
+  await indexing.process.until(/^reading /m);
+  assert.equal((await indexing.process.stop('SIGTERM')).code, 0);
+});

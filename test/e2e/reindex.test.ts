@@ -1,0 +1,196 @@
+// Searches while the index is being built, what a second start does with a finished one, and what makes it
+// build again.
+
+import assert from 'node:assert/strict';
+import { readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { get, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+const TIMEOUT = { timeout: 30_000 };
+
+function manyFiles(word: string): Record<string, string> {
+  const text = Array.from(
+    { length: 200 },
+    (_, i) => `${word} ${'filler '.repeat(20)} ${String(i)}\n`,
+  ).join('');
+  return Object.fromEntries(
+    Array.from({ length: 400 }, (_, i) => [
+      `d${String(i % 10)}/f${String(i)}.txt`,
+      `${String(i)} ${text}`,
+    ]),
+  );
+}
+
+/** Stops the daemon and starts it again on the same data and sources. */
+async function restart(served: Served, dataDir: string, repo: string): Promise<Served> {
+  assert.equal((await served.process.stop()).code, 0);
+  return serveIndexed(dataDir, [repo]);
+}
+
+void test(
+  'the daemon listens at once and answers from the old index until the new one is there',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo(manyFiles('oldword'));
+    const dataDir = temporaryFolder();
+    const first = await serve(dataDir, [repo]);
+    const early = await search(first.url, 'oldword', { matches: 1 });
+    assert.equal(early.stats['crashes'], 0);
+    await jobsEnded(first, 1);
+    assert.equal(
+      (await search(first.url, 'oldword', { matches: 100_000 })).stats['totalMatchCount'],
+      80_000,
+    );
+    await first.process.stop();
+
+    writeFiles(repo, manyFiles('newword'));
+    const second = await serve(dataDir, [repo]);
+    let isDone = false;
+    const done = jobsEnded(second, 1).then(() => (isDone = true));
+    const counts: string[] = [];
+    while (!isDone) {
+      const of = async (word: string): Promise<unknown> =>
+        (await search(second.url, word, { matches: 100_000 })).stats['fileCount'];
+      counts.push(`${String(await of('oldword'))}`);
+      const { stats } = await search(second.url, 'oldword or newword', { matches: 1_000_000 });
+      assert.equal(stats['fileCount'], 400, 'never both, never half');
+    }
+    await done;
+    assert.equal(counts[0], '400');
+    assert.deepEqual(pathsOf(await search(second.url, 'oldword')), []);
+    assert.equal(
+      (await search(second.url, 'newword', { matches: 100_000 })).stats['fileCount'],
+      400,
+    );
+    assert.equal(readdirSync(path.join(dataDir, 'shards')).length, 1);
+    await second.process.stop();
+  },
+);
+
+void test(
+  'a second start opens the index: nothing is built, the answers are the same',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.txt': 'plum\n', 'b/c.py': 'def plum(): pass\n' });
+    const dataDir = temporaryFolder();
+    const first = await serveIndexed(dataDir, [repo]);
+    const before = await search(first.url, 'plum');
+    await first.process.stop();
+    const shards = readdirSync(path.join(dataDir, 'shards'));
+    const second = await serve(dataDir, [repo]);
+    const strip = (text: string, url: string): string => text.replaceAll(url, '');
+    assert.equal(
+      strip(JSON.stringify((await search(second.url, 'plum')).files), second.url),
+      strip(JSON.stringify(before.files), first.url),
+    );
+    await jobsEnded(second, 1);
+    assert.match(second.process.stderr, /repo indexed.*isUnchanged=true/);
+    assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
+    assert.deepEqual(readdirSync(path.join(dataDir, 'shards')), shards);
+    await second.process.stop();
+
+    const noSources = await serve(dataDir, []);
+    assert.deepEqual(pathsOf(await search(noSources.url, 'plum')), ['a.txt', 'b/c.py']);
+    await noSources.process.stop();
+  },
+);
+
+void test(
+  'changed, new and removed files on disk are seen by the next start',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', 'c.txt': 'same\n' });
+    const dataDir = temporaryFolder();
+    let served = await serveIndexed(dataDir, [repo]);
+    writeFiles(repo, { 'a.txt': 'pear\n', 'd.txt': 'plum\n' });
+    rmSync(path.join(repo, 'b.txt'));
+    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt', 'b.txt']);
+    served = await restart(served, dataDir, repo);
+    assert.match(served.process.stderr, /isUnchanged=false/);
+    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['d.txt']);
+    assert.deepEqual(pathsOf(await search(served.url, 'pear')), ['a.txt']);
+    await served.process.stop();
+  },
+);
+
+void test(
+  'mode commits: a new commit is indexed, a change on disk is not one',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.txt': 'plum\n' });
+    const flags = ['--data-dir', temporaryFolder(), '--mode', 'commits'];
+    const index = async (...more: string[]): Promise<string> => {
+      const { code, stderr } = await trawl(['index', ...flags, ...more, repo]);
+      assert.equal(code, 0, stderr);
+      return /isUnchanged=(\w+)/.exec(stderr)?.[1] ?? '';
+    };
+    assert.equal(await index(), 'false');
+    writeFiles(repo, { 'a.txt': 'pear\n' });
+    assert.equal(await index(), 'true');
+    commitAll(repo, 'second');
+    assert.equal(await index(), 'false');
+    assert.equal(await index(), 'true');
+    assert.equal(await index('--force'), 'false');
+    const { stdout } = await trawl(['search', 'pear', ...flags.slice(0, 2)]);
+    assert.match(stdout, /a\.txt:1:pear/);
+  },
+);
+
+void test(
+  'serving other sources than before: searches see just these; the others are kept',
+  TIMEOUT,
+  async () => {
+    const [one, two] = [makeRepo({ 'one.txt': 'plum\n' }), makeRepo({ 'two.txt': 'plum\n' })];
+    const dataDir = temporaryFolder();
+    let served = await serveIndexed(dataDir, [one, two]);
+    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['one.txt', 'two.txt']);
+    await served.process.stop();
+    served = await serveIndexed(dataDir, [two]);
+    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['two.txt']);
+    assert.equal((await get<unknown[]>(`${served.url}/api/repos`)).body.length, 1);
+    await served.process.stop();
+    served = await serve(dataDir, []);
+    assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['one.txt', 'two.txt']);
+    await served.process.stop();
+  },
+);
+
+void test(
+  'a setting that only concerns searches makes nothing be built again',
+  TIMEOUT,
+  async () => {
+    const { openInstance } = await import('../../daemon/instance.ts');
+    const { readConfiguration } = await import('../../daemon/config/configuration.ts');
+    const { createLog } = await import('../../daemon/telemetry/log.ts');
+    const repo = makeRepo({ 'a.txt': 'plum\n' });
+    const dataDir = temporaryFolder();
+    const isUnchanged = async (settings: Record<string, unknown>): Promise<boolean | undefined> => {
+      const configuration = readConfiguration({
+        env: { TRAWL_LOG_LEVEL: 'error' },
+        flags: { dataDir },
+        settings,
+      });
+      const log = createLog(configuration.log);
+      const instance = await openInstance({
+        dataDir,
+        isOwner: true,
+        filters: configuration.settings,
+        searchTimeoutMs: 0,
+        workers: 1,
+        log,
+      });
+      const [job] = await instance.indexer.indexAll(
+        await instance.indexer.addSources([repo], undefined),
+        false,
+      );
+      await instance.close();
+      return job?.isUnchanged;
+    };
+    assert.equal(await isUnchanged({}), false);
+    assert.equal(await isUnchanged({ maxConcurrentSearches: 7, searchTimeoutMs: 5 }), true);
+    assert.equal(await isUnchanged({ maxFileSize: 3 }), false);
+  },
+);

@@ -1,0 +1,238 @@
+// GET /api/source and /api/repos with real repositories: every kind of source, refs, what is no file, and
+// every way out of the repository that a client may try.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { get, serveIndexed } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+interface SourceBody {
+  readonly source?: string;
+  readonly language?: string;
+  readonly webUrl?: string;
+  readonly blobSha?: string;
+  readonly errorCode?: string;
+}
+
+// Made outside the hook: a folder made inside would be removed at the hook's end.
+const parent = temporaryFolder();
+const dataDir = temporaryFolder();
+const moduleRepo = makeRepo({ 's.txt': 'inside\n' });
+const repo = path.join(parent, 'tree');
+const secret = path.join(parent, 'secret.txt');
+let served: Served;
+
+before(async () => {
+  writeFileSync(secret, 'top secret\n');
+  mkdirSync(repo);
+  git(repo, 'init', '-q', '-b', 'main');
+  writeFiles(repo, {
+    'src/a.py': 'old = 1\n',
+    'ünï code.txt': 'plum\n',
+    'bin.dat': Buffer.from('a\0b'),
+  });
+  commitAll(repo, 'first');
+  git(repo, 'tag', 'v1');
+  writeFiles(repo, { 'src/a.py': 'new = 2\n', '.gitignore': 'ignored.txt\n' });
+  symlinkSync('src/a.py', path.join(repo, 'link'));
+  symlinkSync('../secret.txt', path.join(repo, 'outside'));
+  symlinkSync('..', path.join(repo, 'up'));
+  git(repo, 'submodule', '--quiet', 'add', moduleRepo, 'module');
+  commitAll(repo, 'second');
+  git(repo, 'branch', 'feature/x', 'v1');
+  writeFiles(repo, {
+    'src/a.py': 'disk = 3\n',
+    'ignored.txt': 'plum\n',
+    'untracked.txt': 'plum\n',
+  });
+  git(parent, 'clone', '-q', '--bare', repo, 'bare.git');
+  writeFiles(parent, { 'plain/b.md': '# plum\n', 'plain/sub/c.txt': 'pear\n' });
+  symlinkSync('../secret.txt', path.join(parent, 'plain', 'outside'));
+  symlinkSync('..', path.join(parent, 'plain', 'up'));
+  const sources = ['tree', 'bare.git', 'plain'].map((name) => path.join(parent, name));
+  served = await serveIndexed(dataDir, sources);
+});
+after(() => served.process.stop());
+
+async function read(
+  name: string,
+  file: string,
+  ref?: string,
+): Promise<SourceBody & { status: number }> {
+  const query = new URLSearchParams({
+    repo: `local/${name}`,
+    path: file,
+    ...(ref === undefined ? {} : { ref }),
+  });
+  const { status, body } = await get<SourceBody>(`${served.url}/api/source?${query.toString()}`);
+  return { status, ...body };
+}
+
+void test('a file of a work tree is the one on disk; a ref asks git', async () => {
+  const disk = await read('tree', 'src/a.py');
+  assert.equal(disk.source, 'disk = 3\n');
+  assert.equal(disk.language, 'Python');
+  assert.equal(disk.webUrl, `${served.url}/browse/local/tree/-/blob/src/a.py`);
+  assert.equal(disk.blobSha, git(repo, 'hash-object', 'src/a.py'));
+  const refs: [string, string][] = [
+    ['HEAD', 'disk = 3\n'],
+    ['main', 'new = 2\n'],
+    ['refs/heads/main', 'new = 2\n'],
+    ['v1', 'old = 1\n'],
+    ['feature/x', 'old = 1\n'],
+    ['main~1', 'old = 1\n'],
+    [git(repo, 'rev-parse', 'v1'), 'old = 1\n'],
+    ['', 'disk = 3\n'],
+  ];
+  for (const [ref, source] of refs)
+    assert.equal((await read('tree', 'src/a.py', ref)).source, source, ref);
+  const odd = await read('tree', 'ünï code.txt', 'feature/x');
+  assert.equal(
+    odd.webUrl,
+    `${served.url}/browse/local/tree@feature/x/-/blob/%C3%BCn%C3%AF%20code.txt`,
+  );
+  assert.equal((await read('tree', 'bin.dat')).source, 'a\0b');
+  assert.equal((await read('tree', 'untracked.txt')).source, 'plum\n');
+});
+
+void test('a bare repository and a plain folder', async () => {
+  assert.equal((await read('bare.git', 'src/a.py')).source, 'new = 2\n');
+  assert.equal((await read('bare.git', 'src/a.py', 'v1')).source, 'old = 1\n');
+  assert.equal((await read('plain', 'b.md')).source, '# plum\n');
+  assert.equal((await read('plain', 'sub/c.txt', 'HEAD')).source, 'pear\n');
+  assert.equal((await read('plain', 'b.md', 'main')).errorCode, 'INVALID_GIT_REF');
+});
+
+void test('symbolic links give their target text, never what is behind them', async () => {
+  for (const [name, ref] of [
+    ['tree', undefined],
+    ['tree', 'main'],
+    ['bare.git', undefined],
+  ] as const) {
+    assert.equal((await read(name, 'link', ref)).source, 'src/a.py');
+    assert.equal((await read(name, 'outside', ref)).source, '../secret.txt');
+  }
+  assert.equal((await read('plain', 'outside')).source, '../secret.txt');
+});
+
+void test('directories, submodules, ignored and absent files are not found', async () => {
+  for (const name of ['tree', 'bare.git']) {
+    for (const file of [
+      'src',
+      'src/',
+      'module',
+      'module/s.txt',
+      'ignored.txt',
+      'nothing',
+      'src/a.py/x',
+      '',
+      '.git/config',
+      '.git',
+    ]) {
+      const { status, errorCode } = await read(name, file);
+      assert.deepEqual([status, errorCode], [404, 'FILE_NOT_FOUND'], `${name} ${file}`);
+    }
+  }
+});
+
+void test('no way out of the repository', async () => {
+  const paths = [
+    '../secret.txt',
+    'src/../../secret.txt',
+    './src/a.py',
+    'up/secret.txt',
+    'up/tree/src/a.py',
+    secret,
+    '/etc/passwd',
+    '..',
+    '.',
+    '//etc/passwd',
+    'src//a.py',
+    '..\\secret.txt',
+    'src/a.py\0',
+    '\0',
+    '~/secret.txt',
+    'file:///etc/passwd',
+    '%2e%2e/secret.txt',
+    '.git/HEAD',
+    '.GIT/config',
+    '-',
+    '--help',
+    ':(top)src/a.py',
+    'main:src/a.py',
+    'a'.repeat(5000),
+  ];
+  for (const name of ['tree', 'bare.git', 'plain']) {
+    for (const file of paths) {
+      for (const ref of [undefined, 'HEAD', ...(name === 'plain' ? [] : ['v1'])]) {
+        const { status, errorCode } = await read(name, file, ref);
+        assert.deepEqual(
+          [status, errorCode],
+          [404, 'FILE_NOT_FOUND'],
+          `${name} ${file} ${String(ref)}`,
+        );
+      }
+    }
+  }
+});
+
+void test('refs that are none', async () => {
+  const refs = [
+    '--help',
+    '-h',
+    'nosuch',
+    'main..v1',
+    'main@{0}',
+    'HEAD~99',
+    'main:src',
+    'v1^{tree}',
+    'a\nb',
+    'a\0b',
+    'x'.repeat(1025),
+    '--upload-pack=touch /tmp/x',
+    '$(id)',
+    ' ',
+  ];
+  for (const name of ['tree', 'bare.git']) {
+    for (const ref of refs) {
+      const { status, errorCode } = await read(name, 'src/a.py', ref);
+      assert.deepEqual([status, errorCode], [400, 'INVALID_GIT_REF'], `${name} ${ref}`);
+    }
+  }
+});
+
+void test('missing parameters, unknown repos', async () => {
+  assert.equal((await get(`${served.url}/api/source?path=a`)).status, 400);
+  assert.equal((await get(`${served.url}/api/source?repo=local/tree`)).status, 400);
+  const unknown = await read('nosuch', 'a');
+  assert.deepEqual([unknown.status, unknown.errorCode], [404, 'NOT_FOUND']);
+});
+
+void test('repos: fields, order, pages, filter', async () => {
+  const all = await get<Record<string, unknown>[]>(`${served.url}/api/repos`);
+  assert.deepEqual(
+    all.body.map(({ repoName }) => repoName),
+    ['local/bare.git', 'local/plain', 'local/tree'],
+  );
+  assert.equal(all.headers.get('x-total-count'), '3');
+  assert.equal(all.headers.get('link'), null);
+  const tree = all.body[2];
+  assert.equal(tree?.['webUrl'], `${served.url}/browse/local/tree/-/tree/`);
+  assert.equal(tree['pushedAt'], '2024-05-06T07:08:09.000Z');
+  assert.match(String(tree['indexedAt']), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  const page = await get<Record<string, unknown>[]>(`${served.url}/api/repos?page=2&perPage=1`);
+  assert.deepEqual(
+    page.body.map(({ repoName }) => repoName),
+    ['local/plain'],
+  );
+  assert.match(page.headers.get('link') ?? '', /rel="first".*rel="prev".*rel="next".*rel="last"/);
+  const filtered = await get<Record<string, unknown>[]>(`${served.url}/api/repos?query=PLA`);
+  assert.deepEqual(
+    filtered.body.map(({ repoName }) => repoName),
+    ['local/plain'],
+  );
+  assert.equal((await get(`${served.url}/api/repos?perPage=0`)).status, 400);
+});
