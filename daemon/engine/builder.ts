@@ -2,12 +2,7 @@
 // (StripeBuilder); stripes go in, gram dictionary and postings come out (mergeStripes). Knows nothing of
 // files of a repo; the shard file itself is put together by shards/writer.ts.
 
-import {
-  BLOB_ROW_SIZE,
-  BLOCK_ROW_SIZE,
-  GRAM_KEY_COUNT,
-  STRIPE_BLOCKS,
-} from '../../core/shared/format.ts';
+import { BLOB_ROW_SIZE, BLOCK_ROW_SIZE, GRAM_KEY_COUNT } from '../../core/shared/format.ts';
 import {
   STATUS_OK,
   STATUS_OUT_OF_MEMORY,
@@ -173,6 +168,3 @@ export function mergeStripes(
   ).slice();
   return { gramCount, keys, lists };
 }
-
-/** BlockIds of one stripe. */
-export const BLOCKS_PER_STRIPE = STRIPE_BLOCKS;
