@@ -55,6 +55,8 @@ async function unpackLinux(folder: string): Promise<void> {
   await spawn('tar', ['xf', path.join(sources, tar), '-C', 'tree', '--strip-components=1'], {
     cwd: work,
   });
+  // Why: Debian's own ignore file ignores everything, so that nothing would be indexed.
+  rmSync(path.join(work, 'tree', '.gitignore'));
   renameSync(path.join(work, 'tree'), folder);
   rmSync(work, { recursive: true, force: true });
 }

@@ -14,7 +14,7 @@ const START_MS_MAX = 300_000;
 
 export interface BuildFigures {
   readonly durationMs: number;
-  /** VmHWM of the building process; 0 where /proc is missing. */
+  /** Highest RssAnon of the building process, mapped files apart; 0 where /proc is missing. */
   readonly memoryPeakSize: number;
   /** Bytes of all files in the data directory. */
   readonly dataSize: number;
@@ -72,7 +72,7 @@ export async function buildIndex(root: string, dataDir: string): Promise<BuildFi
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let memoryPeakSize = 0;
   const watch = setInterval(() => {
-    memoryPeakSize = Math.max(memoryPeakSize, procSize(child.pid ?? 0, 'status', 'VmHWM'));
+    memoryPeakSize = Math.max(memoryPeakSize, procSize(child.pid ?? 0, 'status', 'RssAnon'));
   }, POLL_MS);
   let text = '';
   child.stdout.on('data', (data: Buffer) => (text += data.toString()));
@@ -118,7 +118,7 @@ function listening(child: ChildProcess): Promise<string> {
 /** Serves an index that `buildIndex` made, on a free port of the loopback address. */
 export async function startDaemon(root: string, dataDir: string): Promise<RunningDaemon> {
   const startMs = performance.now();
-  const flags = ['--port', '0', '--no-watch', '--anonymous', '--log-level', 'warn'];
+  const flags = ['--port', '0', '--anonymous', '--log-level', 'warn'];
   const child = spawn(process.execPath, [MAIN, 'serve', ...flags, '--data-dir', dataDir, root], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -30,6 +30,7 @@ import { evaluateInit } from './match/evaluate.ts';
 import { compilePlan } from './match/tree.ts';
 import { searchUnit } from './match/search.ts';
 import {
+  isFirstReadByRender as firstReadByRender,
   renderBytesRead as bytesReadByRender,
   renderDoc as render,
   renderedRangeCount as rangesOfRender,
@@ -167,6 +168,10 @@ export function renderDoc(
 }
 export function renderBytesRead(): f64 {
   return bytesReadByRender;
+}
+/** 1: no block of the doc was read before rendering read some. */
+export function isFirstReadByRender(): u32 {
+  return firstReadByRender ? 1 : 0;
 }
 export function renderedRangeCount(): u32 {
   return rangesOfRender;

@@ -1,7 +1,8 @@
 // One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
 // for one search or one build.
 
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { compileCore } from './engine/core.ts';
 import { SearchPool } from './engine/pool.ts';
 import { Searcher } from './engine/searcher.ts';
@@ -39,9 +40,19 @@ export interface Instance {
  * Errors: LockedError if it has an owner already; a catalog that cannot be read.
  */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
-  const { dataDir, isOwner, log, workers } = options;
-  if (isOwner) await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const { dataDir, isOwner } = options;
+  if (isOwner) await prepareDataDir(dataDir);
   const unlock = isOwner ? lockDataDir(dataDir) : () => {};
+  try {
+    return await openLocked(options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
+  const { dataDir, isOwner, log, workers } = options;
   const catalog = new Catalog(dataDir);
   await catalog.load();
   if (isOwner) await catalog.sweep();
@@ -56,6 +67,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
   const indexer: Indexer = new Indexer({
     module,
     catalog,
+    isOwner,
     filters: options.filters,
     ...(workers === undefined ? {} : { workers }),
     log,
@@ -67,16 +79,26 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
     pool,
     snapshots,
     timeoutMs: options.searchTimeoutMs,
-    onShardFailure: (shardId, reason) => isOwner && indexer.noteShardFailure(shardId, reason),
+    onShardFailure: (shardId, reason) => indexer.noteShardFailure(shardId, reason),
   };
   return {
     catalog,
     indexer,
     parts,
     async close() {
-      await indexer.settle();
+      await indexer.close();
       await pool.close();
       unlock();
     },
   };
+}
+
+/**
+ * Makes the data directory. Why the ignore file: the directory may lie inside a source, and neither git nor
+ * Trawl is to take index and secret for sources.
+ */
+async function prepareDataDir(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
+  if (isNew) await writeFile(path.join(dataDir, '.gitignore'), '*\n');
 }

@@ -8,7 +8,6 @@ import {
   NONE_ID,
   SHARD_BITMAP_SIZE,
   STRIPE_BLOCKS,
-  STRIPE_COUNT_MAX,
   SYMBOL_BITS,
 } from '../shared/format.ts';
 import {
@@ -26,6 +25,8 @@ import {
   NODE_PATH,
   NODE_REPOS,
   NODE_TEXT,
+  PLAN_FLAG_AT_END,
+  PLAN_FLAG_AT_START,
   UNIT_BYTES_MAX,
   UNIT_DOCS_MAX,
 } from '../shared/plan.ts';
@@ -40,11 +41,14 @@ import {
   pieceBytes,
   readStripe,
 } from '../shard/lists.ts';
+import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { LANGUAGE_ROW_SIZE, REPO_ROW_SIZE } from '../shared/format.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { blobAt, blockAt, docAt, ShardView } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
+import { SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
@@ -68,9 +72,9 @@ let indexBytes: f64 = 0;
 let failStatus: i32 = 0;
 let scratchBitmap: usize = 0;
 
-/** What a subtree says about blobs: none, all, or those in a bitmap. */
-const NO_BLOBS: usize = 1;
-const ALL_BLOBS: usize = 2;
+/** What a subtree says about docs: none, any, or those in a bitmap. */
+const NO_DOCS: usize = 1;
+const ALL_DOCS: usize = 2;
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*).
@@ -99,12 +103,12 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   return STATUS_OK;
 }
 
-/** Binds a subtree; returns NO_BLOBS, ALL_BLOBS or the address of a bitmap of blobs that may satisfy it. */
+/** Binds a subtree; returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy it. */
 function bindNode(arena: Arena, node: MatchNode): usize {
-  if (failStatus != STATUS_OK) return NO_BLOBS;
+  if (failStatus != STATUS_OK) return NO_DOCS;
   node.isRuledOut = 0;
   const verdict = bindKind(arena, node);
-  if (verdict == NO_BLOBS) node.isRuledOut = 1;
+  if (verdict == NO_DOCS) node.isRuledOut = 1;
   return verdict;
 }
 
@@ -112,55 +116,190 @@ function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
     case NODE_CONST:
       node.cost = 0;
-      return node.data != 0 ? ALL_BLOBS : NO_BLOBS;
+      return node.data != 0 ? ALL_DOCS : NO_DOCS;
     case NODE_TEXT:
       return bindText(arena, node);
     case NODE_PATH:
       node.cost = 2;
-      return ALL_BLOBS;
+      return bindPath(arena, node);
     case NODE_LANGUAGE:
       node.cost = 1;
       node.localId = findLanguage(node);
-      return node.localId == NONE_ID ? NO_BLOBS : ALL_BLOBS;
+      return node.localId == NONE_ID ? NO_DOCS : bindLanguage(arena, node);
     case NODE_REPOS:
       node.cost = 1;
-      return countRepos(node) == 0 ? NO_BLOBS : ALL_BLOBS;
+      return bindRepos(node);
     case NODE_AND:
       return bindAnd(arena, node);
     case NODE_OR:
       return bindOr(arena, node);
-    default: {
-      // A negation rules out nothing by itself, but its literals need their bitmaps.
-      const child = nodeAt(node.children, 0);
-      bindNode(arena, child);
-      node.cost = child.cost;
-      return ALL_BLOBS;
-    }
+    default:
+      return bindNot(arena, node);
   }
 }
 
+/** A negation rules out what its child is sure to hold for; a literal may be a false candidate. */
+function bindNot(arena: Arena, node: MatchNode): usize {
+  const child = nodeAt(node.children, 0);
+  const verdict = bindNode(arena, child);
+  node.cost = child.cost;
+  if (!isExact(child) || verdict == NO_DOCS) return ALL_DOCS;
+  if (verdict == ALL_DOCS) return NO_DOCS;
+  return complement(arena, verdict);
+}
+
+/** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
+function isExact(node: MatchNode): bool {
+  if (node.kind == NODE_TEXT) return false;
+  for (let i: u32 = 0; i < node.childCount; i++) {
+    if (!isExact(nodeAt(node.children, i))) return false;
+  }
+  return true;
+}
+
+/** The other docs, in a new bitmap: the node's own one is still needed. */
+function complement(arena: Arena, docs: usize): usize {
+  const others = newDocBitmap(arena);
+  if (others == 0) return NO_DOCS;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    if (getBit(docs, docId) == 0) setBit(others, docId);
+  }
+  return others;
+}
+
+/** An empty bitmap of docs; 0, with failStatus set, if the arena is full. */
+function newDocBitmap(arena: Arena): usize {
+  const bitmap = arenaAlloc(arena, docBitmapSize() + 16, 16);
+  if (bitmap == 0) failStatus = STATUS_OUT_OF_MEMORY;
+  else memory.fill(bitmap, 0, docBitmapSize() + 16);
+  return bitmap;
+}
+
+function bindLanguage(arena: Arena, node: MatchNode): usize {
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    if (docAt(boundView, docId).languageIndex == node.localId) setBit(docs, docId);
+  }
+  return docs;
+}
+
+function bindRepos(node: MatchNode): usize {
+  const count = countRepos(node);
+  // Docs of shards with several repos are told apart when they are evaluated.
+  return count == 0 ? NO_DOCS : ALL_DOCS;
+}
+
+/**
+ * The docs whose path holds the literal, by one scan over all paths, which lie back to back: a match that
+ * runs from one path into the next is none.
+ */
+function bindPath(arena: Arena, node: MatchNode): usize {
+  if (node.dataSize == 0) return ALL_DOCS;
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  // U+FFFD stands for bad bytes, of which neighbours may make a character together.
+  if (holdsReplacement(node)) return bindPathByPath(node, docs);
+  const end = <usize>boundView.paths + boundView.pathsSize;
+  let docId: u32 = 0;
+  let ptr = <usize>boundView.paths;
+  let count: u32 = 0;
+  while (ptr < end) {
+    const found = findNeedle(node.needle, ptr, end, HAYSTACK_FOLDS_INTO_ASCII);
+    if (found >= end) break;
+    const matchEnd = foundEnd();
+    docId = docOfPath(found, docId);
+    if (isPathMatch(node, docId, found, matchEnd)) {
+      setBit(docs, docId);
+      count++;
+      ptr = pathEndOf(docId);
+    } else ptr = found + decodedSize(decodeUtf8(found, end));
+  }
+  return count == 0 ? NO_DOCS : docs;
+}
+
+function holdsReplacement(node: MatchNode): bool {
+  const end = <usize>node.data + node.dataSize;
+  for (let ptr = <usize>node.data; ptr < end; ) {
+    const decoded = decodeUtf8(ptr, end);
+    if (decodedPoint(decoded) == REPLACEMENT) return true;
+    ptr += decodedSize(decoded);
+  }
+  return false;
+}
+
+function bindPathByPath(node: MatchNode, docs: usize): usize {
+  let count: u32 = 0;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    const end = pathEndOf(docId);
+    let ptr = end - docAt(boundView, docId).pathSize;
+    while (ptr < end) {
+      const found = findNeedle(node.needle, ptr, end, HAYSTACK_FOLDS_INTO_ASCII);
+      if (found >= end) break;
+      if (isPathMatch(node, docId, found, foundEnd())) {
+        setBit(docs, docId);
+        count++;
+        break;
+      }
+      ptr = found + decodedSize(decodeUtf8(found, end));
+    }
+  }
+  return count == 0 ? NO_DOCS : docs;
+}
+
+@inline
+function pathEndOf(docId: u32): usize {
+  const doc = docAt(boundView, docId);
+  return <usize>boundView.paths + doc.pathOffset + doc.pathSize;
+}
+
+/** The doc from `docId` on whose path holds the byte at `ptr` (galloping, then binary search). */
+function docOfPath(ptr: usize, docId: u32): u32 {
+  let step: u32 = 1;
+  let start = docId;
+  while (start + step < boundView.docCount && pathEndOf(start + step - 1) <= ptr) {
+    start += step;
+    step *= 2;
+  }
+  let end = min(start + step, boundView.docCount);
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    if (pathEndOf(middle) <= ptr) start = middle + 1;
+    else end = middle;
+  }
+  return start;
+}
+
+function isPathMatch(node: MatchNode, docId: u32, start: usize, end: usize): bool {
+  const pathEnd = pathEndOf(docId);
+  const pathStart = pathEnd - docAt(boundView, docId).pathSize;
+  if (end > pathEnd) return false;
+  if ((node.flags & PLAN_FLAG_AT_START) != 0 && start != pathStart) return false;
+  return (node.flags & PLAN_FLAG_AT_END) == 0 || end == pathEnd;
+}
+
 function bindAnd(arena: Arena, node: MatchNode): usize {
-  let verdict: usize = ALL_BLOBS;
+  let verdict: usize = ALL_DOCS;
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const own = bindNode(arena, child);
-    if (own == NO_BLOBS) return NO_BLOBS;
-    if (own == ALL_BLOBS) continue;
-    if (verdict == ALL_BLOBS) verdict = own;
-    else intersectBitmaps(verdict, own, blobBitmapSize());
+    if (own == NO_DOCS) return NO_DOCS;
+    if (own == ALL_DOCS) continue;
+    if (verdict == ALL_DOCS) verdict = own;
+    else intersectBitmaps(verdict, own, docBitmapSize());
   }
   sortByCost(node);
   return verdict;
 }
 
 function bindOr(arena: Arena, node: MatchNode): usize {
-  let verdict: usize = NO_BLOBS;
+  let verdict: usize = NO_DOCS;
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const own = bindNode(arena, child);
-    if (own == NO_BLOBS || verdict == ALL_BLOBS) continue;
-    if (own == ALL_BLOBS || verdict == NO_BLOBS) verdict = own;
-    else uniteBitmaps(verdict, own, blobBitmapSize());
+    if (own == NO_DOCS || verdict == ALL_DOCS) continue;
+    if (own == ALL_DOCS || verdict == NO_DOCS) verdict = own;
+    else uniteBitmaps(verdict, own, docBitmapSize());
   }
   sortByCost(node);
   return verdict;
@@ -182,8 +321,8 @@ function sortByCost(node: MatchNode): void {
 }
 
 @inline
-function blobBitmapSize(): usize {
-  return ((<usize>boundView.blobCount + 127) >> 7) << 4;
+function docBitmapSize(): usize {
+  return ((<usize>boundView.docCount + 127) >> 7) << 4;
 }
 
 function intersectBitmaps(target: usize, other: usize, size: usize): void {
@@ -236,59 +375,58 @@ function countRepos(node: MatchNode): u32 {
 function bindText(arena: Arena, node: MatchNode): usize {
   node.bitmap = 0;
   node.cost = 0x40000000;
-  if (node.symbolCount == 1) return boundView.blobCount == 0 ? NO_BLOBS : ALL_BLOBS;
   if (node.spansLines != 0) return bindLines(arena, node);
   const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
   if (bitmap == 0) {
     failStatus = STATUS_OUT_OF_MEMORY;
-    return NO_BLOBS;
+    return NO_DOCS;
   }
   memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
   node.bitmap = <u32>bitmap;
-  if (node.symbolCount == 2) {
-    if (!unitePrefix(node, bitmap)) {
+  if (node.symbolCount < 3) {
+    const isSelective =
+      node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
+    if (!isSelective) {
       node.bitmap = 0;
-      return ALL_BLOBS;
+      return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
     }
   } else intersectGrams(arena, node, bitmap);
-  if (failStatus != STATUS_OK) return NO_BLOBS;
-  return blobsOfBlocks(arena, node, bitmap);
+  if (failStatus != STATUS_OK) return NO_DOCS;
+  return docsOfBlocks(arena, node, bitmap);
 }
 
 /**
- * A literal with a newline before its end: its lines may stand in several blocks, so that only blobs can be
- * ruled out, by the grams that lie in one line; the blobs left are read whole.
+ * A literal with a newline before its end: its lines may stand in several blocks, so that only docs can be
+ * ruled out, by the grams that lie in one line; the docs left are read whole.
  */
 function bindLines(arena: Arena, node: MatchNode): usize {
   const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
   if (bitmap == 0) failStatus = STATUS_OUT_OF_MEMORY;
-  if (bitmap == 0 || boundView.blobCount == 0) return NO_BLOBS;
-  let verdict: usize = ALL_BLOBS;
+  if (bitmap == 0 || boundView.blobCount == 0) return NO_DOCS;
+  let verdict: usize = ALL_DOCS;
   for (let i: u32 = 0; i < node.keyCount; i++) {
     const key = load<u32>(<usize>node.keys + (<usize>i << 2));
     if (isMiddleNewline(key)) continue;
     const mark = arenaMark(arena);
-    const blobs = blobsOfGram(arena, node, key, bitmap);
-    if (blobs == NO_BLOBS) return NO_BLOBS;
-    if (verdict == ALL_BLOBS) verdict = blobs;
+    const docs = docsOfGram(arena, node, key, bitmap);
+    if (docs == NO_DOCS) return NO_DOCS;
+    if (verdict == ALL_DOCS) verdict = docs;
     else {
-      intersectBitmaps(verdict, blobs, blobBitmapSize());
+      intersectBitmaps(verdict, docs, docBitmapSize());
       arenaReset(arena, mark);
     }
   }
   return verdict;
 }
 
-/** The blobs that hold a gram; `bitmap` is scratch memory for its blocks. */
-function blobsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
+/** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
+function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
   lookups++;
   const gram = findGram(boundView, key);
-  if (gram == GRAM_ABSENT) return NO_BLOBS;
+  if (gram == GRAM_ABSENT) return NO_DOCS;
   memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
-  for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
-    readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
-  }
-  return failStatus == STATUS_OK ? blobsOfBlocks(arena, node, bitmap) : NO_BLOBS;
+  uniteGram(gram, bitmap);
+  return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
 }
 
 /**
@@ -302,16 +440,48 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
   let bytes: u32 = 0;
   for (let gram = first; gram < end; gram++) bytes += listSize(boundView, gram);
   lookups += end - first;
-  // Measured: 2026-11-21, X3: a posting takes about half a byte.
-  if (<u64>bytes * 2 * PREFIX_SHARE_DENOMINATOR > <u64>boundView.blockCount * PREFIX_SHARE_NUMERATOR) {
-    return false;
+  if (isUnionLarge(bytes)) return false;
+  for (let gram = first; gram < end; gram++) uniteGram(gram, bitmap);
+  return true;
+}
+
+/**
+ * One symbol: the union of all lists whose keys have it in the middle. Complete because every character of
+ * a block has a neighbour on both sides. False as for unitePrefix, and for a newline, which no key has there.
+ */
+function uniteMiddle(node: MatchNode, bitmap: usize): bool {
+  const symbol = load<u32>(node.keys);
+  if (symbol == SYMBOL_NEWLINE) return false;
+  let bytes: u32 = 0;
+  for (let gram: u32 = 0; gram < boundView.gramCount && !isUnionLarge(bytes); gram++) {
+    if (!isMiddle(gram, symbol)) continue;
+    lookups++;
+    bytes += listSize(boundView, gram);
   }
-  for (let gram = first; gram < end; gram++) {
-    for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
-      readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
-    }
+  if (isUnionLarge(bytes)) return false;
+  for (let gram: u32 = 0; gram < boundView.gramCount; gram++) {
+    if (isMiddle(gram, symbol)) uniteGram(gram, bitmap);
   }
   return true;
+}
+
+@inline
+function isMiddle(gram: u32, symbol: u32): bool {
+  const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
+  return ((key >> SYMBOL_BITS) & ((1 << SYMBOL_BITS) - 1)) == symbol;
+}
+
+/** Whether so many coded bytes of lists leave about as many blocks as there are. */
+function isUnionLarge(bytes: u32): bool {
+  // Measured: 2026-11-21, X3: a posting takes about half a byte.
+  const share = <u64>boundView.blockCount * PREFIX_SHARE_NUMERATOR;
+  return <u64>bytes * 2 * PREFIX_SHARE_DENOMINATOR > share;
+}
+
+function uniteGram(gram: u32, bitmap: usize): void {
+  for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
+    readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
+  }
 }
 
 function readInto(gram: u32, stripe: u32, bitmap: usize): void {
@@ -380,15 +550,12 @@ function countBits(bitmap: usize, size: usize): u32 {
   return <u32>count;
 }
 
-/** The blobs that hold a block of the bitmap; also sets the node's cost, its number of blocks. */
-function blobsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
-  const blobs = arenaAlloc(arena, blobBitmapSize(), 16);
-  if (blobs == 0 && boundView.blobCount > 0) {
-    failStatus = STATUS_OUT_OF_MEMORY;
-    return NO_BLOBS;
-  }
-  memory.fill(blobs, 0, blobBitmapSize());
+/** The docs that hold a block of the bitmap; also sets the node's cost, its number of blocks. */
+function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
   let count: u32 = 0;
+  let previousBlob: u32 = NONE_ID;
   for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
     let word = load<u64>(bitmap + (<usize>wordIndex << 3));
     for (; word != 0; word &= word - 1) {
@@ -397,34 +564,42 @@ function blobsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
       if (blockId >= boundView.blockCount) break;
       const blobId = blockAt(boundView, blockId).blobId;
       if (blobId == NONE_ID) continue;
-      setBit(blobs, blobId);
       count++;
+      if (blobId != previousBlob) addDocsOfBlob(docs, blobId);
+      previousBlob = blobId;
     }
   }
   node.cost = 3 + min(count, 0x3ffffff0);
-  return count == 0 ? NO_BLOBS : blobs;
+  return count == 0 ? NO_DOCS : docs;
 }
 
-/** Lists the docs of the candidate blobs, those of one blob together, in the order of their first. */
+function addDocsOfBlob(docs: usize, blobId: u32): void {
+  // Bound: the chain ascends (checked by openShard), so it ends.
+  let docId = blobAt(boundView, blobId).firstDoc;
+  for (; docId != NONE_ID; docId = docAt(boundView, docId).nextDoc) setBit(docs, docId);
+}
+
+/** Lists the candidate docs, those of one blob together, in the order of their first. */
 function collectCandidates(arena: Arena, verdict: usize): i32 {
   candidateDocCount = 0;
   candidateDocs = 0;
-  if (verdict == NO_BLOBS) return STATUS_OK;
-  const room = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
-  if (room == 0) return STATUS_OUT_OF_MEMORY;
-  candidateDocs = room;
-  if (verdict == ALL_BLOBS) {
-    for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
-      const blobId = docAt(boundView, docId).blobId;
-      if (blobId == NONE_ID) addCandidate(docId);
-      else if (blobAt(boundView, blobId).firstDoc == docId) addDocsOfBlob(blobId);
-    }
-    return STATUS_OK;
-  }
-  const words = <u32>(blobBitmapSize() >> 3);
+  if (verdict == NO_DOCS) return STATUS_OK;
+  candidateDocs = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
+  if (candidateDocs == 0) return STATUS_OUT_OF_MEMORY;
+  // A copy: listing a doc takes it, and its brothers by blob, out.
+  const left = newDocBitmap(arena);
+  if (left == 0) return STATUS_OUT_OF_MEMORY;
+  if (verdict != ALL_DOCS) memory.copy(left, verdict, docBitmapSize());
+  else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(left, docId);
+  const words = <u32>(docBitmapSize() >> 3);
   for (let wordIndex: u32 = 0; wordIndex < words; wordIndex++) {
-    let word = load<u64>(verdict + (<usize>wordIndex << 3));
-    for (; word != 0; word &= word - 1) addDocsOfBlob(wordIndex * 64 + <u32>ctz(word));
+    const wordPtr = left + (<usize>wordIndex << 3);
+    for (let word = load<u64>(wordPtr); word != 0; word = load<u64>(wordPtr)) {
+      const docId = wordIndex * 64 + <u32>ctz(word);
+      store<u64>(wordPtr, word & (word - 1));
+      addCandidate(docId);
+      addBrothers(left, docId);
+    }
   }
   return STATUS_OK;
 }
@@ -435,12 +610,13 @@ function addCandidate(docId: u32): void {
   candidateDocCount++;
 }
 
-function addDocsOfBlob(blobId: u32): void {
-  let docId = blobAt(boundView, blobId).firstDoc;
-  // Bound: the chain ascends (checked by openShard), so it ends, and no doc is in two chains.
-  while (docId != NONE_ID && candidateDocCount < boundView.docCount) {
-    addCandidate(docId);
-    docId = docAt(boundView, docId).nextDoc;
+/** Lists the later docs with the same blob that are left. */
+function addBrothers(left: usize, docId: u32): void {
+  for (let next = docAt(boundView, docId).nextDoc; next != NONE_ID; next = docAt(boundView, next).nextDoc) {
+    if (getBit(left, next) == 0) continue;
+    const ptr = left + (next >> 3);
+    store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (next & 7)));
+    addCandidate(next);
   }
 }
 

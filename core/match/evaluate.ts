@@ -18,7 +18,7 @@ import {
   PLAN_FLAG_AT_START,
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
-import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
+import { countNeedle, findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
@@ -95,6 +95,12 @@ export function isCurrentRead(): bool {
 }
 export function hasActiveTexts(): bool {
   return activeTextCount > 0;
+}
+
+/** Forgets what was read of the current blob, so that the next doc is read as if it were the first. */
+export function forgetReads(): void {
+  docId = NONE_ID;
+  blobId = NONE_ID;
 }
 
 /** Makes `id` the current doc and answers whether the tree holds for it. */
@@ -329,6 +335,24 @@ export function nextRange(): bool {
     rangeEnd = end;
     return true;
   }
+}
+
+/** Whether the content ranges of the current doc are the matches of one literal. */
+export function isSingleText(): bool {
+  return activeTextCount == 1;
+}
+
+/** Number of ranges that nextRange has not given yet, if they are those of one literal. */
+export function countRest(): u32 {
+  const node = nodeAt(activeTexts, 0);
+  if (node.matchStart == 0) return 0;
+  let count: u32 = 1;
+  do {
+    count += countNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
+  } while (nextRun(node));
+  node.matchStart = 0;
+  node.isFresh = 0;
+  return count;
 }
 
 /** Of the nodes in a list, the one whose match starts first, and ends last among those. */

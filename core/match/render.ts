@@ -21,7 +21,9 @@ import {
   currentPathStart,
   currentStart,
   evaluateDoc,
+  forgetReads,
   hasActiveTexts,
+  isCurrentRead,
   markRead,
   nextPathRange,
   nextRange,
@@ -67,6 +69,8 @@ let outLimit: usize = 0;
 
 /** Bytes of content that rendering read beyond what evaluating the doc read. */
 export let renderBytesRead: f64 = 0;
+/** Whether rendering was the first to read a block of the doc. */
+export let isFirstReadByRender: bool = false;
 /** Ranges that the last renderDoc wrote. */
 export let renderedRangeCount: u32 = 0;
 
@@ -89,21 +93,25 @@ export function renderDoc(
 ): i32 {
   out = outStart;
   outLimit = outEnd;
+  forgetReads();
   if (!evaluateDoc(docId)) return writeNothing();
   if (!collectRanges(arena)) return STATUS_OUT_OF_MEMORY;
   const bytesBefore = contentBytesRead;
+  const wasRead = isCurrentRead();
   if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
   if (!writeChunks(arena, rangeMax, contextLines)) return STATUS_OUT_OF_MEMORY;
   if (isWhole != 0 && docAt(boundView, docId).skipReason == 0 && !writeWhole()) {
     return STATUS_OUT_OF_MEMORY;
   }
   renderBytesRead = contentBytesRead - bytesBefore;
+  isFirstReadByRender = !wasRead && isCurrentRead();
   return <i32>(out - outStart);
 }
 
 function writeNothing(): i32 {
   renderedRangeCount = 0;
   renderBytesRead = 0;
+  isFirstReadByRender = false;
   return STATUS_OK;
 }
 

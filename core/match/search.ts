@@ -18,6 +18,7 @@ import {
   beginPathRanges,
   beginRanges,
   contentBytesRead,
+  countRest,
   currentEnd,
   currentPathEnd,
   currentPathStart,
@@ -25,6 +26,7 @@ import {
   evaluateDoc,
   hasActiveTexts,
   isCurrentRead,
+  isSingleText,
   nextPathRange,
   nextRange,
   rangeEnd,
@@ -99,7 +101,7 @@ function countRanges(): u32 {
       count++;
       if (bestPoints < POINTS_CONTENT_MAX) {
         bestPoints = max(bestPoints, contentPoints(rangeStart, rangeEnd, start, end));
-      }
+      } else if (isSingleText()) return count + countRest();
     }
     if (count > 0) return count;
   }

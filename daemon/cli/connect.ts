@@ -45,9 +45,6 @@ function configurationOf(
   options: CommonOptions,
   flags: Record<string, string | number | boolean> = {},
 ): Configuration {
-  if (options.config !== undefined) {
-    throw new UsageError('--config: this version reads no configuration file yet');
-  }
   return readConfiguration({
     env: process.env,
     flags: { dataDir: options.dataDir, logLevel: options.logLevel, ...flags },

@@ -48,7 +48,7 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Adds `--data-dir`, `--config`, `--log-level`. */
+/** Adds `--data-dir`, `--log-level`. */
 export function addCommonOptions(command: Command): Command {
   const logLevel = new Option('--log-level <level>', 'least severe messages to log')
     .choices(LOG_LEVELS)
@@ -60,7 +60,6 @@ export function addCommonOptions(command: Command): Command {
         .env('TRAWL_DATA_DIR')
         .default('.trawl'),
     )
-    .addOption(new Option('--config <path>', 'configuration file').env('TRAWL_CONFIG'))
     .addOption(logLevel);
 }
 
@@ -75,13 +74,12 @@ export function addModeOption(command: Command): Command {
 /** The parsed flags of `addCommonOptions` and `addModeOption`. */
 export interface CommonFlags {
   readonly dataDir: string;
-  readonly config?: string;
   readonly logLevel: string;
   readonly mode?: SourceMode;
 }
 
-export function commonOptions({ dataDir, config, logLevel }: CommonFlags): CommonOptions {
-  return { dataDir, logLevel, ...(config === undefined ? {} : { config }) };
+export function commonOptions({ dataDir, logLevel }: CommonFlags): CommonOptions {
+  return { dataDir, logLevel };
 }
 
 /** `{ mode }`, or nothing if it was not given. */

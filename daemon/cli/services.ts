@@ -87,7 +87,6 @@ export type ProgressListener = (progress: IndexProgress) => void;
 /** Settings that every command takes. */
 export interface CommonOptions {
   readonly dataDir: string;
-  readonly config?: string;
   readonly logLevel: string;
 }
 
@@ -127,8 +126,6 @@ export interface ServeOptions extends CommonOptions, SourceOptions {
   readonly port: number;
   readonly baseUrl?: string;
   readonly isAnonymous: boolean;
-  /** Index again when the files of a source change. */
-  readonly isWatching: boolean;
   /** Absent: the number of cores. */
   readonly workers?: number;
 }

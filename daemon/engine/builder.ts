@@ -10,6 +10,7 @@ import {
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../../core/shared/status.ts';
 import { type Core, instantiateCore, statusName } from './core.ts';
+import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
 
 const MIB = 1 << 20;
 /** Address space of a builder: 3 GiB, of which only what a batch uses is ever touched. */
@@ -35,12 +36,15 @@ export interface BuiltBatch {
 export class StripeBuilder {
   readonly #core: Core;
   readonly #contentStart: number;
+  /** End of the added contents, and of the staged ones. */
   #contentEnd: number;
+  #stagedEnd: number;
 
   constructor(module: WebAssembly.Module) {
     this.#core = instantiateCore(module, BUILDER_PAGES);
     this.#contentStart = this.#core.heapStart;
     this.#contentEnd = this.#contentStart;
+    this.#stagedEnd = this.#contentStart;
     const areaEnd = this.#contentStart + CONTENT_AREA_SIZE;
     const status = this.#core.exports.builderInit(areaEnd, BUILDER_PAGES * 65536 - 65536);
     if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
@@ -50,26 +54,36 @@ export class StripeBuilder {
   begin(): void {
     this.#core.exports.builderBegin();
     this.#contentEnd = this.#contentStart;
-  }
-
-  /** Whether `size` more bytes of contents fit the area. */
-  hasRoom(size: number): boolean {
-    return this.#contentEnd + size <= this.#contentStart + CONTENT_AREA_SIZE;
+    this.#stagedEnd = this.#contentStart;
   }
 
   /**
-   * Adds a content. It is copied into the builder's memory.
+   * Copies a content into the builder's memory, to be added later; returns its place, undefined if it does
+   * not fit.
+   */
+  stage(bytes: Uint8Array): number | undefined {
+    const place = this.#stagedEnd;
+    if (place + bytes.length > this.#contentStart + CONTENT_AREA_SIZE) return undefined;
+    new Uint8Array(this.#core.memory.buffer).set(bytes, place);
+    this.#stagedEnd += bytes.length;
+    return place;
+  }
+
+  /**
+   * Adds a staged content. Contents are added in the order in which they were staged; some may be left out.
    *
-   * @param bytes       1 to CONTENT_SIZE_MAX bytes; hasRoom(bytes.length) holds
+   * @param size        1 to CONTENT_SIZE_MAX
    * @param trigramMax  most distinct trigrams; 0 = no limit
    */
-  add(bytes: Uint8Array, trigramMax: number): AddOutcome {
+  add(place: number, size: number, trigramMax: number): AddOutcome {
     const { exports, memory } = this.#core;
-    new Uint8Array(memory.buffer).set(bytes, this.#contentEnd);
-    const status = exports.builderAddBlob(this.#contentEnd, bytes.length, trigramMax);
+    if (place !== this.#contentEnd) {
+      new Uint8Array(memory.buffer).copyWithin(this.#contentEnd, place, place + size);
+    }
+    const status = exports.builderAddBlob(this.#contentEnd, size, trigramMax);
     switch (status) {
       case STATUS_OK:
-        this.#contentEnd += bytes.length;
+        this.#contentEnd += size;
         return 'added';
       case STATUS_TOO_MANY_TRIGRAMS:
         return 'too_many_trigrams';
@@ -130,29 +144,35 @@ export interface MergedGrams {
 }
 
 const MERGE_OUTPUT_SIZE = 4 * MIB;
+const TABLES_SIZE = Math.ceil((GRAM_KEY_COUNT * 8 + 16) / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+
+/** A coded stripe in its temporary file. */
+export interface StripeFile {
+  readonly path: string;
+  readonly size: number;
+}
 
 /**
  * Joins the stripes of a shard, in order.
  *
- * @param stripes     the coded stripes, each loaded when it is asked for
  * @param onPostings  called with each portion of the postings section, in order; a view valid during the call
+ * Errors: of the file system.
  */
 export function mergeStripes(
   module: WebAssembly.Module,
-  stripes: readonly { readonly size: number; read(target: Uint8Array): void }[],
+  stripes: readonly StripeFile[],
   onPostings: (bytes: Uint8Array) => void,
 ): MergedGrams {
-  const tablesSize = GRAM_KEY_COUNT * 8 + 16;
-  const stripesSize = stripes.reduce((sum, stripe) => sum + stripe.size + 16, 0);
-  const pages = Math.ceil((2 * MIB + tablesSize + MERGE_OUTPUT_SIZE + stripesSize) / 65536) + 64;
+  const places = placesOf(stripes);
+  const pages = Math.ceil((4 * MIB + TABLES_SIZE + MERGE_OUTPUT_SIZE + places.size) / 65536);
   const { exports, memory, heapStart } = instantiateCore(module, pages);
-  const output = heapStart + Math.ceil(tablesSize / 65536) * 65536;
-  let next = output + MERGE_OUTPUT_SIZE;
+  const output = heapStart + TABLES_SIZE;
+  const stripesStart = output + MERGE_OUTPUT_SIZE;
   exports.mergeBegin(heapStart);
-  for (const stripe of stripes) {
-    stripe.read(new Uint8Array(memory.buffer, next, stripe.size));
-    exports.mergeAddStripe(next);
-    next = Math.ceil((next + stripe.size) / 16) * 16;
+  for (const [index, { path, size }] of stripes.entries()) {
+    const address = stripesStart + places.starts[index]!;
+    placeFile(memory, address, path, size, false);
+    exports.mergeAddStripe(address);
   }
   for (;;) {
     const size = exports.mergeStep(output, output + MERGE_OUTPUT_SIZE) >>> 0;
@@ -166,5 +186,18 @@ export function mergeStripes(
     exports.mergeLists() >>> 0,
     (gramCount + 1) * 4,
   ).slice();
+  // Why: the memory would otherwise stay until the garbage collector finds it.
+  releaseRange(memory, heapStart, stripesStart + places.size - heapStart);
   return { gramCount, keys, lists };
+}
+
+/** Where each stripe goes, from the first on, and how much they take. */
+function placesOf(stripes: readonly StripeFile[]): { starts: number[]; size: number } {
+  const starts: number[] = [];
+  let size = 0;
+  for (const stripe of stripes) {
+    starts.push(size);
+    size += Math.ceil(stripe.size / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+  }
+  return { starts, size };
 }

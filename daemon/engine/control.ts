@@ -55,6 +55,12 @@ export class SearchControl {
     return count === 0 ? undefined : count - 1;
   }
 
+  /** Whether all units of a shard are claimed: nothing is left to bind it for. */
+  isDrained(shard: number): boolean {
+    const count = this.unitCount(shard);
+    return count !== undefined && Atomics.load(this.#words, this.#bases[shard]! + NEXT) >= count;
+  }
+
   finish(shard: number, unit: number, matches: number): void {
     const capped = Math.min(matches, 0x7ffffff0);
     Atomics.store(this.#words, this.#bases[shard]! + SHARD_HEAD + unit, capped + 1);

@@ -29,6 +29,7 @@ export interface CoreExports {
     outEnd: number,
   ): number;
   renderBytesRead(): number;
+  isFirstReadByRender(): number;
   renderedRangeCount(): number;
   builderInit(start: number, end: number): number;
   builderBegin(): void;

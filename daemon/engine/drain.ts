@@ -54,6 +54,10 @@ export class Drain {
       this.#searcher.setPlan(this.#plan);
       this.#isPlanned = true;
     }
+    if (this.#control.isDrained(this.#shard)) {
+      this.#nextShard();
+      return true;
+    }
     const shardId = this.#shardIds[this.#shard]!;
     if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
       this.#try(() => this.#bind(shardId));

@@ -68,6 +68,7 @@ export class SearchPool {
       const { pending } = entryOf();
       const settle = pending.get(message.id);
       pending.delete(message.id);
+      if (pending.size === 0) worker.unref();
       settle?.(message);
     });
     let failure = new Error('search thread ended');
@@ -118,6 +119,8 @@ export class SearchPool {
   ): Promise<FromSearchWorker | undefined> {
     return new Promise((resolve) => {
       entry.pending.set(message.id, resolve);
+      // Why: an idle thread lets the process end, one that owes an answer keeps it alive.
+      entry.worker.ref();
       entry.worker.postMessage(message);
     });
   }

@@ -44,6 +44,8 @@ export interface RenderedDoc {
   readonly rangeCount: number;
   /** Bytes of content read beyond what finding the doc took. */
   readonly contentBytes: number;
+  /** Finding the doc took no look at its content, rendering it did. */
+  readonly isFirstRead: boolean;
 }
 
 /** The plan asks for more memory than a request may use, or names what the core does not know. */
@@ -196,6 +198,7 @@ export class Searcher {
       json: new Uint8Array(core.memory.buffer, outputStart, size).slice(),
       rangeCount: exports.renderedRangeCount() >>> 0,
       contentBytes: exports.renderBytesRead(),
+      isFirstRead: exports.isFirstReadByRender() !== 0,
     };
   }
 

@@ -42,44 +42,16 @@ const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
   too_many_trigrams: SKIP_TOO_MANY_TRIGRAMS,
 };
 
-/** The contents of one batch, one after the other. */
-class ContentBuffer {
-  #bytes = new Uint8Array(16 << 20);
-  #size = 0;
-
-  clear(): void {
-    this.#size = 0;
-  }
-
-  /** Copies `bytes` in; returns where they start. */
-  add(bytes: Uint8Array): number {
-    const start = this.#size;
-    if (start + bytes.length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(start + bytes.length, this.#bytes.length * 2));
-      larger.set(this.#bytes.subarray(0, start));
-      this.#bytes = larger;
-    }
-    this.#bytes.set(bytes, start);
-    this.#size += bytes.length;
-    return start;
-  }
-
-  view(start: number, size: number): Uint8Array {
-    return this.#bytes.subarray(start, start + size);
-  }
-}
-
 interface ReadBatch {
   readonly outcomes: FileOutcome[];
-  /** Start of each content in the buffer. */
-  readonly starts: number[];
+  /** Place of each content in the builder; none: it is left out. */
+  readonly places: (number | undefined)[];
   readonly failures: readonly ReadFailure[];
 }
 
 const { module, spec, filters, headerFolders }: BuildWorkerData = workerData;
 const port = parentPort!;
 const filter = new DocFilter(filters);
-const contents = new ContentBuffer();
 let builder: StripeBuilder | undefined;
 let reader: SourceReader | undefined;
 let onAnswer: ((answer: KnownAnswer | PlaceAnswer) => void) | undefined;
@@ -114,10 +86,11 @@ async function ask<Answer extends KnownAnswer | PlaceAnswer>(
 
 async function runBatch(job: BatchJob): Promise<void> {
   const { batch } = job;
-  const { outcomes, starts, failures } = await readBatch(job);
-  const { known } = await ask<KnownAnswer>({ kind: 'askKnown', batch, outcomes, failures });
   builder ??= new StripeBuilder(module);
-  const refused = addContents(builder, job, outcomes, starts, known);
+  builder.begin();
+  const { outcomes, places, failures } = await readBatch(builder, job);
+  const { known } = await ask<KnownAnswer>({ kind: 'askKnown', batch, outcomes, failures });
+  const refused = addContents(builder, job, outcomes, places, known);
   const { content, stripes, blobCount, blockCount } = builder.close();
   const place = await ask<PlaceAnswer>({
     kind: 'askPlace',
@@ -138,11 +111,10 @@ async function runBatch(job: BatchJob): Promise<void> {
   tell({ kind: 'batchDone', batch, ...rows, stripes: paths });
 }
 
-async function readBatch(job: BatchJob): Promise<ReadBatch> {
+async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatch> {
   reader ??= await openReader(spec);
-  contents.clear();
   const outcomes: FileOutcome[] = [];
-  const starts: number[] = [];
+  const places: (number | undefined)[] = [];
   const failures = await reader.read(job.files, (index, bytes, oid) => {
     const { path, size } = job.files[index]!;
     if (bytes === undefined) {
@@ -160,26 +132,24 @@ async function readBatch(job: BatchJob): Promise<ReadBatch> {
       bytes.length > CONTENT_SIZE_MAX ? 'too_large' : filter.skipReasonOfContent(path, bytes);
     const skipReason = reason === undefined ? SKIP_NONE : SKIP_CODES[reason];
     outcomes[index] = { size: bytes.length, oid, language, skipReason };
-    if (skipReason === SKIP_NONE) starts[index] = contents.add(bytes);
+    if (skipReason === SKIP_NONE) places[index] = target.stage(bytes);
   });
-  return { outcomes, starts, failures };
+  return { outcomes, places, failures };
 }
 
 function addContents(
   target: StripeBuilder,
   job: BatchJob,
   outcomes: readonly FileOutcome[],
-  starts: readonly number[],
+  places: readonly (number | undefined)[],
   known: readonly boolean[],
 ): { index: number; skipReason: number }[] {
   const refused: { index: number; skipReason: number }[] = [];
-  target.begin();
   for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
     if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
-    const bytes = contents.view(starts[index]!, size);
-    const outcome = target.hasRoom(size)
-      ? target.add(bytes, filter.trigramCountMax(job.files[index]!.path) ?? 0)
-      : 'full';
+    const place = places[index];
+    const trigramMax = filter.trigramCountMax(job.files[index]!.path) ?? 0;
+    const outcome = place === undefined ? 'full' : target.add(place, size, trigramMax);
     if (outcome === 'too_many_trigrams')
       refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });
     if (outcome === 'full') refused.push({ index, skipReason: SKIP_TOO_LARGE });
@@ -200,10 +170,7 @@ function writeContent(path: string, content: Uint8Array, contentBase: number): v
 }
 
 async function runMerge(job: MergeJob): Promise<void> {
-  const stripes = job.stripes.map((path) => ({
-    size: statSync(path).size,
-    read: (target: Uint8Array) => readInto(path, target),
-  }));
+  const stripes = job.stripes.map((path) => ({ path, size: statSync(path).size }));
   const tables = {
     ...job,
     blobs: Buffer.concat(job.blobs),

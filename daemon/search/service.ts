@@ -111,6 +111,8 @@ interface Answer {
   readonly outcome: RunOutcome;
   readonly actualMatchCount: number;
   readonly renderBytes: number;
+  /** Docs of which rendering read the first block. */
+  readonly renderLoads: number;
   readonly repos: readonly RepoRecord[];
   readonly hasQuarantined: boolean;
 }
@@ -146,6 +148,7 @@ async function makeAnswer(
     outcome,
     actualMatchCount: rendered.reduce((sum, { rangeCount }) => sum + rangeCount, 0),
     renderBytes: rendered.reduce((sum, { contentBytes }) => sum + contentBytes, 0),
+    renderLoads: rendered.filter(({ isFirstRead }) => isFirstRead).length,
     repos: reposOf(shown, view),
     hasQuarantined: scope.quarantined.length > 0,
   };
@@ -202,13 +205,14 @@ class ScopeView implements OrderContext {
 
 /** The response of API.md 6.2. */
 function writeAnswer(answer: Answer, startNs: bigint, planNs: number): Uint8Array {
-  const { tally, outcome, actualMatchCount, renderBytes, hasQuarantined } = answer;
+  const { tally, outcome, actualMatchCount, renderBytes, renderLoads, hasQuarantined } = answer;
   const reasons = incompleteReasons(answer, hasQuarantined);
   const duration = Number(process.hrtime.bigint() - startNs);
   const stats = {
     actualMatchCount,
     ...tally.counts,
     contentBytesLoaded: tally.counts.contentBytesLoaded + renderBytes,
+    filesLoaded: tally.counts.filesLoaded + renderLoads,
     duration,
     wait: Math.min(planNs, duration),
     matchTreeConstruction: outcome.bindNs,

@@ -20,6 +20,8 @@ import { messageOf } from '../telemetry/caught.ts';
 export interface IndexerOptions {
   readonly module: WebAssembly.Module;
   readonly catalog: Catalog;
+  /** False: nothing is built on this object's own initiative, the data directory is somebody else's. */
+  readonly isOwner: boolean;
   readonly filters: FilterSettings;
   readonly workers?: number;
   readonly log: Log;
@@ -50,7 +52,8 @@ export class Indexer {
   #served: ReadonlySet<number> | undefined;
   readonly #quarantined = new Set<string>();
   readonly #failCounts = new Map<string, number>();
-  #rebuilds: Promise<unknown> = Promise.resolve();
+  #lastJob: Promise<unknown> = Promise.resolve();
+  readonly #stop = new AbortController();
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -97,7 +100,7 @@ export class Indexer {
   }
 
   /**
-   * Finds or makes the repo of each path. From then on searches see just these.
+   * Finds or makes the repo of each path, each repo once. From then on searches see just these.
    *
    * Errors: ProbeError for a path that is no source.
    */
@@ -107,18 +110,18 @@ export class Indexer {
   ): Promise<RepoRecord[]> {
     const probed: ProbedSource[] = [];
     for (const one of paths) probed.push(await probeForIndex(one, mode));
-    const records: RepoRecord[] = [];
+    const records = new Map<number, RepoRecord>();
     await this.#options.catalog.update((state) => {
       let next = state;
       for (const source of probed) {
         const { state: changed, record } = withSource(next, source);
         next = changed;
-        records.push(record);
+        records.set(record.repoId, record);
       }
       return next;
     });
-    this.#served = new Set(records.map(({ repoId }) => repoId));
-    return records;
+    this.#served = new Set(records.keys());
+    return [...records.values()];
   }
 
   /** Runs one job for each repo, in order. A failure is a result, not an error. */
@@ -128,8 +131,17 @@ export class Indexer {
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
     const results: JobResult[] = [];
-    for (const record of records) results.push(await this.#runJob(record, isForced, signal));
+    for (const record of records) {
+      results.push(await this.#inTurn(() => this.#runJob(record, isForced, signal)));
+    }
     return results;
+  }
+
+  /** Runs a job when those before it have ended: one at a time, whoever asked for them. */
+  #inTurn(job: () => Promise<JobResult>): Promise<JobResult> {
+    const turn = this.#lastJob.catch(() => {}).then(job);
+    this.#lastJob = turn;
+    return turn;
   }
 
   async #runJob(
@@ -185,7 +197,8 @@ export class Indexer {
     };
     const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
     const current = fingerprintOf(await openSource(spec).fingerprint(), filters);
-    if (!isForced && known?.fingerprint === current)
+    const isSound = known?.shards.every(({ shardId }) => !this.#quarantined.has(shardId));
+    if (!isForced && isSound && known?.fingerprint === current)
       return { isUnchanged: true, ...sizesOf(known) };
     const built = await buildRepo({
       module,
@@ -248,7 +261,11 @@ export class Indexer {
     }));
     const kept = new Set(next.shards.map(({ shardId }) => shardId));
     const gone = before.filter(({ shardId }) => !kept.has(shardId));
-    for (const { shardId } of gone) this.#quarantined.delete(shardId);
+    // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
+    for (const { shardId } of before) {
+      this.#quarantined.delete(shardId);
+      this.#failCounts.delete(shardId);
+    }
     this.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
     for (const { shardId } of gone) await catalog.removeShard(shardId);
@@ -262,7 +279,7 @@ export class Indexer {
     if (count >= 2) this.quarantine(shardId, reason);
   }
 
-  /** Takes a shard out of service and has its repo built again. */
+  /** Takes a shard out of service and, if that is allowed here, has its repo built again. */
   quarantine(shardId: string, reason: string): void {
     if (this.#quarantined.has(shardId)) return;
     this.#quarantined.add(shardId);
@@ -271,13 +288,14 @@ export class Indexer {
     );
     this.#options.log.error('shard quarantined', { shardId, reason, repo: repo?.record.name });
     this.publish();
-    if (repo === undefined) return;
-    this.#rebuilds = this.#rebuilds.then(() => this.indexAll([repo.record], true)).catch(() => {});
+    if (repo === undefined || !this.#options.isOwner) return;
+    this.indexAll([repo.record], false, this.#stop.signal).catch(() => {});
   }
 
-  /** Ends when no rebuild of a quarantined shard is under way. */
-  async settle(): Promise<void> {
-    await this.#rebuilds;
+  /** Stops rebuilds of quarantined shards; resolves when no job is under way. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the index is being closed'));
+    await this.#lastJob.catch(() => {});
   }
 }
 
@@ -321,7 +339,9 @@ function withSource(state: State, probed: ProbedSource): { state: State; record:
 
 /** Everything that makes docs come out differently: the source, the filters, the format. */
 function fingerprintOf(source: string, filters: FilterSettings): string {
-  return JSON.stringify([source, FORMAT_VERSION, filters]);
+  const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
+  const parts = [source, FORMAT_VERSION, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
+  return JSON.stringify(parts);
 }
 
 function sizesOf(

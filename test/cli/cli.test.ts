@@ -176,7 +176,7 @@ void test('a closed pipe ends quietly with 0', async () => {
 });
 
 void test('variables: the flag wins, an empty one counts as unset', async () => {
-  const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_CONFIG: '' };
+  const env = { TRAWL_DATA_DIR: 'from-env', TRAWL_LOG_LEVEL: '' };
   const variable = await trawl(['search', 'b'], env);
   assert.match(variable.stderr, /"dataDir":"from-env"/);
   const flag = await trawl(['search', '--data-dir', 'flag', 'b'], env);
@@ -245,7 +245,7 @@ void test('version: three lines; the real entry tells the product version', asyn
 });
 
 void test('serve: greets, takes the default source, ends with 0 on SIGTERM', async () => {
-  const args = ['serve', '--default-source', '/checkout', '--port', '0', '--no-watch'];
+  const args = ['serve', '--default-source', '/checkout', '--port', '0'];
   const child = start(args, { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_WORKERS: '3' });
   const outcome = finished(child);
   child.stderr.on('data', (data: Buffer) => {
@@ -265,7 +265,6 @@ void test('serve: greets, takes the default source, ends with 0 on SIGTERM', asy
     host: '127.0.0.1',
     port: 0,
     isAnonymous: true,
-    isWatching: false,
   });
 });
 

@@ -1,4 +1,4 @@
-// `trawl index [PATH_OR_GIT_URL...]`: builds the index and ends.
+// `trawl index [PATH...]`: builds the index and ends.
 
 import type { Command } from 'commander';
 import { EXIT_ERROR, EXIT_OK } from '../context.ts';
@@ -69,7 +69,7 @@ export function addIndexCommand(program: Command, context: CliContext): void {
       'Indexes the given sources, or without arguments everything configured, and ends.\n' +
         'Exit code: 0 all indexed, 2 a source failed.',
     )
-    .argument('[source...]', 'paths of repositories or folders, or git URLs')
+    .argument('[source...]', 'paths of git repositories or folders')
     .option('--repo <name>', 'only the repository of this name')
     .option('--force', 'build again even if nothing changed')
     .option('--json', 'results as one JSON object a line');
@@ -77,7 +77,7 @@ export function addIndexCommand(program: Command, context: CliContext): void {
   addCommonOptions(command);
   addExamples(command, [
     'trawl index .',
-    'trawl index --mode commits ~/src/linux https://host/tools.git',
+    'trawl index --mode commits ~/src/linux /srv/git/tools.git',
     'trawl index --force --json --repo github.com/owner/name',
   ]);
   command.action((sources: string[], flags: IndexFlags) => runIndex(sources, flags, context));

@@ -1,4 +1,4 @@
-// `trawl serve [PATH_OR_GIT_URL...]`: runs the daemon until a signal ends it.
+// `trawl serve [PATH...]`: runs the daemon until a signal ends it.
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
@@ -18,7 +18,6 @@ interface ServeFlags extends CommonFlags {
   readonly port: number;
   readonly baseUrl?: string;
   readonly anonymous?: boolean;
-  readonly watch: boolean;
   readonly workers?: number;
   /** Source for a call without sources; `npm start` passes the checkout. */
   readonly defaultSource?: string;
@@ -28,7 +27,7 @@ const SIGNAL_EXIT = { SIGINT: 130, SIGTERM: 143 } as const;
 
 function serveOptions(sources: string[], flags: ServeFlags, context: CliContext): ServeOptions {
   const isAnonymous = flags.anonymous ?? readBoolean(context.env, 'TRAWL_ANONYMOUS_ACCESS');
-  const isDefault = sources.length === 0 && flags.config === undefined;
+  const isDefault = sources.length === 0;
   return {
     ...commonOptions(flags),
     ...modeOption(flags),
@@ -38,7 +37,6 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
     host: flags.host,
     port: flags.port,
     isAnonymous: isAnonymous ?? false,
-    isWatching: flags.watch,
   };
 }
 
@@ -105,7 +103,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
     .command('serve')
     .summary('run the daemon')
     .description('Indexes the given sources and answers searches over HTTP until it is stopped.')
-    .argument('[source...]', 'paths of repositories or folders, or git URLs')
+    .argument('[source...]', 'paths of git repositories or folders')
     .addOption(
       new Option('--port <number>', 'port to listen on, 0 for any free one')
         .env('TRAWL_PORT')
@@ -117,7 +115,6 @@ export function addServeCommand(program: Command, context: CliContext): void {
     )
     .addOption(new Option('--base-url <url>', 'public address').env('TRAWL_BASE_URL'))
     .option('--anonymous', 'let everybody search (env: TRAWL_ANONYMOUS_ACCESS)')
-    .option('--no-watch', 'do not index again when files change')
     .addOption(
       new Option('--workers <count>', 'engine threads (default: number of cores)')
         .env('TRAWL_WORKERS')
@@ -129,7 +126,7 @@ export function addServeCommand(program: Command, context: CliContext): void {
   addExamples(command, [
     'trawl serve .',
     'trawl serve --port 3001 --anonymous ~/src/linux',
-    'trawl serve --mode commits /srv/git/tools.git https://host/name.git',
+    'trawl serve --mode commits ~/src/linux /srv/git/tools.git',
   ]);
   command.action((sources: string[], flags: ServeFlags) =>
     runServe(serveOptions(sources, flags, context), context),

@@ -1,0 +1,195 @@
+// The command line and the daemon as child processes, for end-to-end tests: the real `trawl` with its own
+// environment, a free port, and real HTTP. Processes that a test leaves behind are killed at its end.
+
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createServer } from 'node:net';
+import { after } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { SearchResponse } from '../../daemon/cli/services.ts';
+
+export const MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
+
+export interface Outcome {
+  /** Undefined: ended by a signal. */
+  readonly code: number | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface StartOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const children = new Set<ChildProcess>();
+
+after(() => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** A running child and what it has written so far. */
+export class Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Outcome>;
+  stdout = '';
+  stderr = '';
+  #onText = new Set<() => void>();
+
+  constructor(command: string, args: readonly string[], options: StartOptions) {
+    this.child = spawn(command, args, {
+      cwd: options.cwd ?? '/',
+      env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    children.add(this.child);
+    this.child.stdout?.on('data', (data: Buffer) => this.#add('stdout', data));
+    this.child.stderr?.on('data', (data: Buffer) => this.#add('stderr', data));
+    this.ended = new Promise((resolve, reject) => {
+      this.child.on('error', reject);
+      this.child.on('close', (code) => {
+        children.delete(this.child);
+        resolve({ code: code ?? undefined, stdout: this.stdout, stderr: this.stderr });
+        for (const listener of this.#onText) listener();
+      });
+    });
+  }
+
+  #add(stream: 'stdout' | 'stderr', data: Buffer): void {
+    this[stream] += data.toString();
+    for (const listener of this.#onText) listener();
+  }
+
+  /** Waits until standard error has matched `count` times. Errors: the process ends before. */
+  async until(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
+    const all = new RegExp(pattern.source, `${pattern.flags.replace('g', '')}g`);
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = [...this.stderr.matchAll(all)];
+        const isOver = this.child.exitCode !== null || this.child.signalCode !== null;
+        if (found.length < count && !isOver) return;
+        this.#onText.delete(look);
+        const last = found[count - 1];
+        if (last !== undefined) resolve(last);
+        else reject(new Error(`ended before ${String(pattern)}:\n${this.stderr}`));
+      };
+      this.#onText.add(look);
+      look();
+    });
+  }
+
+  /** Ends it and waits until it is gone. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Outcome> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** Starts `trawl` with these arguments. */
+export function startTrawl(args: readonly string[], options: StartOptions = {}): Running {
+  return new Running(process.execPath, [MAIN, ...args], options);
+}
+
+/** Runs `trawl` to its end. */
+export function trawl(args: readonly string[], options: StartOptions = {}): Promise<Outcome> {
+  return startTrawl(args, options).ended;
+}
+
+/** A daemon that listens. */
+export interface Served {
+  readonly url: string;
+  readonly process: Running;
+}
+
+/** Starts `trawl serve` on a free port; resolves once it listens. */
+export async function serve(
+  dataDir: string,
+  sources: readonly string[],
+  options: StartOptions & { readonly flags?: readonly string[] } = {},
+): Promise<Served> {
+  const flags = ['--port', '0', '--data-dir', dataDir, ...(options.flags ?? [])];
+  const running = startTrawl(['serve', ...flags, ...sources], options);
+  const [, url] = await running.until(/^Serving on (\S+)$/m);
+  return { url: url ?? '', process: running };
+}
+
+/** As `serve`; resolves once `jobs` indexing jobs have ended. */
+export async function serveIndexed(
+  dataDir: string,
+  sources: readonly string[],
+  options: StartOptions & { readonly flags?: readonly string[] } = {},
+): Promise<Served> {
+  const served = await serve(dataDir, sources, options);
+  await jobsEnded(served, sources.length);
+  return served;
+}
+
+/** Waits until the daemon has reported this many jobs since its start. */
+export async function jobsEnded({ process: running }: Served, count: number): Promise<void> {
+  await running.until(/ repo indexed | indexing failed /, count);
+}
+
+export interface Answer<Body> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Body;
+}
+
+/** GET, parsed as JSON. */
+export async function get<Body>(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer<Body>> {
+  const answer = await fetch(url, { headers });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
+}
+
+/** POST /api/search with `matches` 1000 unless the request says otherwise. */
+export async function post<Body = SearchResponse>(
+  url: string,
+  request: object,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Answer<Body>> {
+  const answer = await fetch(`${url}/api/search`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ matches: 1000, ...request }),
+    ...(signal === undefined ? {} : { signal }),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
+  return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
+}
+
+/** The answer to a query that must succeed. */
+export async function search(
+  url: string,
+  query: string,
+  more: object = {},
+): Promise<SearchResponse> {
+  const { status, body } = await post(url, { query, ...more });
+  if (status !== 200) throw new Error(`${query}: ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** Paths of the files of an answer, sorted. */
+export function pathsOf(answer: SearchResponse): string[] {
+  return answer.files.map(({ fileName }) => fileName.text).sort();
+}
+
+/** Tries `attempt` until it is true, for as long as the test may take. */
+export async function eventually(attempt: () => Promise<boolean>, pauseMs = 20): Promise<void> {
+  while (!(await attempt())) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+}
+
+/** A port of the loopback address that nothing listens on. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}

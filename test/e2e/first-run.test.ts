@@ -1,0 +1,262 @@
+// First contact: every kind of source a user may point the daemon at, and the mistakes they may make.
+
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { IndexResult } from '../../daemon/cli/services.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { get, pathsOf, post, search, serve, serveIndexed, trawl } from './daemon.ts';
+
+/** A work tree with every kind of file, partly committed. */
+function oddWorktree(): string {
+  const repo = makeRepo({ 'src/plum.txt': 'a plum\n', 'gone.txt': 'plum, deleted on disk\n' });
+  writeFiles(repo, {
+    '.gitignore': 'ignored.txt\n',
+    'ignored.txt': 'plum\n',
+    'untracked.txt': 'plum\n',
+    'empty.txt': '',
+    'binary.bin': Buffer.from('plum\0plum'),
+    'huge.txt': `plum\n${'x'.repeat(2_097_152)}`,
+    'latin.txt': Buffer.from('plum caf\xe9\n', 'latin1'),
+    '.hidden/plum.txt': 'plum\n',
+    'with space & ünï%23.txt': 'plum\n',
+  });
+  writeFileSync(
+    Buffer.concat([Buffer.from(`${repo}/n`), Buffer.from([0xff]), Buffer.from('.txt')]),
+    'plum\n',
+  );
+  symlinkSync('src/plum.txt', path.join(repo, 'link.txt'));
+  symlinkSync('/etc', path.join(repo, 'away'));
+  rmSync(path.join(repo, 'gone.txt'));
+  return repo;
+}
+
+const PLUM_PATHS = [
+  '.hidden/plum.txt',
+  'latin.txt',
+  'link.txt',
+  'n\ufffd.txt',
+  'src/plum.txt',
+  'untracked.txt',
+  'with space & ünï%23.txt',
+];
+
+void test('a work tree: files on disk, what git ignores is left out, unreadable content by name', async () => {
+  const served = await serveIndexed(temporaryFolder(), [oddWorktree()]);
+  const found = await search(served.url, 'plum');
+  assert.deepEqual(pathsOf(found), PLUM_PATHS);
+  assert.equal(found.isSearchExhaustive, true);
+
+  const named = async (query: string): Promise<string | undefined> => {
+    const { files } = await search(served.url, query);
+    assert.equal(files.length, 1, query);
+    assert.deepEqual(files[0]?.chunks, []);
+    return files[0]?.skipReason;
+  };
+  assert.equal(await named('file:huge\\.txt'), 'too_large');
+  assert.equal(await named('file:binary\\.bin'), 'binary');
+  assert.equal(await named('file:empty\\.txt'), undefined);
+  assert.equal(await named('file:away'), undefined);
+  assert.deepEqual(pathsOf(await search(served.url, 'file:gone or file:ignored\\.txt')), []);
+  const { body } = await get<{ indexedAt?: string }[]>(`${served.url}/api/repos`);
+  assert.equal(body.length, 1);
+  assert.ok(body[0]?.indexedAt);
+  assert.equal((await served.process.stop()).code, 0);
+});
+
+void test('bare, mirror, detached, empty, folder: several sources at once', async () => {
+  const folder = temporaryFolder();
+  const origin = makeRepo({ 'a.txt': 'committed plum\n' });
+  for (const kind of ['bare', 'mirror'])
+    git(folder, 'clone', '-q', `--${kind}`, origin, `${kind}.git`);
+  git(folder, 'clone', '-q', origin, 'detached');
+  git(path.join(folder, 'detached'), 'checkout', '-q', '--detach');
+  git(folder, 'init', '-q', 'empty');
+  git(folder, 'init', '-q', '--bare', 'empty.git');
+  writeFiles(folder, {
+    'plain/b.txt': 'plum in a folder\n',
+    'plain/.gitignore': 'no\n',
+    'plain/no': 'plum\n',
+  });
+  mkdirSync(path.join(folder, 'nothing'));
+  const names = ['bare.git', 'mirror.git', 'detached', 'empty', 'empty.git', 'plain', 'nothing'];
+  const served = await serveIndexed(
+    temporaryFolder(),
+    names.map((name) => path.join(folder, name)),
+  );
+  const found = await search(served.url, 'plum');
+  const places = found.files.map(({ repository, fileName }) => `${repository}:${fileName.text}`);
+  const expected = ['bare.git:a.txt', 'detached:a.txt', 'mirror.git:a.txt', 'plain:b.txt'];
+  assert.deepEqual(
+    places.sort(),
+    expected.map((place) => `local/${place}`),
+  );
+  assert.equal(found.isSearchExhaustive, true);
+  const { body } = await get<{ repoName: string; indexedAt?: string }[]>(`${served.url}/api/repos`);
+  assert.deepEqual(
+    body.map(({ repoName }) => repoName),
+    names.map((name) => `local/${name}`).sort(),
+  );
+  assert.ok(body.every(({ indexedAt }) => indexedAt !== undefined));
+  await served.process.stop();
+});
+
+void test('the same source given twice, in several spellings, is one repo and one job', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const spellings = [repo, `${repo}/`, `${repo}/.`, `file://${repo}`];
+  const { code, stdout } = await trawl([
+    'index',
+    '--json',
+    '--data-dir',
+    temporaryFolder(),
+    ...spellings,
+  ]);
+  assert.equal(code, 0);
+  assert.equal(stdout.trim().split('\n').length, 1, stdout);
+});
+
+void test('two repos with the same folder name and content get names and shards of their own', async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { 'a/app/f.txt': 'plum\n', 'b/app/f.txt': 'plum\n' });
+  const sources = ['a', 'b'].map((name) => path.join(folder, name, 'app'));
+  const served = await serveIndexed(temporaryFolder(), sources);
+  const repos = (await search(served.url, 'plum')).files.map(({ repository }) => repository);
+  assert.equal(new Set(repos).size, 2, repos.join());
+  await served.process.stop();
+});
+
+void test('the data directory inside a source is no part of it, its secret least of all', async () => {
+  const key = `svk_${'a'.repeat(64)}`;
+  const env = { TRAWL_OWNER_EMAIL: 'a@example.com', TRAWL_OWNER_API_KEY: key };
+  for (const makeSource of [
+    () => makeRepo({ 'a.txt': 'plum\n' }),
+    () => {
+      const folder = temporaryFolder();
+      writeFiles(folder, { 'a.txt': 'plum\n' });
+      return folder;
+    },
+  ]) {
+    const source = makeSource();
+    const first = await serveIndexed('.trawl', ['.'], { cwd: source, env });
+    await first.process.stop();
+    assert.ok(existsSync(path.join(source, '.trawl', 'secret')));
+    const served = await serveIndexed('.trawl', ['.'], { cwd: source, env });
+    assert.match(served.process.stderr, /isUnchanged=true/);
+    const headers = { authorization: `Bearer ${key}` };
+    const { body } = await post(served.url, { query: 'file:t or file:s' }, headers);
+    assert.deepEqual(pathsOf(body), ['a.txt']);
+    const repo = body.files[0]?.repository ?? '';
+    const secret = await get(`${served.url}/api/source?repo=${repo}&path=.trawl/secret`, headers);
+    assert.equal(secret.status, 404);
+    await served.process.stop();
+  }
+});
+
+void test('the data directory is private, and shared by no second daemon', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const dataDir = path.join(temporaryFolder(), 'deep', 'data');
+  const served = await serveIndexed(dataDir, [repo]);
+  assert.equal(statSync(dataDir).mode & 0o777, 0o700);
+  for (const command of [['serve', '--port', '0'], ['index']]) {
+    const { code, stderr } = await trawl([...command, '--data-dir', dataDir, repo]);
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`in use by process ${String(served.process.child.pid)}`));
+  }
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
+  await served.process.stop();
+  assert.equal(readdirSync(dataDir).includes('lock'), false);
+});
+
+void test('sources that cannot be served: exit 2 and a message that names them', async () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'file.txt');
+  writeFileSync(file, 'plum\n');
+  const cases: [string, RegExp][] = [
+    [path.join(folder, 'no-such'), /no-such: does not exist/],
+    [file, /file\.txt: not a directory/],
+    ['https://host.example/name.git', /https:\/\/host\.example\/name\.git: .*clone it/],
+    ['git@host.example:name.git', /git@host\.example:name\.git: .*clone it/],
+  ];
+  for (const [source, message] of cases) {
+    for (const command of [['serve', '--port', '0'], ['index']]) {
+      const { code, stdout, stderr } = await trawl([
+        ...command,
+        '--data-dir',
+        path.join(folder, 'data'),
+        source,
+      ]);
+      assert.equal(code, 2, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr, message);
+      assert.doesNotMatch(stderr, /\n\s+at /);
+    }
+  }
+  const commits = await trawl([
+    'index',
+    '--mode',
+    'commits',
+    '--data-dir',
+    path.join(folder, 'data'),
+    folder,
+  ]);
+  assert.equal(commits.code, 2);
+  assert.match(commits.stderr, /folder without git has no commits/);
+});
+
+void test('--mode commits indexes what HEAD names, not the disk', async () => {
+  const repo = makeRepo({ 'a.txt': 'old plum\n' });
+  writeFiles(repo, { 'a.txt': 'new plum\n', 'b.txt': 'plum\n' });
+  const served = await serve(temporaryFolder(), [repo], { flags: ['--mode', 'commits'] });
+  await served.process.until(/ repo indexed /);
+  const { files } = await search(served.url, 'plum');
+  assert.deepEqual(
+    files.map(({ chunks }) => chunks[0]?.content),
+    ['old plum\n'],
+  );
+  await served.process.stop();
+});
+
+void test('an unreadable file is left out and named in the log; the rest is indexed', async (t) => {
+  if (process.getuid?.() === 0) {
+    t.skip('root reads everything');
+    return;
+  }
+  const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n' });
+  const { chmodSync } = await import('node:fs');
+  chmodSync(path.join(repo, 'b.txt'), 0);
+  const served = await serveIndexed(temporaryFolder(), [repo]);
+  assert.match(served.process.stderr, /file left out.*b\.txt/);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
+  await served.process.stop();
+});
+
+void test('one source that fails does not keep the others from being indexed', async () => {
+  const [good, bad] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'plum\n' })];
+  const dataDir = temporaryFolder();
+  const flags = ['--data-dir', dataDir, '--json', '--mode', 'commits'];
+  assert.equal((await trawl(['index', ...flags, good, bad])).code, 0);
+  commitAll(bad, 'second');
+  rmSync(path.join(bad, '.git', 'objects'), { recursive: true });
+  mkdirSync(path.join(bad, '.git', 'objects'));
+  const { code, stdout } = await trawl(['index', ...flags]);
+  assert.equal(code, 2);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
+  const results = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as IndexResult);
+  assert.deepEqual(
+    results.map(({ state }) => state),
+    ['COMPLETED', 'FAILED'],
+  );
+  assert.ok(results[1]?.error);
+});

@@ -1,0 +1,291 @@
+// What survives: kill -9 at any moment of a build and while serving, shard files that are damaged or gone.
+
+import assert from 'node:assert/strict';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import type { SearchResponse } from '../../daemon/cli/services.ts';
+import {
+  HEADER_SECTIONS_OFFSET,
+  SECTION_BLOCKS,
+  SECTION_KIND_OFFSET,
+  SECTION_ROW_SIZE,
+  SECTION_START_OFFSET,
+} from '../../core/shared/format.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import {
+  eventually,
+  get,
+  jobsEnded,
+  pathsOf,
+  search,
+  serve,
+  serveIndexed,
+  startTrawl,
+  trawl,
+} from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+interface Ready {
+  readonly shards: number;
+  readonly quarantinedShards: number;
+}
+
+function shardFiles(dataDir: string): string[] {
+  const folder = path.join(dataDir, 'shards');
+  return readdirSync(folder).map((name) => path.join(folder, name));
+}
+
+async function ready({ url }: Served): Promise<Ready> {
+  return (await get<Ready>(`${url}/api/ready`)).body;
+}
+
+/** Enough files that a build takes a while. */
+function manyFiles(word: string): Record<string, string> {
+  const line = (i: number): string => `${word} ${'abcdefgh'.repeat(20)} ${String(i * 7919)}\n`;
+  return Object.fromEntries(
+    Array.from({ length: 600 }, (_, i) => [
+      `d${String(i % 20)}/f${String(i)}.txt`,
+      Array.from({ length: 60 }, (_unused, j) => line(i * 60 + j)).join(''),
+    ]),
+  );
+}
+
+/** Flips a byte of the table of blocks, which is checked when a shard is opened. */
+function damageTables(file: string): void {
+  const bytes = readFileSync(file);
+  let row = Number(HEADER_SECTIONS_OFFSET);
+  while (bytes.readUInt32LE(row + Number(SECTION_KIND_OFFSET)) !== Number(SECTION_BLOCKS))
+    row += Number(SECTION_ROW_SIZE);
+  const start = bytes.readUInt32LE(row + Number(SECTION_START_OFFSET));
+  flipByte(file, start, bytes);
+}
+
+function flipByte(file: string, offset: number, bytes = readFileSync(file)): void {
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Uint8Array.of((bytes[offset] ?? 0) ^ 0xff), 0, 1, offset);
+  closeSync(handle);
+}
+
+/** A data directory with one repo of one file that holds "plum". */
+async function indexedPlum(): Promise<{ repo: string; dataDir: string; shard: string }> {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const dataDir = temporaryFolder();
+  assert.equal((await trawl(['index', '--data-dir', dataDir, repo])).code, 0);
+  const [shard = ''] = shardFiles(dataDir);
+  return { repo, dataDir, shard };
+}
+
+const MOMENTS: [string, RegExp][] = [
+  ['listing', /^listing /m],
+  ['reading', /^reading /m],
+  ['merging', /^merging /m],
+  ['published', / repo indexed /],
+];
+
+void test(
+  'kill -9 during a build: the last published state stays searchable, no remains',
+  { timeout: 60_000 },
+  async () => {
+    const repo = makeRepo(manyFiles('oldword'));
+    const dataDir = temporaryFolder();
+    assert.equal((await trawl(['index', '--data-dir', dataDir, repo])).code, 0);
+    writeFiles(repo, manyFiles('newword'));
+    for (const [name, moment] of MOMENTS) {
+      const building = startTrawl(['index', '--force', '--data-dir', dataDir, repo]);
+      await building.until(moment);
+      await building.stop('SIGKILL');
+
+      const local = await trawl([
+        'search',
+        '-l',
+        '-n',
+        '100000',
+        '--data-dir',
+        dataDir,
+        'oldword or newword',
+      ]);
+      assert.equal(local.code, 0, name);
+      assert.equal(local.stdout.trim().split('\n').length, 600, name);
+    }
+    const served = await serve(dataDir, [repo]);
+    await jobsEnded(served, 1);
+    const { totalMatchCount } = (await search(served.url, 'newword', { matches: 100_000 })).stats;
+    assert.equal(totalMatchCount, 36_000);
+    assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
+    assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
+    assert.deepEqual(readdirSync(dataDir).sort(), ['.gitignore', 'catalog.json', 'lock', 'shards']);
+    await served.process.stop();
+  },
+);
+
+void test(
+  'kill -9 of the first build ever: the next start is a first start',
+  { timeout: 60_000 },
+  async () => {
+    const repo = makeRepo(manyFiles('plum'));
+    for (const moment of [/^listing /m, /^merging /m]) {
+      const dataDir = temporaryFolder();
+      const first = await serve(dataDir, [repo]);
+      await first.process.until(moment);
+      await first.process.stop('SIGKILL');
+      const served = await serveIndexed(dataDir, [repo]);
+      assert.equal((await search(served.url, 'plum', { matches: 1 })).stats['crashes'], 0);
+      assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
+      await served.process.stop();
+    }
+  },
+);
+
+void test(
+  'kill -9 while serving: nothing is lost, nothing is built again',
+  { timeout: 60_000 },
+  async () => {
+    const { repo, dataDir, shard } = await indexedPlum();
+    const before = statSync(shard);
+    const first = await serveIndexed(dataDir, [repo]);
+    await first.process.stop('SIGKILL');
+    const second = await serve(dataDir, [repo]);
+    assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
+    await jobsEnded(second, 1);
+    assert.match(second.process.stderr, /isUnchanged=true/);
+    assert.equal(statSync(shard).ino, before.ino);
+    await second.process.stop();
+  },
+);
+
+void test(
+  'a damaged shard at start: quarantined, said so, built again, then fine',
+  { timeout: 60_000 },
+  async () => {
+    const { dataDir, shard } = await indexedPlum();
+    const sound = makeRepo(manyFiles('pear'));
+    assert.equal((await trawl(['index', '--data-dir', dataDir, sound])).code, 0);
+    damageTables(shard);
+    assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 1);
+
+    const served = await serve(dataDir, []);
+    const answers: SearchResponse[] = [];
+    await eventually(async () => {
+      answers.push(await search(served.url, 'plum'));
+      return answers.at(-1)?.isSearchExhaustive === true;
+    });
+    assert.match(served.process.stderr, /shard quarantined.*section 4/);
+    assert.deepEqual(pathsOf(answers.at(-1)!), ['a.txt']);
+    for (const answer of answers.slice(0, -1)) {
+      assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
+      assert.equal(answer.stats['shardsSkipped'], 1);
+    }
+    await eventually(async () => (await ready(served)).quarantinedShards === 0);
+    await served.process.stop();
+    assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+  },
+);
+
+void test(
+  'a damaged shard whose source is gone: out of service, reported by everything',
+  { timeout: 60_000 },
+  async () => {
+    const { repo, dataDir, shard } = await indexedPlum();
+    damageTables(shard);
+    rmSync(repo, { recursive: true });
+    const served = await serve(dataDir, []);
+    await served.process.until(/indexing failed/);
+    assert.equal((await ready(served)).quarantinedShards, 1);
+    const answer = await search(served.url, 'plum');
+    assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
+    const local = await trawl(['search', '--data-dir', dataDir, 'plum']);
+    assert.equal(local.code, 1);
+    assert.match(local.stderr, /incomplete: shard_quarantined/);
+    await served.process.stop();
+  },
+);
+
+void test(
+  'a search of the command line never repairs: it only reads',
+  { timeout: 60_000 },
+  async () => {
+    const { dataDir, shard } = await indexedPlum();
+    damageTables(shard);
+    const damaged = readFileSync(shard);
+    const local = await trawl(['search', '--data-dir', dataDir, 'plum']);
+    assert.match(local.stderr, /incomplete: shard_quarantined/);
+    assert.deepEqual(readFileSync(shard), damaged);
+  },
+);
+
+void test(
+  'damaged content: verify names it, a search does not crash',
+  { timeout: 60_000 },
+  async () => {
+    const { dataDir, shard } = await indexedPlum();
+    flipByte(shard, 4096);
+    const verified = await trawl(['verify', '--data-dir', dataDir]);
+    assert.equal(verified.code, 1);
+    assert.match(verified.stdout, new RegExp(path.basename(shard)));
+    const served = await serve(dataDir, []);
+    assert.equal(typeof (await search(served.url, 'plum')).isSearchExhaustive, 'boolean');
+    assert.equal((await served.process.stop()).code, 0);
+  },
+);
+
+void test(
+  'a shard file that is gone or cut short is built again',
+  { timeout: 60_000 },
+  async () => {
+    for (const harm of [
+      rmSync,
+      (file: string) => truncateSync(file, 5000),
+      (file: string) => truncateSync(file, 0),
+    ]) {
+      const { repo, dataDir, shard } = await indexedPlum();
+      harm(shard);
+      const served = await serve(dataDir, [repo]);
+      await eventually(async () => pathsOf(await search(served.url, 'plum')).length === 1);
+      await eventually(async () => (await ready(served)).quarantinedShards === 0);
+      assert.ok(existsSync(shardFiles(dataDir)[0] ?? ''));
+      await served.process.stop();
+      assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+    }
+  },
+);
+
+void test(
+  'a catalog that is no catalog: exit 2 and its path, no stack',
+  { timeout: 60_000 },
+  async () => {
+    const { repo, dataDir } = await indexedPlum();
+    truncateSync(path.join(dataDir, 'catalog.json'), 20);
+    const { code, stderr } = await trawl(['serve', '--port', '0', '--data-dir', dataDir, repo]);
+    assert.equal(code, 2);
+    assert.match(stderr, /catalog\.json is not a catalog/);
+    assert.doesNotMatch(stderr, /\n\s+at /);
+    assert.equal(existsSync(path.join(dataDir, 'lock')), false);
+  },
+);
+
+void test(
+  'kill -9 while shard files are being written: none is left behind',
+  { timeout: 60_000 },
+  async () => {
+    const repo = makeRepo(manyFiles('plum'));
+    const dataDir = temporaryFolder();
+    const building = startTrawl(['index', '--data-dir', dataDir, repo]);
+    const folder = path.join(dataDir, 'shards');
+    await eventually(async () => existsSync(folder) && readdirSync(folder).length > 0, 1);
+    await building.stop('SIGKILL');
+    const served = await serveIndexed(dataDir, [repo]);
+    assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
+    await served.process.stop();
+  },
+);

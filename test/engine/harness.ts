@@ -1,0 +1,249 @@
+// Real shards of docs that a test makes up, opened and searched by the real code: built in memory
+// (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
+// release build of the core, by one searcher and a pool of threads.
+
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HEADER_SIZE } from '../../core/shared/format.ts';
+import { mergeStripes, StripeBuilder } from '../../daemon/engine/builder.ts';
+import { compileCore } from '../../daemon/engine/core.ts';
+import { SearchPool } from '../../daemon/engine/pool.ts';
+import { Searcher } from '../../daemon/engine/searcher.ts';
+import type { SpaceOptions } from '../../daemon/engine/space.ts';
+import { buildRepo } from '../../daemon/ingest/build.ts';
+import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { search, type SearchRequest } from '../../daemon/search/service.ts';
+import { type LiveShard, SnapshotKeeper } from '../../daemon/search/snapshot.ts';
+import { writeShard } from '../../daemon/shards/writer.ts';
+
+export type Build = 'debug' | 'release';
+
+const modules = new Map<Build, Promise<WebAssembly.Module>>();
+
+/** The core as it was built; compiled once for each build and process. */
+export function coreModule(build: Build): Promise<WebAssembly.Module> {
+  const known = modules.get(build) ?? compileCore(wasmFile(build));
+  modules.set(build, known);
+  return known;
+}
+
+export function wasmFile(build: Build): string {
+  return fileURLToPath(new URL(`../../core.${build}.wasm`, import.meta.url));
+}
+
+/** A folder that is gone when the process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-engine-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface TestDoc {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly language?: string;
+  readonly tier?: number;
+  /** A doc that is indexed by name only. */
+  readonly skipReason?: number;
+}
+
+export interface TestRepo {
+  readonly repoId: number;
+  readonly name: string;
+  /** The docs of each of its shards. */
+  readonly shards: readonly (readonly TestDoc[])[];
+}
+
+export function repoRecord(repoId: number, name: string): RepoRecord {
+  return {
+    repoId,
+    name,
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind: 'folder', path: '/' },
+    defaultRevision: 'HEAD',
+  };
+}
+
+let builder: { module: WebAssembly.Module; builder: StripeBuilder } | undefined;
+let fileCount = 0;
+
+/** The builder of a module, kept: it reserves much address space. */
+export function builderOf(module: WebAssembly.Module): StripeBuilder {
+  if (builder?.module !== module) builder = { module, builder: new StripeBuilder(module) };
+  return builder.builder;
+}
+
+/** Writes a shard of these docs into `folder`; equal contents are stored once. */
+export function buildShard(
+  module: WebAssembly.Module,
+  folder: string,
+  repo: { repoId: number; name: string },
+  docs: readonly TestDoc[],
+): LiveShard {
+  const target = builderOf(module);
+  const blobIds = new Map<string, number>();
+  target.begin();
+  for (const { bytes, skipReason } of docs) {
+    const key = Buffer.from(bytes).toString('latin1');
+    if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
+    if (target.add(bytes, 0) !== 'added') throw new Error('the test shard is too large');
+    blobIds.set(key, blobIds.size);
+  }
+  const { content, stripes } = target.close();
+  const { blobs, blocks } = target.rows(0, 0, 0);
+  const shardId = (++fileCount).toString(16).padStart(16, '0');
+  const file = path.join(folder, `${shardId}.shard`);
+  writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
+  const parts = stripes.map((stripe) => {
+    const copy = stripe.slice();
+    return { size: copy.length, read: (to: Uint8Array): void => to.set(copy) };
+  });
+  const shardDocs = docs.map((doc) => ({
+    path: Buffer.from(doc.path),
+    blobId:
+      doc.skipReason === undefined
+        ? blobIds.get(Buffer.from(doc.bytes).toString('latin1'))
+        : undefined,
+    size: doc.bytes.length,
+    language: doc.language ?? '',
+    skipReason: doc.skipReason ?? 0,
+    tier: doc.tier ?? 0,
+  }));
+  const tables = {
+    repoId: repo.repoId,
+    repoName: repo.name,
+    docs: shardDocs,
+    blobs,
+    blobHashes: new Uint8Array(blobIds.size * 20),
+    hashSize: 20,
+    blocks,
+    contentSize: content.length,
+  };
+  writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
+  return { shardId, path: file, size: statSync(file).size, repoId: repo.repoId, docCount: docs.length };
+}
+
+/** Writes the docs below a folder and has it indexed by the real ingest. */
+export async function buildFromDisk(
+  module: WebAssembly.Module,
+  folder: string,
+  repo: { repoId: number; name: string },
+  docs: readonly TestDoc[],
+): Promise<LiveShard[]> {
+  const source = mkdtempSync(path.join(folder, 'source-'));
+  for (const doc of docs) {
+    mkdirSync(path.dirname(path.join(source, doc.path)), { recursive: true });
+    writeFileSync(path.join(source, doc.path), doc.bytes);
+  }
+  const { shards } = await buildRepo({
+    module,
+    spec: { kind: 'folder', path: source },
+    repoId: repo.repoId,
+    repoName: repo.name,
+    filters: { maxFileSize: 64 << 20, maxTrigramCount: 1 << 21, alwaysIndexFilePatterns: [] },
+    folder,
+    workers: 2,
+  });
+  return shards.map((shard) => ({
+    shardId: (++fileCount).toString(16).padStart(16, '0'),
+    path: shard.path,
+    size: shard.size,
+    repoId: repo.repoId,
+    docCount: shard.docCount,
+  }));
+}
+
+export interface Location {
+  readonly byteOffset: number;
+  readonly lineNumber: number;
+  readonly column: number;
+}
+export interface Range {
+  readonly start: Location;
+  readonly end: Location;
+}
+export interface FileResult {
+  readonly fileName: { readonly text: string; readonly matchRanges: readonly Range[] };
+  readonly repository: string;
+  readonly language: string;
+  readonly content?: string;
+  readonly skipReason?: string;
+  readonly chunks: readonly {
+    readonly content: string;
+    readonly contentStart: Location;
+    readonly matchRanges: readonly Range[];
+    readonly symbols: readonly unknown[];
+  }[];
+}
+export interface SearchAnswer {
+  readonly stats: Readonly<Record<string, number>>;
+  readonly files: readonly FileResult[];
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+export interface EngineOptions extends SpaceOptions {
+  readonly workers?: number;
+  readonly timeoutMs?: number;
+  readonly onDeath?: (error: Error) => void;
+}
+
+const DEFAULTS: Omit<SearchRequest, 'query'> = {
+  matches: 1_000_000,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+/** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it. */
+export class Engine {
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly snapshots: SnapshotKeeper;
+  readonly failures: string[] = [];
+  #timeoutMs: number;
+
+  constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
+    const { workers = 1, timeoutMs = 0, onDeath, ...space } = options;
+    this.#timeoutMs = timeoutMs;
+    this.searcher = new Searcher(module, space);
+    this.pool = new SearchPool({ module, workers, ...space, ...(onDeath ? { onDeath } : {}) });
+    this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
+  }
+
+  /** Opens these shards instead of those before. */
+  publish(shards: readonly LiveShard[], repos: readonly RepoRecord[]): void {
+    const refused = this.snapshots.publish({ shards, repos, quarantined: [] });
+    if (refused[0] !== undefined) throw refused[0];
+  }
+
+  async search(
+    query: string,
+    request: Partial<SearchRequest> = {},
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<SearchAnswer> {
+    const { json } = await search(
+      {
+        searcher: this.searcher,
+        pool: this.pool,
+        snapshots: this.snapshots,
+        timeoutMs: this.#timeoutMs,
+        onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
+      },
+      { ...DEFAULTS, ...request, query },
+      { signal, baseUrl: 'http://localhost' },
+    );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+    return JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
+  }
+
+  close(): Promise<void> {
+    return this.pool.close();
+  }
+}

@@ -1,0 +1,178 @@
+// The search engine in a few lines: reads every doc, decodes it to code points, tries every position. Made
+// from API.md 6 and 9 alone and of nothing but the query's tree, so that it can be checked by reading.
+// Knows the literal forms only: text, file: with optional anchors, lang:, repo:. Ranges are in bytes.
+
+import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
+import type { QueryNode } from '../../daemon/query/tree.ts';
+
+export interface BruteDoc {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly language: string;
+  readonly repo: string;
+}
+export type ByteRange = readonly [start: number, end: number];
+/** A doc that matches; `isByName`: the ranges are of its path. */
+export interface BruteMatch {
+  readonly doc: BruteDoc;
+  readonly ranges: readonly ByteRange[];
+  readonly isByName: boolean;
+  /** Leaves that hold, and all leaves, under no negation. */
+  readonly share: readonly [active: number, all: number];
+}
+
+const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const decoded = new WeakMap<Uint8Array, Point[]>();
+
+/** The code points; a byte that is not part of a well-formed sequence is U+FFFD. Decoded once. */
+function pointsOf(bytes: Uint8Array): Point[] {
+  const known = decoded.get(bytes);
+  if (known !== undefined) return known;
+  const points: Point[] = [];
+  for (let offset = 0; offset < bytes.length; offset += points.at(-1)!.size)
+    points.push({ offset, ...pointAt(bytes, offset) });
+  decoded.set(bytes, points);
+  return points;
+}
+
+function pointAt(bytes: Uint8Array, offset: number): { point: number; size: number } {
+  if (bytes[offset]! < 0x80) return { point: bytes[offset]!, size: 1 };
+  for (const size of [2, 3, 4]) {
+    try {
+      const text = strict.decode(bytes.subarray(offset, offset + size));
+      if (text.length <= 2 && Array.from(text).length === 1 && offset + size <= bytes.length)
+        return { point: text.codePointAt(0)!, size };
+    } catch {
+      continue;
+    }
+  }
+  return { point: REPLACEMENT, size: 1 };
+}
+
+const toPoints = (text: string): number[] => Array.from(text, (one) => one.codePointAt(0)!);
+
+/** All ranges of `text`, from the left, not overlapping; with anchors only those at the ends. */
+function rangesOf(bytes: Uint8Array, text: string, isExact: boolean, at = ''): ByteRange[] {
+  const points = pointsOf(bytes);
+  const wanted = toPoints(text);
+  const ranges: ByteRange[] = [];
+  for (let from = 0; ;) {
+    const found = findPoints(points, wanted, from, isExact);
+    if (found < 0) return ranges;
+    const end = found + wanted.length;
+    const isAnchored =
+      (!at.includes('^') || found === 0) && (!at.includes('$') || end === points.length);
+    if (isAnchored) ranges.push([points[found]!.offset, points[end]?.offset ?? bytes.length]);
+    from = isAnchored ? end : found + 1;
+  }
+}
+
+type Leaf = (doc: BruteDoc, isExact: boolean) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[] };
+
+/** What a leaf says of a doc. Patterns are literal texts, escaped, with `^` and `$` at their ends. */
+function leafOf(node: QueryNode): Leaf {
+  if (node.kind === 'text')
+    return ({ bytes }, isExact) => some('text', rangesOf(bytes, node.text, isExact));
+  if (node.kind === 'value') return ({ language }) => ({ holds: language === node.value });
+  if (node.kind !== 'pattern') throw new Error(`no leaf: ${node.kind}`);
+  const [, start, escaped, end] = /^(\^?)(.*?)(\$?)$/su.exec(node.pattern)!;
+  const text = escaped!.replace(/\\(.)/gsu, '$1');
+  if (node.prefix === 'file')
+    return ({ path }, isExact) =>
+      some('path', rangesOf(Buffer.from(path), text, isExact, `${start}${end}`));
+  return ({ repo }) => ({
+    holds: rangesOf(Buffer.from(repo), text, true, `${start}${end}`).length > 0,
+  });
+}
+
+const some = (kind: 'text' | 'path', ranges: ByteRange[]): ReturnType<Leaf> => ({
+  holds: ranges.length > 0,
+  [kind]: ranges,
+});
+
+/** Whether the tree holds, and what its active leaves found: they and all above them hold, un-negated. */
+function evaluate(node: QueryNode, doc: BruteDoc, isExact: boolean): { holds: boolean; active: ReturnType<Leaf>[]; all: number } {
+  if (node.kind === 'const') return { holds: node.value, active: [], all: 0 };
+  if (node.kind === 'not') return { holds: !evaluate(node.child, doc, isExact).holds, active: [], all: 0 };
+  if (node.kind !== 'and' && node.kind !== 'or') {
+    const leaf = leafOf(node)(doc, isExact);
+    return { holds: leaf.holds, active: leaf.holds ? [leaf] : [], all: 1 };
+  }
+  const parts = node.children.map((child) => evaluate(child, doc, isExact));
+  const holds = node.kind === 'and' ? parts.every((part) => part.holds) : parts.some((part) => part.holds);
+  const active = holds ? parts.flatMap((part) => (part.holds ? part.active : [])) : [];
+  return { holds, active, all: parts.reduce((sum, part) => sum + part.all, 0) };
+}
+
+/** Sorted by start, at equal start the longest first; what overlaps a kept range is dropped. */
+export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
+  let end = 0;
+  return [...ranges]
+    .sort((a, b) => a[0] - b[0] || b[1] - a[1])
+    .filter(([from, to]) => from >= end && ((end = to), true));
+}
+
+/** All docs that match, in the order given. */
+export function bruteSearch(docs: readonly BruteDoc[], query: QueryNode, isExact: boolean): BruteMatch[] {
+  return docs.flatMap((doc) => {
+    const { holds, active, all } = evaluate(query, doc, isExact);
+    if (!holds) return [];
+    const texts = mergeRanges(active.flatMap(({ text = [] }) => text));
+    const paths = mergeRanges(active.flatMap(({ path = [] }) => path));
+    const whole: ByteRange = [0, Buffer.byteLength(doc.path)];
+    const byName = paths.length > 0 ? paths : [whole];
+    const isByName = texts.length === 0;
+    const share = [active.length, all] as const;
+    return [{ doc, ranges: isByName ? byName : texts, isByName, share }];
+  });
+}
+
+export interface BruteLocation {
+  readonly byteOffset: number;
+  readonly lineNumber: number;
+  readonly column: number;
+}
+
+/** Where a byte stands: lines end with LF, columns count code points. */
+export function locate(bytes: Uint8Array, byteOffset: number): BruteLocation {
+  const before = pointsOf(bytes).filter(({ offset }) => offset < byteOffset);
+  const lineStart = before.findLastIndex(({ point }) => point === 10) + 1;
+  const lineNumber = before.filter(({ point }) => point === 10).length + 1;
+  return { byteOffset, lineNumber, column: before.length - lineStart + 1 };
+}
+
+/** Start of each line, and the end of the content. */
+function lineStarts(bytes: Uint8Array): number[] {
+  const starts = [0];
+  for (const [index, byte] of bytes.entries()) if (byte === 10) starts.push(index + 1);
+  if (starts.at(-1) !== bytes.length) starts.push(bytes.length);
+  return starts;
+}
+
+export interface BruteChunk {
+  readonly content: string;
+  readonly start: number;
+  readonly ranges: readonly ByteRange[];
+}
+
+/** The chunks of a doc by line: ranges whose lines, widened by the context, meet stand together. */
+export function chunksOf(bytes: Uint8Array, ranges: readonly ByteRange[], context: number): BruteChunk[] {
+  const groups: { first: number; last: number; ranges: ByteRange[] }[] = [];
+  for (const range of ranges) {
+    const first = locate(bytes, range[0]).lineNumber;
+    const last = bytes.subarray(0, range[1] - 1).filter((byte) => byte === 10).length + 1;
+    const group = groups.at(-1);
+    if (group !== undefined && group.last + context >= first - context) {
+      group.last = Math.max(group.last, last);
+      group.ranges.push(range);
+    } else groups.push({ first, last, ranges: [range] });
+  }
+  const starts = lineStarts(bytes);
+  return groups.map((group) => {
+    const start = starts[Math.max(0, group.first - 1 - context)]!;
+    const end = starts[Math.min(starts.length - 1, group.last + context)]!;
+    const points = pointsOf(bytes).filter(({ offset }) => offset >= start && offset < end);
+    const content = points.map(({ point }) => String.fromCodePoint(point)).join('');
+    return { content, start, ranges: group.ranges };
+  });
+}

@@ -1,0 +1,178 @@
+// Compares an answer of the engine with what the slow search finds: the set of files, every range and its
+// place, chunks, counts, order, and the invariants of API.md 7.3. Throws at the first difference.
+
+import assert from 'node:assert/strict';
+import type { QueryNode } from '../../daemon/query/tree.ts';
+import type { FileResult, Range, SearchAnswer } from '../engine/harness.ts';
+import {
+  type BruteDoc,
+  type BruteMatch,
+  bruteSearch,
+  type ByteRange,
+  chunksOf,
+  locate,
+} from './brute-force.ts';
+
+export interface OracleDoc extends BruteDoc {
+  readonly tier: number;
+}
+
+export interface Asked {
+  readonly query: QueryNode;
+  readonly matches: number;
+  readonly contextLines: number;
+  readonly isCaseSensitive: boolean;
+}
+
+const keyOf = (repo: string, path: string): string => `${repo}\0${path}`;
+const rangeCount = (file: FileResult): number =>
+  file.fileName.matchRanges.length +
+  file.chunks.reduce((sum, { matchRanges }) => sum + matchRanges.length, 0);
+
+/** Checks the whole answer. */
+export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: SearchAnswer): void {
+  const found = bruteSearch(docs, asked.query, asked.isCaseSensitive);
+  const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
+  const total = found.reduce((sum, { ranges }) => sum + ranges.length, 0);
+  checkStats(answer, asked.matches);
+  assert.equal(answer.isSearchExhaustive, total <= asked.matches, 'isSearchExhaustive');
+  for (const file of answer.files) {
+    const match = wanted.get(keyOf(file.repository, file.fileName.text));
+    assert.ok(match, `${file.fileName.text} must not match`);
+    checkFile(file, match, asked, answer.isSearchExhaustive || file !== answer.files.at(-1));
+  }
+  if (!answer.isSearchExhaustive) {
+    assert.deepEqual(answer.incompleteReasons, ['match_limit']);
+    assert.equal(answer.stats['actualMatchCount'], asked.matches);
+    return;
+  }
+  assert.deepEqual(
+    answer.files.map((file) => keyOf(file.repository, file.fileName.text)).sort(),
+    [...wanted.keys()].sort(),
+  );
+  assert.equal(answer.stats['totalMatchCount'], total);
+  assert.equal(answer.stats['fileCount'], found.length);
+  if (!hasFilter(asked.query)) checkOrder(answer, found);
+}
+
+/** The share of a filter that the planner decides alone is none, so the order is left open then. */
+function hasFilter(node: QueryNode): boolean {
+  if (node.kind === 'not') return hasFilter(node.child);
+  if (node.kind === 'and' || node.kind === 'or') return node.children.some(hasFilter);
+  return node.kind === 'value' || (node.kind === 'pattern' && node.prefix === 'repo');
+}
+
+function checkStats({ stats, files, isSearchExhaustive }: SearchAnswer, matches: number): void {
+  const s = (name: string): number => stats[name]!;
+  const ranges = files.reduce((sum, file) => sum + rangeCount(file), 0);
+  assert.equal(s('actualMatchCount'), ranges, 'S1');
+  assert.ok(ranges <= matches, 'S1');
+  assert.ok(ranges <= s('totalMatchCount'), 'S2');
+  assert.ok(s('fileCount') <= s('filesConsidered'), 'S3');
+  assert.ok(s('filesConsidered') <= s('shardFilesConsidered'), 'S3');
+  assert.ok(s('fileCount') <= s('totalMatchCount'), 'S3');
+  assert.ok(s('filesLoaded') <= s('filesConsidered'), 'S4');
+  assert.equal(s('contentBytesLoaded') === 0, s('filesLoaded') === 0, 'S5');
+  assert.ok(files.length <= s('fileCount'), 'S6');
+  assert.ok(s('wait') <= s('duration'), 'S9');
+  assert.ok(s('fileCount') === 0 || s('shardsScanned') + s('crashes') >= 1, 'S10');
+  assert.equal(s('regexpsConsidered'), 0, 'S12');
+  if (!isSearchExhaustive) return;
+  assert.equal(files.length, s('fileCount'), 'S6');
+  assert.equal(s('filesSkipped') + s('shardsSkipped') + s('crashes'), 0, 'S7');
+  assert.equal(s('totalMatchCount'), s('actualMatchCount'), 'S7');
+}
+
+function spans(ranges: readonly Range[]): ByteRange[] {
+  return ranges.map(({ start, end }) => [start.byteOffset, end.byteOffset]);
+}
+
+function checkPlaces(bytes: Uint8Array, ranges: readonly Range[]): void {
+  for (const range of ranges) {
+    assert.deepEqual(range.start, locate(bytes, range.start.byteOffset));
+    assert.deepEqual(range.end, locate(bytes, range.end.byteOffset));
+  }
+}
+
+/** A file whose ranges may be cut shows the first chunks in the engine's order, the last one cut. */
+function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: boolean): void {
+  const { bytes, path, language } = match.doc;
+  assert.equal(file.language, language);
+  if (match.isByName) {
+    assert.equal(file.chunks.length, 0);
+    const count = isWhole ? match.ranges.length : file.fileName.matchRanges.length;
+    assert.deepEqual(spans(file.fileName.matchRanges), match.ranges.slice(0, count));
+    checkPlaces(Buffer.from(path), file.fileName.matchRanges);
+    return;
+  }
+  assert.equal(file.fileName.matchRanges.length, 0);
+  const chunks = chunksOf(bytes, match.ranges, asked.contextLines)
+    .map((chunk) => ({ ...chunk, points: bestPoints(bytes, chunk.ranges) }))
+    .sort((a, b) => b.points - a.points || a.start - b.start);
+  if (isWhole) assert.equal(file.chunks.length, chunks.length);
+  for (const [index, chunk] of file.chunks.entries()) {
+    const full = chunks[index]!;
+    const count = chunk.matchRanges.length;
+    const isCut = !isWhole && index === file.chunks.length - 1 && count < full.ranges.length;
+    const shown = isCut
+      ? chunksOf(bytes, full.ranges.slice(0, count), asked.contextLines)[0]!
+      : full;
+    assert.deepEqual(spans(chunk.matchRanges), shown.ranges);
+    assert.equal(chunk.content, shown.content);
+    assert.deepEqual(chunk.contentStart, locate(bytes, shown.start));
+    assert.deepEqual(chunk.symbols, []);
+    checkPlaces(bytes, chunk.matchRanges);
+  }
+}
+
+const isWordByte = (byte: number | undefined): boolean =>
+  byte !== undefined && /\w/.test(String.fromCharCode(byte));
+
+function contentPoints(bytes: Uint8Array, [start, end]: ByteRange): number {
+  const borders = [start, end].filter(
+    (at) => isWordByte(bytes[at - 1]) !== isWordByte(bytes[at]),
+  ).length;
+  return [0, 50, 500][borders]!;
+}
+
+function bestPoints(bytes: Uint8Array, ranges: readonly ByteRange[]): number {
+  return Math.max(...ranges.map((range) => contentPoints(bytes, range)));
+}
+
+function pathPoints(path: Buffer, [start, end]: ByteRange): number {
+  const base = path.lastIndexOf('/') + 1;
+  const points = contentPoints(path, [start, end]);
+  if (start < base) return points;
+  const edges = (start === base ? 1 : 0) + (end === path.length ? 1 : 0);
+  return points + [4000, 5500, 7000][edges]!;
+}
+
+function scoreOf({ doc, ranges, isByName, share: [active, all] }: BruteMatch): number {
+  const path = Buffer.from(doc.path);
+  const best = isByName
+    ? Math.max(...ranges.map((range) => pathPoints(path, range)))
+    : bestPoints(doc.bytes, ranges);
+  return best * Number(!isByName || active > 0) + (all === 0 ? 0 : Math.floor((400 * active) / all));
+}
+
+/** By score, ordinary docs first, repo name, path; then one doc of another kind may move to place 3. */
+function checkOrder(answer: SearchAnswer, found: readonly BruteMatch[]): void {
+  const tierOf = (match: BruteMatch): number => (match.doc as OracleDoc).tier;
+  const sorted = [...found].sort(
+    (a, b) =>
+      scoreOf(b) - scoreOf(a) ||
+      tierOf(a) - tierOf(b) ||
+      Buffer.compare(Buffer.from(a.doc.repo), Buffer.from(b.doc.repo)) ||
+      Buffer.compare(Buffer.from(a.doc.path), Buffer.from(b.doc.path)),
+  );
+  const extension = ({ doc }: BruteMatch): string => /\.[^./]*$/.exec(doc.path)?.[0] ?? '';
+  const taken = sorted.slice(0, 2).map(extension);
+  const moved = sorted.findIndex((match, place) => place >= 2 && !taken.includes(extension(match)));
+  if (moved >= 2 && scoreOf(sorted[moved]!) >= 0.9 * scoreOf(sorted[2]!))
+    sorted.splice(2, 0, ...sorted.splice(moved, 1));
+  assert.deepEqual(
+    answer.files.map((file) => keyOf(file.repository, file.fileName.text)),
+    sorted.map(({ doc }) => keyOf(doc.repo, doc.path)),
+    'order',
+  );
+}

@@ -1,0 +1,213 @@
+// Random corpora and random queries for the engine's property tests. Alphabets are small so that most
+// queries hit; texts lean towards what an index may get wrong: code points that fold into ASCII, bad bytes,
+// lines longer than a block, blocks that end inside things, equal contents under several paths.
+
+import * as fc from 'fast-check';
+import type { QueryNode } from '../../daemon/query/tree.ts';
+import type { OracleDoc } from './compare.ts';
+
+const ALPHABETS: readonly (readonly string[])[] = [
+  ['a', 'b', 'B', '\n', 'ab'],
+  ['k', 'K', '\u212a', 's', 'S', '\u017f', '\n', '_', ' '],
+  ['σ', 'ς', 'Σ', 'é', 'É', '\u00df', '\u1e9e', '\n', 'a'],
+  ['日', '本', '語', '\n', '\ufffd', '\ufeff', '😀'],
+  ['𐐀', '𐐨', 'İ', 'ı', 'i', 'I', '\r\n', '\t'],
+  ['x', 'y', '\xc3', '\xe2\x84', '\x80', '\xf0\x9f', '\xe2\x84\xaa', '\n'],
+  ['(', ')', '"', '\\', '.', '-', 'or', ' ', '\n', '$', '^'],
+];
+/** Of this alphabet each character is a byte. */
+const BYTES_ALPHABET = 5;
+
+interface Alphabet {
+  readonly pieces: readonly Uint8Array[];
+}
+
+const alphabet: fc.Arbitrary<Alphabet> = fc.nat(ALPHABETS.length - 1).map((index) => ({
+  pieces: ALPHABETS[index]!.map((text) =>
+    Buffer.from(text, index === BYTES_ALPHABET ? 'latin1' : 'utf8'),
+  ),
+}));
+
+function joined({ pieces }: Alphabet, choice: readonly number[]): Uint8Array {
+  return Uint8Array.from(choice.flatMap((index) => [...pieces[index % pieces.length]!]));
+}
+
+/** Small texts, and sometimes one so placed that a block ends inside or beside it. */
+function bytesOf(letters: Alphabet): fc.Arbitrary<Uint8Array> {
+  const choice = fc.array(fc.nat(19), { maxLength: 40 });
+  const small = choice.map((list) => joined(letters, list));
+  const filler = fc.constantFrom('z', 'zzzzzzz\n', '\n', 'zz\r\n');
+  const size = fc.constantFrom(4060, 4080, 4090, 4095, 4096, 8180, 8200, 12290);
+  const around = fc
+    .tuple(choice, filler, size, fc.nat(12), choice)
+    .map(([before, fill, at, shift, after]) => {
+      const start = joined(letters, before);
+      const count = Math.max(0, at - shift - start.length);
+      const middle = Buffer.from(fill.repeat(Math.ceil(count / fill.length)).slice(0, count));
+      return Uint8Array.from([...start, ...middle, ...joined(letters, after)]);
+    });
+  return fc.oneof({ weight: 8, arbitrary: small }, { weight: 1, arbitrary: around });
+}
+
+const FOLDERS = ['', 'src/', 'Test/kK/', 'a/b/', 'ΣΑΣ/'];
+const NAMES = ['main', 'kelvin', 'aaa', 'x', 'ſet', '日本'];
+const EXTENSIONS = ['', '.go', '.py', '.txt', '.GO'];
+const LANGUAGES = ['', 'Go', 'Python'];
+export const REPO_NAMES = ['host/alpha', 'host/beta', 'Other'];
+
+export interface Corpus {
+  readonly docs: readonly OracleDoc[];
+  /** For each doc the number of the shard, within its repo, that holds it. */
+  readonly shardOf: readonly number[];
+}
+
+export const corpusArbitrary: fc.Arbitrary<Corpus> = alphabet
+  .chain((letters) =>
+    fc.array(
+      fc.record({
+        bytes: bytesOf(letters),
+        repeats: fc.constantFrom(1, 1, 1, 2, 3),
+        place: fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(2), fc.nat(1)),
+      }),
+      { minLength: 1, maxLength: 14 },
+    ),
+  )
+  .map((seeds) => {
+    const docs = new Map<string, { doc: OracleDoc; shard: number }>();
+    for (const { bytes, repeats, place } of seeds) {
+      for (let i = 0; i < repeats; i++) {
+        const [folder, name, extension, language, repo, tier, shard] = place;
+        const pick = <T>(list: readonly T[], index: number): T => list[(index + i) % list.length]!;
+        const path = `${pick(FOLDERS, folder)}${pick(NAMES, name)}${pick(EXTENSIONS, extension)}`;
+        const doc = {
+          path,
+          bytes,
+          language: pick(LANGUAGES, language),
+          repo: pick(REPO_NAMES, repo),
+          tier,
+        };
+        docs.set(`${doc.repo}/${path}`, { doc, shard });
+      }
+    }
+    const all = [...docs.values()];
+    return { docs: all.map(({ doc }) => doc), shardOf: all.map(({ shard }) => shard) };
+  });
+
+/** A query as the oracle reads it, and as text for the engine. */
+export interface OracleQuery {
+  readonly tree: QueryNode;
+  readonly isRegexEnabled: boolean;
+  readonly text: string;
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A literal of 1 to 12 code points out of the corpus, or nearly. */
+function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
+  return fc
+    .tuple(
+      fc.nat(),
+      fc.nat(),
+      fc.oneof(fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 12 })),
+      fc.constantFrom('none', 'none', 'upper', 'lower', 'other', 'kelvin'),
+      fc.boolean(),
+    )
+    .map(([which, at, size, change, isFromEnd]) => {
+      const bytes = docs[which % docs.length]!.bytes;
+      // A bad byte is U+FFFD, each by itself: so decode around them byte by byte.
+      const points = Array.from(decoder.decode(bytes));
+      const place = at % Math.max(1, points.length);
+      const start = isFromEnd ? Math.max(0, points.length - size - (at % 4)) : place;
+      const text = points.slice(start, start + size).join('') || 'a';
+      if (change === 'upper') return text.toUpperCase().slice(0, 24);
+      if (change === 'lower') return text.toLowerCase();
+      if (change === 'other') return `${text.slice(0, -1)}k`.replaceAll(/[\ud800-\udfff]/gu, 'q');
+      return change === 'kelvin' ? text.replaceAll('k', '\u212a').replaceAll('s', '\u017f') : text;
+    });
+}
+
+const POSITION = { position: 0 };
+const escapeRegex = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|\/]/gu, '\\$&');
+
+function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
+  const text = literalArbitrary(corpus).map(
+    (value): QueryNode => ({ kind: 'text', text: value, ...POSITION }),
+  );
+  const path = fc
+    .tuple(fc.nat(), fc.nat(), fc.nat(5), fc.constantFrom('', '', '^', '$', '^$'), fc.boolean())
+    .map(([which, at, size, anchors, isSwapped]): QueryNode => {
+      const points = Array.from(corpus.docs[which % corpus.docs.length]!.path);
+      const slice = points.slice(at % points.length, (at % points.length) + size + 1);
+      const part = (anchors === '^$' ? points : slice).join('');
+      const name = isSwapped ? part.toUpperCase() : part;
+      const start = anchors.includes('^') ? '^' : '';
+      const pattern = `${start}${escapeRegex(name)}${anchors.includes('$') ? '$' : ''}`;
+      return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
+    });
+  const repo = fc
+    .constantFrom('host', '^host', 'alpha$', 'a', 'o', 'other', '^Other$')
+    .map((pattern): QueryNode => ({ kind: 'pattern', prefix: 'repo', pattern, ...POSITION }));
+  const language = fc
+    .constantFrom('Go', 'Python')
+    .map((value): QueryNode => ({ kind: 'value', prefix: 'lang', value, ...POSITION }));
+  const constant = fc.boolean().map((value): QueryNode => ({ kind: 'const', value }));
+  return fc.oneof(
+    { weight: 14, arbitrary: text },
+    { weight: 3, arbitrary: path },
+    { weight: 1, arbitrary: repo },
+    { weight: 1, arbitrary: language },
+    { weight: 1, arbitrary: constant },
+  );
+}
+
+function treeArbitrary(corpus: Corpus, depth: number): fc.Arbitrary<QueryNode> {
+  const leaf = leafArbitrary(corpus);
+  if (depth === 0) return leaf;
+  const child = treeArbitrary(corpus, depth - 1);
+  const list = fc
+    .tuple(fc.constantFrom('and', 'or'), fc.array(child, { minLength: 2, maxLength: 3 }))
+    .map(([kind, children]) => ({ kind, children }) as QueryNode);
+  const not = child.map((one): QueryNode => ({ kind: 'not', child: one }));
+  return fc.oneof(
+    { weight: 4, arbitrary: leaf },
+    { weight: 3, arbitrary: list },
+    { weight: 1, arbitrary: not },
+  );
+}
+
+/** A query over the corpus; in regex mode literals may hold newlines. */
+export function queryArbitrary(corpus: Corpus): fc.Arbitrary<OracleQuery> {
+  return treeArbitrary(corpus, 2).map((tree) => {
+    const isRegexEnabled = hasNewline(tree);
+    return { tree, isRegexEnabled, text: printForEngine(tree, isRegexEnabled) };
+  });
+}
+
+function hasNewline(node: QueryNode): boolean {
+  if (node.kind === 'not') return hasNewline(node.child);
+  if (node.kind === 'and' || node.kind === 'or') return node.children.some(hasNewline);
+  return node.kind === 'text' && node.text.includes('\n');
+}
+
+/** The query's text. */
+export function printForEngine(node: QueryNode, isRegexEnabled: boolean): string {
+  const print = (one: QueryNode): string => printForEngine(one, isRegexEnabled);
+  switch (node.kind) {
+    case 'const':
+      return node.value ? '-()' : '()';
+    case 'not':
+      return `-(${print(node.child)})`;
+    case 'and':
+      return `(${node.children.map(print).join(' ')})`;
+    case 'or':
+      return `(${node.children.map(print).join(' or ')})`;
+    case 'text':
+      return isRegexEnabled
+        ? `"${escapeRegex(node.text).replaceAll('\n', '\\n').replaceAll('"', '\\x22')}"`
+        : `"${node.text.replaceAll(/["\\]/gu, '\\$&')}"`;
+    case 'value':
+      return `${node.prefix}:"${node.value}"`;
+    default:
+      return `${node.kind === 'pattern' ? node.prefix : 'c'}:"${node.pattern}"`;
+  }
+}
