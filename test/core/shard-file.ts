@@ -24,7 +24,13 @@ export function writeShardFile(
 ): void {
   const builder = new StripeBuilder(module);
   builder.begin();
-  for (const { content } of docs) builder.add(Buffer.from(content), 0);
+  for (const { content } of docs) {
+    const bytes = Buffer.from(content);
+    const place = builder.stage(bytes);
+    if (place === undefined || builder.add(place, bytes.length, 0) !== 'added') {
+      throw new Error('the test shard is too large');
+    }
+  }
   const batch = builder.close();
   writeFileSync(file, Buffer.concat([new Uint8Array(HEADER_SIZE), batch.content]));
   const tables = {
@@ -43,10 +49,11 @@ export function writeShardFile(
     hashSize: 20,
     contentSize: batch.content.length,
   };
-  const stripes = batch.stripes.map((stripe) => ({
-    size: stripe.length,
-    read: (target: Uint8Array) => target.set(stripe),
-  }));
+  const stripes = batch.stripes.map((stripe, index) => {
+    const path = `${file}.stripe${index}`;
+    writeFileSync(path, stripe);
+    return { path, size: stripe.length };
+  });
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, stripes, onPostings));
   const problem = verifyShardFile(module, file);
   if (problem !== undefined) throw new Error(problem);

@@ -26,11 +26,19 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/ingest': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine', 'daemon/shards'],
   'daemon/search': [
     BASE,
-    ...['daemon/query', 'daemon/repos', 'daemon/engine', 'daemon/shards', 'daemon/ingest'],
+    'daemon/query',
+    'daemon/repos',
+    'daemon/engine',
+    'daemon/shards',
+    'daemon/ingest',
   ],
   'daemon/sync': [
     BASE,
-    ...['daemon/telemetry', 'daemon/repos', 'daemon/shards', 'daemon/ingest', 'daemon/search'],
+    'daemon/telemetry',
+    'daemon/repos',
+    'daemon/shards',
+    'daemon/ingest',
+    'daemon/search',
   ],
   // The endpoints see the rest through interfaces of their own (api/services.ts).
   'daemon/api': ['daemon/config', 'daemon/query', 'daemon/repos'],
