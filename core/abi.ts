@@ -4,7 +4,7 @@
 // mapped over a part of it. Addresses from heapBase() up belong to the host, which hands ranges to the
 // core: arenas, output areas, records. The core owns nothing beyond its static data and never frees.
 //   search: coreInit -> openShard for each shard -> (planBegin -> compile -> bind -> searchUnit* /
-//           renderDoc*) for each request and shard
+//           renderDocs*) for each request and shard
 //   build:  coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
 //           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
 //           mergeStep* -> mergeFinish for each shard
@@ -30,11 +30,10 @@ import { evaluateInit } from './match/evaluate.ts';
 import { compilePlan } from './match/tree.ts';
 import { searchUnit } from './match/search.ts';
 import {
-  isFirstReadByRender as firstReadByRender,
-  renderBytesRead as bytesReadByRender,
-  renderDoc as render,
-  renderedRangeCount as rangesOfRender,
-} from './match/render.ts';
+  renderDocs as render,
+  renderedBytesRead as bytesReadByRender,
+  renderedLoadCount as loadsOfRender,
+} from './match/file-results.ts';
 import {
   builderAddBlob,
   builderBegin,
@@ -154,27 +153,26 @@ function arenaTake(size: usize): usize {
   return arenaAlloc(arena, size, 16);
 }
 
-/** Renders a doc of the bound shard; see match/render.ts. */
-export function renderDoc(
-  docId: u32,
-  rangeMax: u32,
+/** Renders docs of the bound shard as file results; see match/file-results.ts. */
+export function renderDocs(
+  requests: usize,
+  count: u32,
+  links: usize,
   contextLines: u32,
   isWhole: u32,
   out: usize,
   outEnd: usize,
-): i32 {
+): u32 {
   arenaReset(arena, shardStart);
-  return render(arena, docId, rangeMax, contextLines, isWhole, out, outEnd);
+  return render(arena, requests, count, links, contextLines, isWhole, out, outEnd);
 }
-export function renderBytesRead(): f64 {
+/** Bytes of content read beyond what finding the docs took. */
+export function renderedBytesRead(): f64 {
   return bytesReadByRender;
 }
-/** 1: no block of the doc was read before rendering read some. */
-export function isFirstReadByRender(): u32 {
-  return firstReadByRender ? 1 : 0;
-}
-export function renderedRangeCount(): u32 {
-  return rangesOfRender;
+/** Docs of which no block was read before rendering read some. */
+export function renderedLoadCount(): u32 {
+  return loadsOfRender;
 }
 
 export function verifyChecksums(view: usize): i32 {

@@ -87,6 +87,8 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   failStatus = STATUS_OK;
   scratchBitmap = arenaAlloc(arena, BITMAP_SIZE, 16);
   if (scratchBitmap == 0) return STATUS_OUT_OF_MEMORY;
+  // An AND that is ruled out leaves its other children as they are: those of the shard before.
+  for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).isRuledOut = 1;
   const verdict = bindNode(arena, matchRoot);
   if (failStatus != STATUS_OK) return failStatus;
   let status = collectCandidates(arena, verdict);
@@ -657,6 +659,7 @@ function bytesToVerify(blobId: u32): u32 {
   let most: u32 = 0;
   for (let i: u32 = 0; i < textNodeCount; i++) {
     const node = nodeAt(textNodes, i);
+    if (node.isRuledOut) continue;
     if (node.bitmap == 0) return blob.size;
     most = max(most, countBlocksIn(node.bitmap, blob.firstBlock, blob.blockCount));
   }
@@ -689,7 +692,9 @@ function countCandidateBlocks(): f64 {
 
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < textNodeCount; i++) {
-    const bitmap = <usize>nodeAt(textNodes, i).bitmap;
+    const node = nodeAt(textNodes, i);
+    if (node.isRuledOut) continue;
+    const bitmap = <usize>node.bitmap;
     if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;
   }
   return false;

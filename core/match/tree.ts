@@ -102,12 +102,15 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   planChildren = planNodes + <usize>planNodeCount * PLAN_NODE_SIZE;
   planData = planChildren + <usize>planChildCount * 4;
   nodes = arenaAlloc(arena, <usize>planNodeCount * MATCH_NODE_SIZE, 16);
-  const lists = arenaAlloc(arena, <usize>(planNodeCount * 2 + planChildCount) * 4, 8);
+  // Both lists of atoms, the children of AND and OR, and one child for each NOT.
+  const listsSize = <usize>(planNodeCount * 3 + planChildCount) * 4;
+  const lists = arenaAlloc(arena, listsSize, 8);
   if (nodes == 0 || lists == 0) return STATUS_OUT_OF_MEMORY;
   memory.fill(nodes, 0, <usize>planNodeCount * MATCH_NODE_SIZE);
   textNodes = lists;
   pathNodes = lists + <usize>planNodeCount * 4;
   childPtr = pathNodes + <usize>planNodeCount * 4;
+  childEnd = lists + listsSize;
   textNodeCount = 0;
   pathNodeCount = 0;
   positiveLeafCount = 0;
@@ -120,6 +123,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
 }
 
 let childPtr: usize = 0;
+let childEnd: usize = 0;
 
 @inline
 function compiledNode(index: u32): MatchNode {
@@ -149,7 +153,7 @@ function compileNode(arena: Arena, index: u32): i32 {
 }
 
 function linkChild(node: MatchNode, child: u32, index: u32): i32 {
-  if (child >= index) return STATUS_BAD_PLAN;
+  if (child >= index || childPtr + 4 > childEnd) return STATUS_BAD_PLAN;
   node.children = <u32>childPtr;
   node.childCount = 1;
   store<u32>(childPtr, changetype<usize>(compiledNode(child)));
@@ -159,6 +163,7 @@ function linkChild(node: MatchNode, child: u32, index: u32): i32 {
 
 function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): i32 {
   if (first > planChildCount || count > planChildCount - first || count == 0) return STATUS_BAD_PLAN;
+  if (childPtr + ((<usize>count) << 2) > childEnd) return STATUS_BAD_PLAN;
   node.children = <u32>childPtr;
   node.childCount = count;
   for (let i: u32 = 0; i < count; i++) {

@@ -49,6 +49,14 @@ export const MATCH_TIER_SHIFT: u32 = 28;
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
+// A doc to render: in: the doc and the ranges to show; out: the ranges shown and the bytes written.
+export const RENDER_REQUEST_SIZE: u32 = 12;
+export const RENDER_DOC_OFFSET: u32 = 0;
+export const RENDER_RANGES_OFFSET: u32 = 4;
+export const RENDER_SIZE_OFFSET: u32 = 8;
+/** Addresses and sizes of the texts for links; core/match/file-results.ts. */
+export const LINK_TEXTS_SIZE: u32 = 32;
+
 // Counters of one shard's binding and of one unit, f64 each.
 export const BIND_STATS_SIZE: u32 = 64;
 export const BIND_LOOKUPS_OFFSET: u32 = 0;

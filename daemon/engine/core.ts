@@ -20,17 +20,17 @@ export interface CoreExports {
   planCompile(plan: number, size: number): number;
   planBind(view: number, stats: number): number;
   searchUnit(unit: number, out: number, stats: number): number;
-  renderDoc(
-    docId: number,
-    rangeMax: number,
+  renderDocs(
+    requests: number,
+    count: number,
+    links: number,
     contextLines: number,
     isWhole: number,
     out: number,
     outEnd: number,
   ): number;
-  renderBytesRead(): number;
-  isFirstReadByRender(): number;
-  renderedRangeCount(): number;
+  renderedBytesRead(): number;
+  renderedLoadCount(): number;
   builderInit(start: number, end: number): number;
   builderBegin(): void;
   builderAddBlob(start: number, size: number, trigramMax: number): number;

@@ -1,7 +1,7 @@
 // What the pool and its search threads say to each other. A search is drained by all threads together:
 // they claim units through the shared control words and leave their findings in one message each.
 
-import type { RenderedDoc } from './searcher.ts';
+import type { RenderedDocs, RenderOptions, RenderRequest } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
 export interface SearchWorkerData {
@@ -32,9 +32,8 @@ export interface RenderMessage {
   readonly id: number;
   readonly plan: Uint8Array;
   readonly shardId: string;
-  readonly docs: readonly { readonly docId: number; readonly rangeMax: number }[];
-  readonly contextLines: number;
-  readonly isWhole: boolean;
+  readonly requests: readonly RenderRequest[];
+  readonly options: RenderOptions;
 }
 
 export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage;
@@ -81,7 +80,7 @@ export interface SearchDone {
 export interface RenderDone {
   readonly kind: 'renderDone';
   readonly id: number;
-  readonly docs: readonly RenderedDoc[];
+  readonly docs?: RenderedDocs;
   readonly error?: string;
 }
 

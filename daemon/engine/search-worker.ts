@@ -12,7 +12,7 @@ import type {
   SearchWorkerData,
   ToSearchWorker,
 } from './search-messages.ts';
-import { type RenderedDoc, Searcher } from './searcher.ts';
+import { Searcher } from './searcher.ts';
 import { unitMaxOf } from './unit-max.ts';
 import { messageOf } from '../telemetry/caught.ts';
 
@@ -24,9 +24,9 @@ interface RunningSearch {
   readonly drain: Drain;
 }
 
-const { module, options, shards }: SearchWorkerData = workerData;
+const { module, options: spaceOptions, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
-const searcher = new Searcher(module, options);
+const searcher = new Searcher(module, spaceOptions);
 const running: RunningSearch[] = [];
 let sizes = new Map<string, number>();
 
@@ -94,17 +94,16 @@ function finish({ id, drain }: RunningSearch, planError?: string): void {
   tell(planError === undefined ? done : { ...done, planError });
 }
 
-function render(message: RenderMessage): void {
+function render({ id, plan, shardId, requests, options }: RenderMessage): void {
   running[0]?.drain.suspend();
-  const docs: RenderedDoc[] = [];
   try {
-    searcher.setPlan(message.plan);
-    searcher.bind(message.shardId);
-    for (const { docId, rangeMax } of message.docs) {
-      docs.push(searcher.render(docId, rangeMax, message.contextLines, message.isWhole));
-    }
-    tell({ kind: 'renderDone', id: message.id, docs });
+    searcher.setPlan(plan);
+    searcher.bind(shardId);
+    const docs = searcher.render(requests, options);
+    port.postMessage({ kind: 'renderDone', id, docs } satisfies FromSearchWorker, [
+      docs.json.buffer,
+    ]);
   } catch (error) {
-    tell({ kind: 'renderDone', id: message.id, docs: [], error: messageOf(error) });
+    tell({ kind: 'renderDone', id, error: messageOf(error) });
   }
 }

@@ -1,5 +1,5 @@
 // Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
-// bounded calls: bind, one unit, render one doc. Synchronous; the main thread uses one for cheap
+// bounded calls: bind, one unit, render docs. Synchronous; the main thread uses one for cheap
 // queries, each worker has its own. After a trap the searcher replaces the dead space by a new one.
 
 import {
@@ -9,7 +9,9 @@ import {
   BIND_INDEX_BYTES_OFFSET,
   BIND_LOOKUPS_OFFSET,
   BIND_UNITS_OFFSET,
+  LINK_TEXTS_SIZE,
   MATCH_ROW_SIZE,
+  RENDER_REQUEST_SIZE,
   UNIT_CONSIDERED_OFFSET,
   UNIT_CONTENT_BYTES_OFFSET,
   UNIT_LOADED_OFFSET,
@@ -38,14 +40,40 @@ export interface UnitResult {
   readonly matches: number;
 }
 
-/** JSON members of one rendered doc (core/match/render.ts). */
-export interface RenderedDoc {
-  readonly json: Uint8Array;
+/** A doc to render, with the most ranges to show. */
+export interface RenderRequest {
+  readonly docId: number;
+  readonly rangeMax: number;
+}
+
+/** Texts that the links of all docs of a repo share, ready as JSON (core/match/file-results.ts). */
+export interface LinkTexts {
+  /** Page of a doc here up to its path, with the opening quote. */
+  readonly page: string;
+  /** Members that all docs have alike, from a comma on. */
+  readonly members: string;
+  /** Page of a doc at the code host, before and behind its path; empty: there is none. */
+  readonly external: string;
+  readonly externalEnd: string;
+}
+
+export interface RenderOptions {
+  readonly links: LinkTexts;
+  readonly contextLines: number;
+  readonly isWhole: boolean;
+}
+
+/** File results, one JSON object behind the other. */
+export interface RenderedDocs {
+  readonly json: Uint8Array<ArrayBuffer>;
+  /** Bytes of each object. */
+  readonly sizes: readonly number[];
+  /** Ranges that they show together. */
   readonly rangeCount: number;
-  /** Bytes of content read beyond what finding the doc took. */
+  /** Bytes of content read beyond what finding the docs took. */
   readonly contentBytes: number;
-  /** Finding the doc took no look at its content, rendering it did. */
-  readonly isFirstRead: boolean;
+  /** Docs whose content only rendering looked at. */
+  readonly loadCount: number;
 }
 
 /** The plan asks for more memory than a request may use, or names what the core does not know. */
@@ -181,24 +209,58 @@ export class Searcher {
     };
   }
 
-  /** Renders a doc of the bound shard that matches; throws if it does not fit the output area. */
-  render(docId: number, rangeMax: number, contextLines: number, isWhole: boolean): RenderedDoc {
+  /** Renders docs of the bound shard that match; throws if one alone does not fit the output area. */
+  render(requests: readonly RenderRequest[], options: RenderOptions): RenderedDocs {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    const sizes: number[] = [];
+    const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+    while (sizes.length < requests.length) {
+      const done = this.#renderSome(requests.slice(sizes.length), options);
+      if (done.sizes.length === 0) {
+        throw new Error(`doc ${requests[sizes.length]!.docId} does not fit the output area`);
+      }
+      parts.push(done.json);
+      sizes.push(...done.sizes);
+      sums.rangeCount += done.rangeCount;
+      sums.contentBytes += done.contentBytes;
+      sums.loadCount += done.loadCount;
+    }
+    return { json: parts.length === 1 ? parts[0]! : Buffer.concat(parts), sizes, ...sums };
+  }
+
+  #renderSome(requests: readonly RenderRequest[], options: RenderOptions): RenderedDocs {
     const { core, outputStart, outputEnd } = this.#boundSpace();
-    const { exports } = core;
-    const size = exports.renderDoc(
-      docId,
-      rangeMax,
-      contextLines,
-      isWhole ? 1 : 0,
+    const { exports, memory } = core;
+    const rows = new Uint32Array(
+      memory.buffer,
       outputStart,
-      outputEnd,
+      (requests.length * RENDER_REQUEST_SIZE) / 4,
     );
-    if (size < 0) throw new Error(`doc ${docId} could not be rendered: ${statusName(size)}`);
+    for (const [index, { docId, rangeMax }] of requests.entries())
+      rows.set([docId, rangeMax, 0], index * 3);
+    const links = outputStart + rows.byteLength;
+    const out = writeLinks(memory, links, options.links);
+    const { contextLines, isWhole } = options;
+    const count =
+      exports.renderDocs(
+        outputStart,
+        requests.length,
+        links,
+        contextLines,
+        isWhole ? 1 : 0,
+        out,
+        outputEnd,
+      ) >>> 0;
+    const sizes = Array.from({ length: count }, (_, index) => rows[index * 3 + 2]!);
+    const size = sizes.reduce((sum, one) => sum + one, 0);
+    let rangeCount = 0;
+    for (let index = 0; index < count; index++) rangeCount += rows[index * 3 + 1]!;
     return {
-      json: new Uint8Array(core.memory.buffer, outputStart, size).slice(),
-      rangeCount: exports.renderedRangeCount() >>> 0,
-      contentBytes: exports.renderBytesRead(),
-      isFirstRead: exports.isFirstReadByRender() !== 0,
+      json: new Uint8Array(memory.buffer, out, size).slice(),
+      sizes,
+      rangeCount,
+      contentBytes: exports.renderedBytesRead(),
+      loadCount: exports.renderedLoadCount() >>> 0,
     };
   }
 
@@ -212,4 +274,22 @@ export class Searcher {
     for (const file of files) this.#files.delete(file.shardId);
     this.setShards([...this.#files.values(), ...files]);
   }
+}
+
+/** Writes the record of link texts and the texts behind it; returns where they end, a multiple of 16. */
+function writeLinks(memory: WebAssembly.Memory, record: number, links: LinkTexts): number {
+  const words = new Uint32Array(memory.buffer, record, LINK_TEXTS_SIZE / 4);
+  let next = record + LINK_TEXTS_SIZE;
+  for (const [index, text] of [
+    links.page,
+    links.members,
+    links.external,
+    links.externalEnd,
+  ].entries()) {
+    const bytes = Buffer.from(text);
+    new Uint8Array(memory.buffer).set(bytes, next);
+    words.set([next, bytes.length], index * 2);
+    next += bytes.length;
+  }
+  return Math.ceil(next / 16) * 16;
 }

@@ -75,19 +75,32 @@ export function planQuery(query: QueryNode, repos: readonly RepoRecord[]): PlanN
   }
 }
 
+const ALWAYS: PlanNode = { kind: 'const', value: true };
+
 function not(child: PlanNode): PlanNode {
-  return child.kind === 'const' ? { kind: 'const', value: !child.value } : { kind: 'not', child };
+  if (child.kind === 'const') return { kind: 'const', value: !child.value };
+  const isAlwaysTrue = child.kind === 'or' && child.children.includes(ALWAYS);
+  return isAlwaysTrue ? { kind: 'const', value: false } : { kind: 'not', child };
 }
 
 /** AND or OR with constants folded. */
 function list(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
   const deciding = kind === 'or';
-  if (children.some((child) => child.kind === 'const' && child.value === deciding)) {
-    return { kind: 'const', value: deciding };
-  }
   const rest = children.filter((child) => child.kind !== 'const');
+  if (children.some((child) => child.kind === 'const' && child.value === deciding)) {
+    // Why: an OR that holds anyhow still shows where its literals stand.
+    return deciding && rest.some(hasRanges)
+      ? { kind, children: [ALWAYS, ...rest] }
+      : { kind: 'const', value: deciding };
+  }
   if (rest.length === 0) return { kind: 'const', value: !deciding };
   return rest.length === 1 ? rest[0]! : { kind, children: rest };
+}
+
+/** Whether a doc that the plan holds for may have ranges by it. */
+function hasRanges(plan: PlanNode): boolean {
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(hasRanges);
+  return plan.kind === 'text' || plan.kind === 'path';
 }
 
 function planContentRegex(pattern: string, position: number): PlanNode {

@@ -9,7 +9,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { cutDocs, orderDocs, type OrderContext, type ShownDoc } from './order.ts';
 import { decideForRepo, encodePlan, planQuery } from './plan.ts';
-import { fileResultTail, renderDocs } from './render.ts';
+import { renderAnswer } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
 import type { LiveShard, Snapshot, SnapshotKeeper } from './snapshot.ts';
 import { type Tally, tallyRun } from './tally.ts';
@@ -130,25 +130,24 @@ async function makeAnswer(
   const view = new ScopeView(parts.searcher, snapshot.repos, scope.shards);
   const shown = cutDocs(orderDocs(tally.units, view), request.matches);
   const { contextLines, whole: isWhole } = request;
-  const options = { plan, shards: scope.shards, contextLines, isWhole };
-  const rendered = await renderDocs(parts.searcher, parts.pool, shown, options);
-  const files: Uint8Array[] = [];
-  const open = Buffer.from('{');
-  for (const [place, doc] of shown.entries()) {
-    const tail = fileResultTail(
-      baseUrl,
-      view.repoOf(doc.shard),
-      view.tablesOf(doc.shard).doc(doc.docId),
-    );
-    files.push(open, rendered[place]!.json, Buffer.from(tail));
-  }
+  const { searcher, pool } = parts;
+  const { files, rangeCount, contentBytes, loadCount } = await renderAnswer(shown, {
+    searcher,
+    pool,
+    plan,
+    shards: scope.shards,
+    baseUrl,
+    contextLines,
+    isWhole,
+    repoOf: (shard) => view.repoOf(shard),
+  });
   return {
     files,
     tally,
     outcome,
-    actualMatchCount: rendered.reduce((sum, { rangeCount }) => sum + rangeCount, 0),
-    renderBytes: rendered.reduce((sum, { contentBytes }) => sum + contentBytes, 0),
-    renderLoads: rendered.filter(({ isFirstRead }) => isFirstRead).length,
+    actualMatchCount: rangeCount,
+    renderBytes: contentBytes,
+    renderLoads: loadCount,
     repos: reposOf(shown, view),
     hasQuarantined: scope.quarantined.length > 0,
   };
@@ -227,9 +226,9 @@ function writeAnswer(answer: Answer, startNs: bigint, planNs: number): Uint8Arra
   };
   const comma = Buffer.from(',');
   const parts: Uint8Array[] = [Buffer.from(`{"stats":${JSON.stringify(stats)},"files":[`)];
-  for (let i = 0; i < answer.files.length; i += 3) {
-    if (i > 0) parts.push(comma);
-    parts.push(answer.files[i]!, answer.files[i + 1]!, answer.files[i + 2]!);
+  for (const [index, file] of answer.files.entries()) {
+    if (index > 0) parts.push(comma);
+    parts.push(file);
   }
   parts.push(Buffer.from(`],${JSON.stringify(rest).slice(1)}`));
   return Buffer.concat(parts);

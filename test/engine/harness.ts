@@ -92,9 +92,13 @@ export function buildShard(
     const key = Buffer.from(bytes).toString('latin1');
     if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
     const place = target.stage(bytes);
+<<<<<<< HEAD
     if (place === undefined || target.add(place, bytes.length, 0) !== 'added') {
       throw new Error('the test shard is too large');
     }
+=======
+    if (place === undefined || target.add(place, bytes.length, 0) !== 'added') throw new Error('the test shard is too large');
+>>>>>>> main
     blobIds.set(key, blobIds.size);
   }
   const { content, stripes } = target.close();
@@ -103,9 +107,15 @@ export function buildShard(
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
   const parts = stripes.map((stripe, index) => {
+<<<<<<< HEAD
     const part = { path: `${file}.stripe${index}`, size: stripe.length };
     writeFileSync(part.path, stripe);
     return part;
+=======
+    const part = `${file}.stripe${index}`;
+    writeFileSync(part, stripe);
+    return { path: part, size: stripe.length };
+>>>>>>> main
   });
   const shardDocs = docs.map((doc) => ({
     path: Buffer.from(doc.path),
@@ -217,7 +227,9 @@ export class Engine {
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
   readonly failures: string[] = [];
-  #timeoutMs: number;
+  readonly #timeoutMs: number;
+  /** The pool's threads alone do not keep a process alive. */
+  readonly #alive = setInterval(() => {}, 60_000);
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
     const { workers = 1, timeoutMs = 0, onDeath, ...space } = options;
@@ -253,7 +265,8 @@ export class Engine {
     return JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
   }
 
-  close(): Promise<void> {
-    return this.pool.close();
+  async close(): Promise<void> {
+    await this.pool.close();
+    clearInterval(this.#alive);
   }
 }

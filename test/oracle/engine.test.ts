@@ -95,7 +95,7 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
       await fc.assert(property, {
         numRuns: build === 'debug' ? Math.ceil(RUNS / 2) : RUNS,
         seed: SEED,
-        interruptAfterTimeLimit: process.env['TRAWL_FUZZ_RUNS'] === undefined ? 25_000 : 3_600_000,
+        interruptAfterTimeLimit: process.env['TRAWL_FUZZ_RUNS'] === undefined ? 12_000 : 3_600_000,
       });
     } finally {
       await engine.close();

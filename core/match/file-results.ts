@@ -1,0 +1,171 @@
+// Writes the file results of an answer (API.md 6.3), each a complete JSON object: what render.ts writes of a
+// doc, and around it language, skip reason and links. The parts of links that a whole repo has in common
+// come from the host, ready as JSON text; only the path is added here, percent-encoded by segment.
+
+import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { writeJsonString } from '../scan/json.ts';
+import {
+  LANGUAGE_ROW_SIZE,
+  SKIP_BINARY,
+  SKIP_NONE,
+  SKIP_TOO_LARGE,
+  SKIP_TOO_MANY_TRIGRAMS,
+} from '../shared/format.ts';
+import { RENDER_REQUEST_SIZE } from '../shared/plan.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { docAt } from '../shard/open.ts';
+import { DocRow, LanguageRow } from '../shard/rows.ts';
+import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
+import { boundView } from './bind.ts';
+import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
+
+/** What is to be rendered, and what came of it: a row for each doc. */
+@unmanaged
+class RenderRequest {
+  docId: u32;
+  rangeMax: u32; // in: ranges to show; out: ranges shown
+  size: u32; // out: bytes of the object
+}
+if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
+
+/** Texts that the links of all docs of a repo share; addresses and sizes. */
+@unmanaged
+class LinkTexts {
+  /** `"<base>/browse/<repo>@<revision>/-/blob/` without the closing quote. */
+  page: u32;
+  pageSize: u32;
+  /** The further members, from a comma on. */
+  members: u32;
+  membersSize: u32;
+  /** Before and behind the path of the page at the code host; no size: there is none. */
+  external: u32;
+  externalSize: u32;
+  externalEnd: u32;
+  externalEndSize: u32;
+}
+
+/** Sums over the docs of the last call. */
+export let renderedBytesRead: f64 = 0;
+export let renderedLoadCount: u32 = 0;
+
+const ROOM: usize = 256;
+
+/**
+ * Renders the docs of `count` requests one behind the other to [out, outEnd).
+ *
+ * @param links  record of LinkTexts
+ * @returns      how many were rendered; fewer than `count` if the area was full
+ */
+export function renderDocs(
+  arena: Arena,
+  requests: usize,
+  count: u32,
+  links: usize,
+  contextLines: u32,
+  isWhole: u32,
+  out: usize,
+  outEnd: usize,
+): u32 {
+  renderedBytesRead = 0;
+  renderedLoadCount = 0;
+  const mark = arenaMark(arena);
+  for (let i: u32 = 0; i < count; i++) {
+    const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);
+    const texts = changetype<LinkTexts>(links);
+    const doc = docAt(boundView, request.docId);
+    const tailRoom = ROOM + texts.pageSize + texts.membersSize + texts.externalSize + texts.externalEndSize + 18 * doc.pathSize;
+    if (out + tailRoom >= outEnd) return i;
+    const start = out;
+    store<u8>(out, 123);
+    const size = renderDoc(arena, request.docId, request.rangeMax, contextLines, isWhole, out + 1, outEnd - tailRoom);
+    arenaReset(arena, mark);
+    if (size < STATUS_OK) return i;
+    out = writeTail(out + 1 + size, doc, texts);
+    request.rangeMax = renderedRangeCount;
+    request.size = <u32>(out - start);
+    renderedBytesRead += renderBytesRead;
+    if (isFirstReadByRender) renderedLoadCount++;
+  }
+  return count;
+}
+
+function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
+  out = writeText(out, ',"language":"');
+  const language = changetype<LanguageRow>(
+    <usize>boundView.languages + <usize>doc.languageIndex * LANGUAGE_ROW_SIZE,
+  );
+  const name = <usize>boundView.names + language.nameOffset;
+  out = writeJsonString(out, name, name + language.nameSize);
+  out = writeText(out, '"');
+  if (doc.skipReason != SKIP_NONE) {
+    out = writeText(out, ',"skipReason":"');
+    out = writeText(out, skipReasonName(doc.skipReason));
+    out = writeText(out, '"');
+  }
+  const path = <usize>boundView.paths + doc.pathOffset;
+  out = writeText(out, ',"webUrl":');
+  out = writeBytes(out, texts.page, texts.pageSize);
+  out = writeEncodedPath(out, path, path + doc.pathSize);
+  out = writeText(out, '"');
+  out = writeBytes(out, texts.members, texts.membersSize);
+  if (texts.externalSize > 0) {
+    out = writeText(out, ',"externalWebUrl":');
+    out = writeBytes(out, texts.external, texts.externalSize);
+    out = writeEncodedPath(out, path, path + doc.pathSize);
+    out = writeBytes(out, texts.externalEnd, texts.externalEndSize);
+  }
+  return writeText(out, '}');
+}
+
+function skipReasonName(reason: u32): string {
+  if (reason == SKIP_BINARY) return 'binary';
+  if (reason == SKIP_TOO_LARGE) return 'too_large';
+  return reason == SKIP_TOO_MANY_TRIGRAMS ? 'too_many_trigrams' : '';
+}
+
+function writeBytes(out: usize, ptr: usize, size: u32): usize {
+  memory.copy(out, ptr, size);
+  return out + size;
+}
+
+/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
+function writeText(out: usize, text: string): usize {
+  const ptr = changetype<usize>(text);
+  for (let i = 0; i < text.length; i++) store<u8>(out + i, load<u8>(ptr + (<usize>i << 1)));
+  return out + text.length;
+}
+
+/**
+ * Percent-encodes a path as encodeURIComponent does its segments: letters, digits, `-_.!~*'()` and slashes
+ * stay, a bad byte is U+FFFD. At most 9 bytes come of one.
+ */
+function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
+  while (ptr < end) {
+    const decoded = decodeUtf8(ptr, end);
+    const size = decodedSize(decoded);
+    const point = decodedPoint(decoded);
+    if (isPlain(point)) store<u8>(out++, <u8>point);
+    else if (point == REPLACEMENT) out = writeText(out, '%EF%BF%BD');
+    else for (let i: usize = 0; i < size; i++) out = writeEncodedByte(out, load<u8>(ptr + i));
+    ptr += size;
+  }
+  return out;
+}
+
+function isPlain(point: u32): bool {
+  const lower = point | 0x20;
+  if ((point < 128 && lower >= 97 && lower <= 122) || (point >= 45 && point <= 57)) return true;
+  return point == 95 || point == 33 || point == 126 || (point >= 39 && point <= 42);
+}
+
+function writeEncodedByte(out: usize, byte: u32): usize {
+  store<u8>(out, 37);
+  store<u8>(out, <u8>hexDigit(byte >> 4), 1);
+  store<u8>(out, <u8>hexDigit(byte & 15), 2);
+  return out + 3;
+}
+
+@inline
+function hexDigit(value: u32): u32 {
+  return value < 10 ? 48 + value : 55 + value;
+}

@@ -1,0 +1,39 @@
+// Binding a plan to one shard must not depend on the shards bound before: threads bind them in different
+// orders and must still agree on the units of work.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { Searcher } from '../../daemon/engine/searcher.ts';
+import { encodePlan, planQuery } from '../../daemon/search/plan.ts';
+import { parseQuery } from '../../daemon/query/parser.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+
+function planOf(query: string): Uint8Array {
+  return encodePlan(planQuery(parseQuery(query, { isRegexEnabled: false }), [REPO]), false);
+}
+
+void test('a shard is bound in the same way whatever was bound before', async () => {
+  const module = await coreModule('release');
+  const folder = temporaryFolder();
+  const word = (index: number): string => `word${String(index).padStart(6, '0')}`;
+  const docs = (prefix: string, has: string): { path: string; bytes: Buffer }[] =>
+    Array.from({ length: 700 }, (_, i) => ({
+      path: `${prefix}${i}`,
+      bytes: Buffer.from(`${word(i)} ${has} pear\n`.repeat(400).replace(/\n$/, ' tail\n')),
+    }));
+  const first = buildShard(module, folder, REPO, docs('a', 'jam pie quince'));
+  const second = buildShard(module, folder, REPO, docs('b', 'pie quince'));
+  const plan = planOf('(jam pie quince) or tail');
+  const fresh = new Searcher(module);
+  fresh.setShards([second]);
+  fresh.setPlan(plan);
+  const expected = fresh.bind(second.shardId);
+  const used = new Searcher(module);
+  used.setShards([first, second]);
+  used.setPlan(plan);
+  used.bind(first.shardId);
+  assert.deepEqual(used.bind(second.shardId), expected);
+  assert.equal(expected.candidateDocs, 700);
+});
