@@ -92,13 +92,7 @@ export function buildShard(
     const key = Buffer.from(bytes).toString('latin1');
     if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
     const place = target.stage(bytes);
-<<<<<<< HEAD
-    if (place === undefined || target.add(place, bytes.length, 0) !== 'added') {
-      throw new Error('the test shard is too large');
-    }
-=======
     if (place === undefined || target.add(place, bytes.length, 0) !== 'added') throw new Error('the test shard is too large');
->>>>>>> main
     blobIds.set(key, blobIds.size);
   }
   const { content, stripes } = target.close();
@@ -107,15 +101,9 @@ export function buildShard(
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
   const parts = stripes.map((stripe, index) => {
-<<<<<<< HEAD
-    const part = { path: `${file}.stripe${index}`, size: stripe.length };
-    writeFileSync(part.path, stripe);
-    return part;
-=======
     const part = `${file}.stripe${index}`;
     writeFileSync(part, stripe);
     return { path: part, size: stripe.length };
->>>>>>> main
   });
   const shardDocs = docs.map((doc) => ({
     path: Buffer.from(doc.path),
@@ -139,13 +127,7 @@ export function buildShard(
     contentSize: content.length,
   };
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
-  return {
-    shardId,
-    path: file,
-    size: statSync(file).size,
-    repoId: repo.repoId,
-    docCount: docs.length,
-  };
+  return { shardId, path: file, size: statSync(file).size, repoId: repo.repoId, docCount: docs.length };
 }
 
 /** Writes the docs below a folder and has it indexed by the real ingest. */
