@@ -1,0 +1,73 @@
+// What documents say about files and packages is so: links lead to files and headings, files named in
+// code font exist, every dependency has its reason.
+
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { filesBelow } from './imports.ts';
+
+const DOCUMENTS = [
+  'README.md',
+  'CHANGELOG.md',
+  ...['bench', 'core', 'daemon', 'scripts', 'test'].flatMap((folder) => filesBelow(folder, '.md')),
+];
+
+/** The name by which a link can point to a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function anchorsIn(document: string): string[] {
+  return [...readFileSync(document, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, text]) =>
+    anchorOf(text ?? ''),
+  );
+}
+
+test('links between documents resolve', () => {
+  let count = 0;
+  for (const document of DOCUMENTS) {
+    for (const [, link = ''] of readFileSync(document, 'utf8').matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^[a-z]+:/.test(link)) continue;
+      const [place = '', anchor] = link.split('#');
+      const target = place === '' ? document : path.join(path.dirname(document), place);
+      assert.ok(existsSync(target), `${document}: ${link}`);
+      if (anchor !== undefined) {
+        assert.ok(anchorsIn(target).includes(anchor), `${document}: ${link}`);
+      }
+      count++;
+    }
+  }
+  assert.ok(count > 5);
+});
+
+test('source files named in documents exist', () => {
+  let count = 0;
+  for (const document of DOCUMENTS) {
+    const text = readFileSync(document, 'utf8').replaceAll(/^```[^]*?^```/gm, '');
+    for (const [, name = ''] of text.matchAll(/`([\w./-]+\/[\w./-]+\.(?:ts|mjs|md|json))`/g)) {
+      const places = [name, path.join(path.dirname(document), name)];
+      assert.ok(
+        places.some((place) => existsSync(place)),
+        `${document}: ${name}`,
+      );
+      count++;
+    }
+  }
+  assert.ok(count > 20);
+});
+
+test('every dependency is named with its reason in daemon/README.md', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const section = readFileSync('daemon/README.md', 'utf8').split('\n## Dependencies\n')[1] ?? '';
+  const rows = section.split(/^## /m)[0]?.matchAll(/^\| ([^|]+) \|/gm) ?? [];
+  const named = [...rows].flatMap(([, cell]) =>
+    [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name),
+  );
+  const wanted = Object.keys({ ...dependencies, ...devDependencies });
+  assert.deepEqual(new Set(named), new Set(wanted));
+  assert.equal(named.length, wanted.length, 'a package is named twice');
+});

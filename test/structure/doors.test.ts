@@ -1,0 +1,72 @@
+// One door for each outside thing: which places may name it, as data.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { filesBelow, importsOf } from './imports.ts';
+
+interface Door {
+  readonly what: string;
+  /** A package or module that is imported, or a pattern of code. */
+  readonly module?: readonly string[];
+  readonly code?: RegExp;
+  /** Files or folders (with `/`) that may. */
+  readonly places: readonly string[];
+}
+
+const DOORS: readonly Door[] = [
+  { what: 'uWebSockets.js', module: ['uWebSockets.js'], places: ['daemon/http/uws-adapter.ts'] },
+  { what: 'node:http', module: ['node:http'], places: ['daemon/http/', 'daemon/cli/'] },
+  {
+    what: 'WebAssembly',
+    code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,
+    places: ['daemon/engine/'],
+  },
+  { what: 'memory mapping', code: /'koffi'/, places: ['daemon/engine/mapping.ts'] },
+  {
+    what: 'other programs',
+    module: ['node:child_process', 'nano-spawn'],
+    // Only git is run.
+    places: ['daemon/repos/git.ts'],
+  },
+  {
+    what: 'the environment',
+    code: /\bprocess\.env\b/,
+    // git.ts passes named variables on to git: a proxy, a home, a certificate.
+    places: ['daemon/config/', 'daemon/cli/', 'daemon/repos/git.ts'],
+  },
+  { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
+  { what: 'standard output', code: /\bconsole\.|process\.stdout/, places: ['daemon/cli/'] },
+  { what: 'MessagePack', module: ['msgpackr'], places: ['daemon/http/'] },
+  { what: 'pino', module: ['pino'], places: ['daemon/telemetry/'] },
+  { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
+];
+
+const FILES = filesBelow('daemon', '.ts').filter((file) => !file.endsWith('.d.ts'));
+const IMPORTS = importsOf(FILES);
+
+/** The code without comments of whole lines. */
+function codeOf(file: string): string {
+  return readFileSync(file, 'utf8').replaceAll(/^\s*(?:\/\/|\/?\*).*$/gm, '');
+}
+
+function usersOf({ module = [], code }: Door): string[] {
+  const importing = IMPORTS.filter(({ target }) => module.includes(target)).map(({ file }) => file);
+  const naming = code === undefined ? [] : FILES.filter((file) => code.test(codeOf(file)));
+  return [...new Set([...importing, ...naming])];
+}
+
+for (const door of DOORS) {
+  test(`${door.what}: used only behind its door`, () => {
+    const users = usersOf(door);
+    const isBehind = (user: string): boolean =>
+      door.places.some(
+        (place) => user === place || (place.endsWith('/') && user.startsWith(place)),
+      );
+    assert.deepEqual(
+      users.filter((user) => !isBehind(user)),
+      [],
+    );
+    assert.ok(users.length > 0, 'the door leads nowhere');
+  });
+}
