@@ -10,7 +10,6 @@ import { PlanError, type Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { ShardFile } from '../engine/space.ts';
 
-/** How long a search may stay on the thread that owns the sockets. */
 const INLINE_NS = 3_000_000n;
 
 export interface RunOptions {
@@ -21,6 +20,8 @@ export interface RunOptions {
   /** 0: none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** How long the search may stay on the thread that owns the sockets; default: 3 ms. */
+  readonly inlineNs?: bigint;
 }
 
 /** Why a search ended before its end. */
@@ -60,7 +61,7 @@ export async function runSearch(
   try {
     const inline = new Drain(searcher, plan, shardIds, limit, control);
     drains.push(inline);
-    if (drainFor(inline, INLINE_NS)) {
+    if (drainFor(inline, options.inlineNs ?? INLINE_NS)) {
       const done = await pool.search({ plan, shardIds, limit, control: control.buffer });
       const failed = done.find(({ planError }) => planError !== undefined);
       if (failed?.planError !== undefined) throw new PlanError(failed.planError);

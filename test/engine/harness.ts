@@ -190,6 +190,8 @@ export interface SearchAnswer {
 export interface EngineOptions extends SpaceOptions {
   readonly workers?: number;
   readonly timeoutMs?: number;
+  /** 0n: nearly everything is left to the pool. */
+  readonly inlineNs?: bigint;
   readonly onDeath?: (error: Error) => void;
 }
 
@@ -208,12 +210,14 @@ export class Engine {
   readonly snapshots: SnapshotKeeper;
   readonly failures: string[] = [];
   readonly #timeoutMs: number;
+  readonly #inlineNs: bigint | undefined;
   /** The pool's threads alone do not keep a process alive. */
   readonly #alive = setInterval(() => {}, 60_000);
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
-    const { workers = 1, timeoutMs = 0, onDeath, ...space } = options;
+    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, ...space } = options;
     this.#timeoutMs = timeoutMs;
+    this.#inlineNs = inlineNs;
     this.searcher = new Searcher(module, space);
     this.pool = new SearchPool({ module, workers, ...space, ...(onDeath ? { onDeath } : {}) });
     this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
@@ -236,6 +240,7 @@ export class Engine {
         pool: this.pool,
         snapshots: this.snapshots,
         timeoutMs: this.#timeoutMs,
+        ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
         onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
       },
       { ...DEFAULTS, ...request, query },
