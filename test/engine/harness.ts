@@ -125,7 +125,13 @@ export function buildShard(
     contentSize: content.length,
   };
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
-  return { shardId, path: file, size: statSync(file).size, repoId: repo.repoId, docCount: docs.length };
+  return {
+    shardId,
+    path: file,
+    size: statSync(file).size,
+    repoId: repo.repoId,
+    docCount: docs.length,
+  };
 }
 
 /** Writes the docs below a folder and has it indexed by the real ingest. */
