@@ -65,7 +65,7 @@ export class Drain {
     }
     const unit = this.#control.claim(this.#shard);
     if (unit >= this.#unitCount) this.#nextShard();
-    else this.#runOrLose(unit);
+    else if (this.#control.matchesOf(this.#shard, unit) === undefined) this.#runOrLose(unit);
     return true;
   }
 

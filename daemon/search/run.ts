@@ -10,7 +10,6 @@ import { PlanError, type Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { ShardFile } from '../engine/space.ts';
 
-/** How long a search may stay on the thread that owns the sockets. */
 const INLINE_NS = 3_000_000n;
 
 export interface RunOptions {
@@ -21,6 +20,8 @@ export interface RunOptions {
   /** 0: none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** How long the search may stay on the thread that owns the sockets; default: 3 ms. */
+  readonly inlineNs?: bigint;
 }
 
 /** Why a search ended before its end. */
@@ -41,17 +42,19 @@ export interface RunOutcome {
 /** Errors: PlanError. */
 export async function runSearch(
   searcher: Searcher,
-  pool: SearchPool,
+  pool: Pick<SearchPool, 'search' | 'size'>,
   options: RunOptions,
 ): Promise<RunOutcome> {
   const { shards, plan, limit, timeoutMs, signal } = options;
-  const control = new SearchControl(shards.map(({ size }) => ({ unitMax: unitMaxOf(size) })));
+  const control = newControl(shards);
   const shardIds = shards.map(({ shardId }) => shardId);
   const drains: Findings[] = [];
   let stop: RunStop | undefined;
+  const rerun = newControl(shards);
   const end = (reason: RunStop): void => {
     stop ??= reason;
     control.stop();
+    rerun.stop();
   };
   const onAbort = (): void => end('aborted');
   if (signal.aborted) onAbort();
@@ -60,13 +63,14 @@ export async function runSearch(
   try {
     const inline = new Drain(searcher, plan, shardIds, limit, control);
     drains.push(inline);
-    if (drainFor(inline, INLINE_NS)) {
+    if (drainFor(inline, options.inlineNs ?? INLINE_NS)) {
       const done = await pool.search({ plan, shardIds, limit, control: control.buffer });
       const failed = done.find(({ planError }) => planError !== undefined);
       if (failed?.planError !== undefined) throw new PlanError(failed.planError);
       drains.push(...done);
-      if (!control.isStopped && done.length < pool.size)
-        drains.push(runLost(searcher, options, drains));
+      // What stopped at the limit may have lost the units that exceeded it.
+      if (stop === undefined && done.length < pool.size)
+        drains.push(await runLost(searcher, options, drains, rerun));
     }
   } finally {
     clearTimeout(timer);
@@ -84,34 +88,35 @@ function drainFor(drain: Drain, budgetNs: bigint): boolean {
   return false;
 }
 
-/** Runs the units that no thread left a finding for. */
-function runLost(
+/** How long a search that is run again may keep this thread at a time. */
+const TURN_NS = 5_000_000n;
+
+/** Runs the units that no thread left a finding for, letting other searches in between. */
+async function runLost(
   searcher: Searcher,
-  { shards, plan }: RunOptions,
+  { shards, plan, limit }: RunOptions,
   drains: readonly Findings[],
-): Findings {
-  const control = new SearchControl(shards.map(({ size }) => ({ unitMax: unitMaxOf(size) })));
-  const found = new Set(
-    drains.flatMap(({ units }) => units.map((one) => `${one.shard}:${one.unit}`)),
-  );
+  control: SearchControl,
+): Promise<Findings> {
+  for (const { shard, unit, matches } of drains.flatMap(({ units }) => units))
+    control.finish(shard, unit, matches);
+  // A shard that failed had its second chance.
+  for (const { shard } of drains.flatMap(({ failures }) => failures)) {
+    for (let unit = 0; unit < unitMaxOf(shards[shard]!.size); unit++) {
+      if (control.matchesOf(shard, unit) === undefined) control.finish(shard, unit, 0);
+    }
+  }
   const shardIds = shards.map(({ shardId }) => shardId);
-  const drain = new Drain(searcher, plan, shardIds, Infinity, control);
-  while (drain.step());
-  return {
-    ...pickFindings(drain),
-    units: drain.units.filter((one) => !found.has(`${one.shard}:${one.unit}`)),
-  };
+  const drain = new Drain(searcher, plan, shardIds, limit, control);
+  while (drainFor(drain, TURN_NS)) {
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    drain.suspend();
+  }
+  return drain;
 }
 
-function pickFindings({
-  bindings,
-  units,
-  failures,
-  bindNs,
-  searchNs,
-  firstUnitNs,
-}: Findings): Findings {
-  return { bindings, units, failures, bindNs, searchNs, firstUnitNs };
+function newControl(shards: readonly ShardFile[]): SearchControl {
+  return new SearchControl(shards.map(({ size }) => ({ unitMax: unitMaxOf(size) })));
 }
 
 function joinFindings(drains: readonly Findings[]): Findings {

@@ -36,6 +36,8 @@ export interface EngineParts {
   readonly snapshots: SnapshotKeeper;
   /** 0: none. */
   readonly timeoutMs: number;
+  /** How long a search may stay on this thread before the pool takes over. */
+  readonly inlineNs?: bigint;
   /** Told about shards that failed a search. */
   readonly onShardFailure?: (shardId: string, reason: string) => void;
 }
@@ -89,7 +91,7 @@ async function runPlan(
   { shards }: Scope,
   plan: Uint8Array,
 ): Promise<RunOutcome> {
-  const { searcher, pool, timeoutMs } = parts;
+  const { searcher, pool, timeoutMs, inlineNs } = parts;
   try {
     return await runSearch(searcher, pool, {
       shards,
@@ -97,6 +99,7 @@ async function runPlan(
       limit: request.matches,
       timeoutMs,
       signal,
+      ...(inlineNs === undefined ? {} : { inlineNs }),
     });
   } catch (error) {
     if (error instanceof PlanError)

@@ -52,7 +52,7 @@ function compilerArguments(build: Build): string[] {
 }
 
 /** Compiles `entry`, a path from the checkout, to WebAssembly. Errors: what asc printed. */
-async function compileEntry(entry: string, build: Build): Promise<WebAssembly.Module> {
+export async function compileEntry(entry: string, build: Build): Promise<WebAssembly.Module> {
   let binary: Uint8Array | undefined;
   let messages = '';
   const { error } = await asc.main(

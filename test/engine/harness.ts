@@ -127,7 +127,13 @@ export function buildShard(
     contentSize: content.length,
   };
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
-  return { shardId, path: file, size: statSync(file).size, repoId: repo.repoId, docCount: docs.length };
+  return {
+    shardId,
+    path: file,
+    size: statSync(file).size,
+    repoId: repo.repoId,
+    docCount: docs.length,
+  };
 }
 
 /** Writes the docs below a folder and has it indexed by the real ingest. */
@@ -192,6 +198,8 @@ export interface SearchAnswer {
 export interface EngineOptions extends SpaceOptions {
   readonly workers?: number;
   readonly timeoutMs?: number;
+  /** 0n: nearly everything is left to the pool. */
+  readonly inlineNs?: bigint;
   readonly onDeath?: (error: Error) => void;
 }
 
@@ -210,12 +218,14 @@ export class Engine {
   readonly snapshots: SnapshotKeeper;
   readonly failures: string[] = [];
   readonly #timeoutMs: number;
+  readonly #inlineNs: bigint | undefined;
   /** The pool's threads alone do not keep a process alive. */
   readonly #alive = setInterval(() => {}, 60_000);
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
-    const { workers = 1, timeoutMs = 0, onDeath, ...space } = options;
+    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, ...space } = options;
     this.#timeoutMs = timeoutMs;
+    this.#inlineNs = inlineNs;
     this.searcher = new Searcher(module, space);
     this.pool = new SearchPool({ module, workers, ...space, ...(onDeath ? { onDeath } : {}) });
     this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
@@ -238,6 +248,7 @@ export class Engine {
         pool: this.pool,
         snapshots: this.snapshots,
         timeoutMs: this.#timeoutMs,
+        ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
         onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
       },
       { ...DEFAULTS, ...request, query },

@@ -23,7 +23,9 @@ function makeShards(module: WebAssembly.Module, count: number): LiveShard[] {
       REPO,
       Array.from({ length: 60 }, (_, doc) => ({
         path: `shard${shard}/doc${doc}.txt`,
-        bytes: Buffer.from(`line of doc ${doc}\nneedle ${shard} ${doc % 7}\n`.repeat(1 + (doc % 5))),
+        bytes: Buffer.from(
+          `line of doc ${doc}\nneedle ${shard} ${doc % 7}\n`.repeat(1 + (doc % 5)),
+        ),
       })),
     ),
   );
@@ -142,7 +144,10 @@ void test('a shard is closed when the last search that may use it has ended', as
   const same = snapshots.acquire();
   engine.publish([second!], [REPO]);
   const newer = snapshots.acquire();
-  assert.deepEqual([first!, second!].map(({ shardId }) => searcher.has(shardId)), [true, true]);
+  assert.deepEqual(
+    [first!, second!].map(({ shardId }) => searcher.has(shardId)),
+    [true, true],
+  );
   snapshots.release(older);
   assert.ok(searcher.has(first!.shardId));
   snapshots.release(same);

@@ -12,8 +12,8 @@ import { buildShard, coreModule, temporaryFolder, type TestDoc } from './harness
 const REPO = { repoId: 1, name: 'host/repo' };
 const STRIPE = 8192;
 const DENSITIES = [
-  1, 2, 3, 4, 7, 8, 15, 31, 63, 64, 100, 127, 128, 129, 255, 400, 511, 1000, 1023, 1025, 1500, 2046, 2047,
-  2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
+  1, 2, 3, 4, 7, 8, 15, 31, 63, 64, 100, 127, 128, 129, 255, 400, 511, 1000, 1023, 1025, 1500, 2046,
+  2047, 2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
 ];
 
 /** A small generator of its own, so that a density always gives the same ids. */
@@ -67,12 +67,16 @@ void test('lists of every density come back as they went in', async () => {
       (block) => (block + index) % 3 === 0,
     );
     const wanted = [...[...ids].sort((a, b) => a - b), ...late];
-    assert.deepEqual(space.blocksOfTrigram(shard.shardId, wordOf(index)), wanted, `${ids.size} ids`);
+    assert.deepEqual(
+      space.blocksOfTrigram(shard.shardId, wordOf(index)),
+      wanted,
+      `${ids.size} ids`,
+    );
   }
   assert.deepEqual(space.blocksOfTrigram(shard.shardId, 'zz#'), []);
 });
 
-const CHARACTERS = [...'aAbk\u212asſ \r\n\t"éÉ日本σς\ufffd😀'];
+const CHARACTERS = Array.from('aAbk\u212asſ \r\n\t"éÉ日本σς\ufffd😀');
 
 void test('every gram of a random shard names the blocks that hold it', async () => {
   const module = await coreModule('debug');

@@ -67,7 +67,10 @@ function rangesOf(bytes: Uint8Array, text: string, isExact: boolean, at = ''): B
   }
 }
 
-type Leaf = (doc: BruteDoc, isExact: boolean) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[] };
+type Leaf = (
+  doc: BruteDoc,
+  isExact: boolean,
+) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[] };
 
 /** What a leaf says of a doc. Patterns are literal texts, escaped, with `^` and `$` at their ends. */
 function leafOf(node: QueryNode): Leaf {
@@ -91,15 +94,21 @@ const some = (kind: 'text' | 'path', ranges: ByteRange[]): ReturnType<Leaf> => (
 });
 
 /** Whether the tree holds, and what its active leaves found: they and all above them hold, un-negated. */
-function evaluate(node: QueryNode, doc: BruteDoc, isExact: boolean): { holds: boolean; active: ReturnType<Leaf>[]; all: number } {
+function evaluate(
+  node: QueryNode,
+  doc: BruteDoc,
+  isExact: boolean,
+): { holds: boolean; active: ReturnType<Leaf>[]; all: number } {
   if (node.kind === 'const') return { holds: node.value, active: [], all: 0 };
-  if (node.kind === 'not') return { holds: !evaluate(node.child, doc, isExact).holds, active: [], all: 0 };
+  if (node.kind === 'not')
+    return { holds: !evaluate(node.child, doc, isExact).holds, active: [], all: 0 };
   if (node.kind !== 'and' && node.kind !== 'or') {
     const leaf = leafOf(node)(doc, isExact);
     return { holds: leaf.holds, active: leaf.holds ? [leaf] : [], all: 1 };
   }
   const parts = node.children.map((child) => evaluate(child, doc, isExact));
-  const holds = node.kind === 'and' ? parts.every((part) => part.holds) : parts.some((part) => part.holds);
+  const holds =
+    node.kind === 'and' ? parts.every((part) => part.holds) : parts.some((part) => part.holds);
   const active = holds ? parts.flatMap((part) => (part.holds ? part.active : [])) : [];
   return { holds, active, all: parts.reduce((sum, part) => sum + part.all, 0) };
 }
@@ -113,7 +122,11 @@ export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
 }
 
 /** All docs that match, in the order given. */
-export function bruteSearch(docs: readonly BruteDoc[], query: QueryNode, isExact: boolean): BruteMatch[] {
+export function bruteSearch(
+  docs: readonly BruteDoc[],
+  query: QueryNode,
+  isExact: boolean,
+): BruteMatch[] {
   return docs.flatMap((doc) => {
     const { holds, active, all } = evaluate(query, doc, isExact);
     if (!holds) return [];
@@ -156,7 +169,11 @@ export interface BruteChunk {
 }
 
 /** The chunks of a doc by line: ranges whose lines, widened by the context, meet stand together. */
-export function chunksOf(bytes: Uint8Array, ranges: readonly ByteRange[], context: number): BruteChunk[] {
+export function chunksOf(
+  bytes: Uint8Array,
+  ranges: readonly ByteRange[],
+  context: number,
+): BruteChunk[] {
   const groups: { first: number; last: number; ranges: ByteRange[] }[] = [];
   for (const range of ranges) {
     const first = locate(bytes, range[0]).lineNumber;

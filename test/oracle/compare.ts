@@ -152,7 +152,9 @@ function scoreOf({ doc, ranges, isByName, share: [active, all] }: BruteMatch): n
   const best = isByName
     ? Math.max(...ranges.map((range) => pathPoints(path, range)))
     : bestPoints(doc.bytes, ranges);
-  return best * Number(!isByName || active > 0) + (all === 0 ? 0 : Math.floor((400 * active) / all));
+  return (
+    best * Number(!isByName || active > 0) + (all === 0 ? 0 : Math.floor((400 * active) / all))
+  );
 }
 
 /** By score, ordinary docs first, repo name, path; then one doc of another kind may move to place 3. */

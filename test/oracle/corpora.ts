@@ -127,12 +127,14 @@ function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
 }
 
 const POSITION = { position: 0 };
-const escapeRegex = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|\/]/gu, '\\$&');
+const escapeRegex = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
 
 function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
-  const text = literalArbitrary(corpus).map(
-    (value): QueryNode => ({ kind: 'text', text: value, ...POSITION }),
-  );
+  const text = literalArbitrary(corpus).map((value): QueryNode => ({
+    kind: 'text',
+    text: value,
+    ...POSITION,
+  }));
   const path = fc
     .tuple(fc.nat(), fc.nat(), fc.nat(5), fc.constantFrom('', '', '^', '$', '^$'), fc.boolean())
     .map(([which, at, size, anchors, isSwapped]): QueryNode => {

@@ -39,7 +39,9 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
     const shard = buildShard(module, temporaryFolder(), REPO, docs);
     const searcher = new Searcher(module);
     assert.deepEqual(searcher.setShards([shard]), []);
-    const contents = texts.map((bytes) => Buffer.from(bytes).toString('latin1').replaceAll('\xc3', '\ufffd'));
+    const contents = texts.map((bytes) =>
+      Buffer.from(bytes).toString('latin1').replaceAll('\xc3', '\ufffd'),
+    );
     for (const isExact of [true, false]) {
       const fold = (text: string): string => (isExact ? text : text.toLowerCase());
       const folded = contents.map(fold);
