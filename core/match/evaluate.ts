@@ -22,7 +22,8 @@ import { countNeedle, findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '..
 import { decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
-import { boundView, hasRepo, repoIdAt } from './bind.ts';
+import { boundView } from './bound.ts';
+import { hasRepo, repoIdAt } from './doc-sets.ts';
 import {
   MatchNode,
   matchRoot,

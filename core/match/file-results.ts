@@ -16,7 +16,7 @@ import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
-import { boundView } from './bind.ts';
+import { boundView } from './bound.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
 
 /** What is to be rendered, and what came of it: a row for each doc. */

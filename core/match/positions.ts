@@ -5,7 +5,7 @@
 import { countByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { blockAt } from '../shard/open.ts';
-import { boundView } from './bind.ts';
+import { boundView } from './bound.ts';
 import { currentEndBlock, currentFirstBlock, currentStart } from './evaluate.ts';
 
 let at: usize = 0;

@@ -9,7 +9,7 @@ import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blockAt, docAt } from '../shard/open.ts';
-import { boundView } from './bind.ts';
+import { boundView } from './bound.ts';
 import {
   beginPathRanges,
   beginRanges,

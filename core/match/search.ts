@@ -12,7 +12,8 @@ import {
   UNIT_MATCHES_OFFSET,
 } from '../shared/plan.ts';
 import { docAt } from '../shard/open.ts';
-import { boundView, candidateDocs, unitStarts } from './bind.ts';
+import { boundView } from './bound.ts';
+import { candidateDocs, unitStarts } from './candidates.ts';
 import {
   activeLeafCount,
   beginPathRanges,

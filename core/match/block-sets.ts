@@ -1,0 +1,243 @@
+// The blocks of the bound shard that may hold a literal, as a bitmap, by its grams: the lists of longer
+// literals are intersected stripe by stripe, rarest first, and read only while they can save more verifying
+// than they cost; for literals of one and two characters the lists of all keys that hold them are united.
+
+import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
+import { BITMAP_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { isMiddleNewline } from '../shard/extract.ts';
+import { findGram, GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
+import { blockAt } from '../shard/open.ts';
+import { SYMBOL_NEWLINE } from '../text/symbols.ts';
+import {
+  addDocsOfBlob,
+  ALL_DOCS,
+  boundView,
+  countIndexBytes,
+  countLookups,
+  docBitmapSize,
+  failBinding,
+  failStatus,
+  intersectBitmaps,
+  newDocBitmap,
+  NO_DOCS,
+} from './bound.ts';
+import { MatchNode } from './tree.ts';
+
+/** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
+const PREFIX_SHARE_NUMERATOR: u32 = 6;
+const PREFIX_SHARE_DENOMINATOR: u32 = 10;
+/** Guess: verifying a block costs 700 ns, decoding a coded byte 8 ns; a full bitmap of 1,024 bytes 80 ns. */
+const VERIFY_NS: u32 = 700;
+const DECODE_NS_PER_BYTE: u32 = 8;
+const BITMAP_NS: u32 = 80;
+
+/** A bitmap of one stripe. */
+let scratchBitmap: usize = 0;
+
+/** Takes scratch memory from the arena; false if it is full. */
+export function blockSetsInit(arena: Arena): bool {
+  scratchBitmap = arenaAlloc(arena, BITMAP_SIZE, 16);
+  return scratchBitmap != 0;
+}
+
+export function bindText(arena: Arena, node: MatchNode): usize {
+  node.bitmap = 0;
+  node.cost = 0x40000000;
+  if (node.spansLines != 0) return bindLines(arena, node);
+  const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  if (bitmap == 0) {
+    failBinding(STATUS_OUT_OF_MEMORY);
+    return NO_DOCS;
+  }
+  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  node.bitmap = <u32>bitmap;
+  if (node.symbolCount < 3) {
+    const isSelective =
+      node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
+    if (!isSelective) {
+      node.bitmap = 0;
+      return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
+    }
+  } else intersectGrams(arena, node, bitmap);
+  if (failStatus != STATUS_OK) return NO_DOCS;
+  return docsOfBlocks(arena, node, bitmap);
+}
+
+/**
+ * A literal with a newline before its end: its lines may stand in several blocks, so that only docs can be
+ * ruled out, by the grams that lie in one line; the docs left are read whole.
+ */
+function bindLines(arena: Arena, node: MatchNode): usize {
+  const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
+  if (bitmap == 0 || boundView.blobCount == 0) return NO_DOCS;
+  let verdict: usize = ALL_DOCS;
+  for (let i: u32 = 0; i < node.keyCount; i++) {
+    const key = load<u32>(<usize>node.keys + (<usize>i << 2));
+    if (isMiddleNewline(key)) continue;
+    const mark = arenaMark(arena);
+    const docs = docsOfGram(arena, node, key, bitmap);
+    if (docs == NO_DOCS) return NO_DOCS;
+    if (verdict == ALL_DOCS) verdict = docs;
+    else {
+      intersectBitmaps(verdict, docs, docBitmapSize());
+      arenaReset(arena, mark);
+    }
+  }
+  return verdict;
+}
+
+/** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
+function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
+  countLookups(1);
+  const gram = findGram(boundView, key);
+  if (gram == GRAM_ABSENT) return NO_DOCS;
+  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  uniteGram(gram, bitmap);
+  return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
+}
+
+/**
+ * Two symbols: the union of all lists whose keys begin with them. Complete because every block counts as
+ * ending in a newline. False if the lists are so large that all blocks may as well be read.
+ */
+function unitePrefix(node: MatchNode, bitmap: usize): bool {
+  const pair = load<u32>(node.keys);
+  const first = lowerGram(boundView, pair << SYMBOL_BITS);
+  const end = lowerGram(boundView, (pair + 1) << SYMBOL_BITS);
+  let bytes: u32 = 0;
+  for (let gram = first; gram < end; gram++) bytes += listSize(boundView, gram);
+  countLookups(end - first);
+  if (isUnionLarge(bytes)) return false;
+  for (let gram = first; gram < end; gram++) uniteGram(gram, bitmap);
+  return true;
+}
+
+/**
+ * One symbol: the union of all lists whose keys have it in the middle. Complete because every character of
+ * a block has a neighbour on both sides. False as for unitePrefix, and for a newline, which no key has there.
+ */
+function uniteMiddle(node: MatchNode, bitmap: usize): bool {
+  const symbol = load<u32>(node.keys);
+  if (symbol == SYMBOL_NEWLINE) return false;
+  let bytes: u32 = 0;
+  for (let gram: u32 = 0; gram < boundView.gramCount && !isUnionLarge(bytes); gram++) {
+    if (!isMiddle(gram, symbol)) continue;
+    countLookups(1);
+    bytes += listSize(boundView, gram);
+  }
+  if (isUnionLarge(bytes)) return false;
+  for (let gram: u32 = 0; gram < boundView.gramCount; gram++) {
+    if (isMiddle(gram, symbol)) uniteGram(gram, bitmap);
+  }
+  return true;
+}
+
+@inline
+function isMiddle(gram: u32, symbol: u32): bool {
+  const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
+  return ((key >> SYMBOL_BITS) & ((1 << SYMBOL_BITS) - 1)) == symbol;
+}
+
+/** Whether so many coded bytes of lists leave about as many blocks as there are. */
+function isUnionLarge(bytes: u32): bool {
+  // Measured: 2026-11-21, X3: a posting takes about half a byte.
+  const share = <u64>boundView.blockCount * PREFIX_SHARE_NUMERATOR;
+  return <u64>bytes * 2 * PREFIX_SHARE_DENOMINATOR > share;
+}
+
+function uniteGram(gram: u32, bitmap: usize): void {
+  for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
+    readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
+  }
+}
+
+function readInto(gram: u32, stripe: u32, bitmap: usize): void {
+  const status = readStripe(boundView, gram, stripe, bitmap);
+  if (status != STATUS_OK) failBinding(status);
+  countIndexBytes(pieceBytes);
+}
+
+/** Fills `bitmap` with the blocks that all grams of the literal have in common, as far as that pays. */
+function intersectGrams(arena: Arena, node: MatchNode, bitmap: usize): void {
+  const grams = arenaAlloc(arena, <usize>node.keyCount * 4, 8);
+  if (grams == 0) {
+    failBinding(STATUS_OUT_OF_MEMORY);
+    return;
+  }
+  let stripes: u32 = 0xffffffff;
+  for (let i: u32 = 0; i < node.keyCount; i++) {
+    countLookups(1);
+    const gram = findGram(boundView, load<u32>(<usize>node.keys + (<usize>i << 2)));
+    if (gram == GRAM_ABSENT) return;
+    insertBySize(grams, i, gram);
+    stripes &= listMask(boundView, gram);
+  }
+  for (; stripes != 0; stripes &= stripes - 1) {
+    const stripe = ctz(stripes);
+    intersectStripe(grams, node.keyCount, stripe, bitmap + <usize>stripe * BITMAP_SIZE);
+    if (failStatus != STATUS_OK) return;
+  }
+}
+
+/** Keeps grams[0..count] in ascending order of their lists' sizes. */
+function insertBySize(grams: usize, count: u32, gram: u32): void {
+  const size = listSize(boundView, gram);
+  let place = count;
+  while (place > 0) {
+    const before = load<u32>(grams + (<usize>(place - 1) << 2));
+    if (listSize(boundView, before) <= size) break;
+    store<u32>(grams + (<usize>place << 2), before);
+    place--;
+  }
+  store<u32>(grams + (<usize>place << 2), gram);
+}
+
+function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usize): void {
+  readInto(load<u32>(grams), stripe, bitmap);
+  for (let i: u32 = 1; i < gramCount; i++) {
+    const left = countBits(bitmap, BITMAP_SIZE);
+    if (left == 0) return;
+    const gram = load<u32>(grams + (<usize>i << 2));
+    const stripesInList = popcnt(listMask(boundView, gram));
+    const piece = listSize(boundView, gram) / max(1, stripesInList);
+    const readNs = piece >= 900 ? BITMAP_NS : piece * DECODE_NS_PER_BYTE + BITMAP_NS;
+    // Why: a list that holds a share p of the blocks leaves about p of the candidates.
+    const saved = piece >= 900 ? left / 3 : left - left * min(2 * piece, STRIPE_BLOCKS) / STRIPE_BLOCKS;
+    if (saved * VERIFY_NS < readNs) return;
+    memory.fill(scratchBitmap, 0, BITMAP_SIZE);
+    readInto(gram, stripe, scratchBitmap);
+    if (failStatus != STATUS_OK) return;
+    intersectBitmaps(bitmap, scratchBitmap, BITMAP_SIZE);
+  }
+}
+
+function countBits(bitmap: usize, size: usize): u32 {
+  let count: u64 = 0;
+  for (let i: usize = 0; i < size; i += 8) count += popcnt(load<u64>(bitmap + i));
+  return <u32>count;
+}
+
+/** The docs that hold a block of the bitmap; also sets the node's cost, its number of blocks. */
+function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  let count: u32 = 0;
+  let previousBlob: u32 = NONE_ID;
+  for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
+    let word = load<u64>(bitmap + (<usize>wordIndex << 3));
+    for (; word != 0; word &= word - 1) {
+      const blockId = wordIndex * 64 + <u32>ctz(word);
+      // A damaged list may name a blockId that no block has.
+      if (blockId >= boundView.blockCount) break;
+      const blobId = blockAt(boundView, blockId).blobId;
+      if (blobId == NONE_ID) continue;
+      count++;
+      if (blobId != previousBlob) addDocsOfBlob(docs, blobId);
+      previousBlob = blobId;
+    }
+  }
+  node.cost = 3 + min(count, 0x3ffffff0);
+  return count == 0 ? NO_DOCS : docs;
+}

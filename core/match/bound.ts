@@ -1,0 +1,72 @@
+// The shard that the match tree is bound to, what binding it counts, and bitmaps of its docs. Shared by the
+// parts of the binding (bind.ts, doc-sets.ts, block-sets.ts, candidates.ts); read by everything that works on
+// the bound shard.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { blobAt, docAt, ShardView } from '../shard/open.ts';
+import { NONE_ID } from '../shared/format.ts';
+import { setBit } from '../shard/piece.ts';
+
+/** The bound shard. */
+export let boundView: ShardView = changetype<ShardView>(0);
+/** Probes of the gram dictionary, and coded bytes of lists read, while binding. */
+export let lookups: u32 = 0;
+export let indexBytes: f64 = 0;
+/** The first failure while binding. */
+export let failStatus: i32 = 0;
+
+/** What a subtree says about docs: none, any, or those in a bitmap. */
+export const NO_DOCS: usize = 1;
+export const ALL_DOCS: usize = 2;
+
+/** Makes `view` the bound shard and starts the counts. */
+export function beginBinding(view: ShardView): void {
+  boundView = view;
+  lookups = 0;
+  indexBytes = 0;
+  failStatus = STATUS_OK;
+}
+
+export function failBinding(status: i32): void {
+  if (failStatus == STATUS_OK) failStatus = status;
+}
+
+export function countLookups(count: u32): void {
+  lookups += count;
+}
+
+export function countIndexBytes(bytes: u32): void {
+  indexBytes += bytes;
+}
+
+@inline
+export function docBitmapSize(): usize {
+  return ((<usize>boundView.docCount + 127) >> 7) << 4;
+}
+
+/** An empty bitmap of docs; 0, with failStatus set, if the arena is full. */
+export function newDocBitmap(arena: Arena): usize {
+  const bitmap = arenaAlloc(arena, docBitmapSize() + 16, 16);
+  if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
+  else memory.fill(bitmap, 0, docBitmapSize() + 16);
+  return bitmap;
+}
+
+export function intersectBitmaps(target: usize, other: usize, size: usize): void {
+  for (let i: usize = 0; i < size; i += 16) {
+    v128.store(target + i, v128.and(v128.load(target + i), v128.load(other + i)));
+  }
+}
+
+export function uniteBitmaps(target: usize, other: usize, size: usize): void {
+  for (let i: usize = 0; i < size; i += 16) {
+    v128.store(target + i, v128.or(v128.load(target + i), v128.load(other + i)));
+  }
+}
+
+export function addDocsOfBlob(docs: usize, blobId: u32): void {
+  // Bound: the chain ascends (checked by openShard), so it ends.
+  let docId = blobAt(boundView, blobId).firstDoc;
+  for (; docId != NONE_ID; docId = docAt(boundView, docId).nextDoc) setBit(docs, docId);
+}

@@ -1,0 +1,137 @@
+// The docs of the bound shard that are to be evaluated, and the units of work that they are cut into: the
+// same on every thread, so that units can be claimed by number.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { NONE_ID } from '../shared/format.ts';
+import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../shared/plan.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { blobAt, docAt } from '../shard/open.ts';
+import { getBit, setBit } from '../shard/piece.ts';
+import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
+import { nodeAt, textNodeCount, textNodes } from './tree.ts';
+
+/** The candidate docs (u32), docs of one blob together. */
+export let candidateDocs: usize = 0;
+export let candidateDocCount: u32 = 0;
+/** Bytes of content that verifying them takes, about. */
+export let candidateBytes: f64 = 0;
+/** First candidate of each unit, u32, with one more element for the end. */
+export let unitStarts: usize = 0;
+export let unitCount: u32 = 0;
+
+/** Lists the candidate docs, those of one blob together, in the order of their first. */
+export function collectCandidates(arena: Arena, verdict: usize): i32 {
+  candidateDocCount = 0;
+  candidateDocs = 0;
+  if (verdict == NO_DOCS) return STATUS_OK;
+  candidateDocs = arenaAlloc(arena, <usize>boundView.docCount * 4 + 4, 8);
+  if (candidateDocs == 0) return STATUS_OUT_OF_MEMORY;
+  // A copy: listing a doc takes it, and its brothers by blob, out.
+  const left = newDocBitmap(arena);
+  if (left == 0) return STATUS_OUT_OF_MEMORY;
+  if (verdict != ALL_DOCS) memory.copy(left, verdict, docBitmapSize());
+  else for (let docId: u32 = 0; docId < boundView.docCount; docId++) setBit(left, docId);
+  const words = <u32>(docBitmapSize() >> 3);
+  for (let wordIndex: u32 = 0; wordIndex < words; wordIndex++) {
+    const wordPtr = left + (<usize>wordIndex << 3);
+    for (let word = load<u64>(wordPtr); word != 0; word = load<u64>(wordPtr)) {
+      const docId = wordIndex * 64 + <u32>ctz(word);
+      store<u64>(wordPtr, word & (word - 1));
+      addCandidate(docId);
+      addBrothers(left, docId);
+    }
+  }
+  return STATUS_OK;
+}
+
+@inline
+function addCandidate(docId: u32): void {
+  store<u32>(candidateDocs + (<usize>candidateDocCount << 2), docId);
+  candidateDocCount++;
+}
+
+/** Lists the later docs with the same blob that are left. */
+function addBrothers(left: usize, docId: u32): void {
+  for (let next = docAt(boundView, docId).nextDoc; next != NONE_ID; next = docAt(boundView, next).nextDoc) {
+    if (getBit(left, next) == 0) continue;
+    const ptr = left + (next >> 3);
+    store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (next & 7)));
+    addCandidate(next);
+  }
+}
+
+/** Cuts the candidates into units of at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes. */
+export function cutUnits(arena: Arena): i32 {
+  unitCount = 0;
+  candidateBytes = 0;
+  unitStarts = arenaAlloc(arena, (<usize>candidateDocCount + 2) * 4, 8);
+  if (unitStarts == 0) return STATUS_OUT_OF_MEMORY;
+  let docs: u32 = 0;
+  let bytes: u32 = 0;
+  let previousBlob: u32 = NONE_ID;
+  for (let i: u32 = 0; i < candidateDocCount; i++) {
+    const blobId = docAt(boundView, load<u32>(candidateDocs + (<usize>i << 2))).blobId;
+    const isSameBlob = blobId != NONE_ID && blobId == previousBlob;
+    const own = blobId == NONE_ID || isSameBlob ? 0 : bytesToVerify(blobId);
+    const isFull = docs >= UNIT_DOCS_MAX || bytes + own > UNIT_BYTES_MAX;
+    if (i == 0 || (isFull && !isSameBlob)) {
+      store<u32>(unitStarts + (<usize>unitCount << 2), i);
+      unitCount++;
+      docs = 0;
+      bytes = 0;
+    }
+    docs++;
+    bytes += own;
+    candidateBytes += own;
+    previousBlob = blobId;
+  }
+  store<u32>(unitStarts + (<usize>unitCount << 2), candidateDocCount);
+  return STATUS_OK;
+}
+
+/** Bytes of the blob's blocks that are candidates of its dearest literal. */
+function bytesToVerify(blobId: u32): u32 {
+  const blob = blobAt(boundView, blobId);
+  let most: u32 = 0;
+  for (let i: u32 = 0; i < textNodeCount; i++) {
+    const node = nodeAt(textNodes, i);
+    if (node.isRuledOut) continue;
+    if (node.bitmap == 0) return blob.size;
+    most = max(most, countBlocksIn(node.bitmap, blob.firstBlock, blob.blockCount));
+  }
+  return min(blob.size, most * (blob.size / blob.blockCount + 1));
+}
+
+function countBlocksIn(bitmap: usize, first: u32, count: u32): u32 {
+  let found: u32 = 0;
+  for (let blockId = first; blockId < first + count; blockId++) {
+    found += getBit(bitmap, blockId);
+  }
+  return found;
+}
+
+/** Blocks of candidate docs that the lists of any literal leave; 0 if no literal was looked up. */
+export function countCandidateBlocks(): f64 {
+  let count: f64 = 0;
+  let previousBlob: u32 = NONE_ID;
+  for (let i: u32 = 0; i < candidateDocCount; i++) {
+    const blobId = docAt(boundView, load<u32>(candidateDocs + (<usize>i << 2))).blobId;
+    if (blobId == NONE_ID || blobId == previousBlob) continue;
+    previousBlob = blobId;
+    const blob = blobAt(boundView, blobId);
+    for (let blockId = blob.firstBlock; blockId < blob.firstBlock + blob.blockCount; blockId++) {
+      if (isCandidateBlock(blockId)) count++;
+    }
+  }
+  return count;
+}
+
+function isCandidateBlock(blockId: u32): bool {
+  for (let i: u32 = 0; i < textNodeCount; i++) {
+    const node = nodeAt(textNodes, i);
+    if (node.isRuledOut) continue;
+    const bitmap = <usize>node.bitmap;
+    if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;
+  }
+  return false;
+}
