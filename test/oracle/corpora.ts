@@ -114,7 +114,7 @@ function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
     )
     .map(([which, at, size, change, isFromEnd]) => {
       const bytes = docs[which % docs.length]!.bytes;
-      // A bad byte is U+FFFD, each by itself: so decode around them byte by byte.
+      // Bad bytes become U+FFFD, at times fewer than the engine sees: then the literal may miss.
       const points = Array.from(decoder.decode(bytes));
       const place = at % Math.max(1, points.length);
       const start = isFromEnd ? Math.max(0, points.length - size - (at % 4)) : place;
