@@ -43,7 +43,7 @@ import {
   unitCount,
 } from './candidates.ts';
 import { bindLanguage, bindPath, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
-import { MatchNode, matchRoot, nodeAt } from './tree.ts';
+import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*).
@@ -52,6 +52,8 @@ import { MatchNode, matchRoot, nodeAt } from './tree.ts';
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   beginBinding(view);
   if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
+  // An AND that is ruled out leaves its other children as they are: those of the shard before.
+  for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).isRuledOut = 1;
   const verdict = bindNode(arena, matchRoot);
   if (failStatus != STATUS_OK) return failStatus;
   let status = collectCandidates(arena, verdict);

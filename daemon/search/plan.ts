@@ -120,7 +120,8 @@ function planContentRegex(pattern: string, position: number): PlanNode {
 
 function unsupportedRegex(position: number): QueryError {
   const reason =
-    'this version answers only regular expressions that are literals or a choice of literals';
+    'this version answers only regular expressions that are literals or a choice of literals; ' +
+    'to search a character such as the dot for itself, put a backslash before it';
   return new QueryError(reason, position);
 }
 

@@ -1,7 +1,7 @@
 // The core with faults on demand, for tests of what the daemon does about them. A shard of 1,777 docs traps
 // in its second unit; in one of 1,778 docs each unit takes long.
 
-import { boundView } from '../../../core/match/bind';
+import { boundView } from '../../../core/match/bound';
 import { searchUnit as searchSoundUnit } from '../../../core/match/search';
 
 export {
@@ -22,7 +22,6 @@ export {
   coreInit,
   headerChecksum,
   heapBase,
-  isFirstReadByRender,
   listBlocks,
   mergeAddStripe,
   mergeBegin,
@@ -35,9 +34,9 @@ export {
   openShard,
   planBind,
   planCompile,
-  renderBytesRead,
-  renderDoc,
-  renderedRangeCount,
+  renderDocs,
+  renderedBytesRead,
+  renderedLoadCount,
   requestArenaInit,
   shardViewSize,
   verifyChecksums,
