@@ -155,8 +155,18 @@ async function indexSources(
 }
 
 function resultOf(job: JobResult): IndexResult {
-  const { repo, state, docCount, contentSize, shardSize, skipped, durationMs, error } = job;
-  const result = { repo, state, docCount, contentSize, shardSize, skipped, durationMs };
+  const { repo, state, isUnchanged, docCount, contentSize, shardSize, skipped, durationMs, error } =
+    job;
+  const result = {
+    repo,
+    state,
+    isUnchanged,
+    docCount,
+    contentSize,
+    shardSize,
+    skipped,
+    durationMs,
+  };
   return error === undefined ? result : { ...result, error };
 }
 

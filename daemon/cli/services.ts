@@ -108,6 +108,8 @@ export interface IndexOptions extends CommonOptions, SourceOptions {
 export interface IndexResult {
   readonly repo: string;
   readonly state: 'COMPLETED' | 'FAILED';
+  /** Nothing had changed, so nothing was built. */
+  readonly isUnchanged: boolean;
   readonly docCount: number;
   /** Bytes of content that can be searched. */
   readonly contentSize: number;

@@ -4,11 +4,6 @@
 // than the limit: then no new unit is claimed. The answer is made of just those units, so it is the same
 // however the threads raced.
 
-/** A shard's share of the words. `unitMax` bounds its number of units. */
-export interface ControlShard {
-  readonly unitMax: number;
-}
-
 const STOP = 0;
 const HEAD = 1;
 const NEXT = 0;
@@ -20,10 +15,14 @@ export class SearchControl {
   readonly #words: Int32Array;
   readonly #bases: number[] = [];
 
-  /** Makes new words, or takes those of another thread. */
-  constructor(shards: readonly ControlShard[], buffer?: SharedArrayBuffer) {
+  /**
+   * Makes new words, or takes those of another thread.
+   *
+   * @param unitMaxes  most units of each shard
+   */
+  constructor(unitMaxes: readonly number[], buffer?: SharedArrayBuffer) {
     let size = HEAD;
-    for (const { unitMax } of shards) {
+    for (const unitMax of unitMaxes) {
       this.#bases.push(size);
       size += SHARD_HEAD + unitMax;
     }

@@ -23,11 +23,16 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
+/** A thread that lived shorter than this is replaced after as long a pause. */
+const RESTART_PAUSE_MS = 1000;
+
 /** What a search or rendering on one thread came to; undefined: the thread died. */
 type Settle = (message: FromSearchWorker | undefined) => void;
 
 interface PoolWorker {
-  worker: Worker;
+  /** Undefined while a thread that died young waits to be replaced. */
+  worker: Worker | undefined;
+  startedMs: number;
   readonly pending: Map<number, Settle>;
 }
 
@@ -44,7 +49,8 @@ export class SearchPool {
     this.#options = options;
     const count = options.workers ?? availableParallelism();
     this.#workers = Array.from({ length: count }, () => {
-      const entry: PoolWorker = { worker: this.#start(() => entry), pending: new Map() };
+      const entry: PoolWorker = { worker: undefined, startedMs: 0, pending: new Map() };
+      this.#start(entry);
       return entry;
     });
   }
@@ -53,7 +59,7 @@ export class SearchPool {
     return this.#workers.length;
   }
 
-  #start(entryOf: () => PoolWorker): Worker {
+  #start(entry: PoolWorker): void {
     const { module, capacity, wantsRead } = this.#options;
     const options: SpaceOptions = {
       ...(capacity === undefined ? {} : { capacity }),
@@ -65,7 +71,7 @@ export class SearchPool {
       workerData: data,
     });
     worker.on('message', (message: FromSearchWorker) => {
-      const { pending } = entryOf();
+      const { pending } = entry;
       const settle = pending.get(message.id);
       pending.delete(message.id);
       if (pending.size === 0) worker.unref();
@@ -75,9 +81,10 @@ export class SearchPool {
     worker.on('error', (error) => {
       failure = error;
     });
-    worker.on('exit', () => this.#replace(entryOf(), failure));
+    worker.on('exit', () => this.#replace(entry, failure));
     worker.unref();
-    return worker;
+    entry.worker = worker;
+    entry.startedMs = Date.now();
   }
 
   #replace(entry: PoolWorker, failure: Error): void {
@@ -85,7 +92,11 @@ export class SearchPool {
     this.deathCount++;
     const lost = [...entry.pending.values()];
     entry.pending.clear();
-    entry.worker = this.#start(() => entry);
+    entry.worker = undefined;
+    // Why: what kills a thread at its start would kill the next one too.
+    const isYoung = Date.now() - entry.startedMs < RESTART_PAUSE_MS;
+    if (isYoung) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
+    else this.#start(entry);
     this.#options.onDeath?.(failure);
     for (const settle of lost) settle(undefined);
   }
@@ -93,7 +104,7 @@ export class SearchPool {
   /** The live shards from now on. Searches under way on a thread end before it looks at them. */
   setShards(shards: readonly ShardFile[]): void {
     this.#shards = shards;
-    for (const { worker } of this.#workers) worker.postMessage({ kind: 'shards', shards });
+    for (const { worker } of this.#workers) worker?.postMessage({ kind: 'shards', shards });
   }
 
   /** Lets all threads drain the search; what each found. A dead thread leaves nothing. */
@@ -117,17 +128,19 @@ export class SearchPool {
     entry: PoolWorker,
     message: ToSearchWorker & { id: number },
   ): Promise<FromSearchWorker | undefined> {
+    const { worker } = entry;
+    if (worker === undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       entry.pending.set(message.id, resolve);
       // Why: an idle thread lets the process end, one that owes an answer keeps it alive.
-      entry.worker.ref();
-      entry.worker.postMessage(message);
+      worker.ref();
+      worker.postMessage(message);
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#workers.map(({ worker }) => worker.terminate()));
+    await Promise.all(this.#workers.map(({ worker }) => worker?.terminate()));
     for (const { pending } of this.#workers)
       for (const settle of pending.values()) settle(undefined);
   }

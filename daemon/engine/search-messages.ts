@@ -1,7 +1,7 @@
 // What the pool and its search threads say to each other. A search is drained by all threads together:
 // they claim units through the shared control words and leave their findings in one message each.
 
-import type { RenderedDocs, RenderOptions, RenderRequest } from './searcher.ts';
+import type { RenderedDocs, RenderOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
 export interface SearchWorkerData {
@@ -24,6 +24,8 @@ export interface SearchMessage {
   readonly shardIds: readonly string[];
   /** Stop once the ranges found in the units so far, in order, exceed this; Infinity: never. */
   readonly limit: number;
+  /** Most units of each shard: the layout of the control words. */
+  readonly unitMaxes: readonly number[];
   readonly control: SharedArrayBuffer;
 }
 
@@ -32,7 +34,8 @@ export interface RenderMessage {
   readonly id: number;
   readonly plan: Uint8Array;
   readonly shardId: string;
-  readonly requests: readonly RenderRequest[];
+  /** For each doc its docId and the most ranges to show. */
+  readonly requests: Uint32Array;
   readonly options: RenderOptions;
 }
 

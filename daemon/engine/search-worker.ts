@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
 import { Drain } from './drain.ts';
+import { renderDocs } from './render-docs.ts';
 import type {
   FromSearchWorker,
   RenderMessage,
@@ -13,7 +14,6 @@ import type {
   ToSearchWorker,
 } from './search-messages.ts';
 import { Searcher } from './searcher.ts';
-import { unitMaxOf } from './unit-max.ts';
 import { messageOf } from '../telemetry/caught.ts';
 
 /** Guess: long enough that binding again after a change of turns is small beside it. */
@@ -28,7 +28,6 @@ const { module, options: spaceOptions, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
 const searcher = new Searcher(module, spaceOptions);
 const running: RunningSearch[] = [];
-let sizes = new Map<string, number>();
 
 setShards(shards);
 
@@ -41,7 +40,6 @@ port.on('message', (message: ToSearchWorker) => {
 function setShards(files: SearchWorkerData['shards']): void {
   // What this thread cannot open fails again, and is reported, when a search asks for it.
   searcher.setShards(files);
-  sizes = new Map(files.map((file) => [file.shardId, file.size]));
 }
 
 function tell(message: FromSearchWorker): void {
@@ -49,10 +47,7 @@ function tell(message: FromSearchWorker): void {
 }
 
 function begin(message: SearchMessage): void {
-  const controlShards = message.shardIds.map((shardId) => ({
-    unitMax: unitMaxOf(sizes.get(shardId) ?? 0),
-  }));
-  const control = new SearchControl(controlShards, message.control);
+  const control = new SearchControl(message.unitMaxes, message.control);
   const drain = new Drain(searcher, message.plan, message.shardIds, message.limit, control);
   running.push({ id: message.id, drain });
   if (running.length === 1) setImmediate(runTurn);
@@ -94,12 +89,11 @@ function finish({ id, drain }: RunningSearch, planError?: string): void {
   tell(planError === undefined ? done : { ...done, planError });
 }
 
-function render({ id, plan, shardId, requests, options }: RenderMessage): void {
+function render(message: RenderMessage): void {
+  const { id } = message;
   running[0]?.drain.suspend();
   try {
-    searcher.setPlan(plan);
-    searcher.bind(shardId);
-    const docs = searcher.render(requests, options);
+    const docs = renderDocs(searcher, message);
     port.postMessage({ kind: 'renderDone', id, docs } satisfies FromSearchWorker, [
       docs.json.buffer,
     ]);

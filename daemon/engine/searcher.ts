@@ -40,12 +40,6 @@ export interface UnitResult {
   readonly matches: number;
 }
 
-/** A doc to render, with the most ranges to show. */
-export interface RenderRequest {
-  readonly docId: number;
-  readonly rangeMax: number;
-}
-
 /** Texts that the links of all docs of a repo share, ready as JSON (core/match/file-results.ts). */
 export interface LinkTexts {
   /** Page of a doc here up to its path, with the opening quote. */
@@ -67,7 +61,7 @@ export interface RenderOptions {
 export interface RenderedDocs {
   readonly json: Uint8Array<ArrayBuffer>;
   /** Bytes of each object. */
-  readonly sizes: readonly number[];
+  readonly sizes: Uint32Array;
   /** Ranges that they show together. */
   readonly rangeCount: number;
   /** Bytes of content read beyond what finding the docs took. */
@@ -209,52 +203,55 @@ export class Searcher {
     };
   }
 
-  /** Renders docs of the bound shard that match; throws if one alone does not fit the output area. */
-  render(requests: readonly RenderRequest[], options: RenderOptions): RenderedDocs {
+  /**
+   * Renders docs of the bound shard that match; throws if one alone does not fit the output area.
+   *
+   * @param requests  for each doc its docId and the most ranges to show
+   */
+  render(requests: Uint32Array, options: RenderOptions): RenderedDocs {
     const parts: Uint8Array<ArrayBuffer>[] = [];
-    const sizes: number[] = [];
+    const sizes = new Uint32Array(requests.length / 2);
     const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
-    while (sizes.length < requests.length) {
-      const done = this.#renderSome(requests.slice(sizes.length), options);
-      if (done.sizes.length === 0) {
-        throw new Error(`doc ${requests[sizes.length]!.docId} does not fit the output area`);
+    let done = 0;
+    while (done < sizes.length) {
+      const some = this.#renderSome(requests.subarray(done * 2), options);
+      if (some.sizes.length === 0) {
+        throw new Error(`doc ${requests[done * 2]} does not fit the output area`);
       }
-      parts.push(done.json);
-      sizes.push(...done.sizes);
-      sums.rangeCount += done.rangeCount;
-      sums.contentBytes += done.contentBytes;
-      sums.loadCount += done.loadCount;
+      parts.push(some.json);
+      sizes.set(some.sizes, done);
+      done += some.sizes.length;
+      sums.rangeCount += some.rangeCount;
+      sums.contentBytes += some.contentBytes;
+      sums.loadCount += some.loadCount;
     }
-    return { json: parts.length === 1 ? parts[0]! : Buffer.concat(parts), sizes, ...sums };
+    return { json: parts.length === 1 ? parts[0]! : joinBytes(parts), sizes, ...sums };
   }
 
-  #renderSome(requests: readonly RenderRequest[], options: RenderOptions): RenderedDocs {
+  #renderSome(requests: Uint32Array, options: RenderOptions): RenderedDocs {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports, memory } = core;
-    const rows = new Uint32Array(
-      memory.buffer,
-      outputStart,
-      (requests.length * RENDER_REQUEST_SIZE) / 4,
-    );
-    for (const [index, { docId, rangeMax }] of requests.entries())
-      rows.set([docId, rangeMax, 0], index * 3);
+    const rowWords = RENDER_REQUEST_SIZE / 4;
+    const wanted = requests.length / 2;
+    const rows = new Uint32Array(memory.buffer, outputStart, wanted * rowWords);
+    for (let i = 0; i < wanted; i++) {
+      rows[i * rowWords] = requests[i * 2]!;
+      rows[i * rowWords + 1] = requests[i * 2 + 1]!;
+    }
     const links = outputStart + rows.byteLength;
     const out = writeLinks(memory, links, options.links);
     const { contextLines, isWhole } = options;
+    const whole = isWhole ? 1 : 0;
     const count =
-      exports.renderDocs(
-        outputStart,
-        requests.length,
-        links,
-        contextLines,
-        isWhole ? 1 : 0,
-        out,
-        outputEnd,
-      ) >>> 0;
-    const sizes = Array.from({ length: count }, (_, index) => rows[index * 3 + 2]!);
-    const size = sizes.reduce((sum, one) => sum + one, 0);
+      exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd) >>> 0;
+    const sizes = new Uint32Array(count);
+    let size = 0;
     let rangeCount = 0;
-    for (let index = 0; index < count; index++) rangeCount += rows[index * 3 + 1]!;
+    for (let i = 0; i < count; i++) {
+      rangeCount += rows[i * rowWords + 1]!;
+      sizes[i] = rows[i * rowWords + 2]!;
+      size += sizes[i]!;
+    }
     return {
       json: new Uint8Array(memory.buffer, out, size).slice(),
       sizes,
@@ -292,4 +289,14 @@ function writeLinks(memory: WebAssembly.Memory, record: number, links: LinkTexts
     next += bytes.length;
   }
   return Math.ceil(next / 16) * 16;
+}
+
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let next = 0;
+  for (const part of parts) {
+    joined.set(part, next);
+    next += part.length;
+  }
+  return joined;
 }

@@ -15,11 +15,8 @@ export interface FoundDoc {
   readonly tier: number;
   /** Order of the path within its shard. */
   readonly pathRank: number;
-}
-
-/** A doc of the answer, with the number of ranges it may show. */
-export interface ShownDoc extends FoundDoc {
-  readonly rangeMax: number;
+  /** Ranges that the answer may show of it; set by cutDocs. */
+  rangeMax: number;
 }
 
 /** What the order needs to know beyond the findings. */
@@ -49,6 +46,7 @@ function readRows({ shard, rows }: UnitFinding): FoundDoc[] {
       score: rows[i + 2]! & SCORE_MASK,
       tier: rows[i + 2]! >>> MATCH_TIER_SHIFT,
       pathRank: rows[i + 3]!,
+      rangeMax: 0,
     });
   }
   return docs;
@@ -91,14 +89,13 @@ function extensionOf(doc: FoundDoc, context: OrderContext): string {
 }
 
 /** The first docs that together hold `matches` ranges; the last one may show fewer than it has. */
-export function cutDocs(docs: readonly FoundDoc[], matches: number): ShownDoc[] {
-  const shown: ShownDoc[] = [];
+export function cutDocs(docs: readonly FoundDoc[], matches: number): FoundDoc[] {
   let left = matches;
-  for (const doc of docs) {
-    if (left === 0) break;
-    const rangeMax = Math.min(doc.count, left);
-    shown.push({ ...doc, rangeMax });
-    left -= rangeMax;
+  let count = 0;
+  for (; count < docs.length && left > 0; count++) {
+    const doc = docs[count]!;
+    doc.rangeMax = Math.min(doc.count, left);
+    left -= doc.rangeMax;
   }
-  return shown;
+  return docs.slice(0, count);
 }

@@ -3,10 +3,11 @@
 // made here.
 
 import type { SearchPool } from '../engine/pool.ts';
+import { renderDocs } from '../engine/render-docs.ts';
 import type { LinkTexts, RenderedDocs, Searcher } from '../engine/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import type { ShownDoc } from './order.ts';
+import type { FoundDoc } from './order.ts';
 import type { LiveShard } from './snapshot.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
@@ -26,20 +27,63 @@ export interface RenderContext {
 }
 
 export interface RenderedAnswer {
-  /** The file results, in the order of the docs. */
-  readonly files: readonly Uint8Array[];
+  readonly files: FileResults;
   readonly rangeCount: number;
   readonly contentBytes: number;
   readonly loadCount: number;
 }
 
+/** The file results of an answer: pieces of the groups that were rendered together, in another order. */
+export class FileResults {
+  readonly count: number;
+  /** Bytes of all, without separators. */
+  size = 0;
+  readonly #groups: Buffer[] = [];
+  readonly #groupOf: Uint32Array;
+  readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
+
+  constructor(count: number) {
+    this.count = count;
+    this.#groupOf = new Uint32Array(count);
+    this.#starts = new Uint32Array(count);
+    this.#ends = new Uint32Array(count);
+  }
+
+  /** Takes the docs of a group; `places` says where in the answer each belongs. */
+  add({ json, sizes }: RenderedDocs, places: readonly number[]): void {
+    const group = this.#groups.push(Buffer.from(json.buffer, json.byteOffset, json.length)) - 1;
+    let start = 0;
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i]!;
+      this.#groupOf[place] = group;
+      this.#starts[place] = start;
+      start += sizes[i]!;
+      this.#ends[place] = start;
+    }
+    this.size += start;
+  }
+
+  /** Writes all in order, commas between them, from `position` on; returns the end. */
+  writeTo(target: Buffer, position: number): number {
+    for (let place = 0; place < this.count; place++) {
+      if (place > 0) target[position++] = COMMA;
+      const group = this.#groups[this.#groupOf[place]!]!;
+      position += group.copy(target, position, this.#starts[place], this.#ends[place]);
+    }
+    return position;
+  }
+}
+
+const COMMA = 0x2c;
+
 /** Renders the docs. Errors: a doc that cannot be rendered. */
 export async function renderAnswer(
-  docs: readonly ShownDoc[],
+  docs: readonly FoundDoc[],
   context: RenderContext,
 ): Promise<RenderedAnswer> {
   const isInline = docs.length <= INLINE_DOCS && !context.isWhole;
-  const files: Uint8Array[] = [];
+  const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(
     docs,
@@ -47,18 +91,8 @@ export async function renderAnswer(
   );
   await Promise.all(
     groups.map(async ({ shard, places }) => {
-      const done = await renderGroup(
-        shard,
-        places.map((place) => docs[place]!),
-        context,
-        isInline,
-      );
-      let start = 0;
-      for (const [index, place] of places.entries()) {
-        const end = start + done.sizes[index]!;
-        files[place] = done.json.subarray(start, end);
-        start = end;
-      }
+      const done = await renderGroup(shard, docs, places, context, isInline);
+      files.add(done, places);
       sums.rangeCount += done.rangeCount;
       sums.contentBytes += done.contentBytes;
       sums.loadCount += done.loadCount;
@@ -73,7 +107,7 @@ function groupSize(count: number, threads: number): number {
 
 /** Places of the docs of each shard, in groups of at most `sizeMax`. */
 function groupByShard(
-  docs: readonly ShownDoc[],
+  docs: readonly FoundDoc[],
   sizeMax: number,
 ): { shard: number; places: number[] }[] {
   const groups: { shard: number; places: number[] }[] = [];
@@ -92,13 +126,19 @@ function groupByShard(
 
 async function renderGroup(
   shard: number,
-  docs: readonly ShownDoc[],
+  docs: readonly FoundDoc[],
+  places: readonly number[],
   context: RenderContext,
   isInline: boolean,
 ): Promise<RenderedDocs> {
   const { searcher, pool, plan, contextLines, isWhole } = context;
   const { shardId } = context.shards[shard]!;
-  const requests = docs.map(({ docId, rangeMax }) => ({ docId, rangeMax }));
+  const requests = new Uint32Array(places.length * 2);
+  for (let i = 0; i < places.length; i++) {
+    const { docId, rangeMax } = docs[places[i]!]!;
+    requests[i * 2] = docId;
+    requests[i * 2 + 1] = rangeMax;
+  }
   const options = {
     links: linkTexts(context.baseUrl, context.repoOf(shard)),
     contextLines,
@@ -110,9 +150,7 @@ async function renderGroup(
     if (done?.docs !== undefined) return done.docs;
     // The thread died; what it was to do is done here.
   }
-  searcher.setPlan(plan);
-  searcher.bind(shardId);
-  return searcher.render(requests, options);
+  return renderDocs(searcher, { plan, shardId, requests, options });
 }
 
 /** Stands for the path while the texts around it are made; no encoding changes it. */

@@ -8,12 +8,12 @@ import type { SearchPool } from '../engine/pool.ts';
 import type { BindFinding, FailureFinding, UnitFinding } from '../engine/search-messages.ts';
 import { PlanError, type Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
-import type { ShardFile } from '../engine/space.ts';
+import type { LiveShard } from './snapshot.ts';
 
-const INLINE_NS = 3_000_000n;
+const INLINE_NS = 4_000_000n;
 
 export interface RunOptions {
-  readonly shards: readonly ShardFile[];
+  readonly shards: readonly LiveShard[];
   readonly plan: Uint8Array;
   /** Stop once more ranges than this are found; Infinity: count all. */
   readonly limit: number;
@@ -64,7 +64,9 @@ export async function runSearch(
     const inline = new Drain(searcher, plan, shardIds, limit, control);
     drains.push(inline);
     if (drainFor(inline, options.inlineNs ?? INLINE_NS)) {
-      const done = await pool.search({ plan, shardIds, limit, control: control.buffer });
+      const unitMaxes = shards.map(unitMaxOf);
+      const message = { plan, shardIds, limit, unitMaxes, control: control.buffer };
+      const done = await pool.search(message);
       const failed = done.find(({ planError }) => planError !== undefined);
       if (failed?.planError !== undefined) throw new PlanError(failed.planError);
       drains.push(...done);
@@ -102,7 +104,7 @@ async function runLost(
     control.finish(shard, unit, matches);
   // A shard that failed had its second chance.
   for (const { shard } of drains.flatMap(({ failures }) => failures)) {
-    for (let unit = 0; unit < unitMaxOf(shards[shard]!.size); unit++) {
+    for (let unit = 0; unit < unitMaxOf(shards[shard]!); unit++) {
       if (control.matchesOf(shard, unit) === undefined) control.finish(shard, unit, 0);
     }
   }
@@ -115,8 +117,8 @@ async function runLost(
   return drain;
 }
 
-function newControl(shards: readonly ShardFile[]): SearchControl {
-  return new SearchControl(shards.map(({ size }) => ({ unitMax: unitMaxOf(size) })));
+function newControl(shards: readonly LiveShard[]): SearchControl {
+  return new SearchControl(shards.map(unitMaxOf));
 }
 
 function joinFindings(drains: readonly Findings[]): Findings {

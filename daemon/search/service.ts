@@ -7,9 +7,9 @@ import { QueryError } from '../query/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { ShardTables } from '../shards/tables.ts';
-import { cutDocs, orderDocs, type OrderContext, type ShownDoc } from './order.ts';
+import { cutDocs, type FoundDoc, orderDocs, type OrderContext } from './order.ts';
 import { decideForRepo, encodePlan, planQuery } from './plan.ts';
-import { renderAnswer } from './render.ts';
+import { type FileResults, renderAnswer } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
 import type { LiveShard, Snapshot, SnapshotKeeper } from './snapshot.ts';
 import { type Tally, tallyRun } from './tally.ts';
@@ -109,7 +109,7 @@ async function runPlan(
 }
 
 interface Answer {
-  readonly files: readonly Uint8Array[];
+  readonly files: FileResults;
   readonly tally: Tally;
   readonly outcome: RunOutcome;
   readonly actualMatchCount: number;
@@ -157,7 +157,7 @@ async function makeAnswer(
 }
 
 /** Repos of the docs in order of first occurrence. */
-function reposOf(docs: readonly ShownDoc[], view: ScopeView): RepoRecord[] {
+function reposOf(docs: readonly FoundDoc[], view: ScopeView): RepoRecord[] {
   return [...new Set(docs.map(({ shard }) => view.repoOf(shard)))];
 }
 
@@ -227,14 +227,14 @@ function writeAnswer(answer: Answer, startNs: bigint, planNs: number): Uint8Arra
     isSearchExhaustive: reasons.length === 0,
     ...(reasons.length === 0 ? {} : { incompleteReasons: reasons }),
   };
-  const comma = Buffer.from(',');
-  const parts: Uint8Array[] = [Buffer.from(`{"stats":${JSON.stringify(stats)},"files":[`)];
-  for (const [index, file] of answer.files.entries()) {
-    if (index > 0) parts.push(comma);
-    parts.push(file);
-  }
-  parts.push(Buffer.from(`],${JSON.stringify(rest).slice(1)}`));
-  return Buffer.concat(parts);
+  const head = Buffer.from(`{"stats":${JSON.stringify(stats)},"files":[`);
+  const tail = Buffer.from(`],${JSON.stringify(rest).slice(1)}`);
+  const { files } = answer;
+  const commas = Math.max(files.count - 1, 0);
+  const json = Buffer.allocUnsafe(head.length + files.size + commas + tail.length);
+  head.copy(json, 0);
+  tail.copy(json, files.writeTo(json, head.length));
+  return json;
 }
 
 function incompleteReasons(

@@ -1,5 +1,6 @@
-// One owner at a time for a data directory: a file that names the process, made with O_EXCL. A file left by
-// a process that is gone is taken over.
+// One owner at a time for a data directory: a file that names the process and, where the system tells it,
+// when that process began, made with O_EXCL. A file left by a process that is gone is taken over, also
+// when its number belongs to another one by now.
 
 import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -16,13 +17,13 @@ export function lockDataDir(dataDir: string): () => void {
   for (let attempt = 0; ; attempt++) {
     try {
       const handle = openSync(file, 'wx', 0o600);
-      writeSync(handle, `${process.pid}\n`);
+      writeSync(handle, `${process.pid} ${startOf(process.pid)}\n`);
       closeSync(handle);
       return () => unlinkSync(file);
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
-      const owner = Number(readOwner(file));
-      if (attempt > 2 || isAlive(owner)) {
+      const [owner = '', start = ''] = readOwner(file).trim().split(' ');
+      if (attempt > 2 || isAlive(Number(owner), start)) {
         throw new LockedError(`${dataDir} is in use by process ${owner}`, { cause: error });
       }
       unlinkSync(file);
@@ -38,9 +39,21 @@ function readOwner(file: string): string {
   }
 }
 
-/** Whether a process has this id; a process that may not be signalled is alive too. */
-function isAlive(pid: number): boolean {
+/** When a process began, in ticks since the system started; "" where that is not known. */
+function startOf(pid: number): string {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name, in parentheses, may hold blanks; the 20th field behind it is the start.
+    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/** Whether this very process lives; one that may not be signalled is alive too. */
+function isAlive(pid: number, start: string): boolean {
   if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
+  if (start !== '' && startOf(pid) !== '' && startOf(pid) !== start) return false;
   try {
     process.kill(pid, 0);
     return true;

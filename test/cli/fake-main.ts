@@ -70,6 +70,7 @@ const services: CliServices = {
       docCount: 2,
       contentSize: 10,
       shardSize: 9,
+      isUnchanged: false,
       skipped: { binary: 1 },
       durationMs: 5,
     };

@@ -39,8 +39,12 @@ function answersOf(searcher: Searcher, shardId: string): string {
       for (let unit = 0; unit < unitCount; unit++) {
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
-          const requests = [{ docId: found[i]!, rangeMax: 100 }];
-          const { json } = searcher.render(requests, { links: LINKS, contextLines: 1, isWhole: true });
+          const requests = Uint32Array.of(found[i]!, 100);
+          const { json } = searcher.render(requests, {
+            links: LINKS,
+            contextLines: 1,
+            isWhole: true,
+          });
           rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
         }
       }

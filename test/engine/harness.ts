@@ -92,7 +92,8 @@ export function buildShard(
     const key = Buffer.from(bytes).toString('latin1');
     if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
     const place = target.stage(bytes);
-    if (place === undefined || target.add(place, bytes.length, 0) !== 'added') throw new Error('the test shard is too large');
+    if (place === undefined || target.add(place, bytes.length, 0) !== 'added')
+      throw new Error('the test shard is too large');
     blobIds.set(key, blobIds.size);
   }
   const { content, stripes } = target.close();

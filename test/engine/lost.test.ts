@@ -29,7 +29,7 @@ void test('units that a thread finished and lost are run again, with and without
   const searcher = new Searcher(module);
   const other = new Searcher(module);
   for (const one of [searcher, other]) assert.deepEqual(one.setShards(shards), []);
-  const controlShards = shards.map(({ size }) => ({ unitMax: unitMaxOf(size) }));
+  const controlShards = shards.map(unitMaxOf);
 
   /** A thread that drains the search as far as it goes, and dies before it tells. */
   function drainAndDie(message: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {

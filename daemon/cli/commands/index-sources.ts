@@ -25,7 +25,7 @@ export function describeResult(result: IndexResult): string {
   }
   const skipped = formatTally(result.skipped);
   return [
-    `${repo}: ${formatCount(result.docCount)} docs,`,
+    `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${formatCount(result.docCount)} docs,`,
     `${formatBytes(result.contentSize)} of content,`,
     `${formatBytes(result.shardSize)} of shards,`,
     formatDuration(result.durationMs),
