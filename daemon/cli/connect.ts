@@ -76,6 +76,7 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
       const { json } = await withErrorObject(
         search(instance.parts, toSearchCall(call, settings.maxMatchCount), { signal, baseUrl }),
       );
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
       return JSON.parse(Buffer.from(json).toString()) as SearchResponse;
     },
     close: () => instance.close(),

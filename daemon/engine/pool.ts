@@ -140,7 +140,7 @@ export class SearchPool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(this.#workers.map(({ worker }) => worker?.terminate()));
+    for (const { worker } of this.#workers) await worker?.terminate();
     for (const { pending } of this.#workers)
       for (const settle of pending.values()) settle(undefined);
   }

@@ -1,4 +1,4 @@
-// Renders docs on one thread: sets the plan, binds the shard, renders. An instance that traps is replaced
+// Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. An instance that traps is replaced
 // and the docs are tried once more; what traps again is an error of the whole request, on a sound instance.
 
 import { isTrap } from './core.ts';
@@ -13,7 +13,7 @@ export function renderDocs(
   for (let isRetry = false; ; isRetry = true) {
     try {
       searcher.setPlan(plan);
-      searcher.bind(shardId);
+      if (!searcher.isBound(shardId)) searcher.bind(shardId);
       return searcher.render(requests, options);
     } catch (error) {
       if (!isTrap(error)) throw error;

@@ -141,6 +141,8 @@ export class Searcher {
 
   /** Makes `plan` the current one. Throws PlanError when it is first used, if the core refuses it. */
   setPlan(plan: Uint8Array): void {
+    // The same plan again, to render what it found: what is compiled and bound stays.
+    if (Buffer.compare(plan, this.#plan) === 0) return;
     this.#plan = plan;
     this.#compiled.clear();
     this.#bound = undefined;

@@ -89,6 +89,10 @@ export async function renderAnswer(
     docs,
     isInline ? Infinity : groupSize(docs.length, context.pool.size),
   );
+  // The shard searched last is still bound; rendering another one first would lose that.
+  const isBound = ({ shard }: { shard: number }): number =>
+    context.searcher.isBound(context.shards[shard]!.shardId) ? 1 : 0;
+  groups.sort((a, b) => isBound(b) - isBound(a));
   await Promise.all(
     groups.map(async ({ shard, places }) => {
       const done = await renderGroup(shard, docs, places, context, isInline);

@@ -51,6 +51,7 @@ void test(
     let isDone = false;
     const done = jobsEnded(second, 1).then(() => (isDone = true));
     const counts: string[] = [];
+    // oxlint-disable-next-line no-unmodified-loop-condition -- set when the build below ends
     while (!isDone) {
       const of = async (word: string): Promise<unknown> =>
         (await search(second.url, word, { matches: 100_000 })).stats['fileCount'];

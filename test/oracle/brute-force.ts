@@ -29,8 +29,11 @@ function pointsOf(bytes: Uint8Array): Point[] {
   const known = decoded.get(bytes);
   if (known !== undefined) return known;
   const points: Point[] = [];
-  for (let offset = 0; offset < bytes.length; offset += points.at(-1)!.size)
-    points.push({ offset, ...pointAt(bytes, offset) });
+  for (let offset = 0; offset < bytes.length;) {
+    const point = { offset, ...pointAt(bytes, offset) };
+    points.push(point);
+    offset += point.size;
+  }
   decoded.set(bytes, points);
   return points;
 }

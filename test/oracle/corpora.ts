@@ -168,7 +168,7 @@ function treeArbitrary(corpus: Corpus, depth: number): fc.Arbitrary<QueryNode> {
   const child = treeArbitrary(corpus, depth - 1);
   const list = fc
     .tuple(fc.constantFrom('and', 'or'), fc.array(child, { minLength: 2, maxLength: 3 }))
-    .map(([kind, children]) => ({ kind, children }) as QueryNode);
+    .map(([kind, children]): QueryNode => ({ kind, children }));
   const not = child.map((one): QueryNode => ({ kind: 'not', child: one }));
   return fc.oneof(
     { weight: 4, arbitrary: leaf },
