@@ -23,16 +23,18 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
-/** A thread that lived shorter than this is replaced after as long a pause. */
+/** From so many silent deaths on, replacing a thread waits. */
+const SILENT_DEATHS_MAX = 3;
 const RESTART_PAUSE_MS = 1000;
 
 /** What a search or rendering on one thread came to; undefined: the thread died. */
 type Settle = (message: FromSearchWorker | undefined) => void;
 
 interface PoolWorker {
-  /** Undefined while a thread that died young waits to be replaced. */
+  /** Undefined during the pause after several threads died without a word. */
   worker: Worker | undefined;
-  startedMs: number;
+  /** Threads that died one after the other without having answered anything. */
+  silentDeathCount: number;
   readonly pending: Map<number, Settle>;
 }
 
@@ -49,7 +51,7 @@ export class SearchPool {
     this.#options = options;
     const count = options.workers ?? availableParallelism();
     this.#workers = Array.from({ length: count }, () => {
-      const entry: PoolWorker = { worker: undefined, startedMs: 0, pending: new Map() };
+      const entry: PoolWorker = { worker: undefined, silentDeathCount: 0, pending: new Map() };
       this.#start(entry);
       return entry;
     });
@@ -72,6 +74,7 @@ export class SearchPool {
     });
     worker.on('message', (message: FromSearchWorker) => {
       const { pending } = entry;
+      entry.silentDeathCount = 0;
       const settle = pending.get(message.id);
       pending.delete(message.id);
       if (pending.size === 0) worker.unref();
@@ -84,7 +87,6 @@ export class SearchPool {
     worker.on('exit', () => this.#replace(entry, failure));
     worker.unref();
     entry.worker = worker;
-    entry.startedMs = Date.now();
   }
 
   #replace(entry: PoolWorker, failure: Error): void {
@@ -94,8 +96,9 @@ export class SearchPool {
     entry.pending.clear();
     entry.worker = undefined;
     // Why: what kills a thread at its start would kill the next one too.
-    const isYoung = Date.now() - entry.startedMs < RESTART_PAUSE_MS;
-    if (isYoung) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
+    entry.silentDeathCount++;
+    const isPausing = entry.silentDeathCount >= SILENT_DEATHS_MAX;
+    if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
     else this.#start(entry);
     this.#options.onDeath?.(failure);
     for (const settle of lost) settle(undefined);
