@@ -28,4 +28,5 @@ const wanted = process.argv.slice(2);
 const files = testFiles(path.join(root, 'build', 'test')).filter(
   (file) => wanted.length === 0 || wanted.some((name) => file.includes(name.replace(/\.ts$/, ''))),
 );
-node(['--test', '--test-reporter=spec', ...files]);
+// Why force-exit: a failed test may leave a server or thread open, which would keep its file running for ever.
+node(['--test', '--test-force-exit', '--test-timeout=300000', '--test-reporter=spec', ...files]);
