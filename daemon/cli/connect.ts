@@ -7,7 +7,7 @@ import { readConfiguration, type Configuration } from '../config/configuration.t
 import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
 import type { JobResult } from '../sync/indexer.ts';
-import { createLog } from '../telemetry/log.ts';
+import { createLog, type Log } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
 import type {
   CliServices,
@@ -103,12 +103,13 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     ...(options.isAnonymous ? { anonymousAccess: true } : {}),
     ...(options.workers === undefined ? {} : { workers: options.workers }),
   });
+  const log = createLog(configuration.log);
   const daemon = await startDaemon({
     configuration,
-    log: createLog(configuration.log),
+    log,
     sources: options.sources.map(localPath),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
-    onProgress: progressOf(onProgress),
+    onProgress: progressOf(progressListener(configuration, log, onProgress)),
   });
   return {
     url: daemon.url,
@@ -133,14 +134,15 @@ async function indexSources(
 ): Promise<readonly IndexResult[]> {
   const { openInstance } = await import('../instance.ts');
   const configuration = configurationOf(options);
+  const log = createLog(configuration.log);
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
     filters: configuration.settings,
     searchTimeoutMs: 0,
     workers: configuration.workerCount,
-    log: createLog(configuration.log),
-    onProgress: progressOf(onProgress),
+    log,
+    onProgress: progressOf(progressListener(configuration, log, onProgress)),
   });
   try {
     const { indexer } = instance;
@@ -169,6 +171,30 @@ function resultOf(job: JobResult): IndexResult {
     durationMs,
   };
   return error === undefined ? result : { ...result, error };
+}
+
+/** Where progress goes: to people as text, or, where logs are read by programs, into the log. */
+function progressListener(
+  configuration: Configuration,
+  log: Log,
+  listener: ProgressListener,
+): ProgressListener {
+  return configuration.log.format === 'json' ? logProgress(log) : listener;
+}
+
+const LOG_INTERVAL_MS = 3000;
+
+/** A log line at each change of repo or phase, and every few seconds. */
+function logProgress(log: Log): ProgressListener {
+  let topic = '';
+  let loggedMs = 0;
+  return ({ repo, phase, ...counts }) => {
+    const next = `${phase} ${repo}`;
+    if (next === topic && Date.now() - loggedMs < LOG_INTERVAL_MS) return;
+    topic = next;
+    loggedMs = Date.now();
+    log.info('indexing', { repo, phase, progress: counts });
+  };
 }
 
 /** Adds the speed to the progress of a build. */

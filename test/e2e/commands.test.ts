@@ -161,3 +161,24 @@ void test(
     assert.equal((await running.stop('SIGTERM')).code, 0);
   },
 );
+
+void test('progress of indexing stands in the log where logs are JSON', async () => {
+  const env = { TRAWL_LOG_FORMAT: 'json' };
+  const { code, stderr } = await trawl(['index', '--data-dir', temporaryFolder(), repo], { env });
+  assert.equal(code, 0);
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const phases = lines.filter(({ message }) => message === 'indexing').map(({ phase }) => phase);
+  assert.deepEqual(phases, ['listing', 'reading', 'merging']);
+  const last = lines.find(({ phase }) => phase === 'merging')?.['progress'];
+  assert.deepEqual(Object.keys(last ?? {}).sort(), [
+    'bytesDone',
+    'bytesPerSecond',
+    'bytesTotal',
+    'filesDone',
+    'filesTotal',
+    'skipped',
+  ]);
+});
