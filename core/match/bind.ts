@@ -9,7 +9,6 @@ import {
   BIND_DOCS_OFFSET,
   BIND_INDEX_BYTES_OFFSET,
   BIND_LOOKUPS_OFFSET,
-  BIND_RULED_OUT_OFFSET,
   BIND_UNITS_OFFSET,
   NODE_AND,
   NODE_CONST,
@@ -66,7 +65,6 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   store<f64>(stats, candidateDocCount, BIND_DOCS_OFFSET);
   store<f64>(stats, candidateBytes, BIND_BYTES_OFFSET);
   store<f64>(stats, unitCount, BIND_UNITS_OFFSET);
-  store<f64>(stats, candidateDocCount == 0 ? 1 : 0, BIND_RULED_OUT_OFFSET);
   return STATUS_OK;
 }
 

@@ -65,8 +65,6 @@ export const BIND_BLOCKS_OFFSET: u32 = 16;
 export const BIND_DOCS_OFFSET: u32 = 24;
 export const BIND_BYTES_OFFSET: u32 = 32;
 export const BIND_UNITS_OFFSET: u32 = 40;
-/** 1 if the shard was ruled out by the plan and its tables. */
-export const BIND_RULED_OUT_OFFSET: u32 = 48;
 
 export const UNIT_STATS_SIZE: u32 = 32;
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;

@@ -23,11 +23,6 @@ export const INTEGER_SETTINGS = {
     defaultValue: 20000,
     help: 'distinct trigrams of a file; above, only the name is indexed',
   },
-  indexMemoryBytes: {
-    min: 1,
-    defaultValue: 268435456,
-    help: 'bound on the memory of one index build',
-  },
   maxMatchCount: { min: 1, defaultValue: 100000, help: 'a search that asks for more gets this' },
   searchTimeoutMs: { min: 0, defaultValue: 30000, help: 'deadline of a search; 0 = none' },
   maxConcurrentSearches: {
@@ -39,7 +34,6 @@ export const INTEGER_SETTINGS = {
   maxSourceBytes: { min: 1, defaultValue: 67108864, help: 'largest file content that is served' },
   maxRequestBodyBytes: { min: 1, defaultValue: 1048576, help: 'largest request body' },
   gitTimeoutMs: { min: 1, defaultValue: 30000, help: 'deadline of a call of git' },
-  maxRegexpBytes: { min: 1, defaultValue: 4096, help: 'longest regular expression' },
 } as const satisfies Record<string, IntegerSetting>;
 
 export const PATTERN_SETTING_HELP = 'globs over paths; lift maxFileSize and maxTrigramCount';

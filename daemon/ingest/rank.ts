@@ -1,6 +1,5 @@
-// The order of docs before any query is known: ordinary sources first, then tests, then what was
-// vendored or generated; among these short names and short content first. It decides what a cut
-// answer holds and breaks ties.
+// What kind of doc a path names: ordinary source, test, vendored, generated, documentation, dotfile. Its tier puts
+// docs in order before any query is known (plan.ts): it decides what a cut answer holds and breaks ties.
 
 import { baseNameOf } from '../repos/paths.ts';
 import type { DocAttributes } from './attributes.ts';
@@ -114,28 +113,4 @@ export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
     default:
       return 0;
   }
-}
-
-const NAME_LENGTH_MAX = 255;
-const SIZE_MAX = 0xffff_ffff;
-const TIER_SKIPPED = 3;
-
-/**
- * Key by which docs are put in order, the smallest first: tier (docs without content last), then
- * the length of the base name, then the size of the content. Ties are the caller's; by path is a
- * good choice.
- *
- * @param size       bytes of the content
- * @param isSkipped  the doc is indexed by name only
- * @returns          an integer from 0 to 2^42 - 1
- */
-export function staticRank(
-  path: string,
-  size: number,
-  isSkipped = false,
-  attributes: DocAttributes = {},
-): number {
-  const tier = isSkipped ? TIER_SKIPPED : docTier(path, attributes);
-  const nameLength = Math.min(baseNameOf(path).length, NAME_LENGTH_MAX);
-  return (tier * (NAME_LENGTH_MAX + 1) + nameLength) * (SIZE_MAX + 1) + Math.min(size, SIZE_MAX);
 }

@@ -50,11 +50,11 @@ export async function runSearch(
   const shardIds = shards.map(({ shardId }) => shardId);
   const drains: Findings[] = [];
   let stop: RunStop | undefined;
-  const rerun = newControl(shards);
+  let rerun: SearchControl | undefined;
   const end = (reason: RunStop): void => {
     stop ??= reason;
     control.stop();
-    rerun.stop();
+    rerun?.stop();
   };
   const onAbort = (): void => end('aborted');
   if (signal.aborted) onAbort();
@@ -71,8 +71,10 @@ export async function runSearch(
       if (failed?.planError !== undefined) throw new PlanError(failed.planError);
       drains.push(...done);
       // What stopped at the limit may have lost the units that exceeded it.
-      if (stop === undefined && done.length < pool.size)
+      if (stop === undefined && done.length < pool.size) {
+        rerun = newControl(shards);
         drains.push(await runLost(searcher, options, drains, rerun));
+      }
     }
   } finally {
     clearTimeout(timer);

@@ -172,7 +172,6 @@ describe('settings', () => {
       maxFileSize: 2097152,
       maxTrigramCount: 20000,
       alwaysIndexFilePatterns: ['*.min.js'],
-      indexMemoryBytes: 268435456,
       maxMatchCount: 5,
       searchTimeoutMs: 30000,
       maxConcurrentSearches: 2 * availableParallelism(),
@@ -180,7 +179,6 @@ describe('settings', () => {
       maxSourceBytes: 67108864,
       maxRequestBodyBytes: 1048576,
       gitTimeoutMs: 30000,
-      maxRegexpBytes: 4096,
     });
     assert.equal(readSettings({ searchTimeoutMs: 0 }).searchTimeoutMs, 0);
     const cases: [string, unknown][] = [
