@@ -25,8 +25,8 @@ import {
   ShardView,
   headerChecksum as checksumOfHeader,
 } from './shard/open.ts';
-import { bindShard } from './match/bind.ts';
-import { evaluateInit } from './match/evaluate.ts';
+import { beginBindings, bindOrRestore } from './match/bindings.ts';
+import { evaluateInit, forgetReads } from './match/evaluate.ts';
 import { compilePlan } from './match/tree.ts';
 import { searchUnit } from './match/search.ts';
 import {
@@ -89,8 +89,8 @@ export {
 };
 
 const arena = changetype<Arena>(memory.data(12, 8));
-let planEnd: usize = 0;
-let shardStart: usize = 0;
+/** Mark behind what is bound: rendering works from there on. */
+let boundEnd: usize = 0;
 
 /** Address of the first byte that static data does not use. */
 export function heapBase(): usize {
@@ -131,26 +131,25 @@ export function checksum(ptr: usize, size: u32): u64 {
 /** Compiles the plan at `plan`, which the host keeps there, as the request's; drops the one before. */
 export function planCompile(plan: usize, size: u32): i32 {
   arenaReset(arena, arena.start);
-  const status = compilePlan(arena, plan, size);
-  planEnd = arenaMark(arena);
-  return status;
-}
-
-/** Binds the plan to a shard; counters (BIND_*) go to `stats`. */
-export function planBind(view: usize, stats: usize): i32 {
-  arenaReset(arena, planEnd);
-  const bits = arenaTake(SHARD_BITMAP_SIZE);
-  const texts = arenaTake(PLAN_NODES_MAX * 4);
-  const paths = arenaTake(PLAN_NODES_MAX * 4);
+  const bits = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  const texts = arenaAlloc(arena, PLAN_NODES_MAX * 4, 16);
+  const paths = arenaAlloc(arena, PLAN_NODES_MAX * 4, 16);
   if (paths == 0) return STATUS_OUT_OF_MEMORY;
   evaluateInit(bits, texts, paths);
-  const status = bindShard(arena, changetype<ShardView>(view), stats);
-  shardStart = arenaMark(arena);
+  const status = compilePlan(arena, plan, size);
+  beginBindings(arena);
   return status;
 }
 
-function arenaTake(size: usize): usize {
-  return arenaAlloc(arena, size, 16);
+/**
+ * Binds the plan to a shard; counters (BIND_*) go to `stats`. The shards that a request binds must stay open
+ * until the next planCompile.
+ */
+export function planBind(view: usize, stats: usize): i32 {
+  forgetReads();
+  const status = bindOrRestore(arena, view, stats);
+  boundEnd = arenaMark(arena);
+  return status;
 }
 
 /** Renders docs of the bound shard as file results; see match/file-results.ts. */
@@ -163,7 +162,7 @@ export function renderDocs(
   out: usize,
   outEnd: usize,
 ): u32 {
-  arenaReset(arena, shardStart);
+  arenaReset(arena, boundEnd);
   return render(arena, requests, count, links, contextLines, isWhole, out, outEnd);
 }
 /** Bytes of content read beyond what finding the docs took. */

@@ -28,6 +28,11 @@ export function beginBinding(view: ShardView): void {
   failStatus = STATUS_OK;
 }
 
+/** Makes the shard of a kept binding the bound one again. */
+export function rebind(view: ShardView): void {
+  boundView = view;
+}
+
 export function failBinding(status: i32): void {
   if (failStatus == STATUS_OK) failStatus = status;
 }

@@ -19,6 +19,32 @@ export let candidateBytes: f64 = 0;
 export let unitStarts: usize = 0;
 export let unitCount: u32 = 0;
 
+/** What binding left here, to be kept or taken back (bindings.ts). */
+@unmanaged
+export class Candidates {
+  bytes: f64;
+  docs: u32;
+  docCount: u32;
+  unitStarts: u32;
+  unitCount: u32;
+}
+
+export function saveCandidates(out: Candidates): void {
+  out.bytes = candidateBytes;
+  out.docs = <u32>candidateDocs;
+  out.docCount = candidateDocCount;
+  out.unitStarts = <u32>unitStarts;
+  out.unitCount = unitCount;
+}
+
+export function restoreCandidates(saved: Candidates): void {
+  candidateBytes = saved.bytes;
+  candidateDocs = saved.docs;
+  candidateDocCount = saved.docCount;
+  unitStarts = saved.unitStarts;
+  unitCount = saved.unitCount;
+}
+
 /** Lists the candidate docs, those of one blob together, in the order of their first. */
 export function collectCandidates(arena: Arena, verdict: usize): i32 {
   candidateDocCount = 0;

@@ -110,6 +110,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   textNodes = lists;
   pathNodes = lists + <usize>planNodeCount * 4;
   childPtr = pathNodes + <usize>planNodeCount * 4;
+  childStart = childPtr;
   childEnd = lists + listsSize;
   textNodeCount = 0;
   pathNodeCount = 0;
@@ -122,8 +123,31 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   return markPositive(matchRoot, true, 0);
 }
 
+let childStart: usize = 0;
 let childPtr: usize = 0;
 let childEnd: usize = 0;
+
+/** Bytes that saveTree writes. */
+export function treeSize(): usize {
+  return nodesSize() + (childEnd - childStart);
+}
+
+/** Copies what binding changes in the tree to `out`: the nodes, and the order of their children. */
+export function saveTree(out: usize): void {
+  memory.copy(out, nodes, nodesSize());
+  memory.copy(out + nodesSize(), childStart, childEnd - childStart);
+}
+
+/** Takes back what saveTree wrote. */
+export function restoreTree(saved: usize): void {
+  memory.copy(nodes, saved, nodesSize());
+  memory.copy(childStart, saved + nodesSize(), childEnd - childStart);
+}
+
+@inline
+function nodesSize(): usize {
+  return <usize>planNodeCount * MATCH_NODE_SIZE;
+}
 
 @inline
 function compiledNode(index: u32): MatchNode {

@@ -25,6 +25,7 @@ export class Drain {
   readonly #prefix: PrefixSum;
   #shard = 0;
   #unitCount: number | undefined;
+  #hasBegun = false;
   #isPlanned = false;
 
   constructor(
@@ -51,7 +52,9 @@ export class Drain {
   step(): boolean {
     if (this.#control.isStopped || this.#shard === this.#shardIds.length) return false;
     if (!this.#isPlanned) {
-      this.#searcher.setPlan(this.#plan);
+      if (this.#hasBegun) this.#searcher.setPlan(this.#plan);
+      else this.#searcher.beginPlan(this.#plan);
+      this.#hasBegun = true;
       this.#isPlanned = true;
     }
     if (this.#control.isDrained(this.#shard)) {

@@ -107,7 +107,7 @@ export class Searcher {
   }
 
   #open(file: ShardFile): void {
-    this.#bound = undefined;
+    this.#forgetBindings();
     if (!this.#spaces.some((space) => space.open(file))) {
       const space = new Space(this.#module, this.#options);
       if (!space.open(file)) throw new ShardError(file.shardId, `too large: ${file.size} bytes`);
@@ -116,8 +116,14 @@ export class Searcher {
     this.#files.set(file.shardId, file);
   }
 
-  #close(shardId: string): void {
+  /** The core keeps bindings by the shard's address, which another shard may take. */
+  #forgetBindings(): void {
     this.#bound = undefined;
+    this.#compiled.clear();
+  }
+
+  #close(shardId: string): void {
+    this.#forgetBindings();
     this.#files.delete(shardId);
     this.#spaces.find((space) => space.has(shardId))?.close(shardId);
   }
@@ -139,13 +145,18 @@ export class Searcher {
     return space;
   }
 
-  /** Makes `plan` the current one. Throws PlanError when it is first used, if the core refuses it. */
-  setPlan(plan: Uint8Array): void {
-    // The same plan again, to render what it found: what is compiled and bound stays.
-    if (Buffer.compare(plan, this.#plan) === 0) return;
+  /**
+   * Makes `plan` that of a new request, for which nothing is bound yet, also if the request before asked the
+   * same. Throws PlanError when it is first used, if the core refuses it.
+   */
+  beginPlan(plan: Uint8Array): void {
     this.#plan = plan;
-    this.#compiled.clear();
-    this.#bound = undefined;
+    this.#forgetBindings();
+  }
+
+  /** Makes `plan` the current one; if it is so already, what is compiled and bound stays. Throws as beginPlan. */
+  setPlan(plan: Uint8Array): void {
+    if (Buffer.compare(plan, this.#plan) !== 0) this.beginPlan(plan);
   }
 
   #spaceWithPlan(shardId: string): Space {
@@ -160,7 +171,10 @@ export class Searcher {
     return space;
   }
 
-  /** Binds the plan to a shard; units and docs are of this shard until the next call. */
+  /**
+   * Binds the plan to a shard; units and docs are of this shard until the next call. Cheap for a shard that
+   * the plan was bound to before (core/match/bindings.ts).
+   */
   bind(shardId: string): Binding {
     const space = this.#spaceWithPlan(shardId);
     this.#bound = undefined;
