@@ -239,7 +239,10 @@ function checkRole(_: Pipeline, { endpoint, caller }: Exchange): void {
 
 async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  exchange.release = await admission.acquire(exchange.request.signal);
+  const { caller, request } = exchange;
+  // Callers without a name of their own are told apart by where they call from.
+  const share = `${caller?.kind ?? 'guest'} ${request.remoteAddress}`;
+  exchange.release = await admission.acquire(share, request.signal);
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
