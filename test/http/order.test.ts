@@ -312,7 +312,7 @@ describe('admission', () => {
     assert.equal(admission.queuedCount, 3);
     release();
     await Promise.all(asked);
-    assert.deepEqual(outcomes.slice(2), ['fourth ran', 'first ran', 'second ran']);
+    assert.deepEqual(outcomes.slice(2), ['first ran', 'second ran', 'fourth ran']);
     assert.deepEqual([admission.activeCount, admission.queuedCount], [0, 0]);
   });
 });
