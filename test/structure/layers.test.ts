@@ -15,6 +15,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'core/text': ['core/shared', 'core/base'],
   'core/scan': ['core/shared', 'core/base', 'core/text'],
   'core/shard': ['core/shared', 'core/base', 'core/text', 'core/scan'],
+  'core/regex': ['core/shared', 'core/base', 'core/text', 'core/scan'],
   'core/match': ['core/shared', 'core/base', 'core/text', 'core/scan', 'core/shard'],
   core: ['core/shared', 'core/base', 'core/text', 'core/scan', 'core/shard', 'core/match'],
   'daemon/config': [],

@@ -1,0 +1,197 @@
+// What an automaton can read next: from a state it goes on without reading, through choices and through
+// assertions that hold, in order of preference, down to leaves: BYTES states, and assertions whose outcome
+// needs a neighbour that is not known yet. Both engines build their lists of states from this one walk, so
+// they cannot differ in it. A state is visited once a walk (marked with the number of the walk), so that
+// loops without a byte end and the whole list of a position costs at most the size of the automaton.
+
+import {
+  ASSERT_LINE_END,
+  ASSERT_LINE_START,
+  ASSERT_TEXT_END,
+  ASSERT_TEXT_START,
+  ASSERT_WORD_BORDER,
+  STATE_ASSERT,
+  STATE_BYTES,
+  STATE_CHOICE,
+} from '../shared/program.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { alternativeTarget, Automaton, stateCount, stateFirst, stateKind } from './program.ts';
+
+// What stands beside a position, as far as an assertion can tell.
+export const CONTEXT_EDGE: u32 = 0;
+export const CONTEXT_NEWLINE: u32 = 1;
+export const CONTEXT_WORD: u32 = 2;
+export const CONTEXT_OTHER: u32 = 3;
+/** Not known yet. */
+export const CONTEXT_UNKNOWN: u32 = 4;
+export const CONTEXT_COUNT: u32 = 4;
+
+const OUTCOME_NO: u32 = 0;
+const OUTCOME_YES: u32 = 1;
+const OUTCOME_PENDING: u32 = 2;
+
+/** Working memory of the engines of one expression; means nothing between calls. */
+@unmanaged
+export class Work {
+  marks: u32; // address of u32 a state: the last walk that visited it
+  walk: u32; // number of the current walk
+  stack: u32; // address of u32s: states still to visit
+  list: u32; // address of the u16 list of leaves being filled
+  count: u32; // leaves in it
+  listA: u32; // addresses of three lists of u16, room for every state and one more
+  listB: u32;
+  roots: u32;
+  startsA: u32; // addresses of u32s beside them: where the thread of a leaf started
+  startsB: u32;
+  matchState: u32; // the MATCH state at which walkFrom stopped
+}
+const WORK_SIZE: usize = 44;
+if (offsetof<Work>() != WORK_SIZE) ERROR('Work: size');
+
+/** Working memory for automata of up to these sizes at `work`, 0 if the arena is full. */
+export function makeWork(arena: Arena, stateCount: u32, alternativeCount: u32): usize {
+  const room = <usize>stateCount + 1;
+  const stackSize = (<usize>alternativeCount + room) * 4;
+  const size = WORK_SIZE + room * 4 + stackSize + 2 * room * 4 + 3 * room * 2;
+  const ptr = arenaAlloc(arena, size, 8);
+  if (ptr == 0) return 0;
+  const work = changetype<Work>(ptr);
+  work.marks = <u32>(ptr + WORK_SIZE);
+  work.stack = work.marks + <u32>(room * 4);
+  work.startsA = work.stack + <u32>stackSize;
+  work.startsB = work.startsA + <u32>(room * 4);
+  work.listA = work.startsB + <u32>(room * 4);
+  work.listB = work.listA + <u32>(room * 2);
+  work.roots = work.listB + <u32>(room * 2);
+  work.walk = 0;
+  memory.fill(work.marks, 0, room * 4);
+  return ptr;
+}
+
+/** The context that a byte gives to the positions beside it. */
+@inline
+export function contextOf(byte: u32): u32 {
+  if ((byte | 0x20) - 0x61 < 26 || byte - 0x30 < 10 || byte == 0x5f) return CONTEXT_WORD;
+  return byte == 10 ? CONTEXT_NEWLINE : CONTEXT_OTHER;
+}
+
+/** Context of the text's side before `ptr`. */
+@inline
+export function contextBefore(textStart: usize, ptr: usize): u32 {
+  return ptr == textStart ? CONTEXT_EDGE : contextOf(<u32>load<u8>(ptr - 1));
+}
+
+/** Context of the text's side behind `ptr`. */
+@inline
+export function contextAfter(textEnd: usize, ptr: usize): u32 {
+  return ptr == textEnd ? CONTEXT_EDGE : contextOf(<u32>load<u8>(ptr));
+}
+
+/** Whether `assertion` (ASSERT_*) holds between two contexts, of which one may be unknown. */
+function outcomeOf(assertion: u32, before: u32, after: u32): u32 {
+  if (assertion == ASSERT_LINE_START || assertion == ASSERT_TEXT_START) {
+    return edgeOutcome(before, assertion == ASSERT_LINE_START);
+  }
+  if (assertion == ASSERT_LINE_END || assertion == ASSERT_TEXT_END) {
+    return edgeOutcome(after, assertion == ASSERT_LINE_END);
+  }
+  if (before == CONTEXT_UNKNOWN || after == CONTEXT_UNKNOWN) return OUTCOME_PENDING;
+  const isBorder = (before == CONTEXT_WORD) != (after == CONTEXT_WORD);
+  return isBorder == (assertion == ASSERT_WORD_BORDER) ? OUTCOME_YES : OUTCOME_NO;
+}
+
+@inline
+function edgeOutcome(context: u32, isLine: bool): u32 {
+  if (context == CONTEXT_UNKNOWN) return OUTCOME_PENDING;
+  const holds = context == CONTEXT_EDGE || (isLine && context == CONTEXT_NEWLINE);
+  return holds ? OUTCOME_YES : OUTCOME_NO;
+}
+
+/** Begins a walk: its leaves go to the u16 list at `list`. */
+export function beginWalk(work: Work, list: usize): void {
+  work.list = <u32>list;
+  work.count = 0;
+  work.walk++;
+}
+
+/** Begins a walk after which marks of earlier walks can no longer be mistaken. Called once a scan. */
+export function renewWalks(automaton: Automaton, work: Work): void {
+  // Why: the number of a walk would come round after 2^32 of them.
+  if (work.walk < 0x80000000) return;
+  memory.fill(work.marks, 0, <usize>automaton.stateCount * 4);
+  work.walk = 0;
+}
+
+@inline
+export function leafAt(list: usize, index: u32): u32 {
+  return load<u16>(list + (<usize>index << 1));
+}
+
+@inline
+export function addLeaf(work: Work, state: u32): void {
+  store<u16>(<usize>work.list + (<usize>work.count << 1), <u16>state);
+  work.count++;
+}
+
+/** Marks `state` as visited by the current walk; false if it was. */
+@inline
+export function visit(work: Work, state: u32): bool {
+  const mark = <usize>work.marks + (<usize>state << 2);
+  if (load<u32>(mark) == work.walk) return false;
+  store<u32>(mark, work.walk);
+  return true;
+}
+
+/**
+ * Adds the leaves below `root` that the current walk has not visited. Stops at a MATCH state and answers true;
+ * `isLongest` (reverse automata, where all ways count) adds the MATCH as a leaf and goes on.
+ */
+export function walkFrom(
+  automaton: Automaton,
+  work: Work,
+  root: u32,
+  before: u32,
+  after: u32,
+  isLongest: bool,
+): bool {
+  const bottom = <usize>work.stack;
+  let top = bottom;
+  store<u32>(top, root);
+  top += 4;
+  while (top > bottom) {
+    top -= 4;
+    const state = load<u32>(top);
+    if (!visit(work, state)) continue;
+    const kind = stateKind(automaton, state);
+    if (kind == STATE_BYTES) {
+      addLeaf(work, state);
+    } else if (kind == STATE_CHOICE) {
+      top = pushAlternatives(automaton, state, top);
+    } else if (kind == STATE_ASSERT) {
+      const outcome = outcomeOf(stateCount(automaton, state), before, after);
+      if (outcome == OUTCOME_PENDING) addLeaf(work, state);
+      if (outcome != OUTCOME_YES) continue;
+      store<u32>(top, stateFirst(automaton, state));
+      top += 4;
+    } else {
+      if (!isLongest) {
+        work.matchState = state;
+        return true;
+      }
+      addLeaf(work, state);
+    }
+  }
+  return false;
+}
+
+/** Pushes the alternatives of a choice, the most preferred last; returns the new top of the stack. */
+function pushAlternatives(automaton: Automaton, state: u32, top: usize): usize {
+  const first = stateFirst(automaton, state);
+  let index = first + stateCount(automaton, state);
+  while (index > first) {
+    index--;
+    store<u32>(top, alternativeTarget(automaton, index));
+    top += 4;
+  }
+  return top;
+}

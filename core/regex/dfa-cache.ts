@@ -1,0 +1,397 @@
+// The states of a lazy DFA: made when first needed, kept in a cache of fixed size, all dropped when it is full.
+// A state is an ordered list and what else decides how the search goes on:
+//   leaves      what can be read next (closure.ts), if no assertion on the way asks for the byte ahead;
+//   roots       else (isPending): the states that the last byte led to, walked anew once that byte is known;
+//   freshIndex  entries from here on belong to a start at this very position: a match among them is empty.
+//               The start itself is no entry of a list of roots, it is implied;
+//   isClosed    no further starts (a match was seen, or the search is anchored);
+//   context     what stands beside the position on the side already read; only kept for roots.
+// In memory: header | row of one entry for each class of bytes and one for the end of the text | leaves.
+// The address of the row names the state. An entry is the row where the byte leads to, with flags in the
+// low bits. A match is noted on the entry *behind* its end, since assertions at its end look at that byte:
+// ENTRY_MATCH says that a match ends before the byte just read (reverse: begins behind it).
+// The idea of matches delayed by one byte is that of RE2 and of regex-automata.
+
+import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { classifyBytes } from './byte-classes.ts';
+import {
+  addLeaf,
+  beginWalk,
+  CONTEXT_COUNT,
+  CONTEXT_EDGE,
+  CONTEXT_NEWLINE,
+  CONTEXT_OTHER,
+  CONTEXT_UNKNOWN,
+  contextOf,
+  leafAt,
+  visit,
+  walkFrom,
+  Work,
+} from './closure.ts';
+import { Automaton, NO_STATE, stateKind, stepState } from './program.ts';
+
+/** A match ends before the byte that led here. */
+export const ENTRY_MATCH: u32 = 1;
+/** No row: the entry was not made yet, or nothing can match any more. */
+export const ENTRY_HALT: u32 = 2;
+/** The state has no thread but those of a start right here. */
+export const ENTRY_START: u32 = 4;
+export const ENTRY_FLAGS: u32 = 7;
+export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
+export const ENTRY_DEAD: u32 = 8 | ENTRY_HALT;
+
+/** A cache that fills again after fewer bytes for each of its states than this was of little use ... */
+const BYTES_PER_STATE_MIN: u32 = 10;
+/** ... and after that many such times in a row the DFA gives up. */
+const POOR_CLEARS_MAX: u32 = 3;
+const STATE_ROOM: usize = 64; // Guess: bytes of cache for each place in the hash table
+const CLASS_MAP_SIZE: usize = 512;
+
+/** A lazy DFA: one automaton and its cache. */
+@unmanaged
+export class Dfa {
+  automaton: u32;
+  work: u32;
+  classMap: u32; // address of 256 u16: byte -> offset of its entry in a row
+  samples: u32; // address of a byte of each class
+  endOffset: u32; // offset of the entry for the end of the text
+  rowSize: u32; // bytes of a row, a multiple of 8
+  cacheStart: u32;
+  cacheEnd: u32;
+  cacheNext: u32;
+  table: u32; // address of the hash table: u32 rows, 0: free
+  tableMask: u32; // its places less one
+  stateCount: u32;
+  startRows: u32; // address of a u32 for each context: the row of a start there; 0: not made
+  poorClearCount: u32; // in a row
+  clearCount: u32; // since the cache was made
+  scannedSize: u32; // bytes read since the last clearing
+  hasLateStarts: u32; // 1: a match may start elsewhere than at the start of the text
+}
+export const DFA_SIZE: usize = 68;
+if (offsetof<Dfa>() != DFA_SIZE) ERROR('Dfa: size');
+
+@unmanaged
+class StateHead {
+  hash: u32;
+  kind: u32; // KIND_*, and the context from KIND_CONTEXT_SHIFT on
+  count: u16; // entries of the list
+  freshIndex: u16;
+  padding: u32;
+}
+/** The list holds roots. */
+const KIND_PENDING: u32 = 1;
+const KIND_CLOSED: u32 = 2;
+const KIND_CONTEXT_SHIFT: u32 = 2;
+const HEAD_SIZE: usize = 16;
+if (offsetof<StateHead>() != HEAD_SIZE) ERROR('StateHead: size');
+
+@inline
+function headOf(row: usize): StateHead {
+  return changetype<StateHead>(row - HEAD_SIZE);
+}
+
+@inline
+function listOf(dfa: Dfa, row: usize): usize {
+  return row + dfa.rowSize;
+}
+
+@inline
+function automatonOf(dfa: Dfa): Automaton {
+  return changetype<Automaton>(<usize>dfa.automaton);
+}
+
+@inline
+function workOf(dfa: Dfa): Work {
+  return changetype<Work>(<usize>dfa.work);
+}
+
+/** Makes a DFA for `automaton` with `cacheSize` bytes of cache; 0 if the arena is full. */
+export function makeDfa(arena: Arena, automaton: Automaton, work: usize, cacheSize: usize): usize {
+  const ptr = arenaAlloc(arena, DFA_SIZE + CONTEXT_COUNT * 4 + CLASS_MAP_SIZE + 256, 8);
+  if (ptr == 0) return 0;
+  const dfa = changetype<Dfa>(ptr);
+  dfa.automaton = <u32>changetype<usize>(automaton);
+  dfa.work = <u32>work;
+  dfa.startRows = <u32>(ptr + DFA_SIZE);
+  dfa.classMap = dfa.startRows + CONTEXT_COUNT * 4;
+  dfa.samples = dfa.classMap + <u32>CLASS_MAP_SIZE;
+  mapClasses(dfa);
+  let places: u32 = 16;
+  while (<usize>places * STATE_ROOM < cacheSize) places <<= 1;
+  const table = arenaAlloc(arena, <usize>places * 4, 8);
+  const cache = arenaAlloc(arena, cacheSize, 8);
+  if (table == 0 || cache == 0) return 0;
+  dfa.table = <u32>table;
+  dfa.tableMask = places - 1;
+  dfa.cacheStart = <u32>cache;
+  dfa.cacheEnd = <u32>(cache + cacheSize);
+  dfa.poorClearCount = 0;
+  dfa.clearCount = 0;
+  emptyCache(dfa);
+  dfa.hasLateStarts = hasLateStarts(dfa) ? 1 : 0;
+  return ptr;
+}
+
+function mapClasses(dfa: Dfa): void {
+  const classes = <usize>dfa.classMap + 256; // read below before it is overwritten
+  const count = classifyBytes(automatonOf(dfa), classes, dfa.samples);
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    store<u16>(<usize>dfa.classMap + (<usize>byte << 1), <u16>(<u32>load<u8>(classes + byte) << 2));
+  }
+  dfa.endOffset = count << 2;
+  dfa.rowSize = (dfa.endOffset + 4 + 7) & ~7;
+}
+
+/** Whether a start at some place other than the start of the text can have a thread. */
+function hasLateStarts(dfa: Dfa): bool {
+  const work = workOf(dfa);
+  for (let context = CONTEXT_NEWLINE; context < CONTEXT_COUNT; context++) {
+    beginWalk(work, work.listA);
+    walkFrom(automatonOf(dfa), work, automatonOf(dfa).start, context, CONTEXT_UNKNOWN, false);
+    if (work.count > 0) return true;
+  }
+  return false;
+}
+
+function emptyCache(dfa: Dfa): void {
+  memory.fill(dfa.table, 0, (<usize>dfa.tableMask + 1) << 2);
+  memory.fill(dfa.startRows, 0, CONTEXT_COUNT * 4);
+  dfa.cacheNext = dfa.cacheStart;
+  dfa.stateCount = 0;
+  dfa.scannedSize = 0;
+}
+
+/** A state could not be made: the DFA gives up on this text. */
+export let hasGivenUp: bool = false;
+
+/** Begins a scan: the DFA has not given up. */
+export function beginScan(): void {
+  hasGivenUp = false;
+}
+
+/** Adds the bytes that a scan read to what the cache was worth. */
+@inline
+export function noteScanned(dfa: Dfa, size: usize): void {
+  const sum = dfa.scannedSize + <u32>min<usize>(size, 0x3fffffff);
+  dfa.scannedSize = min(sum, 0x3fffffff);
+}
+
+/** Clears the cache; false if clearing it has not paid lately. */
+function clearCache(dfa: Dfa): bool {
+  const isPoor = dfa.scannedSize < dfa.stateCount * BYTES_PER_STATE_MIN;
+  dfa.poorClearCount = isPoor ? dfa.poorClearCount + 1 : 0;
+  dfa.clearCount++;
+  emptyCache(dfa);
+  return dfa.poorClearCount < POOR_CLEARS_MAX;
+}
+
+/** The row of the state with the current list. 0: hasGivenUp. The cache may have been cleared. */
+function internState(
+  dfa: Dfa,
+  freshIndex: u32,
+  isClosed: bool,
+  isPending: bool,
+  contextBehind: u32,
+): usize {
+  const work = workOf(dfa);
+  const context = isPending ? contextBehind : CONTEXT_OTHER;
+  const kind = (context << 2) | (<u32>isClosed << 1) | <u32>isPending;
+  const hash = hashList(work, freshIndex | (kind << 16));
+  let place = hash & dfa.tableMask;
+  for (;;) {
+    const row = <usize>load<u32>(<usize>dfa.table + (<usize>place << 2));
+    if (row == 0) break;
+    if (isState(dfa, row, hash, freshIndex, kind)) return row;
+    place = (place + 1) & dfa.tableMask;
+  }
+  const size = HEAD_SIZE + dfa.rowSize + (((<usize>work.count << 1) + 7) & ~(<usize>7));
+  if (!hasRoom(dfa, size)) {
+    if (!clearCache(dfa) || !hasRoom(dfa, size)) {
+      hasGivenUp = true;
+      return 0;
+    }
+    place = hash & dfa.tableMask;
+  }
+  const row = <usize>dfa.cacheNext + HEAD_SIZE;
+  dfa.cacheNext += <u32>size;
+  dfa.stateCount++;
+  store<u32>(<usize>dfa.table + (<usize>place << 2), <u32>row);
+  const head = headOf(row);
+  head.hash = hash;
+  head.count = <u16>work.count;
+  head.freshIndex = <u16>freshIndex;
+  head.kind = kind;
+  for (let i: usize = 0; i < dfa.rowSize; i += 4) store<u32>(row + i, ENTRY_UNKNOWN);
+  memory.copy(listOf(dfa, row), work.list, <usize>work.count << 1);
+  return row;
+}
+
+/** Whether one more state of `size` bytes fits: into the cache, and into a table that stays three quarters full. */
+function hasRoom(dfa: Dfa, size: usize): bool {
+  const places = dfa.tableMask + 1;
+  return size <= <usize>(dfa.cacheEnd - dfa.cacheNext) && dfa.stateCount < places - (places >> 2);
+}
+
+function holdsAssertion(automaton: Automaton, work: Work): bool {
+  if (automaton.hasAsserts == 0) return false;
+  for (let i: u32 = 0; i < work.count; i++) {
+    if (stateKind(automaton, leafAt(work.list, i)) == STATE_ASSERT) return true;
+  }
+  return false;
+}
+
+function hashList(work: Work, seed: u32): u32 {
+  let hash: u32 = seed * 0x9e3779b1;
+  for (let i: u32 = 0; i < work.count; i++) {
+    hash = rotl<u32>(hash ^ leafAt(work.list, i), 13) * 0x85ebca6b;
+  }
+  return hash ^ (hash >> 15);
+}
+
+function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): bool {
+  const head = headOf(row);
+  const work = workOf(dfa);
+  return (
+    head.hash == hash &&
+    <u32>head.count == work.count &&
+    <u32>head.freshIndex == freshIndex &&
+    head.kind == kind &&
+    memory.compare(listOf(dfa, row), work.list, <usize>work.count << 1) == 0
+  );
+}
+
+/** The row of a search that starts where `context` stands on the side already read; 0: hasGivenUp. */
+export function startRow(dfa: Dfa, context: u32): usize {
+  const automaton = automatonOf(dfa);
+  if (automaton.hasAsserts == 0) context = CONTEXT_OTHER;
+  const place = <usize>dfa.startRows + (<usize>context << 2);
+  const known = <usize>load<u32>(place);
+  if (known != 0) return known;
+  const work = workOf(dfa);
+  work.list = work.roots;
+  work.count = 0;
+  const isReverse = automaton.isReverse != 0;
+  if (isReverse) addLeaf(work, automaton.start);
+  const row = closeRoots(dfa, context, isReverse);
+  if (row != 0) store<u32>(place, <u32>row);
+  return row;
+}
+
+/** The state of `row` without the threads of starts here, and without further starts; ENTRY_DEAD if none is left. */
+export function closedRow(dfa: Dfa, row: usize): usize {
+  const head = headOf(row);
+  if ((head.kind & KIND_CLOSED) != 0) return row;
+  const count = <u32>head.freshIndex;
+  if (count == 0) return ENTRY_DEAD;
+  const work = workOf(dfa);
+  memory.copy(work.listB, listOf(dfa, row), <usize>count << 1);
+  work.list = work.listB;
+  work.count = count;
+  return internState(dfa, count, true, (head.kind & KIND_PENDING) != 0, head.kind >> KIND_CONTEXT_SHIFT);
+}
+
+/**
+ * The entry of `row` at `offset` (a class, or the end of the text), made and kept. ENTRY_DEAD if the cache
+ * could not hold the state: hasGivenUp. Other rows mean nothing after this if clearCount has changed.
+ */
+export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
+  const isEnd = offset == dfa.endOffset;
+  const byte = isEnd ? 0 : <u32>load<u8>(dfa.samples + (offset >> 2));
+  const clears = dfa.clearCount;
+  const isMatch = resolveLeaves(dfa, row, isEnd ? CONTEXT_EDGE : contextOf(byte));
+  const matchFlag = isMatch ? ENTRY_MATCH : 0;
+  const wasClosed = (headOf(row).kind & KIND_CLOSED) != 0;
+  const isClosed = wasClosed || (isMatch && automatonOf(dfa).isReverse == 0);
+  const entry = isEnd ? ENTRY_DEAD : stepLeaves(dfa, byte, isClosed);
+  if (hasGivenUp) return ENTRY_DEAD;
+  if (dfa.clearCount == clears) store<u32>(row + offset, entry | matchFlag);
+  return entry | matchFlag;
+}
+
+/**
+ * Lists in listA the leaves of `row` that read bytes, now that the context ahead is known; true if a match ends
+ * here. A match among threads that have read something cuts all behind it, one among those of the start
+ * here only the rest of those.
+ */
+function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
+  const work = workOf(dfa);
+  const head = headOf(row);
+  beginWalk(work, work.listA);
+  if ((head.kind & KIND_PENDING) != 0) return resolveRoots(dfa, row, ahead);
+  memory.copy(work.listA, listOf(dfa, row), <usize>head.count << 1);
+  work.count = head.count;
+  return dropMatches(automatonOf(dfa), work);
+}
+
+/** As resolveLeaves, for a state that holds roots. */
+function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
+  const automaton = automatonOf(dfa);
+  const work = workOf(dfa);
+  const head = headOf(row);
+  const behind = head.kind >> KIND_CONTEXT_SHIFT;
+  const isReverse = automaton.isReverse != 0;
+  const before = isReverse ? ahead : behind;
+  const after = isReverse ? behind : ahead;
+  const roots = listOf(dfa, row);
+  for (let i: u32 = 0; i < <u32>head.count; i++) {
+    if (walkFrom(automaton, work, leafAt(roots, i), before, after, isReverse)) return true;
+  }
+  if (isReverse) return dropMatches(automaton, work);
+  if ((head.kind & KIND_CLOSED) == 0) walkFrom(automaton, work, automaton.start, before, after, false);
+  return false;
+}
+
+/** Takes the MATCH leaves out of the list; whether there were any. */
+function dropMatches(automaton: Automaton, work: Work): bool {
+  const count = work.count;
+  work.count = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const leaf = leafAt(work.list, i);
+    if (stateKind(automaton, leaf) != STATE_MATCH) addLeaf(work, leaf);
+  }
+  return work.count < count;
+}
+
+/** The entry for the state that the leaves in listA reach by reading `byte`. */
+function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
+  const automaton = automatonOf(dfa);
+  const work = workOf(dfa);
+  const leafCount = work.count;
+  const leaves = <usize>work.listA;
+  beginWalk(work, work.roots);
+  for (let i: u32 = 0; i < leafCount; i++) {
+    const target = stepState(automaton, leafAt(leaves, i), byte);
+    if (target != NO_STATE && visit(work, target)) addLeaf(work, target);
+  }
+  const takesNoStarts = isClosed || dfa.hasLateStarts == 0;
+  if (work.count == 0 && takesNoStarts) return ENTRY_DEAD;
+  const isStart = work.count == 0;
+  const context = automaton.hasAsserts != 0 ? contextOf(byte) : CONTEXT_OTHER;
+  return <u32>closeRoots(dfa, context, takesNoStarts) | (isStart ? ENTRY_START : 0);
+}
+
+/** The row of the state that begins with the roots in the current list; 0: hasGivenUp. */
+function closeRoots(dfa: Dfa, behind: u32, isClosed: bool): usize {
+  const automaton = automatonOf(dfa);
+  const work = workOf(dfa);
+  const isReverse = automaton.isReverse != 0;
+  const before = isReverse ? CONTEXT_UNKNOWN : behind;
+  const after = isReverse ? behind : CONTEXT_UNKNOWN;
+  const roots = <usize>work.roots;
+  let rootCount = work.count;
+  let isCut = false;
+  beginWalk(work, work.listB);
+  for (let i: u32 = 0; i < rootCount; i++) {
+    isCut = walkFrom(automaton, work, leafAt(roots, i), before, after, isReverse);
+    if (isCut) rootCount = i + 1;
+  }
+  if (isCut) addLeaf(work, work.matchState);
+  const freshIndex = work.count;
+  if (!isClosed && !isCut) walkFrom(automaton, work, automaton.start, before, after, false);
+  if (!holdsAssertion(automaton, work)) return internState(dfa, freshIndex, isClosed, false, behind);
+  work.list = <u32>roots;
+  work.count = rootCount;
+  return internState(dfa, rootCount, isClosed, true, behind);
+}

@@ -1,0 +1,196 @@
+// Scans text with a lazy DFA (dfa-cache.ts): forward from any start for the end of the leftmost match that the
+// expression prefers, backward from that end for its start. The inner loop costs two loads a byte, of the
+// byte's class and of the entry; whatever else may happen is a flag of the entry and handled out of line. While
+// no thread is alive, the forward scan jumps to the next needle, if every match begins with one.
+
+import {
+  beginScan,
+  closedRow,
+  Dfa,
+  ENTRY_DEAD,
+  ENTRY_FLAGS,
+  ENTRY_HALT,
+  ENTRY_MATCH,
+  ENTRY_START,
+  ENTRY_UNKNOWN,
+  hasGivenUp,
+  makeEntry,
+  noteScanned,
+  startRow,
+} from './dfa-cache.ts';
+import { contextAfter, contextBefore, renewWalks, Work } from './closure.ts';
+import { findNeedles, Needles } from './needles.ts';
+import { Automaton } from './program.ts';
+
+/** What scanForward and scanReverse return if the DFA gave up; the scan has no result. */
+export const SCAN_GAVE_UP: usize = 0xffffffff;
+
+@inline
+function entryAt(row: u32, classMap: usize, ptr: usize): u32 {
+  return load<u32>(<usize>row + load<u16>(classMap + (<usize>load<u8>(ptr) << 1)));
+}
+
+@inline
+function offsetAt(classMap: usize, ptr: usize): u32 {
+  return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
+}
+
+/**
+ * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if there is
+ * none, SCAN_GAVE_UP if the cache was of no use.
+ *
+ * @param textStart,textEnd  ends of the whole text
+ * @param limit              in [until, textEnd]; one byte behind it is looked at
+ * @param needles            every match begins with one of them; null: not used
+ * @param isEarliest         any match will do: the scan ends with the first that is seen
+ */
+export function scanForward(
+  dfa: Dfa,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  limit: usize,
+  needles: Needles | null,
+  isEarliest: bool,
+): usize {
+  beginScan();
+  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  const classMap = <usize>dfa.classMap;
+  let ptr = from;
+  if (needles !== null) {
+    ptr = nextStart(needles, from, until, limit);
+    if (ptr >= until) return 0;
+  }
+  let row = <u32>startRow(dfa, contextBefore(textStart, ptr));
+  if (row == 0) return SCAN_GAVE_UP;
+  let noted = ptr; // bytes before it are noted as scanned
+  let stop = until;
+  let matchEnd: usize = 0;
+  for (;;) {
+    let entry: u32 = 0;
+    while (stop - ptr >= 4) {
+      entry = entryAt(row, classMap, ptr);
+      if ((entry & ENTRY_FLAGS) != 0) {
+        ptr += 1;
+        break;
+      }
+      const row1 = entry;
+      entry = entryAt(row1, classMap, ptr + 1);
+      if ((entry & ENTRY_FLAGS) != 0) {
+        row = row1;
+        ptr += 2;
+        break;
+      }
+      const row2 = entry;
+      entry = entryAt(row2, classMap, ptr + 2);
+      if ((entry & ENTRY_FLAGS) != 0) {
+        row = row2;
+        ptr += 3;
+        break;
+      }
+      const row3 = entry;
+      entry = entryAt(row3, classMap, ptr + 3);
+      ptr += 4;
+      if ((entry & ENTRY_FLAGS) != 0) {
+        row = row3;
+        break;
+      }
+      row = entry;
+    }
+    if ((entry & ENTRY_FLAGS) == 0) {
+      if (ptr == stop) {
+        if (stop == limit) {
+          noteScanned(dfa, ptr - noted);
+          return endsMatch(dfa, row, limit, textEnd) ? limit : hasGivenUp ? SCAN_GAVE_UP : matchEnd;
+        }
+        row = <u32>closedRow(dfa, row);
+        if (row == ENTRY_DEAD) return matchEnd;
+        if (row == 0) return SCAN_GAVE_UP;
+        stop = limit;
+        continue;
+      }
+      entry = entryAt(row, classMap, ptr);
+      ptr += 1;
+      if ((entry & ENTRY_FLAGS) == 0) {
+        row = entry;
+        continue;
+      }
+    }
+    if (entry == ENTRY_UNKNOWN) {
+      noteScanned(dfa, ptr - noted);
+      noted = ptr;
+      entry = makeEntry(dfa, row, offsetAt(classMap, ptr - 1));
+      if (hasGivenUp) return SCAN_GAVE_UP;
+    }
+    if ((entry & ENTRY_MATCH) != 0) {
+      matchEnd = ptr - 1;
+      if (isEarliest) break;
+    }
+    if ((entry & ENTRY_HALT) != 0) break;
+    row = entry & ~ENTRY_FLAGS;
+    if ((entry & ENTRY_START) == 0 || needles === null) continue;
+    const start = nextStart(needles, ptr, until, limit);
+    if (start >= until) break;
+    if (start == ptr) continue;
+    ptr = start;
+    row = <u32>startRow(dfa, contextBefore(textStart, ptr));
+    if (row == 0) return SCAN_GAVE_UP;
+  }
+  noteScanned(dfa, ptr - noted);
+  return matchEnd;
+}
+
+/** The first place in [ptr, until) where a match may start; `until` or behind it if there is none. */
+function nextStart(needles: Needles, ptr: usize, until: usize, limit: usize): usize {
+  // Why: a needle that starts before `until` ends behind it by its size, or three times that if folded.
+  const reach = <usize>needles.sizeMax << 2;
+  const end = limit - until > reach ? until + reach : limit;
+  const found = findNeedles(needles, ptr, end);
+  return found == end ? until : found;
+}
+
+/** Whether a match ends at `ptr`, where the forward scan is in state `row`; may set hasGivenUp. */
+function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool {
+  const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
+  let entry = load<u32>(<usize>row + offset);
+  if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
+  return (entry & ENTRY_MATCH) != 0;
+}
+
+/**
+ * Start of the longest match that ends at `end` and starts at or behind `from`; 0 if there is none,
+ * SCAN_GAVE_UP if the cache was of no use. `textStart` and `textEnd` are the ends of the whole text.
+ */
+export function scanReverse(
+  dfa: Dfa,
+  textStart: usize,
+  textEnd: usize,
+  end: usize,
+  from: usize,
+): usize {
+  beginScan();
+  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  const classMap = <usize>dfa.classMap;
+  let row = <u32>startRow(dfa, contextAfter(textEnd, end));
+  if (row == 0) return SCAN_GAVE_UP;
+  let matchStart: usize = 0;
+  let ptr = end;
+  let noted = end;
+  for (;;) {
+    const offset = ptr == textStart ? dfa.endOffset : offsetAt(classMap, ptr - 1);
+    let entry = load<u32>(<usize>row + offset);
+    if (entry == ENTRY_UNKNOWN) {
+      noteScanned(dfa, noted - ptr);
+      noted = ptr;
+      entry = makeEntry(dfa, row, offset);
+      if (hasGivenUp) return SCAN_GAVE_UP;
+    }
+    if ((entry & ENTRY_MATCH) != 0) matchStart = ptr;
+    if ((entry & ENTRY_HALT) != 0 || ptr == from) break;
+    row = entry & ~ENTRY_FLAGS;
+    ptr--;
+  }
+  noteScanned(dfa, noted - ptr);
+  return matchStart;
+}

@@ -1,0 +1,102 @@
+// The needles of an expression: literals of which every match holds one. Finds the next occurrence of any of
+// them in the current text. Each needle is looked for alone; where it was found is kept until the search has
+// passed it, so that many calls over one text read it once for each needle.
+
+import { NEEDLES_NONE, PROGRAM_NEEDLES_FOLDED } from '../shared/program.ts';
+import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { compileNeedle, findNeedle, needleSizeMax, NEEDLE_SIZE_MAX } from '../scan/literal.ts';
+import {
+  programFlags,
+  programNeedle,
+  programNeedleCount,
+  programNeedleKind,
+  programNeedleSize,
+} from './program.ts';
+
+/** One needle and what is known about the current text: nothing starts in [searchedStart, found). */
+@unmanaged
+class NeedleRow {
+  needle: u32; // address of the compiled needle
+  searchedStart: u32;
+  searchedEnd: u32; // end of what was searched
+  found: u32; // the first occurrence; searchedEnd: none
+}
+const NEEDLE_ROW_SIZE: usize = 16;
+if (offsetof<NeedleRow>() != NEEDLE_ROW_SIZE) ERROR('NeedleRow: size');
+
+@unmanaged
+export class Needles {
+  kind: u32; // NEEDLES_*
+  count: u32;
+  rows: u32; // address of the NeedleRows
+  sizeMax: u32; // bytes of the longest needle
+  haystackFlags: u32; // HAYSTACK_* of the current text
+}
+export const NEEDLES_SIZE: usize = 20;
+if (offsetof<Needles>() != NEEDLES_SIZE) ERROR('Needles: size');
+
+/** Compiles the needles of a checked program. Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too long). */
+export function compileNeedles(arena: Arena, program: usize, needles: Needles): i32 {
+  needles.kind = programNeedleKind(program);
+  needles.count = programNeedleCount(program);
+  needles.sizeMax = 0;
+  if (needles.kind == NEEDLES_NONE) return STATUS_OK;
+  const rows = arenaAlloc(arena, <usize>needles.count * NEEDLE_ROW_SIZE, 4);
+  if (rows == 0) return STATUS_OUT_OF_MEMORY;
+  needles.rows = <u32>rows;
+  const isCaseSensitive = (programFlags(program) & PROGRAM_NEEDLES_FOLDED) == 0;
+  for (let i: u32 = 0; i < needles.count; i++) {
+    const size = programNeedleSize(program, i);
+    if (<usize>size > NEEDLE_SIZE_MAX) return STATUS_BAD_PLAN;
+    const capacity = needleSizeMax(size);
+    const compiled = arenaAlloc(arena, capacity, 16);
+    if (compiled == 0) return STATUS_OUT_OF_MEMORY;
+    compileNeedle(programNeedle(program, i), size, isCaseSensitive, compiled, capacity);
+    rowAt(needles, i).needle = <u32>compiled;
+    needles.sizeMax = max(needles.sizeMax, size);
+  }
+  return STATUS_OK;
+}
+
+@inline
+function rowAt(needles: Needles, index: u32): NeedleRow {
+  return changetype<NeedleRow>(<usize>needles.rows + <usize>index * NEEDLE_ROW_SIZE);
+}
+
+/** Begins a text: forgets what was found. `haystackFlags` as for findNeedle. */
+export function beginNeedles(needles: Needles, haystackFlags: u32): void {
+  needles.haystackFlags = haystackFlags;
+  if (needles.kind == NEEDLES_NONE) return;
+  for (let i: u32 = 0; i < needles.count; i++) {
+    const row = rowAt(needles, i);
+    row.searchedStart = 0;
+    row.searchedEnd = 0;
+    row.found = 0;
+  }
+}
+
+/**
+ * Start of the first occurrence of a needle in [from, end), or `end` if there is none. It may end behind `end`
+ * where an earlier call searched further.
+ */
+export function findNeedles(needles: Needles, from: usize, end: usize): usize {
+  let first = end;
+  for (let i: u32 = 0; i < needles.count; i++) {
+    first = min(first, findRow(needles, rowAt(needles, i), from, end));
+  }
+  return first;
+}
+
+/** As findNeedles, for one needle. */
+function findRow(needles: Needles, row: NeedleRow, from: usize, end: usize): usize {
+  const isKnown = from >= <usize>row.searchedStart && from <= <usize>row.found;
+  if (isKnown && (row.found < row.searchedEnd || end <= <usize>row.searchedEnd)) {
+    return min(<usize>row.found, end);
+  }
+  const found = findNeedle(row.needle, from, end, needles.haystackFlags);
+  row.searchedStart = <u32>from;
+  row.searchedEnd = <u32>end;
+  row.found = <u32>found;
+  return found;
+}

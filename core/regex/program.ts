@@ -1,0 +1,285 @@
+// The program of a regular expression as it came from the host: checks it once, then gives access. The layout
+// is fixed in shared/program.ts. After checkProgram every index stays in its table and every range is sound,
+// so the engines read without tests. What the flags and needles claim about the expression cannot be checked:
+// a program that lies finds wrong matches, and never reads outside the text.
+
+import {
+  ALTERNATIVE_SIZE,
+  ASSERT_LINE_START,
+  ASSERT_NOT_WORD_BORDER,
+  NEEDLE_ROW_SIZE,
+  NEEDLES_INNER,
+  NEEDLES_NONE,
+  PROGRAM_ALTERNATIVE_COUNT_OFFSET,
+  PROGRAM_CAN_BE_EMPTY,
+  PROGRAM_FLAGS_OFFSET,
+  PROGRAM_FORWARD_COUNT_OFFSET,
+  PROGRAM_FORWARD_START_OFFSET,
+  PROGRAM_HEADER_SIZE,
+  PROGRAM_NEEDLE_BYTES_OFFSET,
+  PROGRAM_NEEDLE_COUNT_OFFSET,
+  PROGRAM_NEEDLE_KIND_OFFSET,
+  PROGRAM_NEEDLES_FOLDED,
+  PROGRAM_NEEDLES_MAX,
+  PROGRAM_RESERVED_OFFSET,
+  PROGRAM_REVERSE_COUNT_OFFSET,
+  PROGRAM_REVERSE_START_OFFSET,
+  PROGRAM_SIZE_OFFSET,
+  PROGRAM_SPANS_LINES,
+  PROGRAM_STATES_MAX,
+  PROGRAM_TRANSITION_COUNT_OFFSET,
+  STATE_ASSERT,
+  STATE_BYTES,
+  STATE_CHOICE,
+  STATE_COUNT_OFFSET,
+  STATE_FIRST_OFFSET,
+  STATE_KIND_OFFSET,
+  STATE_MATCH,
+  STATE_SIZE,
+  TRANSITION_SIZE,
+} from '../shared/program.ts';
+import { STATUS_BAD_PLAN, STATUS_OK } from '../shared/status.ts';
+
+const FLAGS_KNOWN: u32 = PROGRAM_SPANS_LINES | PROGRAM_CAN_BE_EMPTY | PROGRAM_NEEDLES_FOLDED;
+const NEWLINE: u32 = 10;
+
+/** One automaton of a checked program. */
+@unmanaged
+export class Automaton {
+  states: u32; // address of the state rows
+  stateCount: u32;
+  start: u32; // index of the first state
+  transitions: u32; // address; shared by both automata
+  alternatives: u32; // address; shared by both automata
+  isReverse: u32; // 1: reads the text from its end to its start
+  hasAsserts: u32; // 1: some state is an assertion
+  alternativeCount: u32; // of all choices of this automaton together
+}
+export const AUTOMATON_SIZE: usize = 32;
+if (offsetof<Automaton>() != AUTOMATON_SIZE) ERROR('Automaton: size');
+
+/** Fills `forward` and `reverse` from the program of `size` bytes. Errors: STATUS_BAD_PLAN for anything unsound. */
+export function checkProgram(
+  program: usize,
+  size: u32,
+  forward: Automaton,
+  reverse: Automaton,
+): i32 {
+  if (size < PROGRAM_HEADER_SIZE || load<u32>(program, PROGRAM_SIZE_OFFSET) != size) {
+    return STATUS_BAD_PLAN;
+  }
+  if ((programFlags(program) & ~FLAGS_KNOWN) != 0 || load<u32>(program, PROGRAM_RESERVED_OFFSET) != 0) {
+    return STATUS_BAD_PLAN;
+  }
+  if (!isLaidOut(program, size)) return STATUS_BAD_PLAN;
+  placeAutomata(program, forward, reverse);
+  if (!checkAutomaton(program, forward) || !checkAutomaton(program, reverse)) return STATUS_BAD_PLAN;
+  return checkNeedles(program) ? STATUS_OK : STATUS_BAD_PLAN;
+}
+
+/** Whether the tables named in the header fill the program, and both automata have a start. */
+function isLaidOut(program: usize, size: u32): bool {
+  const forwardCount = load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET);
+  const reverseCount = load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
+  if (forwardCount > PROGRAM_STATES_MAX || reverseCount > PROGRAM_STATES_MAX - forwardCount) return false;
+  if (load<u32>(program, PROGRAM_FORWARD_START_OFFSET) >= forwardCount) return false;
+  if (load<u32>(program, PROGRAM_REVERSE_START_OFFSET) >= reverseCount) return false;
+  const needleCount = load<u32>(program, PROGRAM_NEEDLE_COUNT_OFFSET);
+  if (needleCount > PROGRAM_NEEDLES_MAX) return false;
+  const wanted =
+    <u64>PROGRAM_HEADER_SIZE +
+    <u64>(forwardCount + reverseCount) * STATE_SIZE +
+    <u64>load<u32>(program, PROGRAM_TRANSITION_COUNT_OFFSET) * TRANSITION_SIZE +
+    <u64>load<u32>(program, PROGRAM_ALTERNATIVE_COUNT_OFFSET) * ALTERNATIVE_SIZE +
+    <u64>needleCount * NEEDLE_ROW_SIZE +
+    <u64>load<u32>(program, PROGRAM_NEEDLE_BYTES_OFFSET);
+  return ((wanted + 3) & ~(<u64>3)) == <u64>size;
+}
+
+function placeAutomata(program: usize, forward: Automaton, reverse: Automaton): void {
+  forward.states = <u32>program + PROGRAM_HEADER_SIZE;
+  forward.stateCount = load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET);
+  forward.start = load<u32>(program, PROGRAM_FORWARD_START_OFFSET);
+  forward.isReverse = 0;
+  reverse.states = forward.states + forward.stateCount * STATE_SIZE;
+  reverse.stateCount = load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
+  reverse.start = load<u32>(program, PROGRAM_REVERSE_START_OFFSET);
+  reverse.isReverse = 1;
+  forward.transitions = reverse.states + reverse.stateCount * STATE_SIZE;
+  reverse.transitions = forward.transitions;
+  forward.alternatives =
+    forward.transitions + load<u32>(program, PROGRAM_TRANSITION_COUNT_OFFSET) * TRANSITION_SIZE;
+  reverse.alternatives = forward.alternatives;
+}
+
+function checkAutomaton(program: usize, automaton: Automaton): bool {
+  const transitionCount = load<u32>(program, PROGRAM_TRANSITION_COUNT_OFFSET);
+  const alternativeCount = load<u32>(program, PROGRAM_ALTERNATIVE_COUNT_OFFSET);
+  automaton.hasAsserts = 0;
+  automaton.alternativeCount = 0;
+  for (let state: u32 = 0; state < automaton.stateCount; state++) {
+    const first = stateFirst(automaton, state);
+    const count = stateCount(automaton, state);
+    switch (stateKind(automaton, state)) {
+      case STATE_BYTES:
+        if (first > transitionCount || count > transitionCount - first) return false;
+        if (!checkTransitions(automaton, first, count)) return false;
+        break;
+      case STATE_CHOICE:
+        if (first > alternativeCount || count > alternativeCount - first) return false;
+        // Bound: choices that share alternatives could make the work larger than the program.
+        if (count > alternativeCount - automaton.alternativeCount) return false;
+        if (!checkAlternatives(automaton, first, count)) return false;
+        automaton.alternativeCount += count;
+        break;
+      case STATE_ASSERT:
+        if (first >= automaton.stateCount) return false;
+        if (count < ASSERT_LINE_START || count > ASSERT_NOT_WORD_BORDER) return false;
+        automaton.hasAsserts = 1;
+        break;
+      case STATE_MATCH:
+        break;
+      default:
+        return false;
+    }
+  }
+  return true;
+}
+
+function checkTransitions(automaton: Automaton, first: u32, count: u32): bool {
+  if (count > 256) return false;
+  let free: u32 = 0;
+  for (let i = first; i < first + count; i++) {
+    const range = transitionRange(automaton, i);
+    const firstByte = range & 0xff;
+    const lastByte = range >> 8;
+    if (firstByte < free || lastByte < firstByte || lastByte > 0xff) return false;
+    if (transitionTarget(automaton, i) >= automaton.stateCount) return false;
+    free = lastByte + 1;
+  }
+  return true;
+}
+
+function checkAlternatives(automaton: Automaton, first: u32, count: u32): bool {
+  for (let i = first; i < first + count; i++) {
+    if (alternativeTarget(automaton, i) >= automaton.stateCount) return false;
+  }
+  return true;
+}
+
+function checkNeedles(program: usize): bool {
+  const kind = programNeedleKind(program);
+  const count = programNeedleCount(program);
+  if (kind > NEEDLES_INNER || (kind == NEEDLES_NONE) != (count == 0)) return false;
+  const bytesSize = load<u32>(program, PROGRAM_NEEDLE_BYTES_OFFSET);
+  const rows = needleRows(program);
+  for (let i: u32 = 0; i < count; i++) {
+    const offset = load<u32>(rows + <usize>i * NEEDLE_ROW_SIZE);
+    const size = load<u32>(rows + <usize>i * NEEDLE_ROW_SIZE, 4);
+    if (size == 0 || offset > bytesSize || size > bytesSize - offset) return false;
+    if (kind == NEEDLES_INNER && holdsNewline(programNeedle(program, i), size)) return false;
+  }
+  return true;
+}
+
+function holdsNewline(ptr: usize, size: u32): bool {
+  for (let i: u32 = 0; i < size; i++) if (load<u8>(ptr + i) == NEWLINE) return true;
+  return false;
+}
+
+// Accessors. Safety: the program was checked, and indexes come from it.
+
+@inline
+function stateRow(automaton: Automaton, state: u32): usize {
+  return <usize>automaton.states + <usize>state * STATE_SIZE;
+}
+
+@inline
+export function stateKind(automaton: Automaton, state: u32): u32 {
+  return load<u32>(stateRow(automaton, state), STATE_KIND_OFFSET);
+}
+
+/** First transition or alternative; ASSERT: the state behind it. */
+@inline
+export function stateFirst(automaton: Automaton, state: u32): u32 {
+  return load<u32>(stateRow(automaton, state), STATE_FIRST_OFFSET);
+}
+
+/** Number of transitions or alternatives; ASSERT: which assertion. */
+@inline
+export function stateCount(automaton: Automaton, state: u32): u32 {
+  return load<u32>(stateRow(automaton, state), STATE_COUNT_OFFSET);
+}
+
+/** First byte | last byte << 8. */
+@inline
+export function transitionRange(automaton: Automaton, index: u32): u32 {
+  return load<u32>(<usize>automaton.transitions + <usize>index * TRANSITION_SIZE);
+}
+
+@inline
+export function transitionTarget(automaton: Automaton, index: u32): u32 {
+  return load<u32>(<usize>automaton.transitions + <usize>index * TRANSITION_SIZE, 4);
+}
+
+@inline
+export function alternativeTarget(automaton: Automaton, index: u32): u32 {
+  return load<u32>(<usize>automaton.alternatives + <usize>index * ALTERNATIVE_SIZE);
+}
+
+/** No state: stepState found no transition. */
+export const NO_STATE: u32 = 0xffffffff;
+
+/** Where the BYTES state `state` goes on `byte`, or NO_STATE. */
+export function stepState(automaton: Automaton, state: u32, byte: u32): u32 {
+  let low = stateFirst(automaton, state);
+  let high = low + stateCount(automaton, state);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const range = transitionRange(automaton, middle);
+    if (range >> 8 < byte) low = middle + 1;
+    else if ((range & 0xff) > byte) high = middle;
+    else return transitionTarget(automaton, middle);
+  }
+  return NO_STATE;
+}
+
+/** PROGRAM_* flags. */
+@inline
+export function programFlags(program: usize): u32 {
+  return load<u32>(program, PROGRAM_FLAGS_OFFSET);
+}
+
+/** NEEDLES_*. */
+@inline
+export function programNeedleKind(program: usize): u32 {
+  return load<u32>(program, PROGRAM_NEEDLE_KIND_OFFSET);
+}
+
+@inline
+export function programNeedleCount(program: usize): u32 {
+  return load<u32>(program, PROGRAM_NEEDLE_COUNT_OFFSET);
+}
+
+function needleRows(program: usize): usize {
+  const stateCount =
+    load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET) + load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
+  return (
+    program +
+    PROGRAM_HEADER_SIZE +
+    stateCount * STATE_SIZE +
+    load<u32>(program, PROGRAM_TRANSITION_COUNT_OFFSET) * TRANSITION_SIZE +
+    load<u32>(program, PROGRAM_ALTERNATIVE_COUNT_OFFSET) * ALTERNATIVE_SIZE
+  );
+}
+
+/** Address of the bytes of needle `index`. */
+export function programNeedle(program: usize, index: u32): usize {
+  const rows = needleRows(program);
+  const bytes = rows + <usize>programNeedleCount(program) * NEEDLE_ROW_SIZE;
+  return bytes + load<u32>(rows + <usize>index * NEEDLE_ROW_SIZE);
+}
+
+export function programNeedleSize(program: usize, index: u32): u32 {
+  return load<u32>(needleRows(program) + <usize>index * NEEDLE_ROW_SIZE, 4);
+}

@@ -1,0 +1,470 @@
+// Regular expressions over texts: chooses the engine and joins what each of them gives.
+//   needles     skip what cannot hold a match: to the next start (prefix), to the next line (inner);
+//   lazy DFA    end of a match forward, start of it backward (dfa.ts);
+//   simulation  where the DFA gives up, for the rest of the text; for expressions that may prefer the empty
+//               match over a longer one, whose starts the backward scan cannot tell; and for texts whose
+//               bad bytes cannot be rewritten (text.ts).
+// Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one, none
+// overlaps the one before; where the preferred match is empty there is none, and the search goes on behind.
+//
+// Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each text;
+// then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is handed
+// over once. Reads at most 64 bytes behind a text, which never change a result.
+
+import {
+  NEEDLES_INNER,
+  NEEDLES_PREFIX,
+  PROGRAM_SPANS_LINES,
+  STATE_MATCH,
+} from '../shared/program.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
+import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { findByte, findLastByte } from '../scan/newlines.ts';
+import {
+  beginWalk,
+  CONTEXT_COUNT,
+  contextAfter,
+  contextBefore,
+  leafAt,
+  makeWork,
+  walkFrom,
+  Work,
+} from './closure.ts';
+import { Dfa, makeDfa } from './dfa-cache.ts';
+import { SCAN_GAVE_UP, scanForward, scanReverse } from './dfa.ts';
+import { beginNeedles, compileNeedles, findNeedles, Needles, NEEDLES_SIZE } from './needles.ts';
+import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
+import { simulate, simulatedEnd, simulatedStart } from './simulate.ts';
+import {
+  forgetText,
+  fromRewritten,
+  prepareText,
+  rewrittenEnd,
+  rewrittenStart,
+  selectText,
+  TEXT_ILL_FORMED,
+  TEXT_REWRITTEN,
+  TEXT_SOUND,
+  textInit,
+  toRewritten,
+} from './text.ts';
+
+/** Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share else. */
+const FORWARD_CACHE_MAX: usize = 1 << 20;
+const REVERSE_CACHE_MAX: usize = 1 << 19;
+const CACHE_MIN: usize = 1 << 14;
+const CACHE_SHARE: usize = 256;
+const NEWLINE: u8 = 10;
+
+/** One compiled expression. */
+@unmanaged
+class Regex {
+  forward: u32; // address of the Automaton
+  forwardDfa: u32;
+  reverseDfa: u32;
+  work: u32;
+  needles: u32;
+  spansLines: u32; // 1: a match may hold a byte behind a newline
+  emptyContexts: u32; // bit before * 4 + after: the empty text matches between these contexts
+  prefersEmpty: u32; // 1: somewhere the empty match is preferred to a longer one
+  // Of the current text:
+  textStart: u32;
+  textEnd: u32;
+  textFlags: u32; // TEXT_*
+  hasGivenUp: u32; // 1: the DFA gave up on this text
+  lineStart: u32; // the line that held the last needle
+  lineEnd: u32;
+  // Counters since the expression was compiled:
+  simulationCount: u32;
+}
+const REGEX_SIZE: usize = 60;
+if (offsetof<Regex>() != REGEX_SIZE) ERROR('Regex: size');
+
+@inline
+function regexAt(ptr: usize): Regex {
+  return changetype<Regex>(ptr);
+}
+
+/** The match that findRegex found, absolute addresses. */
+export let foundStart: usize = 0;
+export let foundEnd: usize = 0;
+/** Why compileRegex failed. */
+export let regexStatus: i32 = STATUS_OK;
+
+/**
+ * Takes from the arena what all expressions of a request share; before the first is compiled, and again when
+ * the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
+ */
+export function beginRegexes(arena: Arena): i32 {
+  return textInit(arena);
+}
+
+/** Forgets what is known of texts: to be called when other bytes come to stand where texts stood. */
+export function forgetRegexTexts(): void {
+  forgetText();
+}
+
+/**
+ * Compiles the program of `size` bytes at `program`, which stays where it is as long as the expression is used.
+ * Returns the address of the expression, or 0 and a status in regexStatus: STATUS_BAD_PLAN for anything
+ * unsound, STATUS_OUT_OF_MEMORY.
+ */
+export function compileRegex(arena: Arena, program: usize, size: u32): usize {
+  const free = <usize>(arena.end - arena.next);
+  const share = max(free / CACHE_SHARE, CACHE_MIN);
+  return compileRegexWithin(arena, program, size, min(share, FORWARD_CACHE_MAX), min(share, REVERSE_CACHE_MAX));
+}
+
+/** As compileRegex, with caches of the given sizes in bytes. */
+export function compileRegexWithin(
+  arena: Arena,
+  program: usize,
+  size: u32,
+  forwardCacheSize: usize,
+  reverseCacheSize: usize,
+): usize {
+  const ptr = arenaAlloc(arena, REGEX_SIZE + 2 * AUTOMATON_SIZE + NEEDLES_SIZE, 8);
+  if (ptr == 0) return refuse(STATUS_OUT_OF_MEMORY);
+  memory.fill(ptr, 0, REGEX_SIZE);
+  const regex = regexAt(ptr);
+  const forward = changetype<Automaton>(ptr + REGEX_SIZE);
+  const reverse = changetype<Automaton>(ptr + REGEX_SIZE + AUTOMATON_SIZE);
+  regex.forward = <u32>changetype<usize>(forward);
+  regex.needles = <u32>(ptr + REGEX_SIZE + 2 * AUTOMATON_SIZE);
+  let status = checkProgram(program, size, forward, reverse);
+  if (status != STATUS_OK) return refuse(status);
+  status = compileNeedles(arena, program, needlesOf(regex));
+  if (status != STATUS_OK) return refuse(status);
+  const work = makeWork(
+    arena,
+    max(forward.stateCount, reverse.stateCount),
+    max(forward.alternativeCount, reverse.alternativeCount),
+  );
+  if (work == 0) return refuse(STATUS_OUT_OF_MEMORY);
+  regex.work = <u32>work;
+  regex.forwardDfa = <u32>makeDfa(arena, forward, work, forwardCacheSize);
+  regex.reverseDfa = <u32>makeDfa(arena, reverse, work, reverseCacheSize);
+  if (regex.forwardDfa == 0 || regex.reverseDfa == 0) return refuse(STATUS_OUT_OF_MEMORY);
+  regex.spansLines = programFlags(program) & PROGRAM_SPANS_LINES;
+  learnEmptiness(regex);
+  regexStatus = STATUS_OK;
+  return ptr;
+}
+
+function refuse(status: i32): usize {
+  regexStatus = status;
+  return 0;
+}
+
+@inline
+function forwardOf(regex: Regex): Automaton {
+  return changetype<Automaton>(<usize>regex.forward);
+}
+
+@inline
+function workOf(regex: Regex): Work {
+  return changetype<Work>(<usize>regex.work);
+}
+
+@inline
+function needlesOf(regex: Regex): Needles {
+  return changetype<Needles>(<usize>regex.needles);
+}
+
+/** Finds out between which contexts the empty text matches, and whether it is preferred to a longer one. */
+function learnEmptiness(regex: Regex): void {
+  const forward = forwardOf(regex);
+  const work = workOf(regex);
+  for (let before: u32 = 0; before < CONTEXT_COUNT; before++) {
+    for (let after: u32 = 0; after < CONTEXT_COUNT; after++) {
+      beginWalk(work, work.listA);
+      if (!walkFrom(forward, work, forward.start, before, after, false)) continue;
+      regex.emptyContexts |= 1 << (before * CONTEXT_COUNT + after);
+      const preferredCount = work.count;
+      beginWalk(work, work.listA);
+      walkFrom(forward, work, forward.start, before, after, true);
+      // The MATCH itself is one leaf, or several; more than that are cut.
+      if (work.count - countMatches(forward, work) > preferredCount) regex.prefersEmpty = 1;
+    }
+  }
+}
+
+function countMatches(forward: Automaton, work: Work): u32 {
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < work.count; i++) {
+    if (stateKind(forward, leafAt(work.list, i)) == STATE_MATCH) count++;
+  }
+  return count;
+}
+
+/**
+ * Makes [textStart, textEnd) the text of the expression: the whole of a blob or a path, whose ends assertions
+ * see. `flags`: TEXT_* of text.ts, which are the flags of a blob row; both set is always right.
+ */
+export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, flags: u32): void {
+  const regex = regexAt(ptr);
+  regex.textStart = <u32>textStart;
+  regex.textEnd = <u32>textEnd;
+  regex.textFlags = flags;
+  regex.hasGivenUp = 0;
+  regex.lineStart = 0;
+  regex.lineEnd = 0;
+  beginNeedles(needlesOf(regex), flags & HAYSTACK_FOLDS_INTO_ASCII);
+}
+
+/**
+ * Finds the next non-empty match that starts in [from, until); its range is in foundStart and foundEnd.
+ *
+ * @param from,until  code point borders in the text; `from` is the end of the match before, or any place
+ *                    where a search may begin; `until` is the end of the text or of a line, unless the
+ *                    expression spans lines
+ */
+export function findRegex(ptr: usize, from: usize, until: usize): bool {
+  const regex = regexAt(ptr);
+  selectText(regex.textStart, regex.textEnd, regex.textFlags);
+  if (needlesOf(regex).kind != NEEDLES_INNER) return findWithin(regex, from, until);
+  if (regex.spansLines != 0) return holdsNeedle(regex, from) && findWithin(regex, from, until);
+  while (nextLine(regex, from, until)) {
+    const lineEnd = <usize>regex.lineEnd;
+    if (findWithin(regex, max(from, <usize>regex.lineStart), lineEnd)) return true;
+    from = lineEnd;
+  }
+  return false;
+}
+
+/** Number of the matches that findRegex would find one after the other in [from, until). Parameters as there. */
+export function countRegex(ptr: usize, from: usize, until: usize): u32 {
+  const regex = regexAt(ptr);
+  selectText(regex.textStart, regex.textEnd, regex.textFlags);
+  if (needlesOf(regex).kind != NEEDLES_INNER) return countWithin(regex, from, until);
+  if (regex.spansLines != 0) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
+  let count: u32 = 0;
+  while (nextLine(regex, from, until)) {
+    const lineEnd = <usize>regex.lineEnd;
+    count += countWithin(regex, max(from, <usize>regex.lineStart), lineEnd);
+    from = lineEnd;
+  }
+  return count;
+}
+
+/**
+ * Whether the expression matches anywhere in [start, end), a whole text (a name); empty matches count. `flags`
+ * as for beginRegexText, which has to be called again before findRegex or countRegex.
+ */
+export function testRegex(ptr: usize, start: usize, end: usize, flags: u32): bool {
+  const regex = regexAt(ptr);
+  beginRegexText(ptr, start, end, flags);
+  if (matchesEmpty(regex, start, end)) return true;
+  selectText(start, end, flags);
+  const condition = prepareText(start, end);
+  let isFound: usize = SCAN_GAVE_UP;
+  if (condition == TEXT_REWRITTEN) {
+    isFound = testText(regex, rewrittenStart, rewrittenEnd, null);
+  } else if (condition != TEXT_ILL_FORMED) {
+    isFound = testText(regex, start, end, prefixNeedles(regex));
+  }
+  if (isFound != SCAN_GAVE_UP) return isFound != 0;
+  return simulateText(regex, start, end, start, end, condition != TEXT_SOUND);
+}
+
+function testText(regex: Regex, start: usize, end: usize, needles: Needles | null): usize {
+  return scanForward(forwardDfaOf(regex), start, end, start, end, end, needles, true);
+}
+
+/** Whether the empty text matches somewhere in the text [start, end). */
+function matchesEmpty(regex: Regex, start: usize, end: usize): bool {
+  if (regex.emptyContexts == 0) return false;
+  for (let ptr = start; ptr < end; ptr += decodedSize(decodeUtf8(ptr, end))) {
+    if (isEmptyMatch(regex, contextBefore(start, ptr), contextAfter(end, ptr))) return true;
+  }
+  return isEmptyMatch(regex, contextBefore(start, end), contextAfter(end, end));
+}
+
+@inline
+function isEmptyMatch(regex: Regex, before: u32, after: u32): bool {
+  return ((regex.emptyContexts >> (before * CONTEXT_COUNT + after)) & 1) != 0;
+}
+
+@inline
+function forwardDfaOf(regex: Regex): Dfa {
+  return changetype<Dfa>(<usize>regex.forwardDfa);
+}
+
+@inline
+function reverseDfaOf(regex: Regex): Dfa {
+  return changetype<Dfa>(<usize>regex.reverseDfa);
+}
+
+/** The needles, if every match begins with one of them. */
+@inline
+function prefixNeedles(regex: Regex): Needles | null {
+  return needlesOf(regex).kind == NEEDLES_PREFIX ? needlesOf(regex) : null;
+}
+
+/** Whether a needle occurs in the rest of the text. */
+function holdsNeedle(regex: Regex, from: usize): bool {
+  return findNeedles(needlesOf(regex), from, regex.textEnd) < <usize>regex.textEnd;
+}
+
+/** Puts lineStart and lineEnd around the next needle in [from, until), lineStart at `from` if it is on that line. */
+function nextLine(regex: Regex, from: usize, until: usize): bool {
+  if (from >= until) return false;
+  const found = findNeedles(needlesOf(regex), from, until);
+  if (found >= until) return false;
+  // Why: many matches on one long line must not look for its ends each time.
+  if (from >= <usize>regex.lineStart && found < <usize>regex.lineEnd) return true;
+  const newline = findLastByte(from, found, NEWLINE);
+  regex.lineStart = <u32>(newline == found ? from : newline + 1);
+  regex.lineEnd = <u32>min(findByte(found, until, NEWLINE) + 1, until);
+  return true;
+}
+
+/** As findRegex, without inner needles. */
+function findWithin(regex: Regex, from: usize, until: usize): bool {
+  const limit = regex.spansLines != 0 ? <usize>regex.textEnd : until;
+  const condition = prepareText(from, limit);
+  if (condition == TEXT_REWRITTEN) {
+    const isFound = findText(
+      regex,
+      rewrittenStart,
+      rewrittenEnd,
+      toRewritten(from),
+      toRewritten(until),
+      null,
+    );
+    foundStart = fromRewritten(foundStart);
+    foundEnd = fromRewritten(foundEnd);
+    return isFound;
+  }
+  if (condition == TEXT_ILL_FORMED) {
+    return simulateText(regex, regex.textStart, regex.textEnd, from, until, true);
+  }
+  return findText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
+}
+
+/** As findRegex, in the well-formed text [textStart, textEnd). */
+function findText(
+  regex: Regex,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  needles: Needles | null,
+): bool {
+  if (regex.hasGivenUp == 0 && regex.prefersEmpty == 0) {
+    const limit = regex.spansLines != 0 ? textEnd : until;
+    const end = scanForward(forwardDfaOf(regex), textStart, textEnd, from, until, limit, needles, false);
+    if (end == 0) return false;
+    if (end != SCAN_GAVE_UP) {
+      const start = scanReverse(reverseDfaOf(regex), textStart, textEnd, end, from);
+      // Why: only a program that lies gives an end without a start.
+      if (start != SCAN_GAVE_UP && start != 0 && start < end && start < until) {
+        foundStart = start;
+        foundEnd = end;
+        return true;
+      }
+    }
+    regex.hasGivenUp = 1;
+  }
+  return simulateText(regex, textStart, textEnd, from, until, false);
+}
+
+function simulateText(
+  regex: Regex,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  isIllFormed: bool,
+): bool {
+  const limit = regex.spansLines != 0 ? textEnd : until;
+  const forward = forwardOf(regex);
+  regex.simulationCount++;
+  const isFound = simulate(
+    forward,
+    workOf(regex),
+    textStart,
+    textEnd,
+    from,
+    until,
+    limit,
+    isIllFormed,
+  );
+  foundStart = simulatedStart;
+  foundEnd = simulatedEnd;
+  return isFound;
+}
+
+/** As countRegex, without inner needles. */
+function countWithin(regex: Regex, from: usize, until: usize): u32 {
+  const limit = regex.spansLines != 0 ? <usize>regex.textEnd : until;
+  const condition = prepareText(from, limit);
+  if (condition == TEXT_REWRITTEN) {
+    return countText(
+      regex,
+      rewrittenStart,
+      rewrittenEnd,
+      toRewritten(from),
+      toRewritten(until),
+      null,
+    );
+  }
+  if (condition == TEXT_ILL_FORMED) {
+    return simulateCount(regex, regex.textStart, regex.textEnd, from, until, true);
+  }
+  return countText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
+}
+
+/** As countRegex, in the well-formed text [textStart, textEnd): ends are enough. */
+function countText(
+  regex: Regex,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  needles: Needles | null,
+): u32 {
+  const dfa = forwardDfaOf(regex);
+  const limit = regex.spansLines != 0 ? textEnd : until;
+  let count: u32 = 0;
+  while (from < until && regex.hasGivenUp == 0) {
+    const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
+    if (end == 0) return count;
+    if (end == SCAN_GAVE_UP) {
+      regex.hasGivenUp = 1;
+    } else {
+      count++;
+      from = end;
+    }
+  }
+  return count + simulateCount(regex, textStart, textEnd, from, until, false);
+}
+
+function simulateCount(
+  regex: Regex,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  isIllFormed: bool,
+): u32 {
+  let count: u32 = 0;
+  while (from < until && simulateText(regex, textStart, textEnd, from, until, isIllFormed)) {
+    count++;
+    from = foundEnd;
+  }
+  return count;
+}
+
+/** How often the simulation took over from the DFA since the expression was compiled. */
+export function regexSimulationCount(ptr: usize): u32 {
+  return regexAt(ptr).simulationCount;
+}
+
+/** How often the caches of the expression were cleared. */
+export function regexClearCount(ptr: usize): u32 {
+  const regex = regexAt(ptr);
+  return forwardDfaOf(regex).clearCount + reverseDfaOf(regex).clearCount;
+}

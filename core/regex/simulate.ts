@@ -1,0 +1,120 @@
+// Simulates the forward automaton: the semantics of reference, and what answers when the lazy DFA gives up.
+// Threads are kept in order of preference, each with the address where it started; a thread that matches
+// cuts all behind it, and the last match before no thread is left is the answer (leftmost-first). A thread
+// that reaches the match without a byte cuts the other threads of its start and finds nothing, since empty
+// matches do not count. Cost: bytes read times states, at worst.
+// Reads any bytes: with `isIllFormed` each bad byte is read as the three bytes of U+FFFD, in place.
+
+import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import {
+  addLeaf,
+  beginWalk,
+  contextAfter,
+  contextBefore,
+  leafAt,
+  renewWalks,
+  walkFrom,
+  Work,
+} from './closure.ts';
+import { Automaton, NO_STATE, stepState } from './program.ts';
+
+/** U+FFFD in UTF-8, first byte lowest. */
+const REPLACEMENT_BYTES: u32 = 0xbdbfef;
+
+/** The match that simulate found. */
+export let simulatedStart: usize = 0;
+export let simulatedEnd: usize = 0;
+
+let threadCount: u32 = 0; // threads between two bytes: states in listB, starts in startsB
+let hasMatched: bool = false;
+
+/**
+ * Finds the next non-empty match that starts in [from, until) and ends at or before `limit`; its range is in
+ * simulatedStart and simulatedEnd.
+ *
+ * @param textStart,textEnd  ends of the whole text
+ * @param limit              in [until, textEnd]; one byte behind it is looked at
+ * @param isIllFormed        the text may hold bad bytes
+ */
+export function simulate(
+  automaton: Automaton,
+  work: Work,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  limit: usize,
+  isIllFormed: bool,
+): bool {
+  renewWalks(automaton, work);
+  threadCount = 0;
+  hasMatched = false;
+  let ptr = from;
+  let unitEnd = from; // end of the well-formed sequence that is being read
+  let replacing: u32 = 0; // bytes of U+FFFD that are still to be read in place of a bad byte
+  for (;;) {
+    const before = contextBefore(textStart, ptr);
+    const after = contextAfter(textEnd, ptr);
+    closeThreads(automaton, work, ptr, before, after);
+    if (!hasMatched && ptr < until && replacing == 0) startThread(automaton, work, ptr, before, after);
+    if (ptr >= limit || (work.count == 0 && (hasMatched || ptr >= until))) break;
+    let byte = <u32>load<u8>(ptr);
+    if (isIllFormed && byte >= 0x80 && replacing == 0 && ptr >= unitEnd) {
+      unitEnd = ptr + decodedSize(decodeUtf8(ptr, textEnd));
+      if (unitEnd == ptr + 1) replacing = REPLACEMENT_BYTES;
+    }
+    if (replacing != 0) {
+      byte = replacing & 0xff;
+      replacing >>= 8;
+    }
+    stepThreads(automaton, work, byte);
+    if (replacing == 0) ptr++;
+  }
+  return hasMatched;
+}
+
+/** Turns the threads into leaves at `ptr`, and notes a match of the most preferred that ends here. */
+function closeThreads(automaton: Automaton, work: Work, ptr: usize, before: u32, after: u32): void {
+  beginWalk(work, work.listA);
+  for (let i: u32 = 0; i < threadCount; i++) {
+    const first = work.count;
+    const start = startAt(work.startsB, i);
+    const isMatch = walkFrom(automaton, work, leafAt(work.listB, i), before, after, false);
+    setStarts(work.startsA, first, work.count, start);
+    if (!isMatch) continue;
+    hasMatched = true;
+    simulatedStart = start;
+    simulatedEnd = ptr;
+    return;
+  }
+}
+
+function startThread(automaton: Automaton, work: Work, ptr: usize, before: u32, after: u32): void {
+  const first = work.count;
+  walkFrom(automaton, work, automaton.start, before, after, false);
+  setStarts(work.startsA, first, work.count, ptr);
+}
+
+/** Moves the leaves over `byte`: those that can read it are the threads behind it. */
+function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
+  const count = work.count;
+  const leaves = <usize>work.listA;
+  work.list = work.listB;
+  work.count = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    const target = stepState(automaton, leafAt(leaves, i), byte);
+    if (target == NO_STATE) continue;
+    store<u32>(<usize>work.startsB + (<usize>work.count << 2), <u32>startAt(work.startsA, i));
+    addLeaf(work, target);
+  }
+  threadCount = work.count;
+}
+
+@inline
+function startAt(starts: usize, index: u32): usize {
+  return load<u32>(starts + (<usize>index << 2));
+}
+
+function setStarts(starts: usize, first: u32, end: u32, start: usize): void {
+  for (let i = first; i < end; i++) store<u32>(starts + (<usize>i << 2), <u32>start);
+}

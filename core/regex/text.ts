@@ -1,0 +1,156 @@
+// The text that expressions are run on, as well-formed UTF-8. A text that holds bad bytes is rewritten into
+// scratch memory with U+FFFD for each of them, once for all expressions; addresses are mapped between both
+// by a list of the bad bytes. What was found well-formed is remembered as one range, so that only what
+// is searched is checked, and once. A text whose rewriting does not fit stays ill-formed: simulate.ts reads
+// bad bytes in place.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { findNonAscii } from '../scan/newlines.ts';
+import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+
+/** Flags of a text: those of a blob (shared/format.ts, BLOB_FLAG_*). */
+export const TEXT_FOLDS_TO_ASCII: u32 = 1;
+export const TEXT_NON_ASCII: u32 = 2;
+
+/** What prepareText answers: the text can be read as it is, as rewritten, or only by simulation. */
+export const TEXT_SOUND: u32 = 1;
+export const TEXT_REWRITTEN: u32 = 2;
+export const TEXT_ILL_FORMED: u32 = 3;
+
+/** Most bytes of scratch memory, and of the arena's free part at most one in SCRATCH_SHARE. */
+const SCRATCH_SIZE_MAX: usize = 8 << 20;
+const SCRATCH_SHARE: usize = 16;
+/** U+FFFD in UTF-8, first byte lowest, and what it takes more than the bad byte. */
+const REPLACEMENT_BYTES: u32 = 0xbdbfef;
+const REPLACEMENT_GROWTH: usize = 2;
+const BAD_ENTRY_SIZE: usize = 4;
+
+let scratchStart: usize = 0;
+let scratchEnd: usize = 0;
+
+let textStart: usize = 0;
+let textEnd: usize = 0;
+let isAsciiText: bool = false;
+let condition: u32 = TEXT_SOUND;
+/** Well-formed part of the text, where it is known. */
+let soundStart: usize = 0;
+let soundEnd: usize = 0;
+
+/** The rewritten text, and the bad bytes: u32 addresses in the text, the first highest. */
+export let rewrittenStart: usize = 0;
+export let rewrittenEnd: usize = 0;
+let badEntries: usize = 0;
+let badCount: usize = 0;
+
+/** Takes scratch memory from the arena and forgets the text. Errors: STATUS_OUT_OF_MEMORY. */
+export function textInit(arena: Arena): i32 {
+  const size = min(SCRATCH_SIZE_MAX, <usize>(arena.end - arena.next) / SCRATCH_SHARE) & ~(<usize>15);
+  scratchStart = arenaAlloc(arena, size, 16);
+  scratchEnd = scratchStart + size;
+  forgetText();
+  return scratchStart == 0 ? STATUS_OUT_OF_MEMORY : STATUS_OK;
+}
+
+/** Forgets what is known of the text: other bytes may stand where it stood. */
+export function forgetText(): void {
+  textStart = 0;
+  textEnd = 0;
+}
+
+/** Makes [start, end) the text; nothing happens if it is already. `flags`: TEXT_*. */
+export function selectText(start: usize, end: usize, flags: u32): void {
+  if (start == textStart && end == textEnd) return;
+  textStart = start;
+  textEnd = end;
+  isAsciiText = (flags & TEXT_NON_ASCII) == 0;
+  condition = TEXT_SOUND;
+  soundStart = start;
+  soundEnd = start;
+}
+
+/** How [from, end) of the text, between code point borders, can be read: TEXT_SOUND and so on. */
+export function prepareText(from: usize, end: usize): u32 {
+  if (isAsciiText || condition != TEXT_SOUND) return condition;
+  if (from < soundStart || from > soundEnd) {
+    soundStart = from;
+    soundEnd = from;
+  }
+  if (end <= soundEnd) return TEXT_SOUND;
+  const bad = findBad(soundEnd, end);
+  if (bad >= end) soundEnd = end;
+  else condition = rewriteText() ? TEXT_REWRITTEN : TEXT_ILL_FORMED;
+  return condition;
+}
+
+/** First bad byte in [ptr, end), which begins at a code point border; `end` or an address behind if none. */
+function findBad(ptr: usize, end: usize): usize {
+  while (ptr < end) {
+    ptr = findNonAscii(ptr, end);
+    // Why: beyond ASCII comes seldom alone.
+    while (ptr < end) {
+      if (load<u8>(ptr) < 0x80) break;
+      const size = decodedSize(decodeUtf8(ptr, textEnd));
+      if (size == 1) return ptr;
+      ptr += size;
+    }
+  }
+  return ptr;
+}
+
+/** Writes the whole text with U+FFFD for bad bytes; false if it does not fit. */
+function rewriteText(): bool {
+  rewrittenStart = scratchStart;
+  badEntries = scratchEnd;
+  badCount = 0;
+  let out = scratchStart;
+  let ptr = textStart;
+  for (;;) {
+    const bad = min(findBad(ptr, textEnd), textEnd);
+    const size = bad - ptr;
+    if (size + REPLACEMENT_GROWTH * 2 + BAD_ENTRY_SIZE > badEntries - out) return false;
+    memory.copy(out, ptr, size);
+    out += size;
+    ptr = bad;
+    if (ptr == textEnd) break;
+    badEntries -= BAD_ENTRY_SIZE;
+    store<u32>(badEntries, <u32>ptr);
+    badCount++;
+    store<u32>(out, REPLACEMENT_BYTES);
+    out += 1 + REPLACEMENT_GROWTH;
+    ptr++;
+  }
+  rewrittenEnd = out;
+  return true;
+}
+
+/** Address of the k-th bad byte in the text. */
+@inline
+function badAt(index: usize): usize {
+  return load<u32>(scratchEnd - (index + 1) * BAD_ENTRY_SIZE);
+}
+
+/** Where `ptr`, a code point border of the text, lies in the rewritten text. */
+export function toRewritten(ptr: usize): usize {
+  let low: usize = 0;
+  let high = badCount;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (badAt(middle) < ptr) low = middle + 1;
+    else high = middle;
+  }
+  return rewrittenStart + (ptr - textStart) + low * REPLACEMENT_GROWTH;
+}
+
+/** Where `ptr`, a code point border of the rewritten text, lies in the text. */
+export function fromRewritten(ptr: usize): usize {
+  const offset = ptr - rewrittenStart;
+  let low: usize = 0;
+  let high = badCount;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (badAt(middle) - textStart + middle * REPLACEMENT_GROWTH < offset) low = middle + 1;
+    else high = middle;
+  }
+  return textStart + offset - low * REPLACEMENT_GROWTH;
+}

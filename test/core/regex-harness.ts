@@ -1,0 +1,126 @@
+// The engine of core/regex on one instance, with places for a program, the arena and a text.
+
+import { type Build, type CoreInstance, instantiateCore } from './driver.ts';
+
+export interface RegexExports {
+  beginRegexes(start: number, end: number): number;
+  compileRegex(program: number, size: number): number;
+  compileRegexWithin(program: number, size: number, forward: number, reverse: number): number;
+  regexStatus(): number;
+  beginRegexText(regex: number, start: number, end: number, flags: number): void;
+  findRegex(regex: number, from: number, until: number): number;
+  foundStart(): number;
+  foundEnd(): number;
+  countRegex(regex: number, from: number, until: number): number;
+  testRegex(regex: number, start: number, end: number, flags: number): number;
+  forgetRegexTexts(): void;
+  simulateRegex(regex: number, start: number, end: number, from: number, until: number): number;
+  simulatedMatchStart(): number;
+  simulatedMatchEnd(): number;
+  regexClearCount(regex: number): number;
+  regexSimulationCount(regex: number): number;
+}
+
+type Matches = [number, number][];
+
+const PAGE_SIZE = 65536;
+const PROGRAM_ROOM = 4 << 20;
+/** Texts lie between bytes that would change results if they were read. */
+const MARGIN = 64;
+const ASCII = 0;
+const ANY_TEXT = 3;
+
+/** The engine; one expression at a time. */
+export class Engine {
+  readonly core: CoreInstance<RegexExports>;
+  private readonly arenaEnd: number;
+  private readonly textPtr: number;
+  regex = 0;
+
+  private constructor(core: CoreInstance<RegexExports>, textRoom: number) {
+    this.core = core;
+    this.arenaEnd = core.bytes.length - textRoom - 2 * MARGIN;
+    this.textPtr = this.arenaEnd + MARGIN;
+  }
+
+  static async make(build: Build, textRoom = 1 << 20, pages = 512): Promise<Engine> {
+    const all = pages + Math.ceil(textRoom / PAGE_SIZE);
+    const core = await instantiateCore<RegexExports>('test/core/assembly/regex.ts', build, all);
+    return new Engine(core, textRoom);
+  }
+
+  /** Compiles a program; false if it was refused. `caches`: bytes for the forward and the reverse DFA. */
+  compile(program: Uint8Array, caches?: readonly [number, number]): boolean {
+    const { exports, bytes, base } = this.core;
+    bytes.set(program, base);
+    exports.beginRegexes(base + PROGRAM_ROOM, this.arenaEnd);
+    this.regex =
+      caches === undefined
+        ? exports.compileRegex(base, program.length)
+        : exports.compileRegexWithin(base, program.length, caches[0], caches[1]);
+    return this.regex !== 0;
+  }
+
+  /** Puts a text `shift` bytes from an aligned place. */
+  setText(text: Uint8Array, shift = 0, around = 0x61): void {
+    const { exports, bytes } = this.core;
+    const start = this.textPtr + shift;
+    bytes.fill(around, start - MARGIN, start);
+    bytes.set(text, start);
+    bytes.fill(around, start + text.length, start + text.length + MARGIN);
+    exports.forgetRegexTexts();
+    const flags = text.every((byte) => byte < 0x80) ? ASCII : ANY_TEXT;
+    exports.beginRegexText(this.regex, start, start + text.length, flags);
+    this.textStart = start;
+    this.textSize = text.length;
+    this.flags = flags;
+  }
+  private textStart = 0;
+  private textSize = 0;
+  private flags = 0;
+
+  find(from = 0, until = this.textSize): Matches {
+    const { exports } = this.core;
+    const matches: Matches = [];
+    let ptr = this.textStart + from;
+    while (exports.findRegex(this.regex, ptr, this.textStart + until) !== 0) {
+      matches.push([exports.foundStart() - this.textStart, exports.foundEnd() - this.textStart]);
+      if (exports.foundEnd() <= ptr) throw new Error('no progress');
+      ptr = exports.foundEnd();
+    }
+    return matches;
+  }
+
+  count(from = 0, until = this.textSize): number {
+    return this.core.exports.countRegex(this.regex, this.textStart + from, this.textStart + until);
+  }
+
+  simulate(from = 0, until = this.textSize): Matches {
+    const { exports } = this.core;
+    const matches: Matches = [];
+    const end = this.textStart + this.textSize;
+    let ptr = this.textStart + from;
+    while (
+      exports.simulateRegex(this.regex, this.textStart, end, ptr, this.textStart + until) !== 0
+    ) {
+      const matchEnd = exports.simulatedMatchEnd();
+      matches.push([exports.simulatedMatchStart() - this.textStart, matchEnd - this.textStart]);
+      ptr = matchEnd;
+    }
+    return matches;
+  }
+
+  /** Whether the expression matches the text, which has to be set again after this. */
+  test(): boolean {
+    const end = this.textStart + this.textSize;
+    return this.core.exports.testRegex(this.regex, this.textStart, end, this.flags) !== 0;
+  }
+
+  get clearCount(): number {
+    return this.core.exports.regexClearCount(this.regex);
+  }
+
+  get simulationCount(): number {
+    return this.core.exports.regexSimulationCount(this.regex);
+  }
+}

@@ -1,0 +1,167 @@
+// The engine of regular expressions: DFA, simulation and the definition agree on all small expressions and
+// texts, with caches of any size; random larger ones agree with the expressions of JavaScript.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { BUILDS } from './driver.ts';
+import { Engine } from './regex-harness.ts';
+import {
+  choice,
+  concat,
+  literal,
+  makeAutomaton,
+  matchesAnywhere,
+  matchesOf,
+  programOf,
+  range,
+  repeat,
+  toJavaScript,
+  type Automaton,
+  type Tree,
+} from './regex-program.ts';
+
+const ATOMS: readonly Tree[] = [
+  literal('a'),
+  literal('b'),
+  literal('\n'),
+  ...[1, 2, 3, 4, 5, 6].map((assertion): Tree => ({ kind: 'assert', assert: assertion })),
+];
+
+/** All trees of `size` nodes. */
+function treesOf(size: number): readonly Tree[] {
+  if (size === 1) return ATOMS;
+  const trees: Tree[] = [];
+  for (const child of treesOf(size - 1)) {
+    for (const sign of ['*', '+', '?'] as const) {
+      trees.push(repeat(child, sign), repeat(child, sign, true));
+    }
+  }
+  for (let left = 1; left < size - 1; left++) {
+    for (const a of treesOf(left)) {
+      for (const b of treesOf(size - 1 - left)) trees.push(concat(a, b), choice(a, b));
+    }
+  }
+  return trees;
+}
+
+/** All texts of up to `size` of the letters. */
+function textsOf(size: number, letters: readonly number[]): readonly Uint8Array[] {
+  let last: readonly (readonly number[])[] = [[]];
+  const all = [...last];
+  for (let i = 0; i < size; i++) {
+    last = last.flatMap((text) => letters.map((letter) => [...text, letter]));
+    all.push(...last);
+  }
+  return all.map((text) => Uint8Array.from(text));
+}
+
+/** Nodes of all expressions, letters of all texts. */
+const SMALL_PLANS = [
+  [1, 4],
+  [2, 4],
+  [3, 3],
+] as const;
+const LARGE_PLANS = [
+  [1, 5],
+  [2, 5],
+  [3, 5],
+  [4, 4],
+] as const;
+const LETTERS = [0x61, 0x62, 0x0a];
+
+/** Compares all ways to search one text with the definition. */
+function compare(engine: Engine, automaton: Automaton, text: Uint8Array, name: () => string): void {
+  const wanted = matchesOf(automaton, text);
+  const same = (found: unknown, what: string, expected: unknown = wanted): void => {
+    if (JSON.stringify(found) === JSON.stringify(expected)) return;
+    assert.deepEqual(
+      found,
+      expected,
+      `${what}: ${name()} in ${JSON.stringify(Buffer.from(text).toString())}`,
+    );
+  };
+  engine.setText(text, text.length % 3);
+  same(engine.find(), 'find');
+  same(engine.count(), 'count', wanted.length);
+  same(engine.simulate(), 'simulate');
+  same(engine.test(), 'test', matchesAnywhere(automaton, text));
+}
+
+/** Whether the tree can match the empty text. */
+function isNullable(tree: Tree): boolean {
+  if (tree.kind === 'bytes') return false;
+  if (tree.kind === 'assert') return true;
+  if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
+  return tree.kind === 'concat' ? tree.children.every(isNullable) : tree.children.some(isNullable);
+}
+
+/** Trees of any shape, but for repetitions of what can be empty, which JavaScript treats in its own way. */
+const treeArbitrary = fc.letrec<{ tree: Tree }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 6, withCrossShrink: true },
+    fc.constantFrom(...ATOMS, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
+    fc
+      .record({ child: tie('tree'), sign: fc.constantFrom('*', '+', '?'), isLazy: fc.boolean() })
+      .map(({ child, sign, isLazy }) => (isNullable(child) ? child : repeat(child, sign, isLazy))),
+    fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((trees) => concat(...trees)),
+    fc.array(tie('tree'), { minLength: 2, maxLength: 3 }).map((trees) => choice(...trees)),
+  ),
+})).tree;
+
+const textArbitrary = fc
+  .array(fc.constantFrom(...Buffer.from('aaabbc_ .\n')), { maxLength: 60 })
+  .map((bytes) => Uint8Array.from(bytes));
+
+/** The non-empty matches that JavaScript finds. */
+function matchesInJavaScript(tree: Tree, text: Uint8Array): [number, number][] {
+  const all = Buffer.from(text)
+    .toString('latin1')
+    .matchAll(new RegExp(toJavaScript(tree), 'gm'));
+  return Array.from(all, (match): [number, number] => [
+    match.index,
+    match.index + match[0].length,
+  ]).filter(([start, end]) => end > start);
+}
+
+for (const build of BUILDS) {
+  test(`regex (${build})`, async (t) => {
+    const engine = await Engine.make(build);
+    const isDebug = build === 'debug';
+
+    await t.test('all small expressions agree with the definition on all small texts', () => {
+      const plans = isDebug ? SMALL_PLANS : LARGE_PLANS;
+      for (const [size, textSize] of plans) {
+        const texts = textsOf(textSize, LETTERS);
+        for (const tree of treesOf(size)) {
+          const automaton = makeAutomaton(tree, false);
+          assert.ok(engine.compile(programOf(tree)));
+          for (const text of texts) compare(engine, automaton, text, () => toJavaScript(tree));
+        }
+      }
+    });
+
+    await t.test('random expressions agree with those of JavaScript, whatever the caches', () => {
+      let clearCount = 0;
+      let simulationCount = 0;
+      const texts = fc.array(textArbitrary, { minLength: 3, maxLength: 3 });
+      const caches = fc.constantFrom([1 << 14, 1 << 14], [2048, 2048], [700, 500], [64, 64]);
+      fc.assert(
+        fc.property(treeArbitrary, texts, caches, (tree, samples, sizes) => {
+          assert.ok(engine.compile(programOf(tree), [sizes[0]!, sizes[1]!]));
+          for (const text of samples) {
+            const wanted = matchesInJavaScript(tree, text);
+            engine.setText(text);
+            assert.deepEqual(engine.find(), wanted);
+            assert.equal(engine.count(), wanted.length);
+            assert.deepEqual(engine.simulate(), wanted);
+          }
+          clearCount += engine.clearCount;
+          simulationCount += engine.simulationCount;
+        }),
+        { numRuns: isDebug ? 500 : 5000 },
+      );
+      assert.ok(clearCount > 0 && simulationCount > 0);
+    });
+  });
+}
