@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
-import { QueryError } from './error.ts';
+import { QueryError } from '../regex/error.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
-import { parseRegex } from './regex-syntax.ts';
+import { parseRegex } from '../regex/syntax.ts';
 import type { QueryNode } from './tree.ts';
 
 export const GROUP_DEPTH_MAX = 250;

@@ -26,9 +26,9 @@ import {
   PLAN_NODES_MAX,
 } from '../../core/shared/plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
-import { QueryError } from '../query/error.ts';
-import { type LiteralAlternative, reduceToLiterals } from '../query/literals.ts';
-import { parseRegex } from '../query/regex-syntax.ts';
+import { QueryError } from '../regex/error.ts';
+import { type LiteralAlternative, reduceToLiterals } from '../regex/literals.ts';
+import { parseRegex } from '../regex/syntax.ts';
 import type { QueryNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 

@@ -1,7 +1,7 @@
 // Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations that
 // character classes need.
 
-import type { CodePointRange } from './regex-tree.ts';
+import type { CodePointRange } from './tree.ts';
 
 /** One more than the last code point. */
 export const CODE_POINT_END = 0x110000;

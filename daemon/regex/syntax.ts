@@ -1,14 +1,13 @@
 // Regular expression text to syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line from
 // the start. What RE2 does not have is refused: look-around, back-references, possessive and doubled
-// repeats. Escapes live in regex-reader.ts, classes in
-// regex-class.ts, heads of groups in regex-group.ts; matching is left to others.
+// repeats. Escapes live in reader.ts, classes in
+// class.ts, heads of groups in group.ts; matching is left to others.
 
-import { toCharacters } from './characters.ts';
-import { readClass, tryReadClassEscape } from './regex-class.ts';
-import { readGroupHead } from './regex-group.ts';
-import { failAt, peek, readEscapedCodePoint, tryTake } from './regex-reader.ts';
-import type { RegexFlags, RegexReader } from './regex-reader.ts';
-import type { Assertion, RegexTree, RepeatNode } from './regex-tree.ts';
+import { readClass, tryReadClassEscape } from './class.ts';
+import { readGroupHead } from './group.ts';
+import { failAt, peek, readEscapedCodePoint, tryTake } from './reader.ts';
+import type { RegexFlags, RegexReader } from './reader.ts';
+import type { Assertion, RegexTree, RepeatNode } from './tree.ts';
 
 /** Unit: bytes of UTF-8. */
 export const PATTERN_SIZE_MAX = 4096;
@@ -48,7 +47,7 @@ interface Counts {
  * Cost: linear in the pattern; recursion is bound by PATTERN_DEPTH_MAX.
  */
 export function parseRegex(pattern: string, position = 0): RegexTree {
-  const characters = toCharacters(pattern);
+  const characters = Array.from(pattern);
   const reader: RegexReader = {
     characters,
     position,

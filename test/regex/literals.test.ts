@@ -9,8 +9,8 @@ import {
   type LiteralAlternative,
   reduceToLiterals,
   type Subject,
-} from '../../daemon/query/literals.ts';
-import { parseRegex } from '../../daemon/query/regex-syntax.ts';
+} from '../../daemon/regex/literals.ts';
+import { parseRegex } from '../../daemon/regex/syntax.ts';
 import { patternArbitrary } from './patterns.ts';
 
 const raw = String.raw;

@@ -2,9 +2,9 @@
 // stand alone, `\d` and `\p{Greek}`.
 
 import { complementRanges, normalizeRanges, PERL_CLASSES, POSIX_CLASSES } from './code-points.ts';
-import { failAt, peek, readEscapedCodePoint, type RegexReader } from './regex-reader.ts';
-import { tryReadProperty, tryTake } from './regex-reader.ts';
-import type { ClassNode, CodePointRange, UnicodeProperty } from './regex-tree.ts';
+import { failAt, peek, readEscapedCodePoint, type RegexReader } from './reader.ts';
+import { tryReadProperty, tryTake } from './reader.ts';
+import type { ClassNode, CodePointRange, UnicodeProperty } from './tree.ts';
 
 /** What a class holds so far. */
 interface ClassParts {

@@ -2,7 +2,7 @@
 // answered by literal search: `(test|spec)\.tsx?$` is the four texts `test.tsx`, `test.ts`, `spec.tsx`,
 // `spec.ts` at the end. What cannot be said that way is undefined, and left to the automaton.
 
-import type { Assertion, ClassNode, RegexTree, RepeatNode } from './regex-tree.ts';
+import type { Assertion, ClassNode, RegexTree, RepeatNode } from './tree.ts';
 
 /** More than this: not reduced. Guess: literal search of more texts gains nothing. */
 export const ALTERNATIVE_COUNT_MAX = 64;

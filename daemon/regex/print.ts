@@ -1,7 +1,7 @@
 // The canonical text of a syntax tree, for tests, logs and explain: one short operator a node, flags
 // resolved. `a(?i:b)+$` prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`.
 
-import type { ClassNode, RegexTree } from './regex-tree.ts';
+import type { ClassNode, RegexTree } from './tree.ts';
 
 /** Canonical text of `tree`. */
 export function printRegex(tree: RegexTree): string {
