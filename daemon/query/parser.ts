@@ -190,7 +190,7 @@ function contentNode(reader: Reader, span: Span): QueryNode {
 
 function readPattern(reader: Reader, span: Span): string {
   const pattern = textOf(reader.characters, span.start, span.end);
-  parseRegex(pattern, span.start);
+  parseRegex(pattern, { position: span.start });
   return pattern;
 }
 

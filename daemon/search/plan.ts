@@ -104,7 +104,7 @@ function hasRanges(plan: PlanNode): boolean {
 }
 
 function planContentRegex(pattern: string, position: number): PlanNode {
-  const choice = reduceToLiterals(parseRegex(pattern, position), 'content');
+  const choice = reduceToLiterals(parseRegex(pattern, { position }), 'content');
   const texts = choice?.alternatives ?? [];
   const isPlain = texts.every(({ anchoredStart, anchoredEnd }) => !anchoredStart && !anchoredEnd);
   // Where one literal begins another, which of them matches would depend on their order.
@@ -132,7 +132,7 @@ function planPattern(
   repos: readonly RepoRecord[],
 ): PlanNode {
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
-  const choice = reduceToLiterals(parseRegex(pattern, position), 'name');
+  const choice = reduceToLiterals(parseRegex(pattern, { position }), 'name');
   if (choice === undefined) throw unsupportedRegex(position);
   if (prefix === 'file') {
     return list(

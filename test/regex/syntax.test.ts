@@ -146,7 +146,7 @@ for (const [kind, patterns] of Object.entries(REFUSED)) {
 }
 
 test('the position is that of the query', () => {
-  assert.throws(() => parseRegex('\u{1f600}(', 7), {
+  assert.throws(() => parseRegex('\u{1f600}(', { position: 7 }), {
     message: /^regular expression: .* at position 8$/,
   });
 });
