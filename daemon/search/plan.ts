@@ -111,7 +111,9 @@ function planContentRegex(pattern: string, position: number): PlanNode {
   const isPrefixFree = texts.every(({ text }, i) =>
     texts.every((other, j) => i === j || !other.text.startsWith(text)),
   );
-  if (choice === undefined || !isPlain || !isPrefixFree) throw unsupportedRegex(position);
+  if (choice === undefined || choice.letterCase === 'folded' || !isPlain || !isPrefixFree) {
+    throw unsupportedRegex(position);
+  }
   return list(
     'or',
     texts.map(({ text }) => ({ kind: 'text', text })),
@@ -133,7 +135,7 @@ function planPattern(
 ): PlanNode {
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
   const choice = reduceToLiterals(parseRegex(pattern, { position }), 'name');
-  if (choice === undefined) throw unsupportedRegex(position);
+  if (choice === undefined || choice.letterCase === 'folded') throw unsupportedRegex(position);
   if (prefix === 'file') {
     return list(
       'or',

@@ -62,7 +62,9 @@ function repeatStep(node: RepeatNode, text: string, next: Step): Step {
   if (max === Infinity) {
     const loop: Step = choose((at) => round(at), next);
     const round = stepOf(child, text, loop);
-    step = min === 0 ? choose(round, next) : round;
+    // Why: `x*` is one point, to which every round comes back; if x may be empty it is `(x+)?`.
+    if (min === 0) step = isNullable(child) ? choose(round, next) : loop;
+    else step = round;
     for (let count = 1; count < min; count++) step = stepOf(child, text, step);
     return step;
   }
@@ -71,6 +73,13 @@ function repeatStep(node: RepeatNode, text: string, next: Step): Step {
     if (count > min) step = choose(step, next);
   }
   return step;
+}
+
+function isNullable(tree: RegexTree): boolean {
+  if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
+  if (tree.kind === 'sequence') return tree.children.every(isNullable);
+  if (tree.kind === 'choice') return tree.children.some(isNullable);
+  return tree.kind === 'assertion';
 }
 
 /** RE2 takes `**`, `++` and `??` for a single one. */
