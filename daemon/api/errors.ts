@@ -2,7 +2,7 @@
 // "Errors", shows the same table to people, and a test keeps the two equal. Also how an error thrown by a
 // lower layer becomes one of these. Leaves the encoding of an error to the HTTP layer.
 
-import { QueryError } from '../query/error.ts';
+import { QueryError } from '../regex/error.ts';
 
 /** Code -> HTTP status of the codes in use. */
 export const ERROR_STATUS = {

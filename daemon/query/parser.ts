@@ -4,10 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
-import { QueryError } from './error.ts';
+import { QueryError } from '../regex/error.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
-import { parseRegex } from './regex-syntax.ts';
+import { parseRegex, PATTERN_SIZE_MAX } from '../regex/syntax.ts';
 import type { QueryNode } from './tree.ts';
 
 export const GROUP_DEPTH_MAX = 250;
@@ -15,6 +15,8 @@ export const GROUP_DEPTH_MAX = 250;
 export interface QueryOptions {
   /** Words and quoted texts are regular expressions instead of literals. */
   readonly isRegexEnabled: boolean;
+  /** Most bytes of one regular expression; PATTERN_SIZE_MAX if absent. */
+  readonly patternSizeMax?: number;
 }
 
 /** A query being read; `index` moves to the right only. */
@@ -22,6 +24,7 @@ interface Reader {
   readonly characters: readonly string[];
   readonly layout: Layout;
   readonly isRegexEnabled: boolean;
+  readonly patternSizeMax: number;
   index: number;
   /** Count of groups that are open. */
   depth: number;
@@ -45,10 +48,10 @@ interface Span {
 export function parseQuery(text: string, options: QueryOptions): QueryNode {
   const characters = toCharacters(text);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
-  const { isRegexEnabled } = options;
+  const { isRegexEnabled, patternSizeMax = PATTERN_SIZE_MAX } = options;
   const layout = layOut(characters, isRegexEnabled);
-  const reader = { characters, layout, isRegexEnabled, index: 0, depth: 0, groupEnd: 0 };
-  return readSides(reader);
+  const start = { index: 0, depth: 0, groupEnd: 0 };
+  return readSides({ characters, layout, isRegexEnabled, patternSizeMax, ...start });
 }
 
 /** Reads the sides of `or` up to the end of the query, or up to the ")" of the innermost group. */
@@ -190,7 +193,7 @@ function contentNode(reader: Reader, span: Span): QueryNode {
 
 function readPattern(reader: Reader, span: Span): string {
   const pattern = textOf(reader.characters, span.start, span.end);
-  parseRegex(pattern, span.start);
+  parseRegex(pattern, { position: span.start, sizeMax: reader.patternSizeMax });
   return pattern;
 }
 

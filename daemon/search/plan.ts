@@ -26,9 +26,9 @@ import {
   PLAN_NODES_MAX,
 } from '../../core/shared/plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
-import { QueryError } from '../query/error.ts';
-import { type LiteralAlternative, reduceToLiterals } from '../query/literals.ts';
-import { parseRegex } from '../query/regex-syntax.ts';
+import { QueryError } from '../regex/error.ts';
+import { type LiteralAlternative, reduceToLiterals } from '../regex/literals.ts';
+import { parseRegex } from '../regex/syntax.ts';
 import type { QueryNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 
@@ -104,14 +104,16 @@ function hasRanges(plan: PlanNode): boolean {
 }
 
 function planContentRegex(pattern: string, position: number): PlanNode {
-  const choice = reduceToLiterals(parseRegex(pattern, position), 'content');
+  const choice = reduceToLiterals(parseRegex(pattern, { position }), 'content');
   const texts = choice?.alternatives ?? [];
   const isPlain = texts.every(({ anchoredStart, anchoredEnd }) => !anchoredStart && !anchoredEnd);
   // Where one literal begins another, which of them matches would depend on their order.
   const isPrefixFree = texts.every(({ text }, i) =>
     texts.every((other, j) => i === j || !other.text.startsWith(text)),
   );
-  if (choice === undefined || !isPlain || !isPrefixFree) throw unsupportedRegex(position);
+  if (choice === undefined || choice.letterCase === 'folded' || !isPlain || !isPrefixFree) {
+    throw unsupportedRegex(position);
+  }
   return list(
     'or',
     texts.map(({ text }) => ({ kind: 'text', text })),
@@ -132,8 +134,8 @@ function planPattern(
   repos: readonly RepoRecord[],
 ): PlanNode {
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
-  const choice = reduceToLiterals(parseRegex(pattern, position), 'name');
-  if (choice === undefined) throw unsupportedRegex(position);
+  const choice = reduceToLiterals(parseRegex(pattern, { position }), 'name');
+  if (choice === undefined || choice.letterCase === 'folded') throw unsupportedRegex(position);
   if (prefix === 'file') {
     return list(
       'or',

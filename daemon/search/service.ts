@@ -3,7 +3,7 @@
 
 import type { SearchPool } from '../engine/pool.ts';
 import { PlanError, type Searcher } from '../engine/searcher.ts';
-import { QueryError } from '../query/error.ts';
+import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { ShardTables } from '../shards/tables.ts';

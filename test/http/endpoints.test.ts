@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../daemon/api/errors.ts';
 import type { SourceReader } from '../../daemon/api/services.ts';
-import { QueryError } from '../../daemon/query/error.ts';
+import { QueryError } from '../../daemon/regex/error.ts';
 import { onBothAdapters } from './adapters.ts';
 import { SEARCH_BODY, repo, searchWith, startWorld } from './harness.ts';
 import type { Reply, World } from './harness.ts';

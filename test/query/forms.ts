@@ -1,6 +1,6 @@
 // What the query tests say about a query in one line.
 
-import { QueryError } from '../../daemon/query/error.ts';
+import { QueryError } from '../../daemon/regex/error.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
 import { printQuery } from '../../daemon/query/print.ts';
 

@@ -4,7 +4,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { QueryError } from '../../daemon/query/error.ts';
+import { QueryError } from '../../daemon/regex/error.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
 import { printQuery } from '../../daemon/query/print.ts';
 import type { QueryNode } from '../../daemon/query/tree.ts';

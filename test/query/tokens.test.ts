@@ -3,7 +3,7 @@
 
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { QueryError } from '../../daemon/query/error.ts';
+import { QueryError } from '../../daemon/regex/error.ts';
 import { GROUP_DEPTH_MAX, parseQuery } from '../../daemon/query/parser.ts';
 import { formOf } from './forms.ts';
 

@@ -20,13 +20,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: ['core/shared', 'core/base', 'core/text', 'core/scan', 'core/shard', 'core/match'],
   'daemon/config': [],
   'daemon/telemetry': [],
-  'daemon/query': [],
+  'daemon/regex': [],
+  'daemon/query': ['daemon/regex'],
   'daemon/repos': [],
   'daemon/engine': [BASE, 'daemon/telemetry'],
   'daemon/shards': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine'],
   'daemon/ingest': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine', 'daemon/shards'],
   'daemon/search': [
     BASE,
+    'daemon/regex',
     'daemon/query',
     'daemon/repos',
     'daemon/engine',
@@ -42,7 +44,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/search',
   ],
   // The endpoints see the rest through interfaces of their own (api/services.ts).
-  'daemon/api': ['daemon/config', 'daemon/query', 'daemon/repos'],
+  'daemon/api': ['daemon/config', 'daemon/regex', 'daemon/repos'],
   'daemon/http': ['daemon/config', 'daemon/telemetry', 'daemon/api'],
 };
 

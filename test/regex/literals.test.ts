@@ -9,21 +9,21 @@ import {
   type LiteralAlternative,
   reduceToLiterals,
   type Subject,
-} from '../../daemon/query/literals.ts';
-import { parseRegex } from '../../daemon/query/regex-syntax.ts';
+} from '../../daemon/regex/literals.ts';
+import { parseRegex } from '../../daemon/regex/syntax.ts';
 import { patternArbitrary } from './patterns.ts';
 
 const raw = String.raw;
 
-/** `^text$` with the anchors that hold, joined by spaces; `none` if the pattern does not reduce. */
-function formOf(pattern: string, subject: Subject): string {
-  const choice = reduceToLiterals(parseRegex(pattern), subject);
+/** `^text$` with the anchors that hold, joined by spaces, ` /i` if folded; `none`: not reduced. */
+function formOf(pattern: string, subject: Subject, isFolded = false): string {
+  const choice = reduceToLiterals(parseRegex(pattern, { isFolded }), subject);
   if (choice === undefined) return 'none';
   const forms = choice.alternatives.map(
     ({ text, anchoredStart, anchoredEnd }) =>
       `${anchoredStart ? '^' : ''}'${text}'${anchoredEnd ? '$' : ''}`,
   );
-  return forms.join(' ');
+  return forms.join(' ') + (choice.letterCase === 'folded' ? ' /i' : '');
 }
 
 const NAMES: readonly (readonly [pattern: string, form: string])[] = [
@@ -47,6 +47,14 @@ const NAMES: readonly (readonly [pattern: string, form: string])[] = [
   ['a{0}b', "'b'"],
   ['a|a|b', "'a' 'b'"],
   ['(?i)1-2', "'1-2'"],
+  ['(?i)Ab1', "'ab1' /i"],
+  ['(?i)[aA]B|K', "'ab' 'k' /i"],
+  ['(?i)a|A', "'a' /i"],
+  ['(?i)a(?-i)1', "'a1' /i"],
+  ['(?i)a(?-i)b', 'none'],
+  ['a(?i)b', 'none'],
+  ['(?i:1)a', "'1a'"],
+  ['(?i)\u{17f}', "'s' /i"],
   ['(?U)ab?', "'a' 'ab'"],
   ['', "''"],
   ['^', "^''"],
@@ -54,7 +62,6 @@ const NAMES: readonly (readonly [pattern: string, form: string])[] = [
   ['a|', "'a' ''"],
   ['.*', "''"],
   ['a*(b|c+)?', "''"],
-  ['(?i)a', 'none'],
   ['a.b', 'none'],
   ['(?s).', 'none'],
   ['.*a', 'none'],
@@ -98,6 +105,12 @@ for (const [pattern, form] of CONTENTS) {
     assert.equal(formOf(pattern, 'content'), form);
   });
 }
+
+test('without regard to case from the start', () => {
+  assert.equal(formOf('Foo|BAR', 'content', true), "'foo' 'bar' /i");
+  assert.equal(formOf('(?-i)Foo', 'content', true), "'Foo'");
+  assert.equal(formOf('1', 'content', true), "'1'");
+});
 
 test('alternatives are counted and sized', () => {
   assert.equal(

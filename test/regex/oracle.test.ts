@@ -5,8 +5,8 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { parseRegex } from '../../daemon/query/regex-syntax.ts';
-import type { ClassNode, RegexTree } from '../../daemon/query/regex-tree.ts';
+import { parseRegex } from '../../daemon/regex/syntax.ts';
+import type { ClassNode, RegexTree } from '../../daemon/regex/tree.ts';
 import { patternArbitrary } from './patterns.ts';
 
 /** The tree as a JavaScript expression with the flags `m` and `u`. */

@@ -1,10 +1,13 @@
 // Sets of code points as sorted half-open ranges: the ASCII classes of RE2 syntax and the operations that
 // character classes need.
 
-import type { CodePointRange } from './regex-tree.ts';
+import type { CodePointRange } from './tree.ts';
 
 /** One more than the last code point. */
 export const CODE_POINT_END = 0x110000;
+
+/** No code points of a text: UTF-8 has none of them. */
+export const SURROGATES: CodePointRange = { start: 0xd800, end: 0xe000 };
 
 /** Ranges that are written as pairs of characters, both inclusive: `09AZ`. */
 function ascii(pairs: string): readonly CodePointRange[] {
@@ -67,4 +70,24 @@ export function complementRanges(ranges: readonly CodePointRange[]): readonly Co
   }
   if (start < CODE_POINT_END) gaps.push({ start, end: CODE_POINT_END });
   return gaps;
+}
+
+/** The same set without surrogates. `ranges` must be normalized. */
+export function withoutSurrogates(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
+  const { start, end } = SURROGATES;
+  if (!ranges.some((range) => range.start < end && range.end > start)) return ranges;
+  return ranges.flatMap((range) =>
+    [
+      { start: range.start, end: Math.min(range.end, start) },
+      { start: Math.max(range.start, end), end: range.end },
+    ].filter((part) => part.start < part.end),
+  );
+}
+
+/** Ranges with their last code points, in hexadecimal: `61-7a`. */
+export function printRanges(ranges: readonly CodePointRange[]): readonly string[] {
+  return ranges.map(({ start, end }) => {
+    const last = end - 1;
+    return last === start ? start.toString(16) : `${start.toString(16)}-${last.toString(16)}`;
+  });
 }

@@ -1,15 +1,11 @@
 // The regular expression syntax: which tree a pattern has (in the canonical text of a tree), which pattern
-// is refused where, and the limits. The semantics of a tree are tested in regex-oracle.test.ts.
+// is refused where, and the limits. The semantics of a tree are tested in oracle.test.ts.
 
 import test from 'node:test';
 import assert from 'node:assert/strict';
-import { QueryError } from '../../daemon/query/error.ts';
-import { printRegex } from '../../daemon/query/regex-print.ts';
-import {
-  parseRegex,
-  PATTERN_DEPTH_MAX,
-  PATTERN_SIZE_MAX,
-} from '../../daemon/query/regex-syntax.ts';
+import { QueryError } from '../../daemon/regex/error.ts';
+import { printRegex } from '../../daemon/regex/print.ts';
+import { parseRegex, PATTERN_DEPTH_MAX, PATTERN_SIZE_MAX } from '../../daemon/regex/syntax.ts';
 
 const raw = String.raw;
 
@@ -150,7 +146,7 @@ for (const [kind, patterns] of Object.entries(REFUSED)) {
 }
 
 test('the position is that of the query', () => {
-  assert.throws(() => parseRegex('\u{1f600}(', 7), {
+  assert.throws(() => parseRegex('\u{1f600}(', { position: 7 }), {
     message: /^regular expression: .* at position 8$/,
   });
 });

@@ -2,9 +2,10 @@
 // stand alone, `\d` and `\p{Greek}`.
 
 import { complementRanges, normalizeRanges, PERL_CLASSES, POSIX_CLASSES } from './code-points.ts';
-import { failAt, peek, readEscapedCodePoint, type RegexReader } from './regex-reader.ts';
-import { tryReadProperty, tryTake } from './regex-reader.ts';
-import type { ClassNode, CodePointRange, UnicodeProperty } from './regex-tree.ts';
+import { foldRanges } from './fold.ts';
+import { failAt, peek, readEscapedCodePoint, type RegexReader } from './reader.ts';
+import { tryReadProperty, tryTake } from './reader.ts';
+import type { ClassNode, CodePointRange, UnicodeProperty } from './tree.ts';
 
 /** What a class holds so far. */
 interface ClassParts {
@@ -53,7 +54,7 @@ function tryReadSet(reader: RegexReader, parts: ClassParts): boolean {
   const ranges = PERL_CLASSES.get(letter.toLowerCase());
   if (ranges === undefined) return false;
   reader.index += 2;
-  parts.ranges.push(...(letter === letter.toLowerCase() ? ranges : complementRanges(ranges)));
+  addNamed(reader, parts, ranges, letter !== letter.toLowerCase());
   return true;
 }
 
@@ -71,8 +72,20 @@ function tryReadPosixClass(reader: RegexReader, parts: ClassParts): boolean {
     return false;
   }
   reader.index = end + 2;
-  parts.ranges.push(...(nameStart === index + 2 ? ranges : complementRanges(ranges)));
+  addNamed(reader, parts, ranges, nameStart !== index + 2);
   return true;
+}
+
+/** Adds a set that has a name, or all but that set. */
+function addNamed(
+  reader: RegexReader,
+  parts: ClassParts,
+  ranges: readonly CodePointRange[],
+  isNegated: boolean,
+): void {
+  // Why: without regard to case a set and its negation must not meet, so folding comes first.
+  const whole = isNegated && reader.flags.isFolded ? foldRanges(ranges) : ranges;
+  parts.ranges.push(...(isNegated ? complementRanges(whole) : whole));
 }
 
 /** One member or a range of members of the class that begins at `classStart`. */

@@ -2,7 +2,8 @@
 // answered by literal search: `(test|spec)\.tsx?$` is the four texts `test.tsx`, `test.ts`, `spec.tsx`,
 // `spec.ts` at the end. What cannot be said that way is undefined, and left to the automaton.
 
-import type { Assertion, ClassNode, RegexTree, RepeatNode } from './regex-tree.ts';
+import { foldCodePoint, foldVariants } from './fold.ts';
+import type { Assertion, ClassNode, RegexTree, RepeatNode } from './tree.ts';
 
 /** More than this: not reduced. Guess: literal search of more texts gains nothing. */
 export const ALTERNATIVE_COUNT_MAX = 64;
@@ -20,19 +21,31 @@ export interface LiteralAlternative {
   readonly anchoredEnd: boolean;
 }
 
+/** How the letters of all alternatives are compared; `none`: nothing in them has another case. */
+export type LetterCase = 'exact' | 'folded' | 'none';
+
 export interface LiteralChoice {
   /** At least one, none twice; at equal starts the earlier is preferred. */
   readonly alternatives: readonly LiteralAlternative[];
+  /** Where it is `folded`, texts are folded. */
+  readonly letterCase: LetterCase;
 }
 
 type Alternatives = readonly LiteralAlternative[];
+
+/** What an expression is read for, and how the letters that it held so far are compared. */
+interface Reduction {
+  readonly subject: Subject;
+  readonly letterCases: Set<'exact' | 'folded'>;
+}
 
 const EMPTY: LiteralAlternative = { text: '', anchoredStart: false, anchoredEnd: false };
 const AT_START: LiteralAlternative = { text: '', anchoredStart: true, anchoredEnd: false };
 const AT_END: LiteralAlternative = { text: '', anchoredStart: false, anchoredEnd: true };
 
 /**
- * The literals that `tree` accepts, or undefined if it is more than a short choice of literals.
+ * The literals that `tree` accepts, or undefined if it is more than a short choice of literals, or if some of
+ * its letters are compared exactly and others are not.
  *
  * A name is accepted if one alternative stands in it: empty and unanchored text stands in every name, which
  * is also what a pattern with an empty match, such as `.*`, reduces to if it has no finite form. In
@@ -42,30 +55,32 @@ export function reduceToLiterals(
   tree: RegexTree,
   subject: Subject = 'name',
 ): LiteralChoice | undefined {
-  const alternatives = reduce(tree, subject);
-  if (alternatives === undefined) {
+  const reduction: Reduction = { subject, letterCases: new Set() };
+  const alternatives = reduce(tree, reduction);
+  const [letterCase = 'none'] = reduction.letterCases;
+  if (alternatives === undefined || reduction.letterCases.size > 1) {
     const isAlwaysTrue = subject === 'name' && isNullable(tree);
-    return isAlwaysTrue ? { alternatives: [EMPTY] } : undefined;
+    return isAlwaysTrue ? { alternatives: [EMPTY], letterCase: 'none' } : undefined;
   }
   const distinct = withoutRepeats(alternatives);
   const hasEmpty = distinct.some((alternative) => alternative.text === '');
-  return subject === 'content' && hasEmpty ? undefined : { alternatives: distinct };
+  return subject === 'content' && hasEmpty ? undefined : { alternatives: distinct, letterCase };
 }
 
-function reduce(tree: RegexTree, subject: Subject): Alternatives | undefined {
+function reduce(tree: RegexTree, reduction: Reduction): Alternatives | undefined {
   switch (tree.kind) {
     case 'literal':
-      return codePointAlternatives([tree.codePoint], tree.isFolded);
+      return codePointAlternatives([tree.codePoint], tree.isFolded, reduction);
     case 'class':
-      return reduceClass(tree);
+      return reduceClass(tree, reduction);
     case 'assertion':
-      return reduceAssertion(tree.at, subject);
+      return reduceAssertion(tree.at, reduction.subject);
     case 'repeat':
-      return reduceRepeat(tree, subject);
+      return reduceRepeat(tree, reduction);
     case 'sequence':
-      return reduceSequence(tree.children, subject);
+      return reduceSequence(tree.children, reduction);
     case 'choice':
-      return reduceChoice(tree.children, subject);
+      return reduceChoice(tree.children, reduction);
     default:
       return undefined;
   }
@@ -74,27 +89,25 @@ function reduce(tree: RegexTree, subject: Subject): Alternatives | undefined {
 function codePointAlternatives(
   codePoints: readonly number[],
   isFolded: boolean,
+  { letterCases }: Reduction,
 ): Alternatives | undefined {
-  const alternatives: LiteralAlternative[] = [];
-  for (const codePoint of codePoints) {
-    const text = String.fromCodePoint(codePoint);
-    const hasCase = text.toLowerCase() !== text || text.toUpperCase() !== text;
-    // Why: UTF-8 has no surrogates, and two of them side by side would become another code point.
-    const isSurrogate = codePoint >= 0xd800 && codePoint < 0xe000;
-    if (isSurrogate || (isFolded && hasCase)) return undefined;
-    alternatives.push({ ...EMPTY, text });
+  // Why: UTF-8 has no surrogates, and two of them side by side would become another code point.
+  if (codePoints.some((codePoint) => codePoint >= 0xd800 && codePoint < 0xe000)) return undefined;
+  if (codePoints.some((codePoint) => foldVariants(codePoint).length > 1)) {
+    letterCases.add(isFolded ? 'folded' : 'exact');
   }
-  return alternatives;
+  const points = new Set(isFolded ? codePoints.map(foldCodePoint) : codePoints);
+  return [...points].map((point) => ({ ...EMPTY, text: String.fromCodePoint(point) }));
 }
 
-function reduceClass(node: ClassNode): Alternatives | undefined {
+function reduceClass(node: ClassNode, reduction: Reduction): Alternatives | undefined {
   if (node.isNegated || node.properties.length > 0) return undefined;
   const codePoints: number[] = [];
   for (const { start, end } of node.ranges) {
     if (codePoints.length + (end - start) > ALTERNATIVE_COUNT_MAX) return undefined;
     for (let codePoint = start; codePoint < end; codePoint++) codePoints.push(codePoint);
   }
-  return codePointAlternatives(codePoints, node.isFolded);
+  return codePointAlternatives(codePoints, node.isFolded, reduction);
 }
 
 /** In content the anchors of an alternative mean lines, so only the line assertions reduce there. */
@@ -104,10 +117,13 @@ function reduceAssertion(at: Assertion, subject: Subject): Alternatives | undefi
   return undefined;
 }
 
-function reduceChoice(children: readonly RegexTree[], subject: Subject): Alternatives | undefined {
+function reduceChoice(
+  children: readonly RegexTree[],
+  reduction: Reduction,
+): Alternatives | undefined {
   let alternatives: Alternatives | undefined = [];
   for (const child of children) {
-    alternatives = join(alternatives, reduce(child, subject));
+    alternatives = join(alternatives, reduce(child, reduction));
     if (alternatives === undefined) return undefined;
   }
   return alternatives;
@@ -115,21 +131,21 @@ function reduceChoice(children: readonly RegexTree[], subject: Subject): Alterna
 
 function reduceSequence(
   children: readonly RegexTree[],
-  subject: Subject,
+  reduction: Reduction,
 ): Alternatives | undefined {
   let alternatives: Alternatives | undefined = [EMPTY];
   for (const child of children) {
-    alternatives = product(alternatives, reduce(child, subject));
+    alternatives = product(alternatives, reduce(child, reduction));
     if (alternatives === undefined) return undefined;
   }
   return alternatives;
 }
 
 /** `x{2,4}` is `xx(x(x)?)?`, so that the order of preference stays. */
-function reduceRepeat(node: RepeatNode, subject: Subject): Alternatives | undefined {
+function reduceRepeat(node: RepeatNode, reduction: Reduction): Alternatives | undefined {
   const { min, max, isLazy } = node;
   if (max === undefined) return undefined;
-  const child = max === 0 ? [EMPTY] : reduce(node.child, subject);
+  const child = max === 0 ? [EMPTY] : reduce(node.child, reduction);
   let alternatives: Alternatives | undefined = [EMPTY];
   for (let count = max; count > 0 && alternatives !== undefined; count--) {
     const taken = product(child, alternatives);

@@ -3,7 +3,7 @@
 // https://github.com/google/re2/wiki/Syntax.
 
 import { QueryError } from './error.ts';
-import type { UnicodeProperty } from './regex-tree.ts';
+import type { UnicodeProperty } from './tree.ts';
 import { CODE_POINT_END } from './code-points.ts';
 
 export interface RegexFlags {

@@ -1,22 +1,30 @@
 // Regular expression text to syntax tree: recursive descent over RE2 syntax (API.md 9.5), multi-line from
 // the start. What RE2 does not have is refused: look-around, back-references, possessive and doubled
-// repeats. Escapes live in regex-reader.ts, classes in
-// regex-class.ts, heads of groups in regex-group.ts; matching is left to others.
+// repeats. Escapes live in reader.ts, classes in
+// class.ts, heads of groups in group.ts; matching is left to others.
 
-import { toCharacters } from './characters.ts';
-import { readClass, tryReadClassEscape } from './regex-class.ts';
-import { readGroupHead } from './regex-group.ts';
-import { failAt, peek, readEscapedCodePoint, tryTake } from './regex-reader.ts';
-import type { RegexFlags, RegexReader } from './regex-reader.ts';
-import type { Assertion, RegexTree, RepeatNode } from './regex-tree.ts';
+import { readClass, tryReadClassEscape } from './class.ts';
+import { readGroupHead } from './group.ts';
+import { failAt, peek, readEscapedCodePoint, tryTake } from './reader.ts';
+import type { RegexFlags, RegexReader } from './reader.ts';
+import type { Assertion, RegexTree, RepeatNode } from './tree.ts';
 
-/** Unit: bytes of UTF-8. */
+/** Unit: bytes of UTF-8. What settings may change. */
 export const PATTERN_SIZE_MAX = 4096;
 /** Of one repeat, and of the product of nested ones. */
 export const REPEAT_MAX = 1000;
 export const PATTERN_DEPTH_MAX = 250;
 
 const FLAGS: RegexFlags = { isFolded: false, hasLines: true, hasNewline: false, isLazy: false };
+
+export interface RegexOptions {
+  /** Where the pattern stands in the query, in code points; 0 if absent. */
+  readonly position?: number;
+  /** The flag `i` holds from the start, as in a request without regard to case. */
+  readonly isFolded?: boolean;
+  /** Most bytes of UTF-8; PATTERN_SIZE_MAX if absent. */
+  readonly sizeMax?: number;
+}
 
 const ASSERTION_ESCAPES: ReadonlyMap<string, Assertion> = new Map([
   ['A', 'textStart'],
@@ -41,14 +49,13 @@ interface Counts {
 /**
  * The syntax tree of a pattern.
  *
- * @param position  where the pattern stands in the query, in code points
- *
  * Errors: QueryError at the culprit: an unclosed group or class at its opening character, a lone backslash
- * at itself, a pattern above PATTERN_SIZE_MAX at its start, else the first character that does not fit.
+ * at itself, a pattern above its largest size at its start, else the first character that does not fit.
  * Cost: linear in the pattern; recursion is bound by PATTERN_DEPTH_MAX.
  */
-export function parseRegex(pattern: string, position = 0): RegexTree {
-  const characters = toCharacters(pattern);
+export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTree {
+  const { position = 0, isFolded = false, sizeMax = PATTERN_SIZE_MAX } = options;
+  const characters = Array.from(pattern);
   const reader: RegexReader = {
     characters,
     position,
@@ -57,13 +64,11 @@ export function parseRegex(pattern: string, position = 0): RegexTree {
     ),
     names: new Set(),
     index: 0,
-    flags: FLAGS,
+    flags: { ...FLAGS, isFolded },
     depth: 0,
   };
   const size = Buffer.byteLength(pattern);
-  if (size > PATTERN_SIZE_MAX) {
-    failAt(reader, 0, `${size} bytes, at most ${PATTERN_SIZE_MAX}`);
-  }
+  if (size > sizeMax) failAt(reader, 0, `${size} bytes, limit ${sizeMax}`);
   const { tree } = readChoice(reader);
   if (peek(reader) === ')') failAt(reader, reader.index, ') without (');
   return tree;

@@ -1,8 +1,8 @@
 // Heads of groups in the regular expression syntax: names and flags. What has no place in RE2 (look-around,
 // back-references by name, atomic groups, comments) is refused here.
 
-import { failAt, peek, tryTake } from './regex-reader.ts';
-import type { RegexFlags, RegexReader } from './regex-reader.ts';
+import { failAt, peek, tryTake } from './reader.ts';
+import type { RegexFlags, RegexReader } from './reader.ts';
 
 /**
  * Reads what follows `(?`: a name, or flags, which are set. `flags`: they were all, up to the ")", and hold

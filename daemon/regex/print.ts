@@ -1,7 +1,8 @@
 // The canonical text of a syntax tree, for tests, logs and explain: one short operator a node, flags
 // resolved. `a(?i:b)+$` prints as `seq('a', repeat(1,, 'b'/i), lineEnd)`.
 
-import type { ClassNode, RegexTree } from './regex-tree.ts';
+import { printRanges } from './code-points.ts';
+import type { ClassNode, RegexTree } from './tree.ts';
 
 /** Canonical text of `tree`. */
 export function printRegex(tree: RegexTree): string {
@@ -28,14 +29,8 @@ export function printRegex(tree: RegexTree): string {
 /** Ranges with their last code points, in hexadecimal: `[^61-7a Greek]/i`. */
 function printClass({ ranges, properties, isNegated, isFolded }: ClassNode): string {
   const members = [
-    ...ranges.map(({ start, end }) =>
-      end === start + 1 ? hexadecimal(start) : `${hexadecimal(start)}-${hexadecimal(end - 1)}`,
-    ),
+    ...printRanges(ranges),
     ...properties.map((property) => `${property.isNegated ? '!' : ''}${property.name}`),
   ];
   return `[${isNegated ? '^' : ''}${members.join(' ')}]${isFolded ? '/i' : ''}`;
-}
-
-function hexadecimal(codePoint: number): string {
-  return codePoint.toString(16);
 }

@@ -1,0 +1,97 @@
+// One call from syntax tree to all that a search needs of an expression: the program for the core, and the
+// condition for the index. Made once a request.
+
+import { PROGRAM_STATES_MAX } from '../../core/shared/program.ts';
+import { type Automaton, StateLimitError } from './automaton.ts';
+import { type Condition, NONE, printCondition } from './condition.ts';
+import { QueryError } from './error.ts';
+import { chooseNeedles, type Needles, printNeedles } from './needles.ts';
+import { encodeProgram } from './program.ts';
+import { simplify } from './simplify.ts';
+import { conditionOf, knowledgeOf } from './texts.ts';
+import { compileTree } from './thompson.ts';
+import { canBeEmpty, spansLines } from './traits.ts';
+import type { RegexTree } from './tree.ts';
+
+/** States of the forward automaton. What settings may change. */
+export const PROGRAM_COUNT_MAX = 10_000;
+/** Code points: shorter literals have no gram. */
+const LITERAL_MIN = 3;
+
+export interface CompileOptions {
+  /** Where the pattern stands in the query, in code points; 0 if absent. */
+  readonly position?: number;
+  /** Most states of the forward automaton; PROGRAM_COUNT_MAX if absent. */
+  readonly stateCountMax?: number;
+}
+
+export interface CompiledRegex {
+  /** Laid out as core/shared/program.ts says. */
+  readonly program: Uint8Array;
+  /**
+   * What every non-empty match holds, compared without regard to case; literals are folded, have at least 3
+   * code points and no newline.
+   */
+  readonly condition: Condition;
+  readonly needles: Needles;
+  /** A match may hold a byte behind a newline. */
+  readonly spansLines: boolean;
+  /** The empty text matches somewhere. */
+  readonly canBeEmpty: boolean;
+  /** Of the forward automaton, and of the reverse one. */
+  readonly stateCount: number;
+  readonly reverseStateCount: number;
+}
+
+/**
+ * Compiles `tree`.
+ *
+ * Errors: QueryError at `position` if the automata have too many states; found before more are made.
+ */
+export function compileRegex(tree: RegexTree, options: CompileOptions = {}): CompiledRegex {
+  const simple = simplify(tree);
+  const { forward, reverse } = withinLimit(options, (countMax) => {
+    const forward = compileTree(simple, false, countMax);
+    const rest = PROGRAM_STATES_MAX - forward.states.length;
+    return { forward, reverse: compileTree(simple, true, rest) };
+  });
+  const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
+  const needles = chooseNeedles(simple, traits.spansLines);
+  const textOptions = { isFolded: true, literalMin: LITERAL_MIN };
+  const { texts } = knowledgeOf(simple, textOptions);
+  return {
+    program: encodeProgram({ forward, reverse, needles, ...traits }),
+    condition: texts === undefined ? NONE : conditionOf(texts, textOptions),
+    needles,
+    ...traits,
+    stateCount: forward.states.length,
+    reverseStateCount: reverse.states.length,
+  };
+}
+
+interface Automata {
+  readonly forward: Automaton;
+  readonly reverse: Automaton;
+}
+
+function withinLimit(options: CompileOptions, make: (countMax: number) => Automata): Automata {
+  const { position = 0, stateCountMax = PROGRAM_COUNT_MAX } = options;
+  try {
+    return make(Math.min(stateCountMax, PROGRAM_STATES_MAX));
+  } catch (error) {
+    if (!(error instanceof StateLimitError)) throw error;
+    const reason = `regular expression: too large, limit ${stateCountMax} states`;
+    throw new QueryError(reason, position);
+  }
+}
+
+/** Canonical text of what is known of an expression, for explain: `needles prefix("foo"); holds "foo"`. */
+export function describeRegex({ needles, condition, ...regex }: CompiledRegex): string {
+  const traits = [
+    `needles ${printNeedles(needles)}`,
+    `holds ${printCondition(condition)}`,
+    ...(regex.spansLines ? ['spans lines'] : []),
+    ...(regex.canBeEmpty ? ['can be empty'] : []),
+  ];
+  return traits.join('; ');
+}

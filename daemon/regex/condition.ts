@@ -1,0 +1,79 @@
+// What every match of an expression must hold, as AND and OR over literals: the base of its gram plan. Lists
+// are kept free of what another of their parts says already.
+
+/** Texts are contained in a match; whether letters are compared exactly is up to who made the condition. */
+export type Condition =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'and' | 'or'; readonly children: readonly Condition[] };
+
+/** Most literals of one condition. Guess: more say little and cost planning. */
+export const CONDITION_LITERALS_MAX = 200;
+
+export const ALL: Condition = { kind: 'all' };
+export const NONE: Condition = { kind: 'none' };
+
+/** A match holds one of `texts`; for none of them there is no match. */
+export function anyOf(texts: readonly string[]): Condition {
+  return texts.reduce((sum: Condition, text) => either(sum, { kind: 'literal', text }), NONE);
+}
+
+/** Both hold; beyond CONDITION_LITERALS_MAX only the first is kept. */
+export function both(left: Condition, right: Condition): Condition {
+  if (implies(left, right)) return left;
+  if (implies(right, left)) return right;
+  if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return left;
+  const kept = partsOf('and', left).filter((part) => !implies(right, part));
+  const added = partsOf('and', right).filter((part) => !implies(left, part));
+  return listOf('and', [...kept, ...added]);
+}
+
+/** One of them holds; beyond CONDITION_LITERALS_MAX nothing is known. */
+export function either(left: Condition, right: Condition): Condition {
+  if (implies(left, right)) return right;
+  if (implies(right, left)) return left;
+  if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return ALL;
+  const kept = partsOf('or', left).filter((part) => !implies(part, right));
+  const added = partsOf('or', right).filter((part) => !implies(part, left));
+  return listOf('or', [...kept, ...added]);
+}
+
+function partsOf(kind: 'and' | 'or', condition: Condition): readonly Condition[] {
+  return condition.kind === kind ? condition.children : [condition];
+}
+
+function listOf(kind: 'and' | 'or', children: readonly Condition[]): Condition {
+  return children.length === 1 ? children[0]! : { kind, children };
+}
+
+/** Whether a text that satisfies `left` is known to satisfy `right`. */
+function implies(left: Condition, right: Condition): boolean {
+  if (left.kind === 'none' || right.kind === 'all') return true;
+  if (left.kind === 'all' || right.kind === 'none') return false;
+  if (left.kind === 'or') return left.children.every((child) => implies(child, right));
+  if (right.kind === 'and') return right.children.every((child) => implies(left, child));
+  if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
+  if (right.kind === 'or') return right.children.some((child) => implies(left, child));
+  return left.kind === 'literal' && right.kind === 'literal' && left.text.includes(right.text);
+}
+
+export function countLiterals(condition: Condition): number {
+  if (condition.kind === 'literal') return 1;
+  if (condition.kind !== 'and' && condition.kind !== 'or') return 0;
+  return condition.children.reduce((sum, child) => sum + countLiterals(child), 0);
+}
+
+/** Canonical text: `and("foo", or("bar", "baz"))`, `ALL`, `NONE`. */
+export function printCondition(condition: Condition): string {
+  switch (condition.kind) {
+    case 'all':
+      return 'ALL';
+    case 'none':
+      return 'NONE';
+    case 'literal':
+      return JSON.stringify(condition.text);
+    default:
+      return `${condition.kind}(${condition.children.map(printCondition).join(', ')})`;
+  }
+}

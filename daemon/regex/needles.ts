@@ -1,0 +1,114 @@
+// Which literals the scanner looks for, so that the automaton need not read the whole text: those that all
+// matches begin with, or those of which all matches hold one somewhere. How rare a literal is in source code
+// is guessed from its characters. Needles position only; what matches is the automaton's business.
+
+import type { Condition } from './condition.ts';
+import type { SimpleTree } from './simple-tree.ts';
+import { conditionOf, fewest, type Knowledge, knowledgeOf } from './texts.ts';
+
+export interface Needles {
+  readonly kind: 'none' | 'prefix' | 'inner';
+  /** At most NEEDLE_COUNT_MAX; of `inner` none holds a newline. */
+  readonly texts: readonly string[];
+  /** Texts are folded and stand for themselves in any case. */
+  readonly isFolded: boolean;
+}
+
+const NEEDLE_COUNT_MAX = 64;
+/** Bytes of UTF-8. */
+const NEEDLE_SIZE_MIN = 2;
+/** Guess: how much rarer than a beginning, in bits, an inner literal must be to pay for the way back. */
+const INNER_MARGIN = 8;
+/** Guess: bits that a search in any case costs. */
+const FOLD_PENALTY = 2;
+/** Bits beyond which rarer is no better. */
+const RARITY_MAX = 60;
+
+/** Needles and how rare they are together, in bits: one of them stands at 2^-rarity of all places. */
+interface Choice {
+  readonly needles: Needles;
+  readonly rarity: number;
+}
+
+const NO_NEEDLES: Choice = {
+  needles: { kind: 'none', texts: [], isFolded: false },
+  rarity: -Infinity,
+};
+
+/** The best needles for the non-empty matches of `tree`. */
+export function chooseNeedles(tree: SimpleTree, spansLines: boolean): Needles {
+  const choices = [false, true].flatMap((isFolded) => {
+    const options = { isFolded, literalMin: NEEDLE_SIZE_MIN };
+    const knowledge = knowledgeOf(tree, options);
+    const inner = knowledge.texts && bestOf(conditionOf(knowledge.texts, options), isFolded);
+    return [
+      choiceOf('prefix', beginningsOf(knowledge), isFolded),
+      choiceOf('inner', inner ?? [], isFolded),
+    ];
+  });
+  const prefix = rarest(choices.filter(({ needles }) => needles.kind === 'prefix'));
+  const inner = rarest(choices.filter(({ needles }) => needles.kind === 'inner'));
+  const isInnerBetter = !spansLines && inner.rarity > prefix.rarity + INNER_MARGIN;
+  return prefix.needles.kind === 'none' || isInnerBetter ? inner.needles : prefix.needles;
+}
+
+function beginningsOf({ texts }: Knowledge): readonly string[] {
+  return texts === undefined ? [] : fewest(texts.prefix, 'start');
+}
+
+function choiceOf(kind: 'prefix' | 'inner', texts: readonly string[], isFolded: boolean): Choice {
+  const isUsable = texts.every((text) => Buffer.byteLength(text) >= NEEDLE_SIZE_MIN);
+  if (texts.length === 0 || texts.length > NEEDLE_COUNT_MAX || !isUsable) return NO_NEEDLES;
+  return { needles: { kind, texts, isFolded }, rarity: rarityOf(texts, isFolded) };
+}
+
+function rarest(choices: readonly Choice[]): Choice {
+  return choices.reduce(
+    (best, choice) => (choice.rarity > best.rarity ? choice : best),
+    NO_NEEDLES,
+  );
+}
+
+/** The rarest literals of which one is in every text that satisfies `condition`. */
+function bestOf(condition: Condition, isFolded: boolean): readonly string[] | undefined {
+  switch (condition.kind) {
+    case 'literal':
+      return [condition.text];
+    case 'or': {
+      const parts = condition.children.map((child) => bestOf(child, isFolded));
+      const known = parts.filter((part) => part !== undefined);
+      return known.length < parts.length ? undefined : [...new Set(known.flat())];
+    }
+    case 'and': {
+      const parts = condition.children.map((child) => bestOf(child, isFolded) ?? []);
+      return rarest(parts.map((part) => choiceOf('inner', part, isFolded))).needles.texts;
+    }
+    default:
+      return undefined;
+  }
+}
+
+function rarityOf(texts: readonly string[], isFolded: boolean): number {
+  const share = texts.reduce((sum, text) => sum + 2 ** -bitsOf(text), 0);
+  return -Math.log2(share) - (isFolded ? FOLD_PENALTY : 0);
+}
+
+/** Guess: bits that the characters of source code carry, less where they depend on each other. */
+function bitsOf(text: string): number {
+  let bits = 0;
+  for (const character of text) {
+    if (/[ \t]/.test(character)) bits += 2;
+    else if (/[etaoinsrlcd]/.test(character)) bits += 3.5;
+    else if (/[a-z0-9_]/.test(character)) bits += 4.5;
+    else if (/[A-Z]/.test(character)) bits += 5;
+    else bits += character < '\x80' ? 5 : 8;
+  }
+  return Math.min(bits, RARITY_MAX);
+}
+
+/** Canonical text: `prefix("foo", "bar")/i`, `none`. */
+export function printNeedles({ kind, texts, isFolded }: Needles): string {
+  if (kind === 'none') return kind;
+  const list = texts.map((text) => JSON.stringify(text)).join(', ');
+  return `${kind}(${list})${isFolded ? '/i' : ''}`;
+}

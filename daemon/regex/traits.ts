@@ -1,0 +1,115 @@
+// What can be said of all matches of an expression without knowing a text: whether one can be empty, and
+// whether one can hold something behind a newline.
+
+import type { SimpleTree } from './simple-tree.ts';
+import type { Assertion } from './tree.ts';
+
+/** Kinds of neighbours on either side of a place between two code points; `border`: the end of the text. */
+const NEIGHBOURS = ['border', 'newline', 'word', 'other'] as const;
+type Neighbour = (typeof NEIGHBOURS)[number];
+
+/** Bit 4 * left + right for each pair of neighbours. */
+const ALL_PLACES = 0xffff;
+
+const PLACES: Readonly<Record<Assertion, number>> = {
+  lineStart: placesWhere((left) => left === 'border' || left === 'newline'),
+  lineEnd: placesWhere((_, right) => right === 'border' || right === 'newline'),
+  textStart: placesWhere((left) => left === 'border'),
+  textEnd: placesWhere((_, right) => right === 'border'),
+  wordBorder: placesWhere((left, right) => (left === 'word') !== (right === 'word')),
+  notWordBorder: placesWhere((left, right) => (left === 'word') === (right === 'word')),
+};
+
+function placesWhere(holds: (left: Neighbour, right: Neighbour) => boolean): number {
+  let mask = 0;
+  for (const [i, left] of NEIGHBOURS.entries()) {
+    for (const [j, right] of NEIGHBOURS.entries()) {
+      if (holds(left, right)) mask |= 1 << (4 * i + j);
+    }
+  }
+  return mask;
+}
+
+/** Whether the empty text matches somewhere. */
+export function canBeEmpty(tree: SimpleTree): boolean {
+  return emptyPlaces(tree) !== 0;
+}
+
+/** The places at which the empty text matches. */
+function emptyPlaces(tree: SimpleTree): number {
+  switch (tree.kind) {
+    case 'set':
+      return 0;
+    case 'assertion':
+      return PLACES[tree.at];
+    case 'repeat':
+      return tree.min === 0 ? ALL_PLACES : emptyPlaces(tree.child);
+    case 'sequence':
+      return tree.children.reduce((places, child) => places & emptyPlaces(child), ALL_PLACES);
+    case 'choice':
+      return tree.children.reduce((places, child) => places | emptyPlaces(child), 0);
+  }
+}
+
+/** Whether the tree can match without reading, assertions being taken to hold. */
+export function isNullable(tree: SimpleTree): boolean {
+  switch (tree.kind) {
+    case 'set':
+      return false;
+    case 'assertion':
+      return true;
+    case 'repeat':
+      return tree.min === 0 || isNullable(tree.child);
+    case 'sequence':
+      return tree.children.every(isNullable);
+    case 'choice':
+      return tree.children.some(isNullable);
+  }
+}
+
+/** Of some match: it is not empty; it holds a newline; it holds something behind a newline. */
+interface Reach {
+  readonly isFilled: boolean;
+  readonly hasNewline: boolean;
+  readonly spansLines: boolean;
+}
+
+/** Whether a match may hold a byte behind a newline, assertions being taken to hold. */
+export function spansLines(tree: SimpleTree): boolean {
+  return reachOf(tree).spansLines;
+}
+
+function reachOf(tree: SimpleTree): Reach {
+  switch (tree.kind) {
+    case 'set':
+      return {
+        isFilled: tree.ranges.length > 0,
+        hasNewline: tree.ranges.some(({ start, end }) => start <= 0x0a && end > 0x0a),
+        spansLines: false,
+      };
+    case 'assertion':
+      return { isFilled: false, hasNewline: false, spansLines: false };
+    case 'repeat': {
+      const reach = reachOf(tree.child);
+      return { ...reach, spansLines: reach.spansLines || (tree.max !== 1 && reach.hasNewline) };
+    }
+    case 'sequence':
+      return tree.children.map(reachOf).reduce(
+        (before, after) => ({
+          isFilled: before.isFilled || after.isFilled,
+          hasNewline: before.hasNewline || after.hasNewline,
+          spansLines:
+            before.spansLines || after.spansLines || (before.hasNewline && after.isFilled),
+        }),
+        { isFilled: false, hasNewline: false, spansLines: false },
+      );
+    case 'choice': {
+      const reaches = tree.children.map(reachOf);
+      return {
+        isFilled: reaches.some((reach) => reach.isFilled),
+        hasNewline: reaches.some((reach) => reach.hasNewline),
+        spansLines: reaches.some((reach) => reach.spansLines),
+      };
+    }
+  }
+}
