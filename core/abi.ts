@@ -14,7 +14,9 @@ import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from './base/aren
 import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
 import { PLAN_NODES_MAX } from './shared/plan.ts';
-import { STATUS_OUT_OF_MEMORY } from './shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY } from './shared/status.ts';
+import { beginRegexes, compileRegex, regexStatus, testRegex } from './regex/regex.ts';
+import { TEXT_ANY } from './regex/text.ts';
 import { symbolsInit, textKey } from './text/symbols.ts';
 import { findGram, readList } from './shard/lists.ts';
 import {
@@ -172,6 +174,25 @@ export function renderedBytesRead(): f64 {
 /** Docs of which no block was read before rendering read some. */
 export function renderedLoadCount(): u32 {
   return loadsOfRender;
+}
+
+/**
+ * Tests names against a regular expression: for each of the `count` rows (address, size) a byte, 1 or 0, goes to
+ * `out`. Leaves the request as it is.
+ */
+export function testNames(program: usize, size: u32, rows: usize, count: u32, out: usize): i32 {
+  const mark = arenaMark(arena);
+  const status = beginRegexes(arena);
+  if (status != STATUS_OK) return status;
+  const regex = compileRegex(arena, program, size);
+  if (regex == 0) return regexStatus;
+  for (let i: u32 = 0; i < count; i++) {
+    const start = <usize>load<u32>(rows + (<usize>i << 3));
+    const isMatch = testRegex(regex, start, start + load<u32>(rows + (<usize>i << 3), 4), TEXT_ANY);
+    store<u8>(out + i, isMatch ? 1 : 0);
+  }
+  arenaReset(arena, mark);
+  return STATUS_OK;
 }
 
 export function verifyChecksums(view: usize): i32 {

@@ -9,12 +9,15 @@ import {
   BIND_DOCS_OFFSET,
   BIND_INDEX_BYTES_OFFSET,
   BIND_LOOKUPS_OFFSET,
+  BIND_REGEXPS_OFFSET,
   BIND_UNITS_OFFSET,
   NODE_AND,
   NODE_CONST,
   NODE_LANGUAGE,
   NODE_OR,
   NODE_PATH,
+  NODE_PATH_REGEX,
+  NODE_REGEX,
   NODE_REPOS,
   NODE_TEXT,
 } from '../shared/plan.ts';
@@ -31,6 +34,7 @@ import {
   intersectBitmaps,
   lookups,
   NO_DOCS,
+  regexRuns,
   uniteBitmaps,
 } from './bound.ts';
 import {
@@ -41,7 +45,8 @@ import {
   cutUnits,
   unitCount,
 } from './candidates.ts';
-import { bindLanguage, bindPath, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
+import { bindRegex } from './conditions.ts';
+import { bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /**
@@ -65,6 +70,7 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   store<f64>(stats, candidateDocCount, BIND_DOCS_OFFSET);
   store<f64>(stats, candidateBytes, BIND_BYTES_OFFSET);
   store<f64>(stats, unitCount, BIND_UNITS_OFFSET);
+  store<f64>(stats, regexRuns, BIND_REGEXPS_OFFSET);
   return STATUS_OK;
 }
 
@@ -87,6 +93,11 @@ function bindKind(arena: Arena, node: MatchNode): usize {
     case NODE_PATH:
       node.cost = 2;
       return bindPath(arena, node);
+    case NODE_REGEX:
+      return bindRegex(arena, node);
+    case NODE_PATH_REGEX:
+      node.cost = 0x20000000;
+      return bindPathRegex(arena, node);
     case NODE_LANGUAGE:
       node.cost = 1;
       node.localId = findLanguage(node);

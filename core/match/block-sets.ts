@@ -7,7 +7,8 @@ import { BITMAP_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } f
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { findGram, GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
-import { blockAt } from '../shard/open.ts';
+import { blobAt, blockAt, docAt } from '../shard/open.ts';
+import { getBit, setBit } from '../shard/piece.ts';
 import { SYMBOL_NEWLINE } from '../text/symbols.ts';
 import {
   addDocsOfBlob,
@@ -27,10 +28,13 @@ import { MatchNode } from './tree.ts';
 /** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
 const PREFIX_SHARE_NUMERATOR: u32 = 6;
 const PREFIX_SHARE_DENOMINATOR: u32 = 10;
-/** Guess: verifying a block costs 700 ns, decoding a coded byte 8 ns; a full bitmap of 1,024 bytes 80 ns. */
-const VERIFY_NS: u32 = 700;
+/** Guess: decoding a coded byte costs 8 ns; a full bitmap of 1,024 bytes 80 ns. */
 const DECODE_NS_PER_BYTE: u32 = 8;
 const BITMAP_NS: u32 = 80;
+
+/** Guess: what verifying a block costs: by literal search, by a regular expression. */
+const VERIFY_LITERAL_NS: u32 = 700;
+export const VERIFY_REGEX_NS: u32 = 4000;
 
 /** A bitmap of one stripe. */
 let scratchBitmap: usize = 0;
@@ -59,7 +63,7 @@ export function bindText(arena: Arena, node: MatchNode): usize {
       node.bitmap = 0;
       return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
     }
-  } else intersectGrams(arena, node, bitmap);
+  } else intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_LITERAL_NS);
   if (failStatus != STATUS_OK) return NO_DOCS;
   return docsOfBlocks(arena, node, bitmap);
 }
@@ -85,7 +89,23 @@ function bindLines(arena: Arena, node: MatchNode): usize {
       arenaReset(arena, mark);
     }
   }
+  if (verdict != ALL_DOCS) {
+    blocksOfDocs(verdict, bitmap);
+    node.bitmap = <u32>bitmap;
+  }
   return verdict;
+}
+
+/** Makes `bitmap` all blocks of the docs in `docs`. */
+export function blocksOfDocs(docs: usize, bitmap: usize): void {
+  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    if (getBit(docs, docId) == 0) continue;
+    const blobId = docAt(boundView, docId).blobId;
+    if (blobId == NONE_ID) continue;
+    const blob = blobAt(boundView, blobId);
+    for (let i: u32 = 0; i < blob.blockCount; i++) setBit(bitmap, blob.firstBlock + i);
+  }
 }
 
 /** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
@@ -159,24 +179,27 @@ function readInto(gram: u32, stripe: u32, bitmap: usize): void {
   countIndexBytes(pieceBytes);
 }
 
-/** Fills `bitmap` with the blocks that all grams of the literal have in common, as far as that pays. */
-function intersectGrams(arena: Arena, node: MatchNode, bitmap: usize): void {
-  const grams = arenaAlloc(arena, <usize>node.keyCount * 4, 8);
+/**
+ * Fills `bitmap` with the blocks that all grams of the keys have in common, as far as that pays where verifying
+ * a block takes `verifyNs`.
+ */
+export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap: usize, verifyNs: u32): void {
+  const grams = arenaAlloc(arena, <usize>keyCount * 4, 8);
   if (grams == 0) {
     failBinding(STATUS_OUT_OF_MEMORY);
     return;
   }
   let stripes: u32 = 0xffffffff;
-  for (let i: u32 = 0; i < node.keyCount; i++) {
+  for (let i: u32 = 0; i < keyCount; i++) {
     countLookups(1);
-    const gram = findGram(boundView, load<u32>(<usize>node.keys + (<usize>i << 2)));
+    const gram = findGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return;
     insertBySize(grams, i, gram);
     stripes &= listMask(boundView, gram);
   }
   for (; stripes != 0; stripes &= stripes - 1) {
     const stripe = ctz(stripes);
-    intersectStripe(grams, node.keyCount, stripe, bitmap + <usize>stripe * BITMAP_SIZE);
+    intersectStripe(grams, keyCount, stripe, bitmap + <usize>stripe * BITMAP_SIZE, verifyNs);
     if (failStatus != STATUS_OK) return;
   }
 }
@@ -194,7 +217,7 @@ function insertBySize(grams: usize, count: u32, gram: u32): void {
   store<u32>(grams + (<usize>place << 2), gram);
 }
 
-function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usize): void {
+function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usize, verifyNs: u32): void {
   readInto(load<u32>(grams), stripe, bitmap);
   for (let i: u32 = 1; i < gramCount; i++) {
     const left = countBits(bitmap, BITMAP_SIZE);
@@ -205,7 +228,7 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
     const readNs = piece >= 900 ? BITMAP_NS : piece * DECODE_NS_PER_BYTE + BITMAP_NS;
     // Why: a list that holds a share p of the blocks leaves about p of the candidates.
     const saved = piece >= 900 ? left / 3 : left - left * min(2 * piece, STRIPE_BLOCKS) / STRIPE_BLOCKS;
-    if (saved * VERIFY_NS < readNs) return;
+    if (saved * verifyNs < readNs) return;
     memory.fill(scratchBitmap, 0, BITMAP_SIZE);
     readInto(gram, stripe, scratchBitmap);
     if (failStatus != STATUS_OK) return;
@@ -220,7 +243,7 @@ function countBits(bitmap: usize, size: usize): u32 {
 }
 
 /** The docs that hold a block of the bitmap; also sets the node's cost, its number of blocks. */
-function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
+export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usize {
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
   let count: u32 = 0;

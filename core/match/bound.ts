@@ -13,6 +13,8 @@ export let boundView: ShardView = changetype<ShardView>(0);
 /** Probes of the gram dictionary, and coded bytes of lists read, while binding. */
 export let lookups: u32 = 0;
 export let indexBytes: f64 = 0;
+/** Runs of regular expressions on paths while binding. */
+export let regexRuns: u32 = 0;
 /** The first failure while binding. */
 export let failStatus: i32 = 0;
 
@@ -25,6 +27,7 @@ export function beginBinding(view: ShardView): void {
   boundView = view;
   lookups = 0;
   indexBytes = 0;
+  regexRuns = 0;
   failStatus = STATUS_OK;
 }
 
@@ -43,6 +46,10 @@ export function countLookups(count: u32): void {
 
 export function countIndexBytes(bytes: u32): void {
   indexBytes += bytes;
+}
+
+export function countRegexRuns(count: u32): void {
+  regexRuns += count;
 }
 
 @inline

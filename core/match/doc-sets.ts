@@ -5,17 +5,19 @@
 import { Arena } from '../base/arena.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
-import { NODE_TEXT, PLAN_FLAG_AT_END, PLAN_FLAG_AT_START } from '../shared/plan.ts';
+import { NODE_REGEX, NODE_TEXT, PLAN_FLAG_AT_END, PLAN_FLAG_AT_START } from '../shared/plan.ts';
 import { docAt, ShardView } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
-import { ALL_DOCS, boundView, newDocBitmap, NO_DOCS } from './bound.ts';
+import { findRegexNeedle, regexHasNeedles, testRegex } from '../regex/regex.ts';
+import { TEXT_ANY } from '../regex/text.ts';
+import { ALL_DOCS, boundView, countRegexRuns, newDocBitmap, NO_DOCS } from './bound.ts';
 import { MatchNode, nodeAt } from './tree.ts';
 
 /** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
 export function isExact(node: MatchNode): bool {
-  if (node.kind == NODE_TEXT) return false;
+  if (node.kind == NODE_TEXT || node.kind == NODE_REGEX) return false;
   for (let i: u32 = 0; i < node.childCount; i++) {
     if (!isExact(nodeAt(node.children, i))) return false;
   }
@@ -136,6 +138,30 @@ function bindPathByPath(node: MatchNode, docs: usize): usize {
       ptr = found + decodedSize(decodeUtf8(found, end));
     }
   }
+  return count == 0 ? NO_DOCS : docs;
+}
+
+/** The docs whose path the expression matches; where it has needles, only paths that hold one are tried. */
+export function bindPathRegex(arena: Arena, node: MatchNode): usize {
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  const hasNeedles = regexHasNeedles(node.regex);
+  const end = <usize>boundView.paths + boundView.pathsSize;
+  let count: u32 = 0;
+  let runs: u32 = 0;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    if (hasNeedles) {
+      const found = findRegexNeedle(node.regex, pathEndOf(docId) - docAt(boundView, docId).pathSize, end);
+      if (found >= end) break;
+      docId = docOfPath(found, docId);
+    }
+    const pathEnd = pathEndOf(docId);
+    runs++;
+    if (!testRegex(node.regex, pathEnd - docAt(boundView, docId).pathSize, pathEnd, TEXT_ANY)) continue;
+    setBit(docs, docId);
+    count++;
+  }
+  countRegexRuns(runs);
   return count == 0 ? NO_DOCS : docs;
 }
 

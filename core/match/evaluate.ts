@@ -12,12 +12,23 @@ import {
   NODE_NOT,
   NODE_OR,
   NODE_PATH,
+  NODE_PATH_REGEX,
+  NODE_REGEX,
   NODE_REPOS,
   NODE_TEXT,
   PLAN_FLAG_AT_END,
   PLAN_FLAG_AT_START,
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
+import {
+  beginRegexText,
+  countRegex,
+  findRegex,
+  foundEnd as regexFoundEnd,
+  foundStart as regexFoundStart,
+  testRegex,
+} from '../regex/regex.ts';
+import { TEXT_ANY } from '../regex/text.ts';
 import { countNeedle, findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
@@ -45,6 +56,7 @@ let blobEnd: usize = 0;
 let firstBlock: u32 = 0;
 let endBlock: u32 = 0;
 let blobFlags: u32 = 0;
+let blobTextFlags: u32 = 0; // TEXT_*
 let pathStart: usize = 0;
 let pathEnd: usize = 0;
 let pathFlags: u32 = 0;
@@ -53,6 +65,8 @@ let pathFlags: u32 = 0;
 let readBits: usize = 0;
 let isBlobRead: bool = false;
 export let contentBytesRead: f64 = 0;
+/** Runs of the regular expression engine on blocks, since evaluateInit. */
+export let regexpsRun: f64 = 0;
 
 /** Active atoms of the current doc, u32 addresses. */
 let activeTexts: usize = 0;
@@ -125,7 +139,10 @@ function enterDoc(id: u32): void {
   if (row.blobId == blobId && blobId != NONE_ID) return;
   blobId = row.blobId;
   isBlobRead = false;
-  for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).state = STATE_UNKNOWN;
+  for (let i: u32 = 0; i < textNodeCount; i++) {
+    nodeAt(textNodes, i).state = STATE_UNKNOWN;
+    nodeAt(textNodes, i).countedBlock = 0;
+  }
   if (blobId == NONE_ID) {
     blobStart = 0;
     blobEnd = 0;
@@ -139,6 +156,7 @@ function enterDoc(id: u32): void {
   firstBlock = blob.firstBlock;
   endBlock = firstBlock + blob.blockCount;
   blobFlags = blob.flags & HAYSTACK_FOLDS_INTO_ASCII;
+  blobTextFlags = blob.flags;
   memory.fill(readBits, 0, (blob.blockCount + 7) >> 3);
 }
 
@@ -162,9 +180,12 @@ function evaluateNode(node: MatchNode): bool {
     case NODE_NOT:
       return !evaluateNode(nodeAt(node.children, 0));
     case NODE_TEXT:
+    case NODE_REGEX:
       return holdsText(node);
     case NODE_PATH:
       return holdsPath(node);
+    case NODE_PATH_REGEX:
+      return holdsPathRegex(node);
     case NODE_LANGUAGE:
       return docAt(boundView, docId).languageIndex == node.localId;
     default:
@@ -183,10 +204,10 @@ function collectActive(node: MatchNode): void {
     return;
   }
   activeLeafCount++;
-  if (node.kind == NODE_TEXT) {
+  if (node.kind == NODE_TEXT || node.kind == NODE_REGEX) {
     store<u32>(activeTexts + (<usize>activeTextCount << 2), changetype<usize>(node));
     activeTextCount++;
-  } else if (node.kind == NODE_PATH) {
+  } else if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) {
     store<u32>(activePaths + (<usize>activePathCount << 2), changetype<usize>(node));
     activePathCount++;
   }
@@ -206,6 +227,7 @@ function startCursor(node: MatchNode): void {
   node.cursorBlock = firstBlock;
   node.cursor = 0;
   node.cursorEnd = 0;
+  if (node.kind == NODE_REGEX) beginRegexText(node.regex, blobStart, blobEnd, blobTextFlags);
   advanceCursor(node);
   node.isFresh = 1;
 }
@@ -214,20 +236,36 @@ function startCursor(node: MatchNode): void {
 function advanceCursor(node: MatchNode): void {
   node.isFresh = 0;
   for (;;) {
-    if (node.cursor < node.cursorEnd) {
-      const found = findNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
-      if (found < node.cursorEnd) {
-        node.matchStart = <u32>found;
-        node.matchEnd = <u32>foundEnd();
-        node.cursor = node.matchEnd;
-        return;
-      }
+    if (node.cursor < node.cursorEnd && findInRun(node)) {
+      node.cursor = node.matchEnd;
+      return;
     }
     if (!nextRun(node)) {
       node.matchStart = 0;
       return;
     }
   }
+}
+
+/** Puts the node's match on the first one in the rest of its run; false if there is none. */
+function findInRun(node: MatchNode): bool {
+  if (node.kind == NODE_REGEX) {
+    if (!findRegex(node.regex, node.cursor, node.cursorEnd)) return false;
+    node.matchStart = <u32>regexFoundStart;
+    node.matchEnd = <u32>regexFoundEnd;
+    return true;
+  }
+  const found = findNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
+  if (found >= node.cursorEnd) return false;
+  node.matchStart = <u32>found;
+  node.matchEnd = <u32>foundEnd();
+  return true;
+}
+
+/** Matches in the rest of the node's run. */
+function countInRun(node: MatchNode): u32 {
+  if (node.kind == NODE_REGEX) return countRegex(node.regex, node.cursor, node.cursorEnd);
+  return countNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
 }
 
 /** Moves the cursor to the next run of neighbouring candidate blocks. */
@@ -239,6 +277,7 @@ function nextRun(node: MatchNode): bool {
     node.cursorEnd = <u32>blobEnd;
     node.cursorBlock = endBlock;
     markRead(firstBlock, endBlock);
+    if (node.kind == NODE_REGEX) countRegexBlocks(node, firstBlock, endBlock);
     return true;
   }
   const bitmap = <usize>node.bitmap;
@@ -253,7 +292,15 @@ function nextRun(node: MatchNode): bool {
   node.cursor = boundView.content + blockAt(boundView, runStart).contentOffset;
   node.cursorEnd = boundView.content + blockAt(boundView, block).contentOffset;
   markRead(runStart, block);
+  if (node.kind == NODE_REGEX) countRegexBlocks(node, runStart, block);
   return true;
+}
+
+/** Counts the runs of the expression on the blocks [start, end) that are new, however often they are walked. */
+function countRegexBlocks(node: MatchNode, start: u32, end: u32): void {
+  if (end <= node.countedBlock) return;
+  regexpsRun += end - max(start, node.countedBlock);
+  node.countedBlock = end;
 }
 
 /** Notes that the blocks [start, end) of the current blob are read; each counts once. */
@@ -281,9 +328,24 @@ function holdsPath(node: MatchNode): bool {
   return node.state == STATE_YES;
 }
 
+/** Filters hold on an empty match too, which gives no range. */
+function holdsPathRegex(node: MatchNode): bool {
+  if (node.state == STATE_UNKNOWN) {
+    node.state = testRegex(node.regex, pathStart, pathEnd, TEXT_ANY) ? STATE_YES : STATE_NO;
+  }
+  return node.state == STATE_YES;
+}
+
 /** Moves the cursor of a path node to its next match; matchStart = 0 if there is none. */
 function advancePath(node: MatchNode): void {
   node.matchStart = 0;
+  if (node.kind == NODE_PATH_REGEX) {
+    if (node.cursor == node.cursorEnd || !findRegex(node.regex, node.cursor, node.cursorEnd)) return;
+    node.matchStart = <u32>regexFoundStart;
+    node.matchEnd = <u32>regexFoundEnd;
+    node.cursor = node.matchEnd;
+    return;
+  }
   if (node.dataSize == 0) return;
   while (node.cursor < node.cursorEnd) {
     const found = findNeedle(node.needle, node.cursor, node.cursorEnd, pathFlags);
@@ -317,7 +379,7 @@ export function beginRanges(): void {
 /** Next content range; false at the end. */
 export function nextRange(): bool {
   if (activeTextCount == 1) {
-    // The usual case: one literal, whose own matches never overlap.
+    // The usual case: one atom, whose own matches never overlap.
     const node = nodeAt(activeTexts, 0);
     if (node.matchStart == 0) return false;
     rangeStart = node.matchStart;
@@ -338,18 +400,18 @@ export function nextRange(): bool {
   }
 }
 
-/** Whether the content ranges of the current doc are the matches of one literal. */
+/** Whether the content ranges of the current doc are the matches of one atom. */
 export function isSingleText(): bool {
   return activeTextCount == 1;
 }
 
-/** Number of ranges that nextRange has not given yet, if they are those of one literal. */
+/** Number of ranges that nextRange has not given yet, if they are those of one atom. */
 export function countRest(): u32 {
   const node = nodeAt(activeTexts, 0);
   if (node.matchStart == 0) return 0;
   let count: u32 = 1;
   do {
-    count += countNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
+    count += countInRun(node);
   } while (nextRun(node));
   node.matchStart = 0;
   node.isFresh = 0;
@@ -380,6 +442,7 @@ export function beginPathRanges(): void {
     const node = nodeAt(activePaths, i);
     node.cursor = <u32>pathStart;
     node.cursorEnd = <u32>pathEnd;
+    if (node.kind == NODE_PATH_REGEX) beginRegexText(node.regex, pathStart, pathEnd, TEXT_ANY);
     advancePath(node);
   }
 }

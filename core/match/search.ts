@@ -10,6 +10,7 @@ import {
   UNIT_CONTENT_BYTES_OFFSET,
   UNIT_LOADED_OFFSET,
   UNIT_MATCHES_OFFSET,
+  UNIT_REGEXPS_OFFSET,
 } from '../shared/plan.ts';
 import { docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
@@ -32,6 +33,7 @@ import {
   nextRange,
   rangeEnd,
   rangeStart,
+  regexpsRun,
 } from './evaluate.ts';
 import { contentPoints, pathPoints, POINTS_CONTENT_MAX, sharePoints } from './score.ts';
 import { positiveLeafCount } from './tree.ts';
@@ -59,6 +61,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize): u32 {
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
   const bytesBefore = contentBytesRead;
+  const regexpsBefore = regexpsRun;
   let rowCount: u32 = 0;
   let loadedCount: u32 = 0;
   let matchCount: f64 = 0;
@@ -77,6 +80,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize): u32 {
   store<f64>(stats, loadedCount, UNIT_LOADED_OFFSET);
   store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
   store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
+  store<f64>(stats, regexpsRun - regexpsBefore, UNIT_REGEXPS_OFFSET);
   return rowCount;
 }
 

@@ -5,10 +5,13 @@
 import {
   NODE_AND,
   NODE_CONST,
+  NODE_GRAMS,
   NODE_LANGUAGE,
   NODE_NOT,
   NODE_OR,
   NODE_PATH,
+  NODE_PATH_REGEX,
+  NODE_REGEX,
   NODE_REPOS,
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
@@ -22,11 +25,12 @@ import {
 } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
+import { beginRegexes, compileRegex, regexSpansLines, regexStatus } from '../regex/regex.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
 import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
-/** A node. Leaves that find ranges (TEXT, PATH) are atoms. */
+/** A node. Leaves that find ranges (TEXT, REGEX, PATH, PATH_REGEX) are atoms. */
 @unmanaged
 export class MatchNode {
   kind: u32;
@@ -36,13 +40,15 @@ export class MatchNode {
   data: u32; // address of the literal, name or ids; CONST: the value
   dataSize: u32;
   needle: u32; // TEXT, PATH: address of the compiled needle
-  keys: u32; // TEXT: address of the distinct gram keys, u32 each
+  regex: u32; // REGEX, PATH_REGEX: address of the compiled expression
+  condition: u32; // REGEX: address of the node with the grams of its matches; 0: none
+  keys: u32; // TEXT, GRAMS: address of the distinct gram keys, u32 each
   keyCount: u32;
-  symbolCount: u32; // TEXT: symbols of the literal
-  spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram
+  symbolCount: u32; // TEXT, GRAMS: symbols of the literal
+  spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
-  bitmap: u32; // TEXT: candidate blocks; 0: every block
+  bitmap: u32; // TEXT, REGEX: candidate blocks; 0: every block
   cost: u32; // order of evaluation among brothers
   localId: u32; // LANGUAGE: row of the shard's languages
   isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
@@ -54,8 +60,9 @@ export class MatchNode {
   matchStart: u32; // the match the cursor stands on; 0: none left
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
+  countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
 }
-export const MATCH_NODE_SIZE: usize = 92;
+export const MATCH_NODE_SIZE: usize = 104;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -64,7 +71,7 @@ export const STATE_YES: u32 = 2;
 
 /** The compiled request: root, and all atoms in plan order. */
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
-/** Addresses (u32) of the TEXT nodes and of the PATH nodes. */
+/** Addresses (u32) of the TEXT and REGEX nodes, and of the PATH and PATH_REGEX nodes. */
 export let textNodes: usize = 0;
 export let textNodeCount: u32 = 0;
 export let pathNodes: usize = 0;
@@ -115,6 +122,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   textNodeCount = 0;
   pathNodeCount = 0;
   positiveLeafCount = 0;
+  hasRegexes = false;
   for (let i: u32 = 0; i < planNodeCount; i++) {
     const status = compileNode(arena, i);
     if (status != STATUS_OK) return status;
@@ -123,6 +131,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   return markPositive(matchRoot, true, 0);
 }
 
+let hasRegexes: bool = false;
 let childStart: usize = 0;
 let childPtr: usize = 0;
 let childEnd: usize = 0;
@@ -167,13 +176,48 @@ function compileNode(arena: Arena, index: u32): i32 {
   }
   if (node.kind == NODE_NOT) return linkChild(node, first, index);
   if (node.kind == NODE_AND || node.kind == NODE_OR) return linkChildren(node, first, size, index);
-  if (node.kind > NODE_REPOS || node.kind < NODE_TEXT) return STATUS_BAD_PLAN;
+  if (!isLeafKind(node.kind)) return STATUS_BAD_PLAN;
   if (first > planDataSize || size > planDataSize - first) return STATUS_BAD_PLAN;
   node.data = <u32>planData + first;
   node.dataSize = size;
   if (node.kind == NODE_LANGUAGE) return STATUS_OK;
   if (node.kind == NODE_REPOS) return size % 4 == 0 ? STATUS_OK : STATUS_BAD_PLAN;
+  if (node.kind == NODE_GRAMS) return collectKeys(arena, node);
+  if (node.kind == NODE_REGEX || node.kind == NODE_PATH_REGEX) return compileExpression(arena, node, index);
   return compileAtom(arena, node);
+}
+
+function isLeafKind(kind: u32): bool {
+  return (kind >= NODE_TEXT && kind <= NODE_REPOS) || (kind >= NODE_REGEX && kind <= NODE_GRAMS);
+}
+
+/** Adds an atom to the list of its kind. */
+function addAtom(node: MatchNode): void {
+  if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) {
+    store<u32>(pathNodes + (<usize>pathNodeCount << 2), changetype<usize>(node));
+    pathNodeCount++;
+  } else {
+    store<u32>(textNodes + (<usize>textNodeCount << 2), changetype<usize>(node));
+    textNodeCount++;
+  }
+}
+
+function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
+  if (node.dataSize < 4) return STATUS_BAD_PLAN;
+  const condition = load<u32>(node.data);
+  if (condition > index) return STATUS_BAD_PLAN;
+  if (condition != 0) node.condition = <u32>changetype<usize>(compiledNode(condition - 1));
+  if (!hasRegexes) {
+    const status = beginRegexes(arena);
+    if (status != STATUS_OK) return status;
+    hasRegexes = true;
+  }
+  const regex = compileRegex(arena, <usize>node.data + 4, node.dataSize - 4);
+  if (regex == 0) return regexStatus;
+  node.regex = <u32>regex;
+  node.spansLines = regexSpansLines(regex) ? 1 : 0;
+  addAtom(node);
+  return STATUS_OK;
 }
 
 function linkChild(node: MatchNode, child: u32, index: u32): i32 {
@@ -210,14 +254,8 @@ function compileAtom(arena: Arena, node: MatchNode): i32 {
     if (status < 0) return STATUS_BAD_PLAN;
     node.needle = <u32>needle;
   }
-  if (node.kind == NODE_PATH) {
-    store<u32>(pathNodes + (<usize>pathNodeCount << 2), changetype<usize>(node));
-    pathNodeCount++;
-    return STATUS_OK;
-  }
-  store<u32>(textNodes + (<usize>textNodeCount << 2), changetype<usize>(node));
-  textNodeCount++;
-  return collectKeys(arena, node);
+  addAtom(node);
+  return node.kind == NODE_PATH ? STATUS_OK : collectKeys(arena, node);
 }
 
 /** The distinct gram keys of a literal, in order of occurrence, and its number of symbols. */

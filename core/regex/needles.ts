@@ -6,6 +6,7 @@ import { NEEDLES_NONE, PROGRAM_NEEDLES_FOLDED } from '../shared/program.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { compileNeedle, findNeedle, needleSizeMax, NEEDLE_SIZE_MAX } from '../scan/literal.ts';
+import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import {
   programFlags,
   programNeedle,
@@ -32,8 +33,9 @@ export class Needles {
   rows: u32; // address of the NeedleRows
   sizeMax: u32; // bytes of the longest needle
   haystackFlags: u32; // HAYSTACK_* of the current text
+  holdReplacement: u32; // 1: one holds U+FFFD, which also stands for bad bytes
 }
-export const NEEDLES_SIZE: usize = 20;
+export const NEEDLES_SIZE: usize = 24;
 if (offsetof<Needles>() != NEEDLES_SIZE) ERROR('Needles: size');
 
 /** Compiles the needles of a checked program. Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too long). */
@@ -41,6 +43,7 @@ export function compileNeedles(arena: Arena, program: usize, needles: Needles): 
   needles.kind = programNeedleKind(program);
   needles.count = programNeedleCount(program);
   needles.sizeMax = 0;
+  needles.holdReplacement = 0;
   if (needles.kind == NEEDLES_NONE) return STATUS_OK;
   const rows = arenaAlloc(arena, <usize>needles.count * NEEDLE_ROW_SIZE, 4);
   if (rows == 0) return STATUS_OUT_OF_MEMORY;
@@ -55,8 +58,19 @@ export function compileNeedles(arena: Arena, program: usize, needles: Needles): 
     compileNeedle(programNeedle(program, i), size, isCaseSensitive, compiled, capacity);
     rowAt(needles, i).needle = <u32>compiled;
     needles.sizeMax = max(needles.sizeMax, size);
+    if (holdsReplacement(programNeedle(program, i), size)) needles.holdReplacement = 1;
   }
   return STATUS_OK;
+}
+
+function holdsReplacement(needle: usize, size: u32): bool {
+  const end = needle + size;
+  for (let ptr = needle; ptr < end; ) {
+    const decoded = decodeUtf8(ptr, end);
+    if (decodedPoint(decoded) == REPLACEMENT) return true;
+    ptr += decodedSize(decoded);
+  }
+  return false;
 }
 
 @inline

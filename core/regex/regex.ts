@@ -13,6 +13,7 @@
 
 import {
   NEEDLES_INNER,
+  NEEDLES_NONE,
   NEEDLES_PREFIX,
   PROGRAM_SPANS_LINES,
   STATE_MATCH,
@@ -456,6 +457,31 @@ function simulateCount(
     from = foundEnd;
   }
   return count;
+}
+
+/** Whether a match may hold a byte behind a newline. */
+export function regexSpansLines(ptr: usize): bool {
+  return regexAt(ptr).spansLines != 0;
+}
+
+/**
+ * Whether texts that lie back to back can be searched at once for those that may match: every match, and no empty
+ * one, holds a needle, and none of these could stand for bad bytes on both sides of a border.
+ */
+export function regexHasNeedles(ptr: usize): bool {
+  const regex = regexAt(ptr);
+  const needles = needlesOf(regex);
+  return needles.kind != NEEDLES_NONE && needles.holdReplacement == 0 && regex.emptyContexts == 0;
+}
+
+/**
+ * Start of the first needle in [from, end), which may be many texts back to back, or `end` if there is none.
+ * beginRegexText has to be called again before findRegex or countRegex.
+ */
+export function findRegexNeedle(ptr: usize, from: usize, end: usize): usize {
+  const needles = needlesOf(regexAt(ptr));
+  beginNeedles(needles, HAYSTACK_FOLDS_INTO_ASCII);
+  return findNeedles(needles, from, end);
 }
 
 /** How often the simulation took over from the DFA since the expression was compiled. */

@@ -12,6 +12,8 @@ import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 /** Flags of a text: those of a blob (shared/format.ts, BLOB_FLAG_*). */
 export const TEXT_FOLDS_TO_ASCII: u32 = 1;
 export const TEXT_NON_ASCII: u32 = 2;
+/** Of a text about which nothing is known. */
+export const TEXT_ANY: u32 = TEXT_FOLDS_TO_ASCII | TEXT_NON_ASCII;
 
 /** What prepareText answers: the text can be read as it is, as rewritten, or only by simulation. */
 export const TEXT_SOUND: u32 = 1;

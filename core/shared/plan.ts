@@ -27,6 +27,14 @@ export const NODE_PATH: u32 = 6;
 export const NODE_LANGUAGE: u32 = 7;
 /** The doc's repo is one of the ids (ascending u32) in the data. */
 export const NODE_REPOS: u32 = 8;
+/**
+ * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: one word, the
+ * index of the node that tells which grams a match must hold plus one, or 0; then its program (program.ts).
+ */
+export const NODE_REGEX: u32 = 10;
+export const NODE_PATH_REGEX: u32 = 11;
+/** Below a REGEX only, under AND and OR: a match holds the grams of the literal in the data. */
+export const NODE_GRAMS: u32 = 12;
 
 export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
 /** PATH: the literal must begin, end where the path does. */
@@ -65,9 +73,12 @@ export const BIND_BLOCKS_OFFSET: u32 = 16;
 export const BIND_DOCS_OFFSET: u32 = 24;
 export const BIND_BYTES_OFFSET: u32 = 32;
 export const BIND_UNITS_OFFSET: u32 = 40;
+export const BIND_REGEXPS_OFFSET: u32 = 48;
 
-export const UNIT_STATS_SIZE: u32 = 32;
+export const UNIT_STATS_SIZE: u32 = 40;
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;
 export const UNIT_LOADED_OFFSET: u32 = 8;
 export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
 export const UNIT_MATCHES_OFFSET: u32 = 24;
+/** Runs of the regular expression engine: one for each expression and block, or path. */
+export const UNIT_REGEXPS_OFFSET: u32 = 32;

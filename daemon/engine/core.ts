@@ -18,6 +18,7 @@ export interface CoreExports {
   headerChecksum(base: number): bigint;
   checksum(ptr: number, size: number): bigint;
   planCompile(plan: number, size: number): number;
+  testNames(program: number, size: number, rows: number, count: number, out: number): number;
   planBind(view: number, stats: number): number;
   searchUnit(unit: number, out: number, stats: number): number;
   renderDocs(

@@ -50,6 +50,7 @@ export interface UnitFinding {
   readonly loaded: number;
   readonly contentBytes: number;
   readonly matches: number;
+  readonly regexps: number;
 }
 
 export interface BindFinding {
@@ -59,6 +60,7 @@ export interface BindFinding {
   readonly candidateBlocks: number;
   readonly candidateDocs: number;
   readonly unitCount: number;
+  readonly regexps: number;
 }
 
 /** A shard whose work was lost on this thread. */

@@ -8,6 +8,7 @@ import {
   BIND_DOCS_OFFSET,
   BIND_INDEX_BYTES_OFFSET,
   BIND_LOOKUPS_OFFSET,
+  BIND_REGEXPS_OFFSET,
   BIND_UNITS_OFFSET,
   LINK_TEXTS_SIZE,
   MATCH_ROW_SIZE,
@@ -16,6 +17,7 @@ import {
   UNIT_CONTENT_BYTES_OFFSET,
   UNIT_LOADED_OFFSET,
   UNIT_MATCHES_OFFSET,
+  UNIT_REGEXPS_OFFSET,
 } from '../../core/shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../../core/shared/status.ts';
 import { statusName } from './core.ts';
@@ -29,6 +31,8 @@ export interface Binding {
   readonly candidateDocs: number;
   readonly candidateBytes: number;
   readonly unitCount: number;
+  /** Runs of regular expressions on paths. */
+  readonly regexps: number;
 }
 
 /** What one unit of work found. Rows: docId, range count, score and tier, path rank (u32 each). */
@@ -38,6 +42,8 @@ export interface UnitResult {
   readonly loaded: number;
   readonly contentBytes: number;
   readonly matches: number;
+  /** Runs of regular expressions on blocks. */
+  readonly regexps: number;
 }
 
 /** Texts that the links of all docs of a repo share, ready as JSON (core/match/file-results.ts). */
@@ -68,6 +74,12 @@ export interface RenderedDocs {
   readonly contentBytes: number;
   /** Docs whose content only rendering looked at. */
   readonly loadCount: number;
+}
+
+const encoder = new TextEncoder();
+
+function align4(address: number): number {
+  return Math.ceil(address / 4) * 4;
 }
 
 /** The plan asks for more memory than a request may use, or names what the core does not know. */
@@ -191,6 +203,7 @@ export class Searcher {
       candidateDocs: stats.getFloat64(BIND_DOCS_OFFSET, true),
       candidateBytes: stats.getFloat64(BIND_BYTES_OFFSET, true),
       unitCount: stats.getFloat64(BIND_UNITS_OFFSET, true),
+      regexps: stats.getFloat64(BIND_REGEXPS_OFFSET, true),
     };
   }
 
@@ -216,6 +229,7 @@ export class Searcher {
       loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
       contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
       matches: stats.getFloat64(UNIT_MATCHES_OFFSET, true),
+      regexps: stats.getFloat64(UNIT_REGEXPS_OFFSET, true),
     };
   }
 
@@ -275,6 +289,31 @@ export class Searcher {
       contentBytes: exports.renderedBytesRead(),
       loadCount: exports.renderedLoadCount() >>> 0,
     };
+  }
+
+  /**
+   * Which of the names a regular expression matches somewhere, an empty match included. Throws PlanError if the
+   * core refuses the program. Drops what is bound.
+   */
+  testNames(program: Uint8Array, names: readonly string[]): boolean[] {
+    this.#spaces[0] ??= new Space(this.#module, this.#options);
+    const [{ core, outputStart, outputEnd }] = this.#spaces as [Space];
+    const memory = new Uint8Array(core.memory.buffer);
+    const rowsStart = align4(outputStart + program.length);
+    const out = rowsStart + names.length * 8;
+    const rows = new Uint32Array(core.memory.buffer, rowsStart, names.length * 2);
+    let next = out + names.length;
+    for (const [index, name] of names.entries()) {
+      const { written } = encoder.encodeInto(name, memory.subarray(next, outputEnd));
+      rows.set([next, written], index * 2);
+      next += written;
+    }
+    memory.set(program, outputStart);
+    // The core's scratch memory for expressions is one for all; the plan takes its own again.
+    this.#forgetBindings();
+    const status = core.exports.testNames(outputStart, program.length, rowsStart, names.length, out);
+    if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
+    return names.map((_, index) => memory[out + index] !== 0);
   }
 
   /** Replaces the space that holds a shard, whose instance trapped, by a new one with the same shards. */

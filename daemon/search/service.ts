@@ -219,7 +219,6 @@ function writeAnswer(answer: Answer, startNs: bigint, planNs: number): Uint8Arra
     wait: Math.min(planNs, duration),
     matchTreeConstruction: outcome.bindNs,
     matchTreeSearch: outcome.searchNs,
-    regexpsConsidered: 0,
     flushReason: 'FLUSH_REASON_UNKNOWN_UNSPECIFIED',
   };
   const rest = {

@@ -22,6 +22,7 @@ export interface Counts {
   shardsSkippedFilter: number;
   ngramMatches: number;
   ngramLookups: number;
+  regexpsConsidered: number;
 }
 
 export interface Tally {
@@ -87,6 +88,7 @@ function emptyCounts(): Counts {
     shardsSkippedFilter: 0,
     ngramMatches: 0,
     ngramLookups: 0,
+    regexpsConsidered: 0,
   };
 }
 
@@ -117,6 +119,7 @@ function takeUnits(
 
 function addBinding(counts: Counts, binding: BindFinding | undefined): void {
   counts.ngramLookups += binding?.lookups ?? 0;
+  counts.regexpsConsidered += binding?.regexps ?? 0;
   counts.indexBytesLoaded += binding?.indexBytes ?? 0;
   counts.ngramMatches += binding?.candidateBlocks ?? 0;
 }
@@ -127,6 +130,7 @@ function addUnit(counts: Counts, unit: UnitFinding): void {
   counts.filesConsidered += unit.considered;
   counts.filesLoaded += unit.loaded;
   counts.contentBytesLoaded += unit.contentBytes;
+  counts.regexpsConsidered += unit.regexps;
 }
 
 /** Puts the shard into one of the four classes of API.md 7.1. */
