@@ -68,8 +68,9 @@ export class Dfa {
   clearCount: u32; // since the cache was made
   scannedSize: u32; // bytes read since the last clearing
   hasLateStarts: u32; // 1: a match may start elsewhere than at the start of the text
+  startFlag: u32; // ENTRY_START if scans are to stop at states without threads, else 0
 }
-export const DFA_SIZE: usize = 68;
+export const DFA_SIZE: usize = 72;
 if (offsetof<Dfa>() != DFA_SIZE) ERROR('Dfa: size');
 
 @unmanaged
@@ -107,8 +108,17 @@ function workOf(dfa: Dfa): Work {
   return changetype<Work>(<usize>dfa.work);
 }
 
-/** Makes a DFA for `automaton` with `cacheSize` bytes of cache; 0 if the arena is full. */
-export function makeDfa(arena: Arena, automaton: Automaton, work: usize, cacheSize: usize): usize {
+/**
+ * Makes a DFA for `automaton` with `cacheSize` bytes of cache; 0 if the arena is full. `startFlag`: ENTRY_START if
+ * scans are to hear of states that hold no thread, else 0.
+ */
+export function makeDfa(
+  arena: Arena,
+  automaton: Automaton,
+  work: usize,
+  cacheSize: usize,
+  startFlag: u32,
+): usize {
   const ptr = arenaAlloc(arena, DFA_SIZE + CONTEXT_COUNT * 4 + CLASS_MAP_SIZE + 256, 8);
   if (ptr == 0) return 0;
   const dfa = changetype<Dfa>(ptr);
@@ -127,6 +137,7 @@ export function makeDfa(arena: Arena, automaton: Automaton, work: usize, cacheSi
   dfa.tableMask = places - 1;
   dfa.cacheStart = <u32>cache;
   dfa.cacheEnd = <u32>(cache + cacheSize);
+  dfa.startFlag = startFlag;
   dfa.poorClearCount = 0;
   dfa.clearCount = 0;
   emptyCache(dfa);
@@ -369,7 +380,7 @@ function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
   if (work.count == 0 && takesNoStarts) return ENTRY_DEAD;
   const isStart = work.count == 0;
   const context = automaton.hasAsserts != 0 ? contextOf(byte) : CONTEXT_OTHER;
-  return <u32>closeRoots(dfa, context, takesNoStarts) | (isStart ? ENTRY_START : 0);
+  return <u32>closeRoots(dfa, context, takesNoStarts) | (isStart ? dfa.startFlag : 0);
 }
 
 /** The row of the state that begins with the roots in the current list; 0: hasGivenUp. */

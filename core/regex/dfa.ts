@@ -117,6 +117,13 @@ export function scanForward(
         continue;
       }
     }
+    // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at each.
+    while ((entry & ENTRY_FLAGS) == ENTRY_MATCH && ptr < stop && !isEarliest) {
+      matchEnd = ptr - 1;
+      row = entry & ~ENTRY_FLAGS;
+      entry = entryAt(row, classMap, ptr);
+      ptr += 1;
+    }
     if (entry == ENTRY_UNKNOWN) {
       noteScanned(dfa, ptr - noted);
       noted = ptr;

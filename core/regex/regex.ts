@@ -33,7 +33,7 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
-import { Dfa, makeDfa } from './dfa-cache.ts';
+import { Dfa, ENTRY_START, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReverse } from './dfa.ts';
 import { beginNeedles, compileNeedles, findNeedles, Needles, NEEDLES_SIZE } from './needles.ts';
 import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
@@ -145,8 +145,9 @@ export function compileRegexWithin(
   );
   if (work == 0) return refuse(STATUS_OUT_OF_MEMORY);
   regex.work = <u32>work;
-  regex.forwardDfa = <u32>makeDfa(arena, forward, work, forwardCacheSize);
-  regex.reverseDfa = <u32>makeDfa(arena, reverse, work, reverseCacheSize);
+  const startFlag = prefixNeedles(regex) === null ? 0 : ENTRY_START;
+  regex.forwardDfa = <u32>makeDfa(arena, forward, work, forwardCacheSize, startFlag);
+  regex.reverseDfa = <u32>makeDfa(arena, reverse, work, reverseCacheSize, 0);
   if (regex.forwardDfa == 0 || regex.reverseDfa == 0) return refuse(STATUS_OUT_OF_MEMORY);
   regex.spansLines = programFlags(program) & PROGRAM_SPANS_LINES;
   learnEmptiness(regex);

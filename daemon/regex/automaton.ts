@@ -3,8 +3,7 @@
 // assert are one, so alternatives share their ends. Choices stay apart: the order in which an engine comes
 // to them carries the preference of repeats that may be empty.
 
-import type { CodePointRange } from './tree.ts';
-import type { Assertion } from './tree.ts';
+import type { Assertion, CodePointRange } from './tree.ts';
 import { byteGraph, type ByteEdge, GRAPH_END } from './utf8.ts';
 
 /** Targets are indexes of states. */
@@ -76,14 +75,16 @@ export class AutomatonBuilder {
 
   #addForwardSet(ranges: readonly CodePointRange[], next: number): number {
     const indexes: number[] = [];
+    let root = next;
     for (const edges of byteGraph(ranges)) {
       const targets = edges.map((edge) => ({
         ...edge,
         target: edge.target === GRAPH_END ? next : indexes[edge.target]!,
       }));
-      indexes.push(this.#addBytes(targets));
+      root = this.#addBytes(targets);
+      indexes.push(root);
     }
-    return indexes.at(-1)!;
+    return root;
   }
 
   /** Backwards, a node is where one comes from its end: each edge into it becomes one out of it. */
@@ -106,7 +107,7 @@ export class AutomatonBuilder {
   #addBackwards(edges: readonly ByteEdge[]): number {
     const rows: ByteEdge[][] = [];
     for (const edge of edges.toSorted((a, b) => a.first - b.first || a.target - b.target)) {
-      const row = rows.find((row) => row.at(-1)!.last < edge.first);
+      const row = rows.find((row) => row[row.length - 1]!.last < edge.first);
       if (row === undefined) rows.push([edge]);
       else row.push(edge);
     }

@@ -49,11 +49,18 @@ export class Engine {
     return new Engine(core, textRoom);
   }
 
-  /** Compiles a program; false if it was refused. `caches`: bytes for the forward and the reverse DFA. */
-  compile(program: Uint8Array, caches?: readonly [number, number]): boolean {
+  /**
+   * Compiles a program; false if it was refused. `caches`: bytes for the forward and the reverse DFA.
+   * `arenaSize`: bytes of the arena, a sixteenth of which is scratch memory for bad bytes.
+   */
+  compile(program: Uint8Array, caches?: readonly [number, number], arenaSize?: number): boolean {
     const { exports, bytes, base } = this.core;
     bytes.set(program, base);
-    exports.beginRegexes(base + PROGRAM_ROOM, this.arenaEnd);
+    const arenaStart = base + PROGRAM_ROOM;
+    exports.beginRegexes(
+      arenaStart,
+      arenaSize === undefined ? this.arenaEnd : arenaStart + arenaSize,
+    );
     this.regex =
       caches === undefined
         ? exports.compileRegex(base, program.length)

@@ -9,24 +9,16 @@ import { Engine } from './regex-harness.ts';
 import {
   choice,
   concat,
-  literal,
   makeAutomaton,
   matchesAnywhere,
   matchesOf,
   programOf,
-  range,
   repeat,
   toJavaScript,
   type Automaton,
   type Tree,
 } from './regex-program.ts';
-
-const ATOMS: readonly Tree[] = [
-  literal('a'),
-  literal('b'),
-  literal('\n'),
-  ...[1, 2, 3, 4, 5, 6].map((assertion): Tree => ({ kind: 'assert', assert: assertion })),
-];
+import { ATOMS, treeArbitrary } from './regex-trees.ts';
 
 /** All trees of `size` nodes. */
 function treesOf(size: number): readonly Tree[] {
@@ -87,27 +79,6 @@ function compare(engine: Engine, automaton: Automaton, text: Uint8Array, name: (
   same(engine.simulate(), 'simulate');
   same(engine.test(), 'test', matchesAnywhere(automaton, text));
 }
-
-/** Whether the tree can match the empty text. */
-function isNullable(tree: Tree): boolean {
-  if (tree.kind === 'bytes') return false;
-  if (tree.kind === 'assert') return true;
-  if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
-  return tree.kind === 'concat' ? tree.children.every(isNullable) : tree.children.some(isNullable);
-}
-
-/** Trees of any shape, but for repetitions of what can be empty, which JavaScript treats in its own way. */
-const treeArbitrary = fc.letrec<{ tree: Tree }>((tie) => ({
-  tree: fc.oneof(
-    { maxDepth: 6, withCrossShrink: true },
-    fc.constantFrom(...ATOMS, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
-    fc
-      .record({ child: tie('tree'), sign: fc.constantFrom('*', '+', '?'), isLazy: fc.boolean() })
-      .map(({ child, sign, isLazy }) => (isNullable(child) ? child : repeat(child, sign, isLazy))),
-    fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((trees) => concat(...trees)),
-    fc.array(tie('tree'), { minLength: 2, maxLength: 3 }).map((trees) => choice(...trees)),
-  ),
-})).tree;
 
 const textArbitrary = fc
   .array(fc.constantFrom(...Buffer.from('aaabbc_ .\n')), { maxLength: 60 })

@@ -20,7 +20,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   core: ['core/shared', 'core/base', 'core/text', 'core/scan', 'core/shard', 'core/match'],
   'daemon/config': [],
   'daemon/telemetry': [],
-  'daemon/regex': [],
+  'daemon/regex': [BASE],
   'daemon/query': ['daemon/regex'],
   'daemon/repos': [],
   'daemon/engine': [BASE, 'daemon/telemetry'],

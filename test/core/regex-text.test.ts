@@ -1,0 +1,262 @@
+// The engine of regular expressions over texts: windows of a text, needles, bad bytes, caches that are of no use,
+// and many matches in linear time.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { NEEDLES_INNER, NEEDLES_PREFIX, PROGRAM_SPANS_LINES } from '../../core/shared/program.ts';
+import { BUILDS } from './driver.ts';
+import { decodeText } from './oracle.ts';
+import { Engine } from './regex-harness.ts';
+import {
+  choice,
+  concat,
+  encodeProgram,
+  literal,
+  makeAutomaton,
+  matchesAnywhere,
+  matchesOf,
+  programOf,
+  range,
+  readsNewlines,
+  repeat,
+  type Needles,
+  type Tree,
+} from './regex-program.ts';
+import { treeArbitrary } from './regex-trees.ts';
+
+const encoder = new TextEncoder();
+const NEWLINE = 10;
+const NOT_NEWLINE: Tree = {
+  kind: 'bytes',
+  ranges: [
+    [0, 9],
+    [11, 127],
+  ],
+};
+const CONTINUATION = range(0x80, 0xbf);
+/** Any code point but the newline. */
+const ANY_POINT = choice(
+  NOT_NEWLINE,
+  concat(range(0xc2, 0xdf), CONTINUATION),
+  concat(range(0xe0, 0xe0), range(0xa0, 0xbf), CONTINUATION),
+  concat(range(0xe1, 0xec), CONTINUATION, CONTINUATION),
+  concat(range(0xed, 0xed), range(0x80, 0x9f), CONTINUATION),
+  concat(range(0xee, 0xef), CONTINUATION, CONTINUATION),
+  concat(range(0xf0, 0xf0), range(0x90, 0xbf), CONTINUATION, CONTINUATION),
+  concat(range(0xf1, 0xf3), CONTINUATION, CONTINUATION, CONTINUATION),
+  concat(range(0xf4, 0xf4), range(0x80, 0x8f), CONTINUATION, CONTINUATION),
+);
+
+function bytesArbitrary(letters: string, maxLength: number): fc.Arbitrary<Uint8Array> {
+  return fc
+    .array(fc.constantFrom(...encoder.encode(letters)), { maxLength })
+    .map((bytes) => Uint8Array.from(bytes));
+}
+
+/** A place of the text where a line begins, or one of its ends: the first at or behind `at`. */
+function lineBorder(text: Uint8Array, at: number): number {
+  if (at === 0) return 0;
+  const newline = text.indexOf(NEWLINE, at - 1);
+  return newline < 0 ? text.length : newline + 1;
+}
+
+/** The text with U+FFFD for bad bytes, and the offset in the text of each byte of that and of its end. */
+function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
+  const sound: number[] = [];
+  const offsets: number[] = [];
+  let at = 0;
+  for (const { point, size } of decodeText(text)) {
+    const bytes = encoder.encode(String.fromCodePoint(point));
+    sound.push(...bytes);
+    offsets.push(...[...bytes].map(() => at));
+    at += size;
+  }
+  return { sound: Uint8Array.from(sound), offsets: [...offsets, at] };
+}
+
+for (const build of BUILDS) {
+  test(`regex on texts (${build})`, async (t) => {
+    const engine = await Engine.make(build);
+    const numRuns = build === 'debug' ? 400 : 4000;
+
+    await t.test('a window holds the matches that start in it', () => {
+      const text = bytesArbitrary('aaabbc_ .\n', 60);
+      const place = fc.nat(60);
+      const caches = fc.constantFrom([1 << 14, 1 << 14], [700, 500]);
+      fc.assert(
+        fc.property(treeArbitrary, text, place, place, caches, (tree, bytes, a, b, sizes) => {
+          assert.ok(engine.compile(programOf(tree), [sizes[0]!, sizes[1]!]));
+          engine.setText(bytes);
+          const spans = readsNewlines(tree);
+          const borders = [a, b].map((at) => Math.min(at, bytes.length)).sort((x, y) => x - y);
+          const from = borders[0]!;
+          const until = spans ? borders[1]! : lineBorder(bytes, borders[1]!);
+          const wanted = matchesOf(makeAutomaton(tree, false), bytes, from, until);
+          assert.deepEqual(engine.find(from, until), wanted);
+          assert.equal(engine.count(from, until), wanted.length);
+          if (spans) assert.deepEqual(engine.simulate(from, until), wanted);
+        }),
+        { numRuns },
+      );
+    });
+
+    await t.test('needles change nothing', () => {
+      const prefixes = fc.constantFrom(['ab'], ['b'], ['ab', 'ca'], ['a', 'bc', 'aab']);
+      const isInner = fc.boolean();
+      const text = bytesArbitrary('aabbc_ .\n\n', 200);
+      fc.assert(
+        fc.property(
+          treeArbitrary,
+          treeArbitrary,
+          prefixes,
+          isInner,
+          text,
+          (head, tail, literals, inner, bytes) => {
+            const middle = choice(...literals.map(literal));
+            const tree = inner ? concat(head, middle, tail) : concat(middle, tail);
+            const needles: Needles = { kind: inner ? NEEDLES_INNER : NEEDLES_PREFIX, literals };
+            assert.ok(engine.compile(programOf(tree, needles)));
+            engine.setText(bytes);
+            const wanted = matchesOf(makeAutomaton(tree, false), bytes);
+            assert.deepEqual(engine.find(), wanted);
+            assert.equal(engine.count(), wanted.length);
+            const middleLine = lineBorder(bytes, Math.min(bytes.length, 100));
+            const first = matchesOf(makeAutomaton(tree, false), bytes, 0, middleLine);
+            assert.deepEqual(engine.find(0, middleLine), first);
+            assert.equal(engine.count(0, middleLine), first.length);
+            // Another walk from the start finds the same as the first.
+            assert.deepEqual(engine.find(), wanted);
+          },
+        ),
+        { numRuns },
+      );
+    });
+
+    await t.test('needles in any case, beyond ASCII too', () => {
+      const k = choice(literal('k'), literal('K'), literal('\u212a'));
+      const tree = concat(k, repeat(ANY_POINT, '*'), literal('!'));
+      const text = encoder.encode('xk!\n\u212abc!?\nK\u00e9!!\nk\n!');
+      const wanted = matchesOf(makeAutomaton(tree, false), text);
+      assert.equal(wanted.length, 3);
+      for (const kind of [NEEDLES_PREFIX, NEEDLES_INNER]) {
+        assert.ok(engine.compile(programOf(tree, { kind, literals: ['k'], isFolded: true })));
+        engine.setText(text);
+        assert.deepEqual(engine.find(), wanted);
+        assert.equal(engine.count(), wanted.length);
+      }
+    });
+
+    await t.test(
+      'each bad byte is read as U+FFFD, whether the text can be rewritten or not',
+      () => {
+        const piece = fc.constantFrom(
+          ...['a', 'b', '\n', '\u00e9', '\u65e5', '\u{1f600}', '\ufffd'].map((s) => [
+            ...encoder.encode(s),
+          ]),
+          ...[[0x80], [0xc3], [0xe2, 0x82], [0xff], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]],
+        );
+        const texts = fc
+          .array(piece, { maxLength: 40 })
+          .map((pieces) => Uint8Array.from(pieces.flat()));
+        const trees = fc.constantFrom(
+          literal('\ufffd'),
+          literal('\u00e9'),
+          ANY_POINT,
+          concat(ANY_POINT, literal('a')),
+          repeat(ANY_POINT, '+'),
+          concat(literal('b'), repeat(ANY_POINT, '*', true), literal('\ufffd')),
+          concat({ kind: 'assert', assert: 6 }, ANY_POINT, { kind: 'assert', assert: 2 }),
+          concat(literal('a'), choice(ANY_POINT, literal('\n')), repeat(ANY_POINT, '?')),
+          repeat(ANY_POINT, '*', true),
+        );
+        let simulationCount = 0;
+        fc.assert(
+          fc.property(trees, texts, fc.boolean(), fc.nat(40), (tree, text, isRoomy, place) => {
+            const { sound, offsets } = rewrite(text);
+            const automaton = makeAutomaton(tree, false);
+            const from = Math.min(place, offsets.length - 1);
+            // A place within a code point is none where a search begins.
+            const start = offsets.indexOf(offsets[from]!);
+            const mapped = ([first, last]: [number, number]): [number, number] => [
+              offsets[first]!,
+              offsets[last]!,
+            ];
+            const wanted = matchesOf(automaton, sound, start).map(mapped);
+            assert.ok(engine.compile(programOf(tree), [4096, 2048], isRoomy ? undefined : 1 << 15));
+            const padding = isRoomy ? 0 : 2100;
+            const padded = new Uint8Array(text.length + padding).fill(0x2e);
+            padded.set(text);
+            if (padding > 0) padded.set([0xff, NEWLINE], text.length);
+            engine.setText(isRoomy ? text : padded);
+            if (isRoomy) {
+              assert.deepEqual(engine.find(offsets[start]!), wanted);
+              assert.equal(engine.count(offsets[start]!), wanted.length);
+              assert.deepEqual(engine.simulate(offsets[start]!), wanted);
+              assert.equal(engine.test(), matchesAnywhere(automaton, sound));
+            } else {
+              const whole = rewrite(padded);
+              const all = matchesOf(automaton, whole.sound).map(([first, last]) => [
+                whole.offsets[first],
+                whole.offsets[last],
+              ]);
+              assert.deepEqual(engine.find(), all);
+              assert.equal(engine.count(), all.length);
+              simulationCount += engine.simulationCount;
+            }
+          }),
+          { numRuns: numRuns / 10 },
+        );
+        assert.ok(simulationCount > 0);
+      },
+    );
+
+    await t.test('a DFA that explodes gives up, and the simulation goes on', () => {
+      const letter = range(0x61, 0x62);
+      const tree = concat(literal('a'), ...Array.from({ length: 14 }, () => letter), literal('c'));
+      let seed = 1;
+      const text = Uint8Array.from({ length: 20000 }, () => {
+        seed = (seed * 48271) % 0x7fffffff;
+        return seed % 61 === 0 ? 0x63 : 0x61 + (seed & 1);
+      });
+      assert.ok(engine.compile(programOf(tree), [1 << 14, 1 << 12]));
+      engine.setText(text);
+      const wanted = matchesOf(makeAutomaton(tree, false), text);
+      assert.ok(wanted.length > 10);
+      assert.deepEqual(engine.find(), wanted);
+      assert.equal(engine.count(), wanted.length);
+      assert.ok(engine.clearCount >= 3 && engine.simulationCount > 0);
+    });
+
+    await t.test('many matches on one long line cost what they should', () => {
+      // Quadratic work would take minutes here.
+      const size = build === 'debug' ? 100_000 : 900_000;
+      const text = new Uint8Array(size).fill(0x61);
+      for (let i = 2; i < size; i += 3) text[i] = 0x62;
+      const tree = concat(literal('a'), repeat(literal('a'), '*'), literal('b'));
+      for (const kind of [NEEDLES_PREFIX, NEEDLES_INNER]) {
+        assert.ok(engine.compile(programOf(tree, { kind, literals: ['a'] })));
+        engine.setText(text);
+        assert.equal(engine.find().length, Math.floor(size / 3));
+        assert.equal(engine.count(), Math.floor(size / 3));
+      }
+    });
+
+    await t.test('a match that spans lines is found past the window', () => {
+      const tree = concat(literal('a'), repeat(range(0, 127), '*', true), literal('z'));
+      const forward = makeAutomaton(tree, false);
+      const program = encodeProgram(forward, makeAutomaton(tree, true), PROGRAM_SPANS_LINES, {
+        kind: NEEDLES_INNER,
+        literals: ['z'],
+      });
+      assert.ok(engine.compile(program));
+      engine.setText(encoder.encode('.a.\n\n.z.\naz'));
+      assert.deepEqual(engine.find(0, 4), [[1, 7]]);
+      assert.deepEqual(engine.find(4, 9), []);
+      assert.deepEqual(engine.find(), [
+        [1, 7],
+        [9, 11],
+      ]);
+    });
+  });
+}

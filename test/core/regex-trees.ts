@@ -1,0 +1,33 @@
+// Expression trees for the tests of core/regex: the atoms of small ones, and random ones.
+
+import * as fc from 'fast-check';
+import { choice, concat, literal, range, repeat, type Tree } from './regex-program.ts';
+
+/** Two letters, the newline and all assertions. */
+export const ATOMS: readonly Tree[] = [
+  literal('a'),
+  literal('b'),
+  literal('\n'),
+  ...[1, 2, 3, 4, 5, 6].map((assertion): Tree => ({ kind: 'assert', assert: assertion })),
+];
+
+/** Whether the tree can match the empty text. */
+function isNullable(tree: Tree): boolean {
+  if (tree.kind === 'bytes') return false;
+  if (tree.kind === 'assert') return true;
+  if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
+  return tree.kind === 'concat' ? tree.children.every(isNullable) : tree.children.some(isNullable);
+}
+
+/** Trees of any shape, but for repetitions of what can be empty, which JavaScript treats in its own way. */
+export const treeArbitrary = fc.letrec<{ tree: Tree }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 6, withCrossShrink: true },
+    fc.constantFrom(...ATOMS, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
+    fc
+      .record({ child: tie('tree'), sign: fc.constantFrom('*', '+', '?'), isLazy: fc.boolean() })
+      .map(({ child, sign, isLazy }) => (isNullable(child) ? child : repeat(child, sign, isLazy))),
+    fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((trees) => concat(...trees)),
+    fc.array(tie('tree'), { minLength: 2, maxLength: 3 }).map((trees) => choice(...trees)),
+  ),
+})).tree;

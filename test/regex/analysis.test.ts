@@ -1,0 +1,179 @@
+// What is known of expressions without a text: needles and condition (in their canonical text), and what is
+// refused for its size.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { compileRegex, describeRegex, PROGRAM_COUNT_MAX } from '../../daemon/regex/compile.ts';
+import { printSimple } from '../../daemon/regex/simple-tree.ts';
+import { simplify } from '../../daemon/regex/simplify.ts';
+import { parseRegex, PATTERN_SIZE_MAX } from '../../daemon/regex/syntax.ts';
+
+const raw = String.raw;
+
+const KNOWN: readonly (readonly [pattern: string, needles: string, condition: string])[] = [
+  ['foo', 'prefix("foo")', '"foo"'],
+  ['[A-Z]+_SUSPEND', 'inner("_SUSPEND")', '"_suspend"'],
+  ['foo.*bar', 'prefix("foo")', 'and("foo", "bar")'],
+  ['(?i)copyright.*torvalds', 'prefix("copyright")/i', 'and("copyright", "torvalds")'],
+  [raw`\d{9,}`, 'none', 'ALL'],
+  [
+    'kmalloc|kfree|vmalloc',
+    'prefix("kmalloc", "kfree", "vmalloc")',
+    'or("kmalloc", "kfree", "vmalloc")',
+  ],
+  [
+    'PM_(RESUME|SUSPEND)_[A-Z]+',
+    'prefix("PM_RESUME_", "PM_SUSPEND_")',
+    'or("pm_resume_", "pm_suspend_")',
+  ],
+  [raw`\bfoo\b`, 'prefix("foo")', '"foo"'],
+  [raw`\Qa.b\E`, 'prefix("a.b")', '"a.b"'],
+  ['[AB]xy', 'prefix("Axy", "Bxy")', 'or("axy", "bxy")'],
+  ['foo[0-9]', 'prefix("foo")', '"foo"'],
+  ['fo[12]', 'prefix("fo1", "fo2")', 'or("fo1", "fo2")'],
+  ['foo(bar)?', 'prefix("foo")', '"foo"'],
+  ['foo(bar)?baz', 'prefix("foobarbaz", "foobaz")', 'or("foobarbaz", "foobaz")'],
+  ['(foo.*)?', 'prefix("foo")', '"foo"; can be empty'],
+  ['(abc){2,}', 'prefix("abcabc")', '"abcabc"'],
+  ['(foo)+bar', 'inner("foobar")', '"foobar"'],
+  ['a.c', 'none', 'ALL'],
+  ['if', 'prefix("if")', 'ALL'],
+  ['[a-z]*', 'none', 'ALL; can be empty'],
+  ['if .*set_bit', 'inner("set_bit")', 'and("if ", "set_bit")'],
+  [raw`\x{d800}`, 'none', 'NONE'],
+  [raw`a\x{d800}|foo`, 'prefix("foo")', '"foo"'],
+  ['[sK]trcmp', 'prefix("Ktrcmp", "strcmp")', 'or("ktrcmp", "strcmp")'],
+  ['\u{17f}trcmp', 'prefix("\u{17f}trcmp")', '"strcmp"'],
+  ['foo.*(bar|baz)', 'prefix("foo")', 'and("foo", or("bar", "baz"))'],
+  ['foo|bar.*', 'prefix("foo", "bar")', 'or("foo", "bar")'],
+  ['foo|.', 'none', 'ALL'],
+  [raw`foo\n`, 'prefix("foo")', '"foo"'],
+];
+
+for (const [pattern, needles, condition] of KNOWN) {
+  test(`known of ${JSON.stringify(pattern)}: ${needles}, ${condition}`, () => {
+    const description = describeRegex(compileRegex(parseRegex(pattern)));
+    assert.equal(description, `needles ${needles}; holds ${condition}`);
+  });
+}
+
+/** As above; matches may hold something behind a newline. */
+const SPANNING: readonly (readonly [pattern: string, needles: string, condition: string])[] = [
+  [raw`err(no)?\s*=\s*-E[A-Z]+;`, 'prefix("err")', '"err"'],
+  [raw`^\s*#include`, 'inner("#include")', '"#include"'],
+  [raw`struct\s+\w+_ops\s*=`, 'prefix("struct")', 'and("struct", "_ops")'],
+  [raw`foo\nbar`, 'prefix("foo")', 'and("foo", "bar")'],
+  [raw`\n\n`, 'none', 'ALL'],
+  ['(?s)if .*set_bit', 'prefix("if ")', 'and("if ", "set_bit")'],
+];
+
+for (const [pattern, needles, condition] of SPANNING) {
+  test(`known of ${JSON.stringify(pattern)}, which spans lines: ${needles}, ${condition}`, () => {
+    const description = describeRegex(compileRegex(parseRegex(pattern)));
+    assert.equal(description, `needles ${needles}; holds ${condition}; spans lines`);
+  });
+}
+
+const SIMPLE: readonly (readonly [pattern: string, tree: string])[] = [
+  ['abc|abd|aef', 'seq([61], or(seq([62], [63-64]), seq([65], [66])))'],
+  ['a|b|c', '[61-63]'],
+  ['a|bc|b', 'or([61], seq([62], or([63], seq())))'],
+  ['(a|b)|c', '[61-63]'],
+  ['a*b|a*c', 'or(seq(repeat(0,, [61]), [62]), seq(repeat(0,, [61]), [63]))'],
+  ['(a*)*', 'repeat(0,, [61])'],
+  ['(a*?)*', 'repeat(0,, lazy(0,, [61]))'],
+  ['(a{2}){2}', 'repeat(2,2, repeat(2,2, [61]))'],
+  ['a{1}b{0}', '[61]'],
+  ['(^)*a', '[61]'],
+  ['(^)+a', 'seq(lineStart, [61])'],
+  ['(?i)k', '[4b 6b 212a]'],
+  [raw`a\x{d800}|b`, '[62]'],
+  [raw`(\x{d800})?a`, '[61]'],
+  ['a|a', '[61]'],
+];
+
+for (const [pattern, tree] of SIMPLE) {
+  test(`${JSON.stringify(pattern)} is ${tree}`, () => {
+    assert.equal(printSimple(simplify(parseRegex(pattern))), tree);
+  });
+}
+
+test('sets of many ranges take few states', () => {
+  for (const [pattern, forwardMax, reverseMax] of [
+    [raw`\pL`, 350, 600],
+    [raw`\p{Greek}`, 30, 40],
+    ['.', 10, 15],
+    [raw`\w`, 3, 3],
+    ['(abc|abd|abe|xbe)', 8, 8],
+  ] as const) {
+    const { stateCount, reverseStateCount } = compileRegex(parseRegex(pattern));
+    assert.ok(stateCount <= forwardMax, `${pattern}: ${stateCount}`);
+    assert.ok(reverseStateCount <= reverseMax, `${pattern} back: ${reverseStateCount}`);
+  }
+});
+
+test('expressions that need too many states are refused where they stand', () => {
+  for (const pattern of [
+    raw`\pL{1000}`,
+    raw`(\w{10}\pL{2}){40}`,
+    '(a{500}|b{499}){2}'.repeat(11),
+  ]) {
+    assert.throws(() => compileRegex(parseRegex(pattern), { position: 7 }), {
+      name: 'QueryError',
+      reason: `regular expression: too large, limit ${PROGRAM_COUNT_MAX} states`,
+      position: 7,
+    });
+  }
+});
+
+test('the limit of states may be another', () => {
+  assert.equal(compileRegex(parseRegex('a{9}'), { stateCountMax: 10 }).stateCount, 10);
+  assert.throws(() => compileRegex(parseRegex('a{10}'), { stateCountMax: 10 }), {
+    message: /limit 10 states at position 0$/,
+  });
+});
+
+test('large expressions are refused before anything is made of them', () => {
+  const wide = Array.from({ length: 100_000 }, (_, index) => `a${index}`).join('|');
+  assert.throws(() => parseRegex(wide, { position: 3 }), {
+    message: /bytes, limit 4096 at position 3$/,
+  });
+  assert.throws(() => parseRegex('((a{1000}){1000})'), {
+    message: /more than 1000 at position 11$/,
+  });
+  assert.throws(() => parseRegex('abcd', { sizeMax: 3 }), { message: /4 bytes, limit 3/ });
+});
+
+test('patterns of the largest size, of whatever they are made, compile or are refused', () => {
+  const pieces = [
+    'a|',
+    'abc|',
+    '()*',
+    '(a|b)?',
+    '[a-f]',
+    'x.*',
+    raw`\pL|`,
+    'a(?i)*',
+    '(a*)*',
+    raw`\b`,
+  ];
+  for (const piece of [
+    ...pieces,
+    'foo.*',
+    '(foo|bar)?',
+    'a{0,4}',
+    '[^a]',
+    raw`\W`,
+    '.?',
+    '(|a)+',
+  ]) {
+    const pattern = piece.repeat(Math.floor(PATTERN_SIZE_MAX / piece.length));
+    for (const isFolded of [false, true]) {
+      try {
+        assert.ok(compileRegex(parseRegex(pattern, { isFolded })).program.length > 0);
+      } catch (error) {
+        assert.equal((error as Error).name, 'QueryError', piece);
+      }
+    }
+  }
+});
