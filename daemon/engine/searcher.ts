@@ -311,7 +311,13 @@ export class Searcher {
     memory.set(program, outputStart);
     // The core's scratch memory for expressions is one for all; the plan takes its own again.
     this.#forgetBindings();
-    const status = core.exports.testNames(outputStart, program.length, rowsStart, names.length, out);
+    const status = core.exports.testNames(
+      outputStart,
+      program.length,
+      rowsStart,
+      names.length,
+      out,
+    );
     if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
     return names.map((_, index) => memory[out + index] !== 0);
   }

@@ -1,14 +1,16 @@
 // Translates a parsed query into a plan for the core (core/shared/plan.ts). Filters over repos are decided
-// here, once: each becomes the set of repos it holds for. Regular expressions are answered as far as they
-// are a choice of literals; anything beyond is refused with its position.
+// here, once: each becomes the set of repos it holds for.
 
 import {
   NODE_AND,
   NODE_CONST,
+  NODE_GRAMS,
   NODE_LANGUAGE,
   NODE_NOT,
   NODE_OR,
   NODE_PATH,
+  NODE_PATH_REGEX,
+  NODE_REGEX,
   NODE_REPOS,
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
@@ -27,18 +29,26 @@ import {
 } from '../../core/shared/plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
-import { type LiteralAlternative, reduceToLiterals } from '../regex/literals.ts';
-import { parseRegex } from '../regex/syntax.ts';
+import type { Condition } from '../regex/condition.ts';
+import type { CompiledRegex } from '../regex/compile.ts';
+import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { QueryNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import { foldText } from '../regex/fold.ts';
+import { type Expression, readExpression } from './expressions.ts';
 
 /** A node of the plan before it is encoded. */
 export type PlanNode =
   | { readonly kind: 'const'; readonly value: boolean }
   | { readonly kind: 'and' | 'or'; readonly children: readonly PlanNode[] }
   | { readonly kind: 'not'; readonly child: PlanNode }
-  | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'path'; readonly literal: LiteralAlternative }
+  | { readonly kind: 'text'; readonly text: string; readonly letterCase?: LetterCase }
+  | {
+      readonly kind: 'path';
+      readonly literal: LiteralAlternative;
+      readonly letterCase?: LetterCase;
+    }
+  | { readonly kind: 'regex' | 'pathRegex'; readonly regex: CompiledRegex }
   | { readonly kind: 'language'; readonly name: string }
   | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> };
 
@@ -47,31 +57,39 @@ export class EntitlementError extends Error {
   readonly errorCode = 'INSUFFICIENT_PERMISSIONS';
 }
 
+/** What a plan depends on beside its query. */
+export interface PlanContext {
+  readonly repos: readonly RepoRecord[];
+  readonly isCaseSensitive: boolean;
+  /** Which of the names the program matches (engine/searcher.ts). */
+  testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
+}
+
 /**
- * The plan of a query over the given repos.
+ * The plan of a query.
  *
- * Errors: QueryError for what this version cannot answer, EntitlementError.
+ * Errors: QueryError for a pattern that is too large and for what this version cannot answer, EntitlementError.
  */
-export function planQuery(query: QueryNode, repos: readonly RepoRecord[]): PlanNode {
+export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
   switch (query.kind) {
     case 'const':
       return query;
     case 'not':
-      return not(planQuery(query.child, repos));
+      return not(planQuery(query.child, context));
     case 'and':
     case 'or':
       return list(
         query.kind,
-        query.children.map((child) => planQuery(child, repos)),
+        query.children.map((child) => planQuery(child, context)),
       );
     case 'text':
       return { kind: 'text', text: query.text };
     case 'regex':
-      return planContentRegex(query.pattern, query.position);
+      return planContentRegex(query.pattern, query.position, context);
     case 'pattern':
-      return planPattern(query.prefix, query.pattern, query.position, repos);
+      return planPattern(query.prefix, query.pattern, query.position, context);
     case 'value':
-      return planValue(query, repos);
+      return planValue(query, context.repos);
   }
 }
 
@@ -100,53 +118,62 @@ function list(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
 /** Whether a doc that the plan holds for may have ranges by it. */
 function hasRanges(plan: PlanNode): boolean {
   if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(hasRanges);
-  return plan.kind === 'text' || plan.kind === 'path';
+  return ['text', 'path', 'regex', 'pathRegex'].includes(plan.kind);
 }
 
-function planContentRegex(pattern: string, position: number): PlanNode {
-  const choice = reduceToLiterals(parseRegex(pattern, { position }), 'content');
-  const texts = choice?.alternatives ?? [];
-  const isPlain = texts.every(({ anchoredStart, anchoredEnd }) => !anchoredStart && !anchoredEnd);
-  // Where one literal begins another, which of them matches would depend on their order.
-  const isPrefixFree = texts.every(({ text }, i) =>
-    texts.every((other, j) => i === j || !other.text.startsWith(text)),
-  );
-  if (choice === undefined || choice.letterCase === 'folded' || !isPlain || !isPrefixFree) {
-    throw unsupportedRegex(position);
-  }
+function planContentRegex(pattern: string, position: number, context: PlanContext): PlanNode {
+  const isFolded = !context.isCaseSensitive;
+  const expression = readExpression(pattern, { position, isFolded, subject: 'content' });
+  if (expression.kind === 'program') return regexNode('regex', expression.regex);
+  const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
-    texts.map(({ text }) => ({ kind: 'text', text })),
+    alternatives.map(({ text }) => ({ kind: 'text', text, letterCase })),
   );
 }
 
-function unsupportedRegex(position: number): QueryError {
-  const reason =
-    'this version answers only regular expressions that are literals or a choice of literals; ' +
-    'to search a character such as the dot for itself, put a backslash before it';
-  return new QueryError(reason, position);
+function regexNode(kind: 'regex' | 'pathRegex', regex: CompiledRegex): PlanNode {
+  const isImpossible =
+    regex.condition.kind === 'none' && !(kind === 'pathRegex' && regex.canBeEmpty);
+  return isImpossible ? { kind: 'const', value: false } : { kind, regex };
 }
 
 function planPattern(
   prefix: 'repo' | 'file' | 'sym',
   pattern: string,
   position: number,
-  repos: readonly RepoRecord[],
+  context: PlanContext,
 ): PlanNode {
+  // Case never counts less for repos.
+  const isFolded = prefix !== 'repo' && !context.isCaseSensitive;
+  const expression = readExpression(pattern, { position, isFolded, subject: 'name' });
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
-  const choice = reduceToLiterals(parseRegex(pattern, { position }), 'name');
-  if (choice === undefined || choice.letterCase === 'folded') throw unsupportedRegex(position);
-  if (prefix === 'file') {
-    return list(
-      'or',
-      choice.alternatives.map((literal) => planPath(literal)),
-    );
-  }
-  return reposNode(repos, ({ name }) => choice.alternatives.some((one) => standsIn(one, name)));
+  if (prefix === 'repo') return planRepoPattern(expression, context);
+  if (expression.kind === 'program') return regexNode('pathRegex', expression.regex);
+  const { alternatives, letterCase } = expression.choice;
+  return list(
+    'or',
+    alternatives.map((literal) => planPath(literal, letterCase)),
+  );
 }
 
-function planPath(literal: LiteralAlternative): PlanNode {
-  if (literal.text !== '') return { kind: 'path', literal };
+function planRepoPattern(expression: Expression, { repos, testNames }: PlanContext): PlanNode {
+  const names = repos.map(({ name }) => name);
+  const matches =
+    expression.kind === 'program'
+      ? testNames(expression.regex.program, names)
+      : names.map((name) => standsInName(expression.choice, name));
+  const kept = new Set(repos.filter((_, index) => matches[index]));
+  return reposNode(repos, (repo) => kept.has(repo));
+}
+
+function standsInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {
+  const compared = letterCase === 'folded' ? foldText(name) : name;
+  return alternatives.some((one) => standsIn(one, compared));
+}
+
+function planPath(literal: LiteralAlternative, letterCase: LetterCase): PlanNode {
+  if (literal.text !== '') return { kind: 'path', literal, letterCase };
   // Only a path of no characters begins where it ends.
   return { kind: 'const', value: !(literal.anchoredStart && literal.anchoredEnd) };
 }
@@ -258,12 +285,17 @@ class PlanEncoder {
         return this.#node(plan.kind === 'and' ? NODE_AND : NODE_OR, 0, first, indexes.length);
       }
       case 'text':
-        return this.#leaf(NODE_TEXT, this.#caseFlag, Buffer.from(plan.text));
+        return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
+      case 'regex':
+        return this.#expression(NODE_REGEX, plan.regex, this.#condition(plan.regex.condition));
+      case 'pathRegex':
+        return this.#expression(NODE_PATH_REGEX, plan.regex, 0);
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
         const end = anchoredEnd ? PLAN_FLAG_AT_END : 0;
-        return this.#leaf(NODE_PATH, this.#caseFlag | start | end, Buffer.from(text));
+        const flags = this.#flagOf(plan.letterCase) | start | end;
+        return this.#leaf(NODE_PATH, flags, Buffer.from(text));
       }
       case 'language':
         return this.#leaf(NODE_LANGUAGE, 0, Buffer.from(plan.name));
@@ -271,6 +303,39 @@ class PlanEncoder {
         const ids = Uint32Array.from(plan.ids).sort();
         return this.#leaf(NODE_REPOS, 0, Buffer.from(ids.buffer));
       }
+    }
+  }
+
+  /** `undefined`: as the request says. Of a literal without letters either would do. */
+  #flagOf(letterCase: LetterCase | undefined): number {
+    if (letterCase === undefined) return this.#caseFlag;
+    return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+  }
+
+  #expression(kind: number, { program }: CompiledRegex, condition: number): number {
+    const data = Buffer.alloc(4 + program.length);
+    data.writeUInt32LE(condition, 0);
+    data.set(program, 4);
+    return this.#leaf(kind, 0, data);
+  }
+
+  /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */
+  #condition(condition: Condition): number {
+    switch (condition.kind) {
+      case 'all':
+        return 0;
+      case 'literal':
+        return this.#leaf(NODE_GRAMS, 0, Buffer.from(condition.text)) + 1;
+      case 'and':
+      case 'or': {
+        const indexes = condition.children.map((child) => this.#condition(child) - 1);
+        const first = this.#children.length;
+        this.#children.push(...indexes);
+        const kind = condition.kind === 'and' ? NODE_AND : NODE_OR;
+        return this.#node(kind, 0, first, indexes.length) + 1;
+      }
+      case 'none':
+        throw new Error('a condition that never holds has no plan');
     }
   }
 

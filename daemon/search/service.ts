@@ -61,7 +61,11 @@ export async function search(
   const snapshot = parts.snapshots.acquire();
   try {
     const query = parseQuery(request.query, { isRegexEnabled: request.isRegexEnabled });
-    const plan = planQuery(query, snapshot.repos);
+    const plan = planQuery(query, {
+      repos: snapshot.repos,
+      isCaseSensitive: request.isCaseSensitivityEnabled,
+      testNames: (program, names) => parts.searcher.testNames(program, names),
+    });
     const scope = scopeOf(snapshot, (repoId) => decideForRepo(plan, repoId) !== false);
     const encoded = encodePlan(plan, request.isCaseSensitivityEnabled);
     const outcome = await runPlan(parts, request, environment, scope, encoded);

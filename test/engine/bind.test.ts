@@ -11,7 +11,14 @@ import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.t
 const REPO = repoRecord(1, 'host/repo');
 
 function planOf(query: string): Uint8Array {
-  return encodePlan(planQuery(parseQuery(query, { isRegexEnabled: false }), [REPO]), false);
+  return encodePlan(
+    planQuery(parseQuery(query, { isRegexEnabled: false }), {
+      repos: [REPO],
+      isCaseSensitive: false,
+      testNames: () => [],
+    }),
+    false,
+  );
 }
 
 void test('a shard is bound in the same way whatever was bound before', async () => {
