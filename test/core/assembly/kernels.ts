@@ -25,9 +25,19 @@ export {
   needleSizeMax,
 } from '../../../core/scan/literal';
 export {
+  compileLiteralSet,
+  findInSet,
+  foundSetEnd,
+  foundSetIndex,
+  literalSetSizeMax,
+} from '../../../core/scan/literal-set';
+export {
   countByteScalar,
   countCodePointsScalar,
   countNeedleScalar,
   findByteScalar,
+  findInSetScalar,
   findLastByteScalar,
+  foundSetEndScalar,
+  foundSetIndexScalar,
 } from '../../../core/scan/scalar';
