@@ -8,6 +8,7 @@
 //     start of a match are allowed to be any.
 //   - A code point that others equal allows the bytes of all of them, at every place where it can lie if
 //     those before it differ in size; U+FFFD also allows each byte above 0x7F.
+// A candidate literal must also pass its probe: eight bytes from `probeOffset` on, some of them ORed.
 // So nothing that matches is missed. What looks through a haystack with it: literal-set.ts.
 // Source: Hyperscan's Teddy (Wang et al., NSDI 2019).
 
@@ -27,13 +28,11 @@ const OFFSETS_MAX: u32 = 32;
 const HEAD_SIZE: usize = 48;
 const TABLES_SIZE: usize = 192;
 const FOLD_SIZE_MAX: u32 = 4;
-
-/** Bytes of a fingerprint, a multiple of 16. */
-export const FINGERPRINT_SIZE: usize = HEAD_SIZE + TABLES_SIZE + <usize>FINGERPRINT_LITERALS_MAX;
+const PROBE_BYTES: u32 = 8;
 
 /**
  * Head of a fingerprint. Behind it the tables: for each half of the buckets, for each byte, the last one
- * last, v128 of low nibbles, v128 of high ones. Behind them the literals, u8 each, bucket by bucket,
+ * last, v128 of low nibbles, v128 of high ones. Behind them a Candidate for each literal, bucket by bucket,
  * ascending within each.
  */
 @unmanaged
@@ -41,6 +40,7 @@ export class Fingerprint {
   endOffset: u32; // bytes from the start of a match to the last byte of the fingerprint
   bucketCount: u32; // 8 or 16
   sizeMin: u32; // bytes of the shortest match, at least 1
+  probeOffset: u32; // bytes from the start of a match to those that the probes compare
   bucketStart0: u8; // where each bucket's literals start, and behind the last where they end: 17 u8
 }
 
@@ -48,6 +48,20 @@ const BUCKET_STARTS_OFFSET: usize = offsetof<Fingerprint>('bucketStart0');
 
 if (BUCKET_STARTS_OFFSET + 17 > HEAD_SIZE) ERROR('Fingerprint: size');
 if (FOLD_CLASS_MAX != FOLD_SIZE_MAX) ERROR('Fingerprint: variants');
+
+/** Bytes of a Candidate. */
+export const CANDIDATE_SIZE: usize = 24;
+
+/** A literal of a bucket: it can be at a place only if the 8 bytes there, after OR with probeOr, are probe. */
+@unmanaged
+export class Candidate {
+  probe: u64;
+  probeOr: u64;
+  index: u32; // of the literal in its set
+  reserved: u32; // zero
+}
+
+if (offsetof<Candidate>() != CANDIDATE_SIZE) ERROR('Candidate: size');
 
 /** What a byte may be: a bit for each low nibble, above them one for each high nibble. */
 type NibbleSets = u32;
@@ -59,6 +73,7 @@ const NOT_ASCII: NibbleSets = 0xff00ffff;
 const allowed = memory.data(8192, 16); // NibbleSets by literal, by offset into its match
 const buckets = memory.data(192, 16); // NibbleSets by bucket, by byte
 const bucketOf = memory.data(64, 16); // u8 by literal
+const sizes = memory.data(256, 16); // u32 by literal: bytes of its shortest match
 const variants = memory.data(16, 16);
 const encoded = memory.data(8, 8);
 
@@ -71,16 +86,16 @@ export function fingerprintTables(print: Fingerprint, half: usize): usize {
   return changetype<usize>(print) + HEAD_SIZE + half * (TABLES_SIZE >> 1);
 }
 
-/** Where the literals of `bucket` start among those of fingerprintLiterals; they end where the next start. */
-@inline
-export function bucketStart(print: Fingerprint, bucket: usize): usize {
-  return <usize>load<u8>(changetype<usize>(print) + bucket, BUCKET_STARTS_OFFSET);
+/** Bytes of the fingerprint of `count` literals, a multiple of 16. */
+export function fingerprintSize(count: u32): usize {
+  return HEAD_SIZE + TABLES_SIZE + ((<usize>count * CANDIDATE_SIZE + 15) & ~15);
 }
 
-/** Address of the u8 numbers of the literals, bucket by bucket. */
+/** Address of the first Candidate of `bucket`; behind the last one is the first of the next bucket. */
 @inline
-export function fingerprintLiterals(print: Fingerprint): usize {
-  return changetype<usize>(print) + HEAD_SIZE + TABLES_SIZE;
+export function fingerprintCandidates(print: Fingerprint, bucket: usize): usize {
+  const before = <usize>load<u8>(changetype<usize>(print) + bucket, BUCKET_STARTS_OFFSET);
+  return changetype<usize>(print) + HEAD_SIZE + TABLES_SIZE + before * CANDIDATE_SIZE;
 }
 
 /** Forgets the literals of the fingerprint compiled before. */
@@ -125,6 +140,7 @@ export function fingerprintAdd(
     matchSize += shortest;
     ptr += decodedSize(result);
   }
+  store<u32>(sizes + (<usize>index << 2), matchSize);
   return matchSize;
 }
 
@@ -174,9 +190,10 @@ function allowByte(row: usize, offsets: u64, sets: NibbleSets): void {
  * @param sizeMin  bytes of the shortest match of any of them
  */
 export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): void {
-  memory.fill(changetype<usize>(print), 0, FINGERPRINT_SIZE);
+  memory.fill(changetype<usize>(print), 0, fingerprintSize(count));
   print.sizeMin = sizeMin;
   print.endOffset = rarestEnd(count, sizeMin);
+  print.probeOffset = print.endOffset < PROBE_BYTES ? 0 : print.endOffset - PROBE_BYTES + 1;
   print.bucketCount = count <= BUCKETS_PER_HALF ? BUCKETS_PER_HALF : BUCKETS_MAX;
   memory.fill(buckets, 0, BUCKETS_MAX * BYTE_COUNT * 4);
   for (let index: u32 = 0; index < count; index++) {
@@ -188,7 +205,7 @@ export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): vo
     }
   }
   for (let bucket: u32 = 0; bucket < print.bucketCount; bucket++) writeTables(print, bucket);
-  writeLiterals(print, count);
+  writeCandidates(print, count);
 }
 
 /** What literal `index` allows for `byte` (the last one last) of a fingerprint that ends at `endOffset`. */
@@ -270,15 +287,39 @@ function writeTables(print: Fingerprint, bucket: u32): void {
 }
 
 /** Lists the literals of each bucket. */
-function writeLiterals(print: Fingerprint, count: u32): void {
-  const literals = fingerprintLiterals(print);
-  let next: usize = 0;
+function writeCandidates(print: Fingerprint, count: u32): void {
+  const first = fingerprintCandidates(print, 0);
+  let next: u32 = 0;
   for (let bucket: u32 = 0; bucket < BUCKETS_MAX; bucket++) {
     for (let index: u32 = 0; index < count; index++) {
       if (<u32>load<u8>(bucketOf + <usize>index) != bucket) continue;
-      store<u8>(literals + next, index);
+      const candidate = first + <usize>next * CANDIDATE_SIZE;
+      writeCandidate(changetype<Candidate>(candidate), index, print.probeOffset);
       next++;
     }
     store<u8>(changetype<usize>(print) + <usize>bucket, next, BUCKET_STARTS_OFFSET + 1);
   }
+}
+
+function writeCandidate(candidate: Candidate, index: u32, probeOffset: u32): void {
+  const sizeMin = load<u32>(sizes + (<usize>index << 2));
+  candidate.index = index;
+  for (let byte: u32 = 0; byte < PROBE_BYTES; byte++) {
+    const offset = probeOffset + byte;
+    const isKnown = offset < min(sizeMin, OFFSETS_MAX);
+    const sets = isKnown ? load<u32>(allowedAt(index, offset)) : ANY_BYTE;
+    const orMask = probeOrOf(sets);
+    const value = orMask | (ctz(sets >> 16) << 4) | ctz(sets & 0xffff);
+    candidate.probe |= <u64>(value & 0xff) << <u64>(byte * 8);
+    candidate.probeOr |= <u64>orMask << <u64>(byte * 8);
+  }
+}
+
+/** What all bytes of `sets` must be ORed with to be equal, if that is 0 or the bit of case; else 0xFF. */
+function probeOrOf(sets: NibbleSets): u32 {
+  const highs = sets >> 16;
+  const high = <u32>1 << ctz(highs);
+  if (popcnt(sets & 0xffff) != 1) return 0xff;
+  if (highs == high) return 0;
+  return (ctz(high) & 2) == 0 && highs == (high | (high << 2)) ? 0x20 : 0xff;
 }
