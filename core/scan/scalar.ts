@@ -110,3 +110,15 @@ export function foundSetEndScalar(): usize {
 export function foundSetIndexScalar(): u32 {
   return setIndex;
 }
+
+/** As findClassRun, of a class that is given as a set and of runs of `runSizeMin` bytes. */
+export function findClassRunScalar(set: usize, runSizeMin: u32, start: usize, end: usize): usize {
+  let size: u32 = 0;
+  for (let ptr = start; ptr < end; ptr++) {
+    const byte = <u32>load<u8>(ptr);
+    const isMember = (((<u32>load<u8>(set + <usize>(byte >> 3))) >> (byte & 7)) & 1) != 0;
+    size = isMember ? size + 1 : 0;
+    if (size == runSizeMin) return ptr + 1 - <usize>size;
+  }
+  return end;
+}

@@ -24,6 +24,7 @@ export {
   foundEnd,
   needleSizeMax,
 } from '../../../core/scan/literal';
+export { CLASS_RUN_SIZE, compileClassRun, findClassRun } from '../../../core/scan/class-run';
 export {
   compileLiteralSet,
   findInSet,
@@ -36,6 +37,7 @@ export {
   countCodePointsScalar,
   countNeedleScalar,
   findByteScalar,
+  findClassRunScalar,
   findInSetScalar,
   findLastByteScalar,
   foundSetEndScalar,
