@@ -182,8 +182,10 @@ function outsideOf(bytes: v128, table: v128, other: v128, isRange: bool): v128 {
 /** `lanes`, or the lane before each. */
 @inline
 function orBefore(before: v128, lanes: v128): v128 {
-  const shifted = i8x16.shuffle(before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
-  return v128.or(lanes, shifted);
+  return v128.or(
+    lanes,
+    i8x16.shuffle(before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30),
+  );
 }
 
 /** True if the answer is no for all four vectors of bytes outside. `question` is a constant at each call. */
@@ -215,9 +217,17 @@ function yesMask(outside: v128, question: u32): u64 {
 
 /**
  * True if a run of n bytes is around one of the bytes in `mask`: four times 16 bits, for the bytes from `ptr`
- * on with `stride` between vectors. Those before `from` are none; runStart and runEnd say what was found last.
+ * on with `stride` between vectors. No run begins before `from`. runStart and runEnd are those of the run
+ * measured last.
  */
-function measureMask(plan: ClassRun, mask: u64, ptr: usize, stride: usize, from: usize, end: usize): bool {
+function measureMask(
+  plan: ClassRun,
+  mask: u64,
+  ptr: usize,
+  stride: usize,
+  from: usize,
+  end: usize,
+): bool {
   let next = from;
   while (mask != 0) {
     const lane = <usize>ctz(mask);

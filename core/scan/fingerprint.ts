@@ -52,7 +52,7 @@ if (FOLD_CLASS_MAX != FOLD_SIZE_MAX) ERROR('Fingerprint: variants');
 /** Bytes of a Candidate. */
 export const CANDIDATE_SIZE: usize = 24;
 
-/** A literal of a bucket: it can be at a place only if the 8 bytes there, after OR with probeOr, are probe. */
+/** A literal of a bucket. It can be at a place only if the 8 bytes there, ORed with probeOr, are probe. */
 @unmanaged
 export class Candidate {
   probe: u64;
