@@ -10,13 +10,21 @@ export interface Corpus {
   readonly starts: readonly number[];
 }
 
-/** Reads at most `bytesMax` bytes of text files below `folder`, in path order. */
-export function readCorpus(folder: string, bytesMax = Infinity): Corpus {
+/**
+ * Reads text files below `folder` in path order until they are `bytesMax` bytes or more; with `endings` only
+ * files whose name has one of them.
+ */
+export function readCorpus(
+  folder: string,
+  bytesMax = Infinity,
+  endings: readonly string[] = [''],
+): Corpus {
   const parts: Buffer[] = [];
   const starts: number[] = [];
   let size = 0;
   for (const file of listFiles(folder)) {
     if (size >= bytesMax) break;
+    if (!endings.some((ending) => file.endsWith(ending))) continue;
     const content = readFileSync(file);
     if (content.includes(0)) continue;
     starts.push(size);

@@ -108,6 +108,12 @@ function matchesAt(chunks: usize, chunksEnd: usize, ptr: usize): bool {
   return false;
 }
 
+/** True if the string is at `ptr`. Safety: it fits before the haystack's end. */
+export function matchesBytes(plan: BytePlan, ptr: usize): bool {
+  const chunks = changetype<usize>(plan) + HEAD_SIZE;
+  return matchesAt(chunks, changetype<usize>(plan) + bytePlanSize(<usize>plan.size), ptr);
+}
+
 /** Lanes of the 16 starts at which both bytes stand. `isFolding` is a constant at each call. */
 @inline
 function pairHits(

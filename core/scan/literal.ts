@@ -12,12 +12,20 @@
 
 import { foldCodePoint, isFoldable } from '../text/fold';
 import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
-import { BytePlan, bytePlanSize, compileBytePlan, countBytes, findBytes } from './byte-plan';
+import {
+  BytePlan,
+  bytePlanSize,
+  compileBytePlan,
+  countBytes,
+  findBytes,
+  matchesBytes,
+} from './byte-plan';
 import {
   PointPlan,
   compilePointPlan,
   findPoints,
   foundPointsEnd,
+  matchPoints,
   pointPlanSizeMax,
 } from './point-plan';
 
@@ -155,6 +163,17 @@ export function findNeedle(needle: usize, start: usize, end: usize, flags: u32):
   const found = findBytes(bytePlanOf(needle), start, end);
   matchEnd = found + <usize>changetype<Needle>(needle).size;
   return found;
+}
+
+/**
+ * End of the match that starts at `ptr`, a code point border, and lies before `end`; 0 if there is none.
+ * Other parameters as for findNeedle.
+ */
+export function matchNeedle(needle: usize, ptr: usize, end: usize, flags: u32): usize {
+  const points = pointPlanFor(needle, flags);
+  if (points != 0) return matchPoints(changetype<PointPlan>(points), ptr, end);
+  const size = <usize>changetype<Needle>(needle).size;
+  return end - ptr >= size && matchesBytes(bytePlanOf(needle), ptr) ? ptr + size : 0;
 }
 
 /** End of the match that findNeedle found last; means nothing if it found none. */

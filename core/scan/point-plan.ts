@@ -288,8 +288,8 @@ function stepBack(start: usize, ptr: usize, count: u32): usize {
   return ptr;
 }
 
-/** End of the match that starts at `ptr`; 0 if none does. */
-function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
+/** End of the match that starts at `ptr`, a code point border; 0 if none does. */
+export function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
   const isFolding = plan.isFolding != 0;
   let wanted = pointsOf(plan);
   const wantedEnd = wanted + (<usize>plan.pointCount << 2);

@@ -1,8 +1,12 @@
 // The scalar twins of the SIMD scanners: the same contracts, one byte at a time, too short to doubt.
 // Tests run both over the same cases; nothing else uses them.
 
-import { decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
+import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { foldCodePoint } from '../text/fold';
+import { decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
+
+let setEnd: usize = 0;
+let setIndex: u32 = 0;
 
 /** As countByte. */
 export function countByteScalar(start: usize, end: usize, byte: u8): u32 {
@@ -75,4 +79,46 @@ export function countNeedleScalar(
     ptr = matchEnd != 0 ? matchEnd : ptr + decodedSize(decodeUtf8(ptr, end));
   }
   return count;
+}
+
+/** As findInSet, of literals that are given as rows and bytes. */
+export function findInSetScalar(
+  rows: usize,
+  count: u32,
+  bytes: usize,
+  start: usize,
+  end: usize,
+  isFolding: bool,
+): usize {
+  for (let ptr = start; ptr < end; ptr += decodedSize(decodeUtf8(ptr, end))) {
+    for (setIndex = 0; setIndex < count; setIndex++) {
+      const row = rows + <usize>(setIndex * NEEDLE_ROW_SIZE);
+      const needle = bytes + <usize>load<u32>(row);
+      setEnd = matchScalar(needle, needle + <usize>load<u32>(row, 4), ptr, end, isFolding);
+      if (setEnd != 0) return ptr;
+    }
+  }
+  return end;
+}
+
+/** As foundSetEnd, of findInSetScalar. */
+export function foundSetEndScalar(): usize {
+  return setEnd;
+}
+
+/** As foundSetIndex, of findInSetScalar. */
+export function foundSetIndexScalar(): u32 {
+  return setIndex;
+}
+
+/** As findClassRun, of a class that is given as a set and of runs of `runSizeMin` bytes. */
+export function findClassRunScalar(set: usize, runSizeMin: u32, start: usize, end: usize): usize {
+  let size: u32 = 0;
+  for (let ptr = start; ptr < end; ptr++) {
+    const byte = <u32>load<u8>(ptr);
+    const isMember = (((<u32>load<u8>(set + <usize>(byte >> 3))) >> (byte & 7)) & 1) != 0;
+    size = isMember ? size + 1 : 0;
+    if (size == runSizeMin) return ptr + 1 - <usize>size;
+  }
+  return end;
 }

@@ -24,10 +24,22 @@ export {
   foundEnd,
   needleSizeMax,
 } from '../../../core/scan/literal';
+export { CLASS_RUN_SIZE, compileClassRun, findClassRun } from '../../../core/scan/class-run';
+export {
+  compileLiteralSet,
+  findInSet,
+  foundSetEnd,
+  foundSetIndex,
+  literalSetSizeMax,
+} from '../../../core/scan/literal-set';
 export {
   countByteScalar,
   countCodePointsScalar,
   countNeedleScalar,
   findByteScalar,
+  findClassRunScalar,
+  findInSetScalar,
   findLastByteScalar,
+  foundSetEndScalar,
+  foundSetIndexScalar,
 } from '../../../core/scan/scalar';

@@ -1,0 +1,101 @@
+// Deterministic automata for the expressions of experiment X4: sequences of byte sets, of which one may
+// repeat, built by the subset construction and not minimised. A newline leads back to the start. Nothing
+// here is used by the product.
+
+/** A set of bytes that is read once, or once and more. */
+export interface Step {
+  readonly isMember: (byte: number) => boolean;
+  readonly isRepeated: boolean;
+}
+
+/** States are numbered so that those from `acceptFrom` on are accepting; `next` has 256 for each. */
+export interface Automaton {
+  readonly stateCount: number;
+  readonly first: number;
+  readonly acceptFrom: number;
+  readonly next: Uint16Array;
+}
+
+const NEWLINE = 10;
+
+/** Finds any of the sequences anywhere in a line. */
+export function buildAutomaton(sequences: readonly (readonly Step[])[]): Automaton {
+  const known = new Map<string, number>();
+  const places: string[][] = [];
+  const rows: number[][] = [];
+  const idOf = (set: ReadonlySet<string>): number => {
+    const key = [...set].toSorted().join(' ');
+    const id = known.get(key) ?? known.size;
+    if (id === known.size) {
+      known.set(key, id);
+      places.push([...set]);
+    }
+    return id;
+  };
+  idOf(new Set());
+  for (let id = 0; id < places.length; id++) {
+    const row: number[] = [];
+    for (let byte = 0; byte < 256; byte++) {
+      row.push(idOf(byte === NEWLINE ? new Set() : placesAfter(sequences, places[id] ?? [], byte)));
+    }
+    rows.push(row);
+  }
+  const accepts = places.map((list) => list.some((place) => isLast(sequences, place)));
+  return renumber(rows, accepts);
+}
+
+/** A place `sequence,step` is a step that was read last. */
+function parsePlace(place: string): [sequence: number, step: number] {
+  const [sequence = 0, step = 0] = place.split(',').map(Number);
+  return [sequence, step];
+}
+
+function isLast(sequences: readonly (readonly Step[])[], place: string): boolean {
+  const [sequence, step] = parsePlace(place);
+  return step === (sequences[sequence]?.length ?? 0) - 1;
+}
+
+function placesAfter(
+  sequences: readonly (readonly Step[])[],
+  places: readonly string[],
+  byte: number,
+): Set<string> {
+  const after = new Set<string>();
+  const read = (sequence: number, step: number): void => {
+    if (sequences[sequence]?.[step]?.isMember(byte) === true) after.add(`${sequence},${step}`);
+  };
+  for (const sequence of sequences.keys()) read(sequence, 0);
+  for (const place of places) {
+    const [sequence, step] = parsePlace(place);
+    if (sequences[sequence]?.[step]?.isRepeated === true) read(sequence, step);
+    read(sequence, step + 1);
+  }
+  return after;
+}
+
+function renumber(rows: readonly number[][], accepts: readonly boolean[]): Automaton {
+  const order = [...rows.keys()].toSorted(
+    (a, b) => Number(accepts[a]) - Number(accepts[b]) || a - b,
+  );
+  const newIds = new Map(order.map((id, index) => [id, index]));
+  const next = order.flatMap((id) => (rows[id] ?? []).map((target) => newIds.get(target) ?? 0));
+  return {
+    stateCount: rows.length,
+    first: newIds.get(0) ?? 0,
+    acceptFrom: accepts.filter((isAccepting) => !isAccepting).length,
+    next: Uint16Array.from(next),
+  };
+}
+
+/** The class of each byte, such that bytes of one class lead to the same states, and their count. */
+export function byteClasses(automaton: Automaton): { classOf: Uint8Array; count: number } {
+  const known = new Map<string, number>();
+  const classOf = new Uint8Array(256);
+  for (let byte = 0; byte < 256; byte++) {
+    const column = automaton.next.filter((_, index) => (index & 255) === byte).join(' ');
+    const id = known.get(column) ?? known.size;
+    known.set(column, id);
+    classOf[byte] = id;
+  }
+  return { classOf, count: known.size };
+}
