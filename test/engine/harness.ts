@@ -14,7 +14,8 @@ import { Searcher } from '../../daemon/engine/searcher.ts';
 import type { SpaceOptions } from '../../daemon/engine/space.ts';
 import { buildRepo } from '../../daemon/ingest/build.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import { search, type SearchRequest } from '../../daemon/search/service.ts';
+import type { SearchRequest } from '../../daemon/search/prepare.ts';
+import { search } from '../../daemon/search/service.ts';
 import { type LiveShard, SnapshotKeeper } from '../../daemon/search/snapshot.ts';
 import { writeShard } from '../../daemon/shards/writer.ts';
 
