@@ -110,7 +110,7 @@ export class SearchPool {
     if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
     else this.#start(entry);
     this.#options.onDeath?.(failure);
-    for (const { settle } of lost) settle(undefined);
+    for (const waiting of lost) waiting.settle(undefined);
   }
 
   /** The live shards from now on. Searches under way on a thread end before it looks at them. */
@@ -163,6 +163,6 @@ export class SearchPool {
     this.#isClosed = true;
     for (const { worker } of this.#workers) await worker?.terminate();
     for (const { pending } of this.#workers)
-      for (const { settle } of pending.values()) settle(undefined);
+      for (const waiting of pending.values()) waiting.settle(undefined);
   }
 }

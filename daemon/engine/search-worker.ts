@@ -20,8 +20,10 @@ import { messageOf } from '../telemetry/caught.ts';
 const TURN_NS = 20_000_000n;
 /** Guess: how long messages, such as docs to render, wait at most while one search has its turn. */
 const SLICE_NS = 5_000_000n;
-/** A search that wants its findings soon gets the first at once, then others in this interval. */
+/** A search that wants its findings soon gets the first matches at once, then others in this interval. */
 const PROGRESS_NS = 10_000_000n;
+/** And what was searched without a match in this one. */
+const STATISTICS_NS = 500_000_000n;
 
 interface RunningSearch {
   readonly id: number;
@@ -29,8 +31,9 @@ interface RunningSearch {
   readonly isProgressive: boolean;
   /** Time used of the current turn. */
   turnNs: bigint;
-  /** When findings were told last; undefined: never. */
-  toldNs: bigint | undefined;
+  /** When findings were told last; at first: when the search began. */
+  toldNs: bigint;
+  hasToldMatches: boolean;
 }
 
 const { module, options: spaceOptions, shards }: SearchWorkerData = workerData;
@@ -59,7 +62,8 @@ function begin(message: SearchMessage): void {
   const control = new SearchControl(message.unitMaxes, message.control);
   const drain = new Drain(searcher, message.plan, message.shardIds, message.limit, control);
   const { id, isProgressive } = message;
-  running.push({ id, drain, isProgressive, turnNs: 0n, toldNs: undefined });
+  const toldNs = process.hrtime.bigint();
+  running.push({ id, drain, isProgressive, turnNs: 0n, toldNs, hasToldMatches: false });
   if (running.length === 1) setImmediate(runSlice);
 }
 
@@ -94,12 +98,15 @@ function workUntilSliceEnds(search: RunningSearch): boolean {
   return isLeft;
 }
 
-/** Tells the findings if there are matches that nobody knows of, and it is time. */
+/** Tells the findings that nobody knows of if it is time. */
 function tellProgress(search: RunningSearch, nowNs: bigint): void {
-  const { id, drain, toldNs } = search;
-  if (toldNs !== undefined && nowNs - toldNs < PROGRESS_NS) return;
-  if (!drain.units.some(({ rows }) => rows.length > 0)) return;
+  const { id, drain } = search;
+  const passedNs = nowNs - search.toldNs;
+  if (search.hasToldMatches && passedNs < PROGRESS_NS) return;
+  const hasMatches = drain.units.some(({ rows }) => rows.length > 0);
+  if (!hasMatches && passedNs < STATISTICS_NS) return;
   search.toldNs = nowNs;
+  search.hasToldMatches ||= hasMatches;
   tell({ kind: 'searchProgress', id, ...drain.take() });
 }
 

@@ -247,6 +247,6 @@ function joinFindings(parts: readonly Findings[]): Findings {
 }
 
 /** The least of the times that are there. */
-export function earliest(times: readonly (bigint | undefined)[]): bigint | undefined {
+function earliest(times: readonly (bigint | undefined)[]): bigint | undefined {
   return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }
