@@ -92,7 +92,8 @@ export class NodeAdapter implements HttpAdapter {
       write: (bytes: Uint8Array) => response.write(bytes),
       end: (isWhole: boolean) => {
         const isLast = !isWhole || this.#isClosing;
-        response.end(isLast ? () => response.destroy() : undefined);
+        const { socket } = response;
+        response.end(isLast ? () => socket?.destroySoon() : undefined);
       },
       drop: () => void response.destroy(),
     };
