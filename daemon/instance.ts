@@ -9,7 +9,7 @@ import { Searcher } from './engine/searcher.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import type { FilterSettings } from './ingest/filters.ts';
 import { SnapshotKeeper } from './search/snapshot.ts';
-import type { EngineParts } from './search/service.ts';
+import type { EngineParts } from './search/prepare.ts';
 import { Catalog } from './shards/catalog.ts';
 import { lockDataDir } from './shards/lock.ts';
 import { Indexer } from './sync/indexer.ts';

@@ -8,6 +8,7 @@ import { readSource, SourceError } from './ingest/source-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
 import { search } from './search/service.ts';
+import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -86,7 +87,11 @@ async function shutDown(
 function servicesOf(instance: Instance, configuration: Configuration): Services {
   const { indexer, parts } = instance;
   return {
-    search: { search: (call, context) => search(parts, call, context) },
+    search: {
+      search: (call, context) => search(parts, call, context),
+      // oxlint-disable-next-line typescript/require-await -- what it throws is to reject
+      stream: async (call, context) => startStream(parts, call, context),
+    },
     repos: {
       list: () => indexer.repos,
       byName: (name) => indexer.repos.find((repo) => repo.name === name),

@@ -5,18 +5,19 @@ import type { z } from 'zod';
 import type { Settings } from '../config/settings.ts';
 import type { Caller } from './authentication.ts';
 import { parseBody, parseQuery } from './input.ts';
-import type { Services } from './services.ts';
+import type { EventStream, Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** `none`: no credential is looked at; `opt`: any caller, guests too; `owner`: owner role. */
 export type Access = 'none' | 'opt' | 'owner';
 
-/** What a handler answers: a value still to be encoded, or finished JSON bytes. */
+/** What a handler answers: a value still to be encoded, finished JSON bytes, or a stream of events. */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly content: { readonly value: unknown } | { readonly json: Uint8Array };
+  readonly content:
+    { readonly value: unknown } | { readonly json: Uint8Array } | { readonly events: EventStream };
 }
 
 /** Everything a handler may use besides its input. */
@@ -27,6 +28,8 @@ export interface CallContext {
   readonly settings: Settings;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** Bytes of JSON that an event of a stream may have in the form that the client asks for. */
+  readonly eventSizeMax: number;
   readonly isStopping: boolean;
   /** Product version without `v`. */
   readonly version: string;

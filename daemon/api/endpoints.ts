@@ -2,12 +2,13 @@
 
 import type { Endpoint } from './endpoint.ts';
 import { listRepos } from './repos.ts';
-import { search } from './search.ts';
+import { search, streamSearch } from './search.ts';
 import { getSource } from './source.ts';
 import { getHealth, getReady, getVersion } from './system.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   search,
+  streamSearch,
   getSource,
   listRepos,
   getHealth,

@@ -1,5 +1,5 @@
-// POST /api/search: the blocking search. Checks and clamps the request; the search service answers with
-// finished JSON.
+// POST /api/search and /api/stream_search: one search, answered at its end or while it runs. Checks and clamps
+// the request; the search service answers with finished JSON.
 
 import { z } from 'zod';
 import { bodyEndpoint } from './endpoint.ts';
@@ -43,5 +43,21 @@ export const search = bodyEndpoint(
     const call = toSearchCall(body, settings.maxMatchCount);
     const { json } = await services.search.search(call, { signal, baseUrl });
     return { status: 200, content: { json } };
+  },
+);
+
+export const streamSearch = bodyEndpoint(
+  {
+    operationId: 'streamSearch',
+    method: 'POST',
+    path: '/api/stream_search',
+    access: 'opt',
+    isSearch: true,
+  },
+  searchBody,
+  async (body, { services, settings, signal, baseUrl, eventSizeMax }: CallContext) => {
+    const call = toSearchCall(body, settings.maxMatchCount);
+    const events = await services.search.stream(call, { signal, baseUrl, eventSizeMax });
+    return { status: 200, content: { events } };
   },
 );

@@ -20,6 +20,25 @@ export interface SearchContext {
   readonly baseUrl: string;
 }
 
+export interface StreamContext extends SearchContext {
+  /** Bytes of JSON that one event may have. */
+  readonly eventSizeMax: number;
+}
+
+/** An event as JSON on one line, or why a batch of results could not be made. */
+export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unknown };
+
+/** The events of a search, pulled one by one. While nobody asks the search pauses. */
+export interface EventStream {
+  /**
+   * The next event; undefined behind the last one.
+   * Errors: the search failed as a whole, or the client is gone.
+   */
+  next(): Promise<StreamEvent | undefined>;
+  /** Ends the search, and must be called in any case. Further calls do nothing. */
+  close(): void;
+}
+
 export interface SearchService {
   /**
    * Runs one search to its end or its deadline.
@@ -29,6 +48,12 @@ export interface SearchService {
    * Errors: QueryError for a bad query; anything else is a fault of the daemon.
    */
   search(call: SearchCall, context: SearchContext): Promise<{ json: Uint8Array }>;
+  /**
+   * Starts one search whose results come as events.
+   *
+   * Errors: as `search`, before the first event.
+   */
+  stream(call: SearchCall, context: StreamContext): Promise<EventStream>;
 }
 
 export interface RepoDirectory {

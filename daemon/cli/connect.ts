@@ -7,6 +7,7 @@ import { readConfiguration, type Configuration } from '../config/configuration.t
 import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
 import type { JobResult } from '../sync/indexer.ts';
+import { messageOf } from '../telemetry/caught.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
 import type {
@@ -15,6 +16,7 @@ import type {
   IndexOptions,
   IndexResult,
   ProgressListener,
+  SearchEvent,
   SearchResponse,
   SearchSource,
   ServeOptions,
@@ -54,6 +56,7 @@ function configurationOf(
 async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   const { openInstance } = await import('../instance.ts');
   const { search } = await import('../search/service.ts');
+  const { startStream } = await import('../search/stream.ts');
   const { toSearchCall } = await import('../api/search.ts');
   const configuration = configurationOf({ dataDir, logLevel: 'warn' });
   const log = createLog(configuration.log);
@@ -70,17 +73,45 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
     throw new UsageError(`no index in ${path.resolve(dataDir)}; make one with "trawl index PATH"`);
   }
   instance.indexer.publish();
+  const baseUrl = configuration.baseUrl ?? 'http://localhost:3000';
   return {
     async search(call, signal) {
-      const baseUrl = configuration.baseUrl ?? 'http://localhost:3000';
       const { json } = await withErrorObject(
         search(instance.parts, toSearchCall(call, settings.maxMatchCount), { signal, baseUrl }),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
       return JSON.parse(Buffer.from(json).toString()) as SearchResponse;
     },
+    async *stream(call, signal) {
+      const clamped = toSearchCall(call, settings.maxMatchCount);
+      const environment = { signal, baseUrl, eventSizeMax: Infinity };
+      const events = await withErrorObject(
+        Promise.resolve().then(() => startStream(instance.parts, clamped, environment)),
+      );
+      try {
+        for (;;) {
+          const event = await withErrorObject(events.next());
+          if (event === undefined) return;
+          yield await searchEventOf(event);
+        }
+      } finally {
+        events.close();
+      }
+    },
     close: () => instance.close(),
   };
+}
+
+/** The event as a daemon would send it. */
+async function searchEventOf(
+  event: { readonly json: Uint8Array } | { readonly error: unknown },
+): Promise<SearchEvent> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's event
+  if ('json' in event) return JSON.parse(Buffer.from(event.json).toString()) as SearchEvent;
+  const { ApiError, toApiError } = await import('../api/errors.ts');
+  const known = toApiError(event.error);
+  const error = known ?? new ApiError('UNEXPECTED_ERROR', messageOf(event.error));
+  return { type: 'error', error: error.toObject() };
 }
 
 /** Gives errors of a search the members of the API's error object, as a daemon would answer them. */

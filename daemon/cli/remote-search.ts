@@ -1,7 +1,8 @@
-// Searches through a running daemon: one POST for each search. The counterpart of the local index.
+// Searches through a running daemon: one POST for each search, answered as a whole or as server-sent events.
+// The counterpart of the local index.
 
 import { RequestError, UsageError, isErrorObject } from './errors.ts';
-import type { SearchResponse, SearchSource } from './services.ts';
+import type { SearchCall, SearchEvent, SearchResponse, SearchSource } from './services.ts';
 
 /** Parses a body; undefined if it is not JSON. */
 function parseBody(text: string): unknown {
@@ -20,10 +21,18 @@ function isSearchResponse(value: unknown): value is SearchResponse {
   return Array.isArray(files) && hasStats && typeof isSearchExhaustive === 'boolean';
 }
 
-function searchAddress(url: string): URL {
+function isSearchEvent(value: unknown): value is SearchEvent {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  if (value.type === 'chunk') return 'files' in value && Array.isArray(value.files);
+  if (value.type === 'final') return 'accumulatedStats' in value && 'isSearchExhaustive' in value;
+  return value.type === 'error' && 'error' in value && isErrorObject(value.error);
+}
+
+/** The address of an endpoint of the daemon at `url`. */
+function addressOf(url: string, endpoint: string): URL {
   const isAddress = URL.canParse(url) && /^https?:/.test(url);
   if (!isAddress) throw new UsageError(`not an http or https address: ${url}`);
-  return new URL('api/search', url.endsWith('/') ? url : `${url}/`);
+  return new URL(endpoint, url.endsWith('/') ? url : `${url}/`);
 }
 
 /** The reason inside fetch's "fetch failed". */
@@ -33,37 +42,93 @@ function causeOf(error: unknown): string {
   return cause.message || String((cause as NodeJS.ErrnoException).code);
 }
 
-async function post(address: URL, body: unknown, apiKey: string | undefined, signal: AbortSignal) {
-  const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (apiKey !== undefined) headers['authorization'] = `Bearer ${apiKey}`;
-  try {
-    const answer = await fetch(address, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify(body),
-      signal,
-    });
-    return { status: answer.status, text: await answer.text() };
-  } catch (error) {
-    throw new UsageError(`cannot reach ${address.origin}: ${causeOf(error)}`, { cause: error });
+/** A daemon and how to call it. */
+class RemoteDaemon {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(url: string, apiKey: string | undefined) {
+    this.#url = url;
+    const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+    this.#headers = { 'content-type': 'application/json', ...key };
   }
+
+  /** Errors: UsageError if nothing answers there. */
+  async post(endpoint: string, call: SearchCall, signal: AbortSignal): Promise<Response> {
+    const address = addressOf(this.#url, endpoint);
+    const body = JSON.stringify(call);
+    try {
+      return await fetch(address, { method: 'POST', headers: this.#headers, body, signal });
+    } catch (error) {
+      throw new UsageError(`cannot reach ${address.origin}: ${causeOf(error)}`, { cause: error });
+    }
+  }
+
+  /** The error of an answer that is not what was asked for. */
+  refusal(endpoint: string, status: number, value: unknown): Error {
+    if (isErrorObject(value)) return new RequestError(value);
+    const { href } = addressOf(this.#url, endpoint);
+    return new UsageError(`unexpected answer from ${href}: HTTP ${String(status)}`);
+  }
+}
+
+const EVENT_START = 'data: ';
+const STREAM_END = '[DONE]';
+
+/** What stands in the events of a body of server-sent events, the end included. */
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  // Pieces without the end of an event, so that a large event is looked through once.
+  let pieces: string[] = [];
+  for await (const bytes of body) {
+    const parts = decoder.decode(bytes, { stream: true }).split('\n');
+    for (const part of parts.slice(0, -1)) {
+      const line = pieces.join('') + part;
+      pieces = [];
+      if (line.startsWith(EVENT_START)) yield line.slice(EVENT_START.length);
+    }
+    pieces.push(parts.at(-1) ?? '');
+  }
+}
+
+/** @returns whether the stream came to its end */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<SearchEvent, boolean> {
+  try {
+    for await (const text of readEvents(body)) {
+      if (text === STREAM_END) return true;
+      const event = parseBody(text);
+      if (isSearchEvent(event)) yield event;
+      else return false;
+    }
+  } catch {
+    // The connection broke.
+  }
+  return false;
 }
 
 /**
  * A search source that asks the daemon at `url`.
  *
- * Errors: `search` rejects with a RequestError if the daemon refuses, with a UsageError if it cannot be
- * reached or what answers is no Trawl.
+ * Errors: a search rejects with a RequestError if the daemon refuses, with a UsageError if it cannot be
+ * reached, what answers is no Trawl, or a stream ends before its end.
  */
 export function openRemoteSearch(url: string, apiKey: string | undefined): SearchSource {
-  const address = searchAddress(url);
+  const daemon = new RemoteDaemon(url, apiKey);
+  addressOf(url, '');
   return {
     async search(call, signal) {
-      const { status, text } = await post(address, call, apiKey, signal);
-      const value = parseBody(text);
-      if (isErrorObject(value)) throw new RequestError(value);
-      if (status === 200 && isSearchResponse(value)) return value;
-      throw new UsageError(`unexpected answer from ${address.href}: HTTP ${String(status)}`);
+      const answer = await daemon.post('api/search', call, signal);
+      const value = parseBody(await answer.text());
+      if (answer.status === 200 && isSearchResponse(value)) return value;
+      throw daemon.refusal('api/search', answer.status, value);
+    },
+    async *stream(call, signal) {
+      const answer = await daemon.post('api/stream_search', call, signal);
+      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream');
+      if (answer.body === null || isStream !== true)
+        throw daemon.refusal('api/stream_search', answer.status, parseBody(await answer.text()));
+      const isComplete = yield* eventsOf(answer.body);
+      if (!isComplete) throw new UsageError('the stream ended before its end');
     },
     close: () => Promise.resolve(),
   };

@@ -1,5 +1,5 @@
 // Prints the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line each,
-// names only, counts, or JSON events. Also the statistics and the note on an incomplete answer, which
+// names only, or counts. Also the statistics and the note on an incomplete answer, which
 // go to standard error. Pure: response in, text out; the command decides where the text goes.
 
 import { linesOfChunk, spansInText } from './search-lines.ts';
@@ -8,8 +8,8 @@ import type { FileResult, SearchResponse } from './services.ts';
 import { COLORS, PLAIN, escapeControls, keepControls, markSpans } from './terminal-text.ts';
 import type { Palette } from './terminal-text.ts';
 
-/** `terminal` and `pipe` show lines, `files` and `count` one line a file, `json` the stream events. */
-export type OutputForm = 'terminal' | 'pipe' | 'files' | 'count' | 'json';
+/** `terminal` and `pipe` show lines, `files` and `count` one line a file. */
+export type OutputForm = 'terminal' | 'pipe' | 'files' | 'count';
 
 export interface OutputOptions {
   readonly form: OutputForm;
@@ -93,18 +93,9 @@ function countFile(file: FileResult, style: Style): string {
   return `${heading(file, style)}:${String(countRanges(file))}`;
 }
 
-function jsonEvents(response: SearchResponse, files: readonly FileResult[]): string {
-  const { stats, repositoryInfo, isSearchExhaustive, incompleteReasons } = response;
-  const chunk = { type: 'chunk', stats, files, repositoryInfo };
-  const reasons = incompleteReasons === undefined ? {} : { incompleteReasons };
-  const final = { type: 'final', accumulatedStats: stats, isSearchExhaustive, ...reasons };
-  return `${JSON.stringify(chunk)}\n${JSON.stringify(final)}\n`;
-}
-
 /** The whole answer as text for standard output; "" if there is nothing to show. */
 export function formatResponse(response: SearchResponse, options: OutputOptions): string {
   const files = options.sort === 'path' ? response.files.toSorted(byPath) : response.files;
-  if (options.form === 'json') return jsonEvents(response, files);
   const style: Style = {
     palette: options.hasColor ? COLORS : PLAIN,
     escape: options.isEscaped ? escapeControls : keepControls,
@@ -130,7 +121,9 @@ export function formatStats(stats: SearchResponse['stats']): string {
 }
 
 /** The note on an answer that is not exhaustive; "" for one that is. */
-export function formatIncomplete(response: SearchResponse): string {
+export function formatIncomplete(
+  response: Pick<SearchResponse, 'stats' | 'isSearchExhaustive' | 'incompleteReasons'>,
+): string {
   if (response.isSearchExhaustive) return '';
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
   const count = Number(response.stats['totalMatchCount'] ?? 0);

@@ -57,10 +57,31 @@ export interface ErrorObject {
   readonly message: string;
 }
 
+/** An event of a streamed search, as the API sends it. */
+export type SearchEvent =
+  | {
+      readonly type: 'chunk';
+      readonly stats: SearchResponse['stats'];
+      readonly files: readonly FileResult[];
+      readonly repositoryInfo: readonly unknown[];
+    }
+  | {
+      readonly type: 'final';
+      readonly accumulatedStats: SearchResponse['stats'];
+      readonly isSearchExhaustive: boolean;
+      readonly incompleteReasons?: readonly string[];
+    }
+  | { readonly type: 'error'; readonly error: ErrorObject };
+
 /** Something that answers searches: the local index or a daemon behind a URL. */
 export interface SearchSource {
   /** Errors: rejects with an Error that is also an `ErrorObject`, or with any other Error. */
   search(call: SearchCall, signal: AbortSignal): Promise<SearchResponse>;
+  /**
+   * The events of a search while it runs. Ends behind the `final` event, or rejects.
+   * Errors: as `search`; also if the stream ends before its end.
+   */
+  stream(call: SearchCall, signal: AbortSignal): AsyncIterable<SearchEvent>;
   close(): Promise<void>;
 }
 

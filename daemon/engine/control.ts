@@ -1,10 +1,13 @@
-// The shared words of one search: a stop flag, and for each shard the next unit to claim, the number of
+// The shared words of one search: a word that halts it, and for each shard the next unit to claim, the number of
 // its units once a thread has bound it, and a word for each finished unit with the ranges it found. From
 // these any thread can tell when the units finished so far, in order and without a gap, hold more ranges
 // than the limit: then no new unit is claimed. The answer is made of just those units, so it is the same
 // however the threads raced.
 
-const STOP = 0;
+const HALT = 0;
+const RUNNING = 0;
+const PAUSED = 1;
+const STOPPED = 2;
 const HEAD = 1;
 const NEXT = 0;
 const COUNT = 1;
@@ -31,11 +34,22 @@ export class SearchControl {
   }
 
   stop(): void {
-    Atomics.store(this.#words, STOP, 1);
+    Atomics.store(this.#words, HALT, STOPPED);
   }
 
-  get isStopped(): boolean {
-    return Atomics.load(this.#words, STOP) !== 0;
+  /** Lets every thread leave the search behind its current unit; what is not claimed stays for later. */
+  pause(): void {
+    Atomics.compareExchange(this.#words, HALT, RUNNING, PAUSED);
+  }
+
+  /** Takes a pause back; threads that have left must be called again. */
+  resume(): void {
+    Atomics.compareExchange(this.#words, HALT, PAUSED, RUNNING);
+  }
+
+  /** Stopped or paused: no unit may be claimed. */
+  get isHalted(): boolean {
+    return Atomics.load(this.#words, HALT) !== RUNNING;
   }
 
   /** Claims the next unit of a shard; the caller looks whether there is such a unit. */

@@ -5,15 +5,15 @@
 
 import { isTrap } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
-import type { BindFinding, FailureFinding, UnitFinding } from './search-messages.ts';
+import type { BindFinding, FailureFinding, Findings, UnitFinding } from './search-messages.ts';
 import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../telemetry/caught.ts';
 
 export class Drain {
-  readonly bindings: BindFinding[] = [];
-  readonly units: UnitFinding[] = [];
-  readonly failures: FailureFinding[] = [];
+  bindings: BindFinding[] = [];
+  units: UnitFinding[] = [];
+  failures: FailureFinding[] = [];
   bindNs = 0;
   searchNs = 0;
   firstUnitNs: bigint | undefined;
@@ -23,6 +23,8 @@ export class Drain {
   readonly #limit: number;
   readonly #control: SearchControl;
   readonly #prefix: PrefixSum;
+  /** Shards whose binding is among the findings, taken ones included. */
+  readonly #known = new Set<number>();
   #shard = 0;
   #unitCount: number | undefined;
   #hasBegun = false;
@@ -48,9 +50,20 @@ export class Drain {
     this.#isPlanned = false;
   }
 
+  /** The findings since the last call. */
+  take(): Findings {
+    const { bindings, units, failures, bindNs, searchNs, firstUnitNs } = this;
+    this.bindings = [];
+    this.units = [];
+    this.failures = [];
+    this.bindNs = 0;
+    this.searchNs = 0;
+    return { bindings, units, failures, bindNs, searchNs, firstUnitNs };
+  }
+
   /** Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError. */
   step(): boolean {
-    if (this.#control.isStopped || this.#shard === this.#shardIds.length) return false;
+    if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
     if (!this.#isPlanned) {
       if (this.#hasBegun) this.#searcher.setPlan(this.#plan);
       else this.#searcher.beginPlan(this.#plan);
@@ -82,7 +95,8 @@ export class Drain {
     const binding = this.#searcher.bind(shardId);
     this.bindNs += Number(process.hrtime.bigint() - start);
     this.#unitCount = binding.unitCount;
-    if (!this.bindings.some((known) => known.shard === this.#shard)) {
+    if (!this.#known.has(this.#shard)) {
+      this.#known.add(this.#shard);
       this.bindings.push({ shard: this.#shard, ...binding });
     }
     this.#control.setUnitCount(this.#shard, binding.unitCount);

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type {
+  Findings,
   FromSearchWorker,
   RenderDone,
   RenderMessage,
@@ -27,15 +28,19 @@ export interface PoolOptions extends SpaceOptions {
 const SILENT_DEATHS_MAX = 3;
 const RESTART_PAUSE_MS = 1000;
 
-/** What a search or rendering on one thread came to; undefined: the thread died. */
-type Settle = (message: FromSearchWorker | undefined) => void;
+interface Pending {
+  /** Takes findings told before the end. */
+  readonly onFindings: ((findings: Findings) => void) | undefined;
+  /** Takes what a search or rendering on one thread came to; undefined: the thread died. */
+  settle(message: SearchDone | RenderDone | undefined): void;
+}
 
 interface PoolWorker {
   /** Undefined during the pause after several threads died without a word. */
   worker: Worker | undefined;
   /** Threads that died one after the other without having answered anything. */
   silentDeathCount: number;
-  readonly pending: Map<number, Settle>;
+  readonly pending: Map<number, Pending>;
 }
 
 export class SearchPool {
@@ -75,10 +80,14 @@ export class SearchPool {
     worker.on('message', (message: FromSearchWorker) => {
       const { pending } = entry;
       entry.silentDeathCount = 0;
-      const settle = pending.get(message.id);
+      const waiting = pending.get(message.id);
+      if (message.kind === 'searchProgress') {
+        waiting?.onFindings?.(message);
+        return;
+      }
       pending.delete(message.id);
       if (pending.size === 0) worker.unref();
-      settle?.(message);
+      waiting?.settle(message);
     });
     let failure = new Error('search thread ended');
     worker.on('error', (error) => {
@@ -101,7 +110,7 @@ export class SearchPool {
     if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
     else this.#start(entry);
     this.#options.onDeath?.(failure);
-    for (const settle of lost) settle(undefined);
+    for (const waiting of lost) waiting.settle(undefined);
   }
 
   /** The live shards from now on. Searches under way on a thread end before it looks at them. */
@@ -110,11 +119,19 @@ export class SearchPool {
     for (const { worker } of this.#workers) worker?.postMessage({ kind: 'shards', shards });
   }
 
-  /** Lets all threads drain the search; what each found. A dead thread leaves nothing. */
-  async search(search: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
+  /**
+   * Lets all threads drain the search; what each found. A dead thread leaves nothing but what it has told.
+   *
+   * @param onFindings  takes what threads tell of a progressive search while they run; the result holds
+   *     the rest
+   */
+  async search(
+    search: Omit<SearchMessage, 'kind' | 'id'>,
+    onFindings?: (findings: Findings) => void,
+  ): Promise<SearchDone[]> {
     const answers = await Promise.all(
       this.#workers.map((entry) =>
-        this.#post(entry, { kind: 'search', id: this.#nextId++, ...search }),
+        this.#post(entry, { kind: 'search', id: this.#nextId++, ...search }, onFindings),
       ),
     );
     return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
@@ -130,11 +147,12 @@ export class SearchPool {
   #post(
     entry: PoolWorker,
     message: ToSearchWorker & { id: number },
-  ): Promise<FromSearchWorker | undefined> {
+    onFindings?: (findings: Findings) => void,
+  ): Promise<SearchDone | RenderDone | undefined> {
     const { worker } = entry;
     if (worker === undefined) return Promise.resolve(undefined);
     return new Promise((resolve) => {
-      entry.pending.set(message.id, resolve);
+      entry.pending.set(message.id, { onFindings, settle: resolve });
       // Why: an idle thread lets the process end, one that owes an answer keeps it alive.
       worker.ref();
       worker.postMessage(message);
@@ -145,6 +163,6 @@ export class SearchPool {
     this.#isClosed = true;
     for (const { worker } of this.#workers) await worker?.terminate();
     for (const { pending } of this.#workers)
-      for (const settle of pending.values()) settle(undefined);
+      for (const waiting of pending.values()) waiting.settle(undefined);
   }
 }

@@ -1,5 +1,6 @@
 // What the pool and its search threads say to each other. A search is drained by all threads together:
-// they claim units through the shared control words and leave their findings in one message each.
+// they claim units through the shared control words and leave their findings in one message each, or, where
+// the search wants them sooner, in several.
 
 import type { RenderedDocs, RenderOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
@@ -27,6 +28,8 @@ export interface SearchMessage {
   /** Most units of each shard: the layout of the control words. */
   readonly unitMaxes: readonly number[];
   readonly control: SharedArrayBuffer;
+  /** Tell findings while the search runs. */
+  readonly isProgressive: boolean;
 }
 
 export interface RenderMessage {
@@ -69,15 +72,26 @@ export interface FailureFinding {
   readonly reason: string;
 }
 
-export interface SearchDone {
-  readonly kind: 'searchDone';
-  readonly id: number;
+/** What one thread found, in all or since it last told. */
+export interface Findings {
   readonly bindings: readonly BindFinding[];
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
   readonly bindNs: number;
   readonly searchNs: number;
+  /** When the first unit of the search began on this thread (process.hrtime), if any did. */
   readonly firstUnitNs: bigint | undefined;
+}
+
+/** Findings of a search that goes on. */
+export interface SearchProgress extends Findings {
+  readonly kind: 'searchProgress';
+  readonly id: number;
+}
+
+export interface SearchDone extends Findings {
+  readonly kind: 'searchDone';
+  readonly id: number;
   /** Why the plan could not be run at all. */
   readonly planError?: string;
 }
@@ -89,4 +103,4 @@ export interface RenderDone {
   readonly error?: string;
 }
 
-export type FromSearchWorker = SearchDone | RenderDone;
+export type FromSearchWorker = SearchProgress | SearchDone | RenderDone;

@@ -18,10 +18,22 @@ import { messageOf } from '../telemetry/caught.ts';
 
 /** Guess: long enough that binding again after a change of turns is small beside it. */
 const TURN_NS = 20_000_000n;
+/** Guess: how long messages, such as docs to render, wait at most while one search has its turn. */
+const SLICE_NS = 5_000_000n;
+/** A search that wants its findings soon gets the first matches at once, then others in this interval. */
+const PROGRESS_NS = 10_000_000n;
+/** And what was searched without a match in this one. */
+const STATISTICS_NS = 500_000_000n;
 
 interface RunningSearch {
   readonly id: number;
   readonly drain: Drain;
+  readonly isProgressive: boolean;
+  /** Time used of the current turn. */
+  turnNs: bigint;
+  /** When findings were told last; at first: when the search began. */
+  toldNs: bigint;
+  hasToldMatches: boolean;
 }
 
 const { module, options: spaceOptions, shards }: SearchWorkerData = workerData;
@@ -49,43 +61,61 @@ function tell(message: FromSearchWorker): void {
 function begin(message: SearchMessage): void {
   const control = new SearchControl(message.unitMaxes, message.control);
   const drain = new Drain(searcher, message.plan, message.shardIds, message.limit, control);
-  running.push({ id: message.id, drain });
-  if (running.length === 1) setImmediate(runTurn);
+  const { id, isProgressive } = message;
+  const toldNs = process.hrtime.bigint();
+  running.push({ id, drain, isProgressive, turnNs: 0n, toldNs, hasToldMatches: false });
+  if (running.length === 1) setImmediate(runSlice);
 }
 
-/** Works on the first search for one turn, then lets messages in and goes on with the next. */
-function runTurn(): void {
+/** Works on the first search for a slice of its turn, then lets messages in; goes on with the next. */
+function runSlice(): void {
   const search = running[0];
   if (search === undefined) return;
-  const end = process.hrtime.bigint() + TURN_NS;
   try {
-    let isLeft = search.drain.step();
-    while (isLeft && process.hrtime.bigint() < end) isLeft = search.drain.step();
-    if (!isLeft) finish(search);
-    else if (running.length > 1) {
+    if (!workUntilSliceEnds(search)) finish(search);
+    else if (search.turnNs >= TURN_NS && running.length > 1) {
       running.push(running.shift()!);
+      search.turnNs = 0n;
       search.drain.suspend();
     }
   } catch (error) {
     finish(search, messageOf(error));
   }
-  if (running.length > 0) setImmediate(runTurn);
+  if (running.length > 0) setImmediate(runSlice);
 }
 
-function finish({ id, drain }: RunningSearch, planError?: string): void {
+/** False: nothing of the search is left for this thread. */
+function workUntilSliceEnds(search: RunningSearch): boolean {
+  const startNs = process.hrtime.bigint();
+  let nowNs = startNs;
+  let isLeft = true;
+  while (isLeft && nowNs - startNs < SLICE_NS) {
+    isLeft = search.drain.step();
+    nowNs = process.hrtime.bigint();
+    if (search.isProgressive) tellProgress(search, nowNs);
+  }
+  search.turnNs += nowNs - startNs;
+  return isLeft;
+}
+
+/** Tells the findings that nobody knows of if it is time. */
+function tellProgress(search: RunningSearch, nowNs: bigint): void {
+  const { id, drain } = search;
+  const passedNs = nowNs - search.toldNs;
+  if (search.hasToldMatches && passedNs < PROGRESS_NS) return;
+  const hasMatches = drain.units.some(({ rows }) => rows.length > 0);
+  if (!hasMatches && passedNs < STATISTICS_NS) return;
+  search.toldNs = nowNs;
+  search.hasToldMatches ||= hasMatches;
+  tell({ kind: 'searchProgress', id, ...drain.take() });
+}
+
+function finish({ id, drain, isProgressive }: RunningSearch, planError?: string): void {
   running.shift();
   running[0]?.drain.suspend();
-  const { bindings, units, failures, bindNs, searchNs, firstUnitNs } = drain;
-  const done = {
-    kind: 'searchDone',
-    id,
-    bindings,
-    units,
-    failures,
-    bindNs,
-    searchNs,
-    firstUnitNs,
-  } as const;
+  // The end of a search is known when all threads are through; its findings are wanted before that.
+  if (isProgressive) tell({ kind: 'searchProgress', id, ...drain.take() });
+  const done = { kind: 'searchDone', id, ...drain.take() } as const;
   tell(planError === undefined ? done : { ...done, planError });
 }
 

@@ -23,12 +23,26 @@ export interface HttpRequest {
   body(): Promise<Buffer>;
 }
 
+/** A body that is made while it is sent: the adapter pulls it as fast as the client reads. */
+export interface BodyStream {
+  /**
+   * The next piece; undefined: the body is complete.
+   * Errors: the response cannot be completed; what was pulled is sent, then the connection is closed.
+   */
+  next(): Promise<Uint8Array | undefined>;
+  /** Called once when the response is over, whatever the reason. */
+  close(): void;
+}
+
+/** A body that is there as a whole; pieces are sent in order; undefined: no body. */
+export type PlainBody = Uint8Array | readonly Uint8Array[] | undefined;
+
 export interface HttpResponse {
   readonly status: number;
-  /** Without Content-Length, which the adapter adds. */
+  /** Without Content-Length, which the adapter adds where it is known. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Pieces are sent in order; undefined: no body. For HEAD the body is measured, not sent. */
-  readonly body: Uint8Array | readonly Uint8Array[] | undefined;
+  /** For HEAD a plain body is measured, not sent. */
+  readonly body: PlainBody | BodyStream;
 }
 
 /** Answers one request; never rejects. */
@@ -38,6 +52,8 @@ export interface AdapterOptions {
   readonly handle: HttpHandler;
   /** Bytes; a larger request body is refused. */
   readonly bodySizeMax: number;
+  /** Time after which a client that takes nothing of a stream is dropped; default: STREAM_STALL_MS. */
+  readonly streamStallMs?: number;
 }
 
 export interface BoundAddress {
@@ -85,8 +101,15 @@ export class ClientGoneError extends Error {
 /** Time without progress after which a connection that waits for its peer is dropped. */
 export const STALL_TIMEOUT_MS = 10_000;
 
-/** Bytes of a response body. */
-export function bodySize(body: HttpResponse['body']): number {
+/** The same for a client of a stream. */
+export const STREAM_STALL_MS = 60_000;
+
+export function isBodyStream(body: HttpResponse['body']): body is BodyStream {
+  return body !== undefined && 'next' in body;
+}
+
+/** Bytes of a response body that is there as a whole. */
+export function bodySize(body: PlainBody): number {
   if (body === undefined) return 0;
   if (body instanceof Uint8Array) return body.byteLength;
   return body.reduce((sum, piece) => sum + piece.byteLength, 0);

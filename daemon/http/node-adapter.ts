@@ -4,15 +4,18 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { STALL_TIMEOUT_MS, bodySize } from './adapter.ts';
+import { STALL_TIMEOUT_MS, bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
+  BodyStream,
   BoundAddress,
   HttpAdapter,
   HttpHandler,
   HttpRequest,
   HttpResponse,
+  PlainBody,
 } from './adapter.ts';
+import { Pump } from './pump.ts';
 import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
 
 export class NodeAdapter implements HttpAdapter {
@@ -20,11 +23,13 @@ export class NodeAdapter implements HttpAdapter {
   readonly #server: Server;
   readonly #handle: HttpHandler;
   readonly #bodySizeMax: number;
+  readonly #streamStallMs: number | undefined;
   #isClosing = false;
 
   constructor(options: AdapterOptions) {
     this.#handle = options.handle;
     this.#bodySizeMax = options.bodySizeMax;
+    this.#streamStallMs = options.streamStallMs;
     this.#server = createServer({ keepAliveTimeout: STALL_TIMEOUT_MS }, (message, response) => {
       void this.#serve(message, response);
     });
@@ -62,14 +67,41 @@ export class NodeAdapter implements HttpAdapter {
       body.abort();
     });
     const answer = await this.#handle(toRequest(message, headers, body, gone));
+    const answerBody = answer.body;
+    if (isBodyStream(answerBody)) {
+      await this.#sendStream(response, answer, answerBody);
+      return;
+    }
     if (gone.isAborted) return;
     if (this.#isClosing || body.isOverrun) response.setHeader('Connection', 'close');
     try {
-      await send(response, answer, message.method === 'HEAD');
+      await send(response, answer, answerBody, message.method === 'HEAD');
     } catch {
       // The peer went away or stalled while it was written to.
       response.destroy();
     }
+  }
+
+  async #sendStream(
+    response: ServerResponse,
+    { status, headers }: HttpResponse,
+    body: BodyStream,
+  ): Promise<void> {
+    response.writeHead(status, headers);
+    const outlet = {
+      write: (bytes: Uint8Array) => response.write(bytes),
+      end: (isWhole: boolean) => {
+        const isLast = !isWhole || this.#isClosing;
+        const { socket } = response;
+        response.end(isLast ? () => socket?.destroySoon() : undefined);
+      },
+      drop: () => void response.destroy(),
+    };
+    const pump = new Pump(body, outlet, this.#streamStallMs);
+    response.on('drain', () => pump.onRoom());
+    response.on('close', () => pump.onGone());
+    if (response.destroyed) pump.onGone();
+    await pump.run();
   }
 }
 
@@ -114,7 +146,8 @@ function toRequest(
 
 async function send(
   response: ServerResponse,
-  { status, headers, body }: HttpResponse,
+  { status, headers }: HttpResponse,
+  body: PlainBody,
   isHead: boolean,
 ): Promise<void> {
   response.setTimeout(STALL_TIMEOUT_MS, () => response.destroy());

@@ -7,15 +7,16 @@ import { hasOwnerRole, resolveCaller } from '../api/authentication.ts';
 import type { AccessRules, Caller } from '../api/authentication.ts';
 import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/endpoint.ts';
 import { ApiError, toApiError } from '../api/errors.ts';
-import type { Services } from '../api/services.ts';
+import type { EventStream, Services } from '../api/services.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log } from '../telemetry/log.ts';
-import { BodyTooLargeError, ClientGoneError, bodySize } from './adapter.ts';
+import { BodyTooLargeError, ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapter.ts';
 import { Admission } from './admission.ts';
 import type { Release } from './admission.ts';
 import { isHostAllowed } from './binding.ts';
-import { safetyHeaders, toResponse } from './responses.ts';
+import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
+import type { PlainAnswer } from './responses.ts';
 import { newRequestId } from './request-id.ts';
 import { Router, allowedMethods } from './router.ts';
 import type { Route } from './router.ts';
@@ -39,6 +40,7 @@ interface Exchange {
   /** GET for HEAD. */
   readonly method: string;
   readonly requestId: string;
+  readonly startMs: number;
   route?: Route;
   endpoint?: Endpoint;
   caller?: Caller | undefined;
@@ -80,17 +82,18 @@ export class Pipeline {
     this.#isStopping = true;
   }
 
-  /** Answers one request. Never rejects. */
+  /** Answers one request. Never rejects. A response that is a stream is logged when it is over. */
   async handle(request: HttpRequest): Promise<HttpResponse> {
-    const startMs = performance.now();
     const exchange: Exchange = {
       request,
       method: request.method === 'HEAD' ? 'GET' : request.method,
       requestId: newRequestId(request.header('x-request-id')),
+      startMs: performance.now(),
     };
     const common = { ...this.#safetyHeaders, 'X-Request-Id': exchange.requestId };
     const response = await this.#respond(exchange, common);
-    this.#logRequest(exchange, response, performance.now() - startMs);
+    const { status, body } = response;
+    if (!isBodyStream(body)) this.#logRequest(exchange, status, bodySize(body));
     return response;
   }
 
@@ -98,7 +101,9 @@ export class Pipeline {
     const { request, caller } = exchange;
     const { baseUrl, services, settings, version } = this.options;
     const { signal } = request;
-    return { baseUrl, caller, services, settings, signal, isStopping: this.#isStopping, version };
+    const eventSizeMax = eventSizeMaxOf(request);
+    const isStopping = this.#isStopping;
+    return { baseUrl, caller, services, settings, signal, eventSizeMax, isStopping, version };
   }
 
   async #respond(
@@ -107,8 +112,10 @@ export class Pipeline {
   ): Promise<HttpResponse> {
     try {
       const result = await this.#runSteps(exchange);
-      if ('content' in result) return await toResponse(result, exchange.request, common);
-      return { ...result, headers: { ...common, ...result.headers } };
+      if (!('content' in result)) return { ...result, headers: { ...common, ...result.headers } };
+      const { content } = result;
+      if ('events' in content) return this.#stream(content.events, exchange, common);
+      return await toResponse({ ...result, content }, exchange.request, common);
     } catch (error) {
       if (isClientGone(error, exchange.request)) {
         return { status: CLIENT_GONE_STATUS, headers: common, body: undefined };
@@ -118,25 +125,48 @@ export class Pipeline {
     }
   }
 
+  #stream(
+    events: EventStream,
+    exchange: Exchange,
+    common: Readonly<Record<string, string>>,
+  ): HttpResponse {
+    const { request } = exchange;
+    return toStreamResponse(events, request, common, {
+      toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
+      onSearchEnd: () => exchange.release?.(),
+      onClose: (sentSize) =>
+        this.#logRequest(exchange, request.signal.aborted ? CLIENT_GONE_STATUS : 200, sentSize),
+    });
+  }
+
+  /** Gives back the place of a search unless its answer is a stream, which keeps it to its end. */
   async #runSteps(exchange: Exchange): Promise<Answer | HttpResponse> {
+    let isStream = false;
     try {
       for (const step of STEPS) {
         const pending = step.run(this, exchange);
         const result = pending instanceof Promise ? await pending : pending;
-        if (result !== undefined) return result;
+        if (result === undefined) continue;
+        isStream = 'content' in result && 'events' in result.content;
+        return result;
       }
     } finally {
-      exchange.release?.();
+      if (!isStream) exchange.release?.();
     }
     throw new Error('the last step did not answer');
   }
 
-  #toErrorAnswer(error: unknown, { requestId }: Exchange): Answer {
-    let known = toApiError(error);
-    if (known === undefined) {
+  #toApiError(error: unknown, { request, requestId }: Exchange): ApiError {
+    const known = toApiError(error);
+    if (known !== undefined) return known;
+    // What fails after the client went away is a consequence of that.
+    if (!request.signal.aborted)
       this.options.log.error('request failed unexpectedly', { requestId, error });
-      known = new ApiError('UNEXPECTED_ERROR', UNEXPECTED_MESSAGE);
-    }
+    return new ApiError('UNEXPECTED_ERROR', UNEXPECTED_MESSAGE);
+  }
+
+  #toErrorAnswer(error: unknown, exchange: Exchange): PlainAnswer {
+    const known = this.#toApiError(error, exchange);
     return {
       status: known.statusCode,
       headers: known.headers,
@@ -144,8 +174,9 @@ export class Pipeline {
     };
   }
 
-  #logRequest(exchange: Exchange, { status, body }: HttpResponse, durationMs: number): void {
-    const { request, route, requestId } = exchange;
+  #logRequest(exchange: Exchange, status: number, bytes: number): void {
+    const { request, route, requestId, startMs } = exchange;
+    const durationMs = performance.now() - startMs;
     this.options.log.info('request', {
       requestId,
       method: request.method,
@@ -153,7 +184,7 @@ export class Pipeline {
       status,
       durationMs: Math.round(durationMs * 1000) / 1000,
       source: request.remoteAddress,
-      bytes: bodySize(body),
+      bytes,
     });
   }
 }

@@ -4,7 +4,15 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Answer } from '../api/endpoint.ts';
+import type { EventStream } from '../api/services.ts';
 import type { HttpRequest, HttpResponse } from './adapter.ts';
+import {
+  EventBody,
+  FRAME_SIZE_MAX,
+  MESSAGE_PACK_FRAMES,
+  SERVER_SENT_EVENTS,
+} from './event-body.ts';
+import type { EventBodyOptions } from './event-body.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 import { chooseCoding, isMessagePackWanted } from './negotiation.ts';
 import type { ContentCoding } from './negotiation.ts';
@@ -41,13 +49,43 @@ export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>>
   return { ...headers, 'Strict-Transport-Security': 'max-age=63072000; includeSubDomains' };
 }
 
+/** An answer that is there as a whole. */
+export type PlainAnswer = Omit<Answer, 'content'> & {
+  readonly content: Exclude<Answer['content'], { readonly events: EventStream }>;
+};
+
+/** Bytes of JSON that an event may have in the form that the request accepts. */
+export function eventSizeMaxOf(request: HttpRequest): number {
+  return isMessagePackWanted(request.header('accept')) ? FRAME_SIZE_MAX : Infinity;
+}
+
+/** The response that streams events, in the form that the request accepts. Never compressed. */
+export function toStreamResponse(
+  events: EventStream,
+  request: HttpRequest,
+  common: Readonly<Record<string, string>>,
+  options: Omit<EventBodyOptions, 'framing'>,
+): HttpResponse {
+  const isPacked = isMessagePackWanted(request.header('accept'));
+  const framing = isPacked ? MESSAGE_PACK_FRAMES : SERVER_SENT_EVENTS;
+  const headers = {
+    ...common,
+    'Content-Type': framing.contentType,
+    'Cache-Control': 'no-cache, no-transform',
+    Connection: 'keep-alive',
+    'X-Accel-Buffering': 'no',
+    Vary: 'Accept',
+  };
+  return { status: 200, headers, body: new EventBody(events, { ...options, framing }) };
+}
+
 /**
  * The response for an answer, in the form that the request accepts.
  *
  * @param common  headers that every response carries
  */
 export async function toResponse(
-  answer: Answer,
+  answer: PlainAnswer,
   request: HttpRequest,
   common: Readonly<Record<string, string>>,
 ): Promise<HttpResponse> {
@@ -67,7 +105,7 @@ export async function toResponse(
   return { status: answer.status, headers, body: await compressors[coding](plain) };
 }
 
-function encode({ content }: Answer, isPacked: boolean): Uint8Array {
+function encode({ content }: PlainAnswer, isPacked: boolean): Uint8Array {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
   return isPacked ? jsonToMessagePack(json) : json;
 }

@@ -22,6 +22,8 @@ export interface ServerOptions {
   readonly configuration: Configuration;
   readonly services: Services;
   readonly log: Log;
+  /** As in AdapterOptions. */
+  readonly streamStallMs?: number;
 }
 
 export interface RunningServer {
@@ -51,6 +53,7 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     {
       handle: (request) => handle(request),
       bodySizeMax: configuration.settings.maxRequestBodyBytes,
+      ...(options.streamStallMs === undefined ? {} : { streamStallMs: options.streamStallMs }),
     },
     log,
   );

@@ -7,14 +7,18 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
-import { bodySize } from './adapter.ts';
+import { bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
+  BodyStream,
   BoundAddress,
   HttpAdapter,
   HttpRequest,
   HttpResponse,
+  PlainBody,
 } from './adapter.ts';
+import { Pump } from './pump.ts';
+import type { Outlet } from './pump.ts';
 import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
 
 type Uws = typeof import('uWebSockets.js');
@@ -40,6 +44,7 @@ interface Exchange {
   readonly isHead: boolean;
   readonly gone: LazySignal;
   readonly body: BodyCollector;
+  pump?: Pump;
 }
 
 export class UwsAdapter implements HttpAdapter {
@@ -98,6 +103,7 @@ export class UwsAdapter implements HttpAdapter {
     response.onAborted(() => {
       gone.abort();
       body.abort();
+      exchange.pump?.onGone();
       this.#forget(exchange);
     });
     response.onData((piece, isLast) => {
@@ -106,15 +112,24 @@ export class UwsAdapter implements HttpAdapter {
     });
     this.#open.add(exchange);
     const answer = await this.#options.handle(toRequest(raw, headers, exchange));
-    if (!gone.isAborted) this.#send(exchange, answer);
+    const answerBody = answer.body;
+    if (isBodyStream(answerBody)) await this.#sendStream(exchange, answer, answerBody);
+    else if (!gone.isAborted) this.#send(exchange, answer, answerBody);
   }
 
-  #send(exchange: Exchange, answer: HttpResponse): void {
+  async #sendStream(exchange: Exchange, answer: HttpResponse, body: BodyStream): Promise<void> {
+    const { response, gone } = exchange;
+    const outlet = new UwsOutlet(response, answer, gone, () => this.#forget(exchange));
+    exchange.pump = new Pump(body, outlet, this.#options.streamStallMs);
+    if (gone.isAborted) exchange.pump.onGone();
+    else outlet.onEmpty(() => exchange.pump?.onRoom());
+    await exchange.pump.run();
+  }
+
+  #send(exchange: Exchange, answer: HttpResponse, body: PlainBody): void {
     const { response, isHead } = exchange;
     response.cork(() => {
-      response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? ''}`);
-      for (const [name, value] of Object.entries(answer.headers)) response.writeHeader(name, value);
-      const { body } = answer;
+      writeHead(response, answer);
       const size = bodySize(body);
       if (isHead || body === undefined || size === 0) {
         // Why: endWithoutBody(size) would wait for a body that never comes.
@@ -158,6 +173,74 @@ export class UwsAdapter implements HttpAdapter {
     this.#open.delete(exchange);
     if (this.#open.size === 0) this.#onIdle?.();
   }
+}
+
+/** The library drops a connection that takes nothing for 10 s; called in this interval it does not. */
+const KEEP_INTERVAL_MS = 4000;
+
+/** The socket of a response that is made while it is sent. */
+class UwsOutlet implements Outlet {
+  readonly #response: UwsResponse;
+  readonly #head: HttpResponse;
+  readonly #gone: LazySignal;
+  readonly #onEnd: () => void;
+  #isHeadWritten = false;
+  #keeper: NodeJS.Timeout | undefined;
+
+  constructor(response: UwsResponse, head: HttpResponse, gone: LazySignal, onEnd: () => void) {
+    this.#response = response;
+    this.#head = head;
+    this.#gone = gone;
+    this.#onEnd = onEnd;
+  }
+
+  onEmpty(listener: () => void): void {
+    this.#response.onWritable(() => {
+      clearInterval(this.#keeper);
+      listener();
+      return true;
+    });
+  }
+
+  write(bytes: Uint8Array): boolean {
+    let hasRoom = true;
+    this.#response.cork(() => {
+      this.#writeHead();
+      hasRoom = this.#response.write(bytes);
+    });
+    if (!hasRoom) this.#keeper = setInterval(() => this.#keepAlive(), KEEP_INTERVAL_MS);
+    return hasRoom;
+  }
+
+  #writeHead(): void {
+    if (!this.#isHeadWritten) writeHead(this.#response, this.#head);
+    this.#isHeadWritten = true;
+  }
+
+  /** Why: resuming, even what is not paused, starts the library's timeout anew. */
+  #keepAlive(): void {
+    if (this.#gone.isAborted) clearInterval(this.#keeper);
+    else this.#response.resume();
+  }
+
+  end(isWhole: boolean): void {
+    clearInterval(this.#keeper);
+    this.#response.cork(() => {
+      this.#writeHead();
+      this.#response.end(undefined, !isWhole);
+    });
+    this.#onEnd();
+  }
+
+  drop(): void {
+    clearInterval(this.#keeper);
+    this.#response.close();
+  }
+}
+
+function writeHead(response: UwsResponse, { status, headers }: HttpResponse): void {
+  response.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
+  for (const [name, value] of Object.entries(headers)) response.writeHeader(name, value);
 }
 
 type ListenCallback = Parameters<ReturnType<Uws['App']>['listen']>[2];

@@ -31,12 +31,17 @@ const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
 
 /** The docs of all units, best first. */
 export function orderDocs(units: readonly UnitFinding[], context: OrderContext): FoundDoc[] {
-  const docs = units.flatMap(readRows);
+  return sortDocs(units.flatMap(docsOf), context);
+}
+
+/** Puts the docs in order, best first. Cost: linear if they are in order but for few runs. */
+export function sortDocs(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
   docs.sort((a, b) => b.score - a.score || a.tier - b.tier || compareTies(a, b, context));
   return moveForDiversity(docs, context);
 }
 
-function readRows({ shard, rows }: UnitFinding): FoundDoc[] {
+/** The docs that a unit found. */
+export function docsOf({ shard, rows }: UnitFinding): FoundDoc[] {
   const docs: FoundDoc[] = [];
   for (let i = 0; i < rows.length; i += ROW_WORDS) {
     docs.push({

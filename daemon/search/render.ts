@@ -36,8 +36,6 @@ export interface RenderedAnswer {
 /** The file results of an answer: pieces of the groups that were rendered together, in another order. */
 export class FileResults {
   readonly count: number;
-  /** Bytes of all, without separators. */
-  size = 0;
   readonly #groups: Buffer[] = [];
   readonly #groupOf: Uint32Array;
   readonly #starts: Uint32Array;
@@ -61,13 +59,19 @@ export class FileResults {
       start += sizes[i]!;
       this.#ends[place] = start;
     }
-    this.size += start;
   }
 
-  /** Writes all in order, commas between them, from `position` on; returns the end. */
-  writeTo(target: Buffer, position: number): number {
-    for (let place = 0; place < this.count; place++) {
-      if (place > 0) target[position++] = COMMA;
+  /** Bytes of the results from place `start` to `end`, without separators. */
+  sizeOf(start: number, end: number): number {
+    let size = 0;
+    for (let place = start; place < end; place++) size += this.#ends[place]! - this.#starts[place]!;
+    return size;
+  }
+
+  /** Writes results in order, commas between them, from `position` on; returns where they end. */
+  writeTo(target: Buffer, position: number, start: number, end: number): number {
+    for (let place = start; place < end; place++) {
+      if (place > start) target[position++] = COMMA;
       const group = this.#groups[this.#groupOf[place]!]!;
       position += group.copy(target, position, this.#starts[place], this.#ends[place]);
     }

@@ -1,11 +1,18 @@
 // Runs a plan over shards: on the main thread for as long as a cheap query takes, then on all threads of
-// the pool, which go on where it stopped. Stops at the limit, the deadline, or when the client is gone.
-// What a dead thread lost is run again here, once.
+// the pool, which go on where it stopped. Stops at the limit, the deadline, or when the client is gone;
+// pauses when asked to. What a dead thread lost is run again here, once. Hands on what is found as it comes;
+// `runSearch` collects it for those who want all at once.
 
 import { SearchControl } from '../engine/control.ts';
 import { Drain } from '../engine/drain.ts';
 import type { SearchPool } from '../engine/pool.ts';
-import type { BindFinding, FailureFinding, UnitFinding } from '../engine/search-messages.ts';
+import type {
+  BindFinding,
+  FailureFinding,
+  Findings,
+  SearchMessage,
+  UnitFinding,
+} from '../engine/search-messages.ts';
 import { PlanError, type Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { LiveShard } from './snapshot.ts';
@@ -20,70 +27,197 @@ export interface RunOptions {
   /** 0: none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** How long the search may stay on the thread that owns the sockets; default: 3 ms. */
+  /** How long the search may stay on the thread that owns the sockets; default: 4 ms. */
   readonly inlineNs?: bigint;
 }
 
 /** Why a search ended before its end. */
-export type RunStop = 'deadline' | 'aborted';
+export type RunStop = 'deadline' | 'aborted' | 'failed';
 
-export interface RunOutcome {
+/** Takes findings as they come: each unit at most once; bindings and failures maybe several times. */
+export type FindingsListener = (findings: Findings) => void;
+
+/** How long a search that is run again may keep this thread at a time. */
+const TURN_NS = 5_000_000n;
+
+/** One search, from its first unit to its end. */
+export class Run {
+  readonly #searcher: Searcher;
+  readonly #pool: Pick<SearchPool, 'search' | 'size'>;
+  readonly #options: RunOptions;
+  readonly #isProgressive: boolean;
+  readonly #listener: FindingsListener;
+  readonly #control: SearchControl;
+  /** The units whose findings have arrived. */
+  readonly #arrived: SearchControl;
+  readonly #failed = new Set<number>();
+  #stop: RunStop | undefined;
+  #pauseCount = 0;
+  #resume: (() => void) | undefined;
+  #resumed: Promise<void> | undefined;
+
+  /** @param isProgressive  the listener wants findings while threads search, not only at their end */
+  constructor(
+    searcher: Searcher,
+    pool: Pick<SearchPool, 'search' | 'size'>,
+    options: RunOptions,
+    isProgressive: boolean,
+    listener: FindingsListener,
+  ) {
+    this.#searcher = searcher;
+    this.#pool = pool;
+    this.#options = options;
+    this.#isProgressive = isProgressive;
+    this.#listener = listener;
+    this.#control = newControl(options.shards);
+    this.#arrived = newControl(options.shards);
+  }
+
+  /** Why it was ended, if it was. */
+  get stopReason(): RunStop | undefined {
+    return this.#stop;
+  }
+
+  /** No unit is begun any more; those under way still tell. Only the first reason counts. */
+  stop(reason: RunStop): void {
+    this.#stop ??= reason;
+    this.enough();
+  }
+
+  /** As many ranges as were asked for are there, and more: no unit is begun any more. */
+  enough(): void {
+    this.#control.stop();
+    this.#arrived.stop();
+    this.resume();
+  }
+
+  /** No unit is begun until `resume` or `stop`. */
+  pause(): void {
+    if (this.#resumed !== undefined || this.#stop !== undefined) return;
+    this.#pauseCount++;
+    this.#control.pause();
+    this.#resumed = new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  resume(): void {
+    this.#control.resume();
+    this.#resume?.();
+    this.#resume = undefined;
+    this.#resumed = undefined;
+  }
+
+  async #untilResumed(): Promise<void> {
+    while (this.#resumed !== undefined) await this.#resumed;
+  }
+
+  /**
+   * Searches on this thread for as long as a cheap query takes, at once; the rest on the pool.
+   *
+   * @returns  settles when the search has ended and all findings are told
+   *
+   * Errors: PlanError, thrown at once if the plan cannot be run at all, else by the promise.
+   */
+  start(): Promise<void> {
+    const { timeoutMs, signal } = this.#options;
+    if (signal.aborted) this.stop('aborted');
+    const isLeft = this.#searchHere();
+    if (!isLeft) return Promise.resolve();
+    const onAbort = (): void => this.stop('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), timeoutMs) : undefined;
+    return this.#searchInPool().finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    });
+  }
+
+  #tell(findings: Findings): void {
+    for (const { shard, unit, matches } of findings.units)
+      this.#arrived.finish(shard, unit, matches);
+    for (const { shard } of findings.failures) this.#failed.add(shard);
+    this.#listener(findings);
+  }
+
+  #searchHere(): boolean {
+    const drain = this.#newDrain(this.#control);
+    const isLeft = drainFor(drain, this.#options.inlineNs ?? INLINE_NS);
+    this.#tell(drain.take());
+    return isLeft;
+  }
+
+  #newDrain(control: SearchControl): Drain {
+    const { shards, plan, limit } = this.#options;
+    const shardIds = shards.map(({ shardId }) => shardId);
+    return new Drain(this.#searcher, plan, shardIds, limit, control);
+  }
+
+  async #searchInPool(): Promise<void> {
+    const { shards, plan, limit } = this.#options;
+    const message: Omit<SearchMessage, 'kind' | 'id'> = {
+      plan,
+      shardIds: shards.map(({ shardId }) => shardId),
+      limit,
+      unitMaxes: shards.map(unitMaxOf),
+      control: this.#control.buffer,
+      isProgressive: this.#isProgressive,
+    };
+    let hasLost = false;
+    let pauses = 0;
+    // Threads leave a search that is paused, so they are called again after it.
+    do {
+      await this.#untilResumed();
+      pauses = this.#pauseCount;
+      const done = await this.#pool.search(message, (findings) => this.#tell(findings));
+      const failed = done.find(({ planError }) => planError !== undefined);
+      if (failed?.planError !== undefined) throw new PlanError(failed.planError);
+      for (const findings of done) this.#tell(findings);
+      hasLost ||= done.length < this.#pool.size;
+    } while (pauses !== this.#pauseCount && this.#stop === undefined);
+    // What stopped at the limit may have lost the units that exceeded it.
+    if (hasLost && this.#stop === undefined) await this.#runLost();
+  }
+
+  /** Runs the units whose findings have not arrived, letting other searches in between. */
+  async #runLost(): Promise<void> {
+    // A shard that failed had its second chance.
+    for (const shard of this.#failed) {
+      for (let unit = 0; unit < unitMaxOf(this.#options.shards[shard]!); unit++) {
+        if (this.#arrived.matchesOf(shard, unit) === undefined)
+          this.#arrived.finish(shard, unit, 0);
+      }
+    }
+    const drain = this.#newDrain(this.#arrived);
+    for (let isLeft = true; isLeft;) {
+      isLeft = drainFor(drain, TURN_NS);
+      this.#tell(drain.take());
+      await this.#untilResumed();
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      drain.suspend();
+    }
+  }
+}
+
+export interface RunOutcome extends Findings {
   readonly bindings: readonly BindFinding[];
   /** Each unit at most once, in any order. */
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
   readonly stop: RunStop | undefined;
-  readonly bindNs: number;
-  readonly searchNs: number;
-  /** When the first unit began (process.hrtime), if any did. */
-  readonly firstUnitNs: bigint | undefined;
 }
 
-/** Errors: PlanError. */
+/** Runs a search to its end and returns all it found. Errors: PlanError. */
 export async function runSearch(
   searcher: Searcher,
   pool: Pick<SearchPool, 'search' | 'size'>,
   options: RunOptions,
 ): Promise<RunOutcome> {
-  const { shards, plan, limit, timeoutMs, signal } = options;
-  const control = newControl(shards);
-  const shardIds = shards.map(({ shardId }) => shardId);
-  const drains: Findings[] = [];
-  let stop: RunStop | undefined;
-  let rerun: SearchControl | undefined;
-  const end = (reason: RunStop): void => {
-    stop ??= reason;
-    control.stop();
-    rerun?.stop();
-  };
-  const onAbort = (): void => end('aborted');
-  if (signal.aborted) onAbort();
-  signal.addEventListener('abort', onAbort, { once: true });
-  const timer = timeoutMs > 0 ? setTimeout(() => end('deadline'), timeoutMs) : undefined;
-  try {
-    const inline = new Drain(searcher, plan, shardIds, limit, control);
-    drains.push(inline);
-    if (drainFor(inline, options.inlineNs ?? INLINE_NS)) {
-      const unitMaxes = shards.map(unitMaxOf);
-      const message = { plan, shardIds, limit, unitMaxes, control: control.buffer };
-      const done = await pool.search(message);
-      const failed = done.find(({ planError }) => planError !== undefined);
-      if (failed?.planError !== undefined) throw new PlanError(failed.planError);
-      drains.push(...done);
-      // What stopped at the limit may have lost the units that exceeded it.
-      if (stop === undefined && done.length < pool.size) {
-        rerun = newControl(shards);
-        drains.push(await runLost(searcher, options, drains, rerun));
-      }
-    }
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', onAbort);
-  }
-  return { ...joinFindings(drains), stop };
+  const parts: Findings[] = [];
+  const run = new Run(searcher, pool, options, false, (findings) => parts.push(findings));
+  await run.start();
+  return { ...joinFindings(parts), stop: run.stopReason };
 }
-
-type Findings = Omit<RunOutcome, 'stop'>;
 
 /** Works for at most `budgetNs`; true if something is left. */
 function drainFor(drain: Drain, budgetNs: bigint): boolean {
@@ -92,52 +226,27 @@ function drainFor(drain: Drain, budgetNs: bigint): boolean {
   return false;
 }
 
-/** How long a search that is run again may keep this thread at a time. */
-const TURN_NS = 5_000_000n;
-
-/** Runs the units that no thread left a finding for, letting other searches in between. */
-async function runLost(
-  searcher: Searcher,
-  { shards, plan, limit }: RunOptions,
-  drains: readonly Findings[],
-  control: SearchControl,
-): Promise<Findings> {
-  for (const { shard, unit, matches } of drains.flatMap(({ units }) => units))
-    control.finish(shard, unit, matches);
-  // A shard that failed had its second chance.
-  for (const { shard } of drains.flatMap(({ failures }) => failures)) {
-    for (let unit = 0; unit < unitMaxOf(shards[shard]!); unit++) {
-      if (control.matchesOf(shard, unit) === undefined) control.finish(shard, unit, 0);
-    }
-  }
-  const shardIds = shards.map(({ shardId }) => shardId);
-  const drain = new Drain(searcher, plan, shardIds, limit, control);
-  while (drainFor(drain, TURN_NS)) {
-    await new Promise<void>((resolve) => void setImmediate(resolve));
-    drain.suspend();
-  }
-  return drain;
-}
-
 function newControl(shards: readonly LiveShard[]): SearchControl {
   return new SearchControl(shards.map(unitMaxOf));
 }
 
-function joinFindings(drains: readonly Findings[]): Findings {
+function joinFindings(parts: readonly Findings[]): Findings {
   const bindings = new Map<number, BindFinding>();
-  for (const drain of drains) {
-    for (const binding of drain.bindings)
+  for (const part of parts) {
+    for (const binding of part.bindings)
       if (!bindings.has(binding.shard)) bindings.set(binding.shard, binding);
   }
-  const starts = drains.flatMap(({ firstUnitNs }) =>
-    firstUnitNs === undefined ? [] : [firstUnitNs],
-  );
   return {
     bindings: [...bindings.values()],
-    units: drains.flatMap(({ units }) => units),
-    failures: drains.flatMap(({ failures }) => failures),
-    bindNs: drains.reduce((sum, { bindNs }) => sum + bindNs, 0),
-    searchNs: drains.reduce((sum, { searchNs }) => sum + searchNs, 0),
-    firstUnitNs: starts.length === 0 ? undefined : starts.reduce((a, b) => (a < b ? a : b)),
+    units: parts.flatMap(({ units }) => units),
+    failures: parts.flatMap(({ failures }) => failures),
+    bindNs: parts.reduce((sum, { bindNs }) => sum + bindNs, 0),
+    searchNs: parts.reduce((sum, { searchNs }) => sum + searchNs, 0),
+    firstUnitNs: earliest(parts.map(({ firstUnitNs }) => firstUnitNs)),
   };
+}
+
+/** The least of the times that are there. */
+function earliest(times: readonly (bigint | undefined)[]): bigint | undefined {
+  return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
 }

@@ -1,6 +1,7 @@
-// Adds up what a run found, as API.md 6.6 and 7 define it: walks shards and units in order, stops behind
-// the unit in which the limit was exceeded, and counts only what stands before. So the answer to a cut
-// search depends on the snapshot alone, not on how threads raced.
+// Adds up what a run found, as API.md 6.6 and 7 define it. `tallyRun` does so for an answer at the end: it
+// walks shards and units in order, stops behind the unit in which the limit was exceeded, and counts only
+// what stands before, so that a cut answer depends on the snapshot alone, not on how threads raced. A
+// stream counts whatever comes.
 
 import type { BindFinding, UnitFinding } from '../engine/search-messages.ts';
 import type { RunOutcome } from './run.ts';
@@ -25,12 +26,104 @@ export interface Counts {
   regexpsConsidered: number;
 }
 
+/** What a search found, cut at its limit. */
 export interface Tally {
   readonly counts: Counts;
   /** Units that count, in order. */
   readonly units: readonly UnitFinding[];
   /** More ranges than the limit were found. */
   readonly isOverLimit: boolean;
+}
+
+/** What is known of a shard. */
+interface ShardTally {
+  binding: BindFinding | undefined;
+  hasUnit: boolean;
+  /** Docs. */
+  considered: number;
+  isFailed: boolean;
+}
+
+/** Adds up findings as they come; what only the end of a search decides is added by `close`. */
+export class RunningTally {
+  readonly counts = emptyCounts();
+  readonly #shards: readonly LiveShard[];
+  readonly #quarantined: Snapshot['quarantined'];
+  readonly #tallies: ShardTally[];
+
+  /**
+   * @param shards  the shards of the run, in order
+   * @param quarantined  eligible shards out of service
+   */
+  constructor(shards: readonly LiveShard[], quarantined: Snapshot['quarantined']) {
+    this.#shards = shards;
+    this.#quarantined = quarantined;
+    this.#tallies = shards.map(() => ({
+      binding: undefined,
+      hasUnit: false,
+      considered: 0,
+      isFailed: false,
+    }));
+  }
+
+  /** Only the first binding of a shard counts. */
+  addBinding(binding: BindFinding): void {
+    const tally = this.#tallies[binding.shard]!;
+    if (tally.binding !== undefined) return;
+    tally.binding = binding;
+    this.counts.ngramLookups += binding.lookups;
+    this.counts.regexpsConsidered += binding.regexps;
+    this.counts.indexBytesLoaded += binding.indexBytes;
+    this.counts.ngramMatches += binding.candidateBlocks;
+  }
+
+  addUnit(unit: UnitFinding): void {
+    const { counts } = this;
+    counts.totalMatchCount += unit.matches;
+    counts.fileCount += unit.rows.length / 4;
+    counts.filesConsidered += unit.considered;
+    counts.regexpsConsidered += unit.regexps;
+    counts.filesLoaded += unit.loaded;
+    counts.contentBytesLoaded += unit.contentBytes;
+    const tally = this.#tallies[unit.shard]!;
+    tally.hasUnit = true;
+    tally.considered += unit.considered;
+  }
+
+  /** False: the failure of this shard is known. */
+  addFailure(shard: number): boolean {
+    const tally = this.#tallies[shard]!;
+    if (tally.isFailed) return false;
+    tally.isFailed = true;
+    return true;
+  }
+
+  /** Puts each shard into one of the four classes of API.md 7.1. Once, at the end. */
+  close(): void {
+    const { counts } = this;
+    for (const [index, tally] of this.#tallies.entries())
+      this.#classify(tally, this.#shards[index]!.docCount);
+    for (const { docCount } of this.#quarantined) {
+      counts.shardsSkipped++;
+      counts.filesSkipped += docCount;
+    }
+  }
+
+  #classify({ binding, hasUnit, considered, isFailed }: ShardTally, docCount: number): void {
+    const { counts } = this;
+    const candidates = binding?.candidateDocs ?? 0;
+    const isRuledOut = binding !== undefined && candidates === 0;
+    if (!isRuledOut && !hasUnit && !isFailed) {
+      counts.shardsSkipped++;
+      counts.filesSkipped += docCount;
+      return;
+    }
+    counts.shardFilesConsidered += docCount;
+    counts.filesSkipped += candidates - considered;
+    if (isFailed) counts.crashes++;
+    else if (candidates === 0) counts.shardsSkippedFilter++;
+    else counts.shardsScanned++;
+  }
 }
 
 /**
@@ -43,33 +136,25 @@ export function tallyRun(
   outcome: RunOutcome,
   limit: number,
 ): Tally {
-  const counts = emptyCounts();
+  const tally = new RunningTally(shards, quarantined);
   const bindings = new Map(outcome.bindings.map((binding) => [binding.shard, binding]));
   const failed = new Set(outcome.failures.map(({ shard }) => shard));
   const byShard = groupUnits(outcome.units);
   const units: UnitFinding[] = [];
   let isOverLimit = false;
-  for (const [index, shard] of shards.entries()) {
-    const binding = bindings.get(index);
-    const isStarted = binding?.candidateDocs === 0 || byShard.has(index) || failed.has(index);
-    if (isOverLimit || !isStarted) {
-      counts.shardsSkipped++;
-      counts.filesSkipped += shard.docCount;
-      continue;
-    }
-    addBinding(counts, binding);
-    counts.shardFilesConsidered += shard.docCount;
-    const counted = takeUnits(byShard.get(index) ?? [], limit - counts.totalMatchCount);
+  for (let shard = 0; shard < shards.length && !isOverLimit; shard++) {
+    const binding = bindings.get(shard);
+    const isStarted = binding?.candidateDocs === 0 || byShard.has(shard) || failed.has(shard);
+    if (!isStarted) continue;
+    if (binding !== undefined) tally.addBinding(binding);
+    const counted = takeUnits(byShard.get(shard) ?? [], limit - tally.counts.totalMatchCount);
     isOverLimit = counted.isOverLimit;
-    for (const unit of counted.units) addUnit(counts, unit);
+    for (const unit of counted.units) tally.addUnit(unit);
     units.push(...counted.units);
-    classify(counts, binding, counted.units, failed.has(index));
+    if (failed.has(shard)) tally.addFailure(shard);
   }
-  for (const { docCount } of quarantined) {
-    counts.shardsSkipped++;
-    counts.filesSkipped += docCount;
-  }
-  return { counts, units, isOverLimit };
+  tally.close();
+  return { counts: tally.counts, units, isOverLimit };
 }
 
 function emptyCounts(): Counts {
@@ -115,35 +200,4 @@ function takeUnits(
     if (sum > left) return { units: taken, isOverLimit: true };
   }
   return { units: taken, isOverLimit: false };
-}
-
-function addBinding(counts: Counts, binding: BindFinding | undefined): void {
-  counts.ngramLookups += binding?.lookups ?? 0;
-  counts.regexpsConsidered += binding?.regexps ?? 0;
-  counts.indexBytesLoaded += binding?.indexBytes ?? 0;
-  counts.ngramMatches += binding?.candidateBlocks ?? 0;
-}
-
-function addUnit(counts: Counts, unit: UnitFinding): void {
-  counts.totalMatchCount += unit.matches;
-  counts.fileCount += unit.rows.length / 4;
-  counts.filesConsidered += unit.considered;
-  counts.filesLoaded += unit.loaded;
-  counts.contentBytesLoaded += unit.contentBytes;
-  counts.regexpsConsidered += unit.regexps;
-}
-
-/** Puts the shard into one of the four classes of API.md 7.1. */
-function classify(
-  counts: Counts,
-  binding: BindFinding | undefined,
-  units: readonly UnitFinding[],
-  isFailed: boolean,
-): void {
-  const candidates = binding?.candidateDocs ?? 0;
-  const considered = units.reduce((sum, unit) => sum + unit.considered, 0);
-  counts.filesSkipped += candidates - considered;
-  if (isFailed) counts.crashes++;
-  else if (candidates === 0) counts.shardsSkippedFilter++;
-  else counts.shardsScanned++;
 }

@@ -4,7 +4,7 @@
 import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
 import { createProcessContext } from '../../daemon/cli/process-context.ts';
 import { runProgram } from '../../daemon/cli/program.ts';
-import type { CliServices, SearchResponse } from '../../daemon/cli/services.ts';
+import type { CliServices, SearchEvent, SearchResponse } from '../../daemon/cli/services.ts';
 import { chunk, file, response } from './responses.ts';
 
 function echo(name: string, options: unknown): void {
@@ -25,12 +25,36 @@ function fakeResponse(): SearchResponse {
   return response([]);
 }
 
+/** Two chunks and the end; a text `broken` of FAKE_RESPONSE has an error in between. */
+function fakeEvents(): SearchEvent[] {
+  if (process.env['FAKE_RESPONSE'] === 'broken') {
+    const error = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message: 'no' };
+    const end = { isSearchExhaustive: false, incompleteReasons: ['internal_error'] };
+    return [
+      { type: 'error', error },
+      { type: 'final', accumulatedStats: {}, ...end },
+    ];
+  }
+  const { stats, files, repositoryInfo, isSearchExhaustive } = fakeResponse();
+  const chunks = files.map((one) => ({
+    type: 'chunk' as const,
+    stats,
+    files: [one],
+    repositoryInfo,
+  }));
+  return [...chunks, { type: 'final', accumulatedStats: stats, isSearchExhaustive }];
+}
+
 const services: CliServices = {
   openLocalSearch(dataDir) {
     return Promise.resolve({
       search(call) {
         echo('search', { dataDir, ...call });
         return Promise.resolve().then(fakeResponse);
+      },
+      async *stream(call) {
+        echo('stream', { dataDir, ...call });
+        yield* await Promise.resolve().then(fakeEvents);
       },
       close() {
         echo('close', {});

@@ -170,40 +170,6 @@ for (const { name, options, files, output } of ROWS) {
   });
 }
 
-void test('output: json is one chunk event and one final event', () => {
-  const files = [file('b', [chunk('«a»\n')]), file('a')];
-  const answer = response(files, {
-    repositoryInfo: [{ id: 1 }],
-    isSearchExhaustive: false,
-    incompleteReasons: ['deadline'],
-  });
-  const text = formatResponse(answer, { ...PIPE, form: 'json', sort: 'path' });
-  assert.ok(text.endsWith('\n'));
-  const events = text.trimEnd().split('\n');
-  assert.deepEqual(
-    events.map((line): unknown => JSON.parse(line)),
-    [
-      {
-        type: 'chunk',
-        stats: answer.stats,
-        files: [files[1], files[0]],
-        repositoryInfo: [{ id: 1 }],
-      },
-      {
-        type: 'final',
-        accumulatedStats: answer.stats,
-        isSearchExhaustive: false,
-        incompleteReasons: ['deadline'],
-      },
-    ],
-  );
-});
-
-void test('output: json of an exhaustive answer has no reasons', () => {
-  const text = formatResponse(response([]), { ...PIPE, form: 'json' });
-  assert.ok(!text.includes('incompleteReasons'));
-});
-
 void test('output: statistics are one line a field, durations also in ms', () => {
   assert.equal(
     formatStats({ fileCount: 2, duration: 1_500_000, wait: 0, flushReason: 'F' }),

@@ -14,7 +14,8 @@ import { Searcher } from '../../daemon/engine/searcher.ts';
 import type { SpaceOptions } from '../../daemon/engine/space.ts';
 import { buildRepo } from '../../daemon/ingest/build.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import { search, type SearchRequest } from '../../daemon/search/service.ts';
+import type { EngineParts, SearchRequest } from '../../daemon/search/prepare.ts';
+import { search } from '../../daemon/search/service.ts';
 import { type LiveShard, SnapshotKeeper } from '../../daemon/search/snapshot.ts';
 import { writeShard } from '../../daemon/shards/writer.ts';
 
@@ -238,20 +239,24 @@ export class Engine {
     if (refused[0] !== undefined) throw refused[0];
   }
 
+  get parts(): EngineParts {
+    return {
+      searcher: this.searcher,
+      pool: this.pool,
+      snapshots: this.snapshots,
+      timeoutMs: this.#timeoutMs,
+      ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
+      onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
+    };
+  }
+
   async search(
     query: string,
     request: Partial<SearchRequest> = {},
     signal: AbortSignal = new AbortController().signal,
   ): Promise<SearchAnswer> {
     const { json } = await search(
-      {
-        searcher: this.searcher,
-        pool: this.pool,
-        snapshots: this.snapshots,
-        timeoutMs: this.#timeoutMs,
-        ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
-        onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
-      },
+      this.parts,
       { ...DEFAULTS, ...request, query },
       { signal, baseUrl: 'http://localhost' },
     );

@@ -6,10 +6,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type {
+  EventStream,
   SearchCall,
   SearchContext,
   Services,
   SourceReader,
+  StreamContext,
 } from '../../daemon/api/services.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
@@ -51,6 +53,8 @@ export interface WorldOptions {
   readonly settings?: ConfigurationInput['settings'];
   readonly repos?: readonly RepoRecord[];
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
+  readonly stream?: (call: SearchCall, context: StreamContext) => EventStream;
+  readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
   readonly isReady?: boolean;
   readonly logLevel?: 'debug' | 'info';
@@ -84,6 +88,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         calls.push(call);
         return { json: Buffer.from(JSON.stringify(await search(call, context))) };
       },
+      async stream(call, context) {
+        calls.push(call);
+        return options.stream?.(call, context) ?? eventStream([]);
+      },
     },
     repos: { list: () => repos, byName: (name) => repos.find((r) => r.name === name) },
     source: {
@@ -98,7 +106,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       }),
     },
   };
-  const server = await createServer({ configuration, services, log });
+  const server = await createServer({
+    configuration,
+    services,
+    log,
+    ...(options.streamStallMs === undefined ? {} : { streamStallMs: options.streamStallMs }),
+  });
   const world: World = {
     server,
     lines,
@@ -108,6 +121,19 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   };
   openWorlds.add(world);
   return world;
+}
+
+/** A stream of these events; an Error among them ends it. */
+export function eventStream(events: readonly (object | Error)[]): EventStream {
+  const left = [...events];
+  return {
+    async next() {
+      const event = left.shift();
+      if (event instanceof Error) throw event;
+      return event === undefined ? undefined : { json: Buffer.from(JSON.stringify(event)) };
+    },
+    close: () => {},
+  };
 }
 
 export interface CallOptions {

@@ -1,5 +1,6 @@
 // `trawl search QUERY`: asks a daemon or the local index and prints the answer.
 
+import { once } from 'node:events';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
@@ -9,7 +10,7 @@ import { addCommonOptions, addExamples, integer, readSecret, readVariable } from
 import { openRemoteSearch } from '../remote-search.ts';
 import { formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
 import type { OutputForm, OutputOptions } from '../search-output.ts';
-import type { SearchCall, SearchSource } from '../services.ts';
+import type { SearchCall, SearchEvent, SearchSource } from '../services.ts';
 
 interface SearchFlags {
   readonly regex?: true;
@@ -27,8 +28,7 @@ interface SearchFlags {
   readonly dataDir: string;
 }
 
-function formOf({ json, files, count }: SearchFlags, isTerminal: boolean): OutputForm {
-  if (json) return 'json';
+function formOf({ files, count }: SearchFlags, isTerminal: boolean): OutputForm {
   if (files) return 'files';
   if (count) return 'count';
   return isTerminal ? 'terminal' : 'pipe';
@@ -69,20 +69,61 @@ async function runSearch(query: string, flags: SearchFlags, context: CliContext)
   const source = await openSource(flags, context);
   try {
     const call = searchCall(query, flags);
-    const response = await source.search(call, new AbortController().signal);
-    context.stdout.write(formatResponse(response, outputOptions(flags, context)));
-    if (flags.stats) context.stderr.write(formatStats(response.stats));
-    context.stderr.write(formatIncomplete(response));
-    context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
+    if (flags.json) await printEvents(source, call, flags, context);
+    else await printAnswer(source, call, flags, context);
   } finally {
     await source.close();
   }
 }
 
+async function printAnswer(
+  source: SearchSource,
+  call: SearchCall,
+  flags: SearchFlags,
+  context: CliContext,
+): Promise<void> {
+  const response = await source.search(call, new AbortController().signal);
+  context.stdout.write(formatResponse(response, outputOptions(flags, context)));
+  if (flags.stats) context.stderr.write(formatStats(response.stats));
+  context.stderr.write(formatIncomplete(response));
+  context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
+}
+
+/** Prints the events of a stream as they come, one a line. */
+async function printEvents(
+  source: SearchSource,
+  call: SearchCall,
+  flags: SearchFlags,
+  context: CliContext,
+): Promise<void> {
+  let exitCode = EXIT_NONE;
+  for await (const event of source.stream(call, new AbortController().signal)) {
+    const hasRoom = context.stdout.write(`${JSON.stringify(event)}\n`);
+    if (!hasRoom) await once(context.stdout, 'drain');
+    if (event.type === 'chunk' && event.files.length > 0 && exitCode === EXIT_NONE)
+      exitCode = EXIT_OK;
+    if (event.type === 'error') exitCode = EXIT_ERROR;
+    if (event.type === 'final') printEnd(event, flags, context);
+  }
+  context.setExitCode(exitCode);
+}
+
+function printEnd(
+  final: Extract<SearchEvent, { type: 'final' }>,
+  flags: SearchFlags,
+  { stderr }: CliContext,
+): void {
+  const { accumulatedStats: stats } = final;
+  if (flags.stats) stderr.write(formatStats(stats));
+  stderr.write(formatIncomplete({ ...final, stats }));
+}
+
 function addOutputOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--json', 'stream events, one JSON object a line').conflicts(['files', 'count']),
+      new Option('--json', 'the events of a stream as they come, one JSON object a line').conflicts(
+        ['files', 'count', 'sort'],
+      ),
     )
     .option('--stats', 'statistics of the search, on standard error')
     .addOption(new Option('-l, --files', 'names only, repository:path').conflicts('count'))

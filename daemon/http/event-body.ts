@@ -1,0 +1,102 @@
+// The events of a search as a response body: server-sent events, or MessagePack frames for those who ask for
+// them. Leaves sending to the adapters and what an event holds to the search.
+
+import type { EventStream, StreamEvent } from '../api/services.ts';
+import type { BodyStream } from './adapter.ts';
+import { jsonToMessagePack } from './message-pack.ts';
+
+/** Bytes of a MessagePack frame, at most. Its JSON is never shorter, so that is what is bounded. */
+export const FRAME_SIZE_MAX = 16_777_216;
+
+/** How events stand in the body. */
+export interface Framing {
+  readonly contentType: string;
+  /** An event that is one line of JSON. */
+  frame(json: Uint8Array): Uint8Array;
+  /** What follows the last event. */
+  readonly end: Uint8Array;
+}
+
+const DATA = Buffer.from('data: ');
+const BLANK_LINE = Buffer.from('\n\n');
+
+export const SERVER_SENT_EVENTS: Framing = {
+  contentType: 'text/event-stream',
+  frame: (json) => Buffer.concat([DATA, json, BLANK_LINE]),
+  end: Buffer.from('data: [DONE]\n\n'),
+};
+
+export const MESSAGE_PACK_FRAMES: Framing = {
+  contentType: 'application/x-msgpack; framing=u32be',
+  frame(json) {
+    const packed = jsonToMessagePack(json);
+    if (packed.byteLength > FRAME_SIZE_MAX)
+      throw new Error(`frame of ${packed.byteLength} bytes, limit ${FRAME_SIZE_MAX}`);
+    const framed = Buffer.allocUnsafe(4 + packed.byteLength);
+    framed.writeUInt32BE(packed.byteLength);
+    framed.set(packed, 4);
+    return framed;
+  },
+  end: Buffer.alloc(4),
+};
+
+export interface EventBodyOptions {
+  readonly framing: Framing;
+  /** The error object to show for a failure. */
+  toErrorObject(error: unknown): object;
+  /** The search is over, though its results may still be on their way. May be called twice. */
+  onSearchEnd(): void;
+  /** The response is over. */
+  onClose(sentSize: number): void;
+}
+
+export class EventBody implements BodyStream {
+  readonly #events: EventStream;
+  readonly #options: EventBodyOptions;
+  #state: 'running' | 'failed' | 'over' = 'running';
+  #size = 0;
+
+  constructor(events: EventStream, options: EventBodyOptions) {
+    this.#events = events;
+    this.#options = options;
+  }
+
+  /** Errors: behind the event that tells that the search failed as a whole. */
+  async next(): Promise<Uint8Array | undefined> {
+    if (this.#state === 'over') return undefined;
+    if (this.#state === 'failed') throw new Error('the search failed');
+    const piece = await this.#nextPiece();
+    this.#size += piece.byteLength;
+    return piece;
+  }
+
+  async #nextPiece(): Promise<Uint8Array> {
+    try {
+      const event = await this.#events.next();
+      if (event !== undefined) return this.#options.framing.frame(this.#jsonOf(event));
+      this.#endSearch('over');
+      return this.#options.framing.end;
+    } catch (error) {
+      this.#endSearch('failed');
+      return this.#options.framing.frame(this.#jsonOf({ error }));
+    }
+  }
+
+  #jsonOf(event: StreamEvent): Uint8Array {
+    if ('json' in event) return event.json;
+    const error = this.#options.toErrorObject(event.error);
+    return Buffer.from(JSON.stringify({ type: 'error', error }));
+  }
+
+  #endSearch(state: 'failed' | 'over'): void {
+    this.#state = state;
+    this.#events.close();
+    this.#options.onSearchEnd();
+  }
+
+  close(): void {
+    this.#events.close();
+    this.#options.onSearchEnd();
+    this.#options.onClose(this.#size);
+  }
+}

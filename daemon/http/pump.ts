@@ -1,0 +1,107 @@
+// Moves a body that is made while it is sent from its source to a socket. What the socket does not take
+// waits here, up to a bound; then the source is not asked for more until there is room. Both adapters use
+// it; what a socket is they tell by `Outlet`.
+
+import { STREAM_STALL_MS } from './adapter.ts';
+import type { BodyStream } from './adapter.ts';
+
+/** Bytes that wait for the client, at most; a single larger piece aside. */
+export const BUFFER_SIZE_MAX = 8_388_608;
+/** Room kept for the piece that is asked for, and for one that the socket holds. */
+const RESERVED_SIZE = 1_048_576;
+/** Bytes handed to the socket at a time, so that it tells in small steps that the client reads. */
+const SLICE_SIZE_MAX = 262_144;
+
+export interface Outlet {
+  /** Hands over bytes. False: the socket is full, and will call `onRoom` of the pump once it is empty. */
+  write(bytes: Uint8Array): boolean;
+  /** Ends the response behind what was written, and closes the connection if it is not whole. */
+  end(isWhole: boolean): void;
+  /** Drops the connection with all that waits. */
+  drop(): void;
+}
+
+/** One response under way. */
+export class Pump {
+  readonly #body: BodyStream;
+  readonly #outlet: Outlet;
+  readonly #stallMs: number;
+  #waiting: Uint8Array[] = [];
+  #waitingSize = 0;
+  #hasRoom = true;
+  #isOver = false;
+  #stall: NodeJS.Timeout | undefined;
+  #wake: () => void = () => {};
+
+  constructor(body: BodyStream, outlet: Outlet, stallMs = STREAM_STALL_MS) {
+    this.#body = body;
+    this.#outlet = outlet;
+    this.#stallMs = stallMs;
+  }
+
+  /** Resolves when the response is ended or dropped. */
+  async run(): Promise<void> {
+    let isWhole = true;
+    try {
+      for (let piece = await this.#pull(); piece !== undefined; piece = await this.#pull()) {
+        this.#add(piece);
+        this.#flush();
+        while (!this.#isOver && this.#waitingSize > BUFFER_SIZE_MAX - RESERVED_SIZE)
+          await this.#sleep();
+      }
+    } catch {
+      isWhole = false;
+    }
+    while (!this.#isOver && !(this.#hasRoom && this.#waitingSize === 0)) await this.#sleep();
+    if (!this.#isOver) this.#outlet.end(isWhole);
+    this.#finish();
+  }
+
+  async #pull(): Promise<Uint8Array | undefined> {
+    return this.#isOver ? undefined : await this.#body.next();
+  }
+
+  #add(piece: Uint8Array): void {
+    for (let start = 0; start < piece.byteLength; start += SLICE_SIZE_MAX)
+      this.#waiting.push(piece.subarray(start, start + SLICE_SIZE_MAX));
+    this.#waitingSize += piece.byteLength;
+  }
+
+  #flush(): void {
+    while (this.#hasRoom && !this.#isOver) {
+      const slice = this.#waiting.shift();
+      if (slice === undefined) return;
+      this.#waitingSize -= slice.byteLength;
+      this.#hasRoom = this.#outlet.write(slice);
+      if (!this.#hasRoom) this.#stall = setTimeout(() => this.#outlet.drop(), this.#stallMs);
+    }
+  }
+
+  #sleep(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** The socket is empty again. */
+  onRoom(): void {
+    clearTimeout(this.#stall);
+    this.#hasRoom = true;
+    this.#flush();
+    this.#wake();
+  }
+
+  /** The connection is gone. */
+  onGone(): void {
+    this.#finish();
+  }
+
+  #finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#stall);
+    this.#waiting = [];
+    this.#body.close();
+    this.#wake();
+  }
+}

@@ -1,0 +1,114 @@
+// What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
+// bytes around file results that are JSON already.
+
+import type { RepoRecord } from '../repos/records.ts';
+import type { FoundDoc } from './order.ts';
+import type { FileResults } from './render.ts';
+import type { RunStop } from './run.ts';
+import type { ScopeView } from './scope.ts';
+import type { Counts, Tally } from './tally.ts';
+
+/** What rendering adds to the numbers of a search. */
+export interface RenderSums {
+  /** Ranges shown. */
+  rangeCount: number;
+  /** Bytes read beyond what finding took. */
+  contentBytes: number;
+  /** Docs of which only rendering read something. */
+  loadCount: number;
+}
+
+/** Durations of API.md 7 in ns. */
+export interface Durations {
+  readonly duration: number;
+  readonly wait: number;
+  readonly matchTreeConstruction: number;
+  readonly matchTreeSearch: number;
+}
+
+export type StatsNumbers = Counts &
+  Durations & { readonly actualMatchCount: number };
+
+/** All numbers of `stats`. */
+export function statsNumbers(
+  counts: Counts,
+  rendered: RenderSums,
+  durations: Durations,
+): StatsNumbers {
+  return {
+    actualMatchCount: rendered.rangeCount,
+    ...counts,
+    contentBytesLoaded: counts.contentBytesLoaded + rendered.contentBytes,
+    filesLoaded: counts.filesLoaded + rendered.loadCount,
+    ...durations,
+  };
+}
+
+export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
+
+/** The object `stats`. */
+export function statsObject(numbers: StatsNumbers, reason: FlushReason): object {
+  return { ...numbers, flushReason: `FLUSH_REASON_${reason}` };
+}
+
+/** Why a search is not exhaustive, in the order of API.md 6.6; empty if it is. */
+export function incompleteReasons(
+  { counts, isOverLimit }: Pick<Tally, 'counts' | 'isOverLimit'>,
+  shownCount: number,
+  stop: RunStop | undefined,
+  hasQuarantined: boolean,
+): string[] {
+  const isFailed = stop === 'failed';
+  const reasons: string[] = [];
+  if (isOverLimit || (counts.totalMatchCount > shownCount && !isFailed))
+    reasons.push('match_limit');
+  if (stop === 'deadline') reasons.push('deadline');
+  if (counts.crashes > 0) reasons.push('shard_crashed');
+  if (hasQuarantined) reasons.push('shard_quarantined');
+  if (isFailed) reasons.push('internal_error');
+  return reasons;
+}
+
+/** The members that say whether the search saw everything. */
+export function exhaustiveness(reasons: readonly string[]): object {
+  return reasons.length === 0
+    ? { isSearchExhaustive: true }
+    : { isSearchExhaustive: false, incompleteReasons: reasons };
+}
+
+/** Repos of the docs in order of first occurrence. */
+export function repositoryInfos(docs: readonly FoundDoc[], view: ScopeView): object[] {
+  const repos = new Set(docs.map(({ shard }) => view.repoOf(shard)));
+  return [...repos].map(repositoryInfo);
+}
+
+function repositoryInfo(repo: RepoRecord): object {
+  return {
+    id: repo.repoId,
+    codeHostType: repo.codeHostType,
+    name: repo.name,
+    ...(repo.displayName === undefined ? {} : { displayName: repo.displayName }),
+    ...(repo.webUrl === undefined ? {} : { webUrl: repo.webUrl }),
+  };
+}
+
+/**
+ * One JSON object: the members of `head`, then `files` with the file results from `start` to `end`, then
+ * those of `tail`, which has at least one.
+ */
+export function writeWithFiles(
+  head: object,
+  files: FileResults,
+  tail: object,
+  start = 0,
+  end = files.count,
+): Buffer {
+  const before = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`);
+  const after = Buffer.from(`],${JSON.stringify(tail).slice(1)}`);
+  const commas = Math.max(end - start - 1, 0);
+  const size = before.length + files.sizeOf(start, end) + commas + after.length;
+  const json = Buffer.allocUnsafe(size);
+  before.copy(json, 0);
+  after.copy(json, files.writeTo(json, before.length, start, end));
+  return json;
+}

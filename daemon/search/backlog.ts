@@ -1,0 +1,96 @@
+// What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of
+// what is known. Bounded by the limit of the search, behind which nothing more is found.
+
+import type { UnitFinding } from '../engine/search-messages.ts';
+import type { FlushReason } from './answer.ts';
+import { cutDocs, docsOf, type FoundDoc, type OrderContext, sortDocs } from './order.ts';
+
+/** Bytes of file results that fill a chunk. */
+export const CHUNK_SIZE_MAX = 262_144;
+/** How long results wait for others. Threads may have kept them for 10 ms before, rendering comes after. */
+const FLUSH_MS = 25;
+/** Guess: docs of the first batch while the search goes on; the fewer, the sooner it leaves. */
+const FIRST_DOCS = 50;
+/** Guess: bytes of a file result before one was seen. */
+const DOC_SIZE = 2048;
+const WHOLE_DOC_SIZE = 16_384;
+
+/** Docs to send together, best first. */
+export interface Batch {
+  readonly docs: readonly FoundDoc[];
+  readonly reason: FlushReason;
+}
+
+export class Backlog {
+  readonly #context: OrderContext;
+  #rangesLeft: number;
+  #docSize: number;
+  #docs: FoundDoc[] = [];
+  #isSorted = true;
+  /** Since when there are docs (performance.now). */
+  #sinceMs = 0;
+  #hasGiven = false;
+
+  /** @param limit  ranges to give in all */
+  constructor(context: OrderContext, limit: number, isWhole: boolean) {
+    this.#context = context;
+    this.#rangesLeft = limit;
+    this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
+  }
+
+  add(units: readonly UnitFinding[]): void {
+    if (this.#rangesLeft === 0) return;
+    if (this.#docs.length === 0) this.#sinceMs = performance.now();
+    for (const unit of units) {
+      if (unit.rows.length === 0) continue;
+      for (const doc of docsOf(unit)) this.#docs.push(doc);
+      this.#isSorted = false;
+    }
+  }
+
+  /** Tells how many bytes a file result has, on average. */
+  noteSize(docSize: number): void {
+    this.#docSize = docSize;
+  }
+
+  /**
+   * Milliseconds until a batch is due, 0: now; undefined: there is nothing.
+   *
+   * @param isOver  nothing will be added
+   */
+  waitMs(isOver: boolean): number | undefined {
+    if (this.#docs.length === 0) return undefined;
+    if (isOver || !this.#hasGiven || this.#isFull()) return 0;
+    return Math.max(0, this.#sinceMs + FLUSH_MS - performance.now());
+  }
+
+  #isFull(): boolean {
+    return this.#docs.length * this.#docSize >= CHUNK_SIZE_MAX;
+  }
+
+  /** The best docs, about as many as a chunk holds. */
+  takeBatch(isOver: boolean): Batch {
+    if (!this.#isSorted) sortDocs(this.#docs, this.#context);
+    this.#isSorted = true;
+    const isEarly = !isOver && !this.#hasGiven;
+    const fitting = Math.max(1, Math.floor(CHUNK_SIZE_MAX / this.#docSize));
+    const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
+    const isFull = this.#isFull() && !isEarly;
+    const docs = cutDocs(this.#docs.slice(0, count), this.#rangesLeft);
+    this.#rangesLeft -= docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+    this.#docs = this.#rangesLeft === 0 ? [] : this.#docs.slice(count);
+    this.#hasGiven = true;
+    return { docs, reason: this.#reason(isOver, isFull) };
+  }
+
+  #reason(isOver: boolean, isFull: boolean): FlushReason {
+    if (isOver && this.#docs.length === 0) return 'FINAL_FLUSH';
+    return isOver || isFull ? 'MAX_SIZE' : 'TIMER_EXPIRED';
+  }
+
+  /** Gives nothing any more. */
+  close(): void {
+    this.#rangesLeft = 0;
+    this.#docs = [];
+  }
+}

@@ -1,0 +1,94 @@
+// What every search has in common before it runs: the query parsed and planned against a snapshot, the shards
+// in scope, and the plan as bytes for the core.
+
+import type { SearchPool } from '../engine/pool.ts';
+import { PlanError, type Searcher } from '../engine/searcher.ts';
+import { QueryError } from '../regex/error.ts';
+import { parseQuery } from '../query/parser.ts';
+import { decideForRepo, encodePlan, planQuery } from './plan.ts';
+import type { RenderContext } from './render.ts';
+import type { RunOptions } from './run.ts';
+import { type Scope, scopeOf, ScopeView } from './scope.ts';
+import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
+
+export interface SearchRequest {
+  readonly query: string;
+  /** Ranges at most, 1 or higher. */
+  readonly matches: number;
+  readonly contextLines: number;
+  readonly whole: boolean;
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+export interface SearchEnvironment {
+  readonly signal: AbortSignal;
+  /** Without trailing slash. */
+  readonly baseUrl: string;
+}
+
+export interface EngineParts {
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly snapshots: SnapshotKeeper;
+  /** 0: none. */
+  readonly timeoutMs: number;
+  /** How long a search may stay on this thread before the pool takes over. */
+  readonly inlineNs?: bigint;
+  /** Told about shards that failed a search. */
+  readonly onShardFailure?: (shardId: string, reason: string) => void;
+}
+
+/** A search that is ready to run. */
+export interface Prepared {
+  readonly scope: Scope;
+  readonly view: ScopeView;
+  readonly run: RunOptions;
+  readonly render: RenderContext;
+}
+
+/** Errors: QueryError; EntitlementError. */
+export function prepareSearch(
+  parts: EngineParts,
+  request: SearchRequest,
+  { signal, baseUrl }: SearchEnvironment,
+  snapshot: Snapshot,
+): Prepared {
+  const { searcher, pool, timeoutMs, inlineNs } = parts;
+  const query = parseQuery(request.query, { isRegexEnabled: request.isRegexEnabled });
+  const conditions = planQuery(query, {
+    repos: snapshot.repos,
+    isCaseSensitive: request.isCaseSensitivityEnabled,
+    testNames: (program, names) => searcher.testNames(program, names),
+  });
+  const scope = scopeOf(snapshot, (repoId) => decideForRepo(conditions, repoId) !== false);
+  const plan = encodePlan(conditions, request.isCaseSensitivityEnabled);
+  const view = new ScopeView(searcher, snapshot.repos, scope.shards);
+  const { shards } = scope;
+  const run = {
+    shards,
+    plan,
+    limit: request.matches,
+    timeoutMs,
+    signal,
+    ...(inlineNs === undefined ? {} : { inlineNs }),
+  };
+  const render = {
+    searcher,
+    pool,
+    plan,
+    shards,
+    baseUrl,
+    contextLines: request.contextLines,
+    isWhole: request.whole,
+    repoOf: (shard: number) => view.repoOf(shard),
+  };
+  return { scope, view, run, render };
+}
+
+/** What a caller is to be told of a search that failed: a plan that the core refuses is a bad query. */
+export function searchErrorOf(error: unknown): unknown {
+  return error instanceof PlanError
+    ? new QueryError(`the query is too large: ${error.message}`, 0)
+    : error;
+}

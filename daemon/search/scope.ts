@@ -1,0 +1,65 @@
+// The part of a snapshot that one search looks at: the shards of the repos it may find something in, and what
+// order and answer need to know of them.
+
+import type { Searcher } from '../engine/searcher.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { ShardTables } from '../shards/tables.ts';
+import type { OrderContext } from './order.ts';
+import type { LiveShard, Snapshot } from './snapshot.ts';
+
+export interface Scope {
+  readonly shards: readonly LiveShard[];
+  readonly quarantined: readonly LiveShard[];
+}
+
+/** The shards of the repos that `isEligible` holds for. */
+export function scopeOf(snapshot: Snapshot, isEligible: (repoId: number) => boolean): Scope {
+  return {
+    shards: snapshot.shards.filter(({ repoId }) => isEligible(repoId)),
+    quarantined: snapshot.quarantined.filter(({ repoId }) => isEligible(repoId)),
+  };
+}
+
+/** Tables and repos of the shards in scope, made when first asked for. */
+export class ScopeView implements OrderContext {
+  readonly #searcher: Searcher;
+  readonly #repos: Map<number, RepoRecord>;
+  readonly #ranks: Map<number, number>;
+  readonly #shards: readonly LiveShard[];
+  readonly #tables = new Map<number, ShardTables>();
+
+  constructor(searcher: Searcher, repos: readonly RepoRecord[], shards: readonly LiveShard[]) {
+    this.#searcher = searcher;
+    this.#shards = shards;
+    this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
+    const byName = [...repos].sort((a, b) =>
+      Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
+    );
+    this.#ranks = new Map(byName.map((repo, rank) => [repo.repoId, rank]));
+  }
+
+  repoOf(shard: number): RepoRecord {
+    const { repoId, shardId } = this.#shards[shard]!;
+    const repo = this.#repos.get(repoId);
+    if (repo === undefined) throw new Error(`shard ${shardId} belongs to no repo`);
+    return repo;
+  }
+
+  tablesOf(shard: number): ShardTables {
+    let tables = this.#tables.get(shard);
+    if (tables === undefined) {
+      const { shardId } = this.#shards[shard]!;
+      tables = new ShardTables(this.#searcher.spaceOf(shardId).bytesOf(shardId));
+      this.#tables.set(shard, tables);
+    }
+    return tables;
+  }
+
+  repoRank(shard: number): number {
+    return this.#ranks.get(this.#shards[shard]!.repoId) ?? 0;
+  }
+
+  pathOf(shard: number, docId: number): Uint8Array {
+    return this.tablesOf(shard).doc(docId).path;
+  }
+}

@@ -1,0 +1,420 @@
+// Streams of real searches over real sockets, on both adapters: they give what the blocking search gives, stay
+// within their limit, and stop, pause and fail as they should. What the engine did is read from its control
+// words, not from clocks.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { unpack } from 'msgpackr';
+import { SearchControl } from '../../daemon/engine/control.ts';
+import type { SearchMessage } from '../../daemon/engine/search-messages.ts';
+import type { EngineParts } from '../../daemon/search/prepare.ts';
+import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import { startStream } from '../../daemon/search/stream.ts';
+import { compileEntry } from '../core/driver.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
+import type { EngineOptions, FileResult } from '../engine/harness.ts';
+import { onBothAdapters } from './adapters.ts';
+import { eventually, openWire, searchWith, startWorld } from './harness.ts';
+import type { World } from './harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+const SLOW_DOCS = 1778;
+const TRAPPING_DOCS = 1777;
+
+function makeShard(
+  module: WebAssembly.Module,
+  folder: string,
+  number: number,
+  docCount: number,
+  size = 600,
+): LiveShard {
+  const docs = Array.from({ length: docCount }, (_, doc) => {
+    const rare = doc % 97 === number ? 'needle ' : '';
+    const line = `common ${number} doc ${doc} ${rare}${'some text '.repeat(size / 100)}\n`;
+    const text = line.repeat(Math.ceil(size / line.length));
+    return { path: `s${number}/d${doc}.txt`, bytes: Buffer.from(text) };
+  });
+  return buildShard(module, folder, REPO, docs);
+}
+
+interface StreamEvent {
+  readonly type: string;
+  readonly stats?: Record<string, number>;
+  readonly files?: readonly FileResult[];
+  readonly repositoryInfo?: readonly { readonly id: number }[];
+  readonly accumulatedStats?: Record<string, number>;
+  readonly isSearchExhaustive?: boolean;
+  readonly incompleteReasons?: readonly string[];
+  readonly error?: { readonly errorCode: string };
+}
+
+/** An engine behind a server, and what the control words of its first search say. */
+interface Observed {
+  readonly world: World;
+  readonly engine: Engine;
+  /** Units of the first search of the pool that are finished. */
+  finishedCount(): number;
+  /** Is the first search of the pool stopped or paused? */
+  isHalted(): boolean;
+}
+
+const engines: Engine[] = [];
+after(() => Promise.all(engines.map((engine) => engine.close())));
+
+async function observe(
+  kind: 'uws' | 'node',
+  module: WebAssembly.Module,
+  shards: readonly LiveShard[],
+  options: EngineOptions & { readonly eventSizeMax?: number },
+): Promise<Observed> {
+  const engine = new Engine(module, options);
+  engines.push(engine);
+  engine.publish(shards, [REPO]);
+  let first: Omit<SearchMessage, 'kind' | 'id'> | undefined;
+  const search = engine.pool.search.bind(engine.pool);
+  engine.pool.search = (message, onFindings) => {
+    first ??= message;
+    return search(message, onFindings);
+  };
+  const parts: EngineParts = engine.parts;
+  const world = await startWorld({
+    kind,
+    settings: { maxConcurrentSearches: 50, maxQueuedSearches: 200 },
+    search: (call, { signal }) => engine.search(call.query, call, signal),
+    stream: (call, context) =>
+      startStream(parts, call, {
+        ...context,
+        baseUrl: 'http://localhost',
+        eventSizeMax: options.eventSizeMax ?? context.eventSizeMax,
+      }),
+  });
+  const controlOf = ({ unitMaxes, control }: NonNullable<typeof first>): SearchControl =>
+    new SearchControl(unitMaxes, control);
+  return {
+    world,
+    engine,
+    finishedCount() {
+      if (first === undefined) return 0;
+      const control = controlOf(first);
+      return first.unitMaxes.reduce((sum, unitMax, shard) => {
+        const units = Array.from({ length: unitMax }, (_, unit) => control.matchesOf(shard, unit));
+        return sum + units.filter((matches) => matches !== undefined).length;
+      }, 0);
+    },
+    isHalted: () => first !== undefined && controlOf(first).isHalted,
+  };
+}
+
+function streamOf(body: object, headers: Record<string, string> = {}) {
+  return { ...searchWith({ matches: 100_000, ...body }, headers), path: '/api/stream_search' };
+}
+
+/** The events of a stream, whose framing is checked. */
+async function eventsOf(world: World, body: object): Promise<StreamEvent[]> {
+  const reply = await world.call(streamOf(body));
+  assert.equal(reply.status, 200, reply.body.toString());
+  const frames = reply.body.toString().split('\n\n');
+  assert.equal(frames.pop(), '');
+  assert.equal(frames.pop(), 'data: [DONE]');
+  return frames.map((frame) => {
+    assert.match(frame, /^data: \{.*\}$/);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+    return JSON.parse(frame.slice(6)) as StreamEvent;
+  });
+}
+
+function rangesIn(files: readonly FileResult[]): number {
+  return files.reduce(
+    (sum, { fileName, chunks }) =>
+      sum +
+      fileName.matchRanges.length +
+      chunks.reduce((count, { matchRanges }) => count + matchRanges.length, 0),
+    0,
+  );
+}
+
+const DURATIONS = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
+
+/** Checks what holds for every stream that came to its end; its files and its final event. */
+function checkStream(events: readonly StreamEvent[], matches: number, shardCount: number) {
+  const final = events.at(-1)!;
+  const chunks = events.slice(0, -1);
+  assert.equal(final.type, 'final');
+  assert.ok(chunks.every(({ type }) => type === 'chunk'));
+  const files = chunks.flatMap((chunk) => chunk.files!);
+  const total = final.accumulatedStats!;
+  for (const chunk of chunks) {
+    assert.equal(chunk.stats!['actualMatchCount'], rangesIn(chunk.files!));
+    assert.deepEqual(
+      chunk.repositoryInfo!.map(({ id }) => id),
+      [1],
+    );
+    assert.match(String(chunk.stats!['flushReason']), /^FLUSH_REASON_(TIMER|MAX|FINAL)/);
+  }
+  for (const [name, value] of Object.entries(total)) {
+    if (name === 'flushReason') continue;
+    const sum = chunks.reduce((so, { stats }) => so + stats![name]!, 0);
+    assert.ok(sum <= value, `${name}: ${sum} in chunks, ${value} in all`);
+    assert.ok(
+      chunks.every(({ stats }) => stats![name]! >= 0),
+      name,
+    );
+  }
+  const t = (name: string): number => total[name]!;
+  assert.equal(t('actualMatchCount'), rangesIn(files), 'S1');
+  assert.ok(t('actualMatchCount') <= matches && t('actualMatchCount') <= t('totalMatchCount'));
+  assert.ok(t('fileCount') <= t('filesConsidered'), 'S3');
+  assert.ok(t('filesConsidered') <= t('shardFilesConsidered'), 'S3');
+  assert.ok(t('filesLoaded') <= t('filesConsidered'), 'S4');
+  assert.equal(t('contentBytesLoaded') === 0, t('filesLoaded') === 0, 'S5');
+  assert.ok(files.length <= t('fileCount'), 'S6');
+  const classes = t('shardsScanned') + t('shardsSkipped') + t('shardsSkippedFilter') + t('crashes');
+  assert.equal(classes, shardCount, 'S8');
+  assert.ok(t('wait') <= t('duration'), 'S9');
+  assert.equal(final.isSearchExhaustive, final.incompleteReasons === undefined);
+  const names = files.map(({ fileName }) => fileName.text);
+  assert.equal(new Set(names).size, names.length, 'a doc occurs once');
+  return { files, names, final, total, chunks };
+}
+
+const QUERIES = ['common', 'needle', 'doc -(needle)', 'file:d77', '(absent needle) or 17', 'zzz'];
+
+onBothAdapters('streamed searches', (kind) => {
+  test('an exhaustive stream holds what the blocking search holds, however it is cut', async () => {
+    const module = await coreModule('release');
+    const folder = temporaryFolder();
+    const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 1500));
+    for (const inlineNs of [0n, 10n ** 12n]) {
+      const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs });
+      for (const query of QUERIES) {
+        for (const more of [{}, { whole: true, contextLines: 2 }]) {
+          const answer = await engine.search(query, { matches: 100_000, ...more });
+          const stream = checkStream(
+            await eventsOf(world, { query, ...more }),
+            100_000,
+            shards.length,
+          );
+          assert.equal(stream.final.isSearchExhaustive, true, query);
+          const rank = new Map(answer.files.map((file, i) => [file.fileName.text, { file, i }]));
+          assert.equal(stream.files.length, rank.size, query);
+          for (const file of stream.files)
+            assert.deepEqual(file, rank.get(file.fileName.text)?.file);
+          for (const chunk of stream.chunks) {
+            const places = chunk.files!.map(({ fileName }) => rank.get(fileName.text)!.i);
+            assert.deepEqual(
+              places,
+              places.toSorted((a, b) => a - b),
+              'best first in a chunk',
+            );
+          }
+          for (const [name, value] of Object.entries(answer.stats))
+            if (!DURATIONS.has(name) && name !== 'flushReason')
+              assert.equal(stream.total[name], value, `${query}: ${name}`);
+        }
+      }
+    }
+  });
+
+  test('`matches` bounds the whole stream, and the flags are honest', async () => {
+    const module = await coreModule('release');
+    const folder = temporaryFolder();
+    const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 2000));
+    for (const inlineNs of [0n, 1_000_000n]) {
+      const { world } = await observe(kind, module, shards, { workers: 2, inlineNs });
+      for (const matches of [1, 7, 150, 2999, 5000]) {
+        const { final, total } = checkStream(
+          await eventsOf(world, { query: 'common', matches }),
+          matches,
+          shards.length,
+        );
+        assert.equal(total['actualMatchCount'], matches);
+        assert.deepEqual(final.incompleteReasons, ['match_limit']);
+      }
+      const all = await eventsOf(world, { query: 'common', contextLines: 0 });
+      const { total } = checkStream(all, 100_000, shards.length);
+      const exact = await eventsOf(world, { query: 'common', matches: total['totalMatchCount']! });
+      assert.equal(exact.at(-1)!.isSearchExhaustive, true);
+    }
+  });
+
+  test('a query that is refused is an ordinary error', async () => {
+    const module = await coreModule('release');
+    const shards = [makeShard(module, temporaryFolder(), 0, 10)];
+    const { world, engine } = await observe(kind, module, shards, { workers: 1 });
+    for (const query of ['', 'plum file:', 'context:x y']) {
+      const reply = await world.call(streamOf({ query }));
+      assert.ok(reply.status === 400 || reply.status === 403, query);
+      assert.deepEqual(Object.keys(reply.json()), ['statusCode', 'errorCode', 'message']);
+    }
+    assert.equal((await engine.search('common')).isSearchExhaustive, true);
+  });
+
+  test('MessagePack frames carry the same events', async () => {
+    const module = await coreModule('release');
+    const shards = [makeShard(module, temporaryFolder(), 0, 30)];
+    const { world } = await observe(kind, module, shards, { workers: 1, inlineNs: 10n ** 12n });
+    const events = await eventsOf(world, { query: 'common' });
+    const packed = await world.call(
+      streamOf({ query: 'common' }, { Accept: 'application/x-msgpack' }),
+    );
+    const frames: StreamEvent[] = [];
+    let offset = 0;
+    for (
+      let size = packed.body.readUInt32BE(0);
+      size > 0;
+      size = packed.body.readUInt32BE(offset)
+    ) {
+      const payload = packed.body.subarray(offset + 4, offset + 4 + size);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what is checked
+      frames.push(unpack(payload) as StreamEvent);
+      offset += 4 + size;
+    }
+    assert.equal(offset + 4, packed.body.length);
+    assert.deepEqual(
+      frames.map(({ type, files }) => ({ type, files })),
+      events.map(({ type, files }) => ({ type, files })),
+    );
+  });
+
+  test('a client that leaves in the middle stops the units', async () => {
+    const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
+    const folder = temporaryFolder();
+    const shards = [0, 1, 2, 3].map((number) => makeShard(module, folder, number, SLOW_DOCS));
+    const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    const { world, engine, finishedCount } = observed;
+    const wire = openWire(world.server);
+    const body = JSON.stringify({ query: 'common', matches: 100_000 });
+    wire.write(
+      `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await wire.until('"type":"chunk"');
+    wire.socket.destroy();
+    await eventually(() => world.lines.some((line) => line['status'] === 499));
+    const atEnd = finishedCount();
+    // The pool answers the next search when its threads have left the one before.
+    const next = await engine.search('zzz');
+    assert.equal(next.isSearchExhaustive, true);
+    const later = finishedCount();
+    assert.ok(later <= atEnd + 2, `${atEnd} units, then ${later}`);
+    assert.ok(later < 16, 'units were left');
+  });
+
+  test('a reader that stops pauses the search; when it reads on, all arrives', async () => {
+    const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
+    const folder = temporaryFolder();
+    const shards = [0, 1].map((number) => makeShard(module, folder, number, SLOW_DOCS, 20_000));
+    const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    const { world, finishedCount, isHalted } = observed;
+    const wire = openWire(world.server);
+    wire.socket.removeAllListeners('data');
+    wire.socket.pause();
+    const body = JSON.stringify({ query: 'common', matches: 1_000_000 });
+    wire.write(
+      'POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n' +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    // It goes on now and then until the buffers of the system are full.
+    let halts = 0;
+    await eventually(() => (halts = isHalted() ? halts + 1 : 0) === 40);
+    const paused = finishedCount();
+    const other = await world.call(searchWith({ query: 'zzz', matches: 1 }));
+    assert.equal(other.status, 200);
+    await new Promise((resolve) => void setTimeout(resolve, 300));
+    assert.ok(isHalted());
+    assert.ok(finishedCount() <= paused + 2, 'no new units while nobody reads');
+    let text = '';
+    wire.socket.on('data', (data) => {
+      text += data.toString();
+    });
+    wire.socket.resume();
+    await wire.closed();
+    const paths = [...text.matchAll(/"fileName":\{"text":"(s\d\/d\d+\.txt)"/g)].map(([, p]) => p);
+    assert.ok(finishedCount() > paused + 2, 'units were left when it paused');
+    assert.ok(text.includes('"isSearchExhaustive":true'));
+    assert.ok(text.includes('data: [DONE]'));
+    assert.equal(new Set(paths).size, 2 * SLOW_DOCS);
+  });
+
+  test('a deadline: what there is, the reason, [DONE]', async () => {
+    const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
+    const folder = temporaryFolder();
+    const shards = [0, 1, 2, 3].map((number) => makeShard(module, folder, number, SLOW_DOCS));
+    const options = { workers: 2, inlineNs: 0n, timeoutMs: 20 };
+    const { world } = await observe(kind, module, shards, options);
+    const { final, total } = checkStream(await eventsOf(world, { query: 'common' }), 100_000, 4);
+    assert.deepEqual(final.incompleteReasons, ['deadline']);
+    assert.ok(total['shardsSkipped']! > 0 && total['filesSkipped']! > 0);
+  });
+
+  test('a shard that crashes: the others go on, and the end says so', async () => {
+    const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
+    const folder = temporaryFolder();
+    const shards = [600, TRAPPING_DOCS, 600].map((count, i) => makeShard(module, folder, i, count));
+    for (const inlineNs of [0n, 10n ** 12n]) {
+      const observed = await observe(kind, module, shards, { workers: 2, inlineNs });
+      const stream = checkStream(await eventsOf(observed.world, { query: 'common' }), 100_000, 3);
+      assert.deepEqual(stream.final.incompleteReasons, ['shard_crashed']);
+      assert.equal(stream.total['crashes'], 1);
+      for (const shard of ['s0/', 's2/'])
+        assert.equal(stream.names.filter((name) => name.startsWith(shard)).length, 600);
+      assert.equal(observed.engine.failures.length, 1);
+    }
+  });
+
+  test('a thread that dies in the middle: nothing is missing, nothing is double', async () => {
+    const module = await coreModule('release');
+    const folder = temporaryFolder();
+    const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 2500, 2000));
+    const threads: Worker[] = [];
+    const onWorker = (worker: Worker): void => void threads.push(worker);
+    process.on('worker', onWorker);
+    const { world } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    for (let round = 0; round < 4; round++) {
+      const streaming = eventsOf(world, { query: 'common', matches: 1_000_000 });
+      await eventually(() => world.calls.length > round);
+      for (let turn = 0; turn < round * 3; turn++)
+        await new Promise((resolve) => void setImmediate(resolve));
+      await threads.filter(({ threadId }) => threadId !== -1)[round % 2]!.terminate();
+      const { final, names } = checkStream(await streaming, 1_000_000, 3);
+      assert.equal(final.isSearchExhaustive, true);
+      assert.equal(names.length, 7500);
+    }
+    process.off('worker', onWorker);
+  });
+
+  test('a batch that cannot be built: error, no later batch, final, [DONE]', async () => {
+    const module = await coreModule('release');
+    const shards = [makeShard(module, temporaryFolder(), 0, 2000)];
+    const options = { workers: 2, inlineNs: 0n, eventSizeMax: 1000 };
+    const { world, engine } = await observe(kind, module, shards, options);
+    const events = await eventsOf(world, { query: 'common' });
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['error', 'final'],
+    );
+    assert.equal(events[0]!.error!.errorCode, 'UNEXPECTED_ERROR');
+    const final = events.at(-1)!;
+    assert.equal(final.isSearchExhaustive, false);
+    assert.deepEqual(final.incompleteReasons, ['internal_error']);
+    assert.equal(final.accumulatedStats!['actualMatchCount'], 0);
+    assert.equal((await engine.search('common')).files.length, 2000);
+  });
+
+  test('short searches are answered while many streams run', async () => {
+    const module = await coreModule('release');
+    const folder = temporaryFolder();
+    const shards = [0, 1, 2].map((number) => makeShard(module, folder, number, 2000));
+    const { world } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    const streams = Array.from({ length: 20 }, () =>
+      eventsOf(world, { query: 'common', contextLines: 5 }),
+    );
+    let running = streams.length;
+    for (const stream of streams) void stream.then(() => running--);
+    const short = await world.call(searchWith({ query: 'file:d77', matches: 100 }));
+    assert.equal(short.status, 200);
+    assert.ok(running > 0, 'a short search waits for no stream to end');
+    for (const events of await Promise.all(streams))
+      assert.equal(checkStream(events, 100_000, 3).names.length, 6000);
+  });
+});

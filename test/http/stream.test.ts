@@ -1,0 +1,361 @@
+// Streamed responses over real sockets, on both adapters: framing byte for byte, what happens when the
+// source fails, when the client reads slowly, not at all, or leaves. The events are made up here; those of
+// real searches are in stream-search.test.ts.
+
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { unpack } from 'msgpackr';
+import type { EventStream } from '../../daemon/api/services.ts';
+import { onBothAdapters } from './adapters.ts';
+import {
+  OWNER_KEY,
+  SEARCH_BODY,
+  eventStream,
+  eventually,
+  gate,
+  openWire,
+  searchWith,
+  startWorld,
+} from './harness.ts';
+import type { Wire } from './harness.ts';
+
+const MIB = 1024 * 1024;
+const EVENTS = [
+  { type: 'chunk', stats: { matches: 5_000_000_000 }, files: [{ text: 'größe\n\u2028' }] },
+  { type: 'final', isSearchExhaustive: true },
+];
+
+function streamWith(body: unknown, headers: Record<string, string> = {}) {
+  return { ...searchWith(body, headers), path: '/api/stream_search' };
+}
+
+/** Sends the request for a stream on a bare connection. */
+function requestStream(wire: Wire): void {
+  const body = JSON.stringify(SEARCH_BODY);
+  wire.write(
+    `POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
+
+/** Payloads of length-prefixed frames; throws unless the last one, and only it, is empty. */
+function readFrames(body: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  let offset = 0;
+  for (;;) {
+    const size = body.readUInt32BE(offset);
+    offset += 4;
+    if (size === 0) break;
+    frames.push(body.subarray(offset, offset + size));
+    offset += size;
+  }
+  assert.equal(offset, body.length, 'nothing follows the zero frame');
+  return frames;
+}
+
+/** Endless large events, counted. */
+class Flood implements EventStream {
+  readonly json = Buffer.from(JSON.stringify({ type: 'chunk', text: 'x'.repeat(MIB / 4) }));
+  pulledSize = 0;
+  closeCount = 0;
+  sizeMax = Infinity;
+
+  next() {
+    if (this.pulledSize >= this.sizeMax || this.closeCount > 0) return Promise.resolve(undefined);
+    this.pulledSize += this.json.length;
+    return Promise.resolve({ json: this.json });
+  }
+
+  close(): void {
+    this.closeCount++;
+  }
+
+  /** Resolves once nothing has been pulled for a while. */
+  async settled(): Promise<number> {
+    for (;;) {
+      const before = this.pulledSize;
+      await new Promise((resolve) => void setTimeout(resolve, 150));
+      if (before > 0 && this.pulledSize === before) return before;
+    }
+  }
+}
+
+/** Reads up to the end of the stream; the number of its events. */
+function readToEnd(socket: Socket): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let count = 0;
+    let tail = '';
+    socket.on('data', (data) => {
+      const text = tail + data.toString();
+      count += text.split('data: {').length - 1;
+      // Long enough for a mark that is cut, too short for one that was counted.
+      tail = text.slice(-6);
+      if (text.includes('[DONE]')) resolve(count);
+    });
+    socket.on('close', () => reject(new Error(`closed after ${count} events`)));
+    socket.resume();
+  });
+}
+
+onBothAdapters('streams', (kind) => {
+  test('server-sent events: only data lines, one of JSON each, then [DONE]', async () => {
+    const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
+    const reply = await world.call(streamWith(SEARCH_BODY, { 'Accept-Encoding': 'br, gzip' }));
+    assert.equal(reply.status, 200);
+    const wanted = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+    assert.equal(reply.body.toString(), `${wanted}data: [DONE]\n\n`);
+    const { headers } = reply;
+    assert.equal(headers['content-type'], 'text/event-stream');
+    assert.equal(headers['cache-control'], 'no-cache, no-transform');
+    assert.equal(headers['connection'], 'keep-alive');
+    assert.equal(headers['x-accel-buffering'], 'no');
+    assert.equal(headers['content-encoding'], undefined);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.match(headers['x-request-id'] as string, /^[0-9a-f-]{36}$/);
+    await eventually(() => world.lines.some((line) => line['route'] === '/api/stream_search'));
+    const line = world.lines.find(({ route }) => route === '/api/stream_search');
+    assert.equal(line?.['status'], 200);
+    assert.equal(line['bytes'], reply.body.length);
+  });
+
+  test('MessagePack: frames with their length before them, a zero frame at the end', async () => {
+    const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
+    const reply = await world.call(
+      streamWith(SEARCH_BODY, { Accept: 'application/x-msgpack', 'Accept-Encoding': 'gzip' }),
+    );
+    assert.equal(reply.headers['content-type'], 'application/x-msgpack; framing=u32be');
+    assert.equal(reply.headers['content-encoding'], undefined);
+    const events = readFrames(reply.body).map((frame): unknown =>
+      JSON.parse(
+        JSON.stringify(unpack(frame), (_, value: unknown) =>
+          typeof value === 'bigint' ? Number(value) : value,
+        ),
+      ),
+    );
+    assert.deepEqual(events, EVENTS);
+    const empty = await startWorld({ kind });
+    const end = await empty.call(streamWith(SEARCH_BODY, { Accept: 'application/x-msgpack' }));
+    assert.deepEqual([...end.body], [0, 0, 0, 0]);
+  });
+
+  test('what is wrong before the start is an ordinary error', async () => {
+    const world = await startWorld({
+      kind,
+      env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY },
+      stream: () => {
+        throw Object.assign(new Error('bad at position 3'), { errorCode: 'FAILED_TO_PARSE_QUERY' });
+      },
+    });
+    const key = { 'X-Service-Api-Key': OWNER_KEY };
+    const cases: [unknown, Record<string, string>, number, string][] = [
+      [{ query: 'x' }, {}, 400, 'INVALID_REQUEST_BODY'],
+      [SEARCH_BODY, {}, 401, 'NOT_AUTHENTICATED'],
+      [SEARCH_BODY, key, 400, 'FAILED_TO_PARSE_QUERY'],
+    ];
+    for (const [body, headers, status, errorCode] of cases) {
+      const reply = await world.call(streamWith(body, headers));
+      assert.equal(reply.status, status);
+      assert.equal(reply.headers['content-type'], 'application/json');
+      assert.equal(reply.json()['errorCode'], errorCode);
+    }
+    const packed = await world.call(
+      streamWith(SEARCH_BODY, { ...key, Accept: 'application/msgpack' }),
+    );
+    assert.equal(packed.headers['content-type'], 'application/x-msgpack');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what is checked
+    const error = unpack(packed.body) as Record<string, unknown>;
+    assert.equal(error['errorCode'], 'FAILED_TO_PARSE_QUERY');
+    const wrong = await world.call({ path: '/api/stream_search' });
+    assert.equal(wrong.status, 405);
+  });
+
+  test('a batch that fails is an error event, and the stream comes to its end', async () => {
+    const events: ({ json: Buffer } | { error: Error } | undefined)[] = [
+      { json: Buffer.from('{"type":"chunk"}') },
+      { error: new Error('/secret/path') },
+      { json: Buffer.from('{"type":"final"}') },
+      undefined,
+    ];
+    const world = await startWorld({
+      kind,
+      stream: () => ({ next: () => Promise.resolve(events.shift()), close: () => {} }),
+    });
+    const reply = await world.call(streamWith(SEARCH_BODY));
+    const error = {
+      statusCode: 500,
+      errorCode: 'UNEXPECTED_ERROR',
+      message: 'An unexpected error occurred.',
+    };
+    assert.equal(
+      reply.body.toString(),
+      `data: {"type":"chunk"}\n\ndata: ${JSON.stringify({ type: 'error', error })}\n\n` +
+        'data: {"type":"final"}\n\ndata: [DONE]\n\n',
+    );
+    assert.ok(world.lines.some(({ level }) => level === 'error'));
+  });
+
+  test('a search that fails as a whole: error event, then the connection closes', async () => {
+    const world = await startWorld({
+      kind,
+      stream: () => eventStream([{ type: 'chunk' }, new Error('/secret/path')]),
+    });
+    const wire = openWire(world.server);
+    requestStream(wire);
+    const received = await wire.closed();
+    assert.match(received, /data: \{"type":"chunk"\}\n\n/);
+    assert.match(received, /data: \{"type":"error","error":\{"statusCode":500,.*\}\}\n\n/);
+    assert.doesNotMatch(received, /DONE|"final"|secret/);
+    assert.equal((await world.call({ path: '/api/health' })).status, 200);
+  });
+
+  test('the connection carries the next request', async () => {
+    const world = await startWorld({ kind, stream: () => eventStream(EVENTS) });
+    const wire = openWire(world.server);
+    for (let count = 1; count <= 3; count++) {
+      requestStream(wire);
+      await wire.until('[DONE]\n\n\r\n0\r\n\r\n', count);
+    }
+    wire.socket.destroy();
+  });
+
+  test('events leave one by one, as they come', async () => {
+    const second = gate();
+    let count = 0;
+    const world = await startWorld({
+      kind,
+      stream: () => ({
+        async next() {
+          if (++count === 2) await second.opened;
+          return count > 2 ? undefined : { json: Buffer.from(`{"event":${count}}`) };
+        },
+        close: () => {},
+      }),
+    });
+    const wire = openWire(world.server);
+    requestStream(wire);
+    assert.match(await wire.until('"event":1'), /^HTTP\/1\.1 200 /);
+    second.open();
+    await wire.until('"event":2');
+    await wire.until('[DONE]');
+    wire.socket.destroy();
+  });
+
+  test('a slow reader: at most 8 MiB wait, then nothing is pulled until it reads on', async () => {
+    const flood = new Flood();
+    flood.sizeMax = 64 * MIB;
+    const world = await startWorld({ kind, stream: () => flood });
+    const wire = openWire(world.server);
+    wire.socket.removeAllListeners('data');
+    wire.socket.pause();
+    requestStream(wire);
+    const pulled = await flood.settled();
+    const received = wire.socket.bytesRead;
+    // What the system keeps of a connection on loopback is some MiB on top.
+    assert.ok(pulled < 24 * MIB, `${pulled} bytes pulled`);
+    assert.ok(pulled >= 7 * MIB && received < MIB);
+    assert.equal((await world.call({ path: '/api/health' })).status, 200);
+    const rest = readToEnd(wire.socket);
+    const wanted = Math.ceil((64 * MIB) / flood.json.length);
+    assert.equal(await rest, wanted);
+    assert.ok(flood.closeCount > 0);
+    wire.socket.destroy();
+  });
+
+  test('a client that reads nothing for too long is dropped', async () => {
+    const flood = new Flood();
+    const world = await startWorld({ kind, stream: () => flood, streamStallMs: 300 });
+    const wire = openWire(world.server);
+    wire.socket.pause();
+    requestStream(wire);
+    await eventually(() => flood.closeCount > 0);
+    await eventually(() => world.lines.some((line) => line['status'] === 499));
+    wire.socket.destroy();
+  });
+
+  test('100 clients that leave in the middle leave nothing behind', async () => {
+    const floods: Flood[] = [];
+    const signals: AbortSignal[] = [];
+    const world = await startWorld({
+      kind,
+      settings: { maxConcurrentSearches: 4, maxQueuedSearches: 200 },
+      stream: (_, { signal }) => {
+        signals.push(signal);
+        floods.push(new Flood());
+        return floods.at(-1)!;
+      },
+    });
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, i) => {
+        const wire = openWire(world.server);
+        requestStream(wire);
+        if (i % 3 === 0) wire.socket.pause();
+        else await wire.until('data: ');
+        setTimeout(() => wire.socket.destroy(), i % 7);
+      }),
+    );
+    await eventually(() => floods.length > 60 && floods.every(({ closeCount }) => closeCount > 0));
+    assert.ok(signals.every(({ aborted }) => aborted));
+    assert.ok(!world.lines.some((line) => line['level'] === 'error'));
+    // All places are free again: as many searches as may run at a time are answered.
+    const replies = await Promise.all(
+      Array.from({ length: 4 }, () => world.call(searchWith(SEARCH_BODY))),
+    );
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      [200, 200, 200, 200],
+    );
+  });
+
+  test('a stream keeps its place among the searches to its end', async () => {
+    const finish = gate();
+    let isDone = false;
+    const world = await startWorld({
+      kind,
+      settings: { maxConcurrentSearches: 1, maxQueuedSearches: 1 },
+      stream: () => ({
+        async next() {
+          await finish.opened;
+          if (isDone) return undefined;
+          isDone = true;
+          return { json: Buffer.from('{}') };
+        },
+        close: () => {},
+      }),
+    });
+    const first = world.call(streamWith(SEARCH_BODY));
+    await eventually(() => world.calls.length === 1);
+    const second = world.call(searchWith(SEARCH_BODY));
+    await eventually(() => world.lines.length > 0);
+    await new Promise((resolve) => void setTimeout(resolve, 20));
+    const third = await world.call(streamWith(SEARCH_BODY));
+    assert.equal(third.status, 503);
+    assert.equal(third.json()['errorCode'], 'SERVER_OVERLOADED');
+    assert.equal(third.headers['retry-after'], '1');
+    finish.open();
+    assert.equal((await first).status, 200);
+    assert.equal((await second).status, 200);
+  });
+
+  test('close lets a stream end', async () => {
+    const finish = gate();
+    const events = [Buffer.from('{"event":1}'), Buffer.from('{"event":2}')];
+    const world = await startWorld({
+      kind,
+      stream: () => ({
+        async next() {
+          if (events.length === 1) await finish.opened;
+          const json = events.shift();
+          return json === undefined ? undefined : { json };
+        },
+        close: () => {},
+      }),
+    });
+    const wire = openWire(world.server);
+    requestStream(wire);
+    await wire.until('"event":1');
+    const closing = world.server.close(60_000);
+    finish.open();
+    assert.match(await wire.closed(), /"event":2\}\n\n[^]*data: \[DONE\]\n\n/);
+    await closing;
+  });
+});
