@@ -6,7 +6,8 @@ import { SearchControl } from '../engine/control.ts';
 import { Drain } from '../engine/drain.ts';
 import type { SearchPool } from '../engine/pool.ts';
 import type { BindFinding, FailureFinding, UnitFinding } from '../engine/search-messages.ts';
-import { PlanError, type Searcher } from '../engine/searcher.ts';
+import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
+import type { Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { LiveShard } from './snapshot.ts';
 
@@ -14,7 +15,7 @@ const INLINE_NS = 4_000_000n;
 
 export interface RunOptions {
   readonly shards: readonly LiveShard[];
-  readonly plan: Uint8Array;
+  readonly plan: SearchPlan;
   /** Stop once more ranges than this are found; Infinity: count all. */
   readonly limit: number;
   /** 0: none. */

@@ -2,16 +2,18 @@
 // and writes the response of API.md 6.2 as JSON bytes. Holds no state but the snapshot.
 
 import type { SearchPool } from '../engine/pool.ts';
-import { PlanError, type Searcher } from '../engine/searcher.ts';
+import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
+import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { cutDocs, type FoundDoc, orderDocs, type OrderContext } from './order.ts';
 import { decideForRepo, encodePlan, planQuery } from './plan.ts';
-import { type FileResults, renderAnswer } from './render.ts';
+import { type FileResults, renderAnswer, type RenderContext } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
-import type { LiveShard, Snapshot, SnapshotKeeper } from './snapshot.ts';
+import { shownRevisionTexts } from './revisions.ts';
+import { type LiveShard, liveDocCount, type Snapshot, type SnapshotKeeper } from './snapshot.ts';
 import { type Tally, tallyRun } from './tally.ts';
 
 export interface SearchRequest {
@@ -67,14 +69,22 @@ export async function search(
       testNames: (program, names) => parts.searcher.testNames(program, names),
     });
     const scope = scopeOf(snapshot, (repoId) => decideForRepo(plan, repoId) !== false);
-    const encoded = encodePlan(plan, request.isCaseSensitivityEnabled);
+    const encoded = encodePlan(plan, request.isCaseSensitivityEnabled, scope.shards);
     const outcome = await runPlan(parts, request, environment, scope, encoded);
     environment.signal.throwIfAborted();
     for (const { shard, reason } of outcome.failures) {
       parts.onShardFailure?.(scope.shards[shard]!.shardId, reason);
     }
     const planNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
-    const answer = await makeAnswer(parts, request, environment, snapshot, scope, encoded, outcome);
+    const answer = await makeAnswer(
+      parts,
+      request,
+      environment,
+      snapshot,
+      { ...scope, revisionTexts: shownRevisionTexts(query) },
+      encoded,
+      outcome,
+    );
     return { json: writeAnswer(answer, startNs, planNs) };
   } finally {
     parts.snapshots.release(snapshot);
@@ -82,9 +92,11 @@ export async function search(
 }
 
 function scopeOf(snapshot: Snapshot, isEligible: (repoId: number) => boolean): Scope {
+  const isInScope = (shard: LiveShard): boolean =>
+    isEligible(shard.repoId) && liveDocCount(shard) > 0;
   return {
-    shards: snapshot.shards.filter(({ repoId }) => isEligible(repoId)),
-    quarantined: snapshot.quarantined.filter(({ repoId }) => isEligible(repoId)),
+    shards: snapshot.shards.filter(isInScope),
+    quarantined: snapshot.quarantined.filter(isInScope),
   };
 }
 
@@ -93,7 +105,7 @@ async function runPlan(
   request: SearchRequest,
   { signal }: SearchEnvironment,
   { shards }: Scope,
-  plan: Uint8Array,
+  plan: SearchPlan,
 ): Promise<RunOutcome> {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   try {
@@ -129,8 +141,8 @@ async function makeAnswer(
   request: SearchRequest,
   { baseUrl }: SearchEnvironment,
   snapshot: Snapshot,
-  scope: Scope,
-  plan: Uint8Array,
+  scope: Scope & Pick<RenderContext, 'revisionTexts'>,
+  plan: SearchPlan,
   outcome: RunOutcome,
 ): Promise<Answer> {
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, request.matches);
@@ -146,6 +158,7 @@ async function makeAnswer(
     baseUrl,
     contextLines,
     isWhole,
+    revisionTexts: scope.revisionTexts,
     repoOf: (shard) => view.repoOf(shard),
   });
   return {

@@ -4,7 +4,7 @@
 
 import type { BindFinding, UnitFinding } from '../engine/search-messages.ts';
 import type { RunOutcome } from './run.ts';
-import type { LiveShard, Snapshot } from './snapshot.ts';
+import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
 
 /** The numbers of API.md 7 that the run decides. */
 export interface Counts {
@@ -54,20 +54,20 @@ export function tallyRun(
     const isStarted = binding?.candidateDocs === 0 || byShard.has(index) || failed.has(index);
     if (isOverLimit || !isStarted) {
       counts.shardsSkipped++;
-      counts.filesSkipped += shard.docCount;
+      counts.filesSkipped += liveDocCount(shard);
       continue;
     }
     addBinding(counts, binding);
-    counts.shardFilesConsidered += shard.docCount;
+    counts.shardFilesConsidered += liveDocCount(shard);
     const counted = takeUnits(byShard.get(index) ?? [], limit - counts.totalMatchCount);
     isOverLimit = counted.isOverLimit;
     for (const unit of counted.units) addUnit(counts, unit);
     units.push(...counted.units);
     classify(counts, binding, counted.units, failed.has(index));
   }
-  for (const { docCount } of quarantined) {
+  for (const shard of quarantined) {
     counts.shardsSkipped++;
-    counts.filesSkipped += docCount;
+    counts.filesSkipped += liveDocCount(shard);
   }
   return { counts, units, isOverLimit };
 }
