@@ -134,6 +134,8 @@ export class Catalog {
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
     await replaceFile(this.#revisionPath(id), file);
+    // What was found wrong with the file before is so no more.
+    if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
     return id;
   }
 
