@@ -72,16 +72,24 @@ export function addModeOption(command: Command): Command {
   return command.addOption(new Option('--mode <mode>', text).choices(['commits', 'worktree']));
 }
 
+function revisionHelp(what: string, example: string): string {
+  return (
+    `${what} to index besides the default revision: globs over short names, such as ${example}; ` +
+    'comma-separated, repeatable; kept for the repository until given again, "" for none'
+  );
+}
+
 /** Adds `--branches` and `--tags`. */
 export function addRevisionOptions(command: Command): Command {
-  const text = (what: string, example: string): string =>
-    `${what} to index besides the default revision: globs over short names, such as ${example}; ` +
-    'comma-separated, repeatable; kept for the repository until given again, "" for none';
   return command
     .addOption(
-      new Option('--branches <globs>', text('branches', 'main or release/**')).argParser(globList),
+      new Option('--branches <globs>', revisionHelp('branches', 'main or release/**')).argParser(
+        globList,
+      ),
     )
-    .addOption(new Option('--tags <globs>', text('tags', 'v1.* or v{2,3}.?')).argParser(globList));
+    .addOption(
+      new Option('--tags <globs>', revisionHelp('tags', 'v1.* or v{2,3}.?')).argParser(globList),
+    );
 }
 
 /** The parsed flags of `addCommonOptions`, `addModeOption` and `addRevisionOptions`. */
