@@ -60,10 +60,7 @@ export function planRevisions(repos: readonly RepoRecord[], text: string): DocsN
  * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds;
  * undefined where that is every doc of every repo.
  */
-export function planLiveDocs(
-  query: QueryNode,
-  repos: readonly RepoRecord[],
-): DocsNode | undefined {
+export function planLiveDocs(query: QueryNode, repos: readonly RepoRecord[]): DocsNode | undefined {
   if (repos.every(({ revisions }) => revisions === undefined)) return undefined;
   return planRevisions(repos, hasRevisionFilter(query) ? ANY_REVISION : DEFAULT_REVISION);
 }
