@@ -78,7 +78,7 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
       ['plum rev:*', ['plain', ...wanted(() => true)]],
       ['plum rev:heads/a', wanted((held) => some(held, 'heads/a'))],
       ['plum rev:heads/a rev:tags', wanted((held) => some(held, 'heads/a') && some(held, 'tags'))],
-      ['plum -rev:a', wanted((held) => !some(held, 'a'))],
+      ['plum -rev:/a', ['plain', ...wanted((held) => !some(held, '/a'))]],
       ['plum -rev:HEAD', wanted((held) => !held.includes(NAMES[0]!))],
       ['plum (rev:tags or file:^s0/f1)', wanted((held) => some(held, 'tags'))],
       ['plum shared rev:heads/ab', wanted((held) => some(held, 'heads/ab'))],
