@@ -3,8 +3,8 @@
 // Protocol. The host provides the memory, at its final size: it is never grown, because shard files may be
 // mapped over a part of it. Addresses from heapBase() up belong to the host, which hands ranges to the
 // core: arenas, output areas, records. The core owns nothing beyond its static data and never frees.
-//   search: coreInit -> openShard for each shard -> (planBegin -> compile -> bind -> searchUnit* /
-//           renderDocs*) for each request and shard
+//   search: coreInit -> openShard for each shard -> (planCompile -> (docSetsInit if the plan names sets ->
+//           planBind -> searchUnit* / renderDocs*) for each shard) for each request
 //   build:  coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
 //           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
 //           mergeStep* -> mergeFinish for each shard
@@ -27,7 +27,8 @@ import {
   ShardView,
   headerChecksum as checksumOfHeader,
 } from './shard/open.ts';
-import { beginBindings, bindOrRestore } from './match/bindings.ts';
+import { beginBindings, bindOrRestore, isKept, makeRoom } from './match/bindings.ts';
+import { docBitmapSizeOf, useDocSets } from './match/bound.ts';
 import { evaluateInit, forgetReads } from './match/evaluate.ts';
 import { compilePlan } from './match/tree.ts';
 import { searchUnit } from './match/search.ts';
@@ -140,7 +141,28 @@ export function planCompile(plan: usize, size: u32): i32 {
   evaluateInit(bits, texts, paths);
   const status = compilePlan(arena, plan, size);
   beginBindings(arena);
+  useDocSets(0, 0);
   return status;
+}
+
+/** Bytes of one bitmap of the docs of a shard; bits behind the last doc are zero. */
+export function docSetSize(view: usize): usize {
+  return docBitmapSizeOf(changetype<ShardView>(view));
+}
+
+/**
+ * Room for the sets of docs that the plan names, of the shard that is bound next: a table of `count` words, and
+ * from its end, rounded up to 16, `bitmapCount` bitmaps of docSetSize. The host fills both: a word is 1 for no doc,
+ * 2 for all docs, or the address of a bitmap. Returns the address; 0: it does not fit; 1: the shard's binding was
+ * kept and needs none.
+ */
+export function docSetsInit(view: usize, count: u32, bitmapCount: u32): usize {
+  if (isKept(view)) return 1;
+  makeRoom(arena);
+  const tableSize = (<usize>count * 4 + 15) & ~15;
+  const table = arenaAlloc(arena, tableSize + <usize>bitmapCount * docSetSize(view), 16);
+  useDocSets(table, count);
+  return table;
 }
 
 /**
@@ -150,6 +172,7 @@ export function planCompile(plan: usize, size: u32): i32 {
 export function planBind(view: usize, stats: usize): i32 {
   forgetReads();
   const status = bindOrRestore(arena, view, stats);
+  useDocSets(0, 0);
   boundEnd = arenaMark(arena);
   return status;
 }

@@ -10,6 +10,7 @@ import type { Services } from './api/services.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
+import type { SelectionChange } from './sync/select-revisions.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface DaemonOptions {
@@ -19,6 +20,8 @@ export interface DaemonOptions {
   readonly sources: readonly string[];
   /** Absent: the files on disk of a work tree, else commits. */
   readonly mode?: 'commits' | 'worktree';
+  /** Changes which branches and tags the repos have; default: nothing. */
+  readonly selection?: SelectionChange;
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
 }
 
@@ -52,7 +55,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const { indexer } = instance;
     const added =
-      sources.length > 0 ? await indexer.addSources(sources, options.mode) : indexer.repos;
+      sources.length > 0
+        ? await indexer.addSources(sources, options.mode, options.selection)
+        : await indexer.changeSelection(options.selection ?? {});
     indexer.publish();
     server = await createServer({
       configuration,

@@ -13,6 +13,7 @@ import {
   BIND_UNITS_OFFSET,
   NODE_AND,
   NODE_CONST,
+  NODE_DOCS,
   NODE_LANGUAGE,
   NODE_OR,
   NODE_PATH,
@@ -46,7 +47,7 @@ import {
   unitCount,
 } from './candidates.ts';
 import { bindRegex } from './conditions.ts';
-import { bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
+import { bindDocs, bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /**
@@ -105,6 +106,9 @@ function bindKind(arena: Arena, node: MatchNode): usize {
     case NODE_REPOS:
       node.cost = 1;
       return bindRepos(node);
+    case NODE_DOCS:
+      node.cost = 1;
+      return bindDocs(arena, node);
     case NODE_AND:
       return bindAnd(arena, node);
     case NODE_OR:

@@ -9,7 +9,7 @@ import { BIND_STATS_SIZE } from '../shared/plan.ts';
 import { STATUS_OK } from '../shared/status.ts';
 import { ShardView } from '../shard/open.ts';
 import { bindShard } from './bind.ts';
-import { rebind } from './bound.ts';
+import { docSetCount, rebind } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
 import { restoreTree, saveTree, treeSize } from './tree.ts';
 
@@ -42,16 +42,26 @@ export function bindOrRestore(arena: Arena, view: usize, stats: usize): i32 {
     restore(kept, stats);
     return STATUS_OK;
   }
-  if (arenaMark(arena) - arena.start > ((<usize>arena.end - arena.start) >> 1)) {
-    firstKept = 0;
-    arenaReset(arena, requestStart);
-  }
+  // The sets of this shard lie in the room that was made for them already.
+  if (docSetCount == 0) makeRoom(arena);
   const start = arenaMark(arena);
   const status = bindShard(arena, changetype<ShardView>(view), stats);
   if (status != STATUS_OK) arenaReset(arena, start);
   // A shard without candidates is not asked for again.
   else if (candidateDocCount > 0) keep(arena, view, stats);
   return status;
+}
+
+/** Whether the binding of `view` was kept. */
+export function isKept(view: usize): bool {
+  return changetype<usize>(findKept(view)) != 0;
+}
+
+/** Gives the kept bindings up if they take more than half of the arena. */
+export function makeRoom(arena: Arena): void {
+  if (arenaMark(arena) - arena.start <= ((<usize>arena.end - arena.start) >> 1)) return;
+  firstKept = 0;
+  arenaReset(arena, requestStart);
 }
 
 function findKept(view: usize): KeptBinding {

@@ -22,6 +22,16 @@ export let failStatus: i32 = 0;
 export const NO_DOCS: usize = 1;
 export const ALL_DOCS: usize = 2;
 
+/** The sets that DOCS nodes name: u32 each, NO_DOCS, ALL_DOCS, or the address of a bitmap that nobody changes. */
+export let docSets: usize = 0;
+export let docSetCount: u32 = 0;
+
+/** Makes the table at `table` the sets of the shard that is bound next. */
+export function useDocSets(table: usize, count: u32): void {
+  docSets = table;
+  docSetCount = count;
+}
+
 /** Makes `view` the bound shard and starts the counts. */
 export function beginBinding(view: ShardView): void {
   boundView = view;
@@ -54,7 +64,13 @@ export function countRegexRuns(count: u32): void {
 
 @inline
 export function docBitmapSize(): usize {
-  return ((<usize>boundView.docCount + 127) >> 7) << 4;
+  return docBitmapSizeOf(boundView);
+}
+
+/** Bytes of a bitmap of the docs of a shard. */
+@inline
+export function docBitmapSizeOf(view: ShardView): usize {
+  return ((<usize>view.docCount + 127) >> 7) << 4;
 }
 
 /** An empty bitmap of docs; 0, with failStatus set, if the arena is full. */

@@ -1,5 +1,5 @@
-// The docs that a condition without content holds for, as a bitmap over the bound shard: paths, languages,
-// and the other docs of such a set. Paths are not indexed: all of them are a few megabytes, and one scan over
+// The docs that a condition without content holds for, as a bitmap over the bound shard: paths, languages, sets
+// that the host gives, and the other docs of such a set. Paths are not indexed: all of them are a few megabytes, and one scan over
 // them costs less than a posting list.
 
 import { Arena } from '../base/arena.ts';
@@ -7,12 +7,23 @@ import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
 import { NODE_REGEX, NODE_TEXT, PLAN_FLAG_AT_END, PLAN_FLAG_AT_START } from '../shared/plan.ts';
 import { docAt, ShardView } from '../shard/open.ts';
+import { STATUS_BAD_PLAN } from '../shared/status.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { findRegexNeedle, regexHasNeedles, testRegex } from '../regex/regex.ts';
 import { TEXT_ANY } from '../regex/text.ts';
-import { ALL_DOCS, boundView, countRegexRuns, newDocBitmap, NO_DOCS } from './bound.ts';
+import {
+  ALL_DOCS,
+  boundView,
+  countRegexRuns,
+  docBitmapSize,
+  docSetCount,
+  docSets,
+  failBinding,
+  newDocBitmap,
+  NO_DOCS,
+} from './bound.ts';
 import { MatchNode, nodeAt } from './tree.ts';
 
 /** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
@@ -76,6 +87,27 @@ export function hasRepo(node: MatchNode, repoId: u32): bool {
     else end = middle;
   }
   return start < node.dataSize >> 2 && load<u32>(<usize>node.data + (<usize>start << 2)) == repoId;
+}
+
+/** The set that a DOCS node names, as a copy: verdicts are combined in place. */
+export function bindDocs(arena: Arena, node: MatchNode): usize {
+  if (node.data >= docSetCount) {
+    failBinding(STATUS_BAD_PLAN);
+    return NO_DOCS;
+  }
+  const set = <usize>load<u32>(docSets + (<usize>node.data << 2));
+  node.bitmap = <u32>set;
+  if (set == NO_DOCS || set == ALL_DOCS) return set;
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  memory.copy(docs, set, docBitmapSize());
+  return docs;
+}
+
+/** Whether a doc is in the set of a bound DOCS node. */
+export function isInDocs(node: MatchNode, docId: u32): bool {
+  const set = <usize>node.bitmap;
+  return set == ALL_DOCS || (set != NO_DOCS && getBit(set, docId) != 0);
 }
 
 /** Repo of a row of the shard's repos table. */

@@ -8,6 +8,7 @@
 import {
   NODE_AND,
   NODE_CONST,
+  NODE_DOCS,
   NODE_LANGUAGE,
   NODE_NOT,
   NODE_OR,
@@ -34,7 +35,7 @@ import { decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
 import { boundView } from './bound.ts';
-import { hasRepo, repoIdAt } from './doc-sets.ts';
+import { hasRepo, isInDocs, repoIdAt } from './doc-sets.ts';
 import {
   MatchNode,
   matchRoot,
@@ -188,6 +189,8 @@ function evaluateNode(node: MatchNode): bool {
       return holdsPathRegex(node);
     case NODE_LANGUAGE:
       return docAt(boundView, docId).languageIndex == node.localId;
+    case NODE_DOCS:
+      return isInDocs(node, docId);
     default:
       return hasRepo(node, repoIdAt(boundView, docAt(boundView, docId).repoIndex));
   }
@@ -195,7 +198,7 @@ function evaluateNode(node: MatchNode): bool {
 
 /** Lists the active atoms below a node that holds. */
 function collectActive(node: MatchNode): void {
-  if (node.kind == NODE_NOT || node.kind == NODE_CONST) return;
+  if (node.kind == NODE_NOT || node.kind == NODE_CONST || node.kind == NODE_DOCS) return;
   if (node.kind == NODE_AND || node.kind == NODE_OR) {
     for (let i: u32 = 0; i < node.childCount; i++) {
       const child = nodeAt(node.children, i);

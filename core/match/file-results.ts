@@ -1,6 +1,6 @@
 // Writes the file results of an answer (API.md 6.3), each a complete JSON object: what render.ts writes of a
 // doc, and around it language, skip reason and links. The parts of links that a whole repo has in common
-// come from the host, ready as JSON text; only the path is added here, percent-encoded by segment.
+// come from the host, ready as JSON text, one record for each set of revisions that docs are shown in; only the path is added here, percent-encoded by segment.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { writeJsonString } from '../scan/json.ts';
@@ -11,7 +11,7 @@ import {
   SKIP_TOO_LARGE,
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../shared/format.ts';
-import { RENDER_REQUEST_SIZE } from '../shared/plan.ts';
+import { LINK_TEXTS_SIZE, RENDER_REQUEST_SIZE } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
@@ -25,10 +25,11 @@ class RenderRequest {
   docId: u32;
   rangeMax: u32; // in: ranges to show; out: ranges shown
   size: u32; // out: bytes of the object
+  links: u32; // in: index of its texts for links
 }
 if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
 
-/** Texts that the links of all docs of a repo share; addresses and sizes. */
+/** Texts that the links of docs of one repo in the same revisions share; addresses and sizes. */
 @unmanaged
 class LinkTexts {
   /** `"<base>/browse/<repo>@<revision>/-/blob/` without the closing quote. */
@@ -43,6 +44,7 @@ class LinkTexts {
   externalEnd: u32;
   externalEndSize: u32;
 }
+if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
 /** Sums over the docs of the last call. */
 export let renderedBytesRead: f64 = 0;
@@ -53,7 +55,7 @@ const ROOM: usize = 256;
 /**
  * Renders the docs of `count` requests one behind the other to [out, outEnd).
  *
- * @param links  record of LinkTexts
+ * @param links  records of LinkTexts, which the requests name by index
  * @returns      how many were rendered; fewer than `count` if the area was full
  */
 export function renderDocs(
@@ -71,7 +73,7 @@ export function renderDocs(
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
     const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);
-    const texts = changetype<LinkTexts>(links);
+    const texts = changetype<LinkTexts>(links + <usize>request.links * LINK_TEXTS_SIZE);
     const doc = docAt(boundView, request.docId);
     const tailRoom = ROOM + texts.pageSize + texts.membersSize + texts.externalSize + texts.externalEndSize + 18 * doc.pathSize;
     if (out + tailRoom >= outEnd) return i;

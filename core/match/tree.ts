@@ -5,6 +5,7 @@
 import {
   NODE_AND,
   NODE_CONST,
+  NODE_DOCS,
   NODE_GRAMS,
   NODE_LANGUAGE,
   NODE_NOT,
@@ -37,7 +38,7 @@ export class MatchNode {
   flags: u32; // PLAN_FLAG_*
   children: u32; // AND, OR, NOT: address of u32 addresses of nodes
   childCount: u32;
-  data: u32; // address of the literal, name or ids; CONST: the value
+  data: u32; // address of the literal, name or ids; CONST: the value; DOCS: index of the set
   dataSize: u32;
   needle: u32; // TEXT, PATH: address of the compiled needle
   regex: u32; // REGEX, PATH_REGEX: address of the compiled expression
@@ -48,7 +49,7 @@ export class MatchNode {
   spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
-  bitmap: u32; // TEXT, REGEX: candidate blocks; 0: every block
+  bitmap: u32; // TEXT, REGEX: candidate blocks; 0: every block. DOCS: the set (bound.ts)
   cost: u32; // order of evaluation among brothers
   localId: u32; // LANGUAGE: row of the shard's languages
   isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
@@ -170,7 +171,7 @@ function compileNode(arena: Arena, index: u32): i32 {
   node.flags = load<u32>(row, 4);
   const first = load<u32>(row, 8);
   const size = load<u32>(row, 12);
-  if (node.kind == NODE_CONST) {
+  if (node.kind == NODE_CONST || node.kind == NODE_DOCS) {
     node.data = first;
     return STATUS_OK;
   }
@@ -292,7 +293,8 @@ function addDistinct(keys: usize, node: MatchNode, key: u32): void {
 function markPositive(node: MatchNode, isPositive: bool, depth: u32): i32 {
   if (depth > PLAN_DEPTH_MAX) return STATUS_BAD_PLAN;
   node.isPositive = isPositive ? 1 : 0;
-  if (node.kind >= NODE_TEXT && isPositive) positiveLeafCount++;
+  // Why not DOCS: which revision a doc is in says nothing of how well it matches.
+  if (node.kind >= NODE_TEXT && node.kind != NODE_DOCS && isPositive) positiveLeafCount++;
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const status = markPositive(child, isPositive && node.kind != NODE_NOT, depth + 1);

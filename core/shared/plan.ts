@@ -27,6 +27,8 @@ export const NODE_PATH: u32 = 6;
 export const NODE_LANGUAGE: u32 = 7;
 /** The doc's repo is one of the ids (ascending u32) in the data. */
 export const NODE_REPOS: u32 = 8;
+/** The doc is in one of the sets that the host hands over beside the plan, shard by shard. */
+export const NODE_DOCS: u32 = 9;
 /**
  * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: one word, the
  * index of the node that tells which grams a match must hold plus one, or 0; then its program (program.ts).
@@ -57,11 +59,13 @@ export const MATCH_TIER_SHIFT: u32 = 28;
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-// A doc to render: in: the doc and the ranges to show; out: the ranges shown and the bytes written.
-export const RENDER_REQUEST_SIZE: u32 = 12;
+// A doc to render: in: the doc, the ranges to show, which texts for links; out: the ranges shown and the bytes
+// written.
+export const RENDER_REQUEST_SIZE: u32 = 16;
 export const RENDER_DOC_OFFSET: u32 = 0;
 export const RENDER_RANGES_OFFSET: u32 = 4;
 export const RENDER_SIZE_OFFSET: u32 = 8;
+export const RENDER_LINKS_OFFSET: u32 = 12;
 /** Addresses and sizes of the texts for links; core/match/file-results.ts. */
 export const LINK_TEXTS_SIZE: u32 = 32;
 

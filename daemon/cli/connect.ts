@@ -8,6 +8,7 @@ import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
 import type { JobResult } from '../sync/indexer.ts';
 import { messageOf } from '../telemetry/caught.ts';
+import type { SelectionChange } from '../sync/select-revisions.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
 import type {
@@ -21,6 +22,7 @@ import type {
   SearchSource,
   ServeOptions,
   Serving,
+  SourceOptions,
   VerifyOptions,
   ShardCheck,
 } from './services.ts';
@@ -140,6 +142,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     log,
     sources: options.sources.map(localPath),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
+    selection: selectionOf(options),
     onProgress: progressOf(progressListener(configuration, log, onProgress)),
   });
   return {
@@ -179,7 +182,9 @@ async function indexSources(
     const { indexer } = instance;
     const sources = options.sources.map(localPath);
     const repos =
-      sources.length > 0 ? await indexer.addSources(sources, options.mode) : indexer.repos;
+      sources.length > 0
+        ? await indexer.addSources(sources, options.mode, selectionOf(options))
+        : await indexer.changeSelection(selectionOf(options), options.repo);
     const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     return (await indexer.indexAll(wanted, options.isForced)).map(resultOf);
@@ -188,13 +193,32 @@ async function indexSources(
   }
 }
 
+/** What the command line says of branches and tags. */
+function selectionOf({ branches, tags }: SourceOptions): SelectionChange {
+  return {
+    ...(branches === undefined ? {} : { branches }),
+    ...(tags === undefined ? {} : { tags }),
+  };
+}
+
 function resultOf(job: JobResult): IndexResult {
-  const { repo, state, isUnchanged, docCount, contentSize, shardSize, skipped, durationMs, error } =
-    job;
+  const {
+    repo,
+    state,
+    isUnchanged,
+    revisionCount,
+    docCount,
+    contentSize,
+    shardSize,
+    skipped,
+    durationMs,
+    error,
+  } = job;
   const result = {
     repo,
     state,
     isUnchanged,
+    revisionCount,
     docCount,
     contentSize,
     shardSize,

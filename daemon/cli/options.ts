@@ -6,7 +6,8 @@ import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
-import type { CommonOptions, SourceMode } from './services.ts';
+import { globList } from './glob-list.ts';
+import type { CommonOptions, SourceMode, SourceOptions } from './services.ts';
 
 type Environment = CliContext['env'];
 
@@ -71,11 +72,33 @@ export function addModeOption(command: Command): Command {
   return command.addOption(new Option('--mode <mode>', text).choices(['commits', 'worktree']));
 }
 
-/** The parsed flags of `addCommonOptions` and `addModeOption`. */
+function revisionHelp(what: string, example: string): string {
+  return (
+    `${what} to index besides the default revision: globs over short names, such as ${example}; ` +
+    'comma-separated, repeatable; kept for the repository until given again, "" for none'
+  );
+}
+
+/** Adds `--branches` and `--tags`. */
+export function addRevisionOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--branches <globs>', revisionHelp('branches', 'main or release/**')).argParser(
+        globList,
+      ),
+    )
+    .addOption(
+      new Option('--tags <globs>', revisionHelp('tags', 'v1.* or v{2,3}.?')).argParser(globList),
+    );
+}
+
+/** The parsed flags of `addCommonOptions`, `addModeOption` and `addRevisionOptions`. */
 export interface CommonFlags {
   readonly dataDir: string;
   readonly logLevel: string;
   readonly mode?: SourceMode;
+  readonly branches?: readonly string[];
+  readonly tags?: readonly string[];
 }
 
 export function commonOptions({ dataDir, logLevel }: CommonFlags): CommonOptions {
@@ -85,6 +108,17 @@ export function commonOptions({ dataDir, logLevel }: CommonFlags): CommonOptions
 /** `{ mode }`, or nothing if it was not given. */
 export function modeOption({ mode }: CommonFlags): { mode?: SourceMode } {
   return mode === undefined ? {} : { mode };
+}
+
+/** What was given of branches and tags. */
+export function revisionOptions({
+  branches,
+  tags,
+}: CommonFlags): Pick<SourceOptions, 'branches' | 'tags'> {
+  return {
+    ...(branches === undefined ? {} : { branches }),
+    ...(tags === undefined ? {} : { tags }),
+  };
 }
 
 /** Adds a heading "Examples" with one line each to the help text. */

@@ -116,6 +116,9 @@ export interface SourceOptions {
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
   readonly mode?: SourceMode;
+  /** Globs of further branches and tags to index; absent: as the repo has them; empty: none. */
+  readonly branches?: readonly string[];
+  readonly tags?: readonly string[];
 }
 
 export interface IndexOptions extends CommonOptions, SourceOptions {
@@ -131,6 +134,8 @@ export interface IndexResult {
   readonly state: 'COMPLETED' | 'FAILED';
   /** Nothing had changed, so nothing was built. */
   readonly isUnchanged: boolean;
+  /** Indexed branches and tags, the default revision included. */
+  readonly revisionCount: number;
   readonly docCount: number;
   /** Bytes of content that can be searched. */
   readonly contentSize: number;

@@ -6,6 +6,7 @@
 import { isTrap } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
 import type { BindFinding, FailureFinding, Findings, UnitFinding } from './search-messages.ts';
+import type { SearchPlan } from './search-plan.ts';
 import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
 import { messageOf } from '../telemetry/caught.ts';
@@ -18,7 +19,7 @@ export class Drain {
   searchNs = 0;
   firstUnitNs: bigint | undefined;
   readonly #searcher: Searcher;
-  readonly #plan: Uint8Array;
+  readonly #plan: SearchPlan;
   readonly #shardIds: readonly string[];
   readonly #limit: number;
   readonly #control: SearchControl;
@@ -32,7 +33,7 @@ export class Drain {
 
   constructor(
     searcher: Searcher,
-    plan: Uint8Array,
+    plan: SearchPlan,
     shardIds: readonly string[],
     limit: number,
     control: SearchControl,

@@ -2,6 +2,7 @@
 // they claim units through the shared control words and leave their findings in one message each, or, where
 // the search wants them sooner, in several.
 
+import type { SearchPlan } from './search-plan.ts';
 import type { RenderedDocs, RenderOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
@@ -20,7 +21,7 @@ export interface ShardsMessage {
 export interface SearchMessage {
   readonly kind: 'search';
   readonly id: number;
-  readonly plan: Uint8Array;
+  readonly plan: SearchPlan;
   /** Shards to search, in order. */
   readonly shardIds: readonly string[];
   /** Stop once the ranges found in the units so far, in order, exceed this; Infinity: never. */
@@ -35,9 +36,9 @@ export interface SearchMessage {
 export interface RenderMessage {
   readonly kind: 'render';
   readonly id: number;
-  readonly plan: Uint8Array;
+  readonly plan: SearchPlan;
   readonly shardId: string;
-  /** For each doc its docId and the most ranges to show. */
+  /** For each doc its docId, the most ranges to show, and the index of its links. */
   readonly requests: Uint32Array;
   readonly options: RenderOptions;
 }

@@ -21,6 +21,7 @@ import {
 } from '../../core/shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../../core/shared/status.ts';
 import { statusName } from './core.ts';
+import { PlanError, placeDocSets, type SearchPlan } from './search-plan.ts';
 import { ShardError, type ShardFile, Space, type SpaceOptions } from './space.ts';
 
 /** What binding a plan to a shard found; counts as API.md 7 defines them. */
@@ -46,7 +47,7 @@ export interface UnitResult {
   readonly regexps: number;
 }
 
-/** Texts that the links of all docs of a repo share, ready as JSON (core/match/file-results.ts). */
+/** Texts that the links of docs share, ready as JSON (core/match/file-results.ts). */
 export interface LinkTexts {
   /** Page of a doc here up to its path, with the opening quote. */
   readonly page: string;
@@ -58,7 +59,8 @@ export interface LinkTexts {
 }
 
 export interface RenderOptions {
-  readonly links: LinkTexts;
+  /** Requests name them by index. */
+  readonly links: readonly LinkTexts[];
   readonly contextLines: number;
   readonly isWhole: boolean;
 }
@@ -82,15 +84,22 @@ function align4(address: number): number {
   return Math.ceil(address / 4) * 4;
 }
 
-/** The plan asks for more memory than a request may use, or names what the core does not know. */
-export class PlanError extends Error {}
+/** Words of a request to render: docId, most ranges, index of the links. */
+const REQUEST_WORDS = 3;
+
+const NO_PLAN: SearchPlan = {
+  bytes: new Uint8Array(),
+  docSetCount: 0,
+  docSets: new Map(),
+  docSetsId: 0,
+};
 
 export class Searcher {
   readonly #module: WebAssembly.Module;
   readonly #options: SpaceOptions;
   readonly #files = new Map<string, ShardFile>();
   #spaces: Space[] = [];
-  #plan: Uint8Array = new Uint8Array();
+  #plan: SearchPlan = NO_PLAN;
   /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
   #bound: { space: Space; shardId: string } | undefined;
@@ -161,23 +170,25 @@ export class Searcher {
    * Makes `plan` that of a new request, for which nothing is bound yet, also if the request before asked the
    * same. Throws PlanError when it is first used, if the core refuses it.
    */
-  beginPlan(plan: Uint8Array): void {
+  beginPlan(plan: SearchPlan): void {
     this.#plan = plan;
     this.#forgetBindings();
   }
 
   /** Makes `plan` the current one; if it is so already, what is compiled and bound stays. Throws as beginPlan. */
-  setPlan(plan: Uint8Array): void {
-    if (Buffer.compare(plan, this.#plan) !== 0) this.beginPlan(plan);
+  setPlan(plan: SearchPlan): void {
+    const { bytes, docSetsId } = this.#plan;
+    const isSame = docSetsId === plan.docSetsId && Buffer.compare(plan.bytes, bytes) === 0;
+    if (!isSame) this.beginPlan(plan);
   }
 
   #spaceWithPlan(shardId: string): Space {
     const space = this.spaceOf(shardId);
     if (this.#compiled.has(space)) return space;
-    if (this.#plan.length > space.statsStart - space.planStart)
-      throw new PlanError('plan too large');
-    new Uint8Array(space.core.memory.buffer).set(this.#plan, space.planStart);
-    const status = space.core.exports.planCompile(space.planStart, this.#plan.length);
+    const { bytes } = this.#plan;
+    if (bytes.length > space.statsStart - space.planStart) throw new PlanError('plan too large');
+    new Uint8Array(space.core.memory.buffer).set(bytes, space.planStart);
+    const status = space.core.exports.planCompile(space.planStart, bytes.length);
     if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
     this.#compiled.add(space);
     return space;
@@ -190,7 +201,9 @@ export class Searcher {
   bind(shardId: string): Binding {
     const space = this.#spaceWithPlan(shardId);
     this.#bound = undefined;
-    const status = space.core.exports.planBind(space.viewOf(shardId), space.statsStart);
+    const view = space.viewOf(shardId);
+    placeDocSets(space.core, view, shardId, this.#plan);
+    const status = space.core.exports.planBind(view, space.statsStart);
     if (status === STATUS_OUT_OF_MEMORY || status === STATUS_BAD_PLAN)
       throw new PlanError(statusName(status));
     if (status !== 0) throw new ShardError(shardId, statusName(status));
@@ -236,17 +249,17 @@ export class Searcher {
   /**
    * Renders docs of the bound shard that match; throws if one alone does not fit the output area.
    *
-   * @param requests  for each doc its docId and the most ranges to show
+   * @param requests  for each doc its docId, the most ranges to show, and the index of its links
    */
   render(requests: Uint32Array, options: RenderOptions): RenderedDocs {
     const parts: Uint8Array<ArrayBuffer>[] = [];
-    const sizes = new Uint32Array(requests.length / 2);
+    const sizes = new Uint32Array(requests.length / REQUEST_WORDS);
     const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
     let done = 0;
     while (done < sizes.length) {
-      const some = this.#renderSome(requests.subarray(done * 2), options);
+      const some = this.#renderSome(requests.subarray(done * REQUEST_WORDS), options);
       if (some.sizes.length === 0) {
-        throw new Error(`doc ${requests[done * 2]} does not fit the output area`);
+        throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
       }
       parts.push(some.json);
       sizes.set(some.sizes, done);
@@ -262,11 +275,12 @@ export class Searcher {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports, memory } = core;
     const rowWords = RENDER_REQUEST_SIZE / 4;
-    const wanted = requests.length / 2;
+    const wanted = requests.length / REQUEST_WORDS;
     const rows = new Uint32Array(memory.buffer, outputStart, wanted * rowWords);
     for (let i = 0; i < wanted; i++) {
-      rows[i * rowWords] = requests[i * 2]!;
-      rows[i * rowWords + 1] = requests[i * 2 + 1]!;
+      rows[i * rowWords] = requests[i * REQUEST_WORDS]!;
+      rows[i * rowWords + 1] = requests[i * REQUEST_WORDS + 1]!;
+      rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
     }
     const links = outputStart + rows.byteLength;
     const out = writeLinks(memory, links, options.links);
@@ -334,16 +348,16 @@ export class Searcher {
   }
 }
 
-/** Writes the record of link texts and the texts behind it; returns where they end, a multiple of 16. */
-function writeLinks(memory: WebAssembly.Memory, record: number, links: LinkTexts): number {
-  const words = new Uint32Array(memory.buffer, record, LINK_TEXTS_SIZE / 4);
-  let next = record + LINK_TEXTS_SIZE;
-  for (const [index, text] of [
-    links.page,
-    links.members,
-    links.external,
-    links.externalEnd,
-  ].entries()) {
+/** Writes the records of link texts and the texts behind them; returns where they end, a multiple of 16. */
+function writeLinks(
+  memory: WebAssembly.Memory,
+  records: number,
+  links: readonly LinkTexts[],
+): number {
+  const words = new Uint32Array(memory.buffer, records, (links.length * LINK_TEXTS_SIZE) / 4);
+  let next = records + words.byteLength;
+  const texts = links.flatMap((one) => [one.page, one.members, one.external, one.externalEnd]);
+  for (const [index, text] of texts.entries()) {
     const bytes = Buffer.from(text);
     new Uint8Array(memory.buffer).set(bytes, next);
     words.set([next, bytes.length], index * 2);

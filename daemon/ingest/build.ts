@@ -12,6 +12,7 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
   STRIPE_COUNT_MAX,
 } from '../../core/shared/format.ts';
+import { bitmapSizeOf, RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
 import { Attributes, readAttributeFiles } from './attributes.ts';
 import type {
@@ -29,7 +30,8 @@ import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import { detectLanguage, findHeaderFolders } from './languages.ts';
 import { openReader, openSource } from './open-source.ts';
 import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
-import type { LeftOut, ReadFailure, SourceFile, SourceSpec } from './source.ts';
+import type { LeftOut, ReadFailure, RevisionFiles, SourceFile, SourceSpec } from './source.ts';
+import { Breather } from './breather.ts';
 
 export interface BuildOptions {
   readonly module: WebAssembly.Module;
@@ -64,6 +66,8 @@ export interface BuildResult {
   readonly shards: readonly BuiltShard[];
   readonly docCount: number;
   readonly contentSize: number;
+  /** The revision file (shards/revisions.ts), if the source names further revisions. */
+  readonly revisions?: Buffer;
   /** Docs indexed by name only. */
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Paths that are no docs, and files that could not be read. */
@@ -109,6 +113,16 @@ interface GrowingShard {
   blockCount: number;
   stripeCount: number;
   batchesLeft: number;
+  /** Once it is merged: the listing's index of each doc, and the docs without stored content. */
+  fileOfDoc: Uint32Array;
+  unstored: readonly UnstoredDoc[];
+}
+
+interface DocOfShard {
+  readonly doc: ShardDoc;
+  readonly fileIndex: number;
+  /** Blob id, "" if it is not known. */
+  readonly oid: string;
 }
 
 interface RunningBatch {
@@ -153,7 +167,8 @@ class Build {
     this.#report({});
     const listing = await openSource(spec).list();
     signal?.throwIfAborted();
-    this.#attributes = new Attributes(await this.#readAttributes(listing.files));
+    const files = filesOfDefault(listing.files, listing.revisions);
+    this.#attributes = new Attributes(await this.#readAttributes(files));
     const docs = planDocs(listing.files, this.#attributes, new DocFilter(filters));
     this.#plan = planBuild(docs, stripesPerShard);
     this.#report({
@@ -164,14 +179,18 @@ class Build {
       skipped: docs.filter((doc) => doc.isTooLarge).length,
     });
     try {
-      await this.#runThreads(listing.files);
+      await this.#runThreads(files);
     } catch (error) {
       await this.#pool?.close();
       await this.#removeFiles();
       throw error;
     }
     await this.#pool?.close();
-    return this.#result(listing.fingerprint, listing.leftOut);
+    const result = this.#result(listing.fingerprint, listing.leftOut);
+    const { revisions } = listing;
+    return revisions === undefined
+      ? result
+      : { ...result, revisions: await this.#revisionFile(revisions) };
   }
 
   async #readAttributes(
@@ -223,6 +242,8 @@ class Build {
       blockCount: 0,
       stripeCount: 0,
       batchesLeft: 0,
+      fileOfDoc: new Uint32Array(),
+      unstored: [],
     };
     const listed = new Set<string>();
     for (const { docs } of plan.batches) {
@@ -324,6 +345,11 @@ class Build {
     if (this.#shards.every((one) => one.batchesLeft === 0)) this.#report({ phase: 'merging' });
     const hashSize = (shard.hashes[0]?.length ?? 40) === 64 ? HASH_SIZE_SHA256 : HASH_SIZE_SHA1;
     const { repoId, repoName } = this.#options;
+    const docs = this.#docsOf(shard);
+    shard.fileOfDoc = Uint32Array.from(docs, ({ fileIndex }) => fileIndex);
+    shard.unstored = docs.flatMap(({ doc, oid }, docId) =>
+      doc.blobId === undefined && oid !== '' ? [{ docId, oid }] : [],
+    );
     this.#pool?.add({
       kind: 'merge',
       path: shard.path,
@@ -331,7 +357,7 @@ class Build {
       stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
       repoId,
       repoName,
-      docs: this.#docsOf(shard),
+      docs: docs.map(({ doc }) => doc),
       blobs: shard.blobs,
       blobHashes: Buffer.from(shard.hashes.join(''), 'hex'),
       hashSize,
@@ -341,11 +367,11 @@ class Build {
   }
 
   /** The docs of a shard in order; files that vanished or could not be read are none. */
-  #docsOf(shard: GrowingShard): ShardDoc[] {
+  #docsOf(shard: GrowingShard): DocOfShard[] {
     const { plan, contents } = shard;
-    const docs: ShardDoc[] = [];
+    const docs: DocOfShard[] = [];
     for (let index = plan.docStart; index < plan.docEnd; index++) {
-      const { file, tier, isTooLarge } = this.#plan.docs[index]!;
+      const { file, fileIndex, tier, isTooLarge } = this.#plan.docs[index]!;
       const outcome = isTooLarge
         ? tooLargeOutcome(file)
         : (this.#outcomes[index] ?? this.#repeated(shard, file));
@@ -353,7 +379,7 @@ class Build {
       const content = contents.get(outcome.oid);
       const isRefused = content !== undefined && 'skipReason' in content;
       const skipReason = isRefused ? content.skipReason : outcome.skipReason;
-      docs.push({
+      const doc = {
         path: file.rawPath ?? Buffer.from(file.path),
         blobId:
           skipReason === SKIP_NONE && content !== undefined && !isRefused
@@ -363,7 +389,8 @@ class Build {
         language: this.#attributes.of(file.path).language ?? outcome.language,
         skipReason,
         tier,
-      });
+      };
+      docs.push({ doc, fileIndex, oid: file.oid ?? outcome.oid });
     }
     return docs;
   }
@@ -421,10 +448,34 @@ class Build {
     };
   }
 
+  /** The sets of docs of all revisions, over the shards in the order of the result. */
+  async #revisionFile(revisions: RevisionFiles): Promise<Buffer> {
+    const shards = this.#shards.map(({ fileOfDoc, unstored }) => ({
+      docCount: fileOfDoc.length,
+      unstored,
+    }));
+    const places = placesOf(this.#shards, this.#plan.docs.length);
+    const writer = new RevisionWriter(shards);
+    const breather = new Breather();
+    for (let revision = 0; revision < revisions.count; revision++) {
+      const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
+      revisions.visit(revision, (file) => {
+        const shard = places.shards[file]!;
+        if (shard === NO_SHARD) return;
+        const docId = places.docIds[file]!;
+        bitmaps[shard]![docId >> 3]! |= 1 << (docId & 7);
+      });
+      writer.add(bitmaps);
+      for (let i = 0; i < STEPS_PER_REVISION; i++) await breather.pause();
+    }
+    return writer.bytes();
+  }
+
   #countSkipped(): Record<SkipReason, number> {
     const skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
     for (const shard of this.#shards) {
-      for (const { skipReason } of this.#docsOf(shard)) {
+      for (const { doc } of this.#docsOf(shard)) {
+        const { skipReason } = doc;
         if (skipReason === SKIP_TOO_LARGE) skipped.too_large++;
         if (skipReason === SKIP_BINARY) skipped.binary++;
         if (skipReason === SKIP_TOO_MANY_TRIGRAMS) skipped.too_many_trigrams++;
@@ -432,6 +483,39 @@ class Build {
     }
     return skipped;
   }
+}
+
+const NO_SHARD = 0xffffffff;
+/** A revision is much work between two pauses. */
+const STEPS_PER_REVISION = 64;
+
+/** Shard and docId of each file of the listing; NO_SHARD: it could not be read. */
+function placesOf(
+  shards: readonly GrowingShard[],
+  fileCount: number,
+): { shards: Uint32Array; docIds: Uint32Array } {
+  const places = {
+    shards: new Uint32Array(fileCount).fill(NO_SHARD),
+    docIds: new Uint32Array(fileCount),
+  };
+  for (const [shard, { fileOfDoc }] of shards.entries()) {
+    for (const [docId, file] of fileOfDoc.entries()) {
+      places.shards[file] = shard;
+      places.docIds[file] = docId;
+    }
+  }
+  return places;
+}
+
+/** The files that the default revision holds: what they say of languages counts for all. */
+function filesOfDefault(
+  files: readonly SourceFile[],
+  revisions: RevisionFiles | undefined,
+): readonly SourceFile[] {
+  if (revisions === undefined) return files;
+  const indexes: number[] = [];
+  revisions.visit(0, (file) => indexes.push(file));
+  return indexes.sort((a, b) => a - b).map((index) => files[index]!);
 }
 
 /** Runs the waiting answers from `next` on as far as they are there; returns the next one missing. */

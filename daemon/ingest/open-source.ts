@@ -3,11 +3,13 @@
 import { openCommitReader, openCommitSource } from './source-commits.ts';
 import { DiskReader } from './disk-reader.ts';
 import { openDiskSource } from './source-disk.ts';
+import { openRevisionReader, openRevisionSource } from './source-revisions.ts';
 import type { IngestSource, SourceReader, SourceSpec } from './source.ts';
 
 /** The source. Touches nothing yet. */
 export function openSource(spec: SourceSpec): IngestSource {
-  return spec.kind === 'commits' ? openCommitSource(spec) : openDiskSource(spec);
+  const base = spec.kind === 'commits' ? openCommitSource(spec) : openDiskSource(spec);
+  return hasRevisions(spec) ? openRevisionSource(spec, base) : base;
 }
 
 /**
@@ -16,5 +18,10 @@ export function openSource(spec: SourceSpec): IngestSource {
  * Errors: GitError.
  */
 export async function openReader(spec: SourceSpec): Promise<SourceReader> {
-  return spec.kind === 'commits' ? openCommitReader(spec) : new DiskReader(spec.path);
+  if (spec.kind === 'commits') return openCommitReader(spec);
+  return hasRevisions(spec) ? openRevisionReader(spec) : new DiskReader(spec.path);
+}
+
+function hasRevisions({ revisions = [] }: SourceSpec): boolean {
+  return revisions.length > 0;
 }

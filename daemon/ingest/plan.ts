@@ -11,6 +11,8 @@ import type { SourceFile } from './source.ts';
 /** A doc of the build: a listed file with what is known before it is read. */
 export interface PlannedDoc {
   readonly file: SourceFile;
+  /** Index in the listing. */
+  readonly fileIndex: number;
   readonly tier: DocTier;
   /** Too large by its listed size: indexed by name only, never read. */
   readonly isTooLarge: boolean;
@@ -46,8 +48,9 @@ export function planDocs(
   attributes: Attributes,
   filter: DocFilter,
 ): PlannedDoc[] {
-  const docs = files.map((file) => ({
+  const docs = files.map((file, fileIndex) => ({
     file,
+    fileIndex,
     tier: docTier(file.path, attributes.of(file.path)),
     isTooLarge: filter.skipReasonOfSize(file.path, file.size) !== undefined,
   }));

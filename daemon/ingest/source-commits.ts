@@ -50,7 +50,8 @@ export function openCommitReader(spec: SourceSpec): SourceReader {
   };
 }
 
-async function readBlobsOf(
+/** Reads files that have an id. Errors: GitError. */
+export async function readBlobsOf(
   blobs: BlobReader,
   files: readonly SourceFile[],
   onFile: OnFile,

@@ -5,6 +5,7 @@
 
 import type { SourceKind } from '../repos/records.ts';
 import type { NamedPath } from '../repos/paths.ts';
+import type { Revision } from '../repos/refs.ts';
 
 /** Plain values: may be posted to a worker. */
 export interface SourceSpec {
@@ -16,6 +17,11 @@ export interface SourceSpec {
    * docs.
    */
   readonly commit?: string;
+  /**
+   * Further revisions, read from git; not for `folder`. The default revision, which `kind` and `commit` name, is not
+   * among them.
+   */
+  readonly revisions?: readonly Revision[];
   /** Globs of paths to leave out; `worktree` and `folder` only. */
   readonly ignore?: readonly string[];
 }
@@ -26,7 +32,7 @@ export interface SourceFile extends NamedPath {
   readonly size: number;
   /** The content is the target text of the link. */
   readonly isSymlink: boolean;
-  /** git blob id of the content, where the listing knows it (`commits`). */
+  /** git blob id of the content, where the listing knows it: the content is then read from git. */
   readonly oid?: string;
 }
 
@@ -39,9 +45,18 @@ export interface LeftOut {
   readonly reason: LeftOutReason;
 }
 
+/** Which files each revision holds. */
+export interface RevisionFiles {
+  readonly count: number;
+  /** Calls back once with the index of each file of a revision; 0 is the default one, then those of the spec. */
+  visit(revision: number, onFile: (file: number) => void): void;
+}
+
 export interface SourceListing {
-  /** Sorted by path. */
+  /** Sorted by path; several of one path have different contents. */
   readonly files: SourceFile[];
+  /** Present if the spec names further revisions. */
+  readonly revisions?: RevisionFiles;
   readonly leftOut: LeftOut[];
   /** As `IngestSource.fingerprint`, of exactly these files. */
   readonly fingerprint: string;

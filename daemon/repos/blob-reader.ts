@@ -6,7 +6,7 @@
 // 308; unbuffered 255; git alone, its output thrown away, 390: unpacking in git is the limit, so
 // more readers on more cores are faster.
 
-import { CatFileParser } from './cat-file-parser.ts';
+import { CatFileParser, type ObjectType } from './cat-file-parser.ts';
 import { gitVersion, startGit, type GitProcess } from './git.ts';
 
 /** Requests that are written before git is told to answer. */
@@ -41,11 +41,13 @@ export class BlobReader {
   /**
    * Starts git.
    *
+   * @param options  `type`: what is read, blobs unless it says `tree`
+   *
    * Errors: GitError if git cannot be started at all.
    */
   static async open(
     repoPath: string,
-    options: { idleTimeoutMs?: number; signal?: AbortSignal } = {},
+    options: { idleTimeoutMs?: number; signal?: AbortSignal; type?: ObjectType } = {},
   ): Promise<BlobReader> {
     const [major, minor] = await gitVersion();
     // Source: release notes of git 2.36, `cat-file --batch-command`.
@@ -53,16 +55,22 @@ export class BlobReader {
     const args = ['cat-file', ...(knowsCommands ? ['--batch-command', '--buffer'] : ['--batch'])];
     const signal = options.signal === undefined ? {} : { signal: options.signal };
     const git = startGit(args, { repoPath, timeoutMs: 0, ...signal });
-    return new BlobReader(git, knowsCommands, options.idleTimeoutMs ?? IDLE_TIMEOUT_MS);
+    const idleTimeoutMs = options.idleTimeoutMs ?? IDLE_TIMEOUT_MS;
+    return new BlobReader(git, knowsCommands, idleTimeoutMs, options.type ?? 'blob');
   }
 
-  private constructor(git: GitProcess, knowsCommands: boolean, idleTimeoutMs: number) {
+  private constructor(
+    git: GitProcess,
+    knowsCommands: boolean,
+    idleTimeoutMs: number,
+    type: ObjectType,
+  ) {
     this.#git = git;
     this.#knowsCommands = knowsCommands;
     this.#idleTimer = setTimeout(() => {
       if (this.#read !== undefined) git.kill('timeout');
     }, idleTimeoutMs).unref();
-    const parser = new CatFileParser((bytes) => this.#take(bytes));
+    const parser = new CatFileParser((bytes) => this.#take(bytes), type);
     git.stdout.on('data', (piece: Buffer) => {
       this.#idleTimer.refresh();
       try {

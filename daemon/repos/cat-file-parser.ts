@@ -8,23 +8,28 @@ const HEADER_LENGTH_MAX = 4096;
 /** A buffer larger than this is given up after its blob. */
 const KEPT_BUFFER_SIZE_MAX = 16 << 20;
 
-/** Undefined: there is no such blob. The view is valid only during the call. */
+/** Undefined: there is no such object of that type. The view is valid only during the call. */
 export type OnObject = (bytes: Uint8Array | undefined) => void;
+
+export type ObjectType = 'blob' | 'tree';
 
 export class CatFileParser {
   readonly #onObject: OnObject;
+  readonly #type: ObjectType;
   /** Part of a header line that came with an earlier piece. */
   #header = '';
   #isInContent = false;
-  #isBlob = false;
+  #isWanted = false;
   /** Bytes of the content, without the newline after it. */
   #contentSize = 0;
   /** Bytes of content and newline that are in `#buffer`. */
   #filledSize = 0;
   #buffer: Buffer = Buffer.allocUnsafeSlow(1 << 16);
 
-  constructor(onObject: OnObject) {
+  /** @param type  objects of another type count as missing */
+  constructor(onObject: OnObject, type: ObjectType = 'blob') {
     this.#onObject = onObject;
+    this.#type = type;
   }
 
   /**
@@ -55,7 +60,7 @@ export class CatFileParser {
     }
     this.#contentSize = Number(size);
     if (!Number.isSafeInteger(this.#contentSize)) throw new Error('git cat-file: bad header line');
-    this.#isBlob = type === 'blob';
+    this.#isWanted = type === this.#type;
     this.#isInContent = true;
     this.#filledSize = 0;
     return end + 1;
@@ -78,7 +83,7 @@ export class CatFileParser {
 
   #finish(bytes: Uint8Array): void {
     this.#isInContent = false;
-    this.#onObject(this.#isBlob ? bytes : undefined);
+    this.#onObject(this.#isWanted ? bytes : undefined);
     if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
   }
 

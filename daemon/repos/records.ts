@@ -26,6 +26,12 @@ export interface RepoSource {
   readonly path: string;
 }
 
+/** Which branches and tags are indexed besides the default revision: globs over their short names. */
+export interface RevisionSelection {
+  readonly branches: readonly string[];
+  readonly tags: readonly string[];
+}
+
 export interface RepoRecord {
   /** Integer id, 1 or higher, never reused. */
   readonly repoId: number;
@@ -41,6 +47,13 @@ export interface RepoRecord {
   readonly source: RepoSource;
   /** Full ref name of the default revision, `refs/heads/main`, or `HEAD` if it is unknown. */
   readonly defaultRevision: string;
+  /** Absent: the default revision alone. */
+  readonly selection?: RevisionSelection;
+  /**
+   * Full ref names of the indexed revisions, the default one first, then by name; the catalog has a revision file then.
+   * Absent: the default revision alone, which holds every doc.
+   */
+  readonly revisions?: readonly string[];
   /** ISO 8601, when the last published build ended; absent: never indexed. */
   readonly indexedAt?: string;
   /** ISO 8601, time of the newest commit. */

@@ -26,8 +26,7 @@ export interface Durations {
   readonly matchTreeSearch: number;
 }
 
-export type StatsNumbers = Counts &
-  Durations & { readonly actualMatchCount: number };
+export type StatsNumbers = Counts & Durations & { readonly actualMatchCount: number };
 
 /** All numbers of `stats`. */
 export function statsNumbers(

@@ -4,6 +4,7 @@
 import {
   NODE_AND,
   NODE_CONST,
+  NODE_DOCS,
   NODE_GRAMS,
   NODE_LANGUAGE,
   NODE_NOT,
@@ -27,6 +28,7 @@ import {
   PLAN_NODE_SIZE_OFFSET,
   PLAN_NODES_MAX,
 } from '../../core/shared/plan.ts';
+import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
 import type { Condition } from '../regex/condition.ts';
@@ -36,6 +38,13 @@ import type { QueryNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
 import { type Expression, readExpression } from './expressions.ts';
+import {
+  docSetsFor,
+  type DocsNode,
+  planLiveDocs,
+  planRevisions,
+  type RevisedShardView,
+} from './revisions.ts';
 
 /** A node of the plan before it is encoded. */
 export type PlanNode =
@@ -50,7 +59,8 @@ export type PlanNode =
     }
   | { readonly kind: 'regex' | 'pathRegex'; readonly regex: CompiledRegex }
   | { readonly kind: 'language'; readonly name: string }
-  | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> };
+  | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> }
+  | DocsNode;
 
 /** A query asks for a search context, and contexts need an entitlement that is not there. */
 export class EntitlementError extends Error {
@@ -66,21 +76,28 @@ export interface PlanContext {
 }
 
 /**
- * The plan of a query.
+ * The plan of a query; without any `rev:` it is about the default revisions, and never about docs that no revision
+ * holds.
  *
  * Errors: QueryError for a pattern that is too large and for what this version cannot answer, EntitlementError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
+  const plan = planNode(query, context);
+  const live = planLiveDocs(query, context.repos);
+  return live === undefined ? plan : list('and', [live, plan]);
+}
+
+function planNode(query: QueryNode, context: PlanContext): PlanNode {
   switch (query.kind) {
     case 'const':
       return query;
     case 'not':
-      return not(planQuery(query.child, context));
+      return not(planNode(query.child, context));
     case 'and':
     case 'or':
       return list(
         query.kind,
-        query.children.map((child) => planQuery(child, context)),
+        query.children.map((child) => planNode(child, context)),
       );
     case 'text':
       return { kind: 'text', text: query.text };
@@ -104,7 +121,9 @@ function not(child: PlanNode): PlanNode {
 /** AND or OR with constants folded. */
 function list(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
   const deciding = kind === 'or';
-  const rest = children.filter((child) => child.kind !== 'const');
+  const others = children.filter((child) => child.kind !== 'const');
+  // Sets of docs first: where they leave none, nothing else is looked up.
+  const rest = kind === 'or' ? others : others.sort((a, b) => docsFirst(a) - docsFirst(b));
   if (children.some((child) => child.kind === 'const' && child.value === deciding)) {
     // Why: an OR that holds anyhow still shows where its literals stand.
     return deciding && rest.some(hasRanges)
@@ -113,6 +132,10 @@ function list(kind: 'and' | 'or', children: readonly PlanNode[]): PlanNode {
   }
   if (rest.length === 0) return { kind: 'const', value: !deciding };
   return rest.length === 1 ? rest[0]! : { kind, children: rest };
+}
+
+function docsFirst(plan: PlanNode): number {
+  return plan.kind === 'docs' ? 0 : 1;
 }
 
 /** Whether a doc that the plan holds for may have ranges by it. */
@@ -201,7 +224,7 @@ function planValue(node: ValueNode, repos: readonly RepoRecord[]): PlanNode {
       return name === undefined ? { kind: 'const', value: false } : { kind: 'language', name };
     }
     case 'rev':
-      return reposNode(repos, (repo) => hasRevision(repo, value));
+      return planRevisions(repos, value);
     case 'reposet': {
       const names = new Set(value.split(','));
       return reposNode(repos, (repo) => names.has(repo.name));
@@ -215,10 +238,6 @@ function planValue(node: ValueNode, repos: readonly RepoRecord[]): PlanNode {
     case 'context':
       throw new EntitlementError('Search contexts need the entitlement search-contexts.');
   }
-}
-
-function hasRevision(repo: RepoRecord, text: string): boolean {
-  return text === '*' || text === 'HEAD' || repo.defaultRevision.includes(text);
 }
 
 function isKept(value: string, has: boolean): boolean {
@@ -252,11 +271,20 @@ export function decideForRepo(plan: PlanNode, repoId: number): boolean | undefin
   }
 }
 
-/** Encodes a plan for the core. Errors: QueryError if it has too many nodes. */
-export function encodePlan(plan: PlanNode, isCaseSensitive: boolean): Uint8Array {
+/**
+ * Encodes a plan for the core.
+ *
+ * @param shards  those it is to run on, for the docs of revisions
+ * Errors: QueryError if it has too many nodes.
+ */
+export function encodePlan(
+  plan: PlanNode,
+  isCaseSensitive: boolean,
+  shards: readonly RevisedShardView[] = [],
+): SearchPlan {
   const encoder = new PlanEncoder(isCaseSensitive ? PLAN_FLAG_CASE_SENSITIVE : 0);
   encoder.add(plan);
-  return encoder.bytes();
+  return { bytes: encoder.bytes(), ...docSetsFor(encoder.docsNodes, shards) };
 }
 
 class PlanEncoder {
@@ -265,6 +293,8 @@ class PlanEncoder {
   readonly #children: number[] = [];
   readonly #data: Buffer[] = [];
   #dataSize = 0;
+  /** The distinct DOCS leaves, by the index that their nodes hold. */
+  readonly docsNodes: DocsNode[] = [];
 
   constructor(caseFlag: number) {
     this.#caseFlag = caseFlag;
@@ -302,6 +332,10 @@ class PlanEncoder {
       case 'repos': {
         const ids = Uint32Array.from(plan.ids).sort();
         return this.#leaf(NODE_REPOS, 0, Buffer.from(ids.buffer));
+      }
+      case 'docs': {
+        const known = this.docsNodes.findIndex(({ text }) => text === plan.text);
+        return this.#node(NODE_DOCS, 0, known < 0 ? this.docsNodes.push(plan) - 1 : known, 0);
       }
     }
   }

@@ -2,11 +2,13 @@
 // in scope, and the plan as bytes for the core.
 
 import type { SearchPool } from '../engine/pool.ts';
-import { PlanError, type Searcher } from '../engine/searcher.ts';
+import { PlanError } from '../engine/search-plan.ts';
+import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import { decideForRepo, encodePlan, planQuery } from './plan.ts';
 import type { RenderContext } from './render.ts';
+import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
 import { type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
@@ -62,7 +64,7 @@ export function prepareSearch(
     testNames: (program, names) => searcher.testNames(program, names),
   });
   const scope = scopeOf(snapshot, (repoId) => decideForRepo(conditions, repoId) !== false);
-  const plan = encodePlan(conditions, request.isCaseSensitivityEnabled);
+  const plan = encodePlan(conditions, request.isCaseSensitivityEnabled, scope.shards);
   const view = new ScopeView(searcher, snapshot.repos, scope.shards);
   const { shards } = scope;
   const run = {
@@ -81,6 +83,7 @@ export function prepareSearch(
     baseUrl,
     contextLines: request.contextLines,
     isWhole: request.whole,
+    revisionTexts: shownRevisionTexts(query),
     repoOf: (shard: number) => view.repoOf(shard),
   };
   return { scope, view, run, render };

@@ -1,13 +1,15 @@
 // Renders the docs of an answer: few of them on the main thread, many on the threads of the pool. The core
-// writes each file result whole (core/match/file-results.ts); the texts that all docs of a repo share are
-// made here.
+// writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
+// revisions that they are shown in, are made here.
 
 import type { SearchPool } from '../engine/pool.ts';
 import { renderDocs } from '../engine/render-docs.ts';
+import type { SearchPlan } from '../engine/search-plan.ts';
 import type { LinkTexts, RenderedDocs, Searcher } from '../engine/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import type { FoundDoc } from './order.ts';
+import { groupByBranches } from './revisions.ts';
 import type { LiveShard } from './snapshot.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
@@ -18,11 +20,13 @@ const GROUPS_PER_THREAD = 2;
 export interface RenderContext {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
-  readonly plan: Uint8Array;
+  readonly plan: SearchPlan;
   readonly shards: readonly LiveShard[];
   readonly baseUrl: string;
   readonly contextLines: number;
   readonly isWhole: boolean;
+  /** Of `rev:` that results name the revisions of (revisions.ts). */
+  readonly revisionTexts: readonly string[];
   repoOf(shard: number): RepoRecord;
 }
 
@@ -140,15 +144,20 @@ async function renderGroup(
   isInline: boolean,
 ): Promise<RenderedDocs> {
   const { searcher, pool, plan, contextLines, isWhole } = context;
-  const { shardId } = context.shards[shard]!;
-  const requests = new Uint32Array(places.length * 2);
+  const { shardId, revisions } = context.shards[shard]!;
+  const repo = context.repoOf(shard);
+  const requests = new Uint32Array(places.length * 3);
   for (let i = 0; i < places.length; i++) {
     const { docId, rangeMax } = docs[places[i]!]!;
-    requests[i * 2] = docId;
-    requests[i * 2 + 1] = rangeMax;
+    requests[i * 3] = docId;
+    requests[i * 3 + 1] = rangeMax;
   }
+  const docIds = places.map((place) => docs[place]!.docId);
+  const groups = groupByBranches(repo, revisions, context.revisionTexts, docIds);
+  for (const [group, members] of groups.entries())
+    for (const index of members.docs) requests[index * 3 + 2] = group;
   const options = {
-    links: linkTexts(context.baseUrl, context.repoOf(shard)),
+    links: groups.map(({ branches }) => linkTexts(context.baseUrl, repo, branches)),
     contextLines,
     isWhole,
   };
@@ -164,15 +173,16 @@ async function renderGroup(
 /** Stands for the path while the texts around it are made; no encoding changes it. */
 const PATH_MARK = '~path-of-the-doc~';
 
-/** The texts that the links of all docs of a repo share. */
-function linkTexts(baseUrl: string, repo: RepoRecord): LinkTexts {
-  const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, repo.defaultRevision, ''));
+/** The texts that the links of docs of a repo in these revisions share. */
+function linkTexts(baseUrl: string, repo: RepoRecord, branches: readonly string[]): LinkTexts {
+  const revision = branches[0] ?? repo.defaultRevision;
+  const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
   const members = {
     repository: repo.name,
     repositoryId: repo.repoId,
-    branches: [repo.defaultRevision],
+    branches,
   };
-  const url = externalFileUrl(repo, repo.defaultRevision, PATH_MARK);
+  const url = externalFileUrl(repo, revision, PATH_MARK);
   const [external = '', externalEnd = ''] =
     url === undefined ? [] : JSON.stringify(url).split(PATH_MARK);
   return {

@@ -13,7 +13,8 @@ import type {
   SearchMessage,
   UnitFinding,
 } from '../engine/search-messages.ts';
-import { PlanError, type Searcher } from '../engine/searcher.ts';
+import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
+import type { Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { LiveShard } from './snapshot.ts';
 
@@ -21,7 +22,7 @@ const INLINE_NS = 4_000_000n;
 
 export interface RunOptions {
   readonly shards: readonly LiveShard[];
-  readonly plan: Uint8Array;
+  readonly plan: SearchPlan;
   /** Stop once more ranges than this are found; Infinity: count all. */
   readonly limit: number;
   /** 0: none. */

@@ -5,18 +5,20 @@ import type { Searcher } from '../engine/searcher.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { OrderContext } from './order.ts';
-import type { LiveShard, Snapshot } from './snapshot.ts';
+import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
 
 export interface Scope {
   readonly shards: readonly LiveShard[];
   readonly quarantined: readonly LiveShard[];
 }
 
-/** The shards of the repos that `isEligible` holds for. */
+/** The shards of the repos that `isEligible` holds for, without those that hold no live doc. */
 export function scopeOf(snapshot: Snapshot, isEligible: (repoId: number) => boolean): Scope {
+  const isInScope = (shard: LiveShard): boolean =>
+    isEligible(shard.repoId) && liveDocCount(shard) > 0;
   return {
-    shards: snapshot.shards.filter(({ repoId }) => isEligible(repoId)),
-    quarantined: snapshot.quarantined.filter(({ repoId }) => isEligible(repoId)),
+    shards: snapshot.shards.filter(isInScope),
+    quarantined: snapshot.quarantined.filter(isInScope),
   };
 }
 

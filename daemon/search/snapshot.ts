@@ -6,10 +6,18 @@ import type { SearchPool } from '../engine/pool.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import type { ShardError, ShardFile } from '../engine/space.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import type { ShardRevisions } from '../shards/revisions.ts';
 
 export interface LiveShard extends ShardFile {
   readonly repoId: number;
   readonly docCount: number;
+  /** Absent: the repo's only revision holds every doc. */
+  readonly revisions?: ShardRevisions;
+}
+
+/** Docs of a shard that at least one revision holds. */
+export function liveDocCount({ docCount, revisions }: LiveShard): number {
+  return revisions?.liveCount ?? docCount;
 }
 
 export interface Snapshot {

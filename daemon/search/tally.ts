@@ -5,7 +5,7 @@
 
 import type { BindFinding, UnitFinding } from '../engine/search-messages.ts';
 import type { RunOutcome } from './run.ts';
-import type { LiveShard, Snapshot } from './snapshot.ts';
+import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
 
 /** The numbers of API.md 7 that the run decides. */
 export interface Counts {
@@ -102,10 +102,10 @@ export class RunningTally {
   close(): void {
     const { counts } = this;
     for (const [index, tally] of this.#tallies.entries())
-      this.#classify(tally, this.#shards[index]!.docCount);
-    for (const { docCount } of this.#quarantined) {
+      this.#classify(tally, liveDocCount(this.#shards[index]!));
+    for (const shard of this.#quarantined) {
       counts.shardsSkipped++;
-      counts.filesSkipped += docCount;
+      counts.filesSkipped += liveDocCount(shard);
     }
   }
 

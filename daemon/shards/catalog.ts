@@ -1,6 +1,7 @@
 // The catalog: which repos there are and which shard files hold them. One JSON file in the data directory,
 // replaced as a whole: written to a temporary name, synced, renamed, so that power loss at any moment
-// leaves the last published state. Shard files are immutable and named by their checksum.
+// leaves the last published state. Shard files and revision files (revisions.ts) are immutable and named by their
+// checksum.
 
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -8,13 +9,16 @@ import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET, HEADER_SIZE } from '../../core/shared/format.ts';
 import { CODE_HOST_TYPES } from '../repos/records.ts';
-import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
+import { errorOf, messageOf, systemCodeOf } from '../telemetry/caught.ts';
+import { RevisionTable, revisionFileId } from './revisions.ts';
 
 const CATALOG_FILE = 'catalog.json';
 const SHARD_FOLDER = 'shards';
 
+const fileId = z.string().regex(/^[0-9a-f]{16}$/);
+
 const shardSchema = z.object({
-  shardId: z.string().regex(/^[0-9a-f]{16}$/),
+  shardId: fileId,
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
   contentSize: z.number().int().nonnegative(),
@@ -31,6 +35,10 @@ const recordSchema = z.object({
   visibility: z.enum(['public', 'internal', 'private', 'unknown']),
   source: z.object({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
   defaultRevision: z.string(),
+  selection: z
+    .object({ branches: z.array(z.string()).readonly(), tags: z.array(z.string()).readonly() })
+    .exactOptional(),
+  revisions: z.array(z.string()).min(1).readonly().exactOptional(),
   indexedAt: z.string().exactOptional(),
   pushedAt: z.string().exactOptional(),
 });
@@ -40,6 +48,8 @@ const repoSchema = z.object({
   /** Says when the docs must be built again: source, settings and format in one text. */
   fingerprint: z.string().exactOptional(),
   shards: z.array(shardSchema),
+  /** The revision file; absent: one revision, which holds all docs. */
+  revisionFile: fileId.exactOptional(),
   skipped: z.record(z.string(), z.number()),
 });
 
@@ -60,6 +70,8 @@ export class Catalog {
   readonly #file: string;
   #state: CatalogState = EMPTY;
   #saving: Promise<void> = Promise.resolve();
+  /** Open revision files by id; an error: what is wrong with it. */
+  readonly #tables = new Map<string, RevisionTable | Error>();
 
   constructor(dataDir: string) {
     this.#file = path.join(dataDir, CATALOG_FILE);
@@ -93,13 +105,53 @@ export class Catalog {
       return isWhole ? repo : unindexed(repo);
     });
     this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
+    for (const repo of repos) await this.#openRevisions(repo);
+  }
+
+  async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
+    if (revisionFile === undefined) return;
+    try {
+      const file = await readFile(this.#revisionPath(revisionFile));
+      if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
+      const docCounts = shards.map(({ docCount }) => docCount);
+      const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
+      this.#tables.set(revisionFile, table);
+    } catch (error) {
+      this.#tables.set(revisionFile, errorOf(error));
+    }
+  }
+
+  /** Docs of a repo by revision; undefined: its revision holds all; an error: why they are not known. */
+  revisionsOf({ revisionFile }: CatalogRepo): RevisionTable | Error | undefined {
+    return revisionFile === undefined ? undefined : this.#tables.get(revisionFile);
+  }
+
+  #revisionPath(id: string): string {
+    return path.join(this.shardFolder, `${id}.revisions`);
+  }
+
+  /** Writes a revision file; returns its id. It takes part once the state names it. */
+  async writeRevisions(file: Buffer): Promise<string> {
+    const id = revisionFileId(file);
+    await replaceFile(this.#revisionPath(id), file);
+    // What was found wrong with the file before is so no more.
+    if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
+    return id;
+  }
+
+  async removeRevisions(id: string): Promise<void> {
+    this.#tables.delete(id);
+    await rm(this.#revisionPath(id), { force: true });
   }
 
   /** Removes files of the shard folder that no repo names. Only for the owner of the data directory. */
   async sweep(): Promise<void> {
     await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
     const named = new Set(
-      this.repos.flatMap(({ shards }) => shards.map(({ shardId }) => `${shardId}.shard`)),
+      this.repos.flatMap(({ shards, revisionFile }) => [
+        ...shards.map(({ shardId }) => `${shardId}.shard`),
+        ...(revisionFile === undefined ? [] : [`${revisionFile}.revisions`]),
+      ]),
     );
     for (const file of await readdir(this.shardFolder)) {
       if (!named.has(file)) await rm(path.join(this.shardFolder, file), { force: true });
@@ -112,6 +164,11 @@ export class Catalog {
     const saving = (async () => {
       await before.catch(() => {});
       const next = change(this.#state);
+      for (const repo of next.repos) {
+        const { revisionFile } = repo;
+        if (revisionFile !== undefined && !this.#tables.has(revisionFile))
+          await this.#openRevisions(repo);
+      }
       await replaceFile(this.#file, `${JSON.stringify(next, null, 1)}\n`);
       this.#state = next;
     })();
@@ -149,7 +206,7 @@ async function readState(file: string): Promise<CatalogState> {
 
 /** A repo whose shards cannot be used. */
 function unindexed({ record, skipped }: CatalogRepo): CatalogRepo {
-  const { indexedAt: _, ...rest } = record;
+  const { indexedAt: _, revisions: __, ...rest } = record;
   return { record: rest, shards: [], skipped };
 }
 
@@ -164,11 +221,11 @@ async function checksumOf(file: string): Promise<string> {
   }
 }
 
-async function replaceFile(file: string, text: string): Promise<void> {
+async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   const next = `${file}.next`;
   const handle = await open(next, 'w', 0o600);
   try {
-    await handle.writeFile(text);
+    await handle.writeFile(content);
     await handle.sync();
   } finally {
     await handle.close();

@@ -114,6 +114,13 @@ export class ShardTables {
     };
   }
 
+  /** Hexadecimal git object id of a stored content. */
+  blobHash(blobId: number): string {
+    const size = this.#header(format.HEADER_HASH_SIZE_OFFSET);
+    const bytes = this.#slice(format.SECTION_BLOB_HASHES, blobId * size, size);
+    return Buffer.from(bytes).toString('hex');
+  }
+
   #language(index: number): string {
     const row = this.#starts[format.SECTION_LANGUAGES]! + index * format.LANGUAGE_ROW_SIZE;
     return this.#name(

@@ -7,6 +7,8 @@ import type { BuildProgress, BuildResult } from '../ingest/build.ts';
 import { buildRepo } from '../ingest/build.ts';
 import type { FilterSettings } from '../ingest/filters.ts';
 import { openSource } from '../ingest/open-source.ts';
+import { reviseShards } from '../ingest/revise.ts';
+import { defaultPartOf } from '../ingest/source-revisions.ts';
 import type { SourceSpec } from '../ingest/source.ts';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { probeSource, type ProbedSource } from '../repos/probe.ts';
@@ -14,8 +16,10 @@ import type { RepoRecord } from '../repos/records.ts';
 import { freeRepoName } from '../repos/repo-name.ts';
 import type { Catalog, CatalogRepo, CatalogShard } from '../shards/catalog.ts';
 import type { LiveShard, Snapshot } from '../search/snapshot.ts';
+import { RevisionTable } from '../shards/revisions.ts';
 import type { Log } from '../telemetry/log.ts';
 import { messageOf } from '../telemetry/caught.ts';
+import { selectRevisions, type SelectionChange, withSelection } from './select-revisions.ts';
 
 export interface IndexerOptions {
   readonly module: WebAssembly.Module;
@@ -38,6 +42,8 @@ export interface JobResult {
   readonly state: 'COMPLETED' | 'FAILED';
   /** Nothing had changed. */
   readonly isUnchanged: boolean;
+  /** Indexed revisions. */
+  readonly revisionCount: number;
   readonly docCount: number;
   readonly contentSize: number;
   readonly shardSize: number;
@@ -78,7 +84,14 @@ export class Indexer {
   /** Shows what the catalog holds now. */
   publish(): void {
     const repos = this.#servedRepos();
-    const all = repos.flatMap((repo) => repo.shards.map((shard) => this.#liveShard(repo, shard)));
+    const blind = this.#findBlindShard(repos);
+    if (blind !== undefined) {
+      this.quarantine(blind.shardId, blind.reason);
+      return;
+    }
+    const all = repos.flatMap((repo) =>
+      repo.shards.map((shard, index) => this.#liveShard(repo, shard, index)),
+    );
     const isSound = ({ shardId }: LiveShard): boolean => !this.#quarantined.has(shardId);
     const refused = this.#options.publish({
       shards: all.filter(isSound),
@@ -88,9 +101,23 @@ export class Indexer {
     for (const { shardId, message } of refused) this.quarantine(shardId, message);
   }
 
-  #liveShard(repo: CatalogRepo, shard: CatalogShard): LiveShard {
+  /** A shard in service although it is not known which revisions hold its docs. */
+  #findBlindShard(repos: readonly CatalogRepo[]): { shardId: string; reason: string } | undefined {
+    for (const repo of repos) {
+      const table = this.#options.catalog.revisionsOf(repo);
+      const shard = repo.shards.find(({ shardId }) => !this.#quarantined.has(shardId));
+      if (table instanceof Error && shard !== undefined)
+        return { shardId: shard.shardId, reason: `revision file: ${table.message}` };
+    }
+    return undefined;
+  }
+
+  #liveShard(repo: CatalogRepo, shard: CatalogShard, index: number): LiveShard {
     const { shardId, size, docCount } = shard;
+    const table = this.#options.catalog.revisionsOf(repo);
+    const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
     return {
+      ...(revisions === undefined ? {} : { revisions }),
       shardId,
       size,
       docCount,
@@ -100,13 +127,15 @@ export class Indexer {
   }
 
   /**
-   * Finds or makes the repo of each path, each repo once. From then on searches see just these.
+   * Finds or makes the repo of each path, each repo once, and changes which revisions it is to have. From then on
+   * searches see just these.
    *
    * Errors: ProbeError for a path that is no source.
    */
   async addSources(
     paths: readonly string[],
     mode: 'commits' | 'worktree' | undefined,
+    selection: SelectionChange = {},
   ): Promise<RepoRecord[]> {
     const probed: ProbedSource[] = [];
     for (const one of paths) probed.push(await probeForIndex(one, mode));
@@ -114,7 +143,8 @@ export class Indexer {
     await this.#options.catalog.update((state) => {
       let next = state;
       for (const source of probed) {
-        const { state: changed, record } = withSource(next, source);
+        const { state: changed, record } = withSource(next, source, selection);
+        this.#warnOfFolder(record, selection);
         next = changed;
         records.set(record.repoId, record);
       }
@@ -122,6 +152,34 @@ export class Indexer {
     });
     this.#served = new Set(records.keys());
     return [...records.values()];
+  }
+
+  /**
+   * Changes which revisions the repos that searches see, or the one of this name, are to have.
+   *
+   * @returns  all repos that searches see
+   */
+  async changeSelection(
+    selection: SelectionChange,
+    repoName?: string,
+  ): Promise<readonly RepoRecord[]> {
+    if (Object.keys(selection).length === 0) return this.repos;
+    const changed = this.repos.filter(({ name }) => repoName === undefined || name === repoName);
+    const ids = new Set(changed.map(({ repoId }) => repoId));
+    await this.#options.catalog.update((state) => ({
+      ...state,
+      repos: state.repos.map((repo) =>
+        ids.has(repo.record.repoId)
+          ? { ...repo, record: withSelection(repo.record, selection) }
+          : repo,
+      ),
+    }));
+    return this.repos;
+  }
+
+  #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: SelectionChange): void {
+    if (source.kind === 'folder' && branches.length + tags.length > 0)
+      this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
   }
 
   /** Runs one job for each repo, in order. A failure is a result, not an error. */
@@ -169,6 +227,7 @@ export class Indexer {
         repo: record.name,
         state: 'FAILED',
         isUnchanged: false,
+        revisionCount: 0,
         docCount: 0,
         contentSize: 0,
         shardSize: 0,
@@ -184,20 +243,24 @@ export class Indexer {
     isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'>> {
-    const { catalog, filters, module, workers, onProgress } = this.#options;
+    const { catalog, filters, module, workers, onProgress, log } = this.#options;
     const probed = await probeSource(
       record.source.path,
       record.source.kind === 'folder' ? undefined : record.source.kind,
     );
-    const spec: SourceSpec = {
+    const base: SourceSpec = {
       ...record.source,
       ...(record.source.kind === 'commits' && probed.commit !== undefined
         ? { commit: probed.commit }
         : {}),
     };
+    const revisions = await selectRevisions(record, probed, log);
+    const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
-    if (!isForced && known !== undefined && (await this.#isCurrent(known, spec)))
-      return { isUnchanged: true, ...sizesOf(known) };
+    if (!isForced && known !== undefined) {
+      const kept = await this.#keepShards({ ...known, record }, probed, spec, signal);
+      if (kept !== undefined) return kept;
+    }
     const built = await buildRepo({
       module,
       spec,
@@ -212,17 +275,58 @@ export class Indexer {
         : { onProgress: (progress) => onProgress(record.name, progress) }),
     });
     this.#logLeftOut(record, built);
-    const next = await this.#publishBuild(record, probed, built);
+    const next = await this.#publishBuild(record, probed, spec, built);
     return { isUnchanged: false, ...sizesOf(next) };
   }
 
-  /** Whether the shards of a repo are sound and hold what its source has now. */
-  async #isCurrent(known: CatalogRepo, spec: SourceSpec): Promise<boolean> {
+  /** The result where the shards of a repo can stay as they are; undefined: they must be built. */
+  async #keepShards(
+    known: CatalogRepo,
+    probed: ProbedSource,
+    spec: SourceSpec,
+    signal: AbortSignal | undefined,
+  ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'> | undefined> {
     const isSound = known.shards.every(({ shardId }) => !this.#quarantined.has(shardId));
+    const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
     // Why first: a listing costs a second for each 80,000 files.
-    if (known.fingerprint === undefined || !isSound) return false;
+    if (known.fingerprint === undefined || !isSound || !isSameDefault) return undefined;
     const source = await openSource(spec).fingerprint();
-    return known.fingerprint === fingerprintOf(source, this.#options.filters);
+    const fingerprint = fingerprintOf(source, this.#options.filters);
+    if (fingerprint === known.fingerprint) return { isUnchanged: true, ...sizesOf(known) };
+    if (withoutRevisions(fingerprint) !== withoutRevisions(known.fingerprint)) return undefined;
+    const file = await this.#revise(known, spec, signal);
+    if (file === undefined) return undefined;
+    const next: CatalogRepo = {
+      ...known,
+      record: publishedRecord(known.record, probed, revisionNames(probed, spec)),
+      fingerprint,
+      revisionFile: await this.#options.catalog.writeRevisions(file),
+    };
+    await this.#replaceRepo(next);
+    return { isUnchanged: false, ...sizesOf(next) };
+  }
+
+  /** The new revision file of a repo whose default revision did not change, if its shards hold all docs. */
+  async #revise(
+    known: CatalogRepo,
+    spec: SourceSpec,
+    signal: AbortSignal | undefined,
+  ): Promise<Buffer | undefined> {
+    const { catalog, module } = this.#options;
+    const table = catalog.revisionsOf(known);
+    if (!(table instanceof RevisionTable)) return undefined;
+    const shards = known.shards.map(({ shardId, size }) => ({
+      shardId,
+      size,
+      path: catalog.shardPath(shardId),
+    }));
+    return reviseShards({
+      module,
+      spec,
+      shards,
+      table,
+      ...(signal === undefined ? {} : { signal }),
+    });
   }
 
   #logLeftOut(record: RepoRecord, built: BuildResult): void {
@@ -234,6 +338,7 @@ export class Indexer {
   async #publishBuild(
     record: RepoRecord,
     probed: ProbedSource,
+    spec: SourceSpec,
     built: BuildResult,
   ): Promise<CatalogRepo> {
     const { catalog, filters } = this.#options;
@@ -241,14 +346,11 @@ export class Indexer {
     for (const { path: file, size, docCount, contentSize } of built.shards) {
       shards.push({ shardId: await catalog.adoptShard(file), size, docCount, contentSize });
     }
-    const { pushedAt: _, ...rest } = record;
+    const { revisions } = built;
+    const names = revisions === undefined ? undefined : revisionNames(probed, spec);
     const next: CatalogRepo = {
-      record: {
-        ...rest,
-        defaultRevision: probed.defaultRevision,
-        indexedAt: new Date().toISOString(),
-        ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
-      },
+      record: publishedRecord(record, probed, names),
+      ...(revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) }),
       fingerprint: fingerprintOf(built.fingerprint, filters),
       shards,
       skipped: built.skipped,
@@ -261,7 +363,8 @@ export class Indexer {
   async #replaceRepo(next: CatalogRepo): Promise<void> {
     const { catalog } = this.#options;
     const { repoId } = next.record;
-    const before = catalog.repos.find((repo) => repo.record.repoId === repoId)?.shards ?? [];
+    const replaced = catalog.repos.find((repo) => repo.record.repoId === repoId);
+    const before = replaced?.shards ?? [];
     await catalog.update((state) => ({
       ...state,
       repos: state.repos.map((repo) => (repo.record.repoId === repoId ? next : repo)),
@@ -276,6 +379,9 @@ export class Indexer {
     this.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
     for (const { shardId } of gone) await catalog.removeShard(shardId);
+    const revisionFile = replaced?.revisionFile;
+    if (revisionFile !== undefined && revisionFile !== next.revisionFile)
+      await catalog.removeRevisions(revisionFile);
   }
 
   /** A search failed on a shard; the second time it goes out of service. */
@@ -319,14 +425,22 @@ async function probeForIndex(
 type State = Catalog['state'];
 
 /** The state with a repo for the source, and its record; the one that has this source already is kept. */
-function withSource(state: State, probed: ProbedSource): { state: State; record: RepoRecord } {
+function withSource(
+  state: State,
+  probed: ProbedSource,
+  selection: SelectionChange,
+): { state: State; record: RepoRecord } {
   const { kind, path: place } = probed.source;
   const known = state.repos.find(
     ({ record }) => record.source.path === place && record.source.kind === kind,
   );
-  if (known !== undefined) return { state, record: known.record };
+  if (known !== undefined) {
+    const record = withSelection(known.record, selection);
+    const repos = state.repos.map((repo) => (repo === known ? { ...repo, record } : repo));
+    return { state: { ...state, repos }, record };
+  }
   const taken = new Set(state.repos.map(({ record }) => record.name));
-  const record: RepoRecord = {
+  const made: RepoRecord = {
     repoId: state.nextRepoId,
     name: freeRepoName(probed.name, taken),
     codeHostType: 'genericGitHost',
@@ -337,11 +451,40 @@ function withSource(state: State, probed: ProbedSource): { state: State; record:
     defaultRevision: probed.defaultRevision,
     ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
   };
+  const record = withSelection(made, selection);
   const repo: CatalogRepo = { record, shards: [], skipped: {} };
   return {
     state: { ...state, nextRepoId: state.nextRepoId + 1, repos: [...state.repos, repo] },
     record,
   };
+}
+
+/** Full names of all revisions, the default one first. */
+function revisionNames({ defaultRevision }: ProbedSource, spec: SourceSpec): readonly string[] {
+  return [defaultRevision, ...(spec.revisions ?? []).map(({ name }) => name)];
+}
+
+/** The record of a repo that is published now; `revisions` absent: the default one alone. */
+function publishedRecord(
+  record: RepoRecord,
+  probed: ProbedSource,
+  revisions: readonly string[] | undefined,
+): RepoRecord {
+  const { pushedAt: _, revisions: __, ...rest } = record;
+  return {
+    ...rest,
+    defaultRevision: probed.defaultRevision,
+    indexedAt: new Date().toISOString(),
+    ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
+    ...(revisions === undefined ? {} : { revisions }),
+  };
+}
+
+/** A fingerprint without what it says of further revisions. */
+function withoutRevisions(fingerprint: string): string {
+  const parts: unknown = JSON.parse(fingerprint);
+  if (!Array.isArray(parts)) return fingerprint;
+  return JSON.stringify([defaultPartOf(String(parts[0])), ...parts.slice(1)]);
 }
 
 /** Everything that makes docs come out differently: the source, the filters, the format. */
@@ -353,10 +496,11 @@ function fingerprintOf(source: string, filters: FilterSettings): string {
 
 function sizesOf(
   repo: CatalogRepo,
-): Pick<JobResult, 'docCount' | 'contentSize' | 'shardSize' | 'skipped'> {
+): Pick<JobResult, 'revisionCount' | 'docCount' | 'contentSize' | 'shardSize' | 'skipped'> {
   const sum = (of: (shard: CatalogShard) => number): number =>
     repo.shards.reduce((total, shard) => total + of(shard), 0);
   return {
+    revisionCount: repo.record.revisions?.length ?? 1,
     docCount: sum(({ docCount }) => docCount),
     contentSize: sum(({ contentSize }) => contentSize),
     shardSize: sum(({ size }) => size),

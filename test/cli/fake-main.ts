@@ -91,6 +91,7 @@ const services: CliServices = {
       skipped: 0,
     });
     const done = {
+      revisionCount: 1,
       docCount: 2,
       contentSize: 10,
       shardSize: 9,

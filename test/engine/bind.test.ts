@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import type { SearchPlan } from '../../daemon/engine/search-plan.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
 import { encodePlan, planQuery } from '../../daemon/search/plan.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
@@ -10,7 +11,7 @@ import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.t
 
 const REPO = repoRecord(1, 'host/repo');
 
-function planOf(query: string): Uint8Array {
+function planOf(query: string): SearchPlan {
   return encodePlan(
     planQuery(parseQuery(query, { isRegexEnabled: false }), {
       repos: [REPO],

@@ -8,7 +8,8 @@ import path from 'node:path';
 import test from 'node:test';
 import { HEADER_CHECKSUM_OFFSET, HEADER_SIZE, SECTION_CONTENT } from '../../core/shared/format.ts';
 import { compileCore, instantiateCore } from '../../daemon/engine/core.ts';
-import { PlanError, Searcher } from '../../daemon/engine/searcher.ts';
+import { PlanError } from '../../daemon/engine/search-plan.ts';
+import { Searcher } from '../../daemon/engine/searcher.ts';
 import { ShardError } from '../../daemon/engine/space.ts';
 import { verifyShardFile } from '../../daemon/engine/verify.ts';
 import { encodePlan } from '../../daemon/search/plan.ts';
@@ -39,9 +40,9 @@ function answersOf(searcher: Searcher, shardId: string): string {
       for (let unit = 0; unit < unitCount; unit++) {
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
-          const requests = Uint32Array.of(found[i]!, 100);
+          const requests = Uint32Array.of(found[i]!, 100, 0);
           const { json } = searcher.render(requests, {
-            links: LINKS,
+            links: [LINKS],
             contextLines: 1,
             isWhole: true,
           });

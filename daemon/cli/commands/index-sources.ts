@@ -5,7 +5,7 @@ import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
-import { commonOptions, modeOption } from '../options.ts';
+import { addRevisionOptions, commonOptions, modeOption, revisionOptions } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import type { IndexResult } from '../services.ts';
@@ -26,6 +26,7 @@ export function describeResult(result: IndexResult): string {
   const skipped = formatTally(result.skipped);
   return [
     `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${formatCount(result.docCount)} docs,`,
+    ...(result.revisionCount > 1 ? [`${formatCount(result.revisionCount)} revisions,`] : []),
     `${formatBytes(result.contentSize)} of content,`,
     `${formatBytes(result.shardSize)} of shards,`,
     formatDuration(result.durationMs),
@@ -43,6 +44,7 @@ async function runIndex(
   const options = {
     ...commonOptions(flags),
     ...modeOption(flags),
+    ...revisionOptions(flags),
     ...(flags.repo === undefined ? {} : { repo: flags.repo }),
     sources,
     isForced: flags.force ?? false,
@@ -74,10 +76,12 @@ export function addIndexCommand(program: Command, context: CliContext): void {
     .option('--force', 'build again even if nothing changed')
     .option('--json', 'results as one JSON object a line');
   addModeOption(command);
+  addRevisionOptions(command);
   addCommonOptions(command);
   addExamples(command, [
     'trawl index .',
     'trawl index --mode commits ~/src/linux /srv/git/tools.git',
+    "trawl index --branches 'release/*' --tags 'v{1,2}.*' /srv/git/tools.git",
     'trawl index --force --json --repo github.com/owner/name',
   ]);
   command.action((sources: string[], flags: IndexFlags) => runIndex(sources, flags, context));

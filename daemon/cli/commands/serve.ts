@@ -6,7 +6,13 @@ import { EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { describeError } from '../errors.ts';
 import { addCommonOptions, addExamples, addModeOption, commonOptions } from '../options.ts';
-import { integer, modeOption, readBoolean } from '../options.ts';
+import {
+  integer,
+  modeOption,
+  readBoolean,
+  addRevisionOptions,
+  revisionOptions,
+} from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import type { ProgressView } from '../progress.ts';
@@ -31,6 +37,7 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   return {
     ...commonOptions(flags),
     ...modeOption(flags),
+    ...revisionOptions(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     ...(flags.workers === undefined ? {} : { workers: flags.workers }),
     sources: isDefault && flags.defaultSource !== undefined ? [flags.defaultSource] : sources,
@@ -124,11 +131,13 @@ export function addServeCommand(program: Command, context: CliContext): void {
     )
     .addOption(new Option('--default-source <path>').hideHelp());
   addModeOption(command);
+  addRevisionOptions(command);
   addCommonOptions(command);
   addExamples(command, [
     'trawl serve .',
     'trawl serve --port 3001 --anonymous ~/src/linux',
     'trawl serve --mode commits ~/src/linux /srv/git/tools.git',
+    "trawl serve --branches 'main,release/**' --tags 'v*' /srv/git/tools.git",
   ]);
   command.action((sources: string[], flags: ServeFlags) =>
     runServe(serveOptions(sources, flags, context), context),

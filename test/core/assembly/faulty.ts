@@ -29,6 +29,8 @@ export {
   mergeKeys,
   mergeLists,
   mergeStep,
+  docSetSize,
+  docSetsInit,
   openFailIndex,
   openFailSection,
   openShard,

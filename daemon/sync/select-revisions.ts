@@ -1,0 +1,45 @@
+// Which revisions of a repo are to be indexed: the default one, and the branches and tags that its globs select.
+
+import { compileGlobs } from '../ingest/globs.ts';
+import type { ProbedSource } from '../repos/probe.ts';
+import type { RepoRecord, RevisionSelection } from '../repos/records.ts';
+import { findRevisions, type Revision } from '../repos/refs.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** What a command line changes of a selection; absent: it stays. */
+export type SelectionChange = Partial<RevisionSelection>;
+
+/**
+ * The revisions besides the default one, by name.
+ *
+ * Errors: GitError.
+ */
+export async function selectRevisions(
+  { name, selection, source }: RepoRecord,
+  { defaultRevision }: ProbedSource,
+  log: Log,
+): Promise<readonly Revision[]> {
+  if (selection === undefined || source.kind === 'folder') return [];
+  const { branches, tags } = selection;
+  const { revisions, unusable } = await findRevisions(source.path, {
+    isBranchWanted: compileGlobs(branches),
+    isTagWanted: compileGlobs(tags),
+  });
+  for (const revision of unusable)
+    log.warn('revision left out: it names no commit', { repo: name, revision });
+  const has = (prefix: string): boolean => revisions.some((one) => one.name.startsWith(prefix));
+  if (branches.length > 0 && !has('refs/heads/'))
+    log.warn('no branch matches', { repo: name, branches });
+  if (tags.length > 0 && !has('refs/tags/')) log.warn('no tag matches', { repo: name, tags });
+  return revisions.filter((revision) => revision.name !== defaultRevision);
+}
+
+/** A record with its selection changed. */
+export function withSelection(record: RepoRecord, change: SelectionChange): RepoRecord {
+  if (record.source.kind === 'folder') return record;
+  const { selection, ...rest } = record;
+  const branches = change.branches ?? selection?.branches ?? [];
+  const tags = change.tags ?? selection?.tags ?? [];
+  const isEmpty = branches.length === 0 && tags.length === 0;
+  return isEmpty ? rest : { ...rest, selection: { branches, tags } };
+}

@@ -1,0 +1,81 @@
+// Branches and tags from the command line on: options and their errors, kill -9 while revisions are published, what the
+// next start does.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { jobsEnded, pathsOf, search, serve, startTrawl, trawl } from './daemon.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+
+/** A bare repository: `main` has a.txt, branch `release/1` and tag `v1` have old.txt. */
+function makeBare(): string {
+  const work = makeRepo({ 'old.txt': 'plum old\n' });
+  git(work, 'branch', 'release/1');
+  git(work, 'tag', 'v1');
+  git(work, 'mv', 'old.txt', 'a.txt');
+  writeFiles(work, { 'a.txt': 'plum new\n' });
+  commitAll(work);
+  const bare = temporaryFolder();
+  git(bare, 'clone', '-q', '--bare', work, 'repo.git');
+  return `${bare}/repo.git`;
+}
+
+void test('options select branches and tags, and stay', TIMEOUT, async () => {
+  const repo = makeBare();
+  const dataDir = temporaryFolder();
+  const flags = ['--data-dir', dataDir];
+  const first = await trawl([
+    'index',
+    ...flags,
+    '--branches',
+    'x,release/*',
+    '--tags',
+    'v{1,2}',
+    repo,
+  ]);
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, /2 docs, 3 revisions,/);
+  const again = await trawl(['index', ...flags, '--json', repo]);
+  assert.match(again.stdout, /"isUnchanged":true,"revisionCount":3/);
+  const found = await trawl(['search', '-l', ...flags, 'plum rev:release']);
+  assert.match(found.stdout, /:old\.txt\n$/);
+  const emptied = await trawl(['index', ...flags, '--branches=', '--tags=v9', repo]);
+  assert.match(emptied.stderr, /no tag matches/);
+  assert.equal((await trawl(['search', '-l', ...flags, 'old rev:*'])).code, 1);
+});
+
+void test('globs that are none are refused with the reason', TIMEOUT, async () => {
+  for (const [glob, reason] of [
+    ['release/{1,2', /A } is missing/],
+    ['v[0-9', /A \] is missing/],
+    ['a,,b', /empty glob/],
+    ['a b', /no blanks/],
+    ['refs/heads/main', /short names/],
+  ] as const) {
+    const { code, stderr } = await trawl(['index', '--tags', glob, '/nonexistent']);
+    assert.equal(code, 2, glob);
+    assert.match(stderr, reason);
+  }
+});
+
+void test('kill -9 while revisions change: the last published ones stay', TIMEOUT, async () => {
+  const repo = makeBare();
+  const dataDir = temporaryFolder();
+  const index = ['index', '--data-dir', dataDir, '--branches', '**', repo];
+  assert.equal((await trawl(index)).code, 0);
+  git(repo, 'branch', 'more', 'v1');
+  for (const moment of [/^listing /m, /^merging /m, / repo indexed /]) {
+    const building = startTrawl([...index, '--force']);
+    await building.until(moment);
+    await building.stop('SIGKILL');
+    const local = await trawl(['search', '-l', '--data-dir', dataDir, 'plum rev:*']);
+    assert.equal(local.stdout.trim().split('\n').length, 2, String(moment));
+  }
+  const served = await serve(dataDir, [repo]);
+  await jobsEnded(served, 1);
+  const answer = await search(served.url, 'plum rev:more');
+  assert.deepEqual(pathsOf(answer), ['old.txt']);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
+  await served.process.stop();
+});
