@@ -33,9 +33,17 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
-import { Dfa, ENTRY_START, makeDfa } from './dfa-cache.ts';
+import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReverse } from './dfa.ts';
-import { beginNeedles, compileNeedles, findNeedles, Needles, NEEDLES_SIZE } from './needles.ts';
+import {
+  areWorthwhile,
+  beginNeedles,
+  compileNeedles,
+  findNeedles,
+  Needles,
+  NEEDLES_SIZE,
+  noteSkipped,
+} from './needles.ts';
 import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
 import { simulate, simulatedEnd, simulatedStart } from './simulate.ts';
 import {
@@ -226,8 +234,7 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
 export function findRegex(ptr: usize, from: usize, until: usize): bool {
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
-  if (needlesOf(regex).kind != NEEDLES_INNER) return findWithin(regex, from, until);
-  if (regex.spansLines != 0) return holdsNeedle(regex, from) && findWithin(regex, from, until);
+  if (!readsLines(regex)) return holdsNeedle(regex, from) && findWithin(regex, from, until);
   while (nextLine(regex, from, until)) {
     const lineEnd = <usize>regex.lineEnd;
     if (findWithin(regex, max(from, <usize>regex.lineStart), lineEnd)) return true;
@@ -240,8 +247,7 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
-  if (needlesOf(regex).kind != NEEDLES_INNER) return countWithin(regex, from, until);
-  if (regex.spansLines != 0) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
+  if (!readsLines(regex)) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
   let count: u32 = 0;
   while (nextLine(regex, from, until)) {
     const lineEnd = <usize>regex.lineEnd;
@@ -299,14 +305,25 @@ function reverseDfaOf(regex: Regex): Dfa {
   return changetype<Dfa>(<usize>regex.reverseDfa);
 }
 
-/** The needles, if every match begins with one of them. */
-@inline
+/** The needles, if every match begins with one of them and looking for them pays. */
 function prefixNeedles(regex: Regex): Needles | null {
-  return needlesOf(regex).kind == NEEDLES_PREFIX ? needlesOf(regex) : null;
+  const needles = needlesOf(regex);
+  if (needles.kind != NEEDLES_PREFIX) return null;
+  if (areWorthwhile(needles)) return needles;
+  dropStartFlags(forwardDfaOf(regex));
+  return null;
 }
 
-/** Whether a needle occurs in the rest of the text. */
+/** Whether only lines that hold a needle are read: it lies on the line of its match, and looking for it pays. */
+@inline
+function readsLines(regex: Regex): bool {
+  const needles = needlesOf(regex);
+  return needles.kind == NEEDLES_INNER && regex.spansLines == 0 && areWorthwhile(needles);
+}
+
+/** Whether the rest of the text may hold a match: a needle occurs in it, if matches have inner needles. */
 function holdsNeedle(regex: Regex, from: usize): bool {
+  if (needlesOf(regex).kind != NEEDLES_INNER || !areWorthwhile(needlesOf(regex))) return true;
   return findNeedles(needlesOf(regex), from, regex.textEnd) < <usize>regex.textEnd;
 }
 
@@ -317,6 +334,7 @@ function nextLine(regex: Regex, from: usize, until: usize): bool {
   if (found >= until) return false;
   // Why: many matches on one long line must not look for its ends each time.
   if (from >= <usize>regex.lineStart && found < <usize>regex.lineEnd) return true;
+  noteSkipped(needlesOf(regex), found - from);
   const newline = findLastByte(from, found, NEWLINE);
   regex.lineStart = <u32>(newline == found ? from : newline + 1);
   regex.lineEnd = <u32>min(findByte(found, until, NEWLINE) + 1, until);
