@@ -17,10 +17,8 @@ function firstBad(bytes: Uint8Array): number {
   return bad?.offset ?? bytes.length;
 }
 
-const SEQUENCES = [
-  ...['a', '\u0080', '\u00e9', '\u07ff', '\u0800', '\ud7ff', '\ue000', '\ufffd', '\uffff'],
-  ...['\u{10000}', '\u{1f600}', '\u{10ffff}'],
-].map((text) => [...new TextEncoder().encode(text)]);
+const POINTS = [0x61, 0x80, 0xe9, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff];
+const SEQUENCES = POINTS.map((point) => [...new TextEncoder().encode(String.fromCodePoint(point))]);
 
 for (const build of BUILDS) {
   test(`well-formed (${build})`, async (t) => {
