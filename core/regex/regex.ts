@@ -228,10 +228,12 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
  * Finds the next non-empty match that starts in [from, until); its range is in foundStart and foundEnd.
  *
  * @param from,until  code point borders in the text; `from` is the end of the match before, or any place
- *                    where a search may begin; `until` is the end of the text or of a line, unless the
+ *                    where a search may begin, and may lie behind `until`; `until` is the end of the text or of a line, unless the
  *                    expression spans lines
  */
 export function findRegex(ptr: usize, from: usize, until: usize): bool {
+  // Why: the match before may have ended behind `until`.
+  if (from >= until) return false;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
   if (!readsLines(regex)) return holdsNeedle(regex, from) && findWithin(regex, from, until);
@@ -245,6 +247,7 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
 
 /** Number of the matches that findRegex would find one after the other in [from, until). Parameters as there. */
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
+  if (from >= until) return 0;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
   if (!readsLines(regex)) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;

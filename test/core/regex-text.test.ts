@@ -248,7 +248,11 @@ for (const build of BUILDS) {
       });
       assert.ok(engine.compile(program));
       engine.setText(encoder.encode('.a.\n\n.z.\naz'));
+      // The search goes on from behind the match, which is behind the window.
       assert.deepEqual(engine.find(0, 4), [[1, 7]]);
+      assert.equal(engine.count(0, 4), 1);
+      assert.deepEqual(engine.find(9, 4), []);
+      assert.equal(engine.count(9, 4), 0);
       assert.deepEqual(engine.find(4, 9), []);
       assert.deepEqual(engine.find(), [
         [1, 7],
