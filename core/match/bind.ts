@@ -24,6 +24,7 @@ import {
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { forgetRegexTexts } from '../regex/regex.ts';
 import { ShardView } from '../shard/open.ts';
 import { bindText, blockSetsInit } from './block-sets.ts';
 import {
@@ -56,6 +57,8 @@ import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.t
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   beginBinding(view);
+  // Other texts may lie where those of the shard before did.
+  forgetRegexTexts();
   if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
   // An AND that is ruled out leaves its other children as they are: those of the shard before.
   for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).isRuledOut = 1;

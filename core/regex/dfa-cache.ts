@@ -177,6 +177,13 @@ function emptyCache(dfa: Dfa): void {
 /** A state could not be made: the DFA gives up on this text. */
 export let hasGivenUp: bool = false;
 
+/** From now on scans do not hear of states without threads: ENTRY_START does not occur. Drops all states. */
+export function dropStartFlags(dfa: Dfa): void {
+  if (dfa.startFlag == 0) return;
+  dfa.startFlag = 0;
+  emptyCache(dfa);
+}
+
 /** Begins a scan: the DFA has not given up. */
 export function beginScan(): void {
   hasGivenUp = false;

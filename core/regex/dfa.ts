@@ -19,7 +19,7 @@ import {
   startRow,
 } from './dfa-cache.ts';
 import { contextAfter, contextBefore, renewWalks, Work } from './closure.ts';
-import { findNeedles, Needles } from './needles.ts';
+import { findNeedles, Needles, noteSkipped } from './needles.ts';
 import { Automaton } from './program.ts';
 
 /** What scanForward and scanReverse return if the DFA gave up; the scan has no result. */
@@ -138,6 +138,7 @@ export function scanForward(
     row = entry & ~ENTRY_FLAGS;
     if ((entry & ENTRY_START) == 0 || needles === null) continue;
     const start = nextStart(needles, ptr, until, limit);
+    noteSkipped(needles, start - ptr);
     if (start >= until) break;
     if (start == ptr) continue;
     ptr = start;

@@ -1,66 +1,80 @@
 // The needles of an expression: literals of which every match holds one. Finds the next occurrence of any of
-// them in the current text. Each needle is looked for alone; where it was found is kept until the search has
-// passed it, so that many calls over one text read it once for each needle.
+// them in the current text (scan/literal.ts, scan/literal-set.ts). Where it was found is kept until the search
+// has passed it, so that many calls over one text read it once. Needles that occur so often that the DFA
+// had better read on are given up.
 
 import { NEEDLES_NONE, PROGRAM_NEEDLES_FOLDED } from '../shared/program.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { compileNeedle, findNeedle, needleSizeMax, NEEDLE_SIZE_MAX } from '../scan/literal.ts';
+import { compileLiteralSet, findInSet, literalSetSizeMax } from '../scan/literal-set.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import {
   programFlags,
   programNeedle,
+  programNeedleBytes,
   programNeedleCount,
   programNeedleKind,
+  programNeedleRows,
   programNeedleSize,
 } from './program.ts';
 
-/** One needle and what is known about the current text: nothing starts in [searchedStart, found). */
-@unmanaged
-class NeedleRow {
-  needle: u32; // address of the compiled needle
-  searchedStart: u32;
-  searchedEnd: u32; // end of what was searched
-  found: u32; // the first occurrence; searchedEnd: none
-}
-const NEEDLE_ROW_SIZE: usize = 16;
-if (offsetof<NeedleRow>() != NEEDLE_ROW_SIZE) ERROR('NeedleRow: size');
+/** Most credit, and what needles begin with: they are given up after a while of little use, for good. */
+const CREDIT_MAX: i32 = 1 << 16;
+// Measured: 2026-11-21, 64 MiB of TypeScript: looking for the next needle costs what the DFA takes for so many
+// bytes, one needle of one letter, and sets of two to nine of them.
+const SKIP_COST_ONE: i32 = 14;
+const SKIP_COST_SET: i32 = 28;
 
 @unmanaged
 export class Needles {
   kind: u32; // NEEDLES_*
   count: u32;
-  rows: u32; // address of the NeedleRows
+  compiled: u32; // address of the compiled needle, or set of them
   sizeMax: u32; // bytes of the longest needle
-  haystackFlags: u32; // HAYSTACK_* of the current text
   holdReplacement: u32; // 1: one holds U+FFFD, which also stands for bad bytes
+  credit: i32; // bytes that skipping saved less what it cost, in bytes that the DFA reads meanwhile
+  // Of the current text: no needle starts in [searchedStart, found).
+  haystackFlags: u32; // HAYSTACK_*
+  searchedStart: u32;
+  searchedEnd: u32; // end of what was searched
+  found: u32; // the first occurrence; searchedEnd: none
 }
-export const NEEDLES_SIZE: usize = 24;
+export const NEEDLES_SIZE: usize = 40;
 if (offsetof<Needles>() != NEEDLES_SIZE) ERROR('Needles: size');
 
 /** Compiles the needles of a checked program. Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too long). */
 export function compileNeedles(arena: Arena, program: usize, needles: Needles): i32 {
+  memory.fill(changetype<usize>(needles), 0, NEEDLES_SIZE);
   needles.kind = programNeedleKind(program);
   needles.count = programNeedleCount(program);
-  needles.sizeMax = 0;
-  needles.holdReplacement = 0;
+  needles.credit = CREDIT_MAX;
   if (needles.kind == NEEDLES_NONE) return STATUS_OK;
-  const rows = arenaAlloc(arena, <usize>needles.count * NEEDLE_ROW_SIZE, 4);
-  if (rows == 0) return STATUS_OUT_OF_MEMORY;
-  needles.rows = <u32>rows;
-  const isCaseSensitive = (programFlags(program) & PROGRAM_NEEDLES_FOLDED) == 0;
+  let totalSize: usize = 0;
   for (let i: u32 = 0; i < needles.count; i++) {
     const size = programNeedleSize(program, i);
     if (<usize>size > NEEDLE_SIZE_MAX) return STATUS_BAD_PLAN;
-    const capacity = needleSizeMax(size);
-    const compiled = arenaAlloc(arena, capacity, 16);
-    if (compiled == 0) return STATUS_OUT_OF_MEMORY;
-    compileNeedle(programNeedle(program, i), size, isCaseSensitive, compiled, capacity);
-    rowAt(needles, i).needle = <u32>compiled;
+    totalSize += size;
     needles.sizeMax = max(needles.sizeMax, size);
     if (holdsReplacement(programNeedle(program, i), size)) needles.holdReplacement = 1;
   }
-  return STATUS_OK;
+  const isOne = needles.count == 1;
+  const capacity = isOne ? needleSizeMax(totalSize) : literalSetSizeMax(needles.count, totalSize);
+  const compiled = arenaAlloc(arena, capacity, 16);
+  if (compiled == 0) return STATUS_OUT_OF_MEMORY;
+  needles.compiled = <u32>compiled;
+  const isCaseSensitive = (programFlags(program) & PROGRAM_NEEDLES_FOLDED) == 0;
+  const status = isOne
+    ? compileNeedle(programNeedle(program, 0), totalSize, isCaseSensitive, compiled, capacity)
+    : compileLiteralSet(
+        programNeedleRows(program),
+        needles.count,
+        programNeedleBytes(program),
+        isCaseSensitive,
+        compiled,
+        capacity,
+      );
+  return status > 0 ? STATUS_OK : STATUS_BAD_PLAN;
 }
 
 function holdsReplacement(needle: usize, size: u32): bool {
@@ -73,21 +87,24 @@ function holdsReplacement(needle: usize, size: u32): bool {
   return false;
 }
 
+/** Whether skipping to needles has been worth its cost so far. */
 @inline
-function rowAt(needles: Needles, index: u32): NeedleRow {
-  return changetype<NeedleRow>(<usize>needles.rows + <usize>index * NEEDLE_ROW_SIZE);
+export function areWorthwhile(needles: Needles): bool {
+  return needles.credit >= 0;
+}
+
+/** Notes that looking for the next needle once has saved reading `size` bytes. */
+export function noteSkipped(needles: Needles, size: usize): void {
+  const cost = needles.count == 1 ? SKIP_COST_ONE : SKIP_COST_SET;
+  needles.credit = min(needles.credit + <i32>min<usize>(size, CREDIT_MAX) - cost, CREDIT_MAX);
 }
 
 /** Begins a text: forgets what was found. `haystackFlags` as for findNeedle. */
 export function beginNeedles(needles: Needles, haystackFlags: u32): void {
   needles.haystackFlags = haystackFlags;
-  if (needles.kind == NEEDLES_NONE) return;
-  for (let i: u32 = 0; i < needles.count; i++) {
-    const row = rowAt(needles, i);
-    row.searchedStart = 0;
-    row.searchedEnd = 0;
-    row.found = 0;
-  }
+  needles.searchedStart = 0;
+  needles.searchedEnd = 0;
+  needles.found = 0;
 }
 
 /**
@@ -95,22 +112,17 @@ export function beginNeedles(needles: Needles, haystackFlags: u32): void {
  * where an earlier call searched further.
  */
 export function findNeedles(needles: Needles, from: usize, end: usize): usize {
-  let first = end;
-  for (let i: u32 = 0; i < needles.count; i++) {
-    first = min(first, findRow(needles, rowAt(needles, i), from, end));
+  const isKnown = from >= <usize>needles.searchedStart && from <= <usize>needles.found;
+  if (isKnown && (needles.found < needles.searchedEnd || end <= <usize>needles.searchedEnd)) {
+    return min(<usize>needles.found, end);
   }
-  return first;
-}
-
-/** As findNeedles, for one needle. */
-function findRow(needles: Needles, row: NeedleRow, from: usize, end: usize): usize {
-  const isKnown = from >= <usize>row.searchedStart && from <= <usize>row.found;
-  if (isKnown && (row.found < row.searchedEnd || end <= <usize>row.searchedEnd)) {
-    return min(<usize>row.found, end);
-  }
-  const found = findNeedle(row.needle, from, end, needles.haystackFlags);
-  row.searchedStart = <u32>from;
-  row.searchedEnd = <u32>end;
-  row.found = <u32>found;
+  const flags = needles.haystackFlags;
+  const found =
+    needles.count == 1
+      ? findNeedle(needles.compiled, from, end, flags)
+      : findInSet(needles.compiled, from, end, flags);
+  needles.searchedStart = <u32>from;
+  needles.searchedEnd = <u32>end;
+  needles.found = <u32>found;
   return found;
 }

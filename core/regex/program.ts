@@ -172,7 +172,7 @@ function checkNeedles(program: usize): bool {
   const count = programNeedleCount(program);
   if (kind > NEEDLES_INNER || (kind == NEEDLES_NONE) != (count == 0)) return false;
   const bytesSize = load<u32>(program, PROGRAM_NEEDLE_BYTES_OFFSET);
-  const rows = needleRows(program);
+  const rows = programNeedleRows(program);
   for (let i: u32 = 0; i < count; i++) {
     const offset = load<u32>(rows + <usize>i * NEEDLE_ROW_SIZE);
     const size = load<u32>(rows + <usize>i * NEEDLE_ROW_SIZE, 4);
@@ -261,7 +261,8 @@ export function programNeedleCount(program: usize): u32 {
   return load<u32>(program, PROGRAM_NEEDLE_COUNT_OFFSET);
 }
 
-function needleRows(program: usize): usize {
+/** Address of the needle rows: offset among the needle bytes, size. */
+export function programNeedleRows(program: usize): usize {
   const stateCount =
     load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET) + load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
   return (
@@ -273,13 +274,17 @@ function needleRows(program: usize): usize {
   );
 }
 
+/** Address of the needle bytes. */
+export function programNeedleBytes(program: usize): usize {
+  return programNeedleRows(program) + <usize>programNeedleCount(program) * NEEDLE_ROW_SIZE;
+}
+
 /** Address of the bytes of needle `index`. */
 export function programNeedle(program: usize, index: u32): usize {
-  const rows = needleRows(program);
-  const bytes = rows + <usize>programNeedleCount(program) * NEEDLE_ROW_SIZE;
-  return bytes + load<u32>(rows + <usize>index * NEEDLE_ROW_SIZE);
+  const row = programNeedleRows(program) + <usize>index * NEEDLE_ROW_SIZE;
+  return programNeedleBytes(program) + load<u32>(row);
 }
 
 export function programNeedleSize(program: usize, index: u32): u32 {
-  return load<u32>(needleRows(program) + <usize>index * NEEDLE_ROW_SIZE, 4);
+  return load<u32>(programNeedleRows(program) + <usize>index * NEEDLE_ROW_SIZE, 4);
 }

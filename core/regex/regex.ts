@@ -33,9 +33,17 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
-import { Dfa, ENTRY_START, makeDfa } from './dfa-cache.ts';
+import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReverse } from './dfa.ts';
-import { beginNeedles, compileNeedles, findNeedles, Needles, NEEDLES_SIZE } from './needles.ts';
+import {
+  areWorthwhile,
+  beginNeedles,
+  compileNeedles,
+  findNeedles,
+  Needles,
+  NEEDLES_SIZE,
+  noteSkipped,
+} from './needles.ts';
 import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
 import { simulate, simulatedEnd, simulatedStart } from './simulate.ts';
 import {
@@ -220,14 +228,15 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
  * Finds the next non-empty match that starts in [from, until); its range is in foundStart and foundEnd.
  *
  * @param from,until  code point borders in the text; `from` is the end of the match before, or any place
- *                    where a search may begin; `until` is the end of the text or of a line, unless the
+ *                    where a search may begin, and may lie behind `until`; `until` is the end of the text or of a line, unless the
  *                    expression spans lines
  */
 export function findRegex(ptr: usize, from: usize, until: usize): bool {
+  // Why: the match before may have ended behind `until`.
+  if (from >= until) return false;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
-  if (needlesOf(regex).kind != NEEDLES_INNER) return findWithin(regex, from, until);
-  if (regex.spansLines != 0) return holdsNeedle(regex, from) && findWithin(regex, from, until);
+  if (!readsLines(regex)) return holdsNeedle(regex, from) && findWithin(regex, from, until);
   while (nextLine(regex, from, until)) {
     const lineEnd = <usize>regex.lineEnd;
     if (findWithin(regex, max(from, <usize>regex.lineStart), lineEnd)) return true;
@@ -238,10 +247,10 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
 
 /** Number of the matches that findRegex would find one after the other in [from, until). Parameters as there. */
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
+  if (from >= until) return 0;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
-  if (needlesOf(regex).kind != NEEDLES_INNER) return countWithin(regex, from, until);
-  if (regex.spansLines != 0) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
+  if (!readsLines(regex)) return holdsNeedle(regex, from) ? countWithin(regex, from, until) : 0;
   let count: u32 = 0;
   while (nextLine(regex, from, until)) {
     const lineEnd = <usize>regex.lineEnd;
@@ -299,14 +308,25 @@ function reverseDfaOf(regex: Regex): Dfa {
   return changetype<Dfa>(<usize>regex.reverseDfa);
 }
 
-/** The needles, if every match begins with one of them. */
-@inline
+/** The needles, if every match begins with one of them and looking for them pays. */
 function prefixNeedles(regex: Regex): Needles | null {
-  return needlesOf(regex).kind == NEEDLES_PREFIX ? needlesOf(regex) : null;
+  const needles = needlesOf(regex);
+  if (needles.kind != NEEDLES_PREFIX) return null;
+  if (areWorthwhile(needles)) return needles;
+  dropStartFlags(forwardDfaOf(regex));
+  return null;
 }
 
-/** Whether a needle occurs in the rest of the text. */
+/** Whether only lines that hold a needle are read: it lies on the line of its match, and looking for it pays. */
+@inline
+function readsLines(regex: Regex): bool {
+  const needles = needlesOf(regex);
+  return needles.kind == NEEDLES_INNER && regex.spansLines == 0 && areWorthwhile(needles);
+}
+
+/** Whether the rest of the text may hold a match: a needle occurs in it, if matches have inner needles. */
 function holdsNeedle(regex: Regex, from: usize): bool {
+  if (needlesOf(regex).kind != NEEDLES_INNER || !areWorthwhile(needlesOf(regex))) return true;
   return findNeedles(needlesOf(regex), from, regex.textEnd) < <usize>regex.textEnd;
 }
 
@@ -317,6 +337,7 @@ function nextLine(regex: Regex, from: usize, until: usize): bool {
   if (found >= until) return false;
   // Why: many matches on one long line must not look for its ends each time.
   if (from >= <usize>regex.lineStart && found < <usize>regex.lineEnd) return true;
+  noteSkipped(needlesOf(regex), found - from);
   const newline = findLastByte(from, found, NEWLINE);
   regex.lineStart = <u32>(newline == found ? from : newline + 1);
   regex.lineEnd = <u32>min(findByte(found, until, NEWLINE) + 1, until);

@@ -6,8 +6,7 @@
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { findNonAscii } from '../scan/newlines.ts';
-import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { findIllFormed } from '../scan/well-formed.ts';
 
 /** Flags of a text: those of a blob (shared/format.ts, BLOB_FLAG_*). */
 export const TEXT_FOLDS_TO_ASCII: u32 = 1;
@@ -79,25 +78,9 @@ export function prepareText(from: usize, end: usize): u32 {
     soundEnd = from;
   }
   if (end <= soundEnd) return TEXT_SOUND;
-  const bad = findBad(soundEnd, end);
-  if (bad >= end) soundEnd = end;
+  if (findIllFormed(soundEnd, end) == end) soundEnd = end;
   else condition = rewriteText() ? TEXT_REWRITTEN : TEXT_ILL_FORMED;
   return condition;
-}
-
-/** First bad byte in [ptr, end), which begins at a code point border; `end` or an address behind if none. */
-function findBad(ptr: usize, end: usize): usize {
-  while (ptr < end) {
-    ptr = findNonAscii(ptr, end);
-    // Why: beyond ASCII comes seldom alone.
-    while (ptr < end) {
-      if (load<u8>(ptr) < 0x80) break;
-      const size = decodedSize(decodeUtf8(ptr, textEnd));
-      if (size == 1) return ptr;
-      ptr += size;
-    }
-  }
-  return ptr;
 }
 
 /** Writes the whole text with U+FFFD for bad bytes; false if it does not fit. */
@@ -108,7 +91,7 @@ function rewriteText(): bool {
   let out = scratchStart;
   let ptr = textStart;
   for (;;) {
-    const bad = min(findBad(ptr, textEnd), textEnd);
+    const bad = findIllFormed(ptr, textEnd);
     const size = bad - ptr;
     if (size + REPLACEMENT_GROWTH * 2 + BAD_ENTRY_SIZE > badEntries - out) return false;
     memory.copy(out, ptr, size);
