@@ -122,8 +122,9 @@ function bytesToVerify(blobId: u32): u32 {
   for (let i: u32 = 0; i < textNodeCount; i++) {
     const node = nodeAt(textNodes, i);
     if (node.isRuledOut) continue;
-    if (node.bitmap == 0) return blob.size;
-    most = max(most, countBlocksIn(node.bitmap, blob.firstBlock, blob.blockCount));
+    const bitmap = node.starts != 0 ? node.starts : node.bitmap;
+    if (bitmap == 0) return blob.size;
+    most = max(most, countBlocksIn(bitmap, blob.firstBlock, blob.blockCount));
   }
   return min(blob.size, most * (blob.size / blob.blockCount + 1));
 }

@@ -1,7 +1,8 @@
 // The blocks and docs of the bound shard that may hold a match of a regular expression, by the grams that
 // every match must hold: an AND/OR tree that the daemon worked out (daemon/regex). Where a match lies in one line,
 // and so in one block, the tree is evaluated on blocks; where it may span lines each literal of the
-// tree still lies in one block, but the tree holds for docs only, and those left are read whole.
+// tree still lies in one block, but the tree holds for docs only. Where such matches begin with a literal,
+// only blocks that hold its grams are searched for beginnings; else the docs left are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
@@ -23,6 +24,7 @@ import { MatchNode, nodeAt } from './tree.ts';
 /** Binds a REGEX node: sets its bitmap of candidate blocks and its cost; returns the docs that it may hold for. */
 export function bindRegex(arena: Arena, node: MatchNode): usize {
   node.bitmap = 0;
+  node.starts = 0;
   node.cost = 0x50000000;
   if (boundView.blobCount == 0) return NO_DOCS;
   if (node.condition == 0) return ALL_DOCS;
@@ -30,10 +32,8 @@ export function bindRegex(arena: Arena, node: MatchNode): usize {
   const bitmap = newBlockBitmap(arena);
   if (bitmap == 0) return NO_DOCS;
   let docs: usize;
-  if (node.spansLines != 0) {
-    docs = docsOfCondition(arena, node, condition, bitmap);
-    if (docs != NO_DOCS) blocksOfDocs(docs, bitmap);
-  } else {
+  if (node.spansLines != 0) docs = bindSpanning(arena, node, condition, bitmap);
+  else {
     fillBlocks(arena, condition, bitmap);
     docs = failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
   }
@@ -42,6 +42,19 @@ export function bindRegex(arena: Arena, node: MatchNode): usize {
   node.cost = min(node.cost + 0x10000000, 0x4fffffff);
   node.bitmap = <u32>bitmap;
   return docs;
+}
+
+function bindSpanning(arena: Arena, node: MatchNode, condition: MatchNode, bitmap: usize): usize {
+  const docs = docsOfCondition(arena, node, condition, bitmap);
+  if (docs == NO_DOCS) return NO_DOCS;
+  blocksOfDocs(docs, bitmap);
+  if (node.startCondition == 0) return docs;
+  const starts = newBlockBitmap(arena);
+  if (starts == 0) return NO_DOCS;
+  fillBlocks(arena, changetype<MatchNode>(<usize>node.startCondition), starts);
+  intersectBitmaps(starts, bitmap, SHARD_BITMAP_SIZE);
+  node.starts = <u32>starts;
+  return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, starts);
 }
 
 /** An empty bitmap of blocks; 0, with failStatus set, if the arena is full. */

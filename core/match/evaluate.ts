@@ -27,6 +27,8 @@ import {
   findRegex,
   foundEnd as regexFoundEnd,
   foundStart as regexFoundStart,
+  regexCountEnd,
+  regexReach,
   testRegex,
 } from '../regex/regex.ts';
 import { TEXT_ANY } from '../regex/text.ts';
@@ -253,7 +255,9 @@ function advanceCursor(node: MatchNode): void {
 /** Puts the node's match on the first one in the rest of its run; false if there is none. */
 function findInRun(node: MatchNode): bool {
   if (node.kind == NODE_REGEX) {
-    if (!findRegex(node.regex, node.cursor, node.cursorEnd)) return false;
+    const isFound = findRegex(node.regex, node.cursor, node.cursorEnd);
+    if (node.spansLines != 0) markReach(node);
+    if (!isFound) return false;
     node.matchStart = <u32>regexFoundStart;
     node.matchEnd = <u32>regexFoundEnd;
     return true;
@@ -267,7 +271,15 @@ function findInRun(node: MatchNode): bool {
 
 /** Matches in the rest of the node's run. */
 function countInRun(node: MatchNode): u32 {
-  if (node.kind == NODE_REGEX) return countRegex(node.regex, node.cursor, node.cursorEnd);
+  if (node.kind == NODE_REGEX) {
+    const count = countRegex(node.regex, node.cursor, node.cursorEnd);
+    if (node.spansLines != 0) {
+      markReach(node);
+      // The next run goes on behind the last match.
+      node.cursor = <u32>max(<usize>node.cursor, regexCountEnd);
+    }
+    return count;
+  }
   return countNeedle(node.needle, node.cursor, node.cursorEnd, blobFlags);
 }
 
@@ -283,7 +295,7 @@ function nextRun(node: MatchNode): bool {
     if (node.kind == NODE_REGEX) countRegexBlocks(node, firstBlock, endBlock);
     return true;
   }
-  const bitmap = <usize>node.bitmap;
+  const bitmap = <usize>(node.starts != 0 ? node.starts : node.bitmap);
   while (block < endBlock && getBit(bitmap, block) == 0) block++;
   if (block == endBlock) {
     node.cursorBlock = endBlock;
@@ -292,11 +304,19 @@ function nextRun(node: MatchNode): bool {
   const runStart = block;
   while (block < endBlock && getBit(bitmap, block) != 0) block++;
   node.cursorBlock = block;
-  node.cursor = boundView.content + blockAt(boundView, runStart).contentOffset;
+  // A match that spans lines may have ended behind the start of this run.
+  node.cursor = max(node.cursor, boundView.content + blockAt(boundView, runStart).contentOffset);
   node.cursorEnd = boundView.content + blockAt(boundView, block).contentOffset;
   markRead(runStart, block);
   if (node.kind == NODE_REGEX) countRegexBlocks(node, runStart, block);
   return true;
+}
+
+/** Notes the blocks that the expression read behind its run. */
+function markReach(node: MatchNode): void {
+  let end = node.cursorBlock;
+  while (end < endBlock && boundView.content + blockAt(boundView, end).contentOffset < <u32>regexReach) end++;
+  if (end > node.cursorBlock) markRead(node.cursorBlock, end);
 }
 
 /** Counts the runs of the expression on the blocks [start, end) that are new, however often they are walked. */

@@ -23,6 +23,7 @@ import {
   PLAN_NODE_COUNT_OFFSET,
   PLAN_NODE_SIZE,
   PLAN_NODES_MAX,
+  REGEX_HEAD_SIZE,
 } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -43,12 +44,14 @@ export class MatchNode {
   needle: u32; // TEXT, PATH: address of the compiled needle
   regex: u32; // REGEX, PATH_REGEX: address of the compiled expression
   condition: u32; // REGEX: address of the node with the grams of its matches; 0: none
+  startCondition: u32; // REGEX that spans lines: that with the grams of where matches begin; 0: none
   keys: u32; // TEXT, GRAMS: address of the distinct gram keys, u32 each
   keyCount: u32;
   symbolCount: u32; // TEXT, GRAMS: symbols of the literal
   spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
+  starts: u32; // REGEX: candidate blocks in which a match may begin; 0: all of `bitmap`
   bitmap: u32; // TEXT, REGEX: candidate blocks; 0: every block. DOCS: the set (bound.ts)
   cost: u32; // order of evaluation among brothers
   localId: u32; // LANGUAGE: row of the shard's languages
@@ -63,7 +66,7 @@ export class MatchNode {
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
   countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
 }
-export const MATCH_NODE_SIZE: usize = 104;
+export const MATCH_NODE_SIZE: usize = 112;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -204,16 +207,18 @@ function addAtom(node: MatchNode): void {
 }
 
 function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
-  if (node.dataSize < 4) return STATUS_BAD_PLAN;
+  if (node.dataSize < REGEX_HEAD_SIZE) return STATUS_BAD_PLAN;
   const condition = load<u32>(node.data);
-  if (condition > index) return STATUS_BAD_PLAN;
+  const startCondition = load<u32>(node.data, 4);
+  if (condition > index || startCondition > index) return STATUS_BAD_PLAN;
   if (condition != 0) node.condition = <u32>changetype<usize>(compiledNode(condition - 1));
+  if (startCondition != 0) node.startCondition = <u32>changetype<usize>(compiledNode(startCondition - 1));
   if (!hasRegexes) {
     const status = beginRegexes(arena);
     if (status != STATUS_OK) return status;
     hasRegexes = true;
   }
-  const regex = compileRegex(arena, <usize>node.data + 4, node.dataSize - 4);
+  const regex = compileRegex(arena, <usize>node.data + REGEX_HEAD_SIZE, node.dataSize - REGEX_HEAD_SIZE);
   if (regex == 0) return regexStatus;
   node.regex = <u32>regex;
   node.spansLines = regexSpansLines(regex) ? 1 : 0;

@@ -35,6 +35,9 @@ function offsetAt(classMap: usize, ptr: usize): u32 {
   return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
 }
 
+/** Behind the last byte that the last forward scan that came to an end read, or less within its window. */
+export let scanReach: usize = 0;
+
 /**
  * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if there is
  * none, SCAN_GAVE_UP if the cache was of no use.
@@ -55,6 +58,7 @@ export function scanForward(
   isEarliest: bool,
 ): usize {
   beginScan();
+  scanReach = from;
   renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
   const classMap = <usize>dfa.classMap;
   let ptr = from;
@@ -101,6 +105,7 @@ export function scanForward(
     if ((entry & ENTRY_FLAGS) == 0) {
       if (ptr == stop) {
         if (stop == limit) {
+          scanReach = ptr;
           noteScanned(dfa, ptr - noted);
           return endsMatch(dfa, row, limit, textEnd) ? limit : hasGivenUp ? SCAN_GAVE_UP : matchEnd;
         }
@@ -145,6 +150,7 @@ export function scanForward(
     row = <u32>startRow(dfa, contextBefore(textStart, ptr));
     if (row == 0) return SCAN_GAVE_UP;
   }
+  scanReach = ptr;
   noteScanned(dfa, ptr - noted);
   return matchEnd;
 }

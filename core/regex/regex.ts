@@ -34,7 +34,7 @@ import {
   Work,
 } from './closure.ts';
 import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
-import { SCAN_GAVE_UP, scanForward, scanReverse } from './dfa.ts';
+import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse } from './dfa.ts';
 import {
   areWorthwhile,
   beginNeedles,
@@ -45,7 +45,7 @@ import {
   noteSkipped,
 } from './needles.ts';
 import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
-import { simulate, simulatedEnd, simulatedStart } from './simulate.ts';
+import { simulate, simulatedEnd, simulatedReach, simulatedStart } from './simulate.ts';
 import {
   forgetText,
   fromRewritten,
@@ -99,6 +99,13 @@ function regexAt(ptr: usize): Regex {
 /** The match that findRegex found, absolute addresses. */
 export let foundStart: usize = 0;
 export let foundEnd: usize = 0;
+/**
+ * How far the present text was read since beginRegexText by an expression that spans lines: behind the last byte
+ * that a search read past its window; anything less where none did.
+ */
+export let regexReach: usize = 0;
+/** Where the last match that countRegex counted ends; 0: none. */
+export let regexCountEnd: usize = 0;
 /** Why compileRegex failed. */
 export let regexStatus: i32 = STATUS_OK;
 
@@ -221,6 +228,7 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
   regex.hasGivenUp = 0;
   regex.lineStart = 0;
   regex.lineEnd = 0;
+  regexReach = 0;
   beginNeedles(needlesOf(regex), flags & HAYSTACK_FOLDS_INTO_ASCII);
 }
 
@@ -247,6 +255,7 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
 
 /** Number of the matches that findRegex would find one after the other in [from, until). Parameters as there. */
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
+  regexCountEnd = 0;
   if (from >= until) return 0;
   const regex = regexAt(ptr);
   selectText(regex.textStart, regex.textEnd, regex.textFlags);
@@ -359,12 +368,25 @@ function findWithin(regex: Regex, from: usize, until: usize): bool {
     );
     foundStart = fromRewritten(foundStart);
     foundEnd = fromRewritten(foundEnd);
+    noteReach(fromRewritten(textReach));
     return isFound;
   }
-  if (condition == TEXT_ILL_FORMED) {
-    return simulateText(regex, regex.textStart, regex.textEnd, from, until, true);
-  }
-  return findText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
+  const isFound =
+    condition == TEXT_ILL_FORMED
+      ? simulateText(regex, regex.textStart, regex.textEnd, from, until, true)
+      : findText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
+  noteReach(textReach);
+  return isFound;
+}
+
+/** How far the last call of findText, countText or the simulation read, in the text that it was given. */
+let textReach: usize = 0;
+/** Where the last counted match ends, there; 0: none. */
+let countEnd: usize = 0;
+
+@inline
+function noteReach(reach: usize): void {
+  regexReach = max(regexReach, reach);
 }
 
 /** As findRegex, in the well-formed text [textStart, textEnd). */
@@ -379,6 +401,7 @@ function findText(
   if (regex.hasGivenUp == 0 && regex.prefersEmpty == 0) {
     const limit = regex.spansLines != 0 ? textEnd : until;
     const end = scanForward(forwardDfaOf(regex), textStart, textEnd, from, until, limit, needles, false);
+    textReach = scanReach;
     if (end == 0) return false;
     if (end != SCAN_GAVE_UP) {
       const start = scanReverse(reverseDfaOf(regex), textStart, textEnd, end, from);
@@ -417,6 +440,7 @@ function simulateText(
   );
   foundStart = simulatedStart;
   foundEnd = simulatedEnd;
+  textReach = simulatedReach;
   return isFound;
 }
 
@@ -424,8 +448,9 @@ function simulateText(
 function countWithin(regex: Regex, from: usize, until: usize): u32 {
   const limit = regex.spansLines != 0 ? <usize>regex.textEnd : until;
   const condition = prepareText(from, limit);
+  countEnd = 0;
   if (condition == TEXT_REWRITTEN) {
-    return countText(
+    const count = countText(
       regex,
       rewrittenStart,
       rewrittenEnd,
@@ -433,11 +458,17 @@ function countWithin(regex: Regex, from: usize, until: usize): u32 {
       toRewritten(until),
       null,
     );
+    noteReach(fromRewritten(textReach));
+    regexCountEnd = count == 0 ? 0 : fromRewritten(countEnd);
+    return count;
   }
-  if (condition == TEXT_ILL_FORMED) {
-    return simulateCount(regex, regex.textStart, regex.textEnd, from, until, true);
-  }
-  return countText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
+  const count =
+    condition == TEXT_ILL_FORMED
+      ? simulateCount(regex, regex.textStart, regex.textEnd, from, until, true)
+      : countText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
+  noteReach(textReach);
+  regexCountEnd = countEnd;
+  return count;
 }
 
 /** As countRegex, in the well-formed text [textStart, textEnd): ends are enough. */
@@ -452,14 +483,17 @@ function countText(
   const dfa = forwardDfaOf(regex);
   const limit = regex.spansLines != 0 ? textEnd : until;
   let count: u32 = 0;
+  textReach = from;
   while (from < until && regex.hasGivenUp == 0) {
     const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
+    textReach = max(textReach, scanReach);
     if (end == 0) return count;
     if (end == SCAN_GAVE_UP) {
       regex.hasGivenUp = 1;
     } else {
       count++;
       from = end;
+      countEnd = end;
     }
   }
   return count + simulateCount(regex, textStart, textEnd, from, until, false);
@@ -477,6 +511,7 @@ function simulateCount(
   while (from < until && simulateText(regex, textStart, textEnd, from, until, isIllFormed)) {
     count++;
     from = foundEnd;
+    countEnd = from;
   }
   return count;
 }

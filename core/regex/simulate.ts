@@ -24,6 +24,8 @@ const REPLACEMENT_BYTES: u32 = 0xbdbfef;
 /** The match that simulate found. */
 export let simulatedStart: usize = 0;
 export let simulatedEnd: usize = 0;
+/** Behind the last byte that the last call read. */
+export let simulatedReach: usize = 0;
 
 let threadCount: u32 = 0; // threads between two bytes: states in listB, starts in startsB
 let hasMatched: bool = false;
@@ -70,6 +72,7 @@ export function simulate(
     stepThreads(automaton, work, byte);
     if (replacing == 0) ptr++;
   }
+  simulatedReach = ptr;
   return hasMatched;
 }
 

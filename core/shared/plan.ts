@@ -30,11 +30,13 @@ export const NODE_REPOS: u32 = 8;
 /** The doc is in one of the sets that the host hands over beside the plan, shard by shard. */
 export const NODE_DOCS: u32 = 9;
 /**
- * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: one word, the
- * index of the node that tells which grams a match must hold plus one, or 0; then its program (program.ts).
+ * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: two words, the
+ * indexes of the nodes that tell which grams a match holds, and which the block holds where one begins that may
+ * span lines, plus one, or 0; then its program (program.ts).
  */
 export const NODE_REGEX: u32 = 10;
 export const NODE_PATH_REGEX: u32 = 11;
+export const REGEX_HEAD_SIZE: u32 = 8;
 /** Below a REGEX only, under AND and OR: a match holds the grams of the literal in the data. */
 export const NODE_GRAMS: u32 = 12;
 

@@ -2,6 +2,7 @@
 // literal search, the rest by its program. Also writes the condition of a program, its grams, as plan nodes.
 
 import { compileRegex, type CompiledRegex } from '../regex/compile.ts';
+import { ALL, anyOf, type Condition } from '../regex/condition.ts';
 import { type LiteralChoice, reduceToLiterals, type Subject } from '../regex/literals.ts';
 import { parseRegex } from '../regex/syntax.ts';
 
@@ -44,4 +45,18 @@ function isSearchable({ alternatives }: LiteralChoice): boolean {
 /** Whether matches of two of the texts can begin at the same place. */
 function mayOverlap(texts: readonly string[]): boolean {
   return texts.some((text, i) => texts.some((other, j) => i !== j && other.startsWith(text)));
+}
+
+/** Code points of the shortest literal that has a gram. */
+const GRAM_SIZE = 3;
+
+/**
+ * What a block holds in which a match begins: the first line of the needle that the match begins with. Only of
+ * use where a match may span lines, and so blocks.
+ */
+export function startConditionOf({ needles, spansLines }: CompiledRegex): Condition {
+  if (!spansLines || needles.kind !== 'prefix') return ALL;
+  const texts = needles.texts.map((text) => text.split('\n', 1)[0] ?? '');
+  const isKnown = texts.every((text) => Array.from(text).length >= GRAM_SIZE);
+  return isKnown ? anyOf(texts) : ALL;
 }

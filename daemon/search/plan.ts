@@ -27,6 +27,7 @@ import {
   PLAN_NODE_SIZE,
   PLAN_NODE_SIZE_OFFSET,
   PLAN_NODES_MAX,
+  REGEX_HEAD_SIZE,
 } from '../../core/shared/plan.ts';
 import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
@@ -37,7 +38,7 @@ import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/lit
 import type { QueryNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, readExpression } from './expressions.ts';
+import { type Expression, readExpression, startConditionOf } from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -317,9 +318,14 @@ class PlanEncoder {
       case 'text':
         return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
       case 'regex':
-        return this.#expression(NODE_REGEX, plan.regex, this.#condition(plan.regex.condition));
+        return this.#expression(
+          NODE_REGEX,
+          plan.regex,
+          this.#condition(plan.regex.condition),
+          this.#condition(startConditionOf(plan.regex)),
+        );
       case 'pathRegex':
-        return this.#expression(NODE_PATH_REGEX, plan.regex, 0);
+        return this.#expression(NODE_PATH_REGEX, plan.regex, 0, 0);
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
@@ -346,10 +352,16 @@ class PlanEncoder {
     return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
   }
 
-  #expression(kind: number, { program }: CompiledRegex, condition: number): number {
-    const data = Buffer.alloc(4 + program.length);
+  #expression(
+    kind: number,
+    { program }: CompiledRegex,
+    condition: number,
+    startCondition: number,
+  ): number {
+    const data = Buffer.alloc(REGEX_HEAD_SIZE + program.length);
     data.writeUInt32LE(condition, 0);
-    data.set(program, 4);
+    data.writeUInt32LE(startCondition, 4);
+    data.set(program, REGEX_HEAD_SIZE);
     return this.#leaf(kind, 0, data);
   }
 
