@@ -1,11 +1,18 @@
-// The needles of an expression: literals of which every match holds one. Finds the next occurrence of any of
-// them in the current text (scan/literal.ts, scan/literal-set.ts). Where it was found is kept until the search
+// The needles of an expression: literals of which every match holds one, or a run of bytes of one class that it
+// begins with. Finds the next occurrence of any of them in the current text (scan/literal.ts,
+// scan/literal-set.ts, scan/class-run.ts). Where it was found is kept until the search
 // has passed it, so that many calls over one text read it once. Needles that occur so often that the DFA
 // had better read on are given up.
 
-import { NEEDLES_NONE, PROGRAM_NEEDLES_FOLDED } from '../shared/program.ts';
+import {
+  NEEDLE_RUN_COUNT_OFFSET,
+  NEEDLES_NONE,
+  NEEDLES_RUN,
+  PROGRAM_NEEDLES_FOLDED,
+} from '../shared/program.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
+import { CLASS_RUN_SIZE, compileClassRun, findClassRun } from '../scan/class-run.ts';
 import { compileNeedle, findNeedle, needleSizeMax, NEEDLE_SIZE_MAX } from '../scan/literal.ts';
 import { compileLiteralSet, findInSet, literalSetSizeMax } from '../scan/literal-set.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
@@ -30,8 +37,8 @@ const SKIP_COST_SET: i32 = 28;
 export class Needles {
   kind: u32; // NEEDLES_*
   count: u32;
-  compiled: u32; // address of the compiled needle, or set of them
-  sizeMax: u32; // bytes of the longest needle
+  compiled: u32; // address of the compiled needle, set of them, or class
+  sizeMax: u32; // bytes of the longest needle, or of the run
   holdReplacement: u32; // 1: one holds U+FFFD, which also stands for bad bytes
   credit: i32; // bytes that skipping saved less what it cost, in bytes that the DFA reads meanwhile
   // Of the current text: no needle starts in [searchedStart, found).
@@ -50,6 +57,7 @@ export function compileNeedles(arena: Arena, program: usize, needles: Needles): 
   needles.count = programNeedleCount(program);
   needles.credit = CREDIT_MAX;
   if (needles.kind == NEEDLES_NONE) return STATUS_OK;
+  if (needles.kind == NEEDLES_RUN) return compileRun(arena, programNeedle(program, 0), needles);
   let totalSize: usize = 0;
   for (let i: u32 = 0; i < needles.count; i++) {
     const size = programNeedleSize(program, i);
@@ -75,6 +83,15 @@ export function compileNeedles(arena: Arena, program: usize, needles: Needles): 
         capacity,
       );
   return status > 0 ? STATUS_OK : STATUS_BAD_PLAN;
+}
+
+function compileRun(arena: Arena, run: usize, needles: Needles): i32 {
+  const compiled = arenaAlloc(arena, CLASS_RUN_SIZE, 16);
+  if (compiled == 0) return STATUS_OUT_OF_MEMORY;
+  needles.compiled = <u32>compiled;
+  needles.sizeMax = load<u32>(run, NEEDLE_RUN_COUNT_OFFSET);
+  compileClassRun(run, needles.sizeMax, compiled);
+  return STATUS_OK;
 }
 
 function holdsReplacement(needle: usize, size: u32): bool {
@@ -116,13 +133,17 @@ export function findNeedles(needles: Needles, from: usize, end: usize): usize {
   if (isKnown && (needles.found < needles.searchedEnd || end <= <usize>needles.searchedEnd)) {
     return min(<usize>needles.found, end);
   }
-  const flags = needles.haystackFlags;
-  const found =
-    needles.count == 1
-      ? findNeedle(needles.compiled, from, end, flags)
-      : findInSet(needles.compiled, from, end, flags);
+  const found = searchNeedles(needles, from, end);
   needles.searchedStart = <u32>from;
   needles.searchedEnd = <u32>end;
   needles.found = <u32>found;
   return found;
+}
+
+function searchNeedles(needles: Needles, from: usize, end: usize): usize {
+  if (needles.kind == NEEDLES_RUN) return findClassRun(needles.compiled, from, end);
+  const flags = needles.haystackFlags;
+  return needles.count == 1
+    ? findNeedle(needles.compiled, from, end, flags)
+    : findInSet(needles.compiled, from, end, flags);
 }

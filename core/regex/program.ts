@@ -8,8 +8,12 @@ import {
   ASSERT_LINE_START,
   ASSERT_NOT_WORD_BORDER,
   NEEDLE_ROW_SIZE,
+  NEEDLE_RUN_COUNT_MAX,
+  NEEDLE_RUN_COUNT_OFFSET,
+  NEEDLE_RUN_SIZE,
   NEEDLES_INNER,
   NEEDLES_NONE,
+  NEEDLES_RUN,
   PROGRAM_ALTERNATIVE_COUNT_OFFSET,
   PROGRAM_CAN_BE_EMPTY,
   PROGRAM_FLAGS_OFFSET,
@@ -170,7 +174,7 @@ function checkAlternatives(automaton: Automaton, first: u32, count: u32): bool {
 function checkNeedles(program: usize): bool {
   const kind = programNeedleKind(program);
   const count = programNeedleCount(program);
-  if (kind > NEEDLES_INNER || (kind == NEEDLES_NONE) != (count == 0)) return false;
+  if (kind > NEEDLES_RUN || (kind == NEEDLES_NONE) != (count == 0)) return false;
   const bytesSize = load<u32>(program, PROGRAM_NEEDLE_BYTES_OFFSET);
   const rows = programNeedleRows(program);
   for (let i: u32 = 0; i < count; i++) {
@@ -179,7 +183,15 @@ function checkNeedles(program: usize): bool {
     if (size == 0 || offset > bytesSize || size > bytesSize - offset) return false;
     if (kind == NEEDLES_INNER && holdsNewline(programNeedle(program, i), size)) return false;
   }
-  return true;
+  return kind != NEEDLES_RUN || checkRun(program, count);
+}
+
+function checkRun(program: usize, count: u32): bool {
+  if (count != 1 || programNeedleSize(program, 0) != NEEDLE_RUN_SIZE) return false;
+  const run = programNeedle(program, 0);
+  const size = load<u32>(run, NEEDLE_RUN_COUNT_OFFSET);
+  if (size == 0 || size > NEEDLE_RUN_COUNT_MAX) return false;
+  return (load<u64>(run) | load<u64>(run, 8) | load<u64>(run, 16) | load<u64>(run, 24)) != 0;
 }
 
 function holdsNewline(ptr: usize, size: u32): bool {

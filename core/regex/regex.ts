@@ -15,6 +15,7 @@ import {
   NEEDLES_INNER,
   NEEDLES_NONE,
   NEEDLES_PREFIX,
+  NEEDLES_RUN,
   PROGRAM_SPANS_LINES,
   STATE_MATCH,
 } from '../shared/program.ts';
@@ -320,7 +321,7 @@ function reverseDfaOf(regex: Regex): Dfa {
 /** The needles, if every match begins with one of them and looking for them pays. */
 function prefixNeedles(regex: Regex): Needles | null {
   const needles = needlesOf(regex);
-  if (needles.kind != NEEDLES_PREFIX) return null;
+  if (needles.kind != NEEDLES_PREFIX && needles.kind != NEEDLES_RUN) return null;
   if (areWorthwhile(needles)) return needles;
   dropStartFlags(forwardDfaOf(regex));
   return null;

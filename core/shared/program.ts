@@ -64,6 +64,14 @@ export const NEEDLES_NONE: u32 = 0;
 export const NEEDLES_PREFIX: u32 = 1;
 /** Every match holds one of them somewhere, and none of them holds a newline. */
 export const NEEDLES_INNER: u32 = 2;
+/**
+ * Every match that is not empty begins with a run of bytes of one class. One row, NEEDLE_RUN_SIZE bytes: the class
+ * (32 bytes, bit `b & 7` of byte `b >> 3` for byte b), then the size of the run, at least 1.
+ */
+export const NEEDLES_RUN: u32 = 3;
+export const NEEDLE_RUN_SIZE: u32 = 36;
+export const NEEDLE_RUN_COUNT_OFFSET: u32 = 32;
+export const NEEDLE_RUN_COUNT_MAX: u32 = 64;
 
 /** Most states of both automata together. */
 export const PROGRAM_STATES_MAX: u32 = 40000;

@@ -56,7 +56,7 @@ export function compileRegex(tree: RegexTree, options: CompileOptions = {}): Com
     return { forward, reverse: compileTree(simple, true, rest) };
   });
   const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
-  const needles = chooseNeedles(simple, traits.spansLines);
+  const needles = chooseNeedles(simple, traits.spansLines, forward);
   const textOptions = { isFolded: true, literalMin: LITERAL_MIN };
   const { texts } = knowledgeOf(simple, textOptions);
   return {

@@ -1,17 +1,22 @@
 // Which literals the scanner looks for, so that the automaton need not read the whole text: those that all
-// matches begin with, or those of which all matches hold one somewhere. How rare a literal is in source code
+// matches begin with, or those of which all matches hold one somewhere; where there are none, a run of bytes that
+// all matches begin with (runs.ts). How rare a literal is in source code
 // is guessed from its characters. Needles position only; what matches is the automaton's business.
 
 import type { Condition } from './condition.ts';
+import { beginningRun, type Run } from './runs.ts';
+import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import { conditionOf, fewest, type Knowledge, knowledgeOf } from './texts.ts';
 
 export interface Needles {
-  readonly kind: 'none' | 'prefix' | 'inner';
+  readonly kind: 'none' | 'prefix' | 'inner' | 'run';
   /** At most NEEDLE_COUNT_MAX; of `inner` none holds a newline. */
   readonly texts: readonly string[];
   /** Texts are folded and stand for themselves in any case. */
   readonly isFolded: boolean;
+  /** Of kind `run`. */
+  readonly run?: Run;
 }
 
 const NEEDLE_COUNT_MAX = 64;
@@ -35,8 +40,15 @@ const NO_NEEDLES: Choice = {
   rarity: -Infinity,
 };
 
-/** The best needles for the non-empty matches of `tree`. */
-export function chooseNeedles(tree: SimpleTree, spansLines: boolean): Needles {
+/** The best needles for the non-empty matches of `tree`, which `forward` accepts. */
+export function chooseNeedles(tree: SimpleTree, spansLines: boolean, forward: Automaton): Needles {
+  const literals = chooseLiterals(tree, spansLines);
+  if (literals.kind !== 'none') return literals;
+  const run = beginningRun(forward);
+  return run === undefined ? literals : { kind: 'run', texts: [], isFolded: false, run };
+}
+
+function chooseLiterals(tree: SimpleTree, spansLines: boolean): Needles {
   const choices = [false, true].flatMap((isFolded) => {
     const options = { isFolded, literalMin: NEEDLE_SIZE_MIN };
     const knowledge = knowledgeOf(tree, options);
@@ -106,8 +118,15 @@ function bitsOf(text: string): number {
   return Math.min(bits, RARITY_MAX);
 }
 
-/** Canonical text: `prefix("foo", "bar")/i`, `none`. */
-export function printNeedles({ kind, texts, isFolded }: Needles): string {
+function countBits(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) for (let left = byte; left !== 0; left &= left - 1) count++;
+  return count;
+}
+
+/** Canonical text: `prefix("foo", "bar")/i`, `run(9 bytes of 10)`, `none`. */
+export function printNeedles({ kind, texts, isFolded, run }: Needles): string {
+  if (run !== undefined) return `run(${run.size} bytes of ${countBits(run.bytes)})`;
   if (kind === 'none') return kind;
   const list = texts.map((text) => JSON.stringify(text)).join(', ');
   return `${kind}(${list})${isFolded ? '/i' : ''}`;

@@ -18,6 +18,7 @@ const NEEDLE_CODES: Readonly<Record<Needles['kind'], number>> = {
   none: layout.NEEDLES_NONE,
   prefix: layout.NEEDLES_PREFIX,
   inner: layout.NEEDLES_INNER,
+  run: layout.NEEDLES_RUN,
 };
 
 /** What a program says. */
@@ -41,7 +42,7 @@ export function encodeProgram(parts: ProgramParts): Uint8Array {
   const tables: Tables = { states: [], transitions: [], alternatives: [] };
   for (const state of parts.forward.states) addState(tables, state);
   for (const state of parts.reverse.states) addState(tables, state);
-  const needles = parts.needles.texts.map((text) => Buffer.from(text));
+  const needles = needleBytes(parts.needles);
   const rows: number[] = [];
   let needlesSize = 0;
   for (const needle of needles) {
@@ -57,6 +58,14 @@ export function encodeProgram(parts: ProgramParts): Uint8Array {
   }
   Buffer.concat(needles).copy(program, needlesOffset);
   return program;
+}
+
+function needleBytes({ texts, run }: Needles): Buffer[] {
+  if (run === undefined) return texts.map((text) => Buffer.from(text));
+  const bytes = Buffer.alloc(layout.NEEDLE_RUN_SIZE);
+  bytes.set(run.bytes);
+  bytes.writeUInt32LE(run.size, layout.NEEDLE_RUN_COUNT_OFFSET);
+  return [bytes];
 }
 
 function addState(tables: Tables, state: State): void {
@@ -101,7 +110,7 @@ function writeHeader(
     [layout.PROGRAM_TRANSITION_COUNT_OFFSET, (4 * transitions.length) / layout.TRANSITION_SIZE],
     [layout.PROGRAM_ALTERNATIVE_COUNT_OFFSET, alternatives.length],
     [layout.PROGRAM_NEEDLE_KIND_OFFSET, NEEDLE_CODES[needles.kind]],
-    [layout.PROGRAM_NEEDLE_COUNT_OFFSET, needles.texts.length],
+    [layout.PROGRAM_NEEDLE_COUNT_OFFSET, needleBytes(needles).length],
     [layout.PROGRAM_NEEDLE_BYTES_OFFSET, needlesSize],
     [layout.PROGRAM_RESERVED_OFFSET, 0],
   ];

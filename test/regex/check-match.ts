@@ -45,4 +45,10 @@ export function checkMatch(
     );
     assert.ok(!twin.needles.some((needle) => needle.includes('\n')));
   }
+  const { run } = compiled.needles;
+  if (run === undefined) return;
+  const begin = Buffer.from(text).subarray(0, run.size);
+  assert.equal(begin.length, run.size, `run: ${context}`);
+  const isInClass = (byte: number): boolean => (run.bytes[byte >> 3]! & (1 << (byte & 7))) !== 0;
+  assert.ok(begin.every(isInClass), `run: ${context}`);
 }

@@ -1,0 +1,82 @@
+// What bytes every match begins with, where no literal says it: so many bytes in a row, all of one class, such as
+// the nine digits of `\d{9,}` or the lead bytes of `\p{Greek}`. Read off the forward automaton, as a place to
+// begin for the scanner. A class that is common in source code is of no use, and given up.
+
+import type { Automaton } from './automaton.ts';
+
+/** A run that every non-empty match begins with. */
+export interface Run {
+  /** Bytes, at least 1. */
+  readonly size: number;
+  /** Bit `b & 7` of byte `b >> 3`: byte b is in the class. */
+  readonly bytes: Uint8Array;
+}
+
+/** Longer runs tell hardly more. */
+const SIZE_MAX = 32;
+/** Guess: bytes of a run beyond these depend on those before, so they make it no rarer. */
+const INDEPENDENT_MAX = 4;
+/** Guess: the DFA had better read on where a run stands at more than one of so many places. */
+const RARITY_MIN = 32;
+
+/** The rarest such run; undefined if none is rare. */
+export function beginningRun(automaton: Automaton): Run | undefined {
+  const bytes = new Uint8Array(32);
+  let best: { run: Run; share: number } | undefined;
+  let states = closureOf(automaton, [automaton.start]);
+  for (let size = 1; size <= SIZE_MAX && states.length > 0; size++) {
+    // The empty match is none; behind the first byte a match may end, and then nothing more is sure.
+    if (size > 1 && states.some((index) => automaton.states[index]!.kind === 'match')) break;
+    const targets = addBytes(automaton, states, bytes);
+    const share = shareOf(bytes) ** Math.min(size, INDEPENDENT_MAX);
+    if (best === undefined || share <= best.share) {
+      best = { run: { size, bytes: bytes.slice() }, share };
+    }
+    states = closureOf(automaton, targets);
+  }
+  return best !== undefined && best.share * RARITY_MIN < 1 ? best.run : undefined;
+}
+
+/** Adds the bytes that the states read to `bytes`; returns the states behind them. */
+function addBytes(automaton: Automaton, states: readonly number[], bytes: Uint8Array): number[] {
+  const targets = new Set<number>();
+  for (const index of states) {
+    const state = automaton.states[index]!;
+    if (state.kind !== 'bytes') continue;
+    for (const { first, last, target } of state.edges) {
+      for (let byte = first; byte <= last; byte++) bytes[byte >> 3]! |= 1 << (byte & 7);
+      targets.add(target);
+    }
+  }
+  return [...targets];
+}
+
+/** The states that read bytes, and the match, as far as they are reached without reading. */
+function closureOf({ states }: Automaton, from: readonly number[]): number[] {
+  const seen = new Set(from);
+  for (const index of seen) {
+    const state = states[index]!;
+    if (state.kind === 'choice') for (const target of state.targets) seen.add(target);
+    else if (state.kind === 'assert') seen.add(state.target);
+  }
+  return [...seen];
+}
+
+/** Guess: the share of the bytes of source code that are in the class. */
+function shareOf(bytes: Uint8Array): number {
+  let share = 0;
+  for (let byte = 0; byte < 256; byte++) {
+    if ((bytes[byte >> 3]! & (1 << (byte & 7))) !== 0) share += shareOfByte(byte);
+  }
+  return share;
+}
+
+function shareOfByte(byte: number): number {
+  if (byte >= 0x80) return 0.00002;
+  const character = String.fromCodePoint(byte);
+  if (/[ \t]/.test(character)) return 0.1;
+  if (/[a-z]/.test(character)) return 0.02;
+  if (/[A-Z]/.test(character)) return 0.0025;
+  if (/[0-9]/.test(character)) return 0.005;
+  return /[\n_(),;*=./-]/.test(character) ? 0.02 : 0.002;
+}
