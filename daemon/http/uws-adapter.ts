@@ -180,6 +180,8 @@ export class UwsAdapter implements HttpAdapter {
 const KEEP_INTERVAL_MS = 4000;
 /** Bytes kept back while the socket is full: one for each time that it takes some, or that an interval ends. */
 const RESERVE_SIZE = 4096;
+/** The library takes writes up to this size together, whatever the socket does. */
+const GATHERED_SIZE = 16_384;
 
 /**
  * The socket of a response that is made while it is sent.
@@ -216,7 +218,8 @@ class UwsOutlet implements Outlet {
   }
 
   write(bytes: Uint8Array): boolean {
-    const split = Math.max(1, bytes.byteLength - RESERVE_SIZE);
+    const size = bytes.byteLength;
+    const split = size > GATHERED_SIZE ? size - RESERVE_SIZE : size;
     let hasRoom = this.#send(bytes.subarray(0, split));
     const rest = bytes.subarray(split);
     if (hasRoom && rest.byteLength > 0) hasRoom = this.#send(rest);
