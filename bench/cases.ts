@@ -148,6 +148,9 @@ export const LINUX_CASES: readonly BenchCase[] = [
   regex('(?i)ERR_SYS|PME_TURN_OFF|LINK_REQ_RST|CFG_BME_EVT', 'alternation', 'four names, any case'),
 ];
 
+/** Ids of the cases whose first streamed result is timed as well: words in most files. */
+export const STREAM_CASE_IDS: ReadonlySet<string> = new Set(['return', 'Copyright', 'function']);
+
 /** A few cases that make sense on any tree of source code, for small corpora. */
 export const COMMON_CASES: readonly BenchCase[] = [
   literal('function', 'common literal', 'a word in most files'),

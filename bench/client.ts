@@ -21,6 +21,11 @@ export interface Answer {
 export interface SearchClient {
   /** The raw answer. Errors: rejects if the connection fails. */
   post(body: string): Promise<Answer>;
+  /**
+   * Milliseconds from the request to the first chunk with files of a streamed search; the stream is read to
+   * its end. Errors: rejects if there is no such chunk or no end.
+   */
+  firstResult(body: string): Promise<number>;
   close(): void;
 }
 
@@ -28,6 +33,7 @@ export interface SearchClient {
 export function createClient(url: string, connectionCount: number): SearchClient {
   const agent = new Agent({ keepAlive: true, maxSockets: connectionCount });
   const address = new URL('/api/search', url);
+  const streamAddress = new URL('/api/stream_search', url);
   const options = { agent, method: 'POST', headers: { 'content-type': 'application/json' } };
   return {
     post: (body) =>
@@ -43,11 +49,37 @@ export function createClient(url: string, connectionCount: number): SearchClient
         call.on('error', reject);
         call.end(body);
       }),
+    firstResult: (body) =>
+      new Promise((resolve, reject) => {
+        const startMs = performance.now();
+        const call = request(streamAddress, options, (reply) => {
+          let firstMs: number | undefined;
+          let text = '';
+          reply.setEncoding('utf8').on('data', (part: string) => {
+            text += part;
+            if (firstMs === undefined && FIRST_RESULT.test(text))
+              firstMs = performance.now() - startMs;
+            // What is left decides on the end alone.
+            if (firstMs !== undefined) text = text.slice(-STREAM_END.length);
+          });
+          reply.on('error', reject);
+          reply.on('end', () => {
+            if (firstMs !== undefined && text === STREAM_END) resolve(firstMs);
+            else reject(new Error(`HTTP ${String(reply.statusCode)}: no streamed result`));
+          });
+        });
+        call.on('error', reject);
+        call.end(body);
+      }),
     close: () => {
       agent.destroy();
     },
   };
 }
+
+/** A whole chunk event that holds a file. */
+const FIRST_RESULT = /^data: \{"type":"chunk".*"files":\[\{.*\n\n/m;
+const STREAM_END = 'data: [DONE]\n\n';
 
 /** The request body of a case. */
 export function bodyOf(benchCase: BenchCase, matches: number): string {

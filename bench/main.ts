@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
 import { connectServices } from '../daemon/cli/connect.ts';
+import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import { bodyOf, createClient, listDocs, searchAllThrough } from './client.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
@@ -25,7 +26,13 @@ import type { CorpusFiles, Counts } from './reference.ts';
 import { describeMachine, formatCases, formatSummary, hasWrongCase } from './report.ts';
 import type { CaseReport, RunReport } from './report.ts';
 import { ripgrepFiles } from './ripgrep.ts';
-import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureThroughput } from './runner.ts';
+import {
+  FULL_EFFORT,
+  QUICK_EFFORT,
+  measureCase,
+  measureFirstResult,
+  measureThroughput,
+} from './runner.ts';
 
 const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
 const PEER_RUNS = 5;
@@ -114,7 +121,9 @@ async function runCase(
   const figure = await measureCase(setup.client, benchCase, expected, effort);
   const runCount = isQuick ? 1 : PEER_RUNS;
   const figures = await measurePeers(peers, benchCase, setup.corpus.root, runCount);
-  return { ...head, expected, figure, peers: Object.fromEntries(figures) };
+  const report = { ...head, expected, figure, peers: Object.fromEntries(figures) };
+  if (!STREAM_CASE_IDS.has(id)) return report;
+  return { ...report, firstResult: await measureFirstResult(setup.client, benchCase, effort) };
 }
 
 /** Bodies of the rare literals, first page only: the mix for throughput. */

@@ -8,7 +8,7 @@ import type { PeerFigure } from './peers.ts';
 import type { Counts } from './reference.ts';
 import type { CaseFigure } from './runner.ts';
 import { formatMs, formatTable } from './statistics.ts';
-import type { Column } from './statistics.ts';
+import type { Column, Latency } from './statistics.ts';
 
 /** A peer's count may differ by this share (it skips other files) and still show a time, marked `~`. */
 const PEER_TOLERANCE = 0.005;
@@ -19,6 +19,8 @@ export interface CaseReport {
   /** Absent for a case that this version cannot answer. */
   readonly expected?: Counts;
   readonly figure: CaseFigure;
+  /** Time to the first streamed result, for some cases. */
+  readonly firstResult?: Latency;
   readonly peers: Readonly<Record<string, PeerFigure>>;
 }
 
@@ -86,12 +88,12 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
-/** Times in ms. Peers: median of whole commands; `~`: line count within 0.5% of ours. */
+/** Times in ms; streamed: to the first result. Peers: median of whole commands; `~`: line count within 0.5% of ours. */
 export function formatCases(report: RunReport): string {
   const columns: Column[] = [
     { title: 'case', align: 'left' },
     { title: 'class', align: 'left' },
-    ...['lines', 'limited p50', 'p99', 'all p50', 'p95', 'p99', 'read'].map(right),
+    ...['lines', 'limited p50', 'p99', 'all p50', 'p95', 'p99', 'read', 'streamed p50'].map(right),
     ...report.peers.map(({ name }) => right(name)),
   ];
   const rows = report.cases.map((entry) => [
@@ -99,6 +101,7 @@ export function formatCases(report: RunReport): string {
     entry.class,
     entry.expected?.lines.toLocaleString('en-US') ?? '',
     ...figureCells(entry.figure),
+    entry.firstResult === undefined ? '' : formatMs(entry.firstResult.p50Ms),
     ...report.peers.map(({ name }) => peerCell(entry.peers[name], entry.expected)),
   ]);
   return formatTable(columns, rows);

@@ -20,6 +20,9 @@ export interface Effort {
 export const FULL_EFFORT: Effort = { timeMs: 2000, iterationCount: 20, warmupMs: 300 };
 export const QUICK_EFFORT: Effort = { timeMs: 100, iterationCount: 5, warmupMs: 20 };
 
+/** What ordinary clients ask for. */
+const MATCHES_STREAMED = 10_000;
+
 /** Fields of `stats` that say what a search cost. */
 const WORK_FIELDS = [
   'contentBytesLoaded',
@@ -125,6 +128,24 @@ export async function measureLatency(
   const [measured] = await bench.run();
   if (measured?.result.state !== 'completed') throw new Error('the measurement was cut short');
   return summarizeLatency(measured.result.latency.samples ?? []);
+}
+
+/**
+ * Times to the first streamed result of a case, that asks for as many matches as ordinary clients do.
+ * Errors: rejects if a stream has no result or no end.
+ */
+export async function measureFirstResult(
+  client: SearchClient,
+  benchCase: BenchCase,
+  effort: Effort,
+): Promise<Latency> {
+  const body = bodyOf(benchCase, MATCHES_STREAMED);
+  const samples: number[] = [];
+  const endMs = performance.now() + effort.timeMs;
+  await client.firstResult(body);
+  while (samples.length < effort.iterationCount || performance.now() < endMs)
+    samples.push(await client.firstResult(body));
+  return summarizeLatency(samples);
 }
 
 /** Requests a second over several connections, one after the other on each, of a mix of bodies. */

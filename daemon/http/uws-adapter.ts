@@ -122,8 +122,9 @@ export class UwsAdapter implements HttpAdapter {
     const outlet = new UwsOutlet(response, answer, gone, () => this.#forget(exchange));
     exchange.pump = new Pump(body, outlet, this.#options.streamStallMs);
     if (gone.isAborted) exchange.pump.onGone();
-    else outlet.onEmpty(() => exchange.pump?.onRoom());
+    else outlet.listen(() => exchange.pump?.onRoom());
     await exchange.pump.run();
+    outlet.stop();
   }
 
   #send(exchange: Exchange, answer: HttpResponse, body: PlainBody): void {
@@ -175,16 +176,29 @@ export class UwsAdapter implements HttpAdapter {
   }
 }
 
-/** The library drops a connection that takes nothing for 10 s; called in this interval it does not. */
+/** The library drops a connection that takes nothing for 10 s, unless it is told in this interval not to. */
 const KEEP_INTERVAL_MS = 4000;
+/** Bytes kept back while the socket is full: one for each time that it takes some, or that an interval ends. */
+const RESERVE_SIZE = 4096;
+/** The library takes writes up to this size together, whatever the socket does. */
+const GATHERED_SIZE = 16_384;
 
-/** The socket of a response that is made while it is sent. */
+/**
+ * The socket of a response that is made while it is sent.
+ *
+ * Why bytes are kept back: the library passes on what it holds only when more is written, and says only then
+ * whether the socket took all. And only `resume` starts its timeout anew, but also ends the wait for room,
+ * which another write begins again. So whenever there may be room, and in each interval, a byte is written.
+ */
 class UwsOutlet implements Outlet {
   readonly #response: UwsResponse;
   readonly #head: HttpResponse;
   readonly #gone: LazySignal;
   readonly #onEnd: () => void;
+  #onRoom: () => void = () => {};
   #isHeadWritten = false;
+  /** Bytes that follow what the socket is full of. */
+  #reserve: Uint8Array = new Uint8Array();
   #keeper: NodeJS.Timeout | undefined;
 
   constructor(response: UwsResponse, head: HttpResponse, gone: LazySignal, onEnd: () => void) {
@@ -194,21 +208,32 @@ class UwsOutlet implements Outlet {
     this.#onEnd = onEnd;
   }
 
-  onEmpty(listener: () => void): void {
+  /** @param listener  called when a full socket has room again */
+  listen(listener: () => void): void {
+    this.#onRoom = listener;
     this.#response.onWritable(() => {
-      clearInterval(this.#keeper);
-      listener();
+      this.#writeReserve(1);
       return true;
     });
   }
 
   write(bytes: Uint8Array): boolean {
+    const size = bytes.byteLength;
+    const split = size > GATHERED_SIZE ? size - RESERVE_SIZE : size;
+    let hasRoom = this.#send(bytes.subarray(0, split));
+    const rest = bytes.subarray(split);
+    if (hasRoom && rest.byteLength > 0) hasRoom = this.#send(rest);
+    else this.#reserve = rest;
+    if (!hasRoom) this.#keeper = setInterval(() => this.#keepAlive(), KEEP_INTERVAL_MS);
+    return hasRoom;
+  }
+
+  #send(bytes: Uint8Array): boolean {
     let hasRoom = true;
     this.#response.cork(() => {
       this.#writeHead();
       hasRoom = this.#response.write(bytes);
     });
-    if (!hasRoom) this.#keeper = setInterval(() => this.#keepAlive(), KEEP_INTERVAL_MS);
     return hasRoom;
   }
 
@@ -217,14 +242,27 @@ class UwsOutlet implements Outlet {
     this.#isHeadWritten = true;
   }
 
-  /** Why: resuming, even what is not paused, starts the library's timeout anew. */
   #keepAlive(): void {
-    if (this.#gone.isAborted) clearInterval(this.#keeper);
-    else this.#response.resume();
+    // Without a byte left to write the library's own time is all that the client has.
+    if (this.#gone.isAborted || this.#reserve.byteLength === 0) return;
+    this.#response.resume();
+    this.#writeReserve(1);
+  }
+
+  /** Writes bytes of the reserve; where the socket takes them the rest follows, and there is room. */
+  #writeReserve(size: number): void {
+    const bytes = this.#reserve.subarray(0, size);
+    this.#reserve = this.#reserve.subarray(size);
+    if (bytes.byteLength > 0 && !this.#send(bytes)) return;
+    if (this.#reserve.byteLength > 0) this.#writeReserve(this.#reserve.byteLength);
+    else {
+      clearInterval(this.#keeper);
+      this.#onRoom();
+    }
   }
 
   end(isWhole: boolean): void {
-    clearInterval(this.#keeper);
+    this.stop();
     this.#response.cork(() => {
       this.#writeHead();
       this.#response.end(undefined, !isWhole);
@@ -233,8 +271,13 @@ class UwsOutlet implements Outlet {
   }
 
   drop(): void {
-    clearInterval(this.#keeper);
+    this.stop();
     this.#response.close();
+  }
+
+  /** Touches the response no more. */
+  stop(): void {
+    clearInterval(this.#keeper);
   }
 }
 

@@ -77,6 +77,7 @@ const MISTAKES: readonly (readonly [name: string, args: readonly string[], messa
   ['context -1', ['search', '-C', '-1', 'x'], /invalid|unknown option/],
   ['bad choice', ['search', '--sort', 'size', 'x'], /rank, path/],
   ['json with files', ['search', '--json', '-l', 'x'], /cannot be used with/],
+  ['json with an order', ['search', '--json', '--sort', 'path', 'x'], /cannot be used with/],
   ['files with count', ['search', '-c', '-l', 'x'], /cannot be used with/],
   ['bad mode', ['index', '--mode', 'fast'], /commits, worktree/],
   ['bad port', ['serve', '--port', '65536'], /0 to 65535/],
@@ -157,6 +158,22 @@ void test('search: statistics go to standard error', async () => {
   const { stdout, stderr } = await trawl(['search', '--stats', 'b']);
   assert.equal(stdout, 'r/a:f0:1:a b c\n');
   assert.match(stderr, /^duration +1500000 \(1\.500 ms\)$/m);
+});
+
+void test('search --json: the events of the stream, one a line', async () => {
+  const found = await trawl(['search', '--json', '--stats', 'x'], { FAKE_RESPONSE: 'big:2' });
+  assert.equal(found.code, 0);
+  const lines = found.stdout.trimEnd().split('\n');
+  assert.deepEqual(
+    lines.map((line) => (JSON.parse(line) as { type: string }).type),
+    ['chunk', 'chunk', 'final'],
+  );
+  assert.match(found.stderr, /^totalMatchCount 7$/m);
+  assert.equal((await trawl(['search', '--json', 'x'], { FAKE_RESPONSE: 'big:0' })).code, 1);
+  const broken = await trawl(['search', '--json', 'x'], { FAKE_RESPONSE: 'broken' });
+  assert.equal(broken.code, 2);
+  assert.match(broken.stdout, /^\{"type":"error",.*\}\n\{"type":"final",.*\}\n$/);
+  assert.match(broken.stderr, /^incomplete: internal_error/m);
 });
 
 void test('search: colour on request, not in a pipe by itself', async () => {
@@ -289,6 +306,7 @@ async function withServer(
   status: number,
   text: string,
   use: (url: string, requests: readonly Request[]) => Promise<void>,
+  contentType = 'application/json',
 ): Promise<void> {
   const requests: Request[] = [];
   const server = createServer((request, reply) => {
@@ -296,7 +314,7 @@ async function withServer(
     request.on('data', (data: Buffer) => (body += data.toString()));
     request.on('end', () => {
       requests.push({ url: request.url, headers: request.headers, body: JSON.parse(body) });
-      reply.writeHead(status, { 'content-type': 'application/json' }).end(text);
+      reply.writeHead(status, { 'content-type': contentType }).end(text);
     });
   });
   await new Promise<void>((resolve) => {
@@ -356,4 +374,42 @@ void test('search --url: refusals and strangers are exit 2', async () => {
   const nobody = await trawl(['search', '--url', 'http://127.0.0.1:1', 'b']);
   assert.equal(nobody.code, 2);
   assert.match(nobody.stderr, /cannot reach http:\/\/127\.0\.0\.1:1/);
+});
+
+void test('search --json --url: events as they come; an end without [DONE] is exit 2', async () => {
+  const { stats, files, repositoryInfo } = response([file('f', [chunk('«größe»\n')])]);
+  const events = [
+    { type: 'chunk', stats, files, repositoryInfo },
+    { type: 'final', accumulatedStats: stats, isSearchExhaustive: true },
+  ].map((event) => JSON.stringify(event));
+  const body = events.map((event) => `data: ${event}\n\n`).join('');
+  const lines = events.map((event) => `${event}\n`).join('');
+  await withServer(
+    200,
+    `${body}data: [DONE]\n\n`,
+    async (url, requests) => {
+      const whole = await trawl(['search', '--json', '--url', url, 'b'], {
+        TRAWL_API_KEY: 'svk_1',
+      });
+      assert.deepEqual([whole.code, whole.stdout, whole.stderr], [0, lines, '']);
+      assert.equal(requests[0]?.url, '/api/stream_search');
+      assert.equal(requests[0].headers.authorization, 'Bearer svk_1');
+    },
+    'text/event-stream',
+  );
+  await withServer(
+    200,
+    body,
+    async (url) => {
+      const cut = await trawl(['search', '--json', '--url', url, 'b']);
+      assert.deepEqual([cut.code, cut.stdout], [2, lines]);
+      assert.match(cut.stderr, /the stream ended before its end/);
+    },
+    'text/event-stream',
+  );
+  const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
+  await withServer(401, JSON.stringify(error), async (url) => {
+    const { code, stderr } = await trawl(['search', '--json', '--url', url, 'b']);
+    assert.deepEqual([code, stderr], [2, 'error: no credential\n']);
+  });
 });

@@ -54,9 +54,9 @@ interface Observed {
   readonly world: World;
   readonly engine: Engine;
   /** Units of the first search of the pool that are finished. */
-  finishedCount(): number;
+  readonly finishedCount: () => number;
   /** Is the first search of the pool stopped or paused? */
-  isHalted(): boolean;
+  readonly isHalted: () => boolean;
 }
 
 const engines: Engine[] = [];
@@ -146,10 +146,9 @@ function checkStream(events: readonly StreamEvent[], matches: number, shardCount
   const total = final.accumulatedStats!;
   for (const chunk of chunks) {
     assert.equal(chunk.stats!['actualMatchCount'], rangesIn(chunk.files!));
-    assert.deepEqual(
-      chunk.repositoryInfo!.map(({ id }) => id),
-      [1],
-    );
+    const repoIds = chunk.repositoryInfo!.map(({ id }) => id);
+    // One that only tells statistics has no files.
+    assert.deepEqual(repoIds, chunk.files!.length === 0 ? [] : [1]);
     assert.match(String(chunk.stats!['flushReason']), /^FLUSH_REASON_(TIMER|MAX|FINAL)/);
   }
   for (const [name, value] of Object.entries(total)) {
@@ -234,7 +233,7 @@ onBothAdapters('streamed searches', (kind) => {
       const all = await eventsOf(world, { query: 'common', contextLines: 0 });
       const { total } = checkStream(all, 100_000, shards.length);
       const exact = await eventsOf(world, { query: 'common', matches: total['totalMatchCount']! });
-      assert.equal(exact.at(-1)!.isSearchExhaustive, true);
+      assert.equal(exact.at(-1)?.isSearchExhaustive, true);
     }
   });
 
@@ -300,7 +299,7 @@ onBothAdapters('streamed searches', (kind) => {
     assert.ok(later < 16, 'units were left');
   });
 
-  test('a reader that stops pauses the search; when it reads on, all arrives', async () => {
+  test('a reader that stops pauses the search', { timeout: 120_000 }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const folder = temporaryFolder();
     const shards = [0, 1].map((number) => makeShard(module, folder, number, SLOW_DOCS, 20_000));
@@ -316,7 +315,10 @@ onBothAdapters('streamed searches', (kind) => {
     );
     // It goes on now and then until the buffers of the system are full.
     let halts = 0;
-    await eventually(() => (halts = isHalted() ? halts + 1 : 0) === 40);
+    while (halts < 40) {
+      await new Promise((resolve) => void setTimeout(resolve, 10));
+      halts = isHalted() ? halts + 1 : 0;
+    }
     const paused = finishedCount();
     const other = await world.call(searchWith({ query: 'zzz', matches: 1 }));
     assert.equal(other.status, 200);
@@ -329,6 +331,7 @@ onBothAdapters('streamed searches', (kind) => {
     });
     wire.socket.resume();
     await wire.closed();
+    text = text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '');
     const paths = [...text.matchAll(/"fileName":\{"text":"(s\d\/d\d+\.txt)"/g)].map(([, p]) => p);
     assert.ok(finishedCount() > paused + 2, 'units were left when it paused');
     assert.ok(text.includes('"isSearchExhaustive":true'));
@@ -394,8 +397,8 @@ onBothAdapters('streamed searches', (kind) => {
       ['error', 'final'],
     );
     assert.equal(events[0]!.error!.errorCode, 'UNEXPECTED_ERROR');
-    const final = events.at(-1)!;
-    assert.equal(final.isSearchExhaustive, false);
+    const final = events.at(-1);
+    assert.equal(final?.isSearchExhaustive, false);
     assert.deepEqual(final.incompleteReasons, ['internal_error']);
     assert.equal(final.accumulatedStats!['actualMatchCount'], 0);
     assert.equal((await engine.search('common')).files.length, 2000);

@@ -261,6 +261,20 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
+  test('a client that reads on after a long time loses nothing', async () => {
+    const flood = new Flood();
+    flood.sizeMax = 24 * MIB;
+    const world = await startWorld({ kind, stream: () => flood });
+    const wire = openWire(world.server);
+    wire.socket.removeAllListeners('data');
+    wire.socket.pause();
+    requestStream(wire);
+    // Longer than the time after which a library drops a connection by itself.
+    await new Promise((resolve) => void setTimeout(resolve, 14_000));
+    assert.equal(await readToEnd(wire.socket), Math.ceil((24 * MIB) / flood.json.length));
+    wire.socket.destroy();
+  });
+
   test('a client that reads nothing for too long is dropped', async () => {
     const flood = new Flood();
     const world = await startWorld({ kind, stream: () => flood, streamStallMs: 300 });
@@ -280,8 +294,9 @@ onBothAdapters('streams', (kind) => {
       settings: { maxConcurrentSearches: 4, maxQueuedSearches: 200 },
       stream: (_, { signal }) => {
         signals.push(signal);
-        floods.push(new Flood());
-        return floods.at(-1)!;
+        const flood = new Flood();
+        floods.push(flood);
+        return flood;
       },
     });
     await Promise.all(
