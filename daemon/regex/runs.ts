@@ -18,6 +18,8 @@ const SIZE_MAX = 32;
 const INDEPENDENT_MAX = 4;
 /** Guess: the DFA had better read on where a run stands at more than one of so many places. */
 const RARITY_MIN = 32;
+/** Guess: share of one byte outside ASCII. */
+const OTHER_SHARE = 0.00002;
 
 /** The rarest such run; undefined if none is rare. */
 export function beginningRun(automaton: Automaton): Run | undefined {
@@ -28,7 +30,7 @@ export function beginningRun(automaton: Automaton): Run | undefined {
     // The empty match is none; behind the first byte a match may end, and then nothing more is sure.
     if (size > 1 && states.some((index) => automaton.states[index]!.kind === 'match')) break;
     const targets = addBytes(automaton, states, bytes);
-    const share = shareOf(bytes) ** Math.min(size, INDEPENDENT_MAX);
+    const share = shareOf(bytes, size);
     if (best === undefined || share <= best.share) {
       best = { run: { size, bytes: bytes.slice() }, share };
     }
@@ -62,17 +64,20 @@ function closureOf({ states }: Automaton, from: readonly number[]): number[] {
   return [...seen];
 }
 
-/** Guess: the share of the bytes of source code that are in the class. */
-function shareOf(bytes: Uint8Array): number {
-  let share = 0;
+/** Guess: the share of the places of source code where so many bytes in a row are in the class. */
+function shareOf(bytes: Uint8Array, size: number): number {
+  let ascii = 0;
+  let other = 0;
   for (let byte = 0; byte < 256; byte++) {
-    if ((bytes[byte >> 3]! & (1 << (byte & 7))) !== 0) share += shareOfByte(byte);
+    if ((bytes[byte >> 3]! & (1 << (byte & 7))) === 0) continue;
+    if (byte < 0x80) ascii += shareOfByte(byte);
+    else other += OTHER_SHARE;
   }
-  return share;
+  // Bytes outside ASCII come in rows anyway.
+  return Math.max(ascii ** Math.min(size, INDEPENDENT_MAX), other);
 }
 
 function shareOfByte(byte: number): number {
-  if (byte >= 0x80) return 0.00002;
   const character = String.fromCodePoint(byte);
   if (/[ \t]/.test(character)) return 0.1;
   if (/[a-z]/.test(character)) return 0.02;
