@@ -9,6 +9,7 @@ import { Searcher } from './engine/searcher.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import type { FilterSettings } from './ingest/filters.ts';
 import { SnapshotKeeper } from './search/snapshot.ts';
+import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
 import { Catalog } from './shards/catalog.ts';
 import { lockDataDir } from './shards/lock.ts';
@@ -78,6 +79,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     searcher,
     pool,
     snapshots,
+    turns: new Turns(pool),
     timeoutMs: options.searchTimeoutMs,
     onShardFailure: (shardId, reason) => indexer.noteShardFailure(shardId, reason),
   };

@@ -24,6 +24,8 @@ export interface PoolOptions extends SpaceOptions {
   readonly onDeath?: (error: Error) => void;
 }
 
+/** Measured: 2026-11-21: with a second search at hand a thread does not wait for the next; a tenth more a second. */
+const BACKLOG_MAX = 2;
 /** From so many silent deaths on, replacing a thread waits. */
 const SILENT_DEATHS_MAX = 3;
 const RESTART_PAUSE_MS = 1000;
@@ -41,6 +43,8 @@ interface PoolWorker {
   /** Threads that died one after the other without having answered anything. */
   silentDeathCount: number;
   readonly pending: Map<number, Pending>;
+  /** Somebody is about to ask it for a search. */
+  isReserved: boolean;
 }
 
 export class SearchPool {
@@ -56,7 +60,12 @@ export class SearchPool {
     this.#options = options;
     const count = options.workers ?? availableParallelism();
     this.#workers = Array.from({ length: count }, () => {
-      const entry: PoolWorker = { worker: undefined, silentDeathCount: 0, pending: new Map() };
+      const entry: PoolWorker = {
+        worker: undefined,
+        silentDeathCount: 0,
+        pending: new Map(),
+        isReserved: false,
+      };
       this.#start(entry);
       return entry;
     });
@@ -137,9 +146,38 @@ export class SearchPool {
     return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
   }
 
-  /** Renders docs on the next thread in turn; undefined if it died. */
-  async render(render: Omit<RenderMessage, 'kind' | 'id'>): Promise<RenderDone | undefined> {
-    const entry = this.#workers[this.#nextRenderer++ % this.#workers.length]!;
+  /** The thread with the least to do, for searchOn; undefined if each has something to go on with. */
+  reserve(): number | undefined {
+    let least: PoolWorker | undefined;
+    for (const entry of this.#workers) {
+      if (entry.worker === undefined || entry.isReserved || entry.pending.size >= BACKLOG_MAX)
+        continue;
+      if (least === undefined || entry.pending.size < least.pending.size) least = entry;
+    }
+    if (least === undefined) return undefined;
+    least.isReserved = true;
+    return this.#workers.indexOf(least);
+  }
+
+  /** Lets one thread, which was reserved, drain the search; undefined if it died. `onFindings` as for search. */
+  async searchOn(
+    thread: number,
+    search: Omit<SearchMessage, 'kind' | 'id'>,
+    onFindings?: (findings: Findings) => void,
+  ): Promise<SearchDone | undefined> {
+    const entry = this.#workers[thread]!;
+    entry.isReserved = false;
+    const message = { kind: 'search', id: this.#nextId++, ...search } as const;
+    const answer = await this.#post(entry, message, onFindings);
+    return answer?.kind === 'searchDone' ? answer : undefined;
+  }
+
+  /** Renders docs on a thread, the next one in turn if none is named; undefined if it died. */
+  async render(
+    render: Omit<RenderMessage, 'kind' | 'id'>,
+    thread?: number,
+  ): Promise<RenderDone | undefined> {
+    const entry = this.#workers[thread ?? this.#nextRenderer++ % this.#workers.length]!;
     const answer = await this.#post(entry, { kind: 'render', id: this.#nextId++, ...render });
     return answer?.kind === 'renderDone' ? answer : undefined;
   }

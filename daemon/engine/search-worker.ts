@@ -1,6 +1,6 @@
 // A search thread: keeps its own instances with all live shards, drains searches with the other threads,
-// renders docs. Several searches are served in turns of some milliseconds, so that an exhaustive one does
-// not hold up the others.
+// renders docs. Several searches are served in turns of some milliseconds, new ones first, so that an
+// exhaustive one does not hold up the others.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
@@ -29,8 +29,9 @@ interface RunningSearch {
   readonly id: number;
   readonly drain: Drain;
   readonly isProgressive: boolean;
-  /** Time used of the current turn. */
+  /** Time used of the current turn, and in all. */
   turnNs: bigint;
+  spentNs: bigint;
   /** When findings were told last; at first: when the search began. */
   toldNs: bigint;
   hasToldMatches: boolean;
@@ -63,7 +64,15 @@ function begin(message: SearchMessage): void {
   const drain = new Drain(searcher, message.plan, message.shardIds, message.limit, control);
   const { id, isProgressive } = message;
   const toldNs = process.hrtime.bigint();
-  running.push({ id, drain, isProgressive, turnNs: 0n, toldNs, hasToldMatches: false });
+  running.push({
+    id,
+    drain,
+    isProgressive,
+    turnNs: 0n,
+    spentNs: 0n,
+    toldNs,
+    hasToldMatches: false,
+  });
   if (running.length === 1) setImmediate(runSlice);
 }
 
@@ -73,8 +82,10 @@ function runSlice(): void {
   if (search === undefined) return;
   try {
     if (!workUntilSliceEnds(search)) finish(search);
-    else if (search.turnNs >= TURN_NS && running.length > 1) {
+    else if (isTurnOver(search)) {
       running.push(running.shift()!);
+      // A search that is new here may be over soon: it goes first.
+      running.sort((a, b) => Number(a.spentNs > 0n) - Number(b.spentNs > 0n));
       search.turnNs = 0n;
       search.drain.suspend();
     }
@@ -82,6 +93,11 @@ function runSlice(): void {
     finish(search, messageOf(error));
   }
   if (running.length > 0) setImmediate(runSlice);
+}
+
+function isTurnOver(search: RunningSearch): boolean {
+  if (running.length < 2) return false;
+  return search.turnNs >= TURN_NS || running.some(({ spentNs }) => spentNs === 0n);
 }
 
 /** False: nothing of the search is left for this thread. */
@@ -95,6 +111,7 @@ function workUntilSliceEnds(search: RunningSearch): boolean {
     if (search.isProgressive) tellProgress(search, nowNs);
   }
   search.turnNs += nowNs - startNs;
+  search.spentNs += nowNs - startNs;
   return isLeft;
 }
 

@@ -12,6 +12,7 @@ import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
 import { type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
+import type { Turns } from './turns.ts';
 
 export interface SearchRequest {
   readonly query: string;
@@ -33,6 +34,8 @@ export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
+  /** Absent: every search begins at once on the calling thread. */
+  readonly turns?: Turns;
   /** 0: none. */
   readonly timeoutMs: number;
   /** How long a search may stay on this thread before the pool takes over. */

@@ -11,6 +11,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import type { FoundDoc } from './order.ts';
 import { groupByBranches } from './revisions.ts';
 import type { LiveShard } from './snapshot.ts';
+import type { Place } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;
@@ -85,10 +86,15 @@ export class FileResults {
 
 const COMMA = 0x2c;
 
-/** Renders the docs. Errors: a doc that cannot be rendered. */
+/**
+ * Renders the docs, few of them on `thread`, which found them.
+ *
+ * Errors: a doc that cannot be rendered.
+ */
 export async function renderAnswer(
   docs: readonly FoundDoc[],
   context: RenderContext,
+  thread?: Place,
 ): Promise<RenderedAnswer> {
   const isInline = docs.length <= INLINE_DOCS && !context.isWhole;
   const files = new FileResults(docs.length);
@@ -103,7 +109,13 @@ export async function renderAnswer(
   groups.sort((a, b) => isBound(b) - isBound(a));
   await Promise.all(
     groups.map(async ({ shard, places }) => {
-      const done = await renderGroup(shard, docs, places, context, isInline);
+      const done = await renderGroup(
+        shard,
+        docs,
+        places,
+        context,
+        isInline ? (thread ?? 'here') : 'anywhere',
+      );
       files.add(done, places);
       sums.rangeCount += done.rangeCount;
       sums.contentBytes += done.contentBytes;
@@ -141,7 +153,7 @@ async function renderGroup(
   docs: readonly FoundDoc[],
   places: readonly number[],
   context: RenderContext,
-  isInline: boolean,
+  where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
   const { searcher, pool, plan, contextLines, isWhole } = context;
   const { shardId, revisions } = context.shards[shard]!;
@@ -161,8 +173,9 @@ async function renderGroup(
     contextLines,
     isWhole,
   };
-  if (!isInline) {
-    const done = await pool.render({ plan, shardId, requests, options });
+  if (where !== 'here') {
+    const thread = where === 'anywhere' ? undefined : where;
+    const done = await pool.render({ plan, shardId, requests, options }, thread);
     if (done?.error !== undefined) throw new Error(done.error);
     if (done?.docs !== undefined) return done.docs;
     // The thread died; what it was to do is done here.

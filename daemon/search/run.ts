@@ -10,6 +10,7 @@ import type {
   BindFinding,
   FailureFinding,
   Findings,
+  SearchDone,
   SearchMessage,
   UnitFinding,
 } from '../engine/search-messages.ts';
@@ -17,6 +18,7 @@ import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { LiveShard } from './snapshot.ts';
+import type { Place } from './turns.ts';
 
 const INLINE_NS = 4_000_000n;
 
@@ -41,10 +43,16 @@ export type FindingsListener = (findings: Findings) => void;
 /** How long a search that is run again may keep this thread at a time. */
 const TURN_NS = 5_000_000n;
 
+/** The part of the pool that a run needs. */
+export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
+
+/** Guess: a search that takes longer on one thread is for all of them. */
+const ALONE_MS = 8;
+
 /** One search, from its first unit to its end. */
 export class Run {
   readonly #searcher: Searcher;
-  readonly #pool: Pick<SearchPool, 'search' | 'size'>;
+  readonly #pool: SearchThreads;
   readonly #options: RunOptions;
   readonly #isProgressive: boolean;
   readonly #listener: FindingsListener;
@@ -60,7 +68,7 @@ export class Run {
   /** @param isProgressive  the listener wants findings while threads search, not only at their end */
   constructor(
     searcher: Searcher,
-    pool: Pick<SearchPool, 'search' | 'size'>,
+    pool: SearchThreads,
     options: RunOptions,
     isProgressive: boolean,
     listener: FindingsListener,
@@ -114,21 +122,22 @@ export class Run {
   }
 
   /**
-   * Searches on this thread for as long as a cheap query takes, at once; the rest on the pool.
+   * Searches on this thread for as long as a cheap query takes, at once; the rest on the pool. Or begins on the
+   * thread of the pool that `place` names.
    *
    * @returns  settles when the search has ended and all findings are told
    *
    * Errors: PlanError, thrown at once if the plan cannot be run at all, else by the promise.
    */
-  start(): Promise<void> {
+  start(place?: Place): Promise<void> {
     const { timeoutMs, signal } = this.#options;
     if (signal.aborted) this.stop('aborted');
-    const isLeft = this.#searchHere();
-    if (!isLeft) return Promise.resolve();
+    if (place === undefined && !this.#searchHere()) return Promise.resolve();
     const onAbort = (): void => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
     const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), timeoutMs) : undefined;
-    return this.#searchInPool().finally(() => {
+    const end = place === undefined ? this.#searchInPool() : this.#searchOnThread(place);
+    return end.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     });
@@ -154,9 +163,10 @@ export class Run {
     return new Drain(this.#searcher, plan, shardIds, limit, control);
   }
 
-  async #searchInPool(): Promise<void> {
+  /** What threads are asked. */
+  #message(): Omit<SearchMessage, 'kind' | 'id'> {
     const { shards, plan, limit } = this.#options;
-    const message: Omit<SearchMessage, 'kind' | 'id'> = {
+    return {
       plan,
       shardIds: shards.map(({ shardId }) => shardId),
       limit,
@@ -164,6 +174,32 @@ export class Run {
       control: this.#control.buffer,
       isProgressive: this.#isProgressive,
     };
+  }
+
+  /** Searches on one thread of the pool; on all of them if it turns out long. */
+  async #searchOnThread(thread: number): Promise<void> {
+    const alone = this.#pool.searchOn(thread, this.#message(), (findings) => this.#tell(findings));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(true), ALONE_MS);
+    });
+    const isLong = await Promise.race([late, alone.then(() => false)]);
+    clearTimeout(timer);
+    if (isLong) await this.#searchInPool(alone);
+    else if (!this.#takeDone(await alone)) await this.#runLost();
+  }
+
+  /** Tells what a thread left at its end; false: it died. Errors: PlanError. */
+  #takeDone(done: SearchDone | undefined): boolean {
+    if (done === undefined) return false;
+    if (done.planError !== undefined) throw new PlanError(done.planError);
+    this.#tell(done);
+    return true;
+  }
+
+  /** @param alone  what one thread was asked before */
+  async #searchInPool(alone?: Promise<SearchDone | undefined>): Promise<void> {
+    const message = this.#message();
     let hasLost = false;
     let pauses = 0;
     // Threads leave a search that is paused, so they are called again after it.
@@ -171,11 +207,10 @@ export class Run {
       await this.#untilResumed();
       pauses = this.#pauseCount;
       const done = await this.#pool.search(message, (findings) => this.#tell(findings));
-      const failed = done.find(({ planError }) => planError !== undefined);
-      if (failed?.planError !== undefined) throw new PlanError(failed.planError);
-      for (const findings of done) this.#tell(findings);
+      for (const one of done) this.#takeDone(one);
       hasLost ||= done.length < this.#pool.size;
     } while (pauses !== this.#pauseCount && this.#stop === undefined);
+    if (alone !== undefined && !this.#takeDone(await alone)) hasLost = true;
     // What stopped at the limit may have lost the units that exceeded it.
     if (hasLost && this.#stop === undefined) await this.#runLost();
   }
@@ -211,12 +246,13 @@ export interface RunOutcome extends Findings {
 /** Runs a search to its end and returns all it found. Errors: PlanError. */
 export async function runSearch(
   searcher: Searcher,
-  pool: Pick<SearchPool, 'search' | 'size'>,
+  pool: SearchThreads,
   options: RunOptions,
+  place?: Place,
 ): Promise<RunOutcome> {
   const parts: Findings[] = [];
   const run = new Run(searcher, pool, options, false, (findings) => parts.push(findings));
-  await run.start();
+  await run.start(place);
   return { ...joinFindings(parts), stop: run.stopReason };
 }
 

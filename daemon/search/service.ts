@@ -9,6 +9,7 @@ import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './
 import { renderAnswer } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
 import { tallyRun } from './tally.ts';
+import type { Place } from './turns.ts';
 
 /**
  * Runs a search to its end, its limit or its deadline.
@@ -24,13 +25,14 @@ export async function search(
   const snapshot = parts.snapshots.acquire();
   try {
     const prepared = prepareSearch(parts, request, environment, snapshot);
-    const outcome = await runSearch(parts.searcher, parts.pool, prepared.run);
+    const place = await parts.turns?.take();
+    const outcome = await runSearch(parts.searcher, parts.pool, prepared.run, place);
     environment.signal.throwIfAborted();
     for (const { shard, reason } of outcome.failures) {
       parts.onShardFailure?.(prepared.scope.shards[shard]!.shardId, reason);
     }
     const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
-    return { json: await makeAnswer(prepared, outcome, startNs, waitNs) };
+    return { json: await makeAnswer(prepared, outcome, startNs, waitNs, place) };
   } catch (error) {
     throw searchErrorOf(error);
   } finally {
@@ -43,10 +45,11 @@ async function makeAnswer(
   outcome: RunOutcome,
   startNs: bigint,
   waitNs: number,
+  place: Place,
 ): Promise<Uint8Array> {
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
   const shown = cutDocs(orderDocs(tally.units, view), run.limit);
-  const { files, ...rendered } = await renderAnswer(shown, render);
+  const { files, ...rendered } = await renderAnswer(shown, render, place);
   const hasQuarantined = scope.quarantined.length > 0;
   const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, hasQuarantined);
   const duration = Number(process.hrtime.bigint() - startNs);

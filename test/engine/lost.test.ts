@@ -40,17 +40,30 @@ void test('units that a thread finished and lost are run again, with and without
     return Promise.resolve([]);
   }
 
-  async function run(limit: number, inlineNs: bigint): Promise<RunOutcome> {
+  async function run(limit: number, inlineNs: bigint, place?: number): Promise<RunOutcome> {
     const { signal } = new AbortController();
     const options = { shards, plan: PLAN, limit, timeoutMs: 0, signal, inlineNs };
-    return runSearch(searcher, { size: 1, search: drainAndDie }, options);
+    const pool = { size: 1, search: drainAndDie, searchOn: drainAloneAndDie };
+    return runSearch(searcher, pool, options, place);
+  }
+
+  /** The same of a thread that was asked alone. */
+  async function drainAloneAndDie(
+    _: number,
+    message: Omit<SearchMessage, 'kind' | 'id'>,
+  ): Promise<undefined> {
+    await drainAndDie(message);
   }
 
   for (const limit of [100, 1000, 1500, Infinity]) {
     const lost = await run(limit, 0n);
+    const alone = await run(limit, 0n, 0);
     const whole = await run(limit, 10n ** 12n);
-    const [found, wanted] = [lost, whole].map((outcome) => tallyRun(shards, [], outcome, limit));
+    const [found, foundAlone, wanted] = [lost, alone, whole].map((outcome) =>
+      tallyRun(shards, [], outcome, limit),
+    );
     assert.deepEqual(found!.counts, wanted!.counts, `limit ${limit}`);
+    assert.deepEqual(foundAlone!.counts, wanted!.counts, `limit ${limit}, one thread`);
     assert.equal(found!.isOverLimit, limit !== Infinity);
     const names = lost.units.map(({ shard, unit }) => `${shard}:${unit}`);
     assert.equal(new Set(names).size, names.length, 'each unit once');
