@@ -170,7 +170,8 @@ function planPattern(
 ): PlanNode {
   // Case never counts less for repos.
   const isFolded = prefix !== 'repo' && !context.isCaseSensitive;
-  const expression = readExpression(pattern, { position, isFolded, subject: 'name' });
+  const isTestOnly = prefix === 'repo';
+  const expression = readExpression(pattern, { position, isFolded, subject: 'name', isTestOnly });
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
   if (prefix === 'repo') return planRepoPattern(expression, context);
   if (expression.kind === 'program') return regexNode('pathRegex', expression.regex);
