@@ -213,11 +213,12 @@ function planPattern(
   );
 }
 
-function planRepoPattern(expression: Expression, { repos, testNames }: PlanContext): PlanNode {
+function planRepoPattern(expression: Expression, context: PlanContext): PlanNode {
+  const { repos } = context;
   const names = repos.map(({ name }) => name);
   const matches =
     expression.kind === 'program'
-      ? testNames(expression.regex.program, names)
+      ? context.testNames(expression.regex.program, names)
       : names.map((name) => standsInName(expression.choice, name));
   const kept = new Set(repos.filter((_, index) => matches[index]));
   return reposNode(repos, (repo) => kept.has(repo));

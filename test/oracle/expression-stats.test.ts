@@ -55,7 +55,7 @@ const WITHOUT_ENGINE = [
   '[fb][oa][or]',
   String.raw`(?i)NEEDLE\.`,
   String.raw`file:\.txt$ plum`,
-  'file:(one|two) foo',
+  'file:(one|four) foo',
   'repo:re.*o foo',
   'repo:^host/ -(plum)',
   '-() or zzz',

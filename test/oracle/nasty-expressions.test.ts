@@ -118,7 +118,7 @@ void test('huge and nasty expressions are refused with a reason, or answered', a
   }
   for (const [query, matches] of ANSWERED) {
     const answer = await ask(engine, query, true, false);
-    assert.ok(!(answer instanceof QueryError), `${query.slice(0, 80)}: ${String(answer)}`);
+    if (answer instanceof QueryError) throw answer;
     assert.equal(answer.isSearchExhaustive, true);
     assert.equal(answer.stats['totalMatchCount'], matches, query.slice(0, 80));
     await ask(engine, query, true, true);
@@ -126,11 +126,36 @@ void test('huge and nasty expressions are refused with a reason, or answered', a
   await engine.close();
 });
 
-const PIECES = [
-  ...'()[]{}*+?|^$.\\"-:,aAkz019 \n\r\t',
-  ...['(?i)', '(?-s:', '(?P<n>', '[:alpha:]', '[^', raw`\pL`, raw`\p{Greek}`, raw`\Q`, raw`\E`],
-  ...['{1000}', '{2,3}', '{,2}', 'file:', 'repo:', 'lang:', ' or ', '-(', 'plum', '.*', '.*?'],
-  ...[raw`\b`, raw`\x{1F600}`, raw`\x{110000}`, raw`\s`, '\u{1f600}', '\ud800', '\ufffd', '\0'],
+const PIECES: readonly string[] = [
+  ...Array.from('()[]{}*+?|^$.\\"-:,aAkz019 \n\r\t'),
+  '(?i)',
+  '(?-s:',
+  '(?P<n>',
+  '[:alpha:]',
+  '[^',
+  raw`\pL`,
+  raw`\p{Greek}`,
+  raw`\Q`,
+  raw`\E`,
+  '{1000}',
+  '{2,3}',
+  '{,2}',
+  'file:',
+  'repo:',
+  'lang:',
+  ' or ',
+  '-(',
+  'plum',
+  '.*',
+  '.*?',
+  raw`\b`,
+  raw`\x{1F600}`,
+  raw`\x{110000}`,
+  raw`\s`,
+  '\u{1f600}',
+  '\ud800',
+  '\ufffd',
+  '\0',
 ];
 
 void test(`random text as a query, seed ${SEED}`, async () => {
