@@ -42,6 +42,7 @@ function ripgrep(): Peer | undefined {
     command: (literal, isCaseSensitive) => [
       'rg',
       ...RIPGREP_FLAGS,
+      '--fixed-strings',
       '--line-number',
       caseFlag(isCaseSensitive),
       '-e',

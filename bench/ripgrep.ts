@@ -4,7 +4,8 @@
 // Flags, and why: --no-config and --no-ignore and --hidden: nothing but the file tree decides; the glob
 // leaves out git's own folder; --text and --encoding none: raw bytes, no guess about binaries, no
 // transcoding of UTF-16 and no removal of a byte order mark, which would shift offsets. Files that Trawl
-// knows by name only (binary, too large) are taken out by the caller.
+// knows by name only (binary, too large) are taken out by the caller. Expressions run with --multiline, so that
+// they may span lines; what else means something else there is up to who writes them (expressions.ts).
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -23,13 +24,14 @@ export const RIPGREP_FLAGS = [
   '--text',
   '--encoding=none',
   '--no-messages',
-  '--fixed-strings',
 ] as const;
 
 export interface RipgrepOptions {
   readonly isCaseSensitive: boolean;
   /** Paths below the root to search; absent: all. */
   readonly paths?: readonly string[];
+  /** A regular expression instead of a literal; may match line feeds. */
+  readonly isExpression?: boolean;
   /** Give up beyond this many ranges. */
   readonly rangeCountMax?: number;
 }
@@ -65,15 +67,17 @@ function addJsonLine(line: string, matches: MatchMap): number {
   const { data } = JSON.parse(line) as JsonMatch;
   const path = decodeText(data.path).replace(/^\.\//, '');
   const ranges = matches.get(path) ?? [];
-  for (const { start, end } of data.submatches) {
+  const found = data.submatches.filter(({ start, end }) => start < end);
+  for (const { start, end } of found) {
     ranges.push([data.absolute_offset + start, data.absolute_offset + end]);
   }
-  matches.set(path, ranges);
-  return data.submatches.length;
+  if (ranges.length > 0) matches.set(path, ranges);
+  return found.length;
 }
 
 /**
- * Every range of `literal` below `root`, or undefined if there are more than `rangeCountMax`.
+ * Every non-empty range of `literal` below `root`, or undefined if there are more than `rangeCountMax`, or if
+ * ripgrep crashes: of multi-line matches version 13 cannot print all.
  *
  * @param literal  UTF-8 text without line feed and NUL
  *
@@ -82,13 +86,19 @@ function addJsonLine(line: string, matches: MatchMap): number {
 export async function ripgrepAll(
   root: string,
   literal: string,
-  { isCaseSensitive, paths = ['./'], rangeCountMax = Infinity }: RipgrepOptions,
+  {
+    isCaseSensitive,
+    paths = ['./'],
+    isExpression = false,
+    rangeCountMax = Infinity,
+  }: RipgrepOptions,
 ): Promise<MatchMap | undefined> {
   // Why not --regexp=...: its parser drops a further `=` at the start of the value.
-  const pattern = [caseFlag(isCaseSensitive), '-e', literal];
+  const kind = isExpression ? '--multiline' : '--fixed-strings';
+  const pattern = [caseFlag(isCaseSensitive), kind, '-e', literal];
   const child = spawn('rg', [...RIPGREP_FLAGS, '--json', ...pattern, '--', ...paths], {
     cwd: root,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', isExpression ? 'ignore' : 'inherit'],
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
@@ -104,15 +114,15 @@ export async function ripgrepAll(
   }
   if (rangeCount > rangeCountMax) child.kill();
   const code = await ended;
-  if (rangeCount > rangeCountMax) return undefined;
+  if (rangeCount > rangeCountMax || (isExpression && code !== 0 && code !== 1 && code !== 2))
+    return undefined;
   if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(literal)}`);
   return matches;
 }
 
 /** Paths of all files that ripgrep would search below `root`. */
 export async function ripgrepFiles(root: string): Promise<string[]> {
-  const flags = RIPGREP_FLAGS.filter((flag) => flag !== '--fixed-strings');
-  const child = spawn('rg', [...flags, '--files', '--null', './'], {
+  const child = spawn('rg', [...RIPGREP_FLAGS, '--files', '--null', './'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

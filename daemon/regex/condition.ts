@@ -25,7 +25,9 @@ export function both(left: Condition, right: Condition): Condition {
   if (implies(right, left)) return right;
   if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return left;
   const kept = partsOf('and', left).filter((part) => !implies(right, part));
-  const added = partsOf('and', right).filter((part) => !implies(left, part));
+  // Why: compared with what is kept, or else a part of both sides would vanish from both.
+  const rest = listOf('and', kept);
+  const added = partsOf('and', right).filter((part) => !implies(rest, part));
   return listOf('and', [...kept, ...added]);
 }
 
@@ -35,7 +37,8 @@ export function either(left: Condition, right: Condition): Condition {
   if (implies(right, left)) return left;
   if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return ALL;
   const kept = partsOf('or', left).filter((part) => !implies(part, right));
-  const added = partsOf('or', right).filter((part) => !implies(part, left));
+  const rest = listOf('or', kept);
+  const added = partsOf('or', right).filter((part) => !implies(part, rest));
   return listOf('or', [...kept, ...added]);
 }
 

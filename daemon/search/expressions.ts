@@ -16,35 +16,54 @@ export interface ExpressionOptions {
   /** Letters match in any case, unless the pattern says otherwise. */
   readonly isFolded: boolean;
   readonly subject: Subject;
+  /** Whether it holds is all that counts; where it matches does not. */
+  readonly isTestOnly?: boolean;
   /** Most states of the automaton. */
   readonly stateCountMax?: number;
 }
 
 /** Errors: QueryError for a pattern that does not parse or is too large. */
 export function readExpression(pattern: string, options: ExpressionOptions): Expression {
-  const { position, isFolded, subject, stateCountMax } = options;
+  const { position, isFolded, subject, isTestOnly = false, stateCountMax } = options;
   const tree = parseRegex(pattern, { position, isFolded });
   const choice = reduceToLiterals(tree, subject);
-  const isLiteral = choice !== undefined && (subject === 'name' || isSearchable(choice));
-  if (isLiteral) return { kind: 'literals', choice };
+  if (choice !== undefined && (isTestOnly || isSearchable(choice, subject)))
+    return { kind: 'literals', choice };
   const limit = stateCountMax === undefined ? {} : { stateCountMax };
   return { kind: 'program', regex: compileRegex(tree, { position, ...limit }) };
 }
 
 /** Whether literal search gives the ranges of the expression. */
-function isSearchable({ alternatives }: LiteralChoice): boolean {
+function isSearchable({ alternatives }: LiteralChoice, subject: Subject): boolean {
   const isPlain = alternatives.every(
-    ({ anchoredStart, anchoredEnd }) => !anchoredStart && !anchoredEnd,
+    ({ text, anchoredStart, anchoredEnd }) =>
+      // Empty text also stands for whatever else an expression may match where it matches nothing.
+      text !== '' && (subject === 'name' || !(anchoredStart || anchoredEnd)),
   );
-  // Where one literal overlaps another, which of them matches depends on their order.
-  return (
-    isPlain && (alternatives.length === 1 || !mayOverlap(alternatives.map(({ text }) => text)))
+  return isPlain && !mayOverlap(alternatives);
+}
+
+/**
+ * Whether matches of two alternatives can overlap. Which of them matches depends on their order then, and
+ * where the next one matches on that: `aa|ba` finds `ba` and `aa` in `baaa`, but literal search for `aa`
+ * alone begins one character earlier. Of those that end with the name the leftmost matches, whatever the order.
+ */
+function mayOverlap(alternatives: LiteralChoice['alternatives']): boolean {
+  return alternatives.some((one, i) =>
+    alternatives.some((other, j) => {
+      const endTogether = one.anchoredEnd && other.anchoredEnd;
+      return i !== j && !endTogether && overlaps(one.text, other.text);
+    }),
   );
 }
 
-/** Whether matches of two of the texts can begin at the same place. */
-function mayOverlap(texts: readonly string[]): boolean {
-  return texts.some((text, i) => texts.some((other, j) => i !== j && other.startsWith(text)));
+/** Whether `other` can begin within `text`. */
+function overlaps(text: string, other: string): boolean {
+  for (let start = 0; start < text.length; start++) {
+    const rest = text.slice(start);
+    if (rest.startsWith(other) || other.startsWith(rest)) return true;
+  }
+  return false;
 }
 
 /** Code points of the shortest literal that has a gram. */

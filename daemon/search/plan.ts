@@ -38,7 +38,12 @@ import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/lit
 import type { QueryNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, readExpression, startConditionOf } from './expressions.ts';
+import {
+  type Expression,
+  type ExpressionOptions,
+  readExpression,
+  startConditionOf,
+} from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -76,19 +81,28 @@ export interface PlanContext {
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
 }
 
+/** States of all automata of one query. Bound: compiling so many takes about a second. */
+export const QUERY_STATES_MAX = 100_000;
+
+/** The context, and what compiling may still cost. */
+interface Planning extends PlanContext {
+  statesLeft: number;
+}
+
 /**
  * The plan of a query; without any `rev:` it is about the default revisions, and never about docs that no revision
  * holds.
  *
- * Errors: QueryError for a pattern that is too large and for what this version cannot answer, EntitlementError.
+ * Errors: QueryError for patterns that are too large, alone or together, and for what this version cannot
+ * answer, EntitlementError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
-  const plan = planNode(query, context);
+  const plan = planNode(query, { ...context, statesLeft: QUERY_STATES_MAX });
   const live = planLiveDocs(query, context.repos);
   return live === undefined ? plan : list('and', [live, plan]);
 }
 
-function planNode(query: QueryNode, context: PlanContext): PlanNode {
+function planNode(query: QueryNode, context: Planning): PlanNode {
   switch (query.kind) {
     case 'const':
       return query;
@@ -145,9 +159,25 @@ function hasRanges(plan: PlanNode): boolean {
   return ['text', 'path', 'regex', 'pathRegex'].includes(plan.kind);
 }
 
-function planContentRegex(pattern: string, position: number, context: PlanContext): PlanNode {
+/** Reads an expression and takes its states from what is left. */
+function readWithinBudget(
+  pattern: string,
+  options: ExpressionOptions,
+  context: Planning,
+): Expression {
+  const { position } = options;
+  const expression = readExpression(pattern, options);
+  if (expression.kind === 'literals') return expression;
+  context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
+  if (context.statesLeft >= 0) return expression;
+  const reason = `the regular expressions of the query are too large together, limit ${QUERY_STATES_MAX} states`;
+  throw new QueryError(reason, position);
+}
+
+function planContentRegex(pattern: string, position: number, context: Planning): PlanNode {
   const isFolded = !context.isCaseSensitive;
-  const expression = readExpression(pattern, { position, isFolded, subject: 'content' });
+  const options = { position, isFolded, subject: 'content' } as const;
+  const expression = readWithinBudget(pattern, options, context);
   if (expression.kind === 'program') return regexNode('regex', expression.regex);
   const { alternatives, letterCase } = expression.choice;
   return list(
@@ -166,11 +196,13 @@ function planPattern(
   prefix: 'repo' | 'file' | 'sym',
   pattern: string,
   position: number,
-  context: PlanContext,
+  context: Planning,
 ): PlanNode {
   // Case never counts less for repos.
   const isFolded = prefix !== 'repo' && !context.isCaseSensitive;
-  const expression = readExpression(pattern, { position, isFolded, subject: 'name' });
+  const isTestOnly = prefix === 'repo';
+  const options = { position, isFolded, subject: 'name', isTestOnly } as const;
+  const expression = readWithinBudget(pattern, options, context);
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
   if (prefix === 'repo') return planRepoPattern(expression, context);
   if (expression.kind === 'program') return regexNode('pathRegex', expression.regex);
@@ -181,11 +213,12 @@ function planPattern(
   );
 }
 
-function planRepoPattern(expression: Expression, { repos, testNames }: PlanContext): PlanNode {
+function planRepoPattern(expression: Expression, context: PlanContext): PlanNode {
+  const { repos } = context;
   const names = repos.map(({ name }) => name);
   const matches =
     expression.kind === 'program'
-      ? testNames(expression.regex.program, names)
+      ? context.testNames(expression.regex.program, names)
       : names.map((name) => standsInName(expression.choice, name));
   const kept = new Set(repos.filter((_, index) => matches[index]));
   return reposNode(repos, (repo) => kept.has(repo));

@@ -21,6 +21,13 @@ export interface RegexExports {
   regexSimulationCount(regex: number): number;
 }
 
+/** Where a text lies, and its flags. */
+export interface TextPlace {
+  readonly start: number;
+  readonly size: number;
+  readonly flags: number;
+}
+
 type Matches = [number, number][];
 
 const PAGE_SIZE = 65536;
@@ -68,18 +75,29 @@ export class Engine {
     return this.regex !== 0;
   }
 
-  /** Puts a text `shift` bytes from an aligned place. */
+  /** Puts a text `shift` bytes from an aligned place, and makes it the current one. */
   setText(text: Uint8Array, shift = 0, around = 0x61): void {
-    const { exports, bytes } = this.core;
+    this.useText(this.placeText(text, shift, around));
+  }
+
+  /** Puts a text where it stays until another one is put there; the room must suffice. */
+  placeText(text: Uint8Array, shift = 0, around = 0x61): TextPlace {
+    const { bytes } = this.core;
     const start = this.textPtr + shift;
     bytes.fill(around, start - MARGIN, start);
     bytes.set(text, start);
     bytes.fill(around, start + text.length, start + text.length + MARGIN);
-    exports.forgetRegexTexts();
     const flags = text.every((byte) => byte < 0x80) ? ASCII : ANY_TEXT;
-    exports.beginRegexText(this.regex, start, start + text.length, flags);
+    return { start, size: text.length, flags };
+  }
+
+  /** Makes a text the current one. */
+  useText({ start, size, flags }: TextPlace): void {
+    const { exports } = this.core;
+    exports.forgetRegexTexts();
+    exports.beginRegexText(this.regex, start, start + size, flags);
     this.textStart = start;
-    this.textSize = text.length;
+    this.textSize = size;
     this.flags = flags;
   }
   private textStart = 0;

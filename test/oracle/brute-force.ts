@@ -1,8 +1,9 @@
 // The search engine in a few lines: reads every doc, decodes it to code points, tries every position. Made
 // from API.md 6 and 9 alone and of nothing but the query's tree, so that it can be checked by reading.
-// Knows the literal forms only: text, file: with optional anchors, lang:, repo:. Ranges are in bytes.
+// Knows text, regular expressions (expressions.ts), file:, lang:, repo:. Ranges are in bytes.
 
 import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
+import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
 import type { QueryNode } from '../../daemon/query/tree.ts';
 
 export interface BruteDoc {
@@ -54,20 +55,33 @@ function pointAt(bytes: Uint8Array, offset: number): { point: number; size: numb
 
 const toPoints = (text: string): number[] => Array.from(text, (one) => one.codePointAt(0)!);
 
-/** All ranges of `text`, from the left, not overlapping; with anchors only those at the ends. */
-function rangesOf(bytes: Uint8Array, text: string, isExact: boolean, at = ''): ByteRange[] {
+/** All ranges of `text`, from the left, not overlapping. */
+function rangesOf(bytes: Uint8Array, text: string, isExact: boolean): ByteRange[] {
   const points = pointsOf(bytes);
   const wanted = toPoints(text);
   const ranges: ByteRange[] = [];
   for (let from = 0; ;) {
     const found = findPoints(points, wanted, from, isExact);
     if (found < 0) return ranges;
-    const end = found + wanted.length;
-    const isAnchored =
-      (!at.includes('^') || found === 0) && (!at.includes('$') || end === points.length);
-    if (isAnchored) ranges.push([points[found]!.offset, points[end]?.offset ?? bytes.length]);
-    from = isAnchored ? end : found + 1;
+    from = found + wanted.length;
+    ranges.push([points[found]!.offset, points[from]?.offset ?? bytes.length]);
   }
+}
+
+/** All ranges of an expression, and whether it holds for a name, for which an empty match does. */
+function expressionRanges(
+  bytes: Uint8Array,
+  pattern: string,
+  isExact: boolean,
+): { ranges: ByteRange[]; holdsForName: boolean } {
+  const points = pointsOf(bytes);
+  const expression = expressionOf(pattern, !isExact);
+  const offsetOf = (index: number): number => points[index]?.offset ?? bytes.length;
+  const ranges = matchesOf(expression, points).map(({ start, end }): ByteRange => [
+    offsetOf(start),
+    offsetOf(end),
+  ]);
+  return { ranges, holdsForName: ranges.length > 0 || holdsAnywhere(expression, points) };
 }
 
 type Leaf = (
@@ -75,19 +89,22 @@ type Leaf = (
   isExact: boolean,
 ) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[] };
 
-/** What a leaf says of a doc. Patterns are literal texts, escaped, with `^` and `$` at their ends. */
+/** What a leaf says of a doc. */
 function leafOf(node: QueryNode): Leaf {
   if (node.kind === 'text')
     return ({ bytes }, isExact) => some('text', rangesOf(bytes, node.text, isExact));
+  if (node.kind === 'regex')
+    return ({ bytes }, isExact) =>
+      some('text', expressionRanges(bytes, node.pattern, isExact).ranges);
   if (node.kind === 'value') return ({ language }) => ({ holds: language === node.value });
   if (node.kind !== 'pattern') throw new Error(`no leaf: ${node.kind}`);
-  const [, start, escaped, end] = /^(\^?)(.*?)(\$?)$/su.exec(node.pattern)!;
-  const text = escaped!.replace(/\\(.)/gsu, '$1');
   if (node.prefix === 'file')
-    return ({ path }, isExact) =>
-      some('path', rangesOf(Buffer.from(path), text, isExact, `${start}${end}`));
+    return ({ path }, isExact) => {
+      const found = expressionRanges(Buffer.from(path), node.pattern, isExact);
+      return { holds: found.holdsForName, path: found.ranges };
+    };
   return ({ repo }) => ({
-    holds: rangesOf(Buffer.from(repo), text, true, `${start}${end}`).length > 0,
+    holds: expressionRanges(Buffer.from(repo), node.pattern, true).holdsForName,
   });
 }
 
@@ -149,12 +166,24 @@ export interface BruteLocation {
   readonly column: number;
 }
 
-/** Where a byte stands: lines end with LF, columns count code points. */
-export function locate(bytes: Uint8Array, byteOffset: number): BruteLocation {
-  const before = pointsOf(bytes).filter(({ offset }) => offset < byteOffset);
-  const lineStart = before.findLastIndex(({ point }) => point === 10) + 1;
-  const lineNumber = before.filter(({ point }) => point === 10).length + 1;
-  return { byteOffset, lineNumber, column: before.length - lineStart + 1 };
+const places = new WeakMap<Uint8Array, Map<number, BruteLocation>>();
+
+/** Where a code point begins, or the text ends: lines end with LF, columns count code points. */
+export function locate(bytes: Uint8Array, byteOffset: number): BruteLocation | undefined {
+  const known = places.get(bytes) ?? placesOf(bytes);
+  places.set(bytes, known);
+  return known.get(byteOffset);
+}
+
+function placesOf(bytes: Uint8Array): Map<number, BruteLocation> {
+  const found = new Map<number, BruteLocation>();
+  let [lineNumber, column] = [1, 1];
+  for (const { offset: byteOffset, point } of pointsOf(bytes)) {
+    found.set(byteOffset, { byteOffset, lineNumber, column });
+    if (point === 10) [lineNumber, column] = [lineNumber + 1, 1];
+    else column++;
+  }
+  return found.set(bytes.length, { byteOffset: bytes.length, lineNumber, column });
 }
 
 /** Start of each line, and the end of the content. */
@@ -163,6 +192,12 @@ function lineStarts(bytes: Uint8Array): number[] {
   for (const [index, byte] of bytes.entries()) if (byte === 10) starts.push(index + 1);
   if (starts.at(-1) !== bytes.length) starts.push(bytes.length);
   return starts;
+}
+
+/** The line of the last byte before `end`. */
+function lastLine(bytes: Uint8Array, end: number): number {
+  const { lineNumber } = locate(bytes, end)!;
+  return bytes[end - 1] === 10 ? lineNumber - 1 : lineNumber;
 }
 
 export interface BruteChunk {
@@ -179,8 +214,8 @@ export function chunksOf(
 ): BruteChunk[] {
   const groups: { first: number; last: number; ranges: ByteRange[] }[] = [];
   for (const range of ranges) {
-    const first = locate(bytes, range[0]).lineNumber;
-    const last = bytes.subarray(0, range[1] - 1).filter((byte) => byte === 10).length + 1;
+    const first = locate(bytes, range[0])!.lineNumber;
+    const last = lastLine(bytes, range[1]);
     const group = groups.at(-1);
     if (group !== undefined && group.last + context >= first - context) {
       group.last = Math.max(group.last, last);
@@ -191,8 +226,9 @@ export function chunksOf(
   return groups.map((group) => {
     const start = starts[Math.max(0, group.first - 1 - context)]!;
     const end = starts[Math.min(starts.length - 1, group.last + context)]!;
-    const points = pointsOf(bytes).filter(({ offset }) => offset >= start && offset < end);
-    const content = points.map(({ point }) => String.fromCodePoint(point)).join('');
+    const content = pointsOf(bytes.subarray(start, end))
+      .map(({ point }) => String.fromCodePoint(point))
+      .join('');
     return { content, start, ranges: group.ranges };
   });
 }

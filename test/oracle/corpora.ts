@@ -3,6 +3,8 @@
 // lines longer than a block, blocks that end inside things, equal contents under several paths.
 
 import * as fc from 'fast-check';
+import { generalize } from '../../bench/expressions.ts';
+import { seededRandom } from '../../bench/samples.ts';
 import type { QueryNode } from '../../daemon/query/tree.ts';
 import type { OracleDoc } from './compare.ts';
 
@@ -126,6 +128,13 @@ function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
     });
 }
 
+/** An expression made of a literal of the corpus. */
+function patternArbitrary(corpus: Corpus): fc.Arbitrary<string> {
+  return fc.tuple(literalArbitrary(corpus), fc.nat()).map(([text, seed]) => {
+    return generalize(text.replaceAll(/\p{Surrogate}/gu, 'q'), seededRandom(seed)).pattern;
+  });
+}
+
 const POSITION = { position: 0 };
 const escapeRegex = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
 
@@ -146,16 +155,41 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
       const pattern = `${start}${escapeRegex(name)}${anchors.includes('$') ? '$' : ''}`;
       return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
     });
+  const regex = patternArbitrary(corpus).map((pattern): QueryNode => ({
+    kind: 'regex',
+    pattern,
+    ...POSITION,
+  }));
+  const pathRegex = fc.tuple(fc.nat(), fc.nat(), fc.nat()).map(([which, at, seed]): QueryNode => {
+    const points = Array.from(corpus.docs[which % corpus.docs.length]!.path);
+    const start = at % points.length;
+    const text = points.slice(start, start + 1 + (seed % 8)).join('');
+    const { pattern } = generalize(text, seededRandom(seed));
+    return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
+  });
   const repo = fc
-    .constantFrom('host', '^host', 'alpha$', 'a', 'o', 'other', '^Other$')
+    .constantFrom(
+      'host',
+      '^host',
+      'alpha$',
+      'a',
+      'o',
+      'other',
+      '^Other$',
+      'h.*a$',
+      '(?i)OTHER',
+      'x*',
+    )
     .map((pattern): QueryNode => ({ kind: 'pattern', prefix: 'repo', pattern, ...POSITION }));
   const language = fc
     .constantFrom('Go', 'Python')
     .map((value): QueryNode => ({ kind: 'value', prefix: 'lang', value, ...POSITION }));
   const constant = fc.boolean().map((value): QueryNode => ({ kind: 'const', value }));
   return fc.oneof(
-    { weight: 14, arbitrary: text },
-    { weight: 3, arbitrary: path },
+    { weight: 8, arbitrary: text },
+    { weight: 8, arbitrary: regex },
+    { weight: 2, arbitrary: path },
+    { weight: 2, arbitrary: pathRegex },
     { weight: 1, arbitrary: repo },
     { weight: 1, arbitrary: language },
     { weight: 1, arbitrary: constant },
@@ -177,18 +211,18 @@ function treeArbitrary(corpus: Corpus, depth: number): fc.Arbitrary<QueryNode> {
   );
 }
 
-/** A query over the corpus; in regex mode literals may hold newlines. */
+/** A query over the corpus; one with expressions or newlines is in regex mode. */
 export function queryArbitrary(corpus: Corpus): fc.Arbitrary<OracleQuery> {
   return treeArbitrary(corpus, 2).map((tree) => {
-    const isRegexEnabled = hasNewline(tree);
+    const isRegexEnabled = needsRegexMode(tree);
     return { tree, isRegexEnabled, text: printForEngine(tree, isRegexEnabled) };
   });
 }
 
-function hasNewline(node: QueryNode): boolean {
-  if (node.kind === 'not') return hasNewline(node.child);
-  if (node.kind === 'and' || node.kind === 'or') return node.children.some(hasNewline);
-  return node.kind === 'text' && node.text.includes('\n');
+function needsRegexMode(node: QueryNode): boolean {
+  if (node.kind === 'not') return needsRegexMode(node.child);
+  if (node.kind === 'and' || node.kind === 'or') return node.children.some(needsRegexMode);
+  return node.kind === 'regex' || (node.kind === 'text' && node.text.includes('\n'));
 }
 
 /** The query's text. */

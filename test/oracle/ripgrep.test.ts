@@ -1,18 +1,28 @@
-// Searches real source text with literals drawn from it, by the daemon and by ripgrep: same files, same byte
-// offsets, in both case modes. That the comparison itself can fail is shown with a plain scan: no difference
+// Searches real source text with literals drawn from it and with expressions made of it, by the daemon and by
+// ripgrep: same files, same byte offsets, in both case modes. That the comparison itself can fail is shown with a plain scan: no difference
 // between two exact searches, and every planted one is found.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { isUtf8 } from 'node:buffer';
 import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { createClient, listDocs, searchAllThrough } from '../../bench/client.ts';
-import { describeReport, runDifferential } from '../../bench/differential.ts';
+import {
+  ask,
+  createClient,
+  listDocs,
+  rangesByPath,
+  searchAllThrough,
+  type SearchClient,
+} from '../../bench/client.ts';
+import { compareMatches, describeReport, runDifferential } from '../../bench/differential.ts';
 import type { DifferentialOptions, SearchAll } from '../../bench/differential.ts';
-import { ripgrepFiles } from '../../bench/ripgrep.ts';
+import { generalize } from '../../bench/expressions.ts';
+import { ripgrepAll, ripgrepFiles } from '../../bench/ripgrep.ts';
 import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
+import { drawSamples, type Random, seededRandom } from '../../bench/samples.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../repos/fixture.ts';
 
@@ -21,6 +31,7 @@ const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
 const SAMPLE_COUNT = 1000;
+const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 200);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
@@ -125,9 +136,52 @@ void test('the daemon finds what ripgrep finds', { skip, timeout: 300_000 }, asy
     excludedPaths: new Set(skipped.keys()),
     searchAll: searchAllThrough(client),
   });
+  const expressions = await compareExpressions(client, root, new Set(skipped.keys()));
   client.close();
   await served.process.stop();
+  assert.ok(expressions.comparedCount > EXPRESSION_COUNT / 2, JSON.stringify(expressions));
+  assert.ok(expressions.rangeCount > EXPRESSION_COUNT, JSON.stringify(expressions));
   assert.equal(report.differences.length, 0, describeReport(report));
   assert.ok(report.comparedCount >= 1.9 * SAMPLE_COUNT, describeReport(report));
   assert.ok(report.absentCount > 0 && report.rangeCount > 10_000, describeReport(report));
 });
+
+/** An expression that means the same to both, and that only one of them could misread. */
+function drawExpression(literal: string, random: Random): { pattern: string; ripgrep: string } {
+  for (;;) {
+    const drawn = generalize(literal, random);
+    // Without lines `^` and `$` are the ends of what ripgrep happens to look at.
+    if (!drawn.pattern.startsWith('(?-m)')) return drawn;
+  }
+}
+
+async function compareExpressions(
+  client: SearchClient,
+  root: string,
+  skipped: ReadonlySet<string>,
+): Promise<{ comparedCount: number; rangeCount: number }> {
+  const random = seededRandom(SEED);
+  // To ripgrep a bad byte is no character.
+  const files = (await ripgrepFiles(root)).filter(
+    (file) => !skipped.has(file) && isUtf8(readFileSync(path.join(root, file))),
+  );
+  const isCompared = new Set(files);
+  let [comparedCount, rangeCount] = [0, 0];
+  for (const { literal } of drawSamples(root, files.sort(), EXPRESSION_COUNT, random)) {
+    const { pattern, ripgrep } = drawExpression(literal, random);
+    const isCaseSensitive = random() < 0.5;
+    const body = { query: `"${pattern}"`, isRegexEnabled: true, matches: 20_000 };
+    const [expected, answer] = await Promise.all([
+      ripgrepAll(root, ripgrep, { isCaseSensitive, isExpression: true, rangeCountMax: 20_000 }),
+      ask(client, JSON.stringify({ ...body, isCaseSensitivityEnabled: isCaseSensitive })),
+    ]);
+    if (expected === undefined || !answer.isSearchExhaustive) continue;
+    const only = (found: MatchMap): MatchMap =>
+      new Map([...found].filter(([file]) => isCompared.has(file)));
+    const differences = compareMatches(only(expected), only(rangesByPath(answer)));
+    assert.deepEqual(differences, [], `${pattern} as ${ripgrep}, exact: ${isCaseSensitive}`);
+    comparedCount++;
+    rangeCount += Number(answer.stats['actualMatchCount']);
+  }
+  return { comparedCount, rangeCount };
+}

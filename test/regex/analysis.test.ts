@@ -48,6 +48,8 @@ const KNOWN: readonly (readonly [pattern: string, needles: string, condition: st
   ['foo|bar.*', 'prefix("foo", "bar")', 'or("foo", "bar")'],
   ['foo|.', 'none', 'ALL'],
   [raw`foo\n`, 'prefix("foo")', '"foo"'],
+  ['.(foo|bar)|.*(foo|baz)', 'inner("bar", "foo", "baz")', 'or("bar", "foo", "baz")'],
+  ['.*foo.*bar.*|.*bar.*', 'inner("bar")', '"bar"'],
 ];
 
 for (const [pattern, needles, condition] of KNOWN) {

@@ -1,0 +1,95 @@
+// What `stats` says of searches with regular expressions, on docs of which every line is a block of its own, so
+// that the blocks read can be told from the bytes: S11 and S12 of API.md 7.3, and exact figures.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
+
+/** Larger than any block of several lines. */
+const LINE_SIZE = 20_000;
+
+const line = (text: string): string => text.padEnd(LINE_SIZE - 1, '.') + '\n';
+const DOCS = {
+  'one.txt': ['red plum', 'plain', 'needle42', 'foo', 'bar needles', 'plain'],
+  'two.txt': ['needless', 'foo', 'plain', 'bar', 'x', 'y'],
+  'three.txt': ['plain', 'plain', 'plain', 'plain', 'plain', 'plain'],
+  'four.txt': ['foo1 bar', 'foo1', 'bar', 'needle7', 'zzz', 'zzz'],
+};
+
+/** Ranges, candidate blocks, blocks read, runs of the engine. */
+type Figures = readonly [matches: number, candidates: number, blocks: number, runs: number];
+
+const CONDITIONED: readonly (readonly [query: string, figures: Figures])[] = [
+  ['needle', [4, 4, 4, 0]],
+  ['(needle|plum)', [5, 5, 5, 0]],
+  [String.raw`needle\d+`, [2, 4, 4, 4]],
+  [String.raw`^needle\d+`, [2, 4, 4, 4]],
+  [String.raw`needl[^\n]*zzz`, [0, 0, 0, 0]],
+  [String.raw`(needle\d+|foo\w|absent)`, [4, 8, 8, 8]],
+  [String.raw`(needle\d|foo\d|absent)`, [4, 4, 4, 0]],
+  [String.raw`foo\.+\nbar`, [1, 12, 4, 2]],
+  [String.raw`foo1[^x]+?zzz`, [1, 6, 5, 2]],
+  ['"foo1 bar" needle', [2, 2, 2, 0]],
+  [String.raw`foo\d -(needle\d)`, [0, 3, 1, 0]],
+];
+
+void test('S11: no more blocks are read than the trigrams leave', async (t) => {
+  const engine = await engineOver(DOCS);
+  for (const [query, figures] of CONDITIONED) {
+    await t.test(query, async () => {
+      const { stats } = await engine.search(query, { isRegexEnabled: true });
+      const blocks = stats['contentBytesLoaded']! / LINE_SIZE;
+      assert.ok(blocks <= stats['ngramMatches']!, 'S11');
+      const found = [stats['totalMatchCount'], stats['ngramMatches'], blocks];
+      assert.deepEqual([...found, stats['regexpsConsidered']], figures);
+    });
+  }
+  await engine.close();
+});
+
+const WITHOUT_ENGINE = [
+  'needle',
+  '"red plum"',
+  '(needle|plum)',
+  String.raw`fo{2}[12]`,
+  '[fb][oa][or]',
+  String.raw`(?i)NEEDLE\.`,
+  String.raw`file:\.txt$ plum`,
+  'file:(one|four) foo',
+  'repo:re.*o foo',
+  'repo:^host/ -(plum)',
+  '-() or zzz',
+];
+
+void test('S12: what needs no engine runs none', async () => {
+  const engine = await engineOver(DOCS);
+  for (const query of WITHOUT_ENGINE) {
+    for (const isCaseSensitivityEnabled of [true, false]) {
+      const { stats } = await engine.search(query, {
+        isRegexEnabled: true,
+        isCaseSensitivityEnabled,
+      });
+      assert.equal(stats['regexpsConsidered'], 0, query);
+    }
+  }
+  const { stats } = await engine.search('file:[a-z]+e.*txt', {});
+  assert.equal(stats['regexpsConsidered'], Object.keys(DOCS).length);
+  await engine.close();
+});
+
+async function engineOver(docs: Readonly<Record<string, readonly string[]>>): Promise<Engine> {
+  const module = await coreModule('release');
+  const repo = repoRecord(1, 'host/repo');
+  const shard = buildShard(
+    module,
+    temporaryFolder(),
+    repo,
+    Object.entries(docs).map(([path, lines]) => ({
+      path,
+      bytes: Buffer.from(lines.map(line).join('')),
+    })),
+  );
+  const engine = new Engine(module);
+  engine.publish([shard], [repo]);
+  return engine;
+}
