@@ -4,6 +4,7 @@ import os from 'node:os';
 import { formatBytes, formatDuration } from '../daemon/cli/format.ts';
 import type { CaseClass } from './cases.ts';
 import type { BuildFigures } from './daemon.ts';
+import type { LoadFigure } from './load.ts';
 import type { PeerFigure } from './peers.ts';
 import type { Counts } from './reference.ts';
 import type { CaseFigure } from './runner.ts';
@@ -16,8 +17,7 @@ const PEER_TOLERANCE = 0.005;
 export interface CaseReport {
   readonly id: string;
   readonly class: CaseClass;
-  /** Absent for a case that this version cannot answer. */
-  readonly expected?: Counts;
+  readonly expected: Counts;
   readonly figure: CaseFigure;
   readonly peers: Readonly<Record<string, PeerFigure>>;
 }
@@ -41,7 +41,8 @@ export interface RunReport {
   readonly openMs: number;
   readonly firstAnswerMs: number;
   readonly privateMemorySize: number;
-  readonly rareThroughputPerSecond: number | undefined;
+  /** Rare literals on several connections at once; empty if there were none among the cases. */
+  readonly load: readonly LoadFigure[];
   readonly peers: readonly PeerReport[];
   readonly cases: readonly CaseReport[];
 }
@@ -58,8 +59,8 @@ export function describeMachine() {
   };
 }
 
-function peerCell(figure: PeerFigure | undefined, expected: Counts | undefined): string {
-  if (!figure || !expected) return '-';
+function peerCell(figure: PeerFigure | undefined, expected: Counts): string {
+  if (!figure) return '-';
   const difference = Math.abs(figure.lineCount - expected.lines);
   if (difference === 0) return formatMs(figure.medianMs);
   const isClose = difference <= expected.lines * PEER_TOLERANCE;
@@ -69,7 +70,6 @@ function peerCell(figure: PeerFigure | undefined, expected: Counts | undefined):
 }
 
 function figureCells(figure: CaseFigure): string[] {
-  if (figure.kind === 'missing') return ['not in this version', '', '', '', '', ''];
   if (figure.kind === 'wrong') return [`WRONG: ${figure.problem}`, '', '', '', '', ''];
   const { limited, all } = figure;
   return [
@@ -97,7 +97,7 @@ export function formatCases(report: RunReport): string {
   const rows = report.cases.map((entry) => [
     entry.id,
     entry.class,
-    entry.expected?.lines.toLocaleString('en-US') ?? '',
+    entry.expected.lines.toLocaleString('en-US'),
     ...figureCells(entry.figure),
     ...report.peers.map(({ name }) => peerCell(entry.peers[name], entry.expected)),
   ]);
@@ -112,7 +112,6 @@ function ratio(size: number, contentSize: number): string {
 export function formatSummary(report: RunReport): string {
   const { build, machine, corpus, corpusVersion } = report;
   const speed = build.contentSize / (build.durationMs / 1000);
-  const { rareThroughputPerSecond } = report;
   const indexOnly = Math.max(0, build.dataSize - build.contentSize);
   const lines = [
     `corpus         ${corpus} ${corpusVersion}: ${build.docCount.toLocaleString('en-US')} docs, ${formatBytes(build.contentSize)}`,
@@ -120,9 +119,6 @@ export function formatSummary(report: RunReport): string {
     `build          ${formatDuration(build.durationMs)}, ${formatBytes(speed)}/s, peak memory ${formatBytes(build.memoryPeakSize)}`,
     `data directory ${formatBytes(build.dataSize)}, ${ratio(build.dataSize, build.contentSize)}; without content ${ratio(indexOnly, build.contentSize)}`,
     `serve          listens after ${formatMs(report.openMs)} ms, first answer after ${formatMs(report.firstAnswerMs)} ms, private memory ${formatBytes(report.privateMemorySize)}`,
-    ...(rareThroughputPerSecond === undefined
-      ? []
-      : [`rare literals  ${rareThroughputPerSecond.toFixed(0)} requests/s on 8 connections`]),
     ...report.peers.map(({ name, version, indexSize, indexMs }) => {
       const built = indexMs === undefined ? '' : ` built in ${formatDuration(indexMs)}`;
       const index = indexSize === undefined ? '' : `, index ${formatBytes(indexSize)}${built}`;
@@ -130,6 +126,21 @@ export function formatSummary(report: RunReport): string {
     }),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Requests a second and latencies in ms of rare literals, a row for each number of connections. */
+export function formatLoad({ load }: RunReport): string {
+  const columns: Column[] = [
+    { title: 'rare literals', align: 'left' },
+    ...['requests/s', 'p50', 'p95', 'p99', 'generator'].map(right),
+  ];
+  const rows = load.map(({ connectionCount, requestsPerSecond, latency, generatorShare }) => [
+    `${String(connectionCount)} connections`,
+    Math.round(requestsPerSecond).toLocaleString('en-US'),
+    ...[latency.p50Ms, latency.p95Ms, latency.p99Ms].map(formatMs),
+    generatorShare === undefined ? '-' : `${(100 * generatorShare).toFixed(0)}%`,
+  ]);
+  return formatTable(columns, rows);
 }
 
 /** Whether a case was answered wrongly. */

@@ -4,10 +4,13 @@
 // Flags, and why: --no-config and --no-ignore and --hidden: nothing but the file tree decides; the glob
 // leaves out git's own folder; --text and --encoding none: raw bytes, no guess about binaries, no
 // transcoding of UTF-16 and no removal of a byte order mark, which would shift offsets. Files that Trawl
-// knows by name only (binary, too large) are taken out by the caller.
+// knows by name only (binary, too large) are taken out by the caller. Regular expressions are translated
+// (dialect.ts); those whose match may hold a line feed are searched with --multiline, whose dot still stops
+// at line feeds. Empty matches do not count.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { canSpanLines, toRipgrep } from './dialect.ts';
 
 /** Start and end (exclusive), bytes from the start of the file. */
 export type ByteRange = readonly [start: number, end: number];
@@ -23,11 +26,12 @@ export const RIPGREP_FLAGS = [
   '--text',
   '--encoding=none',
   '--no-messages',
-  '--fixed-strings',
 ] as const;
 
 export interface RipgrepOptions {
   readonly isCaseSensitive: boolean;
+  /** Whether the text is a regular expression in Trawl's syntax; absent: a literal. */
+  readonly isRegex?: boolean;
   /** Paths below the root to search; absent: all. */
   readonly paths?: readonly string[];
   /** Give up beyond this many ranges. */
@@ -65,28 +69,35 @@ function addJsonLine(line: string, matches: MatchMap): number {
   const { data } = JSON.parse(line) as JsonMatch;
   const path = decodeText(data.path).replace(/^\.\//, '');
   const ranges = matches.get(path) ?? [];
-  for (const { start, end } of data.submatches) {
+  const found = data.submatches.filter(({ start, end }) => end > start);
+  for (const { start, end } of found) {
     ranges.push([data.absolute_offset + start, data.absolute_offset + end]);
   }
-  matches.set(path, ranges);
-  return data.submatches.length;
+  if (ranges.length > 0) matches.set(path, ranges);
+  return found.length;
+}
+
+/** What ripgrep is to search for. Why not --regexp=...: its parser drops a further `=` at the start of the value. */
+function patternFlags(text: string, { isCaseSensitive, isRegex = false }: RipgrepOptions) {
+  const mode = isRegex ? (canSpanLines(text) ? ['--multiline'] : []) : ['--fixed-strings'];
+  return [...mode, caseFlag(isCaseSensitive), '-e', isRegex ? toRipgrep(text) : text];
 }
 
 /**
- * Every range of `literal` below `root`, or undefined if there are more than `rangeCountMax`.
+ * Every range of `text` below `root`, or undefined if there are more than `rangeCountMax`.
  *
- * @param literal  UTF-8 text without line feed and NUL
+ * @param text  a literal, UTF-8 without line feed and NUL, or a regular expression
  *
  * Errors: rejects if ripgrep is not installed or refuses.
  */
 export async function ripgrepAll(
   root: string,
-  literal: string,
-  { isCaseSensitive, paths = ['./'], rangeCountMax = Infinity }: RipgrepOptions,
+  text: string,
+  options: RipgrepOptions,
 ): Promise<MatchMap | undefined> {
-  // Why not --regexp=...: its parser drops a further `=` at the start of the value.
-  const pattern = [caseFlag(isCaseSensitive), '-e', literal];
-  const child = spawn('rg', [...RIPGREP_FLAGS, '--json', ...pattern, '--', ...paths], {
+  const { paths = ['./'], rangeCountMax = Infinity } = options;
+  const flags = [...RIPGREP_FLAGS, '--json', ...patternFlags(text, options)];
+  const child = spawn('rg', [...flags, '--', ...paths], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -105,14 +116,13 @@ export async function ripgrepAll(
   if (rangeCount > rangeCountMax) child.kill();
   const code = await ended;
   if (rangeCount > rangeCountMax) return undefined;
-  if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(literal)}`);
+  if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(text)}`);
   return matches;
 }
 
 /** Paths of all files that ripgrep would search below `root`. */
 export async function ripgrepFiles(root: string): Promise<string[]> {
-  const flags = RIPGREP_FLAGS.filter((flag) => flag !== '--fixed-strings');
-  const child = spawn('rg', [...flags, '--files', '--null', './'], {
+  const child = spawn('rg', [...RIPGREP_FLAGS, '--files', '--null', './'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -38,8 +38,7 @@ export interface ColumnFigure {
 
 export type CaseFigure =
   | { readonly kind: 'measured'; readonly limited: ColumnFigure; readonly all: ColumnFigure }
-  | { readonly kind: 'wrong'; readonly problem: string }
-  | { readonly kind: 'missing'; readonly feature: string };
+  | { readonly kind: 'wrong'; readonly problem: string };
 
 /** Distinct lines that hold the start of a range. */
 function lineCountOf(response: SearchResponse): number {
@@ -125,27 +124,6 @@ export async function measureLatency(
   const [measured] = await bench.run();
   if (measured?.result.state !== 'completed') throw new Error('the measurement was cut short');
   return summarizeLatency(measured.result.latency.samples ?? []);
-}
-
-/** Requests a second over several connections, one after the other on each, of a mix of bodies. */
-export async function measureThroughput(
-  client: SearchClient,
-  bodies: readonly string[],
-  connectionCount: number,
-  timeMs: number,
-): Promise<number> {
-  const endMs = performance.now() + timeMs;
-  let doneCount = 0;
-  const startMs = performance.now();
-  const drive = async (first: number): Promise<void> => {
-    for (let i = first; performance.now() < endMs; i++) {
-      const { status } = await client.post(bodies[i % bodies.length] ?? '');
-      if (status !== 200) throw new Error(`HTTP ${String(status)}`);
-      doneCount++;
-    }
-  };
-  await Promise.all(Array.from({ length: connectionCount }, (_, i) => drive(i)));
-  return (1000 * doneCount) / (performance.now() - startMs);
 }
 
 /** Checks and measures one case in both columns. */
