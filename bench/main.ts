@@ -22,7 +22,7 @@ import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
 import { findPeers, measurePeers } from './peers.ts';
 import type { Peer } from './peers.ts';
-import { referenceCounts } from './reference.ts';
+import { countLeftOut, referenceCounts } from './reference.ts';
 import type { CorpusFiles, Counts } from './reference.ts';
 import { describeMachine, formatCases, formatLoad, formatSummary, hasWrongCase } from './report.ts';
 import type { CaseReport, RunReport } from './report.ts';
@@ -101,11 +101,17 @@ async function expectedCounts(
   return counts;
 }
 
+/** The peers, and the files that they search and we do not; no files if there are no peers. */
+interface PeerScope {
+  readonly all: readonly Peer[];
+  readonly named: ReadonlySet<string>;
+}
+
 async function runCase(
   setup: Setup,
   benchCase: BenchCase,
   expected: Counts,
-  peers: readonly Peer[],
+  peers: PeerScope,
   isQuick: boolean,
 ): Promise<CaseReport> {
   const { id, class: caseClass } = benchCase;
@@ -113,8 +119,11 @@ async function runCase(
   const effort = isQuick ? QUICK_EFFORT : FULL_EFFORT;
   const figure = await measureCase(setup.client, benchCase, expected, effort);
   const runCount = isQuick ? 1 : PEER_RUNS;
-  const figures = await measurePeers(peers, benchCase, setup.corpus.root, runCount);
-  return { id, class: caseClass, expected, figure, peers: Object.fromEntries(figures) };
+  const { root } = setup.corpus;
+  const figures = await measurePeers(peers.all, benchCase, root, runCount);
+  const leftOutLineCount = await countLeftOut(benchCase, root, peers.named);
+  const head = { id, class: caseClass, expected, leftOutLineCount };
+  return { ...head, figure, peers: Object.fromEntries(figures) };
 }
 
 /** Bodies of the rare literals, first page only: the mix for many connections. */
@@ -156,10 +165,12 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
   const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
   const counts = await expectedCounts(setup, chosen, false);
   await warmUp(setup, isQuick ? chosen : corpus.cases, isQuick ? 100 : WARM_UP_MS);
+  const named = new Set(peers.length > 0 ? (await listDocs(setup.client)).skipped.keys() : []);
+  const scope: PeerScope = { all: peers, named };
   const cases: CaseReport[] = [];
   for (const benchCase of chosen) {
     const expected = counts.get(benchCase.id);
-    if (expected) cases.push(await runCase(setup, benchCase, expected, peers, isQuick));
+    if (expected) cases.push(await runCase(setup, benchCase, expected, scope, isQuick));
   }
   return {
     startedAt,
@@ -186,7 +197,9 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
 /** Prints tables, writes the baseline; exit code 1 if an answer was wrong. */
 async function benchmark(setup: Setup, flags: Flags): Promise<void> {
   const report = await runBenchmark(setup, flags);
-  process.stdout.write(`${formatCases(report)}\n${formatLoad(report)}\n${formatSummary(report)}`);
+  process.stdout.write(
+    [formatCases(report), formatLoad(report), formatSummary(report)].filter(Boolean).join('\n'),
+  );
   if (flags.out !== undefined)
     writeFileSync(flags.out, `${JSON.stringify(report, undefined, 2)}\n`);
   if (hasWrongCase(report)) process.exitCode = 1;

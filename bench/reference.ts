@@ -4,6 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { leafOf } from './cases.ts';
 import type { BenchCase, Meaning } from './cases.ts';
 import { findInLinks } from './links.ts';
 import type { LinkMap } from './links.ts';
@@ -103,4 +104,25 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
     if (ranges.length > 0) lines += countLines(contentOf(file, corpus), ranges);
   }
   return { files: found.size, lines, matches };
+}
+
+/**
+ * Lines that a line tool finds in the files that Trawl knows by name only; 0 for a case that is not a single
+ * literal or regular expression.
+ *
+ * Errors: rejects if ripgrep is missing.
+ */
+export async function countLeftOut(
+  { meaning, isCaseSensitive }: BenchCase,
+  root: string,
+  named: ReadonlySet<string>,
+): Promise<number> {
+  const leaf = leafOf(meaning);
+  if (!leaf || named.size === 0) return 0;
+  const { text, isRegex } = leaf;
+  const found = await ripgrepAll(root, text, { isCaseSensitive, isRegex, paths: [...named] });
+  return [...(found ?? [])].reduce(
+    (sum, [file, ranges]) => sum + countLines(readFileSync(path.join(root, file)), ranges),
+    0,
+  );
 }

@@ -14,7 +14,7 @@ import { compareMatches, describeReport, runDifferential } from '../../bench/dif
 import { expectedCases, expectedCorpora, findExpected } from '../../bench/expected.ts';
 import { findPeers, measurePeers } from '../../bench/peers.ts';
 import { findInLinks, readLinks } from '../../bench/links.ts';
-import { countLines, mergeRanges, referenceCounts } from '../../bench/reference.ts';
+import { countLeftOut, countLines, mergeRanges, referenceCounts } from '../../bench/reference.ts';
 import { formatCases, formatLoad, formatSummary, hasWrongCase } from '../../bench/report.ts';
 import type { RunReport } from '../../bench/report.ts';
 import { QUICK_EFFORT, findProblem, measureCase } from '../../bench/runner.ts';
@@ -192,6 +192,8 @@ void test(
       });
       assert.deepEqual(counts, { files, lines, matches }, JSON.stringify(meaning));
     }
+    assert.equal(await countLeftOut(ALPHA, root, NAMED), 1);
+    assert.equal(await countLeftOut(ALPHA, root, new Set()), 0);
   }),
 );
 
@@ -348,6 +350,7 @@ function sampleReport(): RunReport {
   const peers = {
     rg: { lineCount: 1000, medianMs: 400 },
     csearch: { lineCount: 999, medianMs: 30 },
+    grep: { lineCount: 1100, medianMs: 50 },
   };
   const far = { ...peers, csearch: { lineCount: 900, medianMs: 30 } };
   const literal = 'medium literal' as const;
@@ -375,12 +378,14 @@ function sampleReport(): RunReport {
     peers: [
       { name: 'rg', version: 'ripgrep 13' },
       { name: 'csearch', version: 'csearch 0', indexSize: 1e8, indexMs: 16_000 },
+      { name: 'grep', version: 'grep 3' },
     ],
     cases: [
       {
         id: 'a',
         class: literal,
         expected,
+        leftOutLineCount: 100,
         figure: { kind: 'measured', limited: column, all: column },
         peers,
       },
@@ -388,6 +393,7 @@ function sampleReport(): RunReport {
         id: 'b',
         class: literal,
         expected,
+        leftOutLineCount: 0,
         figure: { kind: 'wrong', problem: '1 files' },
         peers: far,
       },
@@ -400,9 +406,9 @@ void test('a wrong count hides the time', () => {
   const lines = formatCases(report).split('\n');
   assert.match(
     lines[2] ?? '',
-    /^a .* 1,000 .* 1\.00 +3\.00 +1\.00 +2\.00 +3\.00 +2\.00 MB +400 +~30\.0$/,
+    /^a .* 1,000 .* 1\.00 +3\.00 +1\.00 +2\.00 +3\.00 +2\.00 MB +400 +~30\.0 +~50\.0$/,
   );
-  assert.match(lines[3] ?? '', /^b .*WRONG: 1 files .* 400 +900 lines$/);
+  assert.match(lines[3] ?? '', /^b .*WRONG: 1 files .* 400 +900 lines +1,100 lines$/);
   assert.ok(hasWrongCase(report));
   const [, , few, many] = formatLoad(report).split('\n');
   assert.match(few ?? '', /^8 connections +2,500 +1\.00 +2\.00 +3\.00 +12%$/);
