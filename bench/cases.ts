@@ -18,14 +18,16 @@ export type CaseClass =
   | 'regex with literal'
   | 'regex, no literal'
   | 'class-run regex'
-  | 'alternation';
+  | 'alternation'
+  | "ripgrep's suite";
 
 /**
- * What a query means, in terms that plain literal searches of ripgrep can answer. `path` holds for files
- * whose path matches the expression; a file has to hold all of `and`.
+ * What a query means, in terms of single searches that ripgrep can answer. `regex` is in Trawl's syntax;
+ * `path` holds for files whose path matches the expression; a file has to hold all of `and`.
  */
 export type Meaning =
   | { readonly literal: string }
+  | { readonly regex: string }
   | { readonly path: RegExp }
   | { readonly and: readonly Meaning[] }
   | { readonly or: readonly Meaning[] }
@@ -38,15 +40,26 @@ export interface BenchCase {
   readonly class: CaseClass;
   readonly why: string;
   readonly isCaseSensitive: boolean;
-  /** Absent on cases that `needs` something this version does not have. */
-  readonly meaning?: Meaning;
-  /** A feature that the case waits for; it is then reported as not in this version. */
-  readonly needs?: 'regex';
+  /** Whether words and quotes of the query are regular expressions. */
+  readonly isRegex?: true;
+  readonly meaning: Meaning;
+}
+
+/** What to search for, of a meaning that is a single literal or regular expression. */
+export function leafOf(meaning: Meaning): { text: string; isRegex: boolean } | undefined {
+  if ('literal' in meaning) return { text: meaning.literal, isRegex: false };
+  if ('regex' in meaning) return { text: meaning.regex, isRegex: true };
+  return undefined;
 }
 
 /** `text` as a quoted item of the query language. */
 export function quoteLiteral(text: string): string {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+}
+
+/** `pattern` as a quoted item of a query of regular expressions, where only quotes are escaped. */
+export function quotePattern(pattern: string): string {
+  return `"${pattern.replaceAll(/\\.|"/gs, (part) => (part === '"' ? '\\"' : part))}"`;
 }
 
 function literal(
@@ -64,17 +77,32 @@ function composite(query: string, caseClass: CaseClass, why: string, meaning: Me
   return { id: query, query, class: caseClass, why, isCaseSensitive: true, meaning };
 }
 
-function regex(pattern: string, caseClass: CaseClass, why: string): BenchCase {
-  const isAnyCase = pattern.startsWith('(?i)');
-  return {
-    id: pattern,
-    query: quoteLiteral(pattern),
-    class: caseClass,
-    why,
-    isCaseSensitive: !isAnyCase,
-    needs: 'regex',
-  };
+function regex(
+  pattern: string,
+  caseClass: CaseClass,
+  why: string,
+  isCaseSensitive = true,
+): BenchCase {
+  const id = isCaseSensitive ? pattern : `(?i)${pattern}`;
+  const meaning = { regex: pattern };
+  const query = quotePattern(pattern);
+  return { id, query, class: caseClass, why, isCaseSensitive, isRegex: true, meaning };
 }
+
+/** A pattern of ripgrep's own benchmarks on Linux, in one or both letter cases. */
+function suite(pattern: string, why: string, caseModes: readonly boolean[] = [true]): BenchCase[] {
+  return caseModes.map((isCaseSensitive) => {
+    const entry = regex(pattern, "ripgrep's suite", why, isCaseSensitive);
+    return { ...entry, id: `rg: ${entry.id}` };
+  });
+}
+
+/** `count` words of five characters with `between` between them. */
+function words(count: number, between: string): string {
+  return Array.from({ length: count }, () => '\\w{5}').join(between);
+}
+
+const BOTH_CASES = [true, false];
 
 /** Cases for the Linux source tree. */
 export const LINUX_CASES: readonly BenchCase[] = [
@@ -138,14 +166,28 @@ export const LINUX_CASES: readonly BenchCase[] = [
   }),
   composite('file:mutex\\.c$', 'file name', 'by name only, no content', { path: /mutex\.c$/ }),
   // Regular expressions.
-  regex('(?i)copyright.*torvalds', 'regex with literal', 'two literals in a line, any case'),
+  regex('copyright.*torvalds', 'regex with literal', 'two literals in a line, any case', false),
   regex('err(no)?\\s*=\\s*-E[A-Z]+;', 'regex with literal', 'weak literals'),
   regex('[A-Z]+_SUSPEND', 'regex with literal', 'literal at the end'),
+  regex('spin_lock.*irq', 'regex with literal', 'two frequent names in a line'),
+  regex('static.*inline.*void', 'regex with literal', 'three frequent words in a line'),
+  regex('kmalloc\\(.*GFP_ATOMIC', 'regex with literal', 'medium and rarer literal in a line'),
+  regex('^#define\\s+\\w+_MASK\\b', 'regex with literal', 'anchored at the start of lines'),
+  regex('enum\\s+\\w+\\s*\\{[^}]*\\}', 'regex with literal', 'ranges over several lines'),
   regex('\\d{9,}', 'class-run regex', 'run of digits'),
-  regex('\\p{Greek}', 'class-run regex', 'Unicode class, rare'),
   regex('\\w{5}\\s+\\w{5}\\s+\\w{5}', 'regex, no literal', 'no literal at all'),
+  regex(words(5, ' +'), 'regex, no literal', 'no literal, within a line as line tools search'),
   regex('PM_RESUME|PM_SUSPEND|PM_FREEZE|PM_THAW', 'alternation', 'four rare names'),
-  regex('(?i)ERR_SYS|PME_TURN_OFF|LINK_REQ_RST|CFG_BME_EVT', 'alternation', 'four names, any case'),
+  regex('kmalloc|kzalloc|vmalloc', 'alternation', 'three medium names'),
+  regex('(get|set)_user_pages?', 'alternation', 'alternatives within a name'),
+  // https://github.com/BurntSushi/ripgrep/blob/master/benchsuite/benchsuite
+  ...suite('PM_RESUME', 'linux_literal', BOTH_CASES),
+  ...suite('\\bPM_RESUME\\b', 'linux_word'),
+  ...suite('[A-Z]+_RESUME', 'linux_re_literal_suffix'),
+  ...suite('\\p{Greek}', 'linux_unicode_greek', BOTH_CASES),
+  ...suite('\\wAh', 'linux_unicode_word, an ASCII class here'),
+  ...suite(words(5, '\\s+'), 'linux_no_literal, ranges may cross lines here'),
+  ...suite('ERR_SYS|PME_TURN_OFF|LINK_REQ_RST|CFG_BME_EVT', 'linux_alternates', BOTH_CASES),
 ];
 
 /** Ids of the cases whose first streamed result is timed as well: words in most files. */
@@ -168,5 +210,9 @@ export const COMMON_CASES: readonly BenchCase[] = [
   composite('file:\\.json$ name', 'file filter', 'one ending', {
     and: [{ path: /\.json$/ }, { literal: 'name' }],
   }),
+  regex('copyright.*[0-9]{4}', 'regex with literal', 'a word and a number, any case', false),
+  regex('function\\s+\\w+\\(', 'regex with literal', 'a literal and runs of classes'),
+  regex('\\w{5}\\s+\\w{5}\\s+\\w{5}', 'regex, no literal', 'no literal at all'),
+  regex('export|import|require', 'alternation', 'three words'),
   composite('file:package\\.json$', 'file name', 'by name only', { path: /package\.json$/ }),
 ];

@@ -3,7 +3,7 @@
 
 import { Agent, request } from 'node:http';
 import type { SearchResponse } from '../daemon/cli/services.ts';
-import { quoteLiteral } from './cases.ts';
+import { quoteLiteral, quotePattern } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import type { SearchAll } from './differential.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
@@ -86,7 +86,7 @@ export function bodyOf(benchCase: BenchCase, matches: number): string {
   return JSON.stringify({
     query: benchCase.query,
     matches,
-    isRegexEnabled: benchCase.needs === 'regex',
+    isRegexEnabled: benchCase.isRegex === true,
     isCaseSensitivityEnabled: benchCase.isCaseSensitive,
   });
 }
@@ -116,12 +116,13 @@ export function rangesByPath(response: SearchResponse): MatchMap {
   return map;
 }
 
-/** Finds all ranges of a literal through the daemon, for the differential test. */
+/** Finds all ranges of a literal or a regular expression through the daemon, for the differential test. */
 export function searchAllThrough(client: SearchClient): SearchAll {
-  return async (literal, isCaseSensitive) => {
+  return async (text, isCaseSensitive, isRegex = false) => {
     const body = JSON.stringify({
-      query: quoteLiteral(literal),
+      query: isRegex ? quotePattern(text) : quoteLiteral(text),
       matches: MATCHES_MAX,
+      isRegexEnabled: isRegex,
       isCaseSensitivityEnabled: isCaseSensitive,
     });
     const response = await ask(client, body);

@@ -1,8 +1,8 @@
-// Differential test: literals drawn from a real tree, each searched by Trawl and by ripgrep in both case
+// Differential test: literals drawn from a real tree and regular expressions made of them, each searched by Trawl and by ripgrep in both case
 // modes; files and byte offsets of every match must be the same. Knows neither engine nor server: the
-// caller passes a function that finds all ranges of one literal.
+// caller passes a function that finds all ranges of one of them.
 //
-// One ripgrep process for each literal and mode: several patterns in one run would hide matches that
+// One ripgrep process for each search and mode: several patterns in one run would hide matches that
 // overlap. That costs a walk of the tree each time, so the tree should have a few thousand files at most
 // for a thousand literals; two processes run at a time.
 
@@ -12,23 +12,27 @@ import { findInLinks, readLinks } from './links.ts';
 import type { LinkMap } from './links.ts';
 import { ripgrepAll, ripgrepFiles } from './ripgrep.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
+import { drawPatterns } from './patterns.ts';
 import { drawSamples, seededRandom } from './samples.ts';
 import type { Sample } from './samples.ts';
 
 /**
- * Every range of `literal` in the whole tree, by path relative to its root, ascending; undefined if
+ * Every range of `text`, a literal or a regular expression, in the whole tree, by path relative to its root, ascending; undefined if
  * there are too many to return.
  */
 export type SearchAll = (
-  literal: string,
+  text: string,
   isCaseSensitive: boolean,
+  isRegex?: boolean,
 ) => Promise<MatchMap | undefined>;
 
 export interface DifferentialOptions {
   readonly root: string;
   readonly sampleCount: number;
+  /** Regular expressions besides the literals; absent: none. */
+  readonly patternCount?: number;
   readonly seed: number;
-  /** Literals with more ranges than this are not compared. */
+  /** Searches with more ranges than this are not compared. */
   readonly rangeCountMax: number;
   /** Files whose content Trawl leaves out: holding a NUL byte, or larger than this. */
   readonly fileSizeMax: number;
@@ -39,7 +43,7 @@ export interface DifferentialOptions {
   readonly paths?: readonly string[];
 }
 
-/** One literal in one mode on which the two disagree. */
+/** One search in one mode on which the two disagree. */
 export interface Difference {
   readonly sample: Sample;
   readonly isCaseSensitive: boolean;
@@ -117,18 +121,20 @@ async function compareOne(
   scope: Scope,
 ): Promise<Outcome> {
   const { root, rangeCountMax, paths } = options;
+  const { literal, isRegex = false } = sample;
   const [found, actual] = await Promise.all([
-    ripgrepAll(root, sample.literal, {
+    ripgrepAll(root, literal, {
       isCaseSensitive,
+      isRegex,
       rangeCountMax,
       ...(paths ? { paths } : {}),
     }),
-    options.searchAll(sample.literal, isCaseSensitive),
+    options.searchAll(literal, isCaseSensitive, isRegex),
   ]);
   if (found === undefined) return { kind: 'uncompared' };
   if (actual === undefined) return { kind: 'uncompared' };
   const inFiles = [...found].filter(([file]) => scope.isSearched(file));
-  const inLinks = findInLinks(scope.links, sample.literal, isCaseSensitive);
+  const inLinks = findInLinks(scope.links, literal, isCaseSensitive, isRegex);
   const expected: MatchMap = new Map([...inFiles, ...inLinks]);
   const differences = compareMatches(expected, actual).map((difference) => ({
     sample,
@@ -151,20 +157,29 @@ function summarize(seed: number, outcomes: readonly Outcome[]): DifferentialRepo
   };
 }
 
+/** Literals and regular expressions to compare; the literals do not depend on `patternCount`. */
+function drawSearches(
+  { root, sampleCount, patternCount = 0, seed }: DifferentialOptions,
+  files: readonly string[],
+): Sample[] {
+  const random = seededRandom(seed);
+  const samples = drawSamples(root, files, sampleCount, random);
+  return [...samples, ...drawPatterns(drawSamples(root, files, patternCount, random), random)];
+}
+
 /**
- * Compares `sampleCount` literals in both case modes.
+ * Compares `sampleCount` literals and `patternCount` regular expressions in both case modes.
  *
  * Errors: rejects if ripgrep is missing or a search fails.
  */
 export async function runDifferential(options: DifferentialOptions): Promise<DifferentialReport> {
   const isSearched = contentFilter(options);
-  const { root, paths, sampleCount, seed } = options;
+  const { root, paths, seed } = options;
   const isInScope = (file: string): boolean =>
     paths?.some((scope) => file === scope || file.startsWith(`${scope}/`)) ?? true;
   const links = new Map([...readLinks(root)].filter(([link]) => isInScope(link)));
   const files = (await ripgrepFiles(root)).filter((file) => isInScope(file) && isSearched(file));
-  const samples = drawSamples(root, files.sort(), sampleCount, seededRandom(seed));
-  const searches = samples.flatMap((sample) =>
+  const searches = drawSearches(options, files.sort()).flatMap((sample) =>
     [true, false].map((isCaseSensitive) => ({ sample, isCaseSensitive })),
   );
   const outcomes: Outcome[] = [];

@@ -3,6 +3,7 @@
 
 import { readdirSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
+import { escapeLiteral, toJavaScript } from './dialect.ts';
 import type { ByteRange, MatchMap } from './ripgrep.ts';
 
 /** Target by path of the link, both relative texts as they stand. */
@@ -23,13 +24,22 @@ export function readLinks(root: string): LinkMap {
   return links;
 }
 
-/** Ranges of `literal` in the targets; in any case by Unicode simple folding, as ripgrep does it. */
-export function findInLinks(links: LinkMap, literal: string, isCaseSensitive: boolean): MatchMap {
-  const escaped = literal.replace(/[\\^$.|?*+()[\]{}/]/g, '\\$&');
-  const expression = new RegExp(escaped, isCaseSensitive ? 'gu' : 'giu');
+/**
+ * Ranges of `text`, a literal or a regular expression, in the targets; in any case by Unicode simple
+ * folding, as ripgrep does it.
+ */
+export function findInLinks(
+  links: LinkMap,
+  text: string,
+  isCaseSensitive: boolean,
+  isRegex = false,
+): MatchMap {
+  const source = isRegex ? toJavaScript(text) : escapeLiteral(text);
+  const expression = new RegExp(source, isCaseSensitive ? 'gmu' : 'gimu');
   const found: MatchMap = new Map();
   for (const [link, target] of links) {
-    const ranges = Array.from(target.matchAll(expression), (match): ByteRange => {
+    const matches = Array.from(target.matchAll(expression)).filter(([whole]) => whole !== '');
+    const ranges = matches.map((match): ByteRange => {
       const start = Buffer.byteLength(target.slice(0, match.index));
       return [start, start + Buffer.byteLength(match[0])];
     });

@@ -19,29 +19,26 @@ import type { BuildFigures, RunningDaemon } from './daemon.ts';
 import { describeReport, runDifferential } from './differential.ts';
 import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
+import { measureLoad } from './load.ts';
+import type { LoadFigure } from './load.ts';
 import { findPeers, measurePeers } from './peers.ts';
 import type { Peer } from './peers.ts';
-import { referenceCounts } from './reference.ts';
+import { countLeftOut, referenceCounts } from './reference.ts';
 import type { CorpusFiles, Counts } from './reference.ts';
-import { describeMachine, formatCases, formatSummary, hasWrongCase } from './report.ts';
+import { describeMachine, formatCases, formatLoad, formatSummary, hasWrongCase } from './report.ts';
 import type { CaseReport, RunReport } from './report.ts';
 import { ripgrepFiles } from './ripgrep.ts';
-import {
-  FULL_EFFORT,
-  QUICK_EFFORT,
-  measureCase,
-  measureFirstResult,
-  measureThroughput,
-} from './runner.ts';
+import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureFirstResult } from './runner.ts';
 
 const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
 const PEER_RUNS = 5;
-const THROUGHPUT_MS = 3000;
+const LOAD_MS = 5000;
+const LOAD_CONNECTION_COUNTS = [8, 64];
 const WARM_UP_MS = 3000;
 const FILE_SIZE_MAX = 2_097_152; // default of the daemon's setting
 
 interface Flags {
-  readonly corpus: string;
+  readonly corpus?: string;
   readonly path?: string;
   readonly cache?: string;
   readonly out?: string;
@@ -51,6 +48,7 @@ interface Flags {
   readonly differential?: true;
   readonly printExpected?: true;
   readonly samples: number;
+  readonly patterns: number;
   readonly seed: number;
 }
 
@@ -95,7 +93,7 @@ async function expectedCounts(
   const { name, version } = setup.corpus;
   const counts = new Map<string, Counts>();
   let files: CorpusFiles | undefined;
-  for (const benchCase of cases.filter(({ meaning }) => meaning !== undefined)) {
+  for (const benchCase of cases) {
     const kept = isFresh ? undefined : findExpected(`${name}@${version}`, benchCase.id);
     files ??= kept ? undefined : await corpusFiles(setup);
     if (kept) counts.set(benchCase.id, kept);
@@ -104,58 +102,62 @@ async function expectedCounts(
   return counts;
 }
 
+/** The peers, and the files that they search and we do not; no files if there are no peers. */
+interface PeerScope {
+  readonly all: readonly Peer[];
+  readonly named: ReadonlySet<string>;
+}
+
 async function runCase(
   setup: Setup,
   benchCase: BenchCase,
-  expected: Counts | undefined,
-  peers: readonly Peer[],
+  expected: Counts,
+  peers: PeerScope,
   isQuick: boolean,
 ): Promise<CaseReport> {
-  const { id, class: caseClass, needs } = benchCase;
-  const head = { id, class: caseClass };
-  if (!expected) {
-    return { ...head, figure: { kind: 'missing', feature: needs ?? 'meaning' }, peers: {} };
-  }
+  const { id, class: caseClass } = benchCase;
   say(`  ${id}`);
   const effort = isQuick ? QUICK_EFFORT : FULL_EFFORT;
   const figure = await measureCase(setup.client, benchCase, expected, effort);
   const runCount = isQuick ? 1 : PEER_RUNS;
-  const figures = await measurePeers(peers, benchCase, setup.corpus.root, runCount);
-  const report = { ...head, expected, figure, peers: Object.fromEntries(figures) };
-  if (!STREAM_CASE_IDS.has(id)) return report;
-  return { ...report, firstResult: await measureFirstResult(setup.client, benchCase, effort) };
+  const { root } = setup.corpus;
+  const figures = await measurePeers(peers.all, benchCase, root, runCount);
+  const leftOutLineCount = await countLeftOut(benchCase, root, peers.named);
+  const head = { id, class: caseClass, expected, leftOutLineCount };
+  const row = { ...head, figure, peers: Object.fromEntries(figures) };
+  if (!STREAM_CASE_IDS.has(id)) return row;
+  return { ...row, firstResult: await measureFirstResult(setup.client, benchCase, effort) };
 }
 
-/** Bodies of the rare literals, first page only: the mix for throughput. */
+/** Bodies of the rare literals, first page only: the mix for many connections. */
 function rareBodies(cases: readonly CaseReport[], corpus: Corpus): string[] {
   const ids = new Set(
     cases
-      .filter(({ figure, expected }) => figure.kind === 'measured' && (expected?.lines ?? 0) < 1000)
+      .filter(({ figure, expected }) => figure.kind === 'measured' && expected.lines < 1000)
       .map(({ id }) => id),
   );
-  return corpus.cases.filter(({ id }) => ids.has(id)).map((entry) => bodyOf(entry, MATCHES_PAGE));
+  return corpus.cases
+    .filter(({ id, isRegex }) => ids.has(id) && !isRegex)
+    .map((entry) => bodyOf(entry, MATCHES_PAGE));
 }
 
 async function measureMix(
   { daemon, corpus }: Setup,
   cases: readonly CaseReport[],
   timeMs: number,
-): Promise<number | undefined> {
+): Promise<LoadFigure[]> {
   const bodies = rareBodies(cases, corpus);
-  if (bodies.length === 0) return undefined;
-  const client = createClient(daemon.url, 8);
-  try {
-    return await measureThroughput(client, bodies, 8, timeMs);
-  } finally {
-    client.close();
+  const figures: LoadFigure[] = [];
+  for (const connectionCount of bodies.length > 0 ? LOAD_CONNECTION_COUNTS : []) {
+    figures.push(await measureLoad(daemon, bodies, connectionCount, timeMs));
   }
+  return figures;
 }
 
-/** Runs the first pages of all cases in turn, so that the first case timed meets the same daemon as the last. */
-async function warmUp({ client, corpus }: Setup, timeMs: number): Promise<void> {
-  const known = corpus.cases.filter(({ meaning }) => meaning !== undefined);
-  const bodies = known.map((entry) => bodyOf(entry, MATCHES_PAGE));
-  if (bodies.length > 0) await measureThroughput(client, bodies, 1, timeMs);
+/** Runs the first pages of cases in turn, so that the first case timed meets the same daemon as the last. */
+async function warmUp({ daemon }: Setup, cases: readonly BenchCase[], timeMs: number) {
+  const bodies = cases.map((entry) => bodyOf(entry, MATCHES_PAGE));
+  if (bodies.length > 0) await measureLoad(daemon, bodies, 1, timeMs);
 }
 
 async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
@@ -165,10 +167,13 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
   const peers = flags.peers ? findPeers(corpus, cacheFolder(flags.cache)) : [];
   const chosen = corpus.cases.filter(({ id }) => id.includes(flags.only ?? ''));
   const counts = await expectedCounts(setup, chosen, false);
-  await warmUp(setup, isQuick ? 100 : WARM_UP_MS);
+  await warmUp(setup, isQuick ? chosen : corpus.cases, isQuick ? 100 : WARM_UP_MS);
+  const named = new Set(peers.length > 0 ? (await listDocs(setup.client)).skipped.keys() : []);
+  const scope: PeerScope = { all: peers, named };
   const cases: CaseReport[] = [];
   for (const benchCase of chosen) {
-    cases.push(await runCase(setup, benchCase, counts.get(benchCase.id), peers, isQuick));
+    const expected = counts.get(benchCase.id);
+    if (expected) cases.push(await runCase(setup, benchCase, expected, scope, isQuick));
   }
   return {
     startedAt,
@@ -181,7 +186,7 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     openMs: daemon.startMs,
     firstAnswerMs,
     privateMemorySize: privateMemorySize(daemon.pid),
-    rareThroughputPerSecond: await measureMix(setup, cases, isQuick ? 300 : THROUGHPUT_MS),
+    load: await measureMix(setup, cases, isQuick ? 300 : LOAD_MS),
     peers: peers.map(({ name, version, index }) => ({
       name,
       version,
@@ -195,17 +200,20 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
 /** Prints tables, writes the baseline; exit code 1 if an answer was wrong. */
 async function benchmark(setup: Setup, flags: Flags): Promise<void> {
   const report = await runBenchmark(setup, flags);
-  process.stdout.write(`${formatCases(report)}\n${formatSummary(report)}`);
+  process.stdout.write(
+    [formatCases(report), formatLoad(report), formatSummary(report)].filter(Boolean).join('\n'),
+  );
   if (flags.out !== undefined)
     writeFileSync(flags.out, `${JSON.stringify(report, undefined, 2)}\n`);
   if (hasWrongCase(report)) process.exitCode = 1;
 }
 
-async function differential(setup: Setup, { samples, seed }: Flags): Promise<void> {
+async function differential(setup: Setup, { samples, patterns, seed }: Flags): Promise<void> {
   const { named } = await corpusFiles(setup);
   const report = await runDifferential({
     root: setup.corpus.root,
     sampleCount: samples,
+    patternCount: patterns,
     seed,
     rangeCountMax: MATCHES_MAX,
     fileSizeMax: FILE_SIZE_MAX,
@@ -217,8 +225,9 @@ async function differential(setup: Setup, { samples, seed }: Flags): Promise<voi
 }
 
 /** A table for expected.ts, worked out anew. */
-async function printExpected(setup: Setup): Promise<void> {
-  const counts = await expectedCounts(setup, setup.corpus.cases, true);
+async function printExpected(setup: Setup, only = ''): Promise<void> {
+  const chosen = setup.corpus.cases.filter(({ id }) => id.includes(only));
+  const counts = await expectedCounts(setup, chosen, true);
   const rows = [...counts].map(([id, c]): [string, number[]] => [
     id,
     [c.files, c.lines, c.matches],
@@ -250,27 +259,29 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
 }
 
 async function main(flags: Flags): Promise<void> {
-  const name = flags.quick && flags.corpus === 'linux' ? QUICK_CORPUS : flags.corpus;
+  const isSmall = flags.quick === true && flags.path === undefined;
+  const name = flags.corpus ?? (isSmall ? QUICK_CORPUS : 'linux');
   const corpus = await openCorpus(name, cacheFolder(flags.cache), flags.path);
   await withDaemon(corpus, async (setup) => {
     if (flags.differential) await differential(setup, flags);
-    else if (flags.printExpected) await printExpected(setup);
+    else if (flags.printExpected) await printExpected(setup, flags.only);
     else await benchmark(setup, flags);
   });
 }
 
 await new Command('bench')
   .description('Benchmarks the daemon over HTTP, with checked answers, beside ripgrep and others.')
-  .option('--corpus <name>', 'linux, or the path of a folder', 'linux')
+  .option('--corpus <name>', 'linux (default), or the path of a folder')
   .option('--path <dir>', 'an unpacked tree of the linux corpus, instead of a download')
   .option('--cache <dir>', 'folder for downloads and indexes of peers (default: XDG cache)')
   .option('--out <file>', 'write the results as JSON')
   .option('--only <text>', 'only the cases whose name holds this text')
   .option('--quick', 'a smoke run: few repetitions, and a small corpus unless one is given')
   .option('--no-peers', 'leave out ripgrep, git grep, csearch')
-  .option('--differential', 'compare random literals with ripgrep instead of timing')
+  .option('--differential', 'compare random searches with ripgrep instead of timing')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)
+  .option('--patterns <count>', 'regular expressions of the differential test', wholeNumber, 200)
   .option('--seed <number>', 'seed of the differential test', wholeNumber, 1)
   .action(main)
   .parseAsync();

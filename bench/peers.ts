@@ -1,12 +1,15 @@
-// Other tools on the same tree and the same literals: ripgrep, git grep and csearch, each as a whole
-// command that lists every matching line, output to /dev/null, because that is how they are used.
+// Other tools on the same tree and the same single literals and regular expressions: ripgrep, git grep and
+// csearch, each as a whole command that lists every matching line, output to /dev/null, because that is how
+// they are used. All search line by line; ripgrep gets ASCII classes, git grep PCRE, where they are so anyway.
 // A tool that is not installed is left out. Counting runs come first and are not timed.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, closeSync, statSync } from 'node:fs';
 import path from 'node:path';
+import { leafOf } from './cases.ts';
 import type { BenchCase } from './cases.ts';
 import type { Corpus } from './corpora.ts';
+import { escapeLiteral, toRipgrep } from './dialect.ts';
 import { RIPGREP_FLAGS, caseFlag } from './ripgrep.ts';
 import { median } from './statistics.ts';
 
@@ -15,8 +18,8 @@ export interface Peer {
   /** As the tool states it. */
   readonly version: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Command and arguments that list all matching lines of a literal. */
-  command(literal: string, isCaseSensitive: boolean): readonly string[];
+  /** Command and arguments that list all matching lines of a literal or a regular expression. */
+  command(text: string, isRegex: boolean, isCaseSensitive: boolean): readonly string[];
   /** Set for a tool with an index: what the index cost. */
   readonly index?: { readonly size: number; readonly durationMs: number | undefined };
 }
@@ -39,14 +42,13 @@ function ripgrep(): Peer | undefined {
     name: 'rg',
     version,
     env: {},
-    command: (literal, isCaseSensitive) => [
+    command: (text, isRegex, isCaseSensitive) => [
       'rg',
       ...RIPGREP_FLAGS,
       '--fixed-strings',
       '--line-number',
       caseFlag(isCaseSensitive),
-      '-e',
-      literal,
+      ...(isRegex ? ['-e', toRipgrep(text)] : ['--fixed-strings', '-e', text]),
       './',
     ],
   };
@@ -60,17 +62,17 @@ function gitGrep(root: string): Peer | undefined {
     name: 'git grep',
     version,
     env: { LC_ALL: 'C.UTF-8' },
-    command: (literal, isCaseSensitive) => [
+    command: (text, isRegex, isCaseSensitive) => [
       'git',
       '--no-pager',
       'grep',
       ...scope,
       '--text',
-      '--fixed-strings',
+      isRegex ? '--perl-regexp' : '--fixed-strings',
       '--line-number',
       ...(isCaseSensitive ? [] : ['--ignore-case']),
       '-e',
-      literal,
+      text,
       '--',
       './',
     ],
@@ -80,11 +82,6 @@ function gitGrep(root: string): Peer | undefined {
 /** Version of a Debian package; its tools do not tell one. */
 function packageVersion(name: string): string {
   return firstLine('dpkg-query', ['--show', '--showformat=${Version}\\n', name]) ?? 'unknown';
-}
-
-/** `text` as a regular expression that matches only itself. */
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 }
 
 function csearch(corpus: Corpus, cache: string): Peer | undefined {
@@ -104,11 +101,11 @@ function csearch(corpus: Corpus, cache: string): Peer | undefined {
     version: `csearch ${packageVersion('codesearch')}`,
     env,
     index: { size: statSync(file).size, durationMs },
-    command: (literal, isCaseSensitive) => [
+    command: (text, isRegex, isCaseSensitive) => [
       'csearch',
       '-n',
       ...(isCaseSensitive ? [] : ['-i']),
-      escapePattern(literal),
+      isRegex ? text : escapeLiteral(text),
     ],
   };
 }
@@ -153,8 +150,8 @@ function runOnce(
 }
 
 /**
- * Median wall times of all peers on one literal, their runs interleaved so that a disturbance hits all.
- * Cases that are not a single literal have no figures.
+ * Median wall times of all peers on one literal or regular expression, their runs interleaved so that a
+ * disturbance hits all. Other cases have no figures.
  */
 export async function measurePeers(
   peers: readonly Peer[],
@@ -164,10 +161,11 @@ export async function measurePeers(
 ): Promise<Map<string, PeerFigure>> {
   const { meaning, isCaseSensitive } = benchCase;
   const figures = new Map<string, PeerFigure>();
-  if (!meaning || !('literal' in meaning)) return figures;
+  const leaf = leafOf(meaning);
+  if (!leaf) return figures;
   const commands = peers.map((peer) => ({
     peer,
-    args: peer.command(meaning.literal, isCaseSensitive),
+    args: peer.command(leaf.text, leaf.isRegex, isCaseSensitive),
     samplesMs: [] as number[],
     lineCount: 0,
   }));

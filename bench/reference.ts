@@ -1,9 +1,10 @@
 // Works out with ripgrep what a case must find: ranges, lines and files. The boolean structure is put
-// together from the ranges of its literals, by the rules of the query language: AND is per file; ranges
+// together from the ranges of its literals and regular expressions, by the rules of the query language: AND is per file; ranges
 // under a negation are not shown; overlapping ranges count once.
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { leafOf } from './cases.ts';
 import type { BenchCase, Meaning } from './cases.ts';
 import { findInLinks } from './links.ts';
 import type { LinkMap } from './links.ts';
@@ -27,7 +28,7 @@ export interface CorpusFiles {
   readonly links: LinkMap;
 }
 
-type Finder = (literal: string) => Promise<MatchMap>;
+type Finder = (text: string, isRegex: boolean) => Promise<MatchMap>;
 
 /** Sorted by start, the longer first at equal start; a range that overlaps a kept one is dropped. */
 export function mergeRanges(ranges: readonly ByteRange[]): ByteRange[] {
@@ -48,10 +49,8 @@ function joined(maps: readonly MatchMap[], keep: (file: string) => boolean): Mat
 /** Ranges by file for which `meaning` holds; a file without a range has an empty list. */
 async function evaluate(meaning: Meaning, corpus: CorpusFiles, find: Finder): Promise<MatchMap> {
   const all = [...corpus.searched, ...corpus.named, ...corpus.links.keys()];
-  if ('literal' in meaning) {
-    const found = await find(meaning.literal);
-    return new Map([...found].filter(([file]) => !corpus.named.has(file)));
-  }
+  if ('literal' in meaning) return find(meaning.literal, false);
+  if ('regex' in meaning) return find(meaning.regex, true);
   if ('path' in meaning) {
     return new Map(all.filter((file) => meaning.path.test(file)).map((file) => [file, []]));
   }
@@ -87,15 +86,16 @@ function contentOf(file: string, { root, links }: CorpusFiles): Buffer {
 /**
  * Counts of a complete answer to `benchCase` by ripgrep.
  *
- * Cost: one ripgrep run a literal, and reading every file with a range.
- * Errors: rejects if ripgrep is missing or the case has no meaning.
+ * Cost: one ripgrep run for each literal and regular expression, and reading every file with a range.
+ * Errors: rejects if ripgrep is missing.
  */
 export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles): Promise<Counts> {
   const { meaning, isCaseSensitive } = benchCase;
-  if (!meaning) throw new Error(`case ${benchCase.id} has no meaning for ripgrep`);
-  const found = await evaluate(meaning, corpus, async (literal) => {
-    const inFiles = await ripgrepAll(corpus.root, literal, { isCaseSensitive });
-    return new Map([...(inFiles ?? []), ...findInLinks(corpus.links, literal, isCaseSensitive)]);
+  const found = await evaluate(meaning, corpus, async (text, isRegex) => {
+    const inFiles = await ripgrepAll(corpus.root, text, { isCaseSensitive, isRegex });
+    const inLinks = findInLinks(corpus.links, text, isCaseSensitive, isRegex);
+    const searched = [...(inFiles ?? [])].filter(([file]) => !corpus.named.has(file));
+    return new Map([...searched, ...inLinks]);
   });
   let [lines, matches] = [0, 0];
   for (const [file, ranges] of found) {
@@ -104,4 +104,25 @@ export async function referenceCounts(benchCase: BenchCase, corpus: CorpusFiles)
     if (ranges.length > 0) lines += countLines(contentOf(file, corpus), ranges);
   }
   return { files: found.size, lines, matches };
+}
+
+/**
+ * Lines that a line tool finds in the files that Trawl knows by name only; 0 for a case that is not a single
+ * literal or regular expression.
+ *
+ * Errors: rejects if ripgrep is missing.
+ */
+export async function countLeftOut(
+  { meaning, isCaseSensitive }: BenchCase,
+  root: string,
+  named: ReadonlySet<string>,
+): Promise<number> {
+  const leaf = leafOf(meaning);
+  if (!leaf || named.size === 0) return 0;
+  const { text, isRegex } = leaf;
+  const found = await ripgrepAll(root, text, { isCaseSensitive, isRegex, paths: [...named] });
+  return [...(found ?? [])].reduce(
+    (sum, [file, ranges]) => sum + countLines(readFileSync(path.join(root, file)), ranges),
+    0,
+  );
 }

@@ -4,11 +4,13 @@
 // Flags, and why: --no-config and --no-ignore and --hidden: nothing but the file tree decides; the glob
 // leaves out git's own folder; --text and --encoding none: raw bytes, no guess about binaries, no
 // transcoding of UTF-16 and no removal of a byte order mark, which would shift offsets. Files that Trawl
-// knows by name only (binary, too large) are taken out by the caller. Expressions run with --multiline, so that
-// they may span lines; what else means something else there is up to who writes them (expressions.ts).
+// knows by name only (binary, too large) are taken out by the caller. Regular expressions are translated
+// (dialect.ts); those whose match may hold a line feed are searched with --multiline, whose dot still stops
+// at line feeds. Empty matches do not count.
 
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { canSpanLines, toRipgrep } from './dialect.ts';
 
 /** Start and end (exclusive), bytes from the start of the file. */
 export type ByteRange = readonly [start: number, end: number];
@@ -28,10 +30,12 @@ export const RIPGREP_FLAGS = [
 
 export interface RipgrepOptions {
   readonly isCaseSensitive: boolean;
+  /** Whether the text is a regular expression in Trawl's syntax; absent: a literal. */
+  readonly isRegex?: boolean;
+  /** The expression is in ripgrep's own syntax already, and may span lines (expressions.ts). */
+  readonly isTranslated?: boolean;
   /** Paths below the root to search; absent: all. */
   readonly paths?: readonly string[];
-  /** A regular expression instead of a literal; may match line feeds. */
-  readonly isExpression?: boolean;
   /** Give up beyond this many ranges. */
   readonly rangeCountMax?: number;
 }
@@ -67,7 +71,7 @@ function addJsonLine(line: string, matches: MatchMap): number {
   const { data } = JSON.parse(line) as JsonMatch;
   const path = decodeText(data.path).replace(/^\.\//, '');
   const ranges = matches.get(path) ?? [];
-  const found = data.submatches.filter(({ start, end }) => start < end);
+  const found = data.submatches.filter(({ start, end }) => end > start);
   for (const { start, end } of found) {
     ranges.push([data.absolute_offset + start, data.absolute_offset + end]);
   }
@@ -75,30 +79,34 @@ function addJsonLine(line: string, matches: MatchMap): number {
   return found.length;
 }
 
+/** What ripgrep is to search for. Why not --regexp=...: its parser drops a further `=` at the start of the value. */
+function patternFlags(
+  text: string,
+  { isCaseSensitive, isRegex = false, isTranslated = false }: RipgrepOptions,
+): string[] {
+  if (isTranslated) return ['--multiline', caseFlag(isCaseSensitive), '-e', text];
+  const mode = isRegex ? (canSpanLines(text) ? ['--multiline'] : []) : ['--fixed-strings'];
+  return [...mode, caseFlag(isCaseSensitive), '-e', isRegex ? toRipgrep(text) : text];
+}
+
 /**
- * Every non-empty range of `literal` below `root`, or undefined if there are more than `rangeCountMax`, or if
- * ripgrep crashes: of multi-line matches version 13 cannot print all.
+ * Every non-empty range of `text` below `root`, or undefined if there are more than `rangeCountMax`, or if
+ * ripgrep crashes on a translated expression.
  *
- * @param literal  UTF-8 text without line feed and NUL
+ * @param text  a literal, UTF-8 without line feed and NUL, or a regular expression
  *
  * Errors: rejects if ripgrep is not installed or refuses.
  */
 export async function ripgrepAll(
   root: string,
-  literal: string,
-  {
-    isCaseSensitive,
-    paths = ['./'],
-    isExpression = false,
-    rangeCountMax = Infinity,
-  }: RipgrepOptions,
+  text: string,
+  options: RipgrepOptions,
 ): Promise<MatchMap | undefined> {
-  // Why not --regexp=...: its parser drops a further `=` at the start of the value.
-  const kind = isExpression ? '--multiline' : '--fixed-strings';
-  const pattern = [caseFlag(isCaseSensitive), kind, '-e', literal];
-  const child = spawn('rg', [...RIPGREP_FLAGS, '--json', ...pattern, '--', ...paths], {
+  const { paths = ['./'], rangeCountMax = Infinity, isTranslated = false } = options;
+  const flags = [...RIPGREP_FLAGS, '--json', ...patternFlags(text, options)];
+  const child = spawn('rg', [...flags, '--', ...paths], {
     cwd: root,
-    stdio: ['ignore', 'pipe', isExpression ? 'ignore' : 'inherit'],
+    stdio: ['ignore', 'pipe', isTranslated ? 'ignore' : 'inherit'],
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
@@ -114,9 +122,10 @@ export async function ripgrepAll(
   }
   if (rangeCount > rangeCountMax) child.kill();
   const code = await ended;
-  if (rangeCount > rangeCountMax || (isExpression && code !== 0 && code !== 1 && code !== 2))
-    return undefined;
-  if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(literal)}`);
+  // Of matches over several lines version 13 cannot print all, and crashes.
+  const hasCrashed = isTranslated && ![0, 1, 2].includes(code ?? -1);
+  if (rangeCount > rangeCountMax || hasCrashed) return undefined;
+  if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(text)}`);
   return matches;
 }
 

@@ -10,6 +10,9 @@ import type { Counts } from './reference.ts';
 import { summarizeLatency } from './statistics.ts';
 import type { Latency } from './statistics.ts';
 
+/** What ordinary clients ask for. */
+const MATCHES_STREAMED = 10_000;
+
 /** How long and how often to measure; whatever takes longer ends a series. */
 export interface Effort {
   readonly timeMs: number;
@@ -19,9 +22,6 @@ export interface Effort {
 
 export const FULL_EFFORT: Effort = { timeMs: 2000, iterationCount: 20, warmupMs: 300 };
 export const QUICK_EFFORT: Effort = { timeMs: 100, iterationCount: 5, warmupMs: 20 };
-
-/** What ordinary clients ask for. */
-const MATCHES_STREAMED = 10_000;
 
 /** Fields of `stats` that say what a search cost. */
 const WORK_FIELDS = [
@@ -41,8 +41,7 @@ export interface ColumnFigure {
 
 export type CaseFigure =
   | { readonly kind: 'measured'; readonly limited: ColumnFigure; readonly all: ColumnFigure }
-  | { readonly kind: 'wrong'; readonly problem: string }
-  | { readonly kind: 'missing'; readonly feature: string };
+  | { readonly kind: 'wrong'; readonly problem: string };
 
 /** Distinct lines that hold the start of a range. */
 function lineCountOf(response: SearchResponse): number {
@@ -146,27 +145,6 @@ export async function measureFirstResult(
   while (samples.length < effort.iterationCount || performance.now() < endMs)
     samples.push(await client.firstResult(body));
   return summarizeLatency(samples);
-}
-
-/** Requests a second over several connections, one after the other on each, of a mix of bodies. */
-export async function measureThroughput(
-  client: SearchClient,
-  bodies: readonly string[],
-  connectionCount: number,
-  timeMs: number,
-): Promise<number> {
-  const endMs = performance.now() + timeMs;
-  let doneCount = 0;
-  const startMs = performance.now();
-  const drive = async (first: number): Promise<void> => {
-    for (let i = first; performance.now() < endMs; i++) {
-      const { status } = await client.post(bodies[i % bodies.length] ?? '');
-      if (status !== 200) throw new Error(`HTTP ${String(status)}`);
-      doneCount++;
-    }
-  };
-  await Promise.all(Array.from({ length: connectionCount }, (_, i) => drive(i)));
-  return (1000 * doneCount) / (performance.now() - startMs);
 }
 
 /** Checks and measures one case in both columns. */

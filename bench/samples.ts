@@ -22,9 +22,11 @@ export const SAMPLE_KINDS = ['place', 'identifier', 'border', 'mutation'] as con
 export type SampleKind = (typeof SAMPLE_KINDS)[number];
 
 export interface Sample {
-  readonly kind: SampleKind;
+  readonly kind: SampleKind | 'expression';
   /** 1 to 60 bytes of UTF-8 (a little more where a character ends), no line feed, no NUL. */
   readonly literal: string;
+  /** Set if `literal` holds a regular expression, of any size. */
+  readonly isRegex?: true;
 }
 
 const SIZE_MAX = 60;

@@ -310,8 +310,8 @@ export class Searcher {
    * core refuses the program. Drops what is bound.
    */
   testNames(program: Uint8Array, names: readonly string[]): boolean[] {
-    this.#spaces[0] ??= new Space(this.#module, this.#options);
-    const [{ core, outputStart, outputEnd }] = this.#spaces as [Space];
+    const space = (this.#spaces[0] ??= new Space(this.#module, this.#options));
+    const { core, outputStart, outputEnd } = space;
     const memory = new Uint8Array(core.memory.buffer);
     const rowsStart = align4(outputStart + program.length);
     const out = rowsStart + names.length * 8;

@@ -81,8 +81,7 @@ export class Admission {
       this.#forgetIdle(caller, share);
       throw overloaded();
     }
-    const newest = [...most.waiters].at(-1)!;
-    newest.refuse();
+    [...most.waiters].at(-1)?.refuse();
   }
 
   /** Resolves once the place of somebody who left has been handed over. */

@@ -172,7 +172,7 @@ async function compareExpressions(
     const isCaseSensitive = random() < 0.5;
     const body = { query: `"${pattern}"`, isRegexEnabled: true, matches: 20_000 };
     const [expected, answer] = await Promise.all([
-      ripgrepAll(root, ripgrep, { isCaseSensitive, isExpression: true, rangeCountMax: 20_000 }),
+      ripgrepAll(root, ripgrep, { isCaseSensitive, isTranslated: true, rangeCountMax: 20_000 }),
       ask(client, JSON.stringify({ ...body, isCaseSensitivityEnabled: isCaseSensitive })),
     ]);
     if (expected === undefined || !answer.isSearchExhaustive) continue;

@@ -1,0 +1,157 @@
+// Load generator: many kept-alive connections, each sending the next prepared request after the last answer.
+// It shares the processor with the daemon, so it does as little as possible: requests are bytes made once,
+// data is read into one buffer for all sockets, and of an answer only the head is looked at; the body is
+// counted, not kept. What it costs is measured with it.
+
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { summarizeLatency } from './statistics.ts';
+import type { Latency } from './statistics.ts';
+
+export interface LoadFigure {
+  readonly connectionCount: number;
+  readonly requestsPerSecond: number;
+  /** Of one request under this load. */
+  readonly latency: Latency;
+  /** Share of the generator in the processor time that it and the daemon used; undefined without /proc. */
+  readonly generatorShare: number | undefined;
+}
+
+const READ_SIZE = 1 << 16;
+const HEAD_END = '\r\n\r\n';
+/** Unit: clock ticks a second in /proc, fixed on Linux for user space. */
+const TICKS_PER_SECOND = 100;
+
+/** Processor time of a process, user and system, in ms; undefined where /proc is missing. */
+function processorMs(pid: number): number | undefined {
+  try {
+    const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
+    // Why: the name of the program stands in parentheses and may hold blanks.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The request as bytes. */
+function requestBytes(url: URL, body: string): Buffer {
+  const head = [
+    'POST /api/search HTTP/1.1',
+    `Host: ${url.host}`,
+    'Content-Type: application/json',
+    `Content-Length: ${String(Buffer.byteLength(body))}`,
+  ];
+  return Buffer.from(`${head.join('\r\n')}${HEAD_END}${body}`);
+}
+
+/**
+ * Follows the answers on one connection.
+ *
+ * @returns  takes the next bytes and says whether they complete an answer
+ *
+ * Errors: throws if an answer is not 200 or does not tell its size.
+ */
+export function createAnswerReader(): (data: Buffer) => boolean {
+  let head = '';
+  let missingSize = 0;
+  return (data) => {
+    if (missingSize > 0) {
+      missingSize -= data.length;
+    } else {
+      // Why: in one character for each byte, the offset in the text is that in the data.
+      head += data.toString('latin1');
+      const end = head.indexOf(HEAD_END);
+      if (end === -1) return false;
+      if (!head.startsWith('HTTP/1.1 200')) throw new Error(`answered ${head.slice(0, 300)}`);
+      const size = /\r\ncontent-length: *(\d+)/i.exec(head.slice(0, end + 2))?.[1];
+      if (size === undefined) throw new Error(`no size in ${head.slice(0, end)}`);
+      missingSize = end + HEAD_END.length + Number(size) - head.length;
+      head = '';
+    }
+    if (missingSize < 0) throw new Error('more bytes than the answer has');
+    return missingSize === 0;
+  };
+}
+
+interface Driver {
+  readonly requests: readonly Buffer[];
+  readonly latenciesMs: number[];
+  /** No request is sent after this time. */
+  readonly endMs: number;
+  readonly buffer: Buffer;
+}
+
+/** Sends requests on one connection, the first being number `first`, until the time is over. */
+function drive(url: URL, { requests, latenciesMs, endMs, buffer }: Driver, first: number) {
+  return new Promise<void>((resolve, reject) => {
+    const isComplete = createAnswerReader();
+    let next = first;
+    let sentMs = 0;
+    let isOver = false;
+    const send = (): void => {
+      sentMs = performance.now();
+      isOver = sentMs >= endMs;
+      if (isOver) socket.destroy();
+      else socket.write(requests[next++ % requests.length] ?? '');
+    };
+    const callback = (size: number): boolean => {
+      try {
+        if (isComplete(buffer.subarray(0, size))) {
+          latenciesMs.push(performance.now() - sentMs);
+          send();
+        }
+      } catch (error) {
+        socket.destroy(error instanceof Error ? error : new Error(String(error)));
+      }
+      return true;
+    };
+    const onread = { buffer, callback };
+    const socket: Socket = connect({ host: url.hostname, port: Number(url.port), onread }, send);
+    socket.setNoDelay(true);
+    socket.on('error', reject);
+    socket.on('close', () => {
+      if (isOver) resolve();
+      else reject(new Error('the daemon closed a connection'));
+    });
+  });
+}
+
+/**
+ * Runs a mix of requests over several connections at once; each begins at another place of the mix.
+ *
+ * @param pid     the daemon's process, for its processor time
+ * @param bodies  bodies of `POST /api/search`, at least one
+ *
+ * Errors: rejects if an answer is not 200, or a connection fails.
+ */
+export async function measureLoad(
+  { url, pid }: { readonly url: string; readonly pid: number },
+  bodies: readonly string[],
+  connectionCount: number,
+  timeMs: number,
+): Promise<LoadFigure> {
+  const address = new URL(url);
+  const requests = bodies.map((body) => requestBytes(address, body));
+  const before = [processorMs(process.pid), processorMs(pid)];
+  const startMs = performance.now();
+  const driver: Driver = {
+    requests,
+    latenciesMs: [],
+    endMs: startMs + timeMs,
+    buffer: Buffer.alloc(READ_SIZE),
+  };
+  const all = Array.from({ length: connectionCount }, (_, i) => drive(address, driver, i));
+  await Promise.all(all);
+  const durationMs = performance.now() - startMs;
+  const after = [processorMs(process.pid), processorMs(pid)];
+  const [own = NaN, daemon = NaN] = after.map((ms, i) => (ms ?? NaN) - (before[i] ?? NaN));
+  const share = own / (own + daemon);
+  return {
+    connectionCount,
+    requestsPerSecond: (1000 * driver.latenciesMs.length) / durationMs,
+    latency: summarizeLatency(driver.latenciesMs),
+    generatorShare: Number.isFinite(share) ? share : undefined,
+  };
+}

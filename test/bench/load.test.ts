@@ -1,0 +1,73 @@
+// The load generator: answers in any pieces, faults that end a run, and a run against a real server.
+
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'node:test';
+import { createAnswerReader, measureLoad } from '../../bench/load.ts';
+
+const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nX: é\r\ncontent-length: 5\r\n\r\n12\r\n5');
+
+void test('an answer is complete with its last byte, however it is cut', () => {
+  for (let cut = 1; cut < ANSWER.length; cut++) {
+    const isComplete = createAnswerReader();
+    for (let round = 0; round < 2; round++) {
+      assert.equal(isComplete(ANSWER.subarray(0, cut)), false);
+      assert.equal(isComplete(ANSWER.subarray(cut)), true);
+    }
+  }
+  assert.equal(createAnswerReader()(ANSWER), true);
+  assert.equal(
+    createAnswerReader()(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n')),
+    true,
+  );
+});
+
+void test('an answer that is not right ends the run', () => {
+  const read = (text: string): boolean => createAnswerReader()(Buffer.from(text));
+  assert.throws(() => read('HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n'), /503/);
+  assert.throws(() => read('HTTP/1.1 200 OK\r\n\r\n'), /no size/);
+  assert.throws(() => read('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n12'), /more bytes/);
+});
+
+/** A server that answers with the size of the body that came; every body is remembered. */
+async function withServer(status: number, use: (url: string, bodies: string[]) => Promise<void>) {
+  const bodies: string[] = [];
+  const server = createServer((request, reply) => {
+    let body = '';
+    request.on('data', (data: Buffer) => (body += data.toString()));
+    request.on('end', () => {
+      bodies.push(`${request.method ?? ''} ${request.url ?? ''} ${body}`);
+      const text = 'x'.repeat(100_000);
+      reply.writeHead(status, { 'content-length': text.length }).end(text);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
+  const { port } = server.address() as AddressInfo;
+  try {
+    await use(`http://127.0.0.1:${String(port)}`, bodies);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+void test('all connections send the mix in turn, and every answer is counted', async () => {
+  await withServer(200, async (url, bodies) => {
+    const figure = await measureLoad({ url, pid: process.pid }, ['"a"', '"é"', '"c"'], 5, 100);
+    assert.equal(figure.connectionCount, 5);
+    assert.equal(figure.latency.sampleCount, bodies.length);
+    assert.ok(bodies.length >= 5 && figure.requestsPerSecond > 0);
+    const seen = new Set(bodies);
+    assert.deepEqual(
+      [...seen].sort(),
+      ['"a"', '"c"', '"é"'].map((body) => `POST /api/search ${body}`),
+    );
+  });
+  await withServer(500, async (url) => {
+    await assert.rejects(measureLoad({ url, pid: process.pid }, ['1'], 2, 100), /500/);
+  });
+});
