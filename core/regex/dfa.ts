@@ -31,12 +31,15 @@ function entryAt(row: u32, classMap: usize, ptr: usize): u32 {
 }
 
 @inline
-function offsetAt(classMap: usize, ptr: usize): u32 {
+export function offsetAt(classMap: usize, ptr: usize): u32 {
   return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
 }
 
 /** Behind the last byte that the last forward scan that came to an end read, or less within its window. */
 export let scanReach: usize = 0;
+export function setScanReach(reach: usize): void {
+  scanReach = reach;
+}
 
 /**
  * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if there is
@@ -165,7 +168,7 @@ function nextStart(needles: Needles, ptr: usize, until: usize, limit: usize): us
 }
 
 /** Whether a match ends at `ptr`, where the forward scan is in state `row`; may set hasGivenUp. */
-function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool {
+export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool {
   const offset = ptr == textEnd ? dfa.endOffset : offsetAt(dfa.classMap, ptr);
   let entry = load<u32>(<usize>row + offset);
   if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);

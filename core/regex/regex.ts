@@ -34,6 +34,7 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
+import { carefulInit, forgetPlaces, scanCarefully } from './careful.ts';
 import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
 import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse } from './dfa.ts';
 import {
@@ -84,12 +85,13 @@ class Regex {
   textEnd: u32;
   textFlags: u32; // TEXT_*
   hasGivenUp: u32; // 1: the DFA gave up on this text
+  aheadSize: u32; // bytes that scans read behind the ends of matches
   lineStart: u32; // the line that held the last needle
   lineEnd: u32;
   // Counters since the expression was compiled:
   simulationCount: u32;
 }
-const REGEX_SIZE: usize = 60;
+const REGEX_SIZE: usize = 64;
 if (offsetof<Regex>() != REGEX_SIZE) ERROR('Regex: size');
 
 @inline
@@ -115,12 +117,13 @@ export let regexStatus: i32 = STATUS_OK;
  * the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function beginRegexes(arena: Arena): i32 {
-  return textInit(arena);
+  return carefulInit(arena) ? textInit(arena) : STATUS_OUT_OF_MEMORY;
 }
 
 /** Forgets what is known of texts: to be called when other bytes come to stand where texts stood. */
 export function forgetRegexTexts(): void {
   forgetText();
+  forgetPlaces();
 }
 
 /**
@@ -227,6 +230,7 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
   regex.textEnd = <u32>textEnd;
   regex.textFlags = flags;
   regex.hasGivenUp = 0;
+  regex.aheadSize = 0;
   regex.lineStart = 0;
   regex.lineEnd = 0;
   regexReach = 0;
@@ -390,6 +394,30 @@ function noteReach(reach: usize): void {
   regexReach = max(regexReach, reach);
 }
 
+/** Bytes that may be read behind the ends of matches: so many times the text, and these. */
+const AHEAD_TIMES: usize = 4;
+const AHEAD_MIN: usize = 1 << 20;
+const AHEAD_MAX: usize = 1 << 30;
+
+/** End of the next match, as scanForward gives it; carefully once too much was read in vain. */
+function scanForEnd(
+  regex: Regex,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  limit: usize,
+  needles: Needles | null,
+): usize {
+  const dfa = forwardDfaOf(regex);
+  const aheadMax = min(AHEAD_MIN + AHEAD_TIMES * (textEnd - textStart), AHEAD_MAX);
+  if (<usize>regex.aheadSize >= aheadMax) return scanCarefully(dfa, textStart, textEnd, from, until, limit);
+  const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
+  // Why capped: the sum must not run over.
+  if (end != 0 && end != SCAN_GAVE_UP && scanReach > end) regex.aheadSize += <u32>min(scanReach - end, AHEAD_MAX);
+  return end;
+}
+
 /** As findRegex, in the well-formed text [textStart, textEnd). */
 function findText(
   regex: Regex,
@@ -401,7 +429,7 @@ function findText(
 ): bool {
   if (regex.hasGivenUp == 0 && regex.prefersEmpty == 0) {
     const limit = regex.spansLines != 0 ? textEnd : until;
-    const end = scanForward(forwardDfaOf(regex), textStart, textEnd, from, until, limit, needles, false);
+    const end = scanForEnd(regex, textStart, textEnd, from, until, limit, needles);
     textReach = scanReach;
     if (end == 0) return false;
     if (end != SCAN_GAVE_UP) {
@@ -481,12 +509,11 @@ function countText(
   until: usize,
   needles: Needles | null,
 ): u32 {
-  const dfa = forwardDfaOf(regex);
   const limit = regex.spansLines != 0 ? textEnd : until;
   let count: u32 = 0;
   textReach = from;
   while (from < until && regex.hasGivenUp == 0) {
-    const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
+    const end = scanForEnd(regex, textStart, textEnd, from, until, limit, needles);
     textReach = max(textReach, scanReach);
     if (end == 0) return count;
     if (end == SCAN_GAVE_UP) {

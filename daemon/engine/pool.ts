@@ -45,6 +45,8 @@ interface PoolWorker {
   readonly pending: Map<number, Pending>;
   /** Somebody is about to ask it for a search. */
   isReserved: boolean;
+  /** Resolves when the thread has started, or died. */
+  ready: Promise<void>;
 }
 
 export class SearchPool {
@@ -65,6 +67,7 @@ export class SearchPool {
         silentDeathCount: 0,
         pending: new Map(),
         isReserved: false,
+        ready: Promise.resolve(),
       };
       this.#start(entry);
       return entry;
@@ -86,7 +89,15 @@ export class SearchPool {
     const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
       workerData: data,
     });
+    let markReady = (): void => {};
+    entry.ready = new Promise((resolve) => {
+      markReady = resolve;
+    });
     worker.on('message', (message: FromSearchWorker) => {
+      if (message.kind === 'ready') {
+        markReady();
+        return;
+      }
       const { pending } = entry;
       entry.silentDeathCount = 0;
       const waiting = pending.get(message.id);
@@ -102,7 +113,10 @@ export class SearchPool {
     worker.on('error', (error) => {
       failure = error;
     });
-    worker.on('exit', () => this.#replace(entry, failure));
+    worker.on('exit', () => {
+      markReady();
+      this.#replace(entry, failure);
+    });
     worker.unref();
     entry.worker = worker;
   }
@@ -197,9 +211,19 @@ export class SearchPool {
     });
   }
 
+  /** Resolves when all threads have started. */
+  async ready(): Promise<void> {
+    await Promise.all(this.#workers.map((entry) => entry.ready));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { worker } of this.#workers) await worker?.terminate();
+    // Why: ending a thread while it loads its native library would end the process.
+    for (const entry of this.#workers) {
+      entry.worker?.ref();
+      await entry.ready;
+      await entry.worker?.terminate();
+    }
     for (const { pending } of this.#workers)
       for (const waiting of pending.values()) waiting.settle(undefined);
   }

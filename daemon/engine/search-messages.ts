@@ -104,4 +104,9 @@ export interface RenderDone {
   readonly error?: string;
 }
 
-export type FromSearchWorker = SearchProgress | SearchDone | RenderDone;
+/** The thread has started, and opened its shards. */
+export interface ThreadReady {
+  readonly kind: 'ready';
+}
+
+export type FromSearchWorker = SearchProgress | SearchDone | RenderDone | ThreadReady;

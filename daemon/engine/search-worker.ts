@@ -5,6 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
 import { Drain } from './drain.ts';
+import { canMap } from './mapping.ts';
 import { renderDocs } from './render-docs.ts';
 import type {
   FromSearchWorker,
@@ -42,7 +43,10 @@ const port = parentPort!;
 const searcher = new Searcher(module, spaceOptions);
 const running: RunningSearch[] = [];
 
+// Loaded now: a thread that is ended while a native library loads takes the process with it.
+canMap();
 setShards(shards);
+tell({ kind: 'ready' });
 
 port.on('message', (message: ToSearchWorker) => {
   if (message.kind === 'shards') setShards(message.shards);

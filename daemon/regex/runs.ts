@@ -17,7 +17,7 @@ const SIZE_MAX = 32;
 /** Guess: bytes of a run beyond these depend on those before, so they make it no rarer. */
 const INDEPENDENT_MAX = 4;
 /** Guess: the DFA had better read on where a run stands at more than one of so many places. */
-const RARITY_MIN = 32;
+const RARITY_MIN = 128;
 /** Guess: share of one byte outside ASCII. */
 const OTHER_SHARE = 0.00002;
 
@@ -30,6 +30,8 @@ export function beginningRun(automaton: Automaton): Run | undefined {
     // The empty match is none; behind the first byte a match may end, and then nothing more is sure.
     if (size > 1 && states.some((index) => automaton.states[index]!.kind === 'match')) break;
     const targets = addBytes(automaton, states, bytes);
+    // Nothing can be read: the expression has no match but the empty one.
+    if (targets.length === 0) return undefined;
     const share = shareOf(bytes, size);
     if (best === undefined || share <= best.share) {
       best = { run: { size, bytes: bytes.slice() }, share };

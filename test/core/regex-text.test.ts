@@ -239,6 +239,23 @@ for (const build of BUILDS) {
       }
     });
 
+    await t.test('looking ahead in vain behind every match stays linear', () => {
+      // z(?:.*q)?: behind each z the whole line would be read for a q.
+      const size = build === 'debug' ? 60_000 : 400_000;
+      const text = new Uint8Array(size).fill(0x7a);
+      const rest = concat(repeat(range(0x0b, 127), '*'), literal('q'));
+      assert.ok(engine.compile(programOf(concat(literal('z'), repeat(rest, '?')))));
+      engine.setText(text);
+      assert.equal(engine.count(), size);
+      assert.equal(engine.find().length, size);
+      // A q in the middle: the first match takes all up to it.
+      text[size >> 1] = 0x71;
+      engine.setText(text);
+      const behind = size - (size >> 1) - 1;
+      assert.equal(engine.count(), 1 + behind);
+      assert.deepEqual(engine.find()[0], [0, (size >> 1) + 1]);
+    });
+
     await t.test('a match that spans lines is found past the window', () => {
       const tree = concat(literal('a'), repeat(range(0, 127), '*', true), literal('z'));
       const forward = makeAutomaton(tree, false);

@@ -104,6 +104,7 @@ void test('a thread that dies is replaced and nothing is missing', async () => {
       const expected = timeless(await engine.search(request.query, request));
       for (let round = 0; round < 4; round++) {
         const before = deaths.length;
+        await engine.pool.ready();
         const searching = engine.search(request.query, request);
         // Some rounds let the thread work for a moment first.
         for (let turn = 0; turn < round * 2; turn++)

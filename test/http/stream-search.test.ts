@@ -372,8 +372,9 @@ onBothAdapters('streamed searches', (kind) => {
     const threads: Worker[] = [];
     const onWorker = (worker: Worker): void => void threads.push(worker);
     process.on('worker', onWorker);
-    const { world } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
+    const { world, engine } = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
     for (let round = 0; round < 4; round++) {
+      await engine.pool.ready();
       const streaming = eventsOf(world, { query: 'common', matches: 1_000_000 });
       await eventually(() => world.calls.length > round);
       for (let turn = 0; turn < round * 3; turn++)

@@ -1,0 +1,134 @@
+// A forward scan for texts where looking ahead goes far and in vain: `z(?:.*q)?` on a line of many z and no q
+// reads the rest of the line behind each match. This scan remembers where a look-ahead has failed: from the
+// same state at the same place it would fail again. So all scans of a text together stay linear in it. It is
+// slower than scanForward, which regex.ts leaves for it once too much was read more than once.
+// One memory of places serves all expressions, one text at a time.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import {
+  beginScan,
+  closedRow,
+  Dfa,
+  ENTRY_DEAD,
+  ENTRY_FLAGS,
+  ENTRY_HALT,
+  ENTRY_MATCH,
+  ENTRY_UNKNOWN,
+  hasGivenUp,
+  makeEntry,
+  startRow,
+} from './dfa-cache.ts';
+import { contextBefore, renewWalks, Work } from './closure.ts';
+import { endsMatch, offsetAt, SCAN_GAVE_UP, setScanReach } from './dfa.ts';
+import { Automaton } from './program.ts';
+
+/** Places that are remembered: every 64th byte, of texts over 2 MiB every 128th and so on. */
+const PLACES: usize = 1 << 15;
+const STRIDE_SHIFT_MIN: u32 = 6;
+const NONE: usize = 0xffffffff;
+
+/** A u32 for each place: the state from which no further match comes; 0: not known. */
+let memo: usize = 0;
+// What the memory is about.
+let memoDfa: usize = 0;
+let memoText: usize = 0;
+let memoClearCount: u32 = 0;
+let strideShift: u32 = 0;
+
+/** First place that was passed since the last match; what lies ahead of it is not known yet. */
+let firstPassed: usize = NONE;
+
+/** Takes the memory from the arena; false if it is full. */
+export function carefulInit(arena: Arena): bool {
+  memo = arenaAlloc(arena, PLACES * 4, 8);
+  memoDfa = 0;
+  return memo != 0;
+}
+
+/** Forgets the text. */
+export function forgetPlaces(): void {
+  memoDfa = 0;
+}
+
+function beginText(dfa: Dfa, textStart: usize, textEnd: usize): void {
+  const isSame =
+    memoDfa == changetype<usize>(dfa) && memoText == textStart && memoClearCount == dfa.clearCount;
+  if (isSame) return;
+  memoDfa = changetype<usize>(dfa);
+  memoText = textStart;
+  strideShift = STRIDE_SHIFT_MIN;
+  while ((textEnd - textStart) >> strideShift >= PLACES) strideShift++;
+  forgetRows(dfa);
+}
+
+/** The rows of the cache were dropped: what is remembered names states that are no more. */
+function forgetRows(dfa: Dfa): void {
+  memoClearCount = dfa.clearCount;
+  memory.fill(memo, 0, PLACES * 4);
+  firstPassed = NONE;
+}
+
+/** A match was found ahead of the places passed. */
+function forgetPassed(place: usize): void {
+  if (firstPassed == NONE) return;
+  memory.fill(memo + (firstPassed << 2), 0, (place + 1 - firstPassed) << 2);
+  firstPassed = NONE;
+}
+
+/** As scanForward (dfa.ts), without needles and always to the preferred end. */
+export function scanCarefully(
+  dfa: Dfa,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+  limit: usize,
+): usize {
+  beginScan();
+  renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
+  beginText(dfa, textStart, textEnd);
+  firstPassed = NONE;
+  const classMap = <usize>dfa.classMap;
+  const strideMask = (<usize>1 << strideShift) - 1;
+  let row = <u32>startRow(dfa, contextBefore(textStart, from));
+  if (row == 0) return SCAN_GAVE_UP;
+  let ptr = from;
+  let stop = until;
+  let matchEnd: usize = 0;
+  for (;;) {
+    if (ptr == stop) {
+      if (stop == limit) {
+        setScanReach(ptr);
+        if (!endsMatch(dfa, row, limit, textEnd)) return hasGivenUp ? SCAN_GAVE_UP : matchEnd;
+        forgetPassed((limit - textStart) >> strideShift);
+        return limit;
+      }
+      row = <u32>closedRow(dfa, row);
+      if (row == ENTRY_DEAD) return matchEnd;
+      if (row == 0) return SCAN_GAVE_UP;
+      stop = limit;
+      continue;
+    }
+    const offset = offsetAt(classMap, ptr);
+    let entry = load<u32>(<usize>row + offset);
+    if (entry == ENTRY_UNKNOWN) {
+      entry = makeEntry(dfa, row, offset);
+      if (hasGivenUp) return SCAN_GAVE_UP;
+      if (dfa.clearCount != memoClearCount) forgetRows(dfa);
+    }
+    ptr++;
+    if ((entry & ENTRY_MATCH) != 0) {
+      forgetPassed((ptr - textStart) >> strideShift);
+      matchEnd = ptr - 1;
+    }
+    if ((entry & ENTRY_HALT) != 0) break;
+    row = entry & ~ENTRY_FLAGS;
+    if (matchEnd == 0 || ((ptr - textStart) & strideMask) != 0) continue;
+    const place = (ptr - textStart) >> strideShift;
+    if (load<u32>(memo + (place << 2)) == row) break;
+    store<u32>(memo + (place << 2), row);
+    if (firstPassed == NONE) firstPassed = place;
+  }
+  setScanReach(ptr);
+  return matchEnd;
+}
