@@ -342,8 +342,7 @@ export class Searcher {
    */
   isSimulated(program: Uint8Array): boolean {
     this.#forgetBindings();
-    this.#spaces[0] ??= new Space(this.#module, this.#options);
-    const [{ core, outputStart }] = this.#spaces as [Space];
+    const { core, outputStart } = (this.#spaces[0] ??= new Space(this.#module, this.#options));
     new Uint8Array(core.memory.buffer).set(program, outputStart);
     const answer = core.exports.isSimulated(outputStart, program.length);
     if (answer < 0) throw new PlanError(`the core refused the expression: ${statusName(answer)}`);

@@ -5,7 +5,7 @@
 import type { Binding, Searcher } from '../engine/searcher.ts';
 import { printQuery, quoteText } from '../query/print.ts';
 import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
-import { anyOf, type Condition, printCondition } from '../regex/condition.ts';
+import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import { foldText } from '../regex/fold.ts';
 import { type Expression, expressionOf } from './expressions.ts';
@@ -166,10 +166,9 @@ export function explainRegexps(
 ): RegexReport[] {
   return leavesOf(query).map((node) => {
     const expression = expressionOf(node, isCaseSensitive);
-    const isSimulated = (program: Uint8Array): boolean => searcher.isSimulated(program);
     const report = {
       expression: printQuery(node),
-      engine: engineOf(expression, node.kind === 'regex', isSimulated),
+      engine: engineOf(expression, node.kind === 'regex', searcher),
       requires: printCondition(conditionOf(expression)),
     };
     if (expression.kind === 'literals') return report;
@@ -186,23 +185,25 @@ function leavesOf(query: QueryNode): (RegexNode | PatternNode)[] {
 
 function conditionOf(expression: Expression): Condition {
   if (expression.kind === 'program') return expression.regex.condition;
-  return anyOf(expression.choice.alternatives.map(({ text }) => text));
+  const texts = expression.choice.alternatives.map(({ text }) => text);
+  return texts.includes('') ? ALL : anyOf(texts);
 }
 
 /** What runs an expression; the choice is that of core/regex/regex.ts. */
 function engineOf(
   expression: Expression,
   isContent: boolean,
-  isSimulated: (program: Uint8Array) => boolean,
+  searcher: Pick<Searcher, 'isSimulated'>,
 ): string {
   if (expression.kind === 'literals') return 'literal search';
   const { regex } = expression;
-  if (isContent && regex.canBeEmpty && isSimulated(regex.program)) return 'simulation';
+  if (isContent && regex.canBeEmpty && searcher.isSimulated(regex.program)) return 'simulation';
   return dfaOf(regex, isContent);
 }
 
 function dfaOf({ needles, spansLines }: CompiledRegex, isContent: boolean): string {
   if (needles.kind === 'none') return 'DFA';
+  if (needles.kind === 'run') return 'run of bytes + DFA';
   const isByLine = isContent && needles.kind === 'inner' && !spansLines;
   return `${needles.kind} needles${isByLine ? ' by line' : ''} + DFA`;
 }

@@ -303,10 +303,12 @@ void test('each expression with its engine and what it requires', async () => {
     ['mutex_[a-z]+', 'prefix needles + DFA', '"mutex_"'],
     ['[a-z]+_mutex_lock', 'inner needles by line + DFA', '"_mutex_lock"'],
     ['p[a-z]+r', 'DFA', 'ALL'],
+    ['[0-9]{9,}', 'run of bytes + DFA', 'ALL'],
     ['(a|b*|c+)[xy]*?', 'simulation', 'ALL'],
     ['file:c\\.txt', 'literal search', '"c.txt"'],
-    ['file:[ab]+\\.txt', 'inner needles + DFA', '".txt"'],
+    ['file:[ab]+\\.txt', 'inner needles + DFA', 'or("a.txt", "b.txt")'],
     ['repo:fruit', 'literal search', '"fruit"'],
+    ['repo:.*', 'literal search', 'ALL'],
   ];
   for (const [query, name, requires] of engines) {
     const { plan } = await engine.explain(query, { isRegexEnabled: true });
