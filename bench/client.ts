@@ -81,14 +81,19 @@ export function createClient(url: string, connectionCount: number): SearchClient
 const FIRST_RESULT = /^data: \{"type":"chunk".*"files":\[\{.*\n\n/m;
 const STREAM_END = 'data: [DONE]\n\n';
 
-/** The request body of a case. */
-export function bodyOf(benchCase: BenchCase, matches: number): string {
-  return JSON.stringify({
+/** The request of a case. */
+export function callOf(benchCase: BenchCase, matches: number) {
+  return {
     query: benchCase.query,
     matches,
     isRegexEnabled: benchCase.isRegex === true,
     isCaseSensitivityEnabled: benchCase.isCaseSensitive,
-  });
+  };
+}
+
+/** The request body of a case. */
+export function bodyOf(benchCase: BenchCase, matches: number): string {
+  return JSON.stringify(callOf(benchCase, matches));
 }
 
 /** The parsed answer. Errors: rejects with status and body if it is not 200. */

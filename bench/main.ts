@@ -7,9 +7,11 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
 import { connectServices } from '../daemon/cli/connect.ts';
+import { formatExplanation } from '../daemon/cli/explain-output.ts';
+import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
 import { STREAM_CASE_IDS } from './cases.ts';
 import type { BenchCase } from './cases.ts';
-import { bodyOf, createClient, listDocs, searchAllThrough } from './client.ts';
+import { bodyOf, callOf, createClient, listDocs, searchAllThrough } from './client.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
 import type { SearchClient } from './client.ts';
 import { cacheFolder, openCorpus } from './corpora.ts';
@@ -47,6 +49,7 @@ interface Flags {
   readonly peers: boolean;
   readonly differential?: true;
   readonly printExpected?: true;
+  readonly explain?: true;
   readonly samples: number;
   readonly patterns: number;
   readonly seed: number;
@@ -129,6 +132,13 @@ async function runCase(
   return { ...row, firstResult: await measureFirstResult(setup.client, benchCase, effort) };
 }
 
+/** How the daemon answers the first page of a case. */
+async function explainCase({ daemon }: Setup, benchCase: BenchCase): Promise<string> {
+  const call = { ...callOf(benchCase, MATCHES_PAGE), contextLines: 0, whole: false };
+  const source = openRemoteSearch(daemon.url, undefined);
+  return formatExplanation(await source.explain(call, new AbortController().signal));
+}
+
 /** Bodies of the rare literals, first page only: the mix for many connections. */
 function rareBodies(cases: readonly CaseReport[], corpus: Corpus): string[] {
   const ids = new Set(
@@ -173,7 +183,10 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
   const cases: CaseReport[] = [];
   for (const benchCase of chosen) {
     const expected = counts.get(benchCase.id);
-    if (expected) cases.push(await runCase(setup, benchCase, expected, scope, isQuick));
+    if (!expected) continue;
+    const entry = await runCase(setup, benchCase, expected, scope, isQuick);
+    const explanation = flags.explain ? await explainCase(setup, benchCase) : undefined;
+    cases.push(explanation === undefined ? entry : { ...entry, explanation });
   }
   return {
     startedAt,
@@ -279,6 +292,7 @@ await new Command('bench')
   .option('--quick', 'a smoke run: few repetitions, and a small corpus unless one is given')
   .option('--no-peers', 'leave out ripgrep, git grep, csearch')
   .option('--differential', 'compare random searches with ripgrep instead of timing')
+  .option('--explain', 'show under each row how the daemon answers its first page')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)
   .option('--patterns <count>', 'regular expressions of the differential test', wholeNumber, 200)

@@ -27,6 +27,8 @@ export interface CaseReport {
   /** Time to the first streamed result, for some cases. */
   readonly firstResult?: Latency;
   readonly peers: Readonly<Record<string, PeerFigure>>;
+  /** How the daemon did it, as text. */
+  readonly explanation?: string;
 }
 
 export interface PeerReport {
@@ -114,7 +116,16 @@ export function formatCases(report: RunReport): string {
     entry.firstResult === undefined ? '' : formatMs(entry.firstResult.p50Ms),
     ...report.peers.map(({ name }) => peerCell(entry.peers[name], entry)),
   ]);
-  return formatTable(columns, rows);
+  const [head = '', rule = '', ...lines] = formatTable(columns, rows).trimEnd().split('\n');
+  const shown = lines.flatMap((line, index) => [line, ...explanationOf(report.cases[index])]);
+  return `${[head, rule, ...shown].join('\n')}\n`;
+}
+
+/** Lines to stand under the row of a case. */
+function explanationOf({ explanation }: Partial<CaseReport> = {}): string[] {
+  if (explanation === undefined) return [];
+  const lines = explanation.trimEnd().split('\n');
+  return ['', ...lines.map((line) => (line === '' ? '' : `    ${line}`)), ''];
 }
 
 function ratio(size: number, contentSize: number): string {

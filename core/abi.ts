@@ -15,7 +15,7 @@ import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
 import { PLAN_NODES_MAX } from './shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from './shared/status.ts';
-import { beginRegexes, compileRegex, regexStatus, testRegex } from './regex/regex.ts';
+import { beginRegexes, compileRegex, regexPrefersEmpty, regexStatus, testRegex } from './regex/regex.ts';
 import { TEXT_ANY } from './regex/text.ts';
 import { symbolsInit, textKey } from './text/symbols.ts';
 import { findGram, readList } from './shard/lists.ts';
@@ -216,6 +216,20 @@ export function testNames(program: usize, size: u32, rows: usize, count: u32, ou
   }
   arenaReset(arena, mark);
   return STATUS_OK;
+}
+
+/**
+ * Whether the expression of a program is always simulated: 1 or 0, or the status of a program that is refused. For
+ * explain; leaves the request as it is.
+ */
+export function isSimulated(program: usize, size: u32): i32 {
+  const mark = arenaMark(arena);
+  const status = beginRegexes(arena);
+  if (status != STATUS_OK) return status;
+  const regex = compileRegex(arena, program, size);
+  const answer = regex == 0 ? regexStatus : <i32>regexPrefersEmpty(regex);
+  arenaReset(arena, mark);
+  return answer;
 }
 
 export function verifyChecksums(view: usize): i32 {

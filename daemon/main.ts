@@ -7,6 +7,7 @@ import type { BuildProgress } from './ingest/build.ts';
 import { readSource, SourceError } from './ingest/source-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
+import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
@@ -96,6 +97,7 @@ function servicesOf(instance: Instance, configuration: Configuration): Services 
       search: (call, context) => search(parts, call, context),
       // oxlint-disable-next-line typescript/require-await -- what it throws is to reject
       stream: async (call, context) => startStream(parts, call, context),
+      explain: (call, context) => explain(parts, call, context),
     },
     repos: {
       list: () => indexer.repos,

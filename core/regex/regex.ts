@@ -549,6 +549,11 @@ export function regexSpansLines(ptr: usize): bool {
   return regexAt(ptr).spansLines != 0;
 }
 
+/** Whether somewhere the empty match is preferred to a longer one: then every text is simulated. */
+export function regexPrefersEmpty(ptr: usize): bool {
+  return regexAt(ptr).prefersEmpty != 0;
+}
+
 /**
  * Whether texts that lie back to back can be searched at once for those that may match: every match, and no empty
  * one, holds a needle, and none of these could stand for bad bytes on both sides of a border.

@@ -2,7 +2,7 @@
 
 import type { Endpoint } from './endpoint.ts';
 import { listRepos } from './repos.ts';
-import { search, streamSearch } from './search.ts';
+import { explainSearch, search, streamSearch } from './search.ts';
 import { getSource } from './source.ts';
 import { getHealth, getReady, getVersion } from './system.ts';
 
@@ -14,4 +14,5 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getHealth,
   getReady,
   getVersion,
+  explainSearch,
 ];

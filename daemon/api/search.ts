@@ -1,8 +1,8 @@
-// POST /api/search and /api/stream_search: one search, answered at its end or while it runs. Checks and clamps
-// the request; the search service answers with finished JSON.
+// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, while it runs, or
+// explained. Checks and clamps the request; the search service does the rest.
 
 import { z } from 'zod';
-import { bodyEndpoint } from './endpoint.ts';
+import { bodyEndpoint, ok } from './endpoint.ts';
 import type { CallContext } from './endpoint.ts';
 import { jsonInteger } from './input.ts';
 import type { SearchCall } from './services.ts';
@@ -59,5 +59,20 @@ export const streamSearch = bodyEndpoint(
     const call = toSearchCall(body, settings.maxMatchCount);
     const events = await services.search.stream(call, { signal, baseUrl, eventSizeMax });
     return { status: 200, content: { events } };
+  },
+);
+
+export const explainSearch = bodyEndpoint(
+  {
+    operationId: 'explainSearch',
+    method: 'POST',
+    path: '/api/explain',
+    access: 'owner',
+    isSearch: true,
+  },
+  searchBody,
+  async (body, { services, settings, signal, baseUrl }: CallContext) => {
+    const call = toSearchCall(body, settings.maxMatchCount);
+    return ok(await services.search.explain(call, { signal, baseUrl }));
   },
 );

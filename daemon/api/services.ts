@@ -54,6 +54,14 @@ export interface SearchService {
    * Errors: as `search`, before the first event.
    */
   stream(call: SearchCall, context: StreamContext): Promise<EventStream>;
+  /**
+   * Runs one search as `search` does, and tells how: its plan, what became of each shard, and all numbers.
+   *
+   * @returns  the complete response object of the explain endpoint
+   *
+   * Errors: as `search`.
+   */
+  explain(call: SearchCall, context: SearchContext): Promise<object>;
 }
 
 export interface RepoDirectory {

@@ -14,6 +14,7 @@ import { UsageError } from './errors.ts';
 import type {
   CliServices,
   CommonOptions,
+  Explanation,
   IndexOptions,
   IndexResult,
   ProgressListener,
@@ -83,6 +84,15 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
       return JSON.parse(Buffer.from(json).toString()) as SearchResponse;
+    },
+    async explain(call, signal) {
+      const { explain } = await import('../search/explain.ts');
+      const clamped = toSearchCall(call, settings.maxMatchCount);
+      const explained = await withErrorObject(
+        explain(instance.parts, clamped, { signal, baseUrl }),
+      );
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a daemon would send it
+      return JSON.parse(JSON.stringify(explained)) as Explanation;
     },
     async *stream(call, signal) {
       const clamped = toSearchCall(call, settings.maxMatchCount);

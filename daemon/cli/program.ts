@@ -2,6 +2,7 @@
 // match or success, 1 no match, 2 error. Results go to standard output, everything else to standard error.
 
 import { Command, CommanderError } from 'commander';
+import { addExplainCommand } from './commands/explain.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addSearchCommand } from './commands/search.ts';
@@ -41,6 +42,7 @@ function createProgram(context: CliContext): Command {
   addServeCommand(program, context);
   addIndexCommand(program, context);
   addSearchCommand(program, context);
+  addExplainCommand(program, context);
   addInspectCommand(program, context);
   addVerifyCommand(program, context);
   addVersionCommand(program, context);

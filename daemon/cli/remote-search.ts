@@ -2,7 +2,13 @@
 // The counterpart of the local index.
 
 import { RequestError, UsageError, isErrorObject } from './errors.ts';
-import type { SearchCall, SearchEvent, SearchResponse, SearchSource } from './services.ts';
+import type {
+  Explanation,
+  SearchCall,
+  SearchEvent,
+  SearchResponse,
+  SearchSource,
+} from './services.ts';
 
 /** Parses a body; undefined if it is not JSON. */
 function parseBody(text: string): unknown {
@@ -19,6 +25,11 @@ function isSearchResponse(value: unknown): value is SearchResponse {
   const { files, stats, isSearchExhaustive } = value;
   const hasStats = typeof stats === 'object' && stats !== null;
   return Array.isArray(files) && hasStats && typeof isSearchExhaustive === 'boolean';
+}
+
+function isExplanation(value: unknown): value is Explanation {
+  if (typeof value !== 'object' || value === null) return false;
+  return 'plan' in value && 'totals' in value && 'shards' in value && Array.isArray(value.shards);
 }
 
 function isSearchEvent(value: unknown): value is SearchEvent {
@@ -129,6 +140,12 @@ export function openRemoteSearch(url: string, apiKey: string | undefined): Searc
         throw daemon.refusal('api/stream_search', answer.status, parseBody(await answer.text()));
       const isComplete = yield* eventsOf(answer.body);
       if (!isComplete) throw new UsageError('the stream ended before its end');
+    },
+    async explain(call, signal) {
+      const answer = await daemon.post('api/explain', call, signal);
+      const value = parseBody(await answer.text());
+      if (answer.status === 200 && isExplanation(value)) return value;
+      throw daemon.refusal('api/explain', answer.status, value);
     },
     close: () => Promise.resolve(),
   };

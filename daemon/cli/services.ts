@@ -73,6 +73,59 @@ export type SearchEvent =
     }
   | { readonly type: 'error'; readonly error: ErrorObject };
 
+/** How a literal or an expression is looked up in the index. */
+export type GramNode =
+  | { readonly kind: 'and' | 'or'; readonly children: readonly GramNode[] }
+  | { readonly kind: 'gram'; readonly gram: string; readonly blocks?: number }
+  | { readonly kind: 'scan' };
+
+/** A condition of a query's plan; counts are over the eligible shards. */
+export type ConditionNode =
+  | { readonly kind: 'all' | 'none' }
+  | { readonly kind: 'and' | 'or' | 'not'; readonly children: readonly ConditionNode[] }
+  | { readonly kind: 'filter'; readonly condition: string; readonly docs?: number }
+  | {
+      readonly kind: 'content';
+      readonly condition: string;
+      readonly grams: GramNode;
+      readonly blocks?: number;
+      readonly docs?: number;
+      readonly shardsScanned?: number;
+    };
+
+/** What became of a shard in a search. */
+export interface ShardRow {
+  readonly id: string;
+  readonly repository: string;
+  readonly class: string;
+  readonly reason: string;
+  readonly docs: number;
+  readonly estimatedBytes: number;
+  /** Its share of the numbers in `stats`; times have none. */
+  readonly stats: Readonly<Record<string, number>>;
+}
+
+/** The answer of `POST /api/explain`. */
+export interface Explanation {
+  readonly query: { readonly canonical: string; readonly implicitRevision?: string };
+  readonly plan: {
+    readonly conditions: ConditionNode;
+    readonly regexps: readonly {
+      readonly expression: string;
+      readonly engine: string;
+      readonly requires: string;
+      readonly needles?: readonly string[];
+    }[];
+    readonly estimatedBytes: number;
+    readonly verifiedBytes: number;
+  };
+  readonly totals: Readonly<Record<string, number>>;
+  readonly shards: readonly ShardRow[];
+  readonly stats: SearchResponse['stats'];
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
 /** Something that answers searches: the local index or a daemon behind a URL. */
 export interface SearchSource {
   /** Errors: rejects with an Error that is also an `ErrorObject`, or with any other Error. */
@@ -82,6 +135,8 @@ export interface SearchSource {
    * Errors: as `search`; also if the stream ends before its end.
    */
   stream(call: SearchCall, signal: AbortSignal): AsyncIterable<SearchEvent>;
+  /** Runs a search and tells how. Errors: as `search`. */
+  explain(call: SearchCall, signal: AbortSignal): Promise<Explanation>;
   close(): Promise<void>;
 }
 

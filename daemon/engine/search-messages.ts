@@ -63,6 +63,8 @@ export interface BindFinding {
   readonly indexBytes: number;
   readonly candidateBlocks: number;
   readonly candidateDocs: number;
+  /** Bytes of content that verifying them takes, about. */
+  readonly candidateBytes: number;
   readonly unitCount: number;
   readonly regexps: number;
 }

@@ -336,6 +336,26 @@ export class Searcher {
     return names.map((_, index) => memory[out + index] !== 0);
   }
 
+  /**
+   * Whether the core always simulates the expression of a program. Throws PlanError if the core refuses it. Drops
+   * what is bound.
+   */
+  isSimulated(program: Uint8Array): boolean {
+    this.#forgetBindings();
+    const { core, outputStart } = (this.#spaces[0] ??= new Space(this.#module, this.#options));
+    new Uint8Array(core.memory.buffer).set(program, outputStart);
+    const answer = core.exports.isSimulated(outputStart, program.length);
+    if (answer < 0) throw new PlanError(`the core refused the expression: ${statusName(answer)}`);
+    return answer === 1;
+  }
+
+  /** Blocks of a shard that hold a text of three characters. Errors: ShardError. Drops what is bound. */
+  countGramBlocks(shardId: string, gram: string): number {
+    // The gram takes the place of the plan.
+    this.#forgetBindings();
+    return this.spaceOf(shardId).blocksOfTrigram(shardId, gram).length;
+  }
+
   /** Replaces the space that holds a shard, whose instance trapped, by a new one with the same shards. */
   replaceSpaceOf(shardId: string): void {
     const dead = this.spaceOf(shardId);

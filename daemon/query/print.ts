@@ -7,13 +7,13 @@ import type { QueryNode } from './tree.ts';
 export function printQuery(node: QueryNode): string {
   switch (node.kind) {
     case 'text':
-      return `text:${quote(node.text)}`;
+      return `text:${quoteText(node.text)}`;
     case 'regex':
       return `regex:/${node.pattern}/`;
     case 'pattern':
       return `${node.prefix}:/${node.pattern}/`;
     case 'value':
-      return `${node.prefix}:${quote(node.value)}`;
+      return `${node.prefix}:${quoteText(node.value)}`;
     case 'const':
       return node.value ? 'ALL' : 'NONE';
     case 'not':
@@ -23,6 +23,7 @@ export function printQuery(node: QueryNode): string {
   }
 }
 
-function quote(text: string): string {
+/** `text` as canonical forms show it. */
+export function quoteText(text: string): string {
   return `"${text.replaceAll('"', String.raw`\"`)}"`;
 }

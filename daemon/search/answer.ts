@@ -3,20 +3,10 @@
 
 import type { RepoRecord } from '../repos/records.ts';
 import type { FoundDoc } from './order.ts';
-import type { FileResults } from './render.ts';
+import type { FileResults, RenderSums } from './render.ts';
 import type { RunStop } from './run.ts';
 import type { ScopeView } from './scope.ts';
 import type { Counts, Tally } from './tally.ts';
-
-/** What rendering adds to the numbers of a search. */
-export interface RenderSums {
-  /** Ranges shown. */
-  rangeCount: number;
-  /** Bytes read beyond what finding took. */
-  contentBytes: number;
-  /** Docs of which only rendering read something. */
-  loadCount: number;
-}
 
 /** Durations of API.md 7 in ns. */
 export interface Durations {
@@ -26,7 +16,19 @@ export interface Durations {
   readonly matchTreeSearch: number;
 }
 
-export type StatsNumbers = Counts & Durations & { readonly actualMatchCount: number };
+/** The numbers of `stats` that shards add up to. */
+export type CountNumbers = Counts & { readonly actualMatchCount: number };
+export type StatsNumbers = CountNumbers & Durations;
+
+/** What was counted, rendering included. */
+export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers {
+  return {
+    actualMatchCount: rendered.rangeCount,
+    ...counts,
+    contentBytesLoaded: counts.contentBytesLoaded + rendered.contentBytes,
+    filesLoaded: counts.filesLoaded + rendered.loadCount,
+  };
+}
 
 /** All numbers of `stats`. */
 export function statsNumbers(
@@ -34,13 +36,7 @@ export function statsNumbers(
   rendered: RenderSums,
   durations: Durations,
 ): StatsNumbers {
-  return {
-    actualMatchCount: rendered.rangeCount,
-    ...counts,
-    contentBytesLoaded: counts.contentBytesLoaded + rendered.contentBytes,
-    filesLoaded: counts.filesLoaded + rendered.loadCount,
-    ...durations,
-  };
+  return { ...countNumbers(counts, rendered), ...durations };
 }
 
 export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
@@ -69,7 +65,12 @@ export function incompleteReasons(
 }
 
 /** The members that say whether the search saw everything. */
-export function exhaustiveness(reasons: readonly string[]): object {
+export interface Exhaustiveness {
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+export function exhaustiveness(reasons: readonly string[]): Exhaustiveness {
   return reasons.length === 0
     ? { isSearchExhaustive: true }
     : { isSearchExhaustive: false, incompleteReasons: reasons };

@@ -4,6 +4,7 @@
 import { compileRegex, type CompiledRegex } from '../regex/compile.ts';
 import { ALL, anyOf, type Condition } from '../regex/condition.ts';
 import { type LiteralChoice, reduceToLiterals, type Subject } from '../regex/literals.ts';
+import type { PatternNode, RegexNode } from '../query/tree.ts';
 import { parseRegex } from '../regex/syntax.ts';
 
 export type Expression =
@@ -20,6 +21,18 @@ export interface ExpressionOptions {
   readonly isTestOnly?: boolean;
   /** Most states of the automaton. */
   readonly stateCountMax?: number;
+}
+
+/** The expression of a leaf of a query. Errors: as readExpression. */
+export function expressionOf(node: RegexNode | PatternNode, isCaseSensitive: boolean): Expression {
+  const isRepo = node.kind === 'pattern' && node.prefix === 'repo';
+  return readExpression(node.pattern, {
+    position: node.position,
+    // Case never counts less for repos.
+    isFolded: !isRepo && !isCaseSensitive,
+    subject: node.kind === 'regex' ? 'content' : 'name',
+    isTestOnly: isRepo,
+  });
 }
 
 /** Errors: QueryError for a pattern that does not parse or is too large. */

@@ -35,15 +35,10 @@ import { QueryError } from '../regex/error.ts';
 import type { Condition } from '../regex/condition.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
-import type { QueryNode, ValueNode } from '../query/tree.ts';
+import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import {
-  type Expression,
-  type ExpressionOptions,
-  readExpression,
-  startConditionOf,
-} from './expressions.ts';
+import { type Expression, expressionOf, startConditionOf } from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -51,6 +46,14 @@ import {
   planRevisions,
   type RevisedShardView,
 } from './revisions.ts';
+
+/** Leaf: the content or the path has a match of an expression. */
+export interface ExpressionNode {
+  readonly kind: 'regex' | 'pathRegex';
+  /** As the query says it. */
+  readonly pattern: string;
+  readonly regex: CompiledRegex;
+}
 
 /** A node of the plan before it is encoded. */
 export type PlanNode =
@@ -63,7 +66,7 @@ export type PlanNode =
       readonly literal: LiteralAlternative;
       readonly letterCase?: LetterCase;
     }
-  | { readonly kind: 'regex' | 'pathRegex'; readonly regex: CompiledRegex }
+  | ExpressionNode
   | { readonly kind: 'language'; readonly name: string }
   | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> }
   | DocsNode;
@@ -117,9 +120,9 @@ function planNode(query: QueryNode, context: Planning): PlanNode {
     case 'text':
       return { kind: 'text', text: query.text };
     case 'regex':
-      return planContentRegex(query.pattern, query.position, context);
+      return planContentRegex(query, context);
     case 'pattern':
-      return planPattern(query.prefix, query.pattern, query.position, context);
+      return planPattern(query, context);
     case 'value':
       return planValue(query, context.repos);
   }
@@ -160,25 +163,18 @@ function hasRanges(plan: PlanNode): boolean {
 }
 
 /** Reads an expression and takes its states from what is left. */
-function readWithinBudget(
-  pattern: string,
-  options: ExpressionOptions,
-  context: Planning,
-): Expression {
-  const { position } = options;
-  const expression = readExpression(pattern, options);
+function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Expression {
+  const expression = expressionOf(node, context.isCaseSensitive);
   if (expression.kind === 'literals') return expression;
   context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
   if (context.statesLeft >= 0) return expression;
   const reason = `the regular expressions of the query are too large together, limit ${QUERY_STATES_MAX} states`;
-  throw new QueryError(reason, position);
+  throw new QueryError(reason, node.position);
 }
 
-function planContentRegex(pattern: string, position: number, context: Planning): PlanNode {
-  const isFolded = !context.isCaseSensitive;
-  const options = { position, isFolded, subject: 'content' } as const;
-  const expression = readWithinBudget(pattern, options, context);
-  if (expression.kind === 'program') return regexNode('regex', expression.regex);
+function planContentRegex(node: RegexNode, context: Planning): PlanNode {
+  const expression = readWithinBudget(node, context);
+  if (expression.kind === 'program') return regexNode('regex', node.pattern, expression.regex);
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
@@ -186,26 +182,18 @@ function planContentRegex(pattern: string, position: number, context: Planning):
   );
 }
 
-function regexNode(kind: 'regex' | 'pathRegex', regex: CompiledRegex): PlanNode {
+function regexNode(kind: ExpressionNode['kind'], pattern: string, regex: CompiledRegex): PlanNode {
   const isImpossible =
     regex.condition.kind === 'none' && !(kind === 'pathRegex' && regex.canBeEmpty);
-  return isImpossible ? { kind: 'const', value: false } : { kind, regex };
+  return isImpossible ? { kind: 'const', value: false } : { kind, pattern, regex };
 }
 
-function planPattern(
-  prefix: 'repo' | 'file' | 'sym',
-  pattern: string,
-  position: number,
-  context: Planning,
-): PlanNode {
-  // Case never counts less for repos.
-  const isFolded = prefix !== 'repo' && !context.isCaseSensitive;
-  const isTestOnly = prefix === 'repo';
-  const options = { position, isFolded, subject: 'name', isTestOnly } as const;
-  const expression = readWithinBudget(pattern, options, context);
+function planPattern(node: PatternNode, context: Planning): PlanNode {
+  const { prefix, pattern, position } = node;
+  const expression = readWithinBudget(node, context);
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
   if (prefix === 'repo') return planRepoPattern(expression, context);
-  if (expression.kind === 'program') return regexNode('pathRegex', expression.regex);
+  if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression.regex);
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',

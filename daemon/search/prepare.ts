@@ -6,7 +6,8 @@ import { PlanError } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
-import { decideForRepo, encodePlan, planQuery } from './plan.ts';
+import type { QueryNode } from '../query/tree.ts';
+import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
 import type { RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
@@ -46,6 +47,9 @@ export interface EngineParts {
 
 /** A search that is ready to run. */
 export interface Prepared {
+  readonly query: QueryNode;
+  /** What `run.plan` was encoded from. */
+  readonly conditions: PlanNode;
   readonly scope: Scope;
   readonly view: ScopeView;
   readonly run: RunOptions;
@@ -89,7 +93,7 @@ export function prepareSearch(
     revisionTexts: shownRevisionTexts(query),
     repoOf: (shard: number) => view.repoOf(shard),
   };
-  return { scope, view, run, render };
+  return { query, conditions, scope, view, run, render };
 }
 
 /** What a caller is to be told of a search that failed: a plan that the core refuses is a bad query. */

@@ -31,11 +31,18 @@ export interface RenderContext {
   repoOf(shard: number): RepoRecord;
 }
 
-export interface RenderedAnswer {
+/** What rendering adds to the numbers of a search. */
+export interface RenderSums {
+  /** Ranges shown. */
+  rangeCount: number;
+  /** Bytes read beyond what finding took. */
+  contentBytes: number;
+  /** Docs of which only rendering read something. */
+  loadCount: number;
+}
+
+export interface RenderedAnswer extends Readonly<RenderSums> {
   readonly files: FileResults;
-  readonly rangeCount: number;
-  readonly contentBytes: number;
-  readonly loadCount: number;
 }
 
 /** The file results of an answer: pieces of the groups that were rendered together, in another order. */
@@ -89,12 +96,15 @@ const COMMA = 0x2c;
 /**
  * Renders the docs, few of them on `thread`, which found them.
  *
+ * @param onRendered  told what each piece of the work came to, and of which shard it was
+ *
  * Errors: a doc that cannot be rendered.
  */
 export async function renderAnswer(
   docs: readonly FoundDoc[],
   context: RenderContext,
   thread?: Place,
+  onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<RenderedAnswer> {
   const isInline = docs.length <= INLINE_DOCS && !context.isWhole;
   const files = new FileResults(docs.length);
@@ -120,6 +130,7 @@ export async function renderAnswer(
       sums.rangeCount += done.rangeCount;
       sums.contentBytes += done.contentBytes;
       sums.loadCount += done.loadCount;
+      onRendered?.(shard, done);
     }),
   );
   return { files, ...sums };

@@ -7,7 +7,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import type { ShardRevisions } from '../shards/revisions.ts';
 
 /** What `rev:` says for the default revision, and for any. */
-const DEFAULT_REVISION = 'HEAD';
+export const DEFAULT_REVISION = 'HEAD';
 const ANY_REVISION = '*';
 
 /** What the names of revisions are tested for. */
@@ -27,7 +27,7 @@ export function matchRevisions(repo: RevisionNames, text: string): number[] {
 }
 
 /** Whether a `rev:` stands anywhere in a query. */
-function hasRevisionFilter(query: QueryNode): boolean {
+export function hasRevisionFilter(query: QueryNode): boolean {
   if (query.kind === 'not') return hasRevisionFilter(query.child);
   if (query.kind === 'and' || query.kind === 'or') return query.children.some(hasRevisionFilter);
   return query.kind === 'value' && query.prefix === 'rev';

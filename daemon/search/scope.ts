@@ -5,11 +5,11 @@ import type { Searcher } from '../engine/searcher.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { OrderContext } from './order.ts';
-import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
+import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
 
 export interface Scope {
   readonly shards: readonly LiveShard[];
-  readonly quarantined: readonly LiveShard[];
+  readonly quarantined: readonly QuarantinedShard[];
 }
 
 /** The shards of the repos that `isEligible` holds for, without those that hold no live doc. */

@@ -1,38 +1,61 @@
-// Answers one blocking search: runs it to its end, orders, cuts, renders, and writes the response of API.md 6.2
-// as JSON bytes. Holds no state but the snapshot.
+// Runs one blocking search to its end: orders, cuts, renders, and writes the response of API.md 6.2 as JSON
+// bytes. What it went through on the way is there for explain.ts. Holds no state but the snapshot.
 
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
-import { statsNumbers, statsObject, writeWithFiles } from './answer.ts';
-import { cutDocs, orderDocs } from './order.ts';
+import { statsNumbers, type StatsNumbers, statsObject, writeWithFiles } from './answer.ts';
+import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
-import { renderAnswer } from './render.ts';
+import { type FileResults, renderAnswer, type RenderSums } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
-import { tallyRun } from './tally.ts';
-import type { Place } from './turns.ts';
+import type { Snapshot } from './snapshot.ts';
+import { type Tally, tallyRun } from './tally.ts';
+
+/** A search that has come to its end, its limit or its deadline. */
+export interface Completed {
+  readonly prepared: Prepared;
+  readonly outcome: RunOutcome;
+  readonly tally: Tally;
+  /** Docs of the answer, best first. */
+  readonly shown: readonly FoundDoc[];
+  readonly files: FileResults;
+  readonly numbers: StatsNumbers;
+  /** Why the search is not exhaustive; empty if it is. */
+  readonly reasons: readonly string[];
+}
 
 /**
  * Runs a search to its end, its limit or its deadline.
  *
  * Errors: QueryError; EntitlementError; AbortError when the client is gone.
  */
-export async function search(
+export function search(
   parts: EngineParts,
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array }> {
-  const startNs = process.hrtime.bigint();
+  return withSnapshot(parts, async (snapshot) => {
+    const { prepared, shown, files, numbers, reasons } = await completeSearch(
+      parts,
+      request,
+      environment,
+      snapshot,
+    );
+    const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
+    const repositoryInfo = repositoryInfos(shown, prepared.view);
+    const tail = { repositoryInfo, ...exhaustiveness(reasons) };
+    return { json: writeWithFiles({ stats }, files, tail) };
+  });
+}
+
+/** Does `work` on the current snapshot, kept open until its end; errors become those of a search. */
+export async function withSnapshot<Value>(
+  parts: EngineParts,
+  work: (snapshot: Snapshot) => Promise<Value>,
+): Promise<Value> {
   const snapshot = parts.snapshots.acquire();
   try {
-    const prepared = prepareSearch(parts, request, environment, snapshot);
-    const place = await parts.turns?.take();
-    const outcome = await runSearch(parts.searcher, parts.pool, prepared.run, place);
-    environment.signal.throwIfAborted();
-    for (const { shard, reason } of outcome.failures) {
-      parts.onShardFailure?.(prepared.scope.shards[shard]!.shardId, reason);
-    }
-    const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
-    return { json: await makeAnswer(prepared, outcome, startNs, waitNs, place) };
+    return await work(snapshot);
   } catch (error) {
     throw searchErrorOf(error);
   } finally {
@@ -40,16 +63,32 @@ export async function search(
   }
 }
 
-async function makeAnswer(
-  { scope, view, run, render }: Prepared,
-  outcome: RunOutcome,
-  startNs: bigint,
-  waitNs: number,
-  place: Place,
-): Promise<Uint8Array> {
+/**
+ * Parses, plans, runs, orders, cuts and renders.
+ *
+ * @param onRendered  as for renderAnswer
+ *
+ * Errors: as `search`, and PlanError.
+ */
+export async function completeSearch(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+  snapshot: Snapshot,
+  onRendered?: (shard: number, done: RenderSums) => void,
+): Promise<Completed> {
+  const startNs = process.hrtime.bigint();
+  const prepared = prepareSearch(parts, request, environment, snapshot);
+  const { scope, view, run, render } = prepared;
+  const place = await parts.turns?.take();
+  const outcome = await runSearch(parts.searcher, parts.pool, run, place);
+  environment.signal.throwIfAborted();
+  for (const { shard, reason } of outcome.failures)
+    parts.onShardFailure?.(scope.shards[shard]!.shardId, reason);
+  const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
   const shown = cutDocs(orderDocs(tally.units, view), run.limit);
-  const { files, ...rendered } = await renderAnswer(shown, render, place);
+  const { files, ...rendered } = await renderAnswer(shown, render, place, onRendered);
   const hasQuarantined = scope.quarantined.length > 0;
   const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, hasQuarantined);
   const duration = Number(process.hrtime.bigint() - startNs);
@@ -59,8 +98,5 @@ async function makeAnswer(
     matchTreeConstruction: outcome.bindNs,
     matchTreeSearch: outcome.searchNs,
   });
-  return writeWithFiles({ stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED') }, files, {
-    repositoryInfo: repositoryInfos(shown, view),
-    ...exhaustiveness(reasons),
-  });
+  return { prepared, outcome, tally, shown, files, numbers, reasons };
 }

@@ -20,13 +20,19 @@ export function liveDocCount({ docCount, revisions }: LiveShard): number {
   return revisions?.liveCount ?? docCount;
 }
 
+/** A shard that is out of service. */
+export interface QuarantinedShard extends LiveShard {
+  /** What is wrong with it, in words. */
+  readonly reason: string;
+}
+
 export interface Snapshot {
   /** In search order. */
   readonly shards: readonly LiveShard[];
   /** All repos, indexed or not. */
   readonly repos: readonly RepoRecord[];
   /** Shards that are out of service. */
-  readonly quarantined: readonly LiveShard[];
+  readonly quarantined: readonly QuarantinedShard[];
 }
 
 export class SnapshotKeeper {

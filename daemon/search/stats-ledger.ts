@@ -2,7 +2,8 @@
 // come out right because every event takes the difference to what was told before.
 
 import type { Findings } from '../engine/search-messages.ts';
-import { type FlushReason, type RenderSums, statsNumbers, type StatsNumbers } from './answer.ts';
+import { type FlushReason, statsNumbers, type StatsNumbers } from './answer.ts';
+import type { RenderSums } from './render.ts';
 import type { Counts } from './tally.ts';
 
 export class StatsLedger {

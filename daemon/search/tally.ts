@@ -5,7 +5,7 @@
 
 import type { BindFinding, UnitFinding } from '../engine/search-messages.ts';
 import type { RunOutcome } from './run.ts';
-import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
+import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
 
 /** The numbers of API.md 7 that the run decides. */
 export interface Counts {
@@ -26,9 +26,20 @@ export interface Counts {
   regexpsConsidered: number;
 }
 
+/** What counts of a shard in which the search has started. */
+export interface ShardFindings {
+  readonly shard: number;
+  readonly binding: BindFinding | undefined;
+  /** In order. */
+  readonly units: readonly UnitFinding[];
+  readonly isFailed: boolean;
+}
+
 /** What a search found, cut at its limit. */
 export interface Tally {
   readonly counts: Counts;
+  /** In order; shards in which the search has not started are missing. */
+  readonly shards: readonly ShardFindings[];
   /** Units that count, in order. */
   readonly units: readonly UnitFinding[];
   /** More ranges than the limit were found. */
@@ -140,21 +151,57 @@ export function tallyRun(
   const bindings = new Map(outcome.bindings.map((binding) => [binding.shard, binding]));
   const failed = new Set(outcome.failures.map(({ shard }) => shard));
   const byShard = groupUnits(outcome.units);
-  const units: UnitFinding[] = [];
+  const started: ShardFindings[] = [];
   let isOverLimit = false;
   for (let shard = 0; shard < shards.length && !isOverLimit; shard++) {
     const binding = bindings.get(shard);
     const isStarted = binding?.candidateDocs === 0 || byShard.has(shard) || failed.has(shard);
     if (!isStarted) continue;
-    if (binding !== undefined) tally.addBinding(binding);
     const counted = takeUnits(byShard.get(shard) ?? [], limit - tally.counts.totalMatchCount);
     isOverLimit = counted.isOverLimit;
-    for (const unit of counted.units) tally.addUnit(unit);
-    units.push(...counted.units);
-    if (failed.has(shard)) tally.addFailure(shard);
+    const findings = { shard, binding, units: counted.units, isFailed: failed.has(shard) };
+    addFindings(tally, findings);
+    started.push(findings);
   }
   tally.close();
-  return { counts: tally.counts, units, isOverLimit };
+  const units = started.flatMap((findings) => findings.units);
+  return { counts: tally.counts, shards: started, units, isOverLimit };
+}
+
+function addFindings(
+  tally: RunningTally,
+  { shard, binding, units, isFailed }: ShardFindings,
+): void {
+  if (binding !== undefined) tally.addBinding(binding);
+  for (const unit of units) tally.addUnit(unit);
+  if (isFailed) tally.addFailure(shard);
+}
+
+/**
+ * What one shard of a run adds to the counts of its tally.
+ *
+ * @param findings  undefined: the search has not started in it
+ */
+export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): Counts {
+  const tally = new RunningTally([shard], []);
+  if (findings !== undefined) {
+    const { binding, units, isFailed } = findings;
+    addFindings(tally, {
+      shard: 0,
+      binding: binding && { ...binding, shard: 0 },
+      units: units.map((unit) => ({ ...unit, shard: 0 })),
+      isFailed,
+    });
+  }
+  tally.close();
+  return tally.counts;
+}
+
+/** What a shard that is out of service adds to the counts of a tally. */
+export function shareOfQuarantined(shard: QuarantinedShard): Counts {
+  const tally = new RunningTally([], [shard]);
+  tally.close();
+  return tally.counts;
 }
 
 function emptyCounts(): Counts {

@@ -56,7 +56,8 @@ export class Indexer {
   readonly #options: IndexerOptions;
   /** Repos that searches see; undefined: all of the catalog. */
   #served: ReadonlySet<number> | undefined;
-  readonly #quarantined = new Set<string>();
+  /** Why a shard is out of service, by shardId. */
+  readonly #quarantined = new Map<string, string>();
   readonly #failCounts = new Map<string, number>();
   #lastJob: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
@@ -95,7 +96,10 @@ export class Indexer {
     const isSound = ({ shardId }: LiveShard): boolean => !this.#quarantined.has(shardId);
     const refused = this.#options.publish({
       shards: all.filter(isSound),
-      quarantined: all.filter((shard) => !isSound(shard)),
+      quarantined: all.flatMap((shard) => {
+        const reason = this.#quarantined.get(shard.shardId);
+        return reason === undefined ? [] : [{ ...shard, reason }];
+      }),
       repos: repos.map(({ record }) => record),
     });
     for (const { shardId, message } of refused) this.quarantine(shardId, message);
@@ -395,7 +399,7 @@ export class Indexer {
   /** Takes a shard out of service and, if that is allowed here, has its repo built again. */
   quarantine(shardId: string, reason: string): void {
     if (this.#quarantined.has(shardId)) return;
-    this.#quarantined.add(shardId);
+    this.#quarantined.set(shardId, reason);
     const repo = this.#options.catalog.repos.find(({ shards }) =>
       shards.some((one) => one.shardId === shardId),
     );

@@ -401,6 +401,15 @@ function sampleReport(): RunReport {
   };
 }
 
+void test('an explanation stands under the row of its case', () => {
+  const report = sampleReport();
+  const [first, ...others] = report.cases;
+  const cases = [{ ...first!, explanation: 'plan\n\n  AND\n' }, ...others];
+  const explained = formatCases({ ...report, cases });
+  assert.match(explained, /^a .*\n\n {4}plan\n\n {6}AND\n\nb /m);
+  assert.deepEqual(explained.split('\n').toSpliced(3, 5), formatCases(report).split('\n'));
+});
+
 void test('a wrong count hides the time', () => {
   const report = sampleReport();
   const lines = formatCases(report).split('\n');

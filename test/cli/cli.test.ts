@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { chunk, file, response } from './responses.ts';
+import { chunk, explanation, file, response } from './responses.ts';
 
 const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
 const REAL_MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
@@ -54,7 +54,7 @@ function echoed(stderr: string, name: string): unknown {
   return JSON.parse(line.slice(name.length + 1)) as unknown;
 }
 
-const COMMANDS = ['serve', 'index', 'search', 'inspect', 'verify', 'version'];
+const COMMANDS = ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version'];
 
 for (const args of [[], ...COMMANDS.map((name) => [name])]) {
   void test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {
@@ -93,6 +93,32 @@ for (const [name, args, message] of MISTAKES) {
     assert.match(stderr, message);
   });
 }
+
+void test('explain: text or JSON on standard output, the options of search; a refusal is exit 2', async () => {
+  const text = await trawl(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
+  assert.equal(text.code, 0);
+  assert.match(text.stdout, /^query: {2}and\(text:"pear"/);
+  assert.deepEqual(echoed(text.stderr, 'explain'), {
+    dataDir: '.trawl',
+    query: 'b',
+    matches: 7,
+    contextLines: 2,
+    whole: false,
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: false,
+  });
+  const json = await trawl(['explain', '--json', 'b']);
+  assert.deepEqual(JSON.parse(json.stdout), explanation());
+  const error = {
+    statusCode: 400,
+    errorCode: 'FAILED_TO_PARSE_QUERY',
+    message: 'no at position 1',
+  };
+  const refused = await trawl(['explain', 'b)'], { FAKE_RESPONSE: JSON.stringify(error) });
+  assert.equal(refused.code, 2);
+  assert.equal(refused.stdout, '');
+  assert.match(refused.stderr, /no at position 1\n {2}b\)\n {3}\^/);
+});
 
 void test('search: found is exit 0, results on standard output alone', async () => {
   const { code, stdout, stderr } = await trawl(['search', 'b']);

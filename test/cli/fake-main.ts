@@ -5,7 +5,7 @@ import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
 import { createProcessContext } from '../../daemon/cli/process-context.ts';
 import { runProgram } from '../../daemon/cli/program.ts';
 import type { CliServices, SearchEvent, SearchResponse } from '../../daemon/cli/services.ts';
-import { chunk, file, response } from './responses.ts';
+import { chunk, explanation, file, response } from './responses.ts';
 
 function echo(name: string, options: unknown): void {
   process.stderr.write(`${name} ${JSON.stringify(options)}\n`);
@@ -55,6 +55,13 @@ const services: CliServices = {
       async *stream(call) {
         echo('stream', { dataDir, ...call });
         yield* await Promise.resolve().then(fakeEvents);
+      },
+      explain(call) {
+        echo('explain', { dataDir, ...call });
+        return Promise.resolve().then(() => {
+          fakeResponse();
+          return explanation();
+        });
       },
       close() {
         echo('close', {});

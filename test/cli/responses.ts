@@ -2,7 +2,7 @@
 // guillemets, `one «two» three`, and the positions are worked out from that.
 
 import type { Chunk, FileResult, Location, MatchRange } from '../../daemon/cli/services.ts';
-import type { SearchResponse } from '../../daemon/cli/services.ts';
+import type { Explanation, SearchResponse } from '../../daemon/cli/services.ts';
 
 function advance({ byteOffset, lineNumber, column }: Location, character: string): Location {
   // A bad byte is one byte in the file and U+FFFD here.
@@ -50,6 +50,92 @@ export function response(
     files,
     repositoryInfo: [],
     isSearchExhaustive: true,
+    ...more,
+  };
+}
+
+/** The explanation of `pear lang:go` over three shards, a row of each kind but one. */
+export function explanation(more: Partial<Explanation> = {}): Explanation {
+  const nothing = {
+    totalMatchCount: 0,
+    filesSkipped: 0,
+    filesConsidered: 0,
+    shardsScanned: 0,
+    shardsSkipped: 0,
+    shardsSkippedFilter: 0,
+  };
+  const row = { repository: 'r/a', docs: 1000, estimatedBytes: 0 };
+  return {
+    query: { canonical: 'and(text:"pear", lang:"go")', implicitRevision: 'rev:"HEAD"' },
+    plan: {
+      conditions: {
+        kind: 'and',
+        children: [
+          {
+            kind: 'content',
+            condition: 'text:"pear"',
+            blocks: 1,
+            docs: 2,
+            shardsScanned: 0,
+            grams: {
+              kind: 'and',
+              children: [
+                { kind: 'gram', gram: 'pea', blocks: 12 },
+                { kind: 'gram', gram: 'ear' },
+              ],
+            },
+          },
+          { kind: 'content', condition: 'regex:/x+/', docs: 3000, grams: { kind: 'scan' } },
+          { kind: 'filter', condition: 'lang:"Go"', docs: 1 },
+        ],
+      },
+      regexps: [
+        { expression: 'regex:/x+/', engine: 'DFA', requires: 'ALL' },
+        {
+          expression: 'regex:/a.foo/',
+          engine: 'inner needles by line + DFA',
+          requires: '"foo"',
+          needles: ['foo'],
+        },
+      ],
+      estimatedBytes: 4096,
+      verifiedBytes: 1,
+    },
+    totals: { shardsEligible: 3, shardsOutOfScope: 1, docsInScope: 3000, totalMatchCount: 2 },
+    shards: [
+      {
+        ...row,
+        id: 'aa',
+        class: 'scanned',
+        reason: 'candidate docs: 2',
+        stats: { ...nothing, totalMatchCount: 2, filesConsidered: 2, shardsScanned: 1 },
+      },
+      {
+        ...row,
+        id: 'bb',
+        class: 'skipped_filter',
+        reason: 'trigram "pea" absent',
+        stats: { ...nothing, shardsSkippedFilter: 1 },
+      },
+      {
+        ...row,
+        id: 'cc',
+        class: 'skipped',
+        reason: 'limit reached',
+        stats: { ...nothing, filesSkipped: 1000, shardsSkipped: 1 },
+      },
+    ],
+    stats: {
+      ...nothing,
+      totalMatchCount: 2,
+      filesConsidered: 2,
+      filesSkipped: 1000,
+      shardsScanned: 1,
+      shardsSkipped: 1,
+      shardsSkippedFilter: 1,
+    },
+    isSearchExhaustive: false,
+    incompleteReasons: ['match_limit'],
     ...more,
   };
 }

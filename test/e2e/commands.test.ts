@@ -96,6 +96,22 @@ void test('the daemon and the local index stream the same results, in whatever c
   assert.equal(local?.files.length, 3);
 });
 
+void test('the daemon and the local index explain alike', async () => {
+  for (const call of [
+    ['plum'],
+    ['p[a-z]+m', '--regex', '-n', '2'],
+    ['plum', '--json'],
+    ['file:'],
+  ]) {
+    const [remote, local] = await Promise.all([
+      trawl(['explain', '--url', served.url, ...call]),
+      trawl(['explain', '--data-dir', dataDir, ...call]),
+    ]);
+    assert.deepEqual(comparable(local), comparable(remote), call.join(' '));
+    assert.equal(local.code, call[0] === 'file:' ? 2 : 0);
+  }
+});
+
 void test('exit codes: 0 found, 1 not found, 2 refused', async () => {
   const code = async (...args: string[]): Promise<number | undefined> =>
     (await trawl(['search', '--url', served.url, ...args])).code;
@@ -154,7 +170,7 @@ void test('inspect and verify on the files of a running daemon', async () => {
 });
 
 void test('every command has help with examples; unknown things are exit 2', async () => {
-  for (const command of ['serve', 'index', 'search', 'inspect', 'verify', 'version']) {
+  for (const command of ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version']) {
     const { code, stdout } = await trawl([command, '--help']);
     assert.equal(code, 0);
     assert.match(stdout, /Examples:\n {2}\$ trawl/);

@@ -15,8 +15,13 @@ import type { SpaceOptions } from '../../daemon/engine/space.ts';
 import { buildRepo } from '../../daemon/ingest/build.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { EngineParts, SearchRequest } from '../../daemon/search/prepare.ts';
+import { explain, type Explanation } from '../../daemon/search/explain.ts';
 import { search } from '../../daemon/search/service.ts';
-import { type LiveShard, SnapshotKeeper } from '../../daemon/search/snapshot.ts';
+import {
+  type LiveShard,
+  type QuarantinedShard,
+  SnapshotKeeper,
+} from '../../daemon/search/snapshot.ts';
 import { writeShard } from '../../daemon/shards/writer.ts';
 
 export type Build = 'debug' | 'release';
@@ -234,8 +239,12 @@ export class Engine {
   }
 
   /** Opens these shards instead of those before. */
-  publish(shards: readonly LiveShard[], repos: readonly RepoRecord[]): void {
-    const refused = this.snapshots.publish({ shards, repos, quarantined: [] });
+  publish(
+    shards: readonly LiveShard[],
+    repos: readonly RepoRecord[],
+    quarantined: readonly QuarantinedShard[] = [],
+  ): void {
+    const refused = this.snapshots.publish({ shards, repos, quarantined });
     if (refused[0] !== undefined) throw refused[0];
   }
 
@@ -262,6 +271,12 @@ export class Engine {
     );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
     return JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
+  }
+
+  explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
+    const { signal } = new AbortController();
+    const environment = { signal, baseUrl: 'http://localhost' };
+    return explain(this.parts, { ...DEFAULTS, ...request, query }, environment);
   }
 
   async close(): Promise<void> {

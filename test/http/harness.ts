@@ -92,6 +92,10 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         calls.push(call);
         return options.stream?.(call, context) ?? eventStream([]);
       },
+      async explain(call, context) {
+        calls.push(call);
+        return { plan: {}, ...((await search(call, context)) as object) };
+      },
     },
     repos: { list: () => repos, byName: (name) => repos.find((r) => r.name === name) },
     source: {

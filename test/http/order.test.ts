@@ -26,6 +26,11 @@ import type { CallOptions } from './harness.ts';
 
 const OWNER_ENV = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
 const WITH_KEY = { Authorization: `Bearer ${OWNER_KEY}` };
+
+function explainWith(body: unknown, headers: Record<string, string> = {}): CallOptions {
+  return { ...searchWith(body, headers), path: '/api/explain' };
+}
+
 const BAD_HOST = { Host: 'evil.example' };
 
 onBothAdapters('order of checks', (kind) => {
@@ -67,6 +72,10 @@ onBothAdapters('order of checks', (kind) => {
       ['credential, repo', { path: '/api/source?repo=none&path=x' }, 'NOT_AUTHENTICATED'],
       ['schema, admission', { ...post, body: '{}', headers: WITH_KEY }, 'INVALID_REQUEST_BODY'],
       ['admission', searchWith(SEARCH_BODY, WITH_KEY), 'SERVER_OVERLOADED'],
+      ['explain: method', { path: '/api/explain' }, 'METHOD_NOT_ALLOWED'],
+      ['explain: schema, credential', explainWith({ query: 'x' }), 'INVALID_REQUEST_BODY'],
+      ['explain: credential, admission', explainWith(SEARCH_BODY), 'NOT_AUTHENTICATED'],
+      ['explain: admission', explainWith(SEARCH_BODY, WITH_KEY), 'SERVER_OVERLOADED'],
     ];
     for (const [name, options, errorCode] of cases) {
       const reply = await world.call(options);
@@ -83,6 +92,22 @@ onBothAdapters('order of checks', (kind) => {
       [200, 200, 503],
     );
     assert.equal((await world.call(searchWith(SEARCH_BODY, WITH_KEY))).status, 200);
+    await world.close();
+  });
+
+  test('only the owner gets a search explained', async () => {
+    const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
+    const world = await startWorld({ kind, env, search: async () => ({ answer: 42 }) });
+    const guest = await world.call(explainWith(SEARCH_BODY));
+    assert.equal(guest.status, 403);
+    assert.equal(guest.json()['errorCode'], 'INSUFFICIENT_PERMISSIONS');
+    const early = await world.call(explainWith({ ...SEARCH_BODY, matches: 0 }));
+    assert.equal(early.json()['errorCode'], 'INVALID_REQUEST_BODY');
+    assert.equal(world.calls.length, 0);
+    const owner = await world.call(explainWith({ ...SEARCH_BODY, contextLines: 200 }, WITH_KEY));
+    assert.equal(owner.status, 200);
+    assert.deepEqual(owner.json(), { plan: {}, answer: 42 });
+    assert.equal(world.calls[0]?.contextLines, 100);
     await world.close();
   });
 

@@ -6,26 +6,19 @@ import type { Command } from 'commander';
 import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { describeError } from '../errors.ts';
-import { addCommonOptions, addExamples, integer, readSecret, readVariable } from '../options.ts';
-import { openRemoteSearch } from '../remote-search.ts';
+import { addCommonOptions, addExamples, readVariable } from '../options.ts';
+import { addQueryOptions, openSource, type QueryFlags, searchCall } from '../query-options.ts';
 import { formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
 import type { OutputForm, OutputOptions } from '../search-output.ts';
 import type { SearchCall, SearchEvent, SearchSource } from '../services.ts';
 
-interface SearchFlags {
-  readonly regex?: true;
-  readonly caseSensitive?: true;
-  readonly matches: number;
-  readonly context: number;
+interface SearchFlags extends QueryFlags {
   readonly json?: true;
   readonly stats?: true;
   readonly files?: true;
   readonly count?: true;
   readonly sort: 'rank' | 'path';
   readonly color: 'auto' | 'always' | 'never';
-  readonly url?: string;
-  readonly apiKey?: string;
-  readonly dataDir: string;
 }
 
 function formOf({ files, count }: SearchFlags, isTerminal: boolean): OutputForm {
@@ -45,24 +38,6 @@ function outputOptions(flags: SearchFlags, { stdout, env }: CliContext): OutputO
     isEscaped: isTerminal || hasColor,
     sort: flags.sort,
   };
-}
-
-function searchCall(query: string, flags: SearchFlags): SearchCall {
-  return {
-    query,
-    matches: flags.matches,
-    contextLines: flags.context,
-    whole: false,
-    isRegexEnabled: flags.regex ?? false,
-    isCaseSensitivityEnabled: flags.caseSensitive ?? false,
-  };
-}
-
-function openSource(flags: SearchFlags, { services, env }: CliContext): Promise<SearchSource> {
-  const url = flags.url ?? readVariable(env, 'TRAWL_URL');
-  if (url === undefined) return services.openLocalSearch(flags.dataDir);
-  const apiKey = flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY');
-  return Promise.resolve(openRemoteSearch(url, apiKey));
 }
 
 async function runSearch(query: string, flags: SearchFlags, context: CliContext): Promise<void> {
@@ -149,13 +124,8 @@ export function addSearchCommand(program: Command, context: CliContext): void {
       'Searches the daemon at --url, or without it the index in the data directory.\n' +
         'Exit code: 0 something found, 1 nothing found, 2 error.',
     )
-    .argument('<query>', 'the query; put -- before one that starts with a dash')
-    .option('--regex', 'words are regular expressions')
-    .option('--case-sensitive', 'upper and lower case differ')
-    .option('-n, --matches <count>', 'matches to return at most', integer(1), 1000)
-    .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
-    .addOption(new Option('--url <url>', 'daemon to ask (env: TRAWL_URL)'))
-    .addOption(new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY)'));
+    .argument('<query>', 'the query; put -- before one that starts with a dash');
+  addQueryOptions(command);
   addOutputOptions(command);
   addCommonOptions(command);
   addExamples(command, [

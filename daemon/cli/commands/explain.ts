@@ -1,0 +1,53 @@
+// `trawl explain QUERY`: runs a search in a daemon or the local index and shows how it was done.
+
+import type { Command } from 'commander';
+import { EXIT_ERROR, EXIT_OK } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { describeError } from '../errors.ts';
+import { formatExplanation } from '../explain-output.ts';
+import { addCommonOptions, addExamples } from '../options.ts';
+import { addQueryOptions, openSource, type QueryFlags, searchCall } from '../query-options.ts';
+
+interface ExplainFlags extends QueryFlags {
+  readonly json?: true;
+}
+
+async function runExplain(query: string, flags: ExplainFlags, context: CliContext): Promise<void> {
+  const source = await openSource(flags, context);
+  try {
+    const call = searchCall(query, flags);
+    const explained = await source.explain(call, new AbortController().signal);
+    const text = flags.json ? `${JSON.stringify(explained)}\n` : formatExplanation(explained);
+    context.stdout.write(text);
+    context.setExitCode(EXIT_OK);
+  } finally {
+    await source.close();
+  }
+}
+
+/** Adds the command to `program`. */
+export function addExplainCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('explain')
+    .summary('run a search and show how it was done')
+    .description(
+      'Runs a search in the daemon at --url (as its owner), or in the index in the data directory,\n' +
+        'and shows the plan, what became of each shard and why, and all numbers.',
+    )
+    .argument('<query>', 'the query; put -- before one that starts with a dash');
+  addQueryOptions(command);
+  command.option('--json', 'the explanation as JSON');
+  addCommonOptions(command);
+  addExamples(command, [
+    'trawl explain \'lang:go "func main"\'',
+    "trawl explain --regex 'mutex_(un)?lock' --url http://localhost:3000",
+  ]);
+  command.action(async (query: string, flags: ExplainFlags) => {
+    try {
+      await runExplain(query, flags, context);
+    } catch (error) {
+      context.stderr.write(`${describeError(error, query)}\n`);
+      context.setExitCode(EXIT_ERROR);
+    }
+  });
+}

@@ -1,0 +1,168 @@
+// Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, a row
+// for each shard, the totals, and whether the rows add up to them. Pure: explanation in, text out.
+
+import { formatColumns, formatCount } from './format.ts';
+import { formatStats } from './search-output.ts';
+import type { ConditionNode, Explanation, GramNode, ShardRow } from './services.ts';
+import { escapeControls } from './terminal-text.ts';
+
+/** A line of a tree: what it is, and how much of it there is. */
+interface TreeLine {
+  readonly depth: number;
+  readonly text: string;
+  readonly counts: string;
+}
+
+/** `1 block`, `12 blocks`. */
+function countOf(count: number, unit: string): string {
+  return `${formatCount(count)} ${unit}${count === 1 ? '' : 's'}`;
+}
+
+function countsOf(counts: readonly (readonly [number | undefined, string])[]): string {
+  return counts
+    .flatMap(([count, unit]) => (count === undefined ? [] : [countOf(count, unit)]))
+    .join(', ');
+}
+
+function gramLines(node: GramNode, depth: number): TreeLine[] {
+  switch (node.kind) {
+    case 'scan':
+      return [{ depth, text: 'SCAN', counts: '' }];
+    case 'gram':
+      return [
+        { depth, text: JSON.stringify(node.gram), counts: countsOf([[node.blocks, 'block']]) },
+      ];
+    default: {
+      const head = { depth, text: node.kind.toUpperCase(), counts: '' };
+      return [head, ...node.children.flatMap((child) => gramLines(child, depth + 1))];
+    }
+  }
+}
+
+function conditionLines(node: ConditionNode, depth: number): TreeLine[] {
+  switch (node.kind) {
+    case 'all':
+    case 'none':
+      return [{ depth, text: node.kind.toUpperCase(), counts: '' }];
+    case 'filter':
+      return [{ depth, text: node.condition, counts: countsOf([[node.docs, 'doc']]) }];
+    case 'content': {
+      const { condition, blocks, docs, shardsScanned = 0, grams } = node;
+      const isMixed = shardsScanned > 0 && grams.kind !== 'scan';
+      const counts = countsOf([
+        [grams.kind === 'scan' ? undefined : blocks, 'block'],
+        [docs, 'doc'],
+      ]);
+      const scanned = isMixed ? `; SCAN of ${countOf(shardsScanned, 'shard')}` : '';
+      return [{ depth, text: condition, counts: counts + scanned }, ...gramLines(grams, depth + 1)];
+    }
+    default: {
+      const head = { depth, text: node.kind.toUpperCase(), counts: '' };
+      return [head, ...node.children.flatMap((child) => conditionLines(child, depth + 1))];
+    }
+  }
+}
+
+function formatTree(lines: readonly TreeLine[]): string {
+  return formatColumns(
+    lines.map(({ depth, text, counts }) => [
+      `${'  '.repeat(depth)}${escapeControls(text)}`,
+      ...(counts === '' ? [] : [counts]),
+    ]),
+  );
+}
+
+function formatRegexps(regexps: Explanation['plan']['regexps']): string {
+  return formatColumns(
+    regexps.map(({ expression, engine, requires, needles }) => [
+      `  ${escapeControls(expression)}`,
+      engine,
+      escapeControls(`requires ${requires}`),
+      ...(needles === undefined
+        ? []
+        : [escapeControls(`needles ${needles.map((text) => JSON.stringify(text)).join(', ')}`)]),
+    ]),
+  );
+}
+
+/** The fields in which some shard has a share, in the order of `stats`. */
+function sharedFields(shards: readonly ShardRow[]): string[] {
+  const fields = new Set(shards.flatMap(({ stats }) => Object.keys(stats)));
+  return [...fields].filter((field) => shards.some(({ stats }) => stats[field] !== 0));
+}
+
+function sumOf(shards: readonly ShardRow[], field: string): number {
+  return shards.reduce((sum, { stats }) => sum + (stats[field] ?? 0), 0);
+}
+
+function formatShards(shards: readonly ShardRow[]): string {
+  const fields = sharedFields(shards).filter((field) => !CLASS_FIELDS.has(field));
+  const rows = shards.map((row) => [
+    row.id,
+    escapeControls(row.repository),
+    row.class,
+    formatCount(row.docs),
+    ...fields.map((field) => formatCount(row.stats[field] ?? 0)),
+    escapeControls(row.reason),
+  ]);
+  const docs = shards.reduce((sum, row) => sum + row.docs, 0);
+  const sums = fields.map((field) => formatCount(sumOf(shards, field)));
+  return formatColumns([
+    ['shard', 'repository', 'class', 'docs', ...fields, 'reason'],
+    ...rows,
+    ['sum', '', '', formatCount(docs), ...sums],
+  ]);
+}
+
+/** Said by the column `class`. */
+const CLASS_FIELDS = new Set(['shardsScanned', 'shardsSkipped', 'shardsSkippedFilter', 'crashes']);
+
+/** Where the shares of the shards do not add up to the numbers of the search; one sentence each. */
+export function findDifferences({ shards, stats }: Explanation): string[] {
+  return sharedFields(shards)
+    .filter((field) => sumOf(shards, field) !== stats[field])
+    .map(
+      (field) =>
+        `${field}: the shards add up to ${formatCount(sumOf(shards, field))}, ` +
+        `the search has ${formatCount(Number(stats[field] ?? 0))}`,
+    );
+}
+
+function formatCheck(explained: Explanation): string {
+  const differences = findDifferences(explained);
+  if (differences.length === 0) return 'check: the shards add up to the totals\n';
+  return `check: FAILED, please report this\n${differences.map((one) => `  ${one}\n`).join('')}`;
+}
+
+function formatHead({
+  query,
+  plan,
+  isSearchExhaustive,
+  incompleteReasons = [],
+}: Explanation): string {
+  const { canonical, implicitRevision } = query;
+  const rule =
+    implicitRevision === undefined ? '' : `, with ${implicitRevision} as it names no revision`;
+  const end = isSearchExhaustive ? 'exhaustive' : `incomplete: ${incompleteReasons.join(', ')}`;
+  const estimated = countOf(plan.estimatedBytes, 'byte');
+  const verified = countOf(plan.verifiedBytes, 'byte');
+  return (
+    `query:  ${escapeControls(canonical)}${rule}\n` +
+    `verify: ${estimated} estimated, ${verified} read\n` +
+    `answer: ${end}\n`
+  );
+}
+
+/** The explanation as text, sections apart by blank lines. */
+export function formatExplanation(explained: Explanation): string {
+  const { plan, shards, totals } = explained;
+  const sections = [
+    formatHead(explained),
+    `plan\n${formatTree(conditionLines(plan.conditions, 1))}`,
+    ...(plan.regexps.length === 0 ? [] : [`expressions\n${formatRegexps(plan.regexps)}`]),
+    ...(shards.length === 0 ? [] : [formatShards(shards)]),
+    formatStats(totals),
+    formatCheck(explained),
+  ];
+  return sections.join('\n');
+}

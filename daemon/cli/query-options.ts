@@ -1,0 +1,53 @@
+// What `trawl search` and `trawl explain` have in common: the options that say what to search and where, and what
+// becomes of them.
+
+import { Option } from 'commander';
+import type { Command } from 'commander';
+import type { CliContext } from './context.ts';
+import { integer, readSecret, readVariable } from './options.ts';
+import { openRemoteSearch } from './remote-search.ts';
+import type { SearchCall, SearchSource } from './services.ts';
+
+/** The parsed flags of `addQueryOptions`, and the data directory. */
+export interface QueryFlags {
+  readonly regex?: true;
+  readonly caseSensitive?: true;
+  readonly matches: number;
+  readonly context: number;
+  readonly url?: string;
+  readonly apiKey?: string;
+  readonly dataDir: string;
+}
+
+/** Adds the options of a query and of where it is asked, `--data-dir` apart. */
+export function addQueryOptions(command: Command): Command {
+  return command
+    .option('--regex', 'words are regular expressions')
+    .option('--case-sensitive', 'upper and lower case differ')
+    .option('-n, --matches <count>', 'matches to return at most', integer(1), 1000)
+    .option('-C, --context <lines>', 'lines to show around each match', integer(0), 0)
+    .addOption(new Option('--url <url>', 'daemon to ask (env: TRAWL_URL)'))
+    .addOption(new Option('--api-key <key>', 'key for the daemon (env: TRAWL_API_KEY)'));
+}
+
+export function searchCall(query: string, flags: QueryFlags): SearchCall {
+  return {
+    query,
+    matches: flags.matches,
+    contextLines: flags.context,
+    whole: false,
+    isRegexEnabled: flags.regex ?? false,
+    isCaseSensitivityEnabled: flags.caseSensitive ?? false,
+  };
+}
+
+/** The daemon that was named, else the local index. */
+export function openSource(
+  flags: QueryFlags,
+  { services, env }: CliContext,
+): Promise<SearchSource> {
+  const url = flags.url ?? readVariable(env, 'TRAWL_URL');
+  if (url === undefined) return services.openLocalSearch(flags.dataDir);
+  const apiKey = flags.apiKey ?? readSecret(env, 'TRAWL_API_KEY');
+  return Promise.resolve(openRemoteSearch(url, apiKey));
+}
