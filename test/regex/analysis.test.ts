@@ -15,7 +15,7 @@ const KNOWN: readonly (readonly [pattern: string, needles: string, condition: st
   ['[A-Z]+_SUSPEND', 'inner("_SUSPEND")', '"_suspend"'],
   ['foo.*bar', 'prefix("foo")', 'and("foo", "bar")'],
   ['(?i)copyright.*torvalds', 'prefix("copyright")/i', 'and("copyright", "torvalds")'],
-  [raw`\d{9,}`, 'none', 'ALL'],
+  [raw`\d{9,}`, 'run(9 bytes of 10)', 'ALL'],
   [
     'kmalloc|kfree|vmalloc',
     'prefix("kmalloc", "kfree", "vmalloc")',
@@ -65,7 +65,7 @@ const SPANNING: readonly (readonly [pattern: string, needles: string, condition:
   [raw`^\s*#include`, 'inner("#include")', '"#include"'],
   [raw`struct\s+\w+_ops\s*=`, 'prefix("struct")', 'and("struct", "_ops")'],
   [raw`foo\nbar`, 'prefix("foo")', 'and("foo", "bar")'],
-  [raw`\n\n`, 'none', 'ALL'],
+  [raw`\n\n`, 'run(2 bytes of 1)', 'ALL'],
   ['(?s)if .*set_bit', 'prefix("if ")', 'and("if ", "set_bit")'],
 ];
 
