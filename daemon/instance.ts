@@ -9,6 +9,7 @@ import { Searcher } from './engine/searcher.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import type { FilterSettings } from './ingest/filters.ts';
 import { SnapshotKeeper } from './search/snapshot.ts';
+import { HeapTrimmer } from './engine/heap.ts';
 import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
 import { Catalog } from './shards/catalog.ts';
@@ -75,11 +76,13 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     publish: (snapshot) => snapshots.publish(snapshot),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
+  const heap = new HeapTrimmer();
   const parts: EngineParts = {
     searcher,
     pool,
     snapshots,
     turns: new Turns(pool),
+    heap,
     timeoutMs: options.searchTimeoutMs,
     onShardFailure: (shardId, reason) => indexer.noteShardFailure(shardId, reason),
   };
@@ -90,6 +93,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     async close() {
       await indexer.close();
       await pool.close();
+      heap.close();
       unlock();
     },
   };

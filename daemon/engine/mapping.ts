@@ -27,6 +27,7 @@ type Mmap = (
 ) => number | bigint;
 
 let mmap: Mmap | undefined;
+let heapTrim: (() => void) | undefined;
 let isProbed = false;
 
 /** The system's mmap; undefined where files cannot be mapped. */
@@ -40,10 +41,27 @@ function findMmap(): Mmap | undefined {
     mmap = libc.func(
       'intptr_t mmap(void *address, size_t size, int protection, int flags, int file, int64_t offset)',
     ) as Mmap;
+    heapTrim = bindHeapTrim(libc);
   } catch {
     mmap = undefined;
   }
   return mmap;
+}
+
+/** glibc has it, other C libraries do not. */
+function bindHeapTrim(libc: { func(signature: string): unknown }): (() => void) | undefined {
+  try {
+    const trim = libc.func('int malloc_trim(size_t keep)') as (keep: number) => number;
+    return () => void trim(0);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Gives free memory of the C heaps of all threads back to the system; undefined where that cannot be done. */
+export function findHeapTrim(): (() => void) | undefined {
+  findMmap();
+  return heapTrim;
 }
 
 /** Whether files can be mapped here. */

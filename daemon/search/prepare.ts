@@ -1,6 +1,7 @@
 // What every search has in common before it runs: the query parsed and planned against a snapshot, the shards
 // in scope, and the plan as bytes for the core.
 
+import type { HeapTrimmer } from '../engine/heap.ts';
 import type { SearchPool } from '../engine/pool.ts';
 import { PlanError } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
@@ -35,6 +36,8 @@ export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
+  /** Told of the size of each answer. */
+  readonly heap?: HeapTrimmer;
   /** Absent: every search begins at once on the calling thread. */
   readonly turns?: Turns;
   /** 0: none. */

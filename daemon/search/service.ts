@@ -44,7 +44,9 @@ export function search(
     const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
     const repositoryInfo = repositoryInfos(shown, prepared.view);
     const tail = { repositoryInfo, ...exhaustiveness(reasons) };
-    return { json: writeWithFiles({ stats }, files, tail) };
+    const json = writeWithFiles({ stats }, files, tail);
+    parts.heap?.noteAnswer(json.length);
+    return { json };
   });
 }
 
