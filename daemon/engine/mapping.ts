@@ -49,9 +49,9 @@ function findMmap(): Mmap | undefined {
 }
 
 /** glibc has it, other C libraries do not. */
-function bindHeapTrim(libc: { func(signature: string): unknown }): (() => void) | undefined {
+function bindHeapTrim(libc: import('koffi').LibraryHandle): (() => void) | undefined {
   try {
-    const trim = libc.func('int malloc_trim(size_t keep)') as (keep: number) => number;
+    const trim = libc.func('int malloc_trim(size_t keep)');
     return () => void trim(0);
   } catch {
     return undefined;

@@ -89,10 +89,8 @@ export class SearchPool {
     const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
       workerData: data,
     });
-    let markReady = (): void => {};
-    entry.ready = new Promise((resolve) => {
-      markReady = resolve;
-    });
+    const { promise, resolve: markReady } = withResolver();
+    entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {
       if (message.kind === 'ready') {
         markReady();
@@ -227,4 +225,13 @@ export class SearchPool {
     for (const { pending } of this.#workers)
       for (const waiting of pending.values()) waiting.settle(undefined);
   }
+}
+
+/** A promise, and what resolves it. */
+function withResolver(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: (() => void) | undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve: () => resolve?.() };
 }
