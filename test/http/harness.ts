@@ -245,10 +245,10 @@ export function gate<Value = void>() {
 
 /** Polls until `isDone`; for effects that have no event of their own. */
 export async function eventually(isDone: () => boolean): Promise<void> {
-  for (let i = 0; i < 500 && !isDone(); i++) {
+  for (let i = 0; i < 6000 && !isDone(); i++) {
     await new Promise((resolve) => {
       setTimeout(resolve, 10);
     });
   }
-  if (!isDone()) throw new Error('did not happen within 5 s');
+  if (!isDone()) throw new Error('did not happen within 60 s');
 }
