@@ -1,8 +1,8 @@
-// The bindings of a request that are kept: a shard that was searched is bound again to render what was found,
-// and several searches that take turns on a thread each come back to theirs. Taking a binding back copies
-// the tree; making it again would read the posting lists again. All lives in the request's arena: when less than
-// half of it is left, the kept bindings are given up, and shards are bound again where needed.
-// Measured: 2026-11-21: 0.35 ms of the 2.1 ms that a rare word in two shards took.
+// The bindings of a request that are kept: a shard that was searched is bound again to render what was found in
+// it, after others were bound. Taking a binding back copies the tree; making it again would read the posting lists
+// again. All lives in the request's arena, and ends with the next plan that is compiled: a search that comes back
+// after another had its turn binds anew. When less than half of the arena is left, the kept bindings are given up.
+// Measured: 2026-11-21: a rare word in two shards took 2.1 ms without, 1.8 to 2.0 ms with them.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BIND_STATS_SIZE } from '../shared/plan.ts';

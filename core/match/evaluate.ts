@@ -1,8 +1,8 @@
 // Evaluates the bound tree on docs: does the doc match, and which ranges does it have? Children are asked
-// cheapest first and stop at the first that decides; a literal is looked for only in its candidate
-// blocks, and its answer is kept for all docs that share the blob. A leaf is active in a doc if it and
-// every node above it hold and none above it is a negation: active atoms give the ranges. Their matches
-// are walked together, in order of start (the longest first at equal start), and those that overlap a
+// cheapest first and stop at the first that decides; a literal or an expression is looked for only in
+// its candidate blocks, and its answer is kept for all docs that share the blob. A leaf is active in a doc
+// if it and every node above it hold and none above it is a negation: active atoms give the ranges. Their
+// matches are walked together, in order of start (the longest first at equal start), and those that overlap a
 // kept one are dropped. Nothing is allocated.
 
 import {
