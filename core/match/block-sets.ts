@@ -36,6 +36,8 @@ const BITMAP_NS: u32 = 80;
 const VERIFY_LITERAL_NS: u32 = 700;
 export const VERIFY_REGEX_NS: u32 = 4000;
 
+const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
+
 /** A bitmap of one stripe. */
 let scratchBitmap: usize = 0;
 
@@ -141,23 +143,36 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
 function uniteMiddle(node: MatchNode, bitmap: usize): bool {
   const symbol = load<u32>(node.keys);
   if (symbol == SYMBOL_NEWLINE) return false;
+  const gramCount = boundView.gramCount;
   let bytes: u32 = 0;
-  for (let gram: u32 = 0; gram < boundView.gramCount && !isUnionLarge(bytes); gram++) {
-    if (!isMiddle(gram, symbol)) continue;
+  for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
     countLookups(1);
     bytes += listSize(boundView, gram);
+    if (isUnionLarge(bytes)) return false;
   }
-  if (isUnionLarge(bytes)) return false;
-  for (let gram: u32 = 0; gram < boundView.gramCount; gram++) {
-    if (isMiddle(gram, symbol)) uniteGram(gram, bitmap);
+  for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
+    uniteGram(gram, bitmap);
   }
   return true;
 }
 
-@inline
-function isMiddle(gram: u32, symbol: u32): bool {
-  const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
-  return ((key >> SYMBOL_BITS) & ((1 << SYMBOL_BITS) - 1)) == symbol;
+/** First gram from `gram` on whose key has `symbol` in the middle; gramCount if there is none. */
+function nextMiddle(gram: u32, symbol: u32): u32 {
+  const keys = <usize>boundView.gramKeys;
+  const count = boundView.gramCount;
+  const mask = i32x4.splat(<i32>(SYMBOL_MASK << SYMBOL_BITS));
+  const wanted = i32x4.splat(<i32>(symbol << SYMBOL_BITS));
+  // Why: the dictionary holds all there is to look for; four keys at a time take a tenth of the time.
+  for (; gram + 4 <= count; gram += 4) {
+    const middles = v128.and(v128.load(keys + (<usize>gram << 2)), mask);
+    const hits = i32x4.bitmask(i32x4.eq(middles, wanted));
+    if (hits != 0) return gram + <u32>ctz(hits);
+  }
+  for (; gram < count; gram++) {
+    const key = load<u32>(keys + (<usize>gram << 2));
+    if (((key >> SYMBOL_BITS) & SYMBOL_MASK) == symbol) break;
+  }
+  return gram;
 }
 
 /** Whether so many coded bytes of lists leave about as many blocks as there are. */
