@@ -3,12 +3,13 @@
 // than they cost; for literals of one and two characters the lists of all keys that hold them are united.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { BITMAP_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
+import { BITMAP_SIZE, CASE_MARKS_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { findGram, GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
+import { hasMarks } from '../text/case-marks.ts';
 import { SYMBOL_NEWLINE } from '../text/symbols.ts';
 import {
   addDocsOfBlob,
@@ -67,6 +68,7 @@ export function bindText(arena: Arena, node: MatchNode): usize {
     }
   } else intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_LITERAL_NS);
   if (failStatus != STATUS_OK) return NO_DOCS;
+  keepMarked(node, bitmap);
   return docsOfBlocks(arena, node, bitmap);
 }
 
@@ -249,6 +251,27 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
     if (failStatus != STATUS_OK) return;
     intersectBitmaps(bitmap, scratchBitmap, BITMAP_SIZE);
   }
+}
+
+/** Takes the blocks out of `bitmap` whose case marks say that the node's literal does not stand in them. */
+export function keepMarked(node: MatchNode, bitmap: usize): void {
+  if (node.marks == 0) return;
+  let count: u32 = 0;
+  for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
+    const wordPtr = bitmap + (<usize>wordIndex << 3);
+    const word = load<u64>(wordPtr);
+    let kept = word;
+    for (let left = word; left != 0; left &= left - 1) {
+      const blockId = wordIndex * 64 + <u32>ctz(left);
+      // A damaged list may name a blockId that no block has.
+      if (blockId >= boundView.blockCount) break;
+      count++;
+      const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
+      if (!hasMarks(marks, node.marks)) kept ^= left & (0 - left);
+    }
+    store<u64>(wordPtr, kept);
+  }
+  countIndexBytes(count * CASE_MARKS_SIZE);
 }
 
 function countBits(bitmap: usize, size: usize): u32 {

@@ -103,7 +103,7 @@ export function buildShard(
     blobIds.set(key, blobIds.size);
   }
   const { content, stripes } = target.close();
-  const { blobs, blocks } = target.rows(0, 0, 0);
+  const { blobs, blocks, caseMarks } = target.rows(0, 0, 0);
   const shardId = (++fileCount).toString(16).padStart(16, '0');
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
@@ -131,6 +131,7 @@ export function buildShard(
     blobHashes: new Uint8Array(blobIds.size * 20),
     hashSize: 20,
     blocks,
+    caseMarks,
     contentSize: content.length,
   };
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
