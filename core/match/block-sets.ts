@@ -37,6 +37,9 @@ const BITMAP_NS: u32 = 80;
 const VERIFY_LITERAL_NS: u32 = 700;
 export const VERIFY_REGEX_NS: u32 = 4000;
 
+/** A single block is read as soon as its marks. */
+const MARKED_BLOCKS_MIN: u32 = 2;
+
 const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
 
 /** A bitmap of one stripe. */
@@ -62,10 +65,11 @@ export function bindText(arena: Arena, node: MatchNode): usize {
   if (node.symbolCount < 3) {
     const isSelective =
       node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
-    if (!isSelective) {
+    if (!isSelective && node.marks == 0) {
       node.bitmap = 0;
       return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
     }
+    if (!isSelective) setAllBlocks(bitmap);
   } else intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_LITERAL_NS);
   if (failStatus != STATUS_OK) return NO_DOCS;
   keepMarked(node, bitmap);
@@ -253,10 +257,16 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
   }
 }
 
+/** Makes `bitmap` all blocks of the shard, unused ones included. */
+function setAllBlocks(bitmap: usize): void {
+  const whole = boundView.blockCount >> 3;
+  memory.fill(bitmap, 0xff, whole);
+  for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
+}
+
 /** Takes the blocks out of `bitmap` whose case marks say that the node's literal does not stand in them. */
 export function keepMarked(node: MatchNode, bitmap: usize): void {
-  if (node.marks == 0) return;
-  let count: u32 = 0;
+  if (node.marks == 0 || countBits(bitmap, SHARD_BITMAP_SIZE) < MARKED_BLOCKS_MIN) return;
   for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
     const wordPtr = bitmap + (<usize>wordIndex << 3);
     const word = load<u64>(wordPtr);
@@ -265,13 +275,11 @@ export function keepMarked(node: MatchNode, bitmap: usize): void {
       const blockId = wordIndex * 64 + <u32>ctz(left);
       // A damaged list may name a blockId that no block has.
       if (blockId >= boundView.blockCount) break;
-      count++;
       const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
       if (!hasMarks(marks, node.marks)) kept ^= left & (0 - left);
     }
     store<u64>(wordPtr, kept);
   }
-  countIndexBytes(count * CASE_MARKS_SIZE);
 }
 
 function countBits(bitmap: usize, size: usize): u32 {

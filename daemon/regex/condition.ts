@@ -61,6 +61,13 @@ function implies(left: Condition, right: Condition): boolean {
   return left.kind === 'literal' && right.kind === 'literal' && left.text.includes(right.text);
 }
 
+/** The condition with each of its texts changed. */
+export function mapTexts(condition: Condition, change: (text: string) => string): Condition {
+  if (condition.kind === 'literal') return { ...condition, text: change(condition.text) };
+  if (condition.kind !== 'and' && condition.kind !== 'or') return condition;
+  return { ...condition, children: condition.children.map((child) => mapTexts(child, change)) };
+}
+
 export function countLiterals(condition: Condition): number {
   if (condition.kind === 'literal') return 1;
   if (condition.kind !== 'and' && condition.kind !== 'or') return 0;
