@@ -131,4 +131,4 @@ export const PIECE_SINGLE: u32 = 1;
 export const PIECE_GOLOMB: u32 = 2;
 export const PIECE_BITMAP: u32 = 3;
 /** From this many ids on a piece is a bitmap: larger than the code by a little, far quicker to read. */
-export const PIECE_BITMAP_FROM: u32 = 512;
+export const PIECE_BITMAP_FROM: u32 = 640;
