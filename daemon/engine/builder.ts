@@ -2,7 +2,12 @@
 // (StripeBuilder); stripes go in, gram dictionary and postings come out (mergeStripes). Knows nothing of
 // files of a repo; the shard file itself is put together by shards/writer.ts.
 
-import { BLOB_ROW_SIZE, BLOCK_ROW_SIZE, CASE_MARKS_SIZE, GRAM_KEY_COUNT } from '../../core/shared/format.ts';
+import {
+  BLOB_ROW_SIZE,
+  BLOCK_ROW_SIZE,
+  CASE_MARKS_SIZE,
+  GRAM_KEY_COUNT,
+} from '../../core/shared/format.ts';
 import {
   STATUS_OK,
   STATUS_OUT_OF_MEMORY,
