@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { mergeStripes, StripeBuilder } from '../../daemon/engine/builder.ts';
+import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { compileCore } from '../../daemon/engine/core.ts';
 import { SearchPool } from '../../daemon/engine/pool.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
@@ -271,7 +272,7 @@ export class Engine {
       { signal, baseUrl: 'http://localhost' },
     );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
-    return JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
+    return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
   }
 
   explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
