@@ -3,6 +3,7 @@
 
 import { PROGRAM_STATES_MAX } from '../../core/shared/program.ts';
 import { type Automaton, StateLimitError } from './automaton.ts';
+import { type Beginning, beginningOf, printBeginning } from './beginning.ts';
 import { type Condition, NONE, printCondition } from './condition.ts';
 import { QueryError } from './error.ts';
 import { chooseNeedles, type Needles, printNeedles } from './needles.ts';
@@ -33,6 +34,8 @@ export interface CompiledRegex {
    * code points and no newline.
    */
   readonly condition: Condition;
+  /** Where matches that may span lines can begin; absent: none spans lines. */
+  readonly beginning?: Beginning;
   readonly needles: Needles;
   /** A match may hold a byte behind a newline. */
   readonly spansLines: boolean;
@@ -62,6 +65,7 @@ export function compileRegex(tree: RegexTree, options: CompileOptions = {}): Com
   return {
     program: encodeProgram({ forward, reverse, needles, ...traits }),
     condition: texts === undefined ? NONE : conditionOf(texts, textOptions),
+    ...(traits.spansLines ? { beginning: beginningOf(simple, textOptions) } : {}),
     needles,
     ...traits,
     stateCount: forward.states.length,
@@ -86,11 +90,11 @@ function withinLimit(options: CompileOptions, make: (countMax: number) => Automa
 }
 
 /** Canonical text of what is known of an expression, for explain: `needles prefix("foo"); holds "foo"`. */
-export function describeRegex({ needles, condition, ...regex }: CompiledRegex): string {
+export function describeRegex({ needles, condition, beginning, ...regex }: CompiledRegex): string {
   const traits = [
     `needles ${printNeedles(needles)}`,
     `holds ${printCondition(condition)}`,
-    ...(regex.spansLines ? ['spans lines'] : []),
+    ...(beginning ? [`spans lines, begins in ${printBeginning(beginning)}`] : []),
     ...(regex.canBeEmpty ? ['can be empty'] : []),
   ];
   return traits.join('; ');

@@ -42,6 +42,12 @@ export function either(left: Condition, right: Condition): Condition {
   return listOf('or', [...kept, ...added]);
 }
 
+/** What `condition` says that `known` does not. */
+export function withoutKnown(condition: Condition, known: Condition): Condition {
+  const parts = partsOf('and', condition).filter((part) => !implies(known, part));
+  return parts.length === 0 ? ALL : listOf('and', parts);
+}
+
 function partsOf(kind: 'and' | 'or', condition: Condition): readonly Condition[] {
   return condition.kind === kind ? condition.children : [condition];
 }

@@ -11,8 +11,8 @@ import type { SetNode, SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 const TEXT_COUNT_MAX = 64;
 /** Code points of one text. */
 const TEXT_LENGTH_MAX = 100;
-/** Members of a set that is listed. */
-const SET_COUNT_MAX = 16;
+/** Members of a set that is listed: the letters, and some more. */
+const SET_COUNT_MAX = 32;
 /** Copies of a repeated part that are written out. */
 const COPY_COUNT_MAX = 16;
 /** Copies that may be left out and are written out. */

@@ -2,7 +2,6 @@
 // literal search, the rest by its program. Also writes the condition of a program, its grams, as plan nodes.
 
 import { compileRegex, type CompiledRegex } from '../regex/compile.ts';
-import { ALL, anyOf, type Condition } from '../regex/condition.ts';
 import { type LiteralChoice, reduceToLiterals, type Subject } from '../regex/literals.ts';
 import type { PatternNode, RegexNode } from '../query/tree.ts';
 import { parseRegex } from '../regex/syntax.ts';
@@ -77,18 +76,4 @@ function overlaps(text: string, other: string): boolean {
     if (rest.startsWith(other) || other.startsWith(rest)) return true;
   }
   return false;
-}
-
-/** Code points of the shortest literal that has a gram. */
-const GRAM_SIZE = 3;
-
-/**
- * What a block holds in which a match begins: the first line of the needle that the match begins with. Only of
- * use where a match may span lines, and so blocks.
- */
-export function startConditionOf({ needles, spansLines }: CompiledRegex): Condition {
-  if (!spansLines || needles.kind !== 'prefix') return ALL;
-  const texts = needles.texts.map((text) => text.split('\n', 1)[0] ?? '');
-  const isKnown = texts.every((text) => Array.from(text).length >= GRAM_SIZE);
-  return isKnown ? anyOf(texts) : ALL;
 }

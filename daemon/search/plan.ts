@@ -27,18 +27,22 @@ import {
   PLAN_NODE_SIZE,
   PLAN_NODE_SIZE_OFFSET,
   PLAN_NODES_MAX,
+  REGEX_CHAIN_OFFSET,
+  REGEX_CONDITION_OFFSET,
   REGEX_HEAD_SIZE,
+  REGEX_NEAR_OFFSET,
+  REGEX_START_OFFSET,
 } from '../../core/shared/plan.ts';
 import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
-import type { Condition } from '../regex/condition.ts';
+import { both, type Condition, withoutKnown } from '../regex/condition.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, expressionOf, startConditionOf } from './expressions.ts';
+import { type Expression, expressionOf } from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -339,14 +343,11 @@ class PlanEncoder {
       case 'text':
         return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
       case 'regex':
-        return this.#expression(
-          NODE_REGEX,
-          plan.regex,
-          this.#condition(plan.regex.condition),
-          this.#condition(startConditionOf(plan.regex)),
-        );
-      case 'pathRegex':
-        return this.#expression(NODE_PATH_REGEX, plan.regex, 0, 0);
+        return this.#leaf(NODE_REGEX, 0, this.#contentExpression(plan.regex));
+      case 'pathRegex': {
+        const head = Buffer.alloc(REGEX_HEAD_SIZE);
+        return this.#leaf(NODE_PATH_REGEX, 0, Buffer.concat([head, plan.regex.program]));
+      }
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
@@ -373,17 +374,20 @@ class PlanEncoder {
     return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
   }
 
-  #expression(
-    kind: number,
-    { program }: CompiledRegex,
-    condition: number,
-    startCondition: number,
-  ): number {
-    const data = Buffer.alloc(REGEX_HEAD_SIZE + program.length);
-    data.writeUInt32LE(condition, 0);
-    data.writeUInt32LE(startCondition, 4);
-    data.set(program, REGEX_HEAD_SIZE);
-    return this.#leaf(kind, 0, data);
+  /** The head and the program of an expression; adds the nodes of its conditions. */
+  #contentExpression({ program, condition, beginning }: CompiledRegex): Buffer {
+    const head = Buffer.alloc(REGEX_HEAD_SIZE);
+    if (beginning === undefined) {
+      head.writeUInt32LE(this.#condition(condition), REGEX_CONDITION_OFFSET);
+    } else {
+      const { start, near, bytes } = beginning;
+      const rest = withoutKnown(condition, both(start, near));
+      head.writeUInt32LE(this.#condition(rest), REGEX_CONDITION_OFFSET);
+      head.writeUInt32LE(this.#condition(start), REGEX_START_OFFSET);
+      head.writeUInt32LE(this.#condition(near), REGEX_NEAR_OFFSET);
+      head.set(bytes, REGEX_CHAIN_OFFSET);
+    }
+    return Buffer.concat([head, program]);
   }
 
   /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */
