@@ -11,12 +11,11 @@
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
-import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
-import { STATUS_BAD_PLAN } from '../shared/status.ts';
+import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
 import { blockAt } from '../shard/open.ts';
 import { setBit } from '../shard/piece.ts';
-import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs, VERIFY_REGEX_NS } from './block-sets.ts';
-import { ALL_DOCS, boundView, failBinding, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
+import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs } from './block-sets.ts';
+import { ALL_DOCS, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
 import { docsOfCondition, fillBlocks, newBlockBitmap } from './conditions.ts';
 import { dropForeign } from './foreign.ts';
 import { MatchNode, nodeAt } from './tree.ts';
@@ -126,7 +125,8 @@ function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize):
     }
     return;
   }
-  const saved = <u64>countBits(inside, SHARD_BITMAP_SIZE) * VERIFY_START_NS;
+  // Guess: half of the blocks are left.
+  const saved = (<u64>countBits(inside, SHARD_BITMAP_SIZE) * VERIFY_START_NS) >> 1;
   if (saved < costNs(condition)) return;
   const mark = arenaMark(arena);
   const ownInside = newBlockBitmap(arena);
@@ -147,12 +147,6 @@ function costNs(condition: MatchNode): u64 {
 
 /** Adds the blocks that satisfy the condition to `inside` and `near`, as for narrow; only those in `within` count. */
 function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usize, near: usize): void {
-  if (condition.kind == NODE_OR) {
-    for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
-      addNear(arena, nodeAt(condition.children, i), within, inside, near);
-    }
-    return;
-  }
   const mark = arenaMark(arena);
   const ownInside = newBlockBitmap(arena);
   const ownNear = newBlockBitmap(arena);
@@ -161,22 +155,43 @@ function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usiz
     memory.copy(ownInside, within, SHARD_BITMAP_SIZE);
     memory.copy(ownNear, within, SHARD_BITMAP_SIZE);
     narrow(arena, condition, ownInside, ownNear);
-  } else if (condition.kind == NODE_GRAMS) {
-    intersectGrams(arena, condition.keys, condition.keyCount, ownInside, VERIFY_REGEX_NS);
-    memory.copy(ownNear, ownInside, SHARD_BITMAP_SIZE);
-    addBlocksBefore(ownNear);
-  } else failBinding(STATUS_BAD_PLAN);
+  } else {
+    if (condition.kind == NODE_GRAMS) fillWithGrams(arena, condition, ownInside);
+    else addAnyNear(arena, condition, within, ownInside, ownNear);
+    // Each literal lies in one block.
+    addBefore(ownNear, ownInside);
+  }
   uniteBitmaps(inside, ownInside, SHARD_BITMAP_SIZE);
   uniteBitmaps(near, ownNear, SHARD_BITMAP_SIZE);
   arenaReset(arena, mark);
 }
 
-/** Adds to a set of blocks the one before each. */
-function addBlocksBefore(bitmap: usize): void {
+/** As addNear, of an OR; of its literals only in `inside`. */
+function addAnyNear(arena: Arena, condition: MatchNode, within: usize, inside: usize, near: usize): void {
+  const own = newBlockBitmap(arena);
+  for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
+    const child = nodeAt(condition.children, i);
+    if (child.kind != NODE_GRAMS) addNear(arena, child, within, inside, near);
+    else {
+      memory.fill(own, 0, SHARD_BITMAP_SIZE);
+      fillWithGrams(arena, child, own);
+      uniteBitmaps(inside, own, SHARD_BITMAP_SIZE);
+    }
+  }
+}
+
+function fillWithGrams(arena: Arena, literal: MatchNode, bitmap: usize): void {
+  const mark = arenaMark(arena);
+  intersectGrams(arena, literal.keys, literal.keyCount, bitmap, VERIFY_START_NS);
+  arenaReset(arena, mark);
+}
+
+/** Adds to `near` the blocks and the one before each. */
+function addBefore(near: usize, blocks: usize): void {
   for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
-    const word = load<u64>(bitmap + offset);
-    const next = offset + 8 < SHARD_BITMAP_SIZE ? load<u64>(bitmap + offset + 8) : 0;
-    store<u64>(bitmap + offset, word | (word >> 1) | (next << 63));
+    const word = load<u64>(blocks + offset);
+    const next = offset + 8 < SHARD_BITMAP_SIZE ? load<u64>(blocks + offset + 8) : 0;
+    store<u64>(near + offset, load<u64>(near + offset) | word | (word >> 1) | (next << 63));
   }
 }
 

@@ -6,6 +6,7 @@
 
 import {
   ALL,
+  allOf,
   anyOf,
   both,
   type Condition,
@@ -50,8 +51,11 @@ function ofSequence(tree: SimpleTree, options: TextOptions): Beginning {
   const first = holdOf(parts.slice(0, lineEnd(kinds, 0)), options);
   const start = both(prefixOf(knowledgeOf(tree, options), options), first);
   const { size, bytes } = chainOf(kinds);
-  const reach = holdOf(parts.slice(0, lineEnd(kinds, size)), options);
-  return { start, near: withoutKnown(reach, start), bytes };
+  const reach = parts.slice(0, lineEnd(kinds, size));
+  const near = withoutKnown(holdOf(reach, options), start);
+  const closer = withoutKnown(holdOf(reach, { ...options, hasGaps: true }), both(start, near));
+  // Why in this order, and not without what is implied: the second is dear to look up, and may not pay.
+  return { start, near: allOf([near, closer]), bytes };
 }
 
 /** What the texts of `parts`, one behind the other, hold; of texts that may be empty, nothing is known. */

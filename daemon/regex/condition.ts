@@ -16,7 +16,13 @@ export const NONE: Condition = { kind: 'none' };
 
 /** A match holds one of `texts`; for none of them there is no match. */
 export function anyOf(texts: readonly string[]): Condition {
-  return texts.reduce((sum: Condition, text) => either(sum, { kind: 'literal', text }), NONE);
+  const distinct = [...new Set(texts)];
+  const kept = distinct.filter(
+    (text) => !distinct.some((other) => other.length < text.length && text.includes(other)),
+  );
+  if (kept.length > CONDITION_LITERALS_MAX) return ALL;
+  const literals = kept.map((text) => ({ kind: 'literal', text }) as const);
+  return literals.length === 0 ? NONE : listOf('or', literals);
 }
 
 /** Both hold; beyond CONDITION_LITERALS_MAX only the first is kept. */
@@ -35,6 +41,10 @@ export function both(left: Condition, right: Condition): Condition {
 export function either(left: Condition, right: Condition): Condition {
   if (implies(left, right)) return right;
   if (implies(right, left)) return left;
+  const common = partsOf('and', left).filter((part) => partsOf('and', right).includes(part));
+  if (common.length > 0) {
+    return allOf([...common, either(without(left, common), without(right, common))]);
+  }
   if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return ALL;
   const kept = partsOf('or', left).filter((part) => !implies(part, right));
   const rest = listOf('or', kept);
@@ -42,10 +52,25 @@ export function either(left: Condition, right: Condition): Condition {
   return listOf('or', [...kept, ...added]);
 }
 
+/** All hold; kept in this order, whatever follows from another. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  const parts = conditions.filter(({ kind }) => kind !== 'all');
+  return parts.length === 0
+    ? ALL
+    : listOf(
+        'and',
+        parts.flatMap((part) => partsOf('and', part)),
+      );
+}
+
 /** What `condition` says that `known` does not. */
 export function withoutKnown(condition: Condition, known: Condition): Condition {
   const parts = partsOf('and', condition).filter((part) => !implies(known, part));
   return parts.length === 0 ? ALL : listOf('and', parts);
+}
+
+function without(condition: Condition, parts: readonly Condition[]): Condition {
+  return allOf(partsOf('and', condition).filter((part) => !parts.includes(part)));
 }
 
 function partsOf(kind: 'and' | 'or', condition: Condition): readonly Condition[] {

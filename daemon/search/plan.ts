@@ -36,7 +36,7 @@ import {
 import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
-import { both, type Condition, withoutKnown } from '../regex/condition.ts';
+import { type Condition, withoutKnown } from '../regex/condition.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
@@ -381,7 +381,8 @@ class PlanEncoder {
       head.writeUInt32LE(this.#condition(condition), REGEX_CONDITION_OFFSET);
     } else {
       const { start, near, bytes } = beginning;
-      const rest = withoutKnown(condition, both(start, near));
+      // What the start says already, all docs that are left hold.
+      const rest = withoutKnown(condition, start);
       head.writeUInt32LE(this.#condition(rest), REGEX_CONDITION_OFFSET);
       head.writeUInt32LE(this.#condition(start), REGEX_START_OFFSET);
       head.writeUInt32LE(this.#condition(near), REGEX_NEAR_OFFSET);
