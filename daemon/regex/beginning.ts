@@ -30,7 +30,7 @@ export interface Beginning {
 const NEWLINE = 0x0a;
 const ASCII_END = 0x80;
 
-/** What is known of the beginnings of the matches of `tree`. */
+/** What is known of the beginnings of the matches of `tree`; `hasGaps` only adds to what they are near. */
 export function beginningOf(tree: SimpleTree, options: TextOptions): Beginning {
   if (tree.kind !== 'choice') return ofSequence(tree, options);
   return tree.children.map((child) => beginningOf(child, options)).reduce(join);
@@ -46,14 +46,16 @@ function join(left: Beginning, right: Beginning): Beginning {
 }
 
 function ofSequence(tree: SimpleTree, options: TextOptions): Beginning {
+  const coarse = { ...options, hasGaps: false };
   const parts = tree.kind === 'sequence' ? tree.children : [tree];
   const kinds = parts.map(bytesOf);
-  const first = holdOf(parts.slice(0, lineEnd(kinds, 0)), options);
-  const start = both(prefixOf(knowledgeOf(tree, options), options), first);
+  const first = holdOf(parts.slice(0, lineEnd(kinds, 0)), coarse);
+  const start = both(prefixOf(knowledgeOf(tree, coarse), coarse), first);
   const { size, bytes } = chainOf(kinds);
   const reach = parts.slice(0, lineEnd(kinds, size));
-  const near = withoutKnown(holdOf(reach, options), start);
-  const closer = withoutKnown(holdOf(reach, { ...options, hasGaps: true }), both(start, near));
+  const near = withoutKnown(holdOf(reach, coarse), start);
+  if (!options.hasGaps) return { start, near, bytes };
+  const closer = withoutKnown(holdOf(reach, options), both(start, near));
   // Why in this order, and not without what is implied: the second is dear to look up, and may not pay.
   return { start, near: allOf([near, closer]), bytes };
 }
@@ -122,10 +124,11 @@ function hasByte(bytes: Uint8Array, byte: number): boolean {
   return (bytes[byte >> 3]! & (1 << (byte & 7))) !== 0;
 }
 
-/** Canonical text: `"err" near or("-ea", "-eb") over 40 kinds of bytes`. */
-export function printBeginning({ start, near, bytes }: Beginning): string {
-  if (near.kind === 'all') return printCondition(start);
+/** Canonical text: `"err" near or("-ea", "-eb") over 40 kinds of bytes`; of each list only the first `partsMax`. */
+export function printBeginning({ start, near, bytes }: Beginning, partsMax = Infinity): string {
+  const first = printCondition(start, partsMax);
+  if (near.kind === 'all') return first;
   let count = 0;
   for (let byte = 0; byte < ASCII_END; byte++) if (hasByte(bytes, byte)) count++;
-  return `${printCondition(start)} near ${printCondition(near)} over ${count} kinds of bytes`;
+  return `${first} near ${printCondition(near, partsMax)} over ${count} kinds of bytes`;
 }

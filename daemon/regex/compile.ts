@@ -24,6 +24,8 @@ export interface CompileOptions {
   readonly position?: number;
   /** Most states of the forward automaton; PROGRAM_COUNT_MAX if absent. */
   readonly stateCountMax?: number;
+  /** Takes about a fifth of the time, and leaves more to read: gaps are not looked into for `beginning`. */
+  readonly isBrief?: boolean;
 }
 
 export interface CompiledRegex {
@@ -65,7 +67,9 @@ export function compileRegex(tree: RegexTree, options: CompileOptions = {}): Com
   return {
     program: encodeProgram({ forward, reverse, needles, ...traits }),
     condition: texts === undefined ? NONE : conditionOf(texts, textOptions),
-    ...(traits.spansLines ? { beginning: beginningOf(simple, textOptions) } : {}),
+    ...(traits.spansLines
+      ? { beginning: beginningOf(simple, { ...textOptions, hasGaps: !options.isBrief }) }
+      : {}),
     needles,
     ...traits,
     stateCount: forward.states.length,

@@ -88,8 +88,14 @@ function implies(left: Condition, right: Condition): boolean {
   if (left.kind === 'or') return left.children.every((child) => implies(child, right));
   if (right.kind === 'and') return right.children.every((child) => implies(left, child));
   if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
-  if (right.kind === 'or') return right.children.some((child) => implies(left, child));
-  return left.kind === 'literal' && right.kind === 'literal' && left.text.includes(right.text);
+  if (right.kind === 'or') return right.children.some((child) => impliesPart(left, child));
+  return impliesPart(left, right);
+}
+
+/** As implies, quick where both are literals, which most are. */
+function impliesPart(left: Condition, right: Condition): boolean {
+  if (right.kind !== 'literal') return implies(left, right);
+  return left.kind === 'literal' && left.text.includes(right.text);
 }
 
 export function countLiterals(condition: Condition): number {
@@ -98,8 +104,8 @@ export function countLiterals(condition: Condition): number {
   return condition.children.reduce((sum, child) => sum + countLiterals(child), 0);
 }
 
-/** Canonical text: `and("foo", or("bar", "baz"))`, `ALL`, `NONE`. */
-export function printCondition(condition: Condition): string {
+/** Canonical text: `and("foo", or("bar", "baz"))`, `ALL`, `NONE`; of each list only the first `partsMax`. */
+export function printCondition(condition: Condition, partsMax = Infinity): string {
   switch (condition.kind) {
     case 'all':
       return 'ALL';
@@ -107,7 +113,11 @@ export function printCondition(condition: Condition): string {
       return 'NONE';
     case 'literal':
       return JSON.stringify(condition.text);
-    default:
-      return `${condition.kind}(${condition.children.map(printCondition).join(', ')})`;
+    default: {
+      const { kind, children } = condition;
+      const parts = children.slice(0, partsMax).map((child) => printCondition(child, partsMax));
+      const left = children.length - parts.length;
+      return `${kind}(${parts.join(', ')}${left > 0 ? `, and ${left} more` : ''})`;
+    }
   }
 }

@@ -89,7 +89,8 @@ export function conditionOf(texts: Texts, options: TextOptions): Condition {
 
 function someOf(texts: readonly string[], options: TextOptions): Condition {
   const { literalMin, hasGaps } = options;
-  const isLong = (text: string): boolean => lengthOf(text) >= literalMin;
+  const isLong = (text: string): boolean =>
+    text.length >= 2 * literalMin || lengthOf(text) >= literalMin;
   if (!hasGaps) return texts.every(isLong) ? anyOf(texts) : ALL;
   const lines = texts.map((text) => linesOf(text).filter(isLong));
   if (lines.some(({ length }) => length === 0)) return ALL;
@@ -114,7 +115,9 @@ function linesOf(text: string): readonly string[] {
 }
 
 function lengthOf(text: string): number {
-  return Array.from(text).length;
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
 }
 
 function exactly(texts: readonly string[]): Texts {
@@ -288,8 +291,14 @@ function product(
   if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
   const few = hasGaps ? GAP_COUNT_MAX : FEW;
   if (isWasteful(left, right, few) || isWasteful(right, left, few)) return undefined;
-  const texts = new Set(left.flatMap((first) => right.map((second) => first + second)));
-  return [...texts].some((text) => lengthOf(text) > TEXT_LENGTH_MAX) ? undefined : [...texts];
+  const texts = new Set<string>();
+  for (const first of left) for (const second of right) texts.add(first + second);
+  const product = [...texts];
+  return product.some(isTooLong) ? undefined : product;
+}
+
+function isTooLong(text: string): boolean {
+  return text.length > TEXT_LENGTH_MAX && lengthOf(text) > TEXT_LENGTH_MAX;
 }
 
 function isWasteful(texts: readonly string[], set: readonly string[], few: number): boolean {

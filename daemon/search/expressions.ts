@@ -20,10 +20,16 @@ export interface ExpressionOptions {
   readonly isTestOnly?: boolean;
   /** Most states of the automaton. */
   readonly stateCountMax?: number;
+  /** As for compileRegex. */
+  readonly isBrief?: boolean;
 }
 
 /** The expression of a leaf of a query. Errors: as readExpression. */
-export function expressionOf(node: RegexNode | PatternNode, isCaseSensitive: boolean): Expression {
+export function expressionOf(
+  node: RegexNode | PatternNode,
+  isCaseSensitive: boolean,
+  isBrief = false,
+): Expression {
   const isRepo = node.kind === 'pattern' && node.prefix === 'repo';
   return readExpression(node.pattern, {
     position: node.position,
@@ -31,18 +37,20 @@ export function expressionOf(node: RegexNode | PatternNode, isCaseSensitive: boo
     isFolded: !isRepo && !isCaseSensitive,
     subject: node.kind === 'regex' ? 'content' : 'name',
     isTestOnly: isRepo,
+    isBrief,
   });
 }
 
 /** Errors: QueryError for a pattern that does not parse or is too large. */
 export function readExpression(pattern: string, options: ExpressionOptions): Expression {
-  const { position, isFolded, subject, isTestOnly = false, stateCountMax } = options;
+  const { position, isFolded, subject, isTestOnly = false, isBrief = false } = options;
   const tree = parseRegex(pattern, { position, isFolded });
   const choice = reduceToLiterals(tree, subject);
   if (choice !== undefined && (isTestOnly || isSearchable(choice, subject)))
     return { kind: 'literals', choice };
+  const { stateCountMax } = options;
   const limit = stateCountMax === undefined ? {} : { stateCountMax };
-  return { kind: 'program', regex: compileRegex(tree, { position, ...limit }) };
+  return { kind: 'program', regex: compileRegex(tree, { position, isBrief, ...limit }) };
 }
 
 /** Whether literal search gives the ranges of the expression. */

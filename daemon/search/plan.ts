@@ -36,7 +36,7 @@ import {
 import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
-import { type Condition, withoutKnown } from '../regex/condition.ts';
+import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
@@ -91,9 +91,15 @@ export interface PlanContext {
 /** States of all automata of one query. Bound: compiling so many takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
+/** Programs of one query beyond which they are compiled briefly. Guess: a query of more is not written by hand. */
+const PROGRAMS_MAX = 32;
+/** Nodes of a plan beyond which what only narrows a search is left out. */
+const NODES_ENOUGH = PLAN_NODES_MAX / 4;
+
 /** The context, and what compiling may still cost. */
 interface Planning extends PlanContext {
   statesLeft: number;
+  programsLeft: number;
 }
 
 /**
@@ -104,7 +110,8 @@ interface Planning extends PlanContext {
  * answer, EntitlementError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
-  const plan = planNode(query, { ...context, statesLeft: QUERY_STATES_MAX });
+  const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
+  const plan = planNode(query, { ...context, ...limits });
   const live = planLiveDocs(query, context.repos);
   return live === undefined ? plan : list('and', [live, plan]);
 }
@@ -168,8 +175,9 @@ function hasRanges(plan: PlanNode): boolean {
 
 /** Reads an expression and takes its states from what is left. */
 function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Expression {
-  const expression = expressionOf(node, context.isCaseSensitive);
+  const expression = expressionOf(node, context.isCaseSensitive, context.programsLeft <= 0);
   if (expression.kind === 'literals') return expression;
+  context.programsLeft--;
   context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
   if (context.statesLeft >= 0) return expression;
   const reason = `the regular expressions of the query are too large together, limit ${QUERY_STATES_MAX} states`;
@@ -385,7 +393,8 @@ class PlanEncoder {
       const rest = withoutKnown(condition, start);
       head.writeUInt32LE(this.#condition(rest), REGEX_CONDITION_OFFSET);
       head.writeUInt32LE(this.#condition(start), REGEX_START_OFFSET);
-      head.writeUInt32LE(this.#condition(near), REGEX_NEAR_OFFSET);
+      const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+      head.writeUInt32LE(this.#condition(known), REGEX_NEAR_OFFSET);
       head.set(bytes, REGEX_CHAIN_OFFSET);
     }
     return Buffer.concat([head, program]);

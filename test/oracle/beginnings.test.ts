@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
+import type { LiveShard } from '../../daemon/search/snapshot.ts';
 import {
   buildShard,
   coreModule,
@@ -27,11 +28,17 @@ const beginningWith = (text: string): string => `${text.padEnd(LINE_SIZE - 1, '.
 const within = (text: string): string => endingWith(text.padEnd(100, '.'));
 const BLANK = `${' '.repeat(LINE_SIZE - 1)}\n`;
 
+const FOLDER = temporaryFolder();
+
+function shardOf(module: WebAssembly.Module, docs: readonly string[]): LiveShard {
+  const files = docs.map((text, index) => ({ path: `${index}`, bytes: Buffer.from(text) }));
+  return buildShard(module, FOLDER, REPO, files);
+}
+
 async function engineOver(docs: readonly string[]): Promise<Engine> {
   const module = await coreModule('release');
   const engine = new Engine(module);
-  const files = docs.map((text, index) => ({ path: `${index}`, bytes: Buffer.from(text) }));
-  engine.publish([buildShard(module, temporaryFolder(), REPO, files)], [REPO]);
+  engine.publish([shardOf(module, docs)], [REPO]);
   return engine;
 }
 
@@ -209,12 +216,10 @@ const corpus = fc.array(
 
 void test(`random gaps and borders, seed ${SEED}`, async () => {
   const module = await coreModule('release');
-  const folder = temporaryFolder();
   const engine = new Engine(module);
   let [matchCount, unreadCount] = [0, 0];
   const property = fc.asyncProperty(corpus, async (docs) => {
-    const files = docs.map((text, index) => ({ path: `${index}`, bytes: Buffer.from(text) }));
-    engine.publish([buildShard(module, folder, REPO, files)], [REPO]);
+    engine.publish([shardOf(module, docs)], [REPO]);
     const size = docs.reduce((sum, text) => sum + byteSizeOf(text), 0);
     for (const pattern of PATTERNS) {
       for (const isExact of [true, false]) {
@@ -265,7 +270,7 @@ void test('blocks that are ruled out by their grams, where there are many', asyn
   for (const [pattern, isExact, blocksMax] of [
     [raw`foo\s*=\s*bar`, true, 1700],
     [raw`foo\s*=\s*bar`, false, 1900],
-    [raw`foo\s*=\s*absent`, false, 1],
+    [raw`foo\s*=\s*absent`, false, 400],
     [raw`foo\s*bar`, true, 500],
   ] as const) {
     const answer = await ask(engine, pattern, isExact);
@@ -273,7 +278,7 @@ void test('blocks that are ruled out by their grams, where there are many', asyn
       assert.deepEqual(rangesOf(answer, `${index}`), wantedOf(text, pattern, isExact), pattern);
     }
     const blocks = answer.stats['contentBytesLoaded']! / 4200;
-    console.log(pattern, blocks, blocksMax);
+    assert.ok(blocks < blocksMax, `${pattern}: ${blocks}`);
   }
   await engine.close();
 });
