@@ -10,8 +10,9 @@ import { countBits, uniteGram } from './block-sets.ts';
 import { boundView, countLookups, failBinding, failStatus } from './bound.ts';
 import { newBlockBitmap } from './conditions.ts';
 
-/** Guess: so few blocks are sooner looked at than ruled out. */
-const FEW_BLOCKS: u32 = 1000;
+/** Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out. */
+const FEW_BLOCKS: u32 = 500;
+const FEW_SHARE: u32 = 16;
 /** Lists that are read at most, and between two looks at what they leave. */
 const LISTS_MAX: u32 = 64;
 const LISTS_AT_ONCE: u32 = 8;
@@ -23,7 +24,7 @@ const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
  * `bytes`; nothing if they are few. The next block may be of another blob.
  */
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
-  if (countBits(blocks, SHARD_BITMAP_SIZE) < FEW_BLOCKS) return;
+  if (countBits(blocks, SHARD_BITMAP_SIZE) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE)) return;
   const mark = arenaMark(arena);
   const symbols = arenaAlloc(arena, SYMBOL_COUNT, 8);
   const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);

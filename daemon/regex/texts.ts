@@ -22,7 +22,7 @@ const OPTION_COUNT_MAX = 4;
 /** To a text of so many code points, a set of more than FEW members adds little but work. */
 const ENOUGH_LENGTH = 3;
 const FEW = 4;
-/** Code points on either side of a gap that are kept where more would make too many texts. */
+/** Code points on either side of a gap that are looked at together with it. */
 const GAP_CONTEXT = 2;
 /** Cases that are told apart. */
 const CASE_COUNT_MAX = 6;
@@ -211,8 +211,8 @@ function join(left: Knowledge, right: Knowledge, options: TextOptions): Knowledg
 
 /** One behind the other. */
 function follow(left: Knowledge, right: Knowledge, options: TextOptions): Knowledge {
-  const lefts = casesOf(left);
-  const rights = casesOf(right);
+  const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, options)) : casesOf(left);
+  const rights = left.cases ? casesOf(right).map((one) => behindGap(one, options)) : casesOf(right);
   const cases = lefts.flatMap((one) => rights.map((other) => followTexts(one, other, options)));
   if (right.canBeEmpty) cases.push(...lefts);
   if (left.canBeEmpty) cases.push(...rights);
@@ -220,6 +220,19 @@ function follow(left: Knowledge, right: Knowledge, options: TextOptions): Knowle
   const all = withTexts(left.canBeEmpty && right.canBeEmpty, texts);
   // Told apart up to what follows: only then is known what stands on both sides of the gap.
   return right.cases && cases.length <= CASE_COUNT_MAX ? { ...all, cases } : all;
+}
+
+/** Of texts in front of a gap only the last characters are of interest there. */
+function beforeGap(texts: Texts, options: TextOptions): Texts {
+  if (!texts.suffix.some((text) => text.length > GAP_CONTEXT)) return texts;
+  const suffix = cutAll(texts.suffix, GAP_CONTEXT, 'end');
+  return { prefix: texts.prefix, suffix, condition: conditionOf(texts, options) };
+}
+
+function behindGap(texts: Texts, options: TextOptions): Texts {
+  if (!texts.prefix.some((text) => text.length > GAP_CONTEXT)) return texts;
+  const prefix = cutAll(texts.prefix, GAP_CONTEXT, 'start');
+  return { prefix, suffix: texts.suffix, condition: conditionOf(texts, options) };
 }
 
 function casesOf({ cases, texts }: Knowledge): readonly Texts[] {
