@@ -5,7 +5,7 @@
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { listSize } from '../shard/lists.ts';
+import { listSize, nextLongList } from '../shard/lists.ts';
 import { countBits, uniteGram } from './block-sets.ts';
 import { boundView, countLookups, failBinding, failStatus } from './bound.ts';
 import { newBlockBitmap } from './conditions.ts';
@@ -14,7 +14,7 @@ import { newBlockBitmap } from './conditions.ts';
 const FEW_BLOCKS: u32 = 500;
 const FEW_SHARE: u32 = 16;
 /** Lists that are read at most, and between two looks at what they leave. */
-const LISTS_MAX: u32 = 64;
+const LISTS_MAX: u32 = 32;
 const LISTS_AT_ONCE: u32 = 8;
 const SYMBOL_COUNT: u32 = 1 << SYMBOL_BITS;
 const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
@@ -65,9 +65,10 @@ function listDenseGrams(symbols: usize, grams: usize): u32 {
   let count: u32 = 0;
   // Shorter lists rule out too little.
   let least = max(1, boundView.blockCount >> 5);
-  for (let gram: u32 = 0; gram < boundView.gramCount; gram++) {
+  let gram = nextLongList(boundView, 0, least);
+  for (; gram < boundView.gramCount; gram = nextLongList(boundView, gram + 1, least)) {
+    if (!isForeign(symbols, gram)) continue;
     const size = listSize(boundView, gram);
-    if (size < least || !isForeign(symbols, gram)) continue;
     let place = count < LISTS_MAX ? count++ : LISTS_MAX - 1;
     for (; place > 0 && load<u32>(grams + (<usize>(place - 1) << 3), 4) < size; place--) {
       store<u64>(grams + (<usize>place << 3), load<u64>(grams + (<usize>(place - 1) << 3)));
