@@ -90,7 +90,7 @@ const SPANNING: readonly (readonly [
     raw`a[;\n]*(foo|bar)`,
     'inner("foo", "bar")',
     'or("foo", "bar")',
-    raw`ALL near and(or("foo", "bar"), or("a;foo", "a;bar", "\nfoo", "\nbar", "\n;foo", "\n;bar", ";;foo", ";;bar", "afoo", "abar")) over 7 kinds of bytes`,
+    raw`ALL near and(or("foo", "bar"), or("a;fo", "a;ba", "\nfo", "\nba", "\n;fo", "\n;ba", ";;fo", ";;ba", "afo", "aba")) over 7 kinds of bytes`,
   ],
   [raw`\n\n`, 'run(2 bytes of 1)', 'ALL', 'ALL'],
   ['(?s)if .*set_bit', 'prefix("if ")', 'and("if ", "set_bit")', '"if "'],
@@ -119,17 +119,12 @@ test('what stands on both sides of whitespace is known', () => {
     child.kind === 'or' ? child.children.map(printCondition) : [],
   );
   assert.equal(sides.length, 2);
-  for (const text of [
-    '"err="',
-    '"errno="',
-    '"err ="',
-    raw`"errno\t="`,
-    raw`"err \t"`,
-    raw`"err\n"`,
-  ])
+  for (const text of ['"rr="', '"no="', '"rr ="', raw`"no\t="`, raw`"rr \t"`, raw`"rr\n"`]) {
     assert.ok(sides[0]?.includes(text), text);
-  for (const text of ['" = -e"', raw`"\n-e"`, '"  -e"', '"err=-e"'])
+  }
+  for (const text of ['" = -e"', raw`"\n-e"`, '"  -e"', '"r=-e"']) {
     assert.ok(sides[1]?.includes(text), text);
+  }
 });
 
 const SIMPLE: readonly (readonly [pattern: string, tree: string])[] = [
