@@ -26,6 +26,7 @@ import { NONE_ID } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import { ShardView } from '../shard/open.ts';
+import { bindRegex } from './beginnings.ts';
 import { bindText, blockSetsInit } from './block-sets.ts';
 import {
   ALL_DOCS,
@@ -47,7 +48,6 @@ import {
   cutUnits,
   unitCount,
 } from './candidates.ts';
-import { bindRegex } from './conditions.ts';
 import { bindDocs, bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 

@@ -32,6 +32,8 @@ const PREFIX_SHARE_DENOMINATOR: u32 = 10;
 /** Guess: decoding a coded byte costs 8 ns; a full bitmap of 1,024 bytes 80 ns. */
 const DECODE_NS_PER_BYTE: u32 = 8;
 const BITMAP_NS: u32 = 80;
+/** Coded bytes from which on a piece counts as a bitmap. */
+const DENSE_SIZE: u32 = 900;
 
 /** Guess: what verifying a block costs: by literal search, by a regular expression. */
 const VERIFY_LITERAL_NS: u32 = 700;
@@ -188,7 +190,8 @@ function isUnionLarge(bytes: u32): bool {
   return <u64>bytes * 2 * PREFIX_SHARE_DENOMINATOR > share;
 }
 
-function uniteGram(gram: u32, bitmap: usize): void {
+/** Adds the blocks of the whole list to the bitmap. */
+export function uniteGram(gram: u32, bitmap: usize): void {
   for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
     readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
   }
@@ -225,6 +228,25 @@ export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap:
   }
 }
 
+/** Guess: what reading the rarest list of the keys costs; 0 if a gram is absent. */
+export function readCostNs(keys: usize, keyCount: u32): u32 {
+  let least: u32 = 0xffffffff;
+  for (let i: u32 = 0; i < keyCount; i++) {
+    const gram = findGram(boundView, load<u32>(keys + (<usize>i << 2)));
+    if (gram == GRAM_ABSENT) return 0;
+    const stripes = popcnt(listMask(boundView, gram));
+    const piece = listSize(boundView, gram) / max(1, stripes);
+    least = min(least, stripes * pieceCostNs(piece));
+  }
+  return least;
+}
+
+/** What reading a piece of so many coded bytes costs. */
+@inline
+function pieceCostNs(size: u32): u32 {
+  return size >= DENSE_SIZE ? BITMAP_NS : size * DECODE_NS_PER_BYTE + BITMAP_NS;
+}
+
 /** Keeps grams[0..count] in ascending order of their lists' sizes. */
 function insertBySize(grams: usize, count: u32, gram: u32): void {
   const size = listSize(boundView, gram);
@@ -246,9 +268,9 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
     const gram = load<u32>(grams + (<usize>i << 2));
     const stripesInList = popcnt(listMask(boundView, gram));
     const piece = listSize(boundView, gram) / max(1, stripesInList);
-    const readNs = piece >= 900 ? BITMAP_NS : piece * DECODE_NS_PER_BYTE + BITMAP_NS;
+    const readNs = pieceCostNs(piece);
     // Why: a list that holds a share p of the blocks leaves about p of the candidates.
-    const saved = piece >= 900 ? left / 3 : left - left * min(2 * piece, STRIPE_BLOCKS) / STRIPE_BLOCKS;
+    const saved = piece >= DENSE_SIZE ? left / 3 : left - left * min(2 * piece, STRIPE_BLOCKS) / STRIPE_BLOCKS;
     if (saved * verifyNs < readNs) return;
     memory.fill(scratchBitmap, 0, BITMAP_SIZE);
     readInto(gram, stripe, scratchBitmap);
@@ -282,7 +304,8 @@ export function keepMarked(node: MatchNode, bitmap: usize): void {
   }
 }
 
-function countBits(bitmap: usize, size: usize): u32 {
+/** Number of the bits that are set in `size` bytes, a multiple of 8. */
+export function countBits(bitmap: usize, size: usize): u32 {
   let count: u64 = 0;
   for (let i: usize = 0; i < size; i += 8) count += popcnt(load<u64>(bitmap + i));
   return <u32>count;

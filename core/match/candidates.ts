@@ -10,6 +10,9 @@ import { getBit, setBit } from '../shard/piece.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
 import { nodeAt, textNodeCount, textNodes } from './tree.ts';
 
+/** Guess: so many borders (beginnings.ts) cost about what one block does. */
+const BORDERS_A_BLOCK: u32 = 16;
+
 /** The candidate docs (u32), docs of one blob together. */
 export let candidateDocs: usize = 0;
 export let candidateDocCount: u32 = 0;
@@ -124,7 +127,13 @@ function bytesToVerify(blobId: u32): u32 {
     if (node.isRuledOut) continue;
     const bitmap = node.starts != 0 ? node.starts : node.bitmap;
     if (bitmap == 0) return blob.size;
-    most = max(most, countBlocksIn(bitmap, blob.firstBlock, blob.blockCount));
+    let count = countBlocksIn(bitmap, blob.firstBlock, blob.blockCount);
+    if (node.borders != 0) {
+      // Most borders are left after a look at their last bytes.
+      const borders = countBlocksIn(node.borders, blob.firstBlock, blob.blockCount);
+      count -= borders - (borders + BORDERS_A_BLOCK - 1) / BORDERS_A_BLOCK;
+    }
+    most = max(most, count);
   }
   return min(blob.size, most * (blob.size / blob.blockCount + 1));
 }

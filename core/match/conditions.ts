@@ -1,17 +1,14 @@
-// The blocks and docs of the bound shard that may hold a match of a regular expression, by the grams that
-// every match must hold: an AND/OR tree that the daemon worked out (daemon/regex). Where a match lies in one line,
-// and so in one block, the tree is evaluated on blocks; where it may span lines each literal of the
-// tree still lies in one block, but the tree holds for docs only. Where such matches begin with a literal,
-// only blocks that hold its grams are searched for beginnings; else the docs left are read whole.
+// Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals, which the daemon
+// worked out (daemon/regex). One that a text within one line satisfies, and so within one block, is evaluated on
+// blocks; of texts that may span lines each literal still lies in one block, but the condition holds for
+// docs, or for two neighbouring blocks together. What they are used for: beginnings.ts.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { blocksOfDocs, docsOfBlocks, intersectGrams, keepMarked, VERIFY_REGEX_NS } from './block-sets.ts';
+import { docsOfBlocks, intersectGrams, keepMarked, VERIFY_REGEX_NS } from './block-sets.ts';
 import {
-  ALL_DOCS,
-  boundView,
   docBitmapSize,
   failBinding,
   failStatus,
@@ -21,44 +18,8 @@ import {
 } from './bound.ts';
 import { MatchNode, nodeAt } from './tree.ts';
 
-/** Binds a REGEX node: sets its bitmap of candidate blocks and its cost; returns the docs that it may hold for. */
-export function bindRegex(arena: Arena, node: MatchNode): usize {
-  node.bitmap = 0;
-  node.starts = 0;
-  node.cost = 0x50000000;
-  if (boundView.blobCount == 0) return NO_DOCS;
-  if (node.condition == 0) return ALL_DOCS;
-  const condition = changetype<MatchNode>(<usize>node.condition);
-  const bitmap = newBlockBitmap(arena);
-  if (bitmap == 0) return NO_DOCS;
-  let docs: usize;
-  if (node.spansLines != 0) docs = bindSpanning(arena, node, condition, bitmap);
-  else {
-    fillBlocks(arena, condition, bitmap);
-    docs = failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
-  }
-  if (failStatus != 0) return NO_DOCS;
-  // The engine is dearer than literal search: literals of the query are asked first.
-  node.cost = min(node.cost + 0x10000000, 0x4fffffff);
-  node.bitmap = <u32>bitmap;
-  return docs;
-}
-
-function bindSpanning(arena: Arena, node: MatchNode, condition: MatchNode, bitmap: usize): usize {
-  const docs = docsOfCondition(arena, node, condition, bitmap);
-  if (docs == NO_DOCS) return NO_DOCS;
-  blocksOfDocs(docs, bitmap);
-  if (node.startCondition == 0) return docs;
-  const starts = newBlockBitmap(arena);
-  if (starts == 0) return NO_DOCS;
-  fillBlocks(arena, changetype<MatchNode>(<usize>node.startCondition), starts);
-  intersectBitmaps(starts, bitmap, SHARD_BITMAP_SIZE);
-  node.starts = <u32>starts;
-  return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, starts);
-}
-
 /** An empty bitmap of blocks; 0, with failStatus set, if the arena is full. */
-function newBlockBitmap(arena: Arena): usize {
+export function newBlockBitmap(arena: Arena): usize {
   const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
   if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
   else memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
@@ -66,7 +27,7 @@ function newBlockBitmap(arena: Arena): usize {
 }
 
 /** Fills the empty `bitmap` with the blocks that satisfy the condition. */
-function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
+export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
   if (condition.kind == NODE_OR) {
     const other = newBlockBitmap(arena);
@@ -139,7 +100,7 @@ function isAmong(keys: usize, count: u32, key: u32): bool {
 }
 
 /** Docs that satisfy the condition, in a new bitmap, or NO_DOCS; `scratch` is a bitmap of blocks. */
-function docsOfCondition(arena: Arena, node: MatchNode, condition: MatchNode, scratch: usize): usize {
+export function docsOfCondition(arena: Arena, node: MatchNode, condition: MatchNode, scratch: usize): usize {
   if (failStatus != 0) return NO_DOCS;
   if (condition.kind == NODE_GRAMS) {
     memory.fill(scratch, 0, SHARD_BITMAP_SIZE);

@@ -51,6 +51,9 @@ import {
   textNodes,
 } from './tree.ts';
 
+/** Guess: a needle passes over a block sooner than more bytes of a chain are followed one by one. */
+const CHAIN_SIZE_MAX: usize = 256;
+
 /** The current doc and its blob; NONE_ID: no content. */
 let docId: u32 = NONE_ID;
 let blobId: u32 = NONE_ID;
@@ -296,20 +299,58 @@ function nextRun(node: MatchNode): bool {
     return true;
   }
   const bitmap = <usize>(node.starts != 0 ? node.starts : node.bitmap);
-  while (block < endBlock && getBit(bitmap, block) == 0) block++;
-  if (block == endBlock) {
-    node.cursorBlock = endBlock;
-    return false;
+  let runStart: u32;
+  let start: usize;
+  for (;;) {
+    while (block < endBlock && getBit(bitmap, block) == 0) block++;
+    if (block == endBlock) {
+      node.cursorBlock = endBlock;
+      return false;
+    }
+    runStart = block;
+    block++;
+    if (!isBorder(node, runStart)) {
+      start = blockStart(runStart);
+      while (block < endBlock && getBit(bitmap, block) != 0 && !isBorder(node, block)) block++;
+      break;
+    }
+    start = chainStart(node, runStart);
+    // Longer by the newline behind what a match begins with.
+    if (blockStart(block) - start > <usize>node.startSize) break;
   }
-  const runStart = block;
-  while (block < endBlock && getBit(bitmap, block) != 0) block++;
   node.cursorBlock = block;
   // A match that spans lines may have ended behind the start of this run.
-  node.cursor = max(node.cursor, boundView.content + blockAt(boundView, runStart).contentOffset);
-  node.cursorEnd = boundView.content + blockAt(boundView, block).contentOffset;
+  node.cursor = max(node.cursor, <u32>start);
+  node.cursorEnd = <u32>blockStart(block);
   markRead(runStart, block);
   if (node.kind == NODE_REGEX) countRegexBlocks(node, runStart, block);
   return true;
+}
+
+@inline
+function blockStart(block: u32): usize {
+  return <usize>boundView.content + blockAt(boundView, block).contentOffset;
+}
+
+@inline
+function isBorder(node: MatchNode, block: u32): bool {
+  return node.borders != 0 && getBit(node.borders, block) != 0;
+}
+
+/**
+ * Start of the bytes of the node's chain, or beyond ASCII, that the block ends with, which is a code point border;
+ * of the block if they are many.
+ */
+function chainStart(node: MatchNode, block: u32): usize {
+  const start = blockStart(block);
+  let ptr = blockStart(block + 1);
+  const least = ptr - start > CHAIN_SIZE_MAX ? ptr - CHAIN_SIZE_MAX : start;
+  while (ptr > least) {
+    const byte = <u32>load<u8>(ptr - 1);
+    if (byte < 0x80 && ((<u32>load<u8>(<usize>node.chain + (byte >> 3)) >> (byte & 7)) & 1) == 0) return ptr;
+    ptr--;
+  }
+  return start;
 }
 
 /** Notes the blocks that the expression read behind its run. */

@@ -23,7 +23,11 @@ import {
   PLAN_NODE_COUNT_OFFSET,
   PLAN_NODE_SIZE,
   PLAN_NODES_MAX,
+  REGEX_CHAIN_OFFSET,
+  REGEX_CONDITION_OFFSET,
   REGEX_HEAD_SIZE,
+  REGEX_NEAR_OFFSET,
+  REGEX_START_OFFSET,
 } from '../shared/plan.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -47,6 +51,9 @@ export class MatchNode {
   regex: u32; // REGEX, PATH_REGEX: address of the compiled expression
   condition: u32; // REGEX: address of the node with the grams of its matches; 0: none
   startCondition: u32; // REGEX that spans lines: that with the grams of where matches begin; 0: none
+  nearCondition: u32; // that with the grams of what stands there or in the next block; 0: none
+  chain: u32; // address of the ASCII bytes that may stand between (REGEX_CHAIN_SIZE)
+  startSize: u32; // bytes at least, in front of any newline, of a match that begins as startCondition says
   keys: u32; // TEXT, GRAMS: address of the distinct gram keys, u32 each
   keyCount: u32;
   marks: u32; // TEXT, GRAMS: case marks that blocks with the literal have; 0: none
@@ -55,6 +62,7 @@ export class MatchNode {
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
   starts: u32; // REGEX: candidate blocks in which a match may begin; 0: all of `bitmap`
+  borders: u32; // REGEX: those of `starts` where it may do so at the end alone; 0: none
   bitmap: u32; // TEXT, REGEX: candidate blocks; 0: every block. DOCS: the set (bound.ts)
   cost: u32; // order of evaluation among brothers
   localId: u32; // LANGUAGE: row of the shard's languages
@@ -69,7 +77,7 @@ export class MatchNode {
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
   countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
 }
-export const MATCH_NODE_SIZE: usize = 116;
+export const MATCH_NODE_SIZE: usize = 132;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -211,11 +219,15 @@ function addAtom(node: MatchNode): void {
 
 function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   if (node.dataSize < REGEX_HEAD_SIZE) return STATUS_BAD_PLAN;
-  const condition = load<u32>(node.data);
-  const startCondition = load<u32>(node.data, 4);
-  if (condition > index || startCondition > index) return STATUS_BAD_PLAN;
-  if (condition != 0) node.condition = <u32>changetype<usize>(compiledNode(condition - 1));
-  if (startCondition != 0) node.startCondition = <u32>changetype<usize>(compiledNode(startCondition - 1));
+  const condition = load<u32>(node.data, REGEX_CONDITION_OFFSET);
+  const start = load<u32>(node.data, REGEX_START_OFFSET);
+  const near = load<u32>(node.data, REGEX_NEAR_OFFSET);
+  if (condition > index || start > index || near > index) return STATUS_BAD_PLAN;
+  node.condition = nodeBefore(condition);
+  node.startCondition = nodeBefore(start);
+  node.nearCondition = nodeBefore(near);
+  node.chain = node.data + REGEX_CHAIN_OFFSET;
+  if (start != 0) node.startSize = leastSymbols(compiledNode(start - 1), 0);
   if (!hasRegexes) {
     const status = beginRegexes(arena);
     if (status != STATUS_OK) return status;
@@ -227,6 +239,23 @@ function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   node.spansLines = regexSpansLines(regex) ? 1 : 0;
   addAtom(node);
   return STATUS_OK;
+}
+
+/** Address of the node with this index plus one; 0 for 0. */
+function nodeBefore(index: u32): u32 {
+  return index == 0 ? 0 : <u32>changetype<usize>(compiledNode(index - 1));
+}
+
+/** Symbols at least, and so bytes, of a line that satisfies the condition. */
+function leastSymbols(condition: MatchNode, depth: u32): u32 {
+  if (condition.kind == NODE_GRAMS) return condition.symbolCount;
+  if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;
+  let least: u32 = 0;
+  for (let i: u32 = 0; i < condition.childCount; i++) {
+    const own = leastSymbols(nodeAt(condition.children, i), depth + 1);
+    least = i == 0 ? own : condition.kind == NODE_AND ? max(least, own) : min(least, own);
+  }
+  return least;
 }
 
 function linkChild(node: MatchNode, child: u32, index: u32): i32 {

@@ -52,6 +52,20 @@ export function listSize(view: ShardView, gram: u32): u32 {
   return listReference(view, next) - reference;
 }
 
+/** Index of the first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes; gramCount: none has. */
+export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
+  const end = view.gramCount;
+  while (gram < end && isSingle(listReference(view, gram))) gram++;
+  // A list ends where the next one begins; single postings have none.
+  for (let next = gram + 1; next <= end; next++) {
+    const reference = listReference(view, next);
+    if (isSingle(reference)) continue;
+    if (reference - listReference(view, gram) >= sizeMin) return gram;
+    gram = next;
+  }
+  return end;
+}
+
 /** Stripes that hold some of the list, a bit each. */
 export function listMask(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);

@@ -29,16 +29,23 @@ export const NODE_LANGUAGE: u32 = 7;
 export const NODE_REPOS: u32 = 8;
 /** The doc is in one of the sets that the host hands over beside the plan, shard by shard. */
 export const NODE_DOCS: u32 = 9;
-/**
- * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: two words, the
- * indexes of the nodes that tell which grams a match holds, and which the block holds where one begins that may
- * span lines, plus one, or 0; then its program (program.ts).
- */
+/** The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: a head, its program (program.ts). */
 export const NODE_REGEX: u32 = 10;
 export const NODE_PATH_REGEX: u32 = 11;
-export const REGEX_HEAD_SIZE: u32 = 8;
 /** Below a REGEX only, under AND and OR: a match holds the grams of the literal in the data. */
 export const NODE_GRAMS: u32 = 12;
+
+// The head of an expression. The first three are indexes of nodes that tell which grams are held, plus one, or 0: by
+// a match; by the block in which one begins that may span lines; by that block and the next one, each literal in
+// one of them. Or else the next one is made of the bytes of the chain and those beyond ASCII alone. Where
+// that block alone does not hold it, it is these bytes from the start of the match to its end.
+export const REGEX_HEAD_SIZE: u32 = 28;
+export const REGEX_CONDITION_OFFSET: u32 = 0;
+export const REGEX_START_OFFSET: u32 = 4;
+export const REGEX_NEAR_OFFSET: u32 = 8;
+/** Bit `b & 7` of byte `b >> 3`: the ASCII byte b is one of the chain. */
+export const REGEX_CHAIN_OFFSET: u32 = 12;
+export const REGEX_CHAIN_SIZE: u32 = 16;
 
 export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
 /** PATH: the literal must begin, end where the path does. */

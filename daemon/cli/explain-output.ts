@@ -74,10 +74,11 @@ function formatTree(lines: readonly TreeLine[]): string {
 
 function formatRegexps(regexps: Explanation['plan']['regexps']): string {
   return formatColumns(
-    regexps.map(({ expression, engine, requires, needles }) => [
+    regexps.map(({ expression, engine, requires, begins, needles }) => [
       `  ${escapeControls(expression)}`,
       engine,
       escapeControls(`requires ${requires}`),
+      ...(begins === undefined ? [] : [escapeControls(`begins in ${begins}`)]),
       ...(needles === undefined
         ? []
         : [escapeControls(`needles ${needles.map((text) => JSON.stringify(text)).join(', ')}`)]),

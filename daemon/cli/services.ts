@@ -114,6 +114,7 @@ export interface Explanation {
       readonly expression: string;
       readonly engine: string;
       readonly requires: string;
+      readonly begins?: string;
       readonly needles?: readonly string[];
     }[];
     readonly estimatedBytes: number;

@@ -16,7 +16,13 @@ export const NONE: Condition = { kind: 'none' };
 
 /** A match holds one of `texts`; for none of them there is no match. */
 export function anyOf(texts: readonly string[]): Condition {
-  return texts.reduce((sum: Condition, text) => either(sum, { kind: 'literal', text }), NONE);
+  const distinct = [...new Set(texts)];
+  const kept = distinct.filter(
+    (text) => !distinct.some((other) => other.length < text.length && text.includes(other)),
+  );
+  if (kept.length > CONDITION_LITERALS_MAX) return ALL;
+  const literals = kept.map((text) => ({ kind: 'literal', text }) as const);
+  return literals.length === 0 ? NONE : listOf('or', literals);
 }
 
 /** Both hold; beyond CONDITION_LITERALS_MAX only the first is kept. */
@@ -35,11 +41,36 @@ export function both(left: Condition, right: Condition): Condition {
 export function either(left: Condition, right: Condition): Condition {
   if (implies(left, right)) return right;
   if (implies(right, left)) return left;
+  const common = partsOf('and', left).filter((part) => partsOf('and', right).includes(part));
+  if (common.length > 0) {
+    return allOf([...common, either(without(left, common), without(right, common))]);
+  }
   if (countLiterals(left) + countLiterals(right) > CONDITION_LITERALS_MAX) return ALL;
   const kept = partsOf('or', left).filter((part) => !implies(part, right));
   const rest = listOf('or', kept);
   const added = partsOf('or', right).filter((part) => !implies(part, rest));
   return listOf('or', [...kept, ...added]);
+}
+
+/** All hold; kept in this order, whatever follows from another. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  const parts = conditions.filter(({ kind }) => kind !== 'all');
+  return parts.length === 0
+    ? ALL
+    : listOf(
+        'and',
+        parts.flatMap((part) => partsOf('and', part)),
+      );
+}
+
+/** What `condition` says that `known` does not. */
+export function withoutKnown(condition: Condition, known: Condition): Condition {
+  const parts = partsOf('and', condition).filter((part) => !implies(known, part));
+  return parts.length === 0 ? ALL : listOf('and', parts);
+}
+
+function without(condition: Condition, parts: readonly Condition[]): Condition {
+  return allOf(partsOf('and', condition).filter((part) => !parts.includes(part)));
 }
 
 function partsOf(kind: 'and' | 'or', condition: Condition): readonly Condition[] {
@@ -57,8 +88,14 @@ function implies(left: Condition, right: Condition): boolean {
   if (left.kind === 'or') return left.children.every((child) => implies(child, right));
   if (right.kind === 'and') return right.children.every((child) => implies(left, child));
   if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
-  if (right.kind === 'or') return right.children.some((child) => implies(left, child));
-  return left.kind === 'literal' && right.kind === 'literal' && left.text.includes(right.text);
+  if (right.kind === 'or') return right.children.some((child) => impliesPart(left, child));
+  return impliesPart(left, right);
+}
+
+/** As implies, quick where both are literals, which most are. */
+function impliesPart(left: Condition, right: Condition): boolean {
+  if (right.kind !== 'literal') return implies(left, right);
+  return left.kind === 'literal' && left.text.includes(right.text);
 }
 
 /** The condition with each of its texts changed. */
@@ -74,8 +111,8 @@ export function countLiterals(condition: Condition): number {
   return condition.children.reduce((sum, child) => sum + countLiterals(child), 0);
 }
 
-/** Canonical text: `and("foo", or("bar", "baz"))`, `ALL`, `NONE`. */
-export function printCondition(condition: Condition): string {
+/** Canonical text: `and("foo", or("bar", "baz"))`, `ALL`, `NONE`; of each list only the first `partsMax`. */
+export function printCondition(condition: Condition, partsMax = Infinity): string {
   switch (condition.kind) {
     case 'all':
       return 'ALL';
@@ -83,7 +120,11 @@ export function printCondition(condition: Condition): string {
       return 'NONE';
     case 'literal':
       return JSON.stringify(condition.text);
-    default:
-      return `${condition.kind}(${condition.children.map(printCondition).join(', ')})`;
+    default: {
+      const { kind, children } = condition;
+      const parts = children.slice(0, partsMax).map((child) => printCondition(child, partsMax));
+      const left = children.length - parts.length;
+      return `${kind}(${parts.join(', ')}${left > 0 ? `, and ${left} more` : ''})`;
+    }
   }
 }

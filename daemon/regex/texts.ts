@@ -13,6 +13,8 @@ const TEXT_COUNT_MAX = 64;
 const TEXT_LENGTH_MAX = 100;
 /** Members of a set that is listed. */
 const SET_COUNT_MAX = 16;
+/** Of a set of which runs are written out, such as whitespace. */
+const GAP_COUNT_MAX = 6;
 /** Copies of a repeated part that are written out. */
 const COPY_COUNT_MAX = 16;
 /** Copies that may be left out and are written out. */
@@ -20,6 +22,12 @@ const OPTION_COUNT_MAX = 4;
 /** To a text of so many code points, a set of more than FEW members adds little but work. */
 const ENOUGH_LENGTH = 3;
 const FEW = 4;
+/** Code points on either side of a gap that are looked at together with it. */
+const GAP_CONTEXT = 2;
+/** Cases that are told apart. */
+const CASE_COUNT_MAX = 6;
+/** Code points to which texts are cut, one after the other, if they are too many. */
+const CUT_LENGTHS = [Infinity, 6, 4, 3, 2, 1] as const;
 
 /** Of all non-empty matches; `exact`, if there, are the matches, and the same as the other two lists. */
 export interface Texts {
@@ -37,6 +45,8 @@ export interface Knowledge {
   readonly canBeEmpty: boolean;
   /** Absent: no match but the empty one. */
   readonly texts?: Texts;
+  /** If there, one of these holds for each non-empty match: more than `texts`, which says it of all. */
+  readonly cases?: readonly Texts[];
 }
 
 export interface TextOptions {
@@ -44,12 +54,17 @@ export interface TextOptions {
   readonly isFolded: boolean;
   /** Code points of the shortest literal of a condition. */
   readonly literalMin: number;
+  /**
+   * Runs of few kinds of characters are told from single ones, so that what stands on both sides of whitespace is
+   * known. Texts may hold newlines then; a literal of a condition may begin or end with one.
+   */
+  readonly hasGaps?: boolean;
 }
 
 /** Some text, of which nothing else is known. */
 const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
-/** What the matches of `tree` are known to be. No text holds a newline. */
+/** What the matches of `tree` are known to be. No text holds a newline, unless there are gaps. */
 export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
   switch (tree.kind) {
     case 'set':
@@ -72,19 +87,44 @@ export function conditionOf(texts: Texts, options: TextOptions): Condition {
   return texts.exact === undefined ? texts.condition : someOf(texts.exact, options);
 }
 
-function someOf(texts: readonly string[], { literalMin }: TextOptions): Condition {
-  return texts.some((text) => lengthOf(text) < literalMin) ? ALL : anyOf(texts);
+function someOf(texts: readonly string[], options: TextOptions): Condition {
+  const { literalMin, hasGaps } = options;
+  const isLong = (text: string): boolean =>
+    text.length >= 2 * literalMin || lengthOf(text) >= literalMin;
+  if (!hasGaps) return texts.every(isLong) ? anyOf(texts) : ALL;
+  const lines = texts.map((text) => linesOf(text).filter(isLong));
+  if (lines.some(({ length }) => length === 0)) return ALL;
+  const single = lines.flatMap((held) => (held.length === 1 ? held : []));
+  const several = lines.filter(({ length }) => length > 1);
+  return several
+    .map((held) => held.map((line) => anyOf([line])).reduce(both))
+    .reduce(either, anyOf(single));
+}
+
+/**
+ * The lines of a text, each with the newlines that end it and stand in front of it: as grams of one block. None
+ * is empty, since no gram has a newline in its middle.
+ */
+function linesOf(text: string): readonly string[] {
+  if (!text.includes('\n')) return [text];
+  const lines = text.split('\n');
+  const last = lines.length - 1;
+  return lines.flatMap((line, index) =>
+    line === '' ? [] : [`${index > 0 ? '\n' : ''}${line}${index < last ? '\n' : ''}`],
+  );
 }
 
 function lengthOf(text: string): number {
-  return Array.from(text).length;
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
 }
 
 function exactly(texts: readonly string[]): Texts {
   return { exact: texts, prefix: texts, suffix: texts, condition: ALL };
 }
 
-function ofSet({ ranges }: SetNode, { isFolded }: TextOptions): Knowledge {
+function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Knowledge {
   if (ranges.length === 0) return { canBeEmpty: false };
   const unknown = { canBeEmpty: false, texts: ANY_TEXT };
   const members = new Set<string>();
@@ -92,7 +132,8 @@ function ofSet({ ranges }: SetNode, { isFolded }: TextOptions): Knowledge {
   for (const { start, end } of ranges) {
     count += end - start;
     // Why: of code points that fold together there are at most 4.
-    if (count > 4 * SET_COUNT_MAX || (start <= 0x0a && end > 0x0a)) return unknown;
+    if (count > 4 * SET_COUNT_MAX) return unknown;
+    if (!hasGaps && start <= 0x0a && end > 0x0a) return unknown;
     for (let codePoint = start; codePoint < end; codePoint++) {
       members.add(String.fromCodePoint(isFolded ? foldCodePoint(codePoint) : codePoint));
     }
@@ -127,7 +168,18 @@ function ofRepeat(node: SimpleRepeatNode, options: TextOptions): Knowledge {
 function several(child: Knowledge, options: TextOptions): Knowledge {
   if (child.texts === undefined) return child;
   const { prefix, suffix } = child.texts;
-  return { ...child, texts: { prefix, suffix, condition: conditionOf(child.texts, options) } };
+  const texts = { prefix, suffix, condition: conditionOf(child.texts, options) };
+  const cases = options.hasGaps ? casesOfGap(child.texts) : undefined;
+  const { canBeEmpty } = child;
+  return cases ? { canBeEmpty, texts, cases } : { canBeEmpty, texts };
+}
+
+/** One character out of few, or several; undefined for longer texts and for more characters. */
+function casesOfGap({ exact }: Texts): readonly Texts[] | undefined {
+  if (exact === undefined || exact.length > GAP_COUNT_MAX) return undefined;
+  if (exact.some((text) => lengthOf(text) !== 1)) return undefined;
+  const pairs = exact.flatMap((first) => exact.map((second) => first + second));
+  return [exactly(exact), { prefix: pairs, suffix: pairs, condition: ALL }];
 }
 
 function ofSequence(children: readonly SimpleTree[], options: TextOptions): Knowledge {
@@ -159,12 +211,32 @@ function join(left: Knowledge, right: Knowledge, options: TextOptions): Knowledg
 
 /** One behind the other. */
 function follow(left: Knowledge, right: Knowledge, options: TextOptions): Knowledge {
-  const cases: Texts[] = [];
-  if (left.texts && right.texts) cases.push(followTexts(left.texts, right.texts, options));
-  if (left.texts && right.canBeEmpty) cases.push(left.texts);
-  if (right.texts && left.canBeEmpty) cases.push(right.texts);
+  const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, options)) : casesOf(left);
+  const rights = left.cases ? casesOf(right).map((one) => behindGap(one, options)) : casesOf(right);
+  const cases = lefts.flatMap((one) => rights.map((other) => followTexts(one, other, options)));
+  if (right.canBeEmpty) cases.push(...lefts);
+  if (left.canBeEmpty) cases.push(...rights);
   const texts = cases.length === 0 ? undefined : cases.reduce((a, b) => joinTexts(a, b, options));
-  return withTexts(left.canBeEmpty && right.canBeEmpty, texts);
+  const all = withTexts(left.canBeEmpty && right.canBeEmpty, texts);
+  // Told apart up to what follows: only then is known what stands on both sides of the gap.
+  return right.cases && cases.length <= CASE_COUNT_MAX ? { ...all, cases } : all;
+}
+
+/** Of texts in front of a gap only the last characters are of interest there. */
+function beforeGap(texts: Texts, options: TextOptions): Texts {
+  if (!texts.suffix.some((text) => text.length > GAP_CONTEXT)) return texts;
+  const suffix = cutAll(texts.suffix, GAP_CONTEXT, 'end');
+  return { prefix: texts.prefix, suffix, condition: conditionOf(texts, options) };
+}
+
+function behindGap(texts: Texts, options: TextOptions): Texts {
+  if (!texts.prefix.some((text) => text.length > GAP_CONTEXT)) return texts;
+  const prefix = cutAll(texts.prefix, GAP_CONTEXT, 'start');
+  return { prefix, suffix: texts.suffix, condition: conditionOf(texts, options) };
+}
+
+function casesOf({ cases, texts }: Knowledge): readonly Texts[] {
+  return cases ?? (texts === undefined ? [] : [texts]);
 }
 
 function withTexts(canBeEmpty: boolean, texts: Texts | undefined): Knowledge {
@@ -184,51 +256,100 @@ function joinTexts(left: Texts, right: Texts, options: TextOptions): Texts {
 }
 
 function followTexts(left: Texts, right: Texts, options: TextOptions): Texts {
-  const across = product(left.suffix, right.prefix);
-  if (left.exact && right.exact && across) return exactly(across);
+  const { exact } = left;
+  const across = cross(left.suffix, right.prefix, options);
+  if (exact && right.exact) {
+    const texts = product(exact, right.exact, options);
+    if (texts !== undefined) return exactly(texts);
+  }
   const sides = both(conditionOf(left, options), conditionOf(right, options));
   return {
-    prefix: left.exact ? (product(left.exact, right.prefix) ?? left.exact) : left.prefix,
-    suffix: right.exact ? (product(left.suffix, right.exact) ?? right.exact) : right.suffix,
+    prefix: exact ? (product(exact, right.prefix, options) ?? exact) : left.prefix,
+    suffix: right.exact ? endsBefore(left.suffix, right.exact, options) : right.suffix,
     condition: across ? both(sides, someOf(across, options)) : sides,
   };
 }
 
-/** Every text of `left` before every one of `right`; undefined if that is too much for what it says. */
-function product(left: readonly string[], right: readonly string[]): readonly string[] | undefined {
-  if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
-  if (isWasteful(left, right) || isWasteful(right, left)) return undefined;
-  const texts = new Set(left.flatMap((first) => right.map((second) => first + second)));
-  return [...texts].some((text) => lengthOf(text) > TEXT_LENGTH_MAX) ? undefined : [...texts];
+/** Ends of texts that end with one of `last`, and before that with one of `ends`. */
+function endsBefore(
+  ends: readonly string[],
+  last: readonly string[],
+  options: TextOptions,
+): readonly string[] {
+  const longer = product(ends, last, options);
+  if (longer !== undefined) return longer;
+  if (!options.hasGaps) return last;
+  const cut = cutAll(ends, GAP_CONTEXT, 'end');
+  return product(cut, last, options) ?? product(cutAll(cut, 1, 'end'), last, options) ?? last;
 }
 
-function isWasteful(texts: readonly string[], set: readonly string[]): boolean {
-  const isSet = set.length > FEW && set.every((text) => lengthOf(text) <= 1);
+/** What stands across the border of two texts; undefined if that is too much for what it says. */
+function cross(
+  ends: readonly string[],
+  beginnings: readonly string[],
+  options: TextOptions,
+): readonly string[] | undefined {
+  const across = product(ends, beginnings, options);
+  if (across !== undefined || !options.hasGaps) return across;
+  const left = cutAll(ends, GAP_CONTEXT, 'end');
+  return product(left, cutAll(beginnings, GAP_CONTEXT, 'start'), options);
+}
+
+/** Every text of `left` before every one of `right`; undefined if that is too much for what it says. */
+function product(
+  left: readonly string[],
+  right: readonly string[],
+  { hasGaps }: TextOptions,
+): readonly string[] | undefined {
+  if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
+  const few = hasGaps ? GAP_COUNT_MAX : FEW;
+  if (isWasteful(left, right, few) || isWasteful(right, left, few)) return undefined;
+  const texts = new Set<string>();
+  for (const first of left) for (const second of right) texts.add(first + second);
+  const product = [...texts];
+  return product.some(isTooLong) ? undefined : product;
+}
+
+function isTooLong(text: string): boolean {
+  return text.length > TEXT_LENGTH_MAX && lengthOf(text) > TEXT_LENGTH_MAX;
+}
+
+function isWasteful(texts: readonly string[], set: readonly string[], few: number): boolean {
+  const isSet = set.length > few && set.every((text) => lengthOf(text) <= 1);
   return isSet && texts.every((text) => lengthOf(text) >= ENOUGH_LENGTH);
 }
 
 /** Beginnings or ends that stand for all of `texts`: no more than TEXT_COUNT_MAX, none part of another. */
 export function fewest(texts: readonly string[], side: 'start' | 'end'): readonly string[] {
-  for (const size of [Infinity, 6, 4, 3, 2, 1]) {
-    const cut = withoutLonger([...new Set(texts.map((text) => cutTo(text, size, side)))], side);
+  for (const length of CUT_LENGTHS) {
+    const cut = cutAll(texts, length, side);
     if (cut.length <= TEXT_COUNT_MAX) return cut;
   }
   return [''];
 }
 
+function cutAll(
+  texts: readonly string[],
+  length: number,
+  side: 'start' | 'end',
+): readonly string[] {
+  const cut = length === Infinity ? texts : texts.map((text) => cutTo(text, length, side));
+  return withoutLonger([...new Set(cut)], side);
+}
+
 function cutTo(text: string, size: number, side: 'start' | 'end'): string {
+  if (text.length <= size) return text;
   const points = Array.from(text);
-  if (points.length <= size) return text;
   return (side === 'start' ? points.slice(0, size) : points.slice(-size)).join('');
 }
 
 function withoutLonger(texts: readonly string[], side: 'start' | 'end'): readonly string[] {
-  return texts.filter(
-    (text) =>
-      !texts.some(
-        (other) =>
-          other.length < text.length &&
-          (side === 'start' ? text.startsWith(other) : text.endsWith(other)),
-      ),
-  );
+  const all = new Set(texts);
+  return texts.filter((text) => {
+    for (let size = 0; size < text.length; size++) {
+      if (all.has(side === 'start' ? text.slice(0, size) : text.slice(-size || text.length)))
+        return false;
+    }
+    return true;
+  });
 }

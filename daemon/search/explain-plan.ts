@@ -6,6 +6,7 @@ import type { Binding, Searcher } from '../engine/searcher.ts';
 import { printQuery, quoteText } from '../query/print.ts';
 import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
 import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
+import { printBeginning } from '../regex/beginning.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import { foldText } from '../regex/fold.ts';
 import { type Expression, expressionOf } from './expressions.ts';
@@ -44,9 +45,14 @@ export interface RegexReport {
   readonly engine: string;
   /** What every match holds, compared without regard to case. */
   readonly requires: string;
+  /** Of an expression that may span lines: what the block holds where a match begins, and what it and the next one. */
+  readonly begins?: string;
   /** What is looked for in texts so that not all of it is read. */
   readonly needles?: readonly string[];
 }
+
+/** Of a list in `begins`, which may be long. */
+const BEGINNING_PARTS_MAX = 4;
 
 /** The tree of the conditions. Errors: AbortError. */
 export async function explainConditions(plan: PlanNode, probe: Probe): Promise<ConditionNode> {
@@ -172,8 +178,13 @@ export function explainRegexps(
       requires: printCondition(conditionOf(expression)),
     };
     if (expression.kind === 'literals') return report;
-    const { texts } = expression.regex.needles;
-    return texts.length === 0 ? report : { ...report, needles: texts };
+    const { needles, beginning } = expression.regex;
+    const isSearched = node.kind === 'regex' && beginning !== undefined;
+    return {
+      ...report,
+      ...(isSearched ? { begins: printBeginning(beginning, BEGINNING_PARTS_MAX) } : {}),
+      ...(needles.texts.length === 0 ? {} : { needles: needles.texts }),
+    };
   });
 }
 

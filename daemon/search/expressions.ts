@@ -2,7 +2,6 @@
 // literal search, the rest by its program. Also writes the condition of a program, its grams, as plan nodes.
 
 import { compileRegex, type CompiledRegex } from '../regex/compile.ts';
-import { ALL, anyOf, type Condition } from '../regex/condition.ts';
 import { type LiteralChoice, reduceToLiterals, type Subject } from '../regex/literals.ts';
 import type { PatternNode, RegexNode } from '../query/tree.ts';
 import { parseRegex } from '../regex/syntax.ts';
@@ -21,10 +20,16 @@ export interface ExpressionOptions {
   readonly isTestOnly?: boolean;
   /** Most states of the automaton. */
   readonly stateCountMax?: number;
+  /** As for compileRegex. */
+  readonly isBrief?: boolean;
 }
 
 /** The expression of a leaf of a query. Errors: as readExpression. */
-export function expressionOf(node: RegexNode | PatternNode, isCaseSensitive: boolean): Expression {
+export function expressionOf(
+  node: RegexNode | PatternNode,
+  isCaseSensitive: boolean,
+  isBrief = false,
+): Expression {
   const isRepo = node.kind === 'pattern' && node.prefix === 'repo';
   return readExpression(node.pattern, {
     position: node.position,
@@ -32,18 +37,20 @@ export function expressionOf(node: RegexNode | PatternNode, isCaseSensitive: boo
     isFolded: !isRepo && !isCaseSensitive,
     subject: node.kind === 'regex' ? 'content' : 'name',
     isTestOnly: isRepo,
+    isBrief,
   });
 }
 
 /** Errors: QueryError for a pattern that does not parse or is too large. */
 export function readExpression(pattern: string, options: ExpressionOptions): Expression {
-  const { position, isFolded, subject, isTestOnly = false, stateCountMax } = options;
+  const { position, isFolded, subject, isTestOnly = false, isBrief = false } = options;
   const tree = parseRegex(pattern, { position, isFolded });
   const choice = reduceToLiterals(tree, subject);
   if (choice !== undefined && (isTestOnly || isSearchable(choice, subject)))
     return { kind: 'literals', choice };
+  const { stateCountMax } = options;
   const limit = stateCountMax === undefined ? {} : { stateCountMax };
-  return { kind: 'program', regex: compileRegex(tree, { position, ...limit }) };
+  return { kind: 'program', regex: compileRegex(tree, { position, isBrief, ...limit }) };
 }
 
 /** Whether literal search gives the ranges of the expression. */
@@ -77,18 +84,4 @@ function overlaps(text: string, other: string): boolean {
     if (rest.startsWith(other) || other.startsWith(rest)) return true;
   }
   return false;
-}
-
-/** Code points of the shortest literal that has a gram. */
-const GRAM_SIZE = 3;
-
-/**
- * What a block holds in which a match begins: the first line of the needle that the match begins with. Only of
- * use where a match may span lines, and so blocks.
- */
-export function startConditionOf({ needles, spansLines }: CompiledRegex): Condition {
-  if (!spansLines || needles.kind !== 'prefix') return ALL;
-  const texts = needles.texts.map((text) => text.split('\n', 1)[0] ?? '');
-  const isKnown = texts.every((text) => Array.from(text).length >= GRAM_SIZE);
-  return isKnown ? anyOf(texts) : ALL;
 }

@@ -27,18 +27,22 @@ import {
   PLAN_NODE_SIZE,
   PLAN_NODE_SIZE_OFFSET,
   PLAN_NODES_MAX,
+  REGEX_CHAIN_OFFSET,
+  REGEX_CONDITION_OFFSET,
   REGEX_HEAD_SIZE,
+  REGEX_NEAR_OFFSET,
+  REGEX_START_OFFSET,
 } from '../../core/shared/plan.ts';
 import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
-import type { Condition } from '../regex/condition.ts';
+import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, expressionOf, startConditionOf } from './expressions.ts';
+import { type Expression, expressionOf } from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -87,9 +91,15 @@ export interface PlanContext {
 /** States of all automata of one query. Bound: compiling so many takes about a second. */
 export const QUERY_STATES_MAX = 100_000;
 
+/** Programs of one query beyond which they are compiled briefly. Guess: a query of more is not written by hand. */
+const PROGRAMS_MAX = 32;
+/** Nodes of a plan beyond which what only narrows a search is left out. */
+const NODES_ENOUGH = PLAN_NODES_MAX / 4;
+
 /** The context, and what compiling may still cost. */
 interface Planning extends PlanContext {
   statesLeft: number;
+  programsLeft: number;
 }
 
 /**
@@ -100,7 +110,8 @@ interface Planning extends PlanContext {
  * answer, EntitlementError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
-  const plan = planNode(query, { ...context, statesLeft: QUERY_STATES_MAX });
+  const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
+  const plan = planNode(query, { ...context, ...limits });
   const live = planLiveDocs(query, context.repos);
   return live === undefined ? plan : list('and', [live, plan]);
 }
@@ -164,8 +175,9 @@ function hasRanges(plan: PlanNode): boolean {
 
 /** Reads an expression and takes its states from what is left. */
 function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Expression {
-  const expression = expressionOf(node, context.isCaseSensitive);
+  const expression = expressionOf(node, context.isCaseSensitive, context.programsLeft <= 0);
   if (expression.kind === 'literals') return expression;
+  context.programsLeft--;
   context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
   if (context.statesLeft >= 0) return expression;
   const reason = `the regular expressions of the query are too large together, limit ${QUERY_STATES_MAX} states`;
@@ -339,14 +351,11 @@ class PlanEncoder {
       case 'text':
         return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
       case 'regex':
-        return this.#expression(
-          NODE_REGEX,
-          plan.regex,
-          this.#conditionOf(plan.regex),
-          this.#startConditionOf(plan.regex),
-        );
-      case 'pathRegex':
-        return this.#expression(NODE_PATH_REGEX, plan.regex, 0, 0);
+        return this.#leaf(NODE_REGEX, 0, this.#contentExpression(plan.regex));
+      case 'pathRegex': {
+        const head = Buffer.alloc(REGEX_HEAD_SIZE);
+        return this.#leaf(NODE_PATH_REGEX, 0, Buffer.concat([head, plan.regex.program]));
+      }
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
@@ -373,28 +382,24 @@ class PlanEncoder {
     return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
   }
 
-  #expression(
-    kind: number,
-    { program }: CompiledRegex,
-    condition: number,
-    startCondition: number,
-  ): number {
-    const data = Buffer.alloc(REGEX_HEAD_SIZE + program.length);
-    data.writeUInt32LE(condition, 0);
-    data.writeUInt32LE(startCondition, 4);
-    data.set(program, REGEX_HEAD_SIZE);
-    return this.#leaf(kind, 0, data);
-  }
-
-  #conditionOf({ condition, exactCondition }: CompiledRegex): number {
-    return exactCondition === undefined
-      ? this.#condition(condition, 0)
-      : this.#condition(exactCondition, PLAN_FLAG_CASE_SENSITIVE);
-  }
-
-  #startConditionOf(regex: CompiledRegex): number {
-    const flags = regex.needles.isFolded ? 0 : PLAN_FLAG_CASE_SENSITIVE;
-    return this.#condition(startConditionOf(regex), flags);
+  /** The head and the program of an expression; adds the nodes of its conditions. */
+  #contentExpression({ program, condition, exactCondition, beginning }: CompiledRegex): Buffer {
+    const head = Buffer.alloc(REGEX_HEAD_SIZE);
+    if (beginning === undefined) {
+      const flags = exactCondition === undefined ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+      const known = this.#condition(exactCondition ?? condition, flags);
+      head.writeUInt32LE(known, REGEX_CONDITION_OFFSET);
+    } else {
+      const { start, near, bytes } = beginning;
+      // What the start says already, all docs that are left hold.
+      const rest = withoutKnown(condition, start);
+      head.writeUInt32LE(this.#condition(rest, 0), REGEX_CONDITION_OFFSET);
+      head.writeUInt32LE(this.#condition(start, 0), REGEX_START_OFFSET);
+      const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+      head.writeUInt32LE(this.#condition(known, 0), REGEX_NEAR_OFFSET);
+      head.set(bytes, REGEX_CHAIN_OFFSET);
+    }
+    return Buffer.concat([head, program]);
   }
 
   /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */

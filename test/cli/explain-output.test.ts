@@ -20,7 +20,7 @@ plan
     lang:"Go"    1 doc
 
 expressions
-  regex:/x+/     DFA                          requires ALL
+  regex:/x+/     DFA                          requires ALL    begins in "x"
   regex:/a.foo/  inner needles by line + DFA  requires "foo"  needles "foo"
 
 shard  repository  class           docs   totalMatchCount  filesSkipped  filesConsidered  reason

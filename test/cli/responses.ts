@@ -90,7 +90,7 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
         ],
       },
       regexps: [
-        { expression: 'regex:/x+/', engine: 'DFA', requires: 'ALL' },
+        { expression: 'regex:/x+/', engine: 'DFA', requires: 'ALL', begins: '"x"' },
         {
           expression: 'regex:/a.foo/',
           engine: 'inner needles by line + DFA',

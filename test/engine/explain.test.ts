@@ -319,6 +319,19 @@ void test('each expression with its engine and what it requires', async () => {
       query,
     );
   }
+  const spanning = await engine.explain(String.raw`jam\n*pie`, {
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: true,
+  });
+  assert.deepEqual(spanning.plan.regexps, [
+    {
+      expression: String.raw`regex:/jam\n*pie/`,
+      engine: 'prefix needles + DFA',
+      requires: 'and("jam", "pie")',
+      begins: String.raw`"jam" near and("pie", or(and("am\n", "\npi"), "ampi")) over 7 kinds of bytes`,
+      needles: ['jam'],
+    },
+  ]);
   const { plan } = await engine.explain('plum or file:a', { isRegexEnabled: false });
   assert.deepEqual(plan.regexps, [
     { expression: 'file:/a/', engine: 'literal search', requires: '"a"' },

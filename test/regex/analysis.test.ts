@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { compileRegex, describeRegex, PROGRAM_COUNT_MAX } from '../../daemon/regex/compile.ts';
+import { printCondition } from '../../daemon/regex/condition.ts';
 import { printSimple } from '../../daemon/regex/simple-tree.ts';
 import { simplify } from '../../daemon/regex/simplify.ts';
 import { parseRegex, PATTERN_SIZE_MAX } from '../../daemon/regex/syntax.ts';
@@ -59,22 +60,72 @@ for (const [pattern, needles, condition] of KNOWN) {
   });
 }
 
-/** As above; matches may hold something behind a newline. */
-const SPANNING: readonly (readonly [pattern: string, needles: string, condition: string])[] = [
-  [raw`err(no)?\s*=\s*-E[A-Z]+;`, 'prefix("err")', '"err"'],
-  [raw`^\s*#include`, 'inner("#include")', '"#include"'],
-  [raw`struct\s+\w+_ops\s*=`, 'prefix("struct")', 'and("struct", "_ops")'],
-  [raw`foo\nbar`, 'prefix("foo")', 'and("foo", "bar")'],
-  [raw`\n\n`, 'run(2 bytes of 1)', 'ALL'],
-  ['(?s)if .*set_bit', 'prefix("if ")', 'and("if ", "set_bit")'],
+/** As above; matches may hold something behind a newline. The last is where they begin. */
+const SPANNING: readonly (readonly [
+  pattern: string,
+  needles: string,
+  condition: string,
+  beginning: string,
+])[] = [
+  [
+    raw`^\s*#include`,
+    'inner("#include")',
+    '"#include"',
+    'ALL near "#include" over 13 kinds of bytes',
+  ],
+  [raw`struct.+_ops\s+=\s*f`, 'prefix("struct")', 'and("struct", "_ops")', 'and("struct", "_ops")'],
+  [
+    raw`foo\nbar`,
+    'prefix("foo")',
+    'and("foo", "bar")',
+    raw`"foo" near and("bar", "foo\n", "\nbar") over 6 kinds of bytes`,
+  ],
+  [
+    raw`foo\s*.*bar.*\s*quux`,
+    'prefix("foo")',
+    'and("foo", "bar", "quux")',
+    '"foo" near "bar" over 7 kinds of bytes',
+  ],
+  [
+    raw`a[;\n]*(foo|bar)`,
+    'inner("foo", "bar")',
+    'or("foo", "bar")',
+    raw`ALL near and(or("foo", "bar"), or("a;fo", "a;ba", "\nfo", "\nba", "\n;fo", "\n;ba", ";;fo", ";;ba", "afo", "aba")) over 7 kinds of bytes`,
+  ],
+  [raw`\n\n`, 'run(2 bytes of 1)', 'ALL', 'ALL'],
+  ['(?s)if .*set_bit', 'prefix("if ")', 'and("if ", "set_bit")', '"if "'],
+  ['(?s)foo.*bar|baz', 'prefix("foo", "baz")', 'or(and("foo", "bar"), "baz")', 'or("foo", "baz")'],
+  [
+    raw`foo[\n]bar.*|\n*baz`,
+    'inner("foo", "baz")',
+    'or(and("foo", "bar"), "baz")',
+    raw`ALL near or(and("bar", "foo\n", "\nbar"), "baz") over 7 kinds of bytes`,
+  ],
 ];
 
-for (const [pattern, needles, condition] of SPANNING) {
+for (const [pattern, needles, condition, beginning] of SPANNING) {
   test(`known of ${JSON.stringify(pattern)}, which spans lines: ${needles}, ${condition}`, () => {
     const description = describeRegex(compileRegex(parseRegex(pattern)));
-    assert.equal(description, `needles ${needles}; holds ${condition}; spans lines`);
+    const wanted = `needles ${needles}; holds ${condition}; spans lines, begins in ${beginning}`;
+    assert.equal(description, wanted);
   });
 }
+
+test('what stands on both sides of whitespace is known', () => {
+  const { beginning } = compileRegex(parseRegex(raw`err(no)?\s*=\s*-E[A-Z]+;`));
+  assert.ok(beginning && beginning.near.kind === 'and');
+  assert.equal(printCondition(beginning.start), '"err"');
+  const sides = beginning.near.children.map((child) =>
+    child.kind === 'or' ? child.children.map(printCondition) : [],
+  );
+  assert.equal(sides.length, 2);
+  for (const text of ['"rr="', '"no="', '"rr ="', raw`"no\t="`, raw`"rr \t"`, raw`"rr\n"`]) {
+    assert.ok(sides[0]?.includes(text), text);
+  }
+  for (const text of ['" = -e"', raw`"\n-e"`, '"  -e"', '"r=-e"']) {
+    assert.ok(sides[1]?.includes(text), text);
+  }
+});
 
 const SIMPLE: readonly (readonly [pattern: string, tree: string])[] = [
   ['abc|abd|aef', 'seq([61], or(seq([62], [63-64]), seq([65], [66])))'],

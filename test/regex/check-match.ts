@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { NEEDLES_INNER, NEEDLES_PREFIX } from '../../core/shared/program.ts';
+import type { Beginning } from '../../daemon/regex/beginning.ts';
 import type { CompiledRegex } from '../../daemon/regex/compile.ts';
 import type { Condition } from '../../daemon/regex/condition.ts';
 import { foldText } from '../../daemon/regex/fold.ts';
@@ -22,6 +23,40 @@ function satisfies(folded: string, condition: Condition): boolean {
   }
 }
 
+/** What the parts of a match say in the blocks that it is cut into at line ends, however they are cut. */
+function checkBeginning(beginning: Beginning, text: string, context: string): void {
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+  const { start, near } = beginning;
+  for (let end = 1; end <= lines.length; end++) {
+    const block = foldText(lines.slice(0, end).join(''));
+    assert.ok(satisfies(block, start), `start: ${context}`);
+    if (satisfies(block, near)) continue;
+    assert.ok(end < lines.length, `near, at the end: ${context}`);
+    assert.ok(isChain(beginning, lines.slice(0, end).join('')), `chain: ${context}`);
+    for (let nextEnd = end + 1; nextEnd <= lines.length; nextEnd++) {
+      const next = lines.slice(end, nextEnd).join('');
+      const isNear = satisfiesNear(block, `\n${foldText(next)}`, near);
+      assert.ok(isNear || (nextEnd < lines.length && isChain(beginning, next)), `near: ${context}`);
+    }
+  }
+}
+
+/** Each literal stands in one of the two. */
+function satisfiesNear(block: string, next: string, condition: Condition): boolean {
+  if (condition.kind === 'and')
+    return condition.children.every((child) => satisfiesNear(block, next, child));
+  if (condition.kind === 'or')
+    return condition.children.some((child) => satisfiesNear(block, next, child));
+  return satisfies(block, condition) || satisfies(next, condition);
+}
+
+/** Whether the text is of bytes of the chain, or beyond ASCII. */
+function isChain({ bytes }: Beginning, text: string): boolean {
+  return Buffer.from(text).every(
+    (byte) => byte >= 0x80 || (bytes[byte >> 3]! & (1 << (byte & 7))) !== 0,
+  );
+}
+
 /** Fails unless the non-empty match `text` satisfies condition, needles and flags. */
 export function checkMatch(
   compiled: CompiledRegex,
@@ -31,6 +66,7 @@ export function checkMatch(
 ): void {
   const folded = foldText(text);
   assert.ok(satisfies(folded, compiled.condition), `condition: ${context}`);
+  if (compiled.beginning) checkBeginning(compiled.beginning, text, context);
   assert.ok(compiled.spansLines || !/\n[^]/.test(text), `spans lines: ${context}`);
   const subject = twin.areNeedlesFolded ? folded : text;
   if (twin.needleKind === NEEDLES_PREFIX) {

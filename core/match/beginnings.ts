@@ -1,0 +1,215 @@
+// The blocks of the bound shard in which a match of a regular expression can begin, by the grams that every
+// match must hold (conditions.ts). A match within one line holds them all in one block. One that may span lines
+// begins in a block that holds those of its first line; what its reach holds besides
+// (daemon/regex/beginning.ts) stands in that block or in the next one, unless the next one is made of the bytes of
+// the chain alone. Blocks that do not hold all of it themselves are borders: there, only the bytes of the
+// chain at the end can be the beginning of a match, which evaluate.ts looks for.
+//
+//   inside   the block holds start and near                          all of it is searched
+//   border   it holds start; it and the next one hold near, or the   the bytes of the chain at its end are
+//            next one may be made of bytes of the chain alone
+
+import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
+import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
+import { blockAt } from '../shard/open.ts';
+import { setBit } from '../shard/piece.ts';
+import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs } from './block-sets.ts';
+import { ALL_DOCS, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
+import { docsOfCondition, fillBlocks, newBlockBitmap } from './conditions.ts';
+import { dropForeign } from './foreign.ts';
+import { MatchNode, nodeAt } from './tree.ts';
+
+const NEWLINE: u32 = 10;
+/** Guess: what looking for the beginnings in a block costs, most of which a needle skips. */
+const VERIFY_START_NS: u32 = 1500;
+/** Guess: every thread binds, while they share the blocks; and half of these are left. */
+const BIND_COST_TIMES: u32 = 4;
+
+/** Binds a REGEX node: sets its bitmap of candidate blocks and its cost; returns the docs that it may hold for. */
+export function bindRegex(arena: Arena, node: MatchNode): usize {
+  node.bitmap = 0;
+  node.starts = 0;
+  node.borders = 0;
+  node.cost = 0x50000000;
+  if (boundView.blobCount == 0) return NO_DOCS;
+  const hasBeginning = node.spansLines != 0 && (node.startCondition != 0 || node.nearCondition != 0);
+  if (node.condition == 0 && !hasBeginning) return ALL_DOCS;
+  const bitmap = newBlockBitmap(arena);
+  if (bitmap == 0) return NO_DOCS;
+  const docs = node.spansLines != 0 ? bindSpanning(arena, node, bitmap) : bindInLine(arena, node, bitmap);
+  if (failStatus != 0) return NO_DOCS;
+  // The engine is dearer than literal search: literals of the query are asked first.
+  node.cost = min(node.cost + 0x10000000, 0x4fffffff);
+  node.bitmap = <u32>bitmap;
+  return docs;
+}
+
+function bindInLine(arena: Arena, node: MatchNode, bitmap: usize): usize {
+  fillBlocks(arena, changetype<MatchNode>(<usize>node.condition), bitmap);
+  return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
+}
+
+/** Makes `bitmap` all blocks of the docs that are left: a match may reach into each. */
+function bindSpanning(arena: Arena, node: MatchNode, bitmap: usize): usize {
+  let docs: usize = ALL_DOCS;
+  if (node.condition != 0) {
+    docs = docsOfCondition(arena, node, changetype<MatchNode>(<usize>node.condition), bitmap);
+    if (docs == NO_DOCS) return NO_DOCS;
+    blocksOfDocs(docs, bitmap);
+    if (node.startCondition == 0 && node.nearCondition == 0) return docs;
+  } else fillAll(bitmap);
+  const starts = newBlockBitmap(arena);
+  if (starts == 0) return NO_DOCS;
+  if (node.startCondition == 0) memory.copy(starts, bitmap, SHARD_BITMAP_SIZE);
+  else {
+    fillBlocks(arena, changetype<MatchNode>(<usize>node.startCondition), starts);
+    intersectBitmaps(starts, bitmap, SHARD_BITMAP_SIZE);
+  }
+  if (node.nearCondition != 0) keepNear(arena, node, starts);
+  if (failStatus != 0) return NO_DOCS;
+  node.starts = <u32>starts;
+  docs = docsOfBlocks(arena, node, starts);
+  if (docs != NO_DOCS) blocksOfDocs(docs, bitmap);
+  return docs;
+}
+
+/** Makes the empty `bitmap` all blocks of the shard. */
+function fillAll(bitmap: usize): void {
+  const bytes = boundView.blockCount >> 3;
+  memory.fill(bitmap, 0xff, bytes);
+  for (let blockId = bytes << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
+}
+
+/** Keeps of `starts` the blocks inside and the borders; sets the node's borders. */
+function keepNear(arena: Arena, node: MatchNode, starts: usize): void {
+  const borders = newBlockBitmap(arena);
+  const mark = arenaMark(arena);
+  const inside = copyOf(arena, starts);
+  const near = copyOf(arena, starts);
+  if (failStatus != 0) return;
+  narrow(arena, changetype<MatchNode>(<usize>node.nearCondition), inside, near);
+  if (failStatus != 0) return;
+  if (hasByte(node.chain, NEWLINE)) {
+    // What neither block holds may still stand behind a next block that is all chain.
+    memory.copy(borders, starts, SHARD_BITMAP_SIZE);
+    subtractBitmap(borders, near);
+    dropForeign(arena, borders, node.chain);
+    subtractBitmap(near, inside);
+    uniteBitmaps(borders, near, SHARD_BITMAP_SIZE);
+    dropLastBlocks(borders);
+    node.borders = <u32>borders;
+  }
+  memory.copy(starts, inside, SHARD_BITMAP_SIZE);
+  uniteBitmaps(starts, borders, SHARD_BITMAP_SIZE);
+  arenaReset(arena, mark);
+}
+
+function copyOf(arena: Arena, bitmap: usize): usize {
+  const copy = newBlockBitmap(arena);
+  if (copy != 0) memory.copy(copy, bitmap, SHARD_BITMAP_SIZE);
+  return copy;
+}
+
+/** Whether the ASCII byte is in the set of 16 bytes at `bytes`. */
+function hasByte(bytes: u32, byte: u32): bool {
+  return (((<u32>load<u8>(<usize>bytes + (byte >> 3))) >> (byte & 7)) & 1) != 0;
+}
+
+/**
+ * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that do so together with the
+ * next one, as far as reading more lists pays. The next block may be of another blob: a candidate too many.
+ */
+function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
+  if (condition.kind == NODE_AND) {
+    for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
+      narrow(arena, nodeAt(condition.children, i), inside, near);
+    }
+    return;
+  }
+  const saved = (<u64>countBits(inside, SHARD_BITMAP_SIZE) * VERIFY_START_NS) / BIND_COST_TIMES;
+  if (saved < costNs(condition)) return;
+  const mark = arenaMark(arena);
+  const ownInside = newBlockBitmap(arena);
+  const ownNear = newBlockBitmap(arena);
+  if (failStatus == 0) addNear(arena, condition, near, ownInside, ownNear);
+  intersectBitmaps(inside, ownInside, SHARD_BITMAP_SIZE);
+  intersectBitmaps(near, ownNear, SHARD_BITMAP_SIZE);
+  arenaReset(arena, mark);
+}
+
+/** What reading the lists of a condition costs. */
+function costNs(condition: MatchNode): u64 {
+  if (condition.kind == NODE_GRAMS) return readCostNs(condition.keys, condition.keyCount);
+  let sum: u64 = 0;
+  for (let i: u32 = 0; i < condition.childCount; i++) sum += costNs(nodeAt(condition.children, i));
+  return sum;
+}
+
+/** Adds the blocks that satisfy the condition to `inside` and `near`, as for narrow; only those in `within` count. */
+function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usize, near: usize): void {
+  const mark = arenaMark(arena);
+  const ownInside = newBlockBitmap(arena);
+  const ownNear = newBlockBitmap(arena);
+  if (failStatus != 0) return;
+  if (condition.kind == NODE_AND) {
+    memory.copy(ownInside, within, SHARD_BITMAP_SIZE);
+    memory.copy(ownNear, within, SHARD_BITMAP_SIZE);
+    narrow(arena, condition, ownInside, ownNear);
+  } else {
+    if (condition.kind == NODE_GRAMS) fillWithGrams(arena, condition, ownInside);
+    else addAnyNear(arena, condition, within, ownInside, ownNear);
+    // Each literal lies in one block.
+    addBefore(ownNear, ownInside);
+  }
+  uniteBitmaps(inside, ownInside, SHARD_BITMAP_SIZE);
+  uniteBitmaps(near, ownNear, SHARD_BITMAP_SIZE);
+  arenaReset(arena, mark);
+}
+
+/** As addNear, of an OR; of its literals only in `inside`. */
+function addAnyNear(arena: Arena, condition: MatchNode, within: usize, inside: usize, near: usize): void {
+  const own = newBlockBitmap(arena);
+  for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
+    const child = nodeAt(condition.children, i);
+    if (child.kind != NODE_GRAMS) addNear(arena, child, within, inside, near);
+    else {
+      memory.fill(own, 0, SHARD_BITMAP_SIZE);
+      fillWithGrams(arena, child, own);
+      uniteBitmaps(inside, own, SHARD_BITMAP_SIZE);
+    }
+  }
+}
+
+function fillWithGrams(arena: Arena, literal: MatchNode, bitmap: usize): void {
+  const mark = arenaMark(arena);
+  intersectGrams(arena, literal.keys, literal.keyCount, bitmap, VERIFY_START_NS);
+  arenaReset(arena, mark);
+}
+
+/** Adds to `near` the blocks and the one before each. */
+function addBefore(near: usize, blocks: usize): void {
+  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+    const word = load<u64>(blocks + offset);
+    const next = offset + 8 < SHARD_BITMAP_SIZE ? load<u64>(blocks + offset + 8) : 0;
+    store<u64>(near + offset, load<u64>(near + offset) | word | (word >> 1) | (next << 63));
+  }
+}
+
+function subtractBitmap(target: usize, other: usize): void {
+  for (let i: usize = 0; i < SHARD_BITMAP_SIZE; i += 16) {
+    v128.store(target + i, v128.andnot(v128.load(target + i), v128.load(other + i)));
+  }
+}
+
+/** Drops the last blocks of blobs, behind which nothing comes. */
+function dropLastBlocks(bitmap: usize): void {
+  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+    for (let word = load<u64>(bitmap + offset); word != 0; word &= word - 1) {
+      const blockId = (<u32>offset << 3) + <u32>ctz(word);
+      const hasNext =
+        blockId < boundView.blockCount && blockAt(boundView, blockId).blobId == blockAt(boundView, blockId + 1).blobId;
+      if (!hasNext) store<u64>(bitmap + offset, load<u64>(bitmap + offset) & ~((<u64>1) << (blockId & 63)));
+    }
+  }
+}

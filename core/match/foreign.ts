@@ -1,0 +1,98 @@
+// Rules out that blocks are made of few kinds of bytes alone, without reading them: whoever holds a gram with another
+// character is not. The grams with such a character that most blocks hold together leave hardly any block
+// of source code; the few lists are read whole.
+
+import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
+import { SHARD_BITMAP_SIZE, SYMBOL_BITS } from '../shared/format.ts';
+import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { listSize, nextLongList } from '../shard/lists.ts';
+import { countBits, uniteGram } from './block-sets.ts';
+import { boundView, countLookups, failBinding, failStatus } from './bound.ts';
+import { newBlockBitmap } from './conditions.ts';
+
+/** Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out. */
+const FEW_BLOCKS: u32 = 500;
+const FEW_SHARE: u32 = 16;
+/** Lists that are read at most, and between two looks at what they leave. */
+const LISTS_MAX: u32 = 32;
+const LISTS_AT_ONCE: u32 = 8;
+const SYMBOL_COUNT: u32 = 1 << SYMBOL_BITS;
+const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
+
+/**
+ * Drops of `blocks` those of which the next block surely holds an ASCII byte that is not in the set of 16 bytes at
+ * `bytes`; nothing if they are few. The next block may be of another blob.
+ */
+export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
+  if (countBits(blocks, SHARD_BITMAP_SIZE) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE)) return;
+  const mark = arenaMark(arena);
+  const symbols = arenaAlloc(arena, SYMBOL_COUNT, 8);
+  const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);
+  const held = newBlockBitmap(arena);
+  if (symbols == 0 || grams == 0) failBinding(STATUS_OUT_OF_MEMORY);
+  if (failStatus != 0) return;
+  listForeignSymbols(bytes, symbols);
+  const count = listDenseGrams(symbols, grams);
+  countLookups(count);
+  for (let i: u32 = 0; i < count && failStatus == 0; ) {
+    const end = min(i + LISTS_AT_ONCE, count);
+    for (; i < end; i++) uniteGram(load<u32>(grams + (<usize>i << 3)), held);
+    dropBlocksBefore(blocks, held);
+    if (countBits(blocks, SHARD_BITMAP_SIZE) < FEW_BLOCKS) break;
+  }
+  arenaReset(arena, mark);
+}
+
+/** Sets symbols[s] to 1 where only ASCII bytes that are not in the set have the symbol s, else to 0. */
+function listForeignSymbols(bytes: usize, symbols: usize): void {
+  memory.fill(symbols, 0, SYMBOL_COUNT);
+  for (let symbol: u32 = 0x20; symbol < 0x7f; symbol++) {
+    const isLetter = symbol >= 0x61 && symbol <= 0x7a;
+    // Capitals are the symbols of classes beyond ASCII; of k and s there are variants beyond it.
+    const isAscii = (symbol < 0x41 || symbol > 0x5a) && symbol != 0x6b && symbol != 0x73;
+    const isMember = hasByte(bytes, symbol) || (isLetter && hasByte(bytes, symbol - 0x20));
+    store<u8>(symbols + symbol, isAscii && !isMember ? 1 : 0);
+  }
+}
+
+@inline
+function hasByte(bytes: usize, byte: u32): bool {
+  return ((<u32>load<u8>(bytes + (byte >> 3)) >> (byte & 7)) & 1) != 0;
+}
+
+/** Lists the grams with a foreign symbol that have the longest lists, and their sizes; returns how many. */
+function listDenseGrams(symbols: usize, grams: usize): u32 {
+  let count: u32 = 0;
+  // Shorter lists rule out too little.
+  let least = max(1, boundView.blockCount >> 5);
+  let gram = nextLongList(boundView, 0, least);
+  for (; gram < boundView.gramCount; gram = nextLongList(boundView, gram + 1, least)) {
+    if (!isForeign(symbols, gram)) continue;
+    const size = listSize(boundView, gram);
+    let place = count < LISTS_MAX ? count++ : LISTS_MAX - 1;
+    for (; place > 0 && load<u32>(grams + (<usize>(place - 1) << 3), 4) < size; place--) {
+      store<u64>(grams + (<usize>place << 3), load<u64>(grams + (<usize>(place - 1) << 3)));
+    }
+    store<u32>(grams + (<usize>place << 3), gram);
+    store<u32>(grams + (<usize>place << 3), size, 4);
+    if (count == LISTS_MAX) least = load<u32>(grams + (<usize>(LISTS_MAX - 1) << 3), 4) + 1;
+  }
+  return count;
+}
+
+@inline
+function isForeign(symbols: usize, gram: u32): bool {
+  const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
+  const first = key >> (2 * SYMBOL_BITS);
+  const middle = (key >> SYMBOL_BITS) & SYMBOL_MASK;
+  return (load<u8>(symbols + first) | load<u8>(symbols + middle) | load<u8>(symbols + (key & SYMBOL_MASK))) != 0;
+}
+
+/** Drops of `blocks` those of which the next block is in `held`. */
+function dropBlocksBefore(blocks: usize, held: usize): void {
+  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+    const next = offset + 8 < SHARD_BITMAP_SIZE ? load<u64>(held + offset + 8) : 0;
+    const before = (load<u64>(held + offset) >> 1) | (next << 63);
+    store<u64>(blocks + offset, load<u64>(blocks + offset) & ~before);
+  }
+}

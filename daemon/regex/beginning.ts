@@ -1,0 +1,134 @@
+// Where a match that may span lines can begin, in terms of the blocks of a shard, which are cut at line ends. Its
+// first line lies in the block where it begins. So does its `reach`: the chain, the parts in front whose characters
+// are of few kinds, and the parts behind it that hold no newline - or else the chain runs on into the next
+// block. Then whatever stands from the match's start to the end of its block is of those kinds, and either the
+// reach ends in the next block, or that is of those kinds altogether. core/match/beginnings.ts makes use of it.
+
+import {
+  ALL,
+  allOf,
+  anyOf,
+  both,
+  type Condition,
+  either,
+  printCondition,
+  withoutKnown,
+} from './condition.ts';
+import type { SimpleTree } from './simple-tree.ts';
+import { conditionOf, fewest, type Knowledge, knowledgeOf, type TextOptions } from './texts.ts';
+
+/** Of matches that may span lines; texts as in CompiledRegex.condition. */
+export interface Beginning {
+  /** What the block holds in which a match begins. */
+  readonly start: Condition;
+  /** What its reach holds besides: each literal of it stands in that block or in the next one. */
+  readonly near: Condition;
+  /** Bit `b & 7` of byte `b >> 3`: the chain may hold the ASCII byte b. 16 bytes. */
+  readonly bytes: Uint8Array;
+}
+
+const NEWLINE = 0x0a;
+const ASCII_END = 0x80;
+
+/** What is known of the beginnings of the matches of `tree`; `hasGaps` only adds to what they are near. */
+export function beginningOf(tree: SimpleTree, options: TextOptions): Beginning {
+  if (tree.kind !== 'choice') return ofSequence(tree, options);
+  return tree.children.map((child) => beginningOf(child, options)).reduce(join);
+}
+
+/** Either of two. */
+function join(left: Beginning, right: Beginning): Beginning {
+  const start = either(left.start, right.start);
+  // Why whole: what one side says in `start` must not be missed where the other says it in `near`.
+  const near = either(both(left.start, left.near), both(right.start, right.near));
+  const bytes = left.bytes.map((byte, index) => byte | right.bytes[index]!);
+  return { start, near: withoutKnown(near, start), bytes };
+}
+
+function ofSequence(tree: SimpleTree, options: TextOptions): Beginning {
+  const coarse = { ...options, hasGaps: false };
+  const parts = tree.kind === 'sequence' ? tree.children : [tree];
+  const kinds = parts.map(bytesOf);
+  const first = holdOf(parts.slice(0, lineEnd(kinds, 0)), coarse);
+  const start = both(prefixOf(knowledgeOf(tree, coarse), coarse), first);
+  const { size, bytes } = chainOf(kinds);
+  const reach = parts.slice(0, lineEnd(kinds, size));
+  const near = withoutKnown(holdOf(reach, coarse), start);
+  if (!options.hasGaps) return { start, near, bytes };
+  const closer = withoutKnown(holdOf(reach, options), both(start, near));
+  // Why in this order, and not without what is implied: the second is dear to look up, and may not pay.
+  return { start, near: allOf([near, closer]), bytes };
+}
+
+/** What the texts of `parts`, one behind the other, hold; of texts that may be empty, nothing is known. */
+function holdOf(parts: readonly SimpleTree[], options: TextOptions): Condition {
+  const { canBeEmpty, texts } = knowledgeOf({ kind: 'sequence', children: parts }, options);
+  return canBeEmpty || texts === undefined ? ALL : conditionOf(texts, options);
+}
+
+/** One of the texts that all matches begin with. */
+function prefixOf({ texts }: Knowledge, { literalMin }: TextOptions): Condition {
+  const prefix = texts === undefined ? [] : fewest(texts.prefix, 'start');
+  const isKnown = prefix.every((text) => Array.from(text).length >= literalMin);
+  return prefix.length > 0 && isKnown ? anyOf(prefix) : ALL;
+}
+
+/** End of the parts from `first` on in which no newline can stand; `kinds` are the bytes of all parts. */
+function lineEnd(kinds: readonly Uint8Array[], first: number): number {
+  const end = kinds.findIndex((bytes, index) => index >= first && hasByte(bytes, NEWLINE));
+  return end < 0 ? kinds.length : end;
+}
+
+/** Size and bytes of the longest chain: as long as some printable byte is none of its own. */
+function chainOf(kinds: readonly Uint8Array[]): { size: number; bytes: Uint8Array } {
+  let bytes: Uint8Array = new Uint8Array(ASCII_END / 8);
+  for (const [size, added] of kinds.entries()) {
+    const longer = bytes.map((byte, index) => byte | added[index]!);
+    if (!hasForeign(longer)) return { size, bytes };
+    bytes = longer;
+  }
+  return { size: kinds.length, bytes };
+}
+
+function hasForeign(bytes: Uint8Array): boolean {
+  for (let byte = 0x20; byte < 0x7f; byte++) if (!hasByte(bytes, byte)) return true;
+  return false;
+}
+
+/** The ASCII bytes that may stand in a match of `tree`. */
+function bytesOf(tree: SimpleTree): Uint8Array {
+  const bytes = new Uint8Array(ASCII_END / 8);
+  addBytes(tree, bytes);
+  return bytes;
+}
+
+function addBytes(tree: SimpleTree, bytes: Uint8Array): void {
+  switch (tree.kind) {
+    case 'set':
+      for (const { start, end } of tree.ranges) {
+        for (let byte = start; byte < Math.min(end, ASCII_END); byte++) {
+          bytes[byte >> 3]! |= 1 << (byte & 7);
+        }
+      }
+      return;
+    case 'assertion':
+      return;
+    case 'repeat':
+      return addBytes(tree.child, bytes);
+    default:
+      for (const child of tree.children) addBytes(child, bytes);
+  }
+}
+
+function hasByte(bytes: Uint8Array, byte: number): boolean {
+  return (bytes[byte >> 3]! & (1 << (byte & 7))) !== 0;
+}
+
+/** Canonical text: `"err" near or("-ea", "-eb") over 40 kinds of bytes`; of each list only the first `partsMax`. */
+export function printBeginning({ start, near, bytes }: Beginning, partsMax = Infinity): string {
+  const first = printCondition(start, partsMax);
+  if (near.kind === 'all') return first;
+  let count = 0;
+  for (let byte = 0; byte < ASCII_END; byte++) if (hasByte(bytes, byte)) count++;
+  return `${first} near ${printCondition(near, partsMax)} over ${count} kinds of bytes`;
+}
