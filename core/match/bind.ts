@@ -34,7 +34,6 @@ import {
   failStatus,
   indexBytes,
   intersectBitmaps,
-  lookups,
   NO_DOCS,
   regexRuns,
   uniteBitmaps,
@@ -49,6 +48,7 @@ import {
 } from './candidates.ts';
 import { bindRegex } from './conditions.ts';
 import { bindDocs, bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
+import { lookupCount, resetLookups } from './lookups.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /**
@@ -57,6 +57,7 @@ import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.t
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   beginBinding(view);
+  resetLookups();
   // Other texts may lie where those of the shard before did.
   forgetRegexTexts();
   if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
@@ -68,7 +69,7 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;
-  store<f64>(stats, lookups, BIND_LOOKUPS_OFFSET);
+  store<f64>(stats, lookupCount, BIND_LOOKUPS_OFFSET);
   store<f64>(stats, indexBytes, BIND_INDEX_BYTES_OFFSET);
   store<f64>(stats, countCandidateBlocks(), BIND_BLOCKS_OFFSET);
   store<f64>(stats, candidateDocCount, BIND_DOCS_OFFSET);

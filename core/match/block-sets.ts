@@ -6,7 +6,7 @@ import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BITMAP_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
-import { findGram, GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
+import { GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { SYMBOL_NEWLINE } from '../text/symbols.ts';
@@ -15,7 +15,6 @@ import {
   ALL_DOCS,
   boundView,
   countIndexBytes,
-  countLookups,
   docBitmapSize,
   failBinding,
   failStatus,
@@ -23,6 +22,7 @@ import {
   newDocBitmap,
   NO_DOCS,
 } from './bound.ts';
+import { beginVisits, probeGram, visitGram } from './lookups.ts';
 import { MatchNode } from './tree.ts';
 
 /** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
@@ -57,6 +57,8 @@ export function bindText(arena: Arena, node: MatchNode): usize {
   memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
   node.bitmap = <u32>bitmap;
   if (node.symbolCount < 3) {
+    beginVisits(arena);
+    if (failStatus != STATUS_OK) return NO_DOCS;
     const isSelective =
       node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
     if (!isSelective) {
@@ -110,8 +112,7 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 
 /** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
 function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
-  countLookups(1);
-  const gram = findGram(boundView, key);
+  const gram = probeGram(boundView, key);
   if (gram == GRAM_ABSENT) return NO_DOCS;
   memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
   uniteGram(gram, bitmap);
@@ -127,8 +128,7 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
   const first = lowerGram(boundView, pair << SYMBOL_BITS);
   const end = lowerGram(boundView, (pair + 1) << SYMBOL_BITS);
   let bytes: u32 = 0;
-  for (let gram = first; gram < end; gram++) bytes += listSize(boundView, gram);
-  countLookups(end - first);
+  for (let gram = first; gram < end; gram++) bytes += visit(gram);
   if (isUnionLarge(bytes)) return false;
   for (let gram = first; gram < end; gram++) uniteGram(gram, bitmap);
   return true;
@@ -143,15 +143,20 @@ function uniteMiddle(node: MatchNode, bitmap: usize): bool {
   if (symbol == SYMBOL_NEWLINE) return false;
   let bytes: u32 = 0;
   for (let gram: u32 = 0; gram < boundView.gramCount && !isUnionLarge(bytes); gram++) {
-    if (!isMiddle(gram, symbol)) continue;
-    countLookups(1);
-    bytes += listSize(boundView, gram);
+    if (isMiddle(gram, symbol)) bytes += visit(gram);
   }
   if (isUnionLarge(bytes)) return false;
   for (let gram: u32 = 0; gram < boundView.gramCount; gram++) {
     if (isMiddle(gram, symbol)) uniteGram(gram, bitmap);
   }
   return true;
+}
+
+/** Counts a gram as visited; returns the coded bytes of its list. */
+@inline
+function visit(gram: u32): u32 {
+  visitGram(gram);
+  return listSize(boundView, gram);
 }
 
 @inline
@@ -191,8 +196,7 @@ export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap:
   }
   let stripes: u32 = 0xffffffff;
   for (let i: u32 = 0; i < keyCount; i++) {
-    countLookups(1);
-    const gram = findGram(boundView, load<u32>(keys + (<usize>i << 2)));
+    const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return;
     insertBySize(grams, i, gram);
     stripes &= listMask(boundView, gram);

@@ -30,6 +30,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes, compileRegex, regexSpansLines, regexStatus } from '../regex/regex.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
 import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { beginLookups } from './lookups.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
 /** A node. Leaves that find ranges (TEXT, REGEX, PATH, PATH_REGEX) are atoms. */
@@ -127,15 +128,21 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   pathNodeCount = 0;
   positiveLeafCount = 0;
   hasRegexes = false;
+  keyedCount = 0;
+  keyCount = 0;
   for (let i: u32 = 0; i < planNodeCount; i++) {
     const status = compileNode(arena, i);
     if (status != STATUS_OK) return status;
   }
+  if (!beginLookups(arena, keyedCount, keyCount)) return STATUS_OUT_OF_MEMORY;
   matchRoot = compiledNode(planNodeCount - 1);
   return markPositive(matchRoot, true, 0);
 }
 
 let hasRegexes: bool = false;
+/** Leaves that have grams, and their keys in all. */
+let keyedCount: u32 = 0;
+let keyCount: u32 = 0;
 let childStart: usize = 0;
 let childPtr: usize = 0;
 let childEnd: usize = 0;
@@ -284,6 +291,8 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
   // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
   if (node.symbolCount < 3) store<u32>(keys, key);
   node.keys = <u32>keys;
+  keyedCount++;
+  keyCount += node.keyCount;
   return STATUS_OK;
 }
 
