@@ -66,7 +66,8 @@ let pathFlags: u32 = 0;
 
 /** Bits of the current blob's blocks that were read, and what reading amounts to. */
 let readBits: usize = 0;
-let isBlobRead: bool = false;
+/** Whether the current doc would have been read if it were the only one with its blob. */
+let isDocRead: bool = false;
 export let contentBytesRead: f64 = 0;
 /** Runs of the regular expression engine on blocks, since evaluateInit. */
 export let regexpsRun: f64 = 0;
@@ -107,9 +108,9 @@ export function currentPathStart(): usize {
 export function currentPathEnd(): usize {
   return pathEnd;
 }
-/** Whether any block of the current doc was read. */
+/** Whether evaluating the current doc took reading a block, be it for another doc with the same blob before. */
 export function isCurrentRead(): bool {
-  return isBlobRead;
+  return isDocRead;
 }
 export function hasActiveTexts(): bool {
   return activeTextCount > 0;
@@ -139,9 +140,9 @@ function enterDoc(id: u32): void {
   pathEnd = pathStart + row.pathSize;
   pathFlags = isAscii(pathStart, pathEnd) ? 0 : HAYSTACK_FOLDS_INTO_ASCII;
   for (let i: u32 = 0; i < pathNodeCount; i++) nodeAt(pathNodes, i).state = STATE_UNKNOWN;
+  isDocRead = false;
   if (row.blobId == blobId && blobId != NONE_ID) return;
   blobId = row.blobId;
-  isBlobRead = false;
   for (let i: u32 = 0; i < textNodeCount; i++) {
     nodeAt(textNodes, i).state = STATE_UNKNOWN;
     nodeAt(textNodes, i).countedBlock = 0;
@@ -221,9 +222,13 @@ function collectActive(node: MatchNode): void {
 function holdsText(node: MatchNode): bool {
   if (node.state == STATE_UNKNOWN) {
     if (blobId == NONE_ID) return false;
+    const wasRead = isDocRead;
+    isDocRead = false;
     startCursor(node);
     node.state = node.matchStart != 0 ? STATE_YES : STATE_NO;
-  }
+    node.isRead = isDocRead ? 1 : 0;
+    isDocRead = isDocRead || wasRead;
+  } else if (node.isRead != 0) isDocRead = true;
   return node.state == STATE_YES;
 }
 
@@ -328,7 +333,7 @@ function countRegexBlocks(node: MatchNode, start: u32, end: u32): void {
 
 /** Notes that the blocks [start, end) of the current blob are read; each counts once. */
 export function markRead(start: u32, end: u32): void {
-  isBlobRead = true;
+  isDocRead = true;
   for (let block = start; block < end; block++) {
     const index = block - firstBlock;
     const ptr = readBits + (index >> 3);

@@ -66,8 +66,9 @@ export class MatchNode {
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
   countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
+  isRead: u32; // TEXT, REGEX: 1: what `state` says was found out by reading blocks
 }
-export const MATCH_NODE_SIZE: usize = 112;
+export const MATCH_NODE_SIZE: usize = 116;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;

@@ -61,8 +61,8 @@ export const MATCH_TIER_SHIFT: u32 = 28;
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-// A doc to render: in: the doc, the ranges to show, which texts for links; out: the ranges shown and the bytes
-// written.
+// A doc to render: in: the doc, the ranges to show, which texts for links; out: the ranges shown, the bytes
+// written, and in place of the texts the bytes of content read beyond what evaluating the doc took.
 export const RENDER_REQUEST_SIZE: u32 = 16;
 export const RENDER_DOC_OFFSET: u32 = 0;
 export const RENDER_RANGES_OFFSET: u32 = 4;

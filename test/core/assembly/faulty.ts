@@ -37,7 +37,6 @@ export {
   planBind,
   planCompile,
   renderDocs,
-  renderedBytesRead,
   renderedLoadCount,
   requestArenaInit,
   shardViewSize,
