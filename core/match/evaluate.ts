@@ -17,8 +17,10 @@ import {
   NODE_REGEX,
   NODE_REPOS,
   NODE_TEXT,
+  PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
   PLAN_FLAG_AT_START,
+  PLAN_FLAG_LITERALS,
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
 import {
@@ -326,7 +328,7 @@ function markReach(node: MatchNode): void {
 
 /** Counts the runs of the expression on the blocks [start, end) that are new, however often they are walked. */
 function countRegexBlocks(node: MatchNode, start: u32, end: u32): void {
-  if (end <= node.countedBlock) return;
+  if (end <= node.countedBlock || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   regexpsRun += end - max(start, node.countedBlock);
   node.countedBlock = end;
 }
@@ -359,7 +361,8 @@ function holdsPath(node: MatchNode): bool {
 /** Filters hold on an empty match too, which gives no range. */
 function holdsPathRegex(node: MatchNode): bool {
   if (node.state == STATE_UNKNOWN) {
-    node.state = testRegex(node.regex, pathStart, pathEnd, TEXT_ANY) ? STATE_YES : STATE_NO;
+    const isAlways = (node.flags & PLAN_FLAG_ALWAYS) != 0;
+    node.state = isAlways || testRegex(node.regex, pathStart, pathEnd, TEXT_ANY) ? STATE_YES : STATE_NO;
   }
   return node.state == STATE_YES;
 }

@@ -45,6 +45,11 @@ export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
 export const PLAN_FLAG_AT_START: u32 = 2;
 export const PLAN_FLAG_AT_END: u32 = 4;
 
+/** REGEX, PATH_REGEX: no more than a choice of literals, so that its runs are not told as runs of an expression. */
+export const PLAN_FLAG_LITERALS: u32 = 8;
+/** PATH_REGEX: it holds for every path, though not always by a range of it. */
+export const PLAN_FLAG_ALWAYS: u32 = 16;
+
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;
 

@@ -16,9 +16,11 @@ import {
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
   PLAN_DATA_SIZE_OFFSET,
+  PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
   PLAN_FLAG_AT_START,
   PLAN_FLAG_CASE_SENSITIVE,
+  PLAN_FLAG_LITERALS,
   PLAN_HEADER_SIZE,
   PLAN_NODE_COUNT_OFFSET,
   PLAN_NODE_FIRST_OFFSET,
@@ -33,12 +35,16 @@ import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
 import type { Condition } from '../regex/condition.ts';
-import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, expressionOf, startConditionOf } from './expressions.ts';
+import {
+  type Expression,
+  expressionOf,
+  type ProgramExpression,
+  startConditionOf,
+} from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -52,7 +58,7 @@ export interface ExpressionNode {
   readonly kind: 'regex' | 'pathRegex';
   /** As the query says it. */
   readonly pattern: string;
-  readonly regex: CompiledRegex;
+  readonly expression: ProgramExpression;
 }
 
 /** A node of the plan before it is encoded. */
@@ -174,7 +180,7 @@ function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Exp
 
 function planContentRegex(node: RegexNode, context: Planning): PlanNode {
   const expression = readWithinBudget(node, context);
-  if (expression.kind === 'program') return regexNode('regex', node.pattern, expression.regex);
+  if (expression.kind === 'program') return regexNode('regex', node.pattern, expression);
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
@@ -182,10 +188,14 @@ function planContentRegex(node: RegexNode, context: Planning): PlanNode {
   );
 }
 
-function regexNode(kind: ExpressionNode['kind'], pattern: string, regex: CompiledRegex): PlanNode {
-  const isImpossible =
-    regex.condition.kind === 'none' && !(kind === 'pathRegex' && regex.canBeEmpty);
-  return isImpossible ? { kind: 'const', value: false } : { kind, pattern, regex };
+function regexNode(
+  kind: ExpressionNode['kind'],
+  pattern: string,
+  expression: ProgramExpression,
+): PlanNode {
+  const { condition, canBeEmpty } = expression.regex;
+  const isImpossible = condition.kind === 'none' && !(kind === 'pathRegex' && canBeEmpty);
+  return isImpossible ? { kind: 'const', value: false } : { kind, pattern, expression };
 }
 
 function planPattern(node: PatternNode, context: Planning): PlanNode {
@@ -193,7 +203,7 @@ function planPattern(node: PatternNode, context: Planning): PlanNode {
   const expression = readWithinBudget(node, context);
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
   if (prefix === 'repo') return planRepoPattern(expression, context);
-  if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression.regex);
+  if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression);
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
@@ -338,15 +348,14 @@ class PlanEncoder {
       }
       case 'text':
         return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
-      case 'regex':
-        return this.#expression(
-          NODE_REGEX,
-          plan.regex,
-          this.#condition(plan.regex.condition),
-          this.#condition(startConditionOf(plan.regex)),
-        );
+      case 'regex': {
+        const { regex } = plan.expression;
+        const condition = this.#condition(regex.condition);
+        const startCondition = this.#condition(startConditionOf(regex));
+        return this.#expression(NODE_REGEX, plan.expression, condition, startCondition);
+      }
       case 'pathRegex':
-        return this.#expression(NODE_PATH_REGEX, plan.regex, 0, 0);
+        return this.#expression(NODE_PATH_REGEX, plan.expression, 0, 0);
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
@@ -375,15 +384,16 @@ class PlanEncoder {
 
   #expression(
     kind: number,
-    { program }: CompiledRegex,
+    { regex: { program }, isChoice, holdsAlways }: ProgramExpression,
     condition: number,
     startCondition: number,
   ): number {
+    const flags = (isChoice ? PLAN_FLAG_LITERALS : 0) | (holdsAlways ? PLAN_FLAG_ALWAYS : 0);
     const data = Buffer.alloc(REGEX_HEAD_SIZE + program.length);
     data.writeUInt32LE(condition, 0);
     data.writeUInt32LE(startCondition, 4);
     data.set(program, REGEX_HEAD_SIZE);
-    return this.#leaf(kind, 0, data);
+    return this.#leaf(kind, flags, data);
   }
 
   /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */

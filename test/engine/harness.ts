@@ -227,7 +227,7 @@ const DEFAULTS: Omit<SearchRequest, 'query'> = {
 function needsEngine(plan: PlanNode): boolean {
   if (plan.kind === 'not') return needsEngine(plan.child);
   if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(needsEngine);
-  return plan.kind === 'regex' || plan.kind === 'pathRegex';
+  return (plan.kind === 'regex' || plan.kind === 'pathRegex') && !plan.expression.isChoice;
 }
 
 /** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself. */

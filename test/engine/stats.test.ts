@@ -207,6 +207,8 @@ void test('filters: what they leave is considered, and paths are what expression
       { query: 'file:/[ab]\\.', numbers: { ...none, filesConsidered: 2, regexpsConsidered: 0 } },
       { query: 'file:[ab].*[goy]$', numbers: { ...none, filesConsidered: 2, fileCount: 2 } },
       { query: 'repo:host/repo file:b.*p', numbers: { fileCount: 1, regexpsConsidered: 4 } },
+      { query: 'file:.*', numbers: { ...none, fileCount: 5, regexpsConsidered: 0 } },
+      { query: '-file:.*', numbers: { ...none, filesConsidered: 0, shardsSkippedFilter: 2 } },
       {
         query: 'repo:other',
         numbers: { ...none, shardFilesConsidered: 1, shardsScanned: 1, filesConsidered: 1 },

@@ -101,7 +101,7 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
         seed: SEED,
         interruptAfterTimeLimit: process.env['TRAWL_FUZZ_RUNS'] === undefined ? 12_000 : 3_600_000,
       });
-      assert.ok(regexRunCount > 1000, `${regexRunCount} runs of the regular expression engine`);
+      assert.ok(regexRunCount > 500, `${regexRunCount} runs of the regular expression engine`);
       assert.ok(comparedExpressions > 20, `S13 was checked for ${comparedExpressions} expressions`);
     } finally {
       await engine.close();
