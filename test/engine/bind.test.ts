@@ -33,15 +33,24 @@ void test('a shard is bound in the same way whatever was bound before', async ()
     }));
   const first = buildShard(module, folder, REPO, docs('a', 'jam pie quince'));
   const second = buildShard(module, folder, REPO, docs('b', 'pie quince'));
-  const plan = planOf('(jam pie quince) or tail');
-  const fresh = new Searcher(module);
-  fresh.setShards([second]);
-  fresh.setPlan(plan);
-  const expected = fresh.bind(second.shardId);
-  const used = new Searcher(module);
-  used.setShards([first, second]);
-  used.setPlan(plan);
-  used.bind(first.shardId);
-  assert.deepEqual(used.bind(second.shardId), expected);
-  assert.equal(expected.candidateDocs, 700);
+  const plans = [
+    '(jam pie quince) or tail',
+    'jam pie quince word000000',
+    'quince jam',
+    'jam lang:go',
+  ];
+  const counts: number[] = [];
+  for (const plan of plans.map(planOf)) {
+    const fresh = new Searcher(module);
+    fresh.setShards([second]);
+    fresh.setPlan(plan);
+    const expected = fresh.bind(second.shardId);
+    const used = new Searcher(module);
+    used.setShards([first, second]);
+    used.setPlan(plan);
+    used.bind(first.shardId);
+    assert.deepEqual(used.bind(second.shardId), expected);
+    counts.push(expected.candidateDocs);
+  }
+  assert.deepEqual(counts, [700, 0, 0, 0]);
 });
