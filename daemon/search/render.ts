@@ -15,6 +15,8 @@ import type { Place } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;
+/** Measured: 2026-11-21: so many ranges take about 2 ms, which the thread that owns the sockets can do without. */
+const INLINE_RANGES = 4000;
 /** Guess: groups for each thread, so that no thread ends long after the others. */
 const GROUPS_PER_THREAD = 2;
 
@@ -126,7 +128,9 @@ export async function renderAnswer(
   thread?: Place,
   onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<RenderedAnswer> {
-  const isInline = docs.length <= INLINE_DOCS && !context.isWhole;
+  const rangeCount = docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
+  const isInline = isSmall && !context.isWhole;
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(
