@@ -22,10 +22,10 @@ export interface SearchClient {
   /** The raw answer. Errors: rejects if the connection fails. */
   post(body: string): Promise<Answer>;
   /**
-   * Milliseconds from the request to the first chunk with files of a streamed search; the stream is read to
-   * its end. Errors: rejects if there is no such chunk or no end.
+   * Milliseconds from the request to the first chunk with files of a streamed search, undefined if none has any; the
+   * stream is read to its end. Errors: rejects if it has no end.
    */
-  firstResult(body: string): Promise<number>;
+  firstResult(body: string): Promise<number | undefined>;
   close(): void;
 }
 
@@ -64,8 +64,8 @@ export function createClient(url: string, connectionCount: number): SearchClient
           });
           reply.on('error', reject);
           reply.on('end', () => {
-            if (firstMs !== undefined && text === STREAM_END) resolve(firstMs);
-            else reject(new Error(`HTTP ${String(reply.statusCode)}: no streamed result`));
+            if (text.endsWith(STREAM_END)) resolve(firstMs);
+            else reject(new Error(`HTTP ${String(reply.statusCode)}: a stream without its end`));
           });
         });
         call.on('error', reject);

@@ -129,7 +129,10 @@ async function runCase(
   const head = { id, class: caseClass, expected, leftOutLineCount };
   const row = { ...head, figure, peers: Object.fromEntries(figures) };
   if (!STREAM_CASE_IDS.has(id)) return row;
-  return { ...row, firstResult: await measureFirstResult(setup.client, benchCase, effort) };
+  const firstResult = await measureFirstResult(setup.client, benchCase, effort);
+  if (firstResult !== undefined) return { ...row, firstResult };
+  const isWrong = expected.matches > 0 && figure.kind !== 'wrong';
+  return isWrong ? { ...row, figure: { kind: 'wrong', problem: 'no streamed result' } } : row;
 }
 
 /** How the daemon answers the first page of a case. */

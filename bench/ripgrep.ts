@@ -32,8 +32,6 @@ export interface RipgrepOptions {
   readonly isCaseSensitive: boolean;
   /** Whether the text is a regular expression in Trawl's syntax; absent: a literal. */
   readonly isRegex?: boolean;
-  /** The expression is in ripgrep's own syntax already, and may span lines (expressions.ts). */
-  readonly isTranslated?: boolean;
   /** Paths below the root to search; absent: all. */
   readonly paths?: readonly string[];
   /** Give up beyond this many ranges. */
@@ -82,16 +80,15 @@ function addJsonLine(line: string, matches: MatchMap): number {
 /** What ripgrep is to search for. Why not --regexp=...: its parser drops a further `=` at the start of the value. */
 function patternFlags(
   text: string,
-  { isCaseSensitive, isRegex = false, isTranslated = false }: RipgrepOptions,
+  { isCaseSensitive, isRegex = false }: RipgrepOptions,
 ): string[] {
-  if (isTranslated) return ['--multiline', caseFlag(isCaseSensitive), '-e', text];
   const mode = isRegex ? (canSpanLines(text) ? ['--multiline'] : []) : ['--fixed-strings'];
   return [...mode, caseFlag(isCaseSensitive), '-e', isRegex ? toRipgrep(text) : text];
 }
 
 /**
  * Every non-empty range of `text` below `root`, or undefined if there are more than `rangeCountMax`, or if
- * ripgrep crashes on a translated expression.
+ * ripgrep crashes on an expression that may span lines.
  *
  * @param text  a literal, UTF-8 without line feed and NUL, or a regular expression
  *
@@ -102,11 +99,12 @@ export async function ripgrepAll(
   text: string,
   options: RipgrepOptions,
 ): Promise<MatchMap | undefined> {
-  const { paths = ['./'], rangeCountMax = Infinity, isTranslated = false } = options;
+  const { paths = ['./'], rangeCountMax = Infinity, isRegex = false } = options;
+  const mayCrash = isRegex && canSpanLines(text);
   const flags = [...RIPGREP_FLAGS, '--json', ...patternFlags(text, options)];
   const child = spawn('rg', [...flags, '--', ...paths], {
     cwd: root,
-    stdio: ['ignore', 'pipe', isTranslated ? 'ignore' : 'inherit'],
+    stdio: ['ignore', 'pipe', mayCrash ? 'ignore' : 'inherit'],
   });
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
@@ -123,7 +121,7 @@ export async function ripgrepAll(
   if (rangeCount > rangeCountMax) child.kill();
   const code = await ended;
   // Of matches over several lines version 13 cannot print all, and crashes.
-  const hasCrashed = isTranslated && ![0, 1, 2].includes(code ?? -1);
+  const hasCrashed = mayCrash && ![0, 1, 2].includes(code ?? -1);
   if (rangeCount > rangeCountMax || hasCrashed) return undefined;
   if (code === 2) throw new Error(`ripgrep failed on ${JSON.stringify(text)}`);
   return matches;

@@ -130,20 +130,23 @@ export async function measureLatency(
 }
 
 /**
- * Times to the first streamed result of a case, that asks for as many matches as ordinary clients do.
- * Errors: rejects if a stream has no result or no end.
+ * Times to the first streamed result of a case, that asks for as many matches as ordinary clients do; undefined if a
+ * stream has no result. Errors: rejects if one has no end.
  */
 export async function measureFirstResult(
   client: SearchClient,
   benchCase: BenchCase,
   effort: Effort,
-): Promise<Latency> {
+): Promise<Latency | undefined> {
   const body = bodyOf(benchCase, MATCHES_STREAMED);
   const samples: number[] = [];
   const endMs = performance.now() + effort.timeMs;
   await client.firstResult(body);
-  while (samples.length < effort.iterationCount || performance.now() < endMs)
-    samples.push(await client.firstResult(body));
+  while (samples.length < effort.iterationCount || performance.now() < endMs) {
+    const firstMs = await client.firstResult(body);
+    if (firstMs === undefined) return undefined;
+    samples.push(firstMs);
+  }
   return summarizeLatency(samples);
 }
 

@@ -32,11 +32,7 @@ import { docBitmapSizeOf, useDocSets } from './match/bound.ts';
 import { evaluateInit, forgetReads } from './match/evaluate.ts';
 import { compilePlan } from './match/tree.ts';
 import { searchUnit } from './match/search.ts';
-import {
-  renderDocs as render,
-  renderedBytesRead as bytesReadByRender,
-  renderedLoadCount as loadsOfRender,
-} from './match/file-results.ts';
+import { renderDocs as render, renderedLoadCount as loadsOfRender } from './match/file-results.ts';
 import {
   builderAddBlob,
   builderBegin,
@@ -191,10 +187,6 @@ export function renderDocs(
 ): u32 {
   arenaReset(arena, boundEnd);
   return render(arena, requests, count, links, contextLines, isWhole, out, outEnd);
-}
-/** Bytes of content read beyond what finding the docs took. */
-export function renderedBytesRead(): f64 {
-  return bytesReadByRender;
 }
 /** Docs of which no block was read before rendering read some. */
 export function renderedLoadCount(): u32 {

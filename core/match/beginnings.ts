@@ -13,8 +13,7 @@ import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
 import { blockAt } from '../shard/open.ts';
-import { setBit } from '../shard/piece.ts';
-import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs } from './block-sets.ts';
+import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs, setAllBlocks } from './block-sets.ts';
 import { ALL_DOCS, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
 import { docsOfCondition, fillBlocks, newBlockBitmap } from './conditions.ts';
 import { dropForeign } from './foreign.ts';
@@ -58,7 +57,7 @@ function bindSpanning(arena: Arena, node: MatchNode, bitmap: usize): usize {
     if (docs == NO_DOCS) return NO_DOCS;
     blocksOfDocs(docs, bitmap);
     if (node.startCondition == 0 && node.nearCondition == 0) return docs;
-  } else fillAll(bitmap);
+  } else setAllBlocks(bitmap);
   const starts = newBlockBitmap(arena);
   if (starts == 0) return NO_DOCS;
   if (node.startCondition == 0) memory.copy(starts, bitmap, SHARD_BITMAP_SIZE);
@@ -72,13 +71,6 @@ function bindSpanning(arena: Arena, node: MatchNode, bitmap: usize): usize {
   docs = docsOfBlocks(arena, node, starts);
   if (docs != NO_DOCS) blocksOfDocs(docs, bitmap);
   return docs;
-}
-
-/** Makes the empty `bitmap` all blocks of the shard. */
-function fillAll(bitmap: usize): void {
-  const bytes = boundView.blockCount >> 3;
-  memory.fill(bitmap, 0xff, bytes);
-  for (let blockId = bytes << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
 }
 
 /** Keeps of `starts` the blocks inside and the borders; sets the node's borders. */

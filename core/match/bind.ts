@@ -35,7 +35,6 @@ import {
   failStatus,
   indexBytes,
   intersectBitmaps,
-  lookups,
   NO_DOCS,
   regexRuns,
   uniteBitmaps,
@@ -49,6 +48,7 @@ import {
   unitCount,
 } from './candidates.ts';
 import { bindDocs, bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
+import { lookupCount, resetLookups } from './lookups.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /**
@@ -57,6 +57,7 @@ import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.t
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   beginBinding(view);
+  resetLookups();
   // Other texts may lie where those of the shard before did.
   forgetRegexTexts();
   if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
@@ -68,7 +69,7 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   if (status != STATUS_OK) return status;
   status = cutUnits(arena);
   if (status != STATUS_OK) return status;
-  store<f64>(stats, lookups, BIND_LOOKUPS_OFFSET);
+  store<f64>(stats, lookupCount, BIND_LOOKUPS_OFFSET);
   store<f64>(stats, indexBytes, BIND_INDEX_BYTES_OFFSET);
   store<f64>(stats, countCandidateBlocks(), BIND_BLOCKS_OFFSET);
   store<f64>(stats, candidateDocCount, BIND_DOCS_OFFSET);
@@ -133,6 +134,7 @@ function bindNot(arena: Arena, node: MatchNode): usize {
 
 function bindAnd(arena: Arena, node: MatchNode): usize {
   let verdict: usize = ALL_DOCS;
+  sortForBinding(node);
   for (let i: u32 = 0; i < node.childCount; i++) {
     const child = nodeAt(node.children, i);
     const own = bindNode(arena, child);
@@ -156,6 +158,47 @@ function bindOr(arena: Arena, node: MatchNode): usize {
   }
   sortByCost(node);
   return verdict;
+}
+
+/**
+ * Children that need no posting lists first, then in plan order: the shards bound before must not decide where
+ * binding stops, and so what it counts.
+ */
+function sortForBinding(node: MatchNode): void {
+  const list = <usize>node.children;
+  for (let i: u32 = 1; i < node.childCount; i++) {
+    const moving = nodeAt(list, i);
+    let place = i;
+    while (place > 0 && bindingOrder(nodeAt(list, place - 1)) > bindingOrder(moving)) {
+      store<u32>(list + (<usize>place << 2), changetype<usize>(nodeAt(list, place - 1)));
+      place--;
+    }
+    store<u32>(list + (<usize>place << 2), changetype<usize>(moving));
+  }
+}
+
+function bindingOrder(node: MatchNode): u64 {
+  // Nodes of a plan lie in its order.
+  return (<u64>kindOrder(node.kind) << 32) | changetype<usize>(node);
+}
+
+function kindOrder(kind: u32): u32 {
+  switch (kind) {
+    case NODE_CONST:
+    case NODE_DOCS:
+    case NODE_REPOS:
+    case NODE_LANGUAGE:
+      return 0;
+    case NODE_PATH:
+      return 1;
+    case NODE_TEXT:
+      return 2;
+    case NODE_REGEX:
+    case NODE_PATH_REGEX:
+      return 3;
+    default:
+      return 4;
+  }
 }
 
 /** Cheap children first (insertion sort: few children); a node costs what its dearest child costs. */

@@ -6,7 +6,7 @@ import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BITMAP_SIZE, CASE_MARKS_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
-import { findGram, GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
+import { GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { hasMarks } from '../text/case-marks.ts';
@@ -16,7 +16,6 @@ import {
   ALL_DOCS,
   boundView,
   countIndexBytes,
-  countLookups,
   docBitmapSize,
   failBinding,
   failStatus,
@@ -24,6 +23,7 @@ import {
   newDocBitmap,
   NO_DOCS,
 } from './bound.ts';
+import { beginVisits, probeGram, visitGram } from './lookups.ts';
 import { MatchNode } from './tree.ts';
 
 /** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
@@ -65,6 +65,8 @@ export function bindText(arena: Arena, node: MatchNode): usize {
   memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
   node.bitmap = <u32>bitmap;
   if (node.symbolCount < 3) {
+    beginVisits(arena);
+    if (failStatus != STATUS_OK) return NO_DOCS;
     const isSelective =
       node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
     if (!isSelective && node.marks == 0) {
@@ -120,8 +122,7 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 
 /** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
 function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
-  countLookups(1);
-  const gram = findGram(boundView, key);
+  const gram = probeGram(boundView, key);
   if (gram == GRAM_ABSENT) return NO_DOCS;
   memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
   uniteGram(gram, bitmap);
@@ -137,8 +138,7 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
   const first = lowerGram(boundView, pair << SYMBOL_BITS);
   const end = lowerGram(boundView, (pair + 1) << SYMBOL_BITS);
   let bytes: u32 = 0;
-  for (let gram = first; gram < end; gram++) bytes += listSize(boundView, gram);
-  countLookups(end - first);
+  for (let gram = first; gram < end; gram++) bytes += visit(gram);
   if (isUnionLarge(bytes)) return false;
   for (let gram = first; gram < end; gram++) uniteGram(gram, bitmap);
   return true;
@@ -154,8 +154,7 @@ function uniteMiddle(node: MatchNode, bitmap: usize): bool {
   const gramCount = boundView.gramCount;
   let bytes: u32 = 0;
   for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
-    countLookups(1);
-    bytes += listSize(boundView, gram);
+    bytes += visit(gram);
     if (isUnionLarge(bytes)) return false;
   }
   for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
@@ -181,6 +180,13 @@ function nextMiddle(gram: u32, symbol: u32): u32 {
     if (((key >> SYMBOL_BITS) & SYMBOL_MASK) == symbol) break;
   }
   return gram;
+}
+
+/** Counts a gram as visited; returns the coded bytes of its list. */
+@inline
+function visit(gram: u32): u32 {
+  visitGram(gram);
+  return listSize(boundView, gram);
 }
 
 /** Whether so many coded bytes of lists leave about as many blocks as there are. */
@@ -215,8 +221,7 @@ export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap:
   }
   let stripes: u32 = 0xffffffff;
   for (let i: u32 = 0; i < keyCount; i++) {
-    countLookups(1);
-    const gram = findGram(boundView, load<u32>(keys + (<usize>i << 2)));
+    const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return;
     insertBySize(grams, i, gram);
     stripes &= listMask(boundView, gram);
@@ -232,7 +237,7 @@ export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap:
 export function readCostNs(keys: usize, keyCount: u32): u32 {
   let least: u32 = 0xffffffff;
   for (let i: u32 = 0; i < keyCount; i++) {
-    const gram = findGram(boundView, load<u32>(keys + (<usize>i << 2)));
+    const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return 0;
     const stripes = popcnt(listMask(boundView, gram));
     const piece = listSize(boundView, gram) / max(1, stripes);
@@ -279,8 +284,8 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
   }
 }
 
-/** Makes `bitmap` all blocks of the shard, unused ones included. */
-function setAllBlocks(bitmap: usize): void {
+/** Makes the empty `bitmap` all blocks of the shard, unused ones included. */
+export function setAllBlocks(bitmap: usize): void {
   const whole = boundView.blockCount >> 3;
   memory.fill(bitmap, 0xff, whole);
   for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);

@@ -10,8 +10,7 @@ import { setBit } from '../shard/piece.ts';
 
 /** The bound shard. */
 export let boundView: ShardView = changetype<ShardView>(0);
-/** Probes of the gram dictionary, and coded bytes of lists read, while binding. */
-export let lookups: u32 = 0;
+/** Coded bytes of lists read while binding. */
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
 export let regexRuns: u32 = 0;
@@ -35,7 +34,6 @@ export function useDocSets(table: usize, count: u32): void {
 /** Makes `view` the bound shard and starts the counts. */
 export function beginBinding(view: ShardView): void {
   boundView = view;
-  lookups = 0;
   indexBytes = 0;
   regexRuns = 0;
   failStatus = STATUS_OK;
@@ -48,10 +46,6 @@ export function rebind(view: ShardView): void {
 
 export function failBinding(status: i32): void {
   if (failStatus == STATUS_OK) failStatus = status;
-}
-
-export function countLookups(count: u32): void {
-  lookups += count;
 }
 
 export function countIndexBytes(bytes: u32): void {

@@ -5,7 +5,14 @@
 import { Arena } from '../base/arena.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
-import { NODE_REGEX, NODE_TEXT, PLAN_FLAG_AT_END, PLAN_FLAG_AT_START } from '../shared/plan.ts';
+import {
+  NODE_REGEX,
+  NODE_TEXT,
+  PLAN_FLAG_ALWAYS,
+  PLAN_FLAG_AT_END,
+  PLAN_FLAG_AT_START,
+  PLAN_FLAG_LITERALS,
+} from '../shared/plan.ts';
 import { docAt, ShardView } from '../shard/open.ts';
 import { STATUS_BAD_PLAN } from '../shared/status.ts';
 import { getBit, setBit } from '../shard/piece.ts';
@@ -175,6 +182,7 @@ function bindPathByPath(node: MatchNode, docs: usize): usize {
 
 /** The docs whose path the expression matches; where it has needles, only paths that hold one are tried. */
 export function bindPathRegex(arena: Arena, node: MatchNode): usize {
+  if ((node.flags & PLAN_FLAG_ALWAYS) != 0) return ALL_DOCS;
   const docs = newDocBitmap(arena);
   if (docs == 0) return NO_DOCS;
   const hasNeedles = regexHasNeedles(node.regex);
@@ -193,7 +201,7 @@ export function bindPathRegex(arena: Arena, node: MatchNode): usize {
     setBit(docs, docId);
     count++;
   }
-  countRegexRuns(runs);
+  if ((node.flags & PLAN_FLAG_LITERALS) == 0) countRegexRuns(runs);
   return count == 0 ? NO_DOCS : docs;
 }
 

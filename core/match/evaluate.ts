@@ -17,8 +17,10 @@ import {
   NODE_REGEX,
   NODE_REPOS,
   NODE_TEXT,
+  PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
   PLAN_FLAG_AT_START,
+  PLAN_FLAG_LITERALS,
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
 import {
@@ -69,7 +71,8 @@ let pathFlags: u32 = 0;
 
 /** Bits of the current blob's blocks that were read, and what reading amounts to. */
 let readBits: usize = 0;
-let isBlobRead: bool = false;
+/** Whether the current doc would have been read if it were the only one with its blob. */
+let isDocRead: bool = false;
 export let contentBytesRead: f64 = 0;
 /** Runs of the regular expression engine on blocks, since evaluateInit. */
 export let regexpsRun: f64 = 0;
@@ -110,9 +113,9 @@ export function currentPathStart(): usize {
 export function currentPathEnd(): usize {
   return pathEnd;
 }
-/** Whether any block of the current doc was read. */
+/** Whether evaluating the current doc took reading a block, be it for another doc with the same blob before. */
 export function isCurrentRead(): bool {
-  return isBlobRead;
+  return isDocRead;
 }
 export function hasActiveTexts(): bool {
   return activeTextCount > 0;
@@ -142,9 +145,9 @@ function enterDoc(id: u32): void {
   pathEnd = pathStart + row.pathSize;
   pathFlags = isAscii(pathStart, pathEnd) ? 0 : HAYSTACK_FOLDS_INTO_ASCII;
   for (let i: u32 = 0; i < pathNodeCount; i++) nodeAt(pathNodes, i).state = STATE_UNKNOWN;
+  isDocRead = false;
   if (row.blobId == blobId && blobId != NONE_ID) return;
   blobId = row.blobId;
-  isBlobRead = false;
   for (let i: u32 = 0; i < textNodeCount; i++) {
     nodeAt(textNodes, i).state = STATE_UNKNOWN;
     nodeAt(textNodes, i).countedBlock = 0;
@@ -224,9 +227,13 @@ function collectActive(node: MatchNode): void {
 function holdsText(node: MatchNode): bool {
   if (node.state == STATE_UNKNOWN) {
     if (blobId == NONE_ID) return false;
+    const wasRead = isDocRead;
+    isDocRead = false;
     startCursor(node);
     node.state = node.matchStart != 0 ? STATE_YES : STATE_NO;
-  }
+    node.isRead = isDocRead ? 1 : 0;
+    isDocRead = isDocRead || wasRead;
+  } else if (node.isRead != 0) isDocRead = true;
   return node.state == STATE_YES;
 }
 
@@ -362,14 +369,14 @@ function markReach(node: MatchNode): void {
 
 /** Counts the runs of the expression on the blocks [start, end) that are new, however often they are walked. */
 function countRegexBlocks(node: MatchNode, start: u32, end: u32): void {
-  if (end <= node.countedBlock) return;
+  if (end <= node.countedBlock || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   regexpsRun += end - max(start, node.countedBlock);
   node.countedBlock = end;
 }
 
 /** Notes that the blocks [start, end) of the current blob are read; each counts once. */
 export function markRead(start: u32, end: u32): void {
-  isBlobRead = true;
+  isDocRead = true;
   for (let block = start; block < end; block++) {
     const index = block - firstBlock;
     const ptr = readBits + (index >> 3);
@@ -395,7 +402,8 @@ function holdsPath(node: MatchNode): bool {
 /** Filters hold on an empty match too, which gives no range. */
 function holdsPathRegex(node: MatchNode): bool {
   if (node.state == STATE_UNKNOWN) {
-    node.state = testRegex(node.regex, pathStart, pathEnd, TEXT_ANY) ? STATE_YES : STATE_NO;
+    const isAlways = (node.flags & PLAN_FLAG_ALWAYS) != 0;
+    node.state = isAlways || testRegex(node.regex, pathStart, pathEnd, TEXT_ANY) ? STATE_YES : STATE_NO;
   }
   return node.state == STATE_YES;
 }

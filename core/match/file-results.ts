@@ -25,7 +25,7 @@ class RenderRequest {
   docId: u32;
   rangeMax: u32; // in: ranges to show; out: ranges shown
   size: u32; // out: bytes of the object
-  links: u32; // in: index of its texts for links
+  links: u32; // in: index of its texts for links; out: bytes of content that evaluating the doc did not read
 }
 if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
 
@@ -46,8 +46,7 @@ class LinkTexts {
 }
 if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
-/** Sums over the docs of the last call. */
-export let renderedBytesRead: f64 = 0;
+/** Docs of the last call of which only rendering read something. */
 export let renderedLoadCount: u32 = 0;
 
 const ROOM: usize = 256;
@@ -68,7 +67,6 @@ export function renderDocs(
   out: usize,
   outEnd: usize,
 ): u32 {
-  renderedBytesRead = 0;
   renderedLoadCount = 0;
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
@@ -85,7 +83,7 @@ export function renderDocs(
     out = writeTail(out + 1 + size, doc, texts);
     request.rangeMax = renderedRangeCount;
     request.size = <u32>(out - start);
-    renderedBytesRead += renderBytesRead;
+    request.links = <u32>renderBytesRead;
     if (isFirstReadByRender) renderedLoadCount++;
   }
   return count;

@@ -7,14 +7,15 @@ import { SHARD_BITMAP_SIZE, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
 import { countBits, uniteGram } from './block-sets.ts';
-import { boundView, countLookups, failBinding, failStatus } from './bound.ts';
+import { boundView, failBinding, failStatus } from './bound.ts';
 import { newBlockBitmap } from './conditions.ts';
+import { FOREIGN_KEYS_MAX, probeGram } from './lookups.ts';
 
 /** Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out. */
 const FEW_BLOCKS: u32 = 500;
 const FEW_SHARE: u32 = 16;
-/** Lists that are read at most, and between two looks at what they leave. */
-const LISTS_MAX: u32 = 32;
+const LISTS_MAX: u32 = FOREIGN_KEYS_MAX;
+/** Lists that are read between two looks at what they leave. */
 const LISTS_AT_ONCE: u32 = 8;
 const SYMBOL_COUNT: u32 = 1 << SYMBOL_BITS;
 const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
@@ -33,10 +34,13 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   if (failStatus != 0) return;
   listForeignSymbols(bytes, symbols);
   const count = listDenseGrams(symbols, grams);
-  countLookups(count);
   for (let i: u32 = 0; i < count && failStatus == 0; ) {
     const end = min(i + LISTS_AT_ONCE, count);
-    for (; i < end; i++) uniteGram(load<u32>(grams + (<usize>i << 3)), held);
+    for (; i < end; i++) {
+      const gram = load<u32>(grams + (<usize>i << 3));
+      probeGram(boundView, load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2)));
+      uniteGram(gram, held);
+    }
     dropBlocksBefore(blocks, held);
     if (countBits(blocks, SHARD_BITMAP_SIZE) < FEW_BLOCKS) break;
   }

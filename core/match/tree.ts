@@ -36,6 +36,7 @@ import { beginRegexes, compileRegex, regexSpansLines, regexStatus } from '../reg
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
 import { wantMarks } from '../text/case-marks.ts';
 import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { beginLookups, FOREIGN_KEYS_MAX } from './lookups.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
 /** A node. Leaves that find ranges (TEXT, REGEX, PATH, PATH_REGEX) are atoms. */
@@ -76,8 +77,9 @@ export class MatchNode {
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
   countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
+  isRead: u32; // TEXT, REGEX: 1: what `state` says was found out by reading blocks
 }
-export const MATCH_NODE_SIZE: usize = 132;
+export const MATCH_NODE_SIZE: usize = 136;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -138,15 +140,21 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   pathNodeCount = 0;
   positiveLeafCount = 0;
   hasRegexes = false;
+  keyedCount = 0;
+  keyCount = 0;
   for (let i: u32 = 0; i < planNodeCount; i++) {
     const status = compileNode(arena, i);
     if (status != STATUS_OK) return status;
   }
+  if (!beginLookups(arena, keyedCount, keyCount)) return STATUS_OUT_OF_MEMORY;
   matchRoot = compiledNode(planNodeCount - 1);
   return markPositive(matchRoot, true, 0);
 }
 
 let hasRegexes: bool = false;
+/** Leaves that have grams, and their keys in all. */
+let keyedCount: u32 = 0;
+let keyCount: u32 = 0;
 let childStart: usize = 0;
 let childPtr: usize = 0;
 let childEnd: usize = 0;
@@ -237,6 +245,11 @@ function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   if (regex == 0) return regexStatus;
   node.regex = <u32>regex;
   node.spansLines = regexSpansLines(regex) ? 1 : 0;
+  // Binding may ask for grams of no literal besides.
+  if (near != 0) {
+    keyedCount++;
+    keyCount += FOREIGN_KEYS_MAX;
+  }
   addAtom(node);
   return STATUS_OK;
 }
@@ -316,6 +329,8 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
   // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
   if (node.symbolCount < 3) store<u32>(keys, key);
   node.keys = <u32>keys;
+  keyedCount++;
+  keyCount += node.keyCount;
   return (node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0 ? collectMarks(arena, node) : STATUS_OK;
 }
 

@@ -52,6 +52,11 @@ export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
 export const PLAN_FLAG_AT_START: u32 = 2;
 export const PLAN_FLAG_AT_END: u32 = 4;
 
+/** REGEX, PATH_REGEX: no more than a choice of literals, so that its runs are not told as runs of an expression. */
+export const PLAN_FLAG_LITERALS: u32 = 8;
+/** PATH_REGEX: it holds for every path, though not always by a range of it. */
+export const PLAN_FLAG_ALWAYS: u32 = 16;
+
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;
 
@@ -68,8 +73,8 @@ export const MATCH_TIER_SHIFT: u32 = 28;
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-// A doc to render: in: the doc, the ranges to show, which texts for links; out: the ranges shown and the bytes
-// written.
+// A doc to render: in: the doc, the ranges to show, which texts for links; out: the ranges shown, the bytes
+// written, and in place of the texts the bytes of content read beyond what evaluating the doc took.
 export const RENDER_REQUEST_SIZE: u32 = 16;
 export const RENDER_DOC_OFFSET: u32 = 0;
 export const RENDER_RANGES_OFFSET: u32 = 4;

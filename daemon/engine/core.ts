@@ -33,7 +33,6 @@ export interface CoreExports {
     out: number,
     outEnd: number,
   ): number;
-  renderedBytesRead(): number;
   renderedLoadCount(): number;
   builderInit(start: number, end: number): number;
   builderBegin(): void;

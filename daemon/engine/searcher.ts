@@ -72,8 +72,8 @@ export interface RenderedDocs {
   readonly sizes: Uint32Array;
   /** Ranges that they show together. */
   readonly rangeCount: number;
-  /** Bytes of content read beyond what finding the docs took. */
-  readonly contentBytes: number;
+  /** Bytes of content of each doc that rendering read beyond what evaluating it takes. */
+  readonly bytesRead: Uint32Array;
   /** Docs whose content only rendering looked at. */
   readonly loadCount: number;
 }
@@ -254,7 +254,8 @@ export class Searcher {
   render(requests: Uint32Array, options: RenderOptions): RenderedDocs {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     const sizes = new Uint32Array(requests.length / REQUEST_WORDS);
-    const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+    const bytesRead = new Uint32Array(sizes.length);
+    const sums = { rangeCount: 0, loadCount: 0 };
     let done = 0;
     while (done < sizes.length) {
       const some = this.#renderSome(requests.subarray(done * REQUEST_WORDS), options);
@@ -263,12 +264,12 @@ export class Searcher {
       }
       parts.push(some.json);
       sizes.set(some.sizes, done);
+      bytesRead.set(some.bytesRead, done);
       done += some.sizes.length;
       sums.rangeCount += some.rangeCount;
-      sums.contentBytes += some.contentBytes;
       sums.loadCount += some.loadCount;
     }
-    return { json: parts.length === 1 ? parts[0]! : joinBytes(parts), sizes, ...sums };
+    return { json: parts.length === 1 ? parts[0]! : joinBytes(parts), sizes, bytesRead, ...sums };
   }
 
   #renderSome(requests: Uint32Array, options: RenderOptions): RenderedDocs {
@@ -289,18 +290,20 @@ export class Searcher {
     const count =
       exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd) >>> 0;
     const sizes = new Uint32Array(count);
+    const bytesRead = new Uint32Array(count);
     let size = 0;
     let rangeCount = 0;
     for (let i = 0; i < count; i++) {
       rangeCount += rows[i * rowWords + 1]!;
       sizes[i] = rows[i * rowWords + 2]!;
       size += sizes[i]!;
+      bytesRead[i] = rows[i * rowWords + 3]!;
     }
     return {
       json: new Uint8Array(memory.buffer, out, size).slice(),
       sizes,
       rangeCount,
-      contentBytes: exports.renderedBytesRead(),
+      bytesRead,
       loadCount: exports.renderedLoadCount() >>> 0,
     };
   }

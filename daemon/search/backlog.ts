@@ -14,6 +14,8 @@ const FIRST_DOCS = 50;
 /** Guess: bytes of a file result before one was seen. */
 const DOC_SIZE = 2048;
 const WHOLE_DOC_SIZE = 16_384;
+/** Guess: bytes that a range takes in a file result, its line included. */
+const RANGE_SIZE = 200;
 
 /** Docs to send together, best first. */
 export interface Batch {
@@ -26,6 +28,8 @@ export class Backlog {
   #rangesLeft: number;
   #docSize: number;
   #docs: FoundDoc[] = [];
+  /** Ranges of the docs. */
+  #rangeCount = 0;
   #isSorted = true;
   /** Since when there are docs (performance.now). */
   #sinceMs = 0;
@@ -44,6 +48,7 @@ export class Backlog {
     for (const unit of units) {
       if (unit.rows.length === 0) continue;
       for (const doc of docsOf(unit)) this.#docs.push(doc);
+      this.#rangeCount += unit.matches;
       this.#isSorted = false;
     }
   }
@@ -65,7 +70,17 @@ export class Backlog {
   }
 
   #isFull(): boolean {
-    return this.#docs.length * this.#docSize >= CHUNK_SIZE_MAX;
+    const size = Math.max(this.#docs.length * this.#docSize, this.#rangeCount * RANGE_SIZE);
+    return size >= CHUNK_SIZE_MAX;
+  }
+
+  /** How many of the first docs fill a chunk: at least one. Why: what is rendered at once cannot be cancelled. */
+  #fittingCount(): number {
+    let size = 0;
+    let count = 0;
+    for (; count < this.#docs.length && size < CHUNK_SIZE_MAX; count++)
+      size += Math.max(this.#docSize, this.#docs[count]!.count * RANGE_SIZE);
+    return count;
   }
 
   /** The best docs, about as many as a chunk holds. */
@@ -73,11 +88,12 @@ export class Backlog {
     if (!this.#isSorted) sortDocs(this.#docs, this.#context);
     this.#isSorted = true;
     const isEarly = !isOver && !this.#hasGiven;
-    const fitting = Math.max(1, Math.floor(CHUNK_SIZE_MAX / this.#docSize));
+    const fitting = this.#fittingCount();
     const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
     const isFull = this.#isFull() && !isEarly;
     const docs = cutDocs(this.#docs.slice(0, count), this.#rangesLeft);
     this.#rangesLeft -= docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+    for (const doc of docs) this.#rangeCount -= doc.count;
     this.#docs = this.#rangesLeft === 0 ? [] : this.#docs.slice(count);
     this.#hasGiven = true;
     return { docs, reason: this.#reason(isOver, isFull) };

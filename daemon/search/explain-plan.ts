@@ -129,7 +129,7 @@ async function gramsOfLeaf(
 ): Promise<GramNode> {
   const isScanned = counts !== undefined && counts.shardsScanned > 0 && counts.blocks === 0;
   if (isScanned) return { kind: 'scan' };
-  if (leaf.kind !== 'text') return gramsOfCondition(leaf.regex.condition, probe);
+  if (leaf.kind !== 'text') return gramsOfCondition(leaf.expression.regex.condition, probe);
   if (Array.from(leaf.text).length >= 3) return gramsOfLiteral(leaf.text, probe);
   const gram = { kind: 'gram' as const, gram: foldText(leaf.text) };
   return counts === undefined ? gram : { ...gram, blocks: counts.blocks };

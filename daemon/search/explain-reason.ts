@@ -26,7 +26,7 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
       return absentGram(gramsOf(plan.text), shard, probe) ?? `no block holds ${printLeaf(plan)}`;
     case 'regex':
       return (
-        absentIn(plan.regex.condition, shard, probe) ??
+        absentIn(plan.expression.regex.condition, shard, probe) ??
         `no block holds what ${printLeaf(plan)} needs`
       );
     case 'language':

@@ -7,8 +7,16 @@ import type { PatternNode, RegexNode } from '../query/tree.ts';
 import { parseRegex } from '../regex/syntax.ts';
 
 export type Expression =
-  | { readonly kind: 'literals'; readonly choice: LiteralChoice }
-  | { readonly kind: 'program'; readonly regex: CompiledRegex };
+  { readonly kind: 'literals'; readonly choice: LiteralChoice } | ProgramExpression;
+
+export interface ProgramExpression {
+  readonly kind: 'program';
+  readonly regex: CompiledRegex;
+  /** It is a choice of literals, of which matches can overlap. */
+  readonly isChoice: boolean;
+  /** It holds for every name, as an empty match does. */
+  readonly holdsAlways: boolean;
+}
 
 export interface ExpressionOptions {
   /** Where the pattern stands in the query, in code points. */
@@ -46,21 +54,28 @@ export function readExpression(pattern: string, options: ExpressionOptions): Exp
   const { position, isFolded, subject, isTestOnly = false, isBrief = false } = options;
   const tree = parseRegex(pattern, { position, isFolded });
   const choice = reduceToLiterals(tree, subject);
-  if (choice !== undefined && (isTestOnly || isSearchable(choice, subject)))
+  const isPlain = choice !== undefined && (isTestOnly || areAllPlain(choice, subject));
+  if (isPlain && (isTestOnly || !mayOverlap(choice.alternatives)))
     return { kind: 'literals', choice };
   const { stateCountMax } = options;
   const limit = stateCountMax === undefined ? {} : { stateCountMax };
-  return { kind: 'program', regex: compileRegex(tree, { position, isBrief, ...limit }) };
+  const regex = compileRegex(tree, { position, isBrief, ...limit });
+  const holdsAlways = subject === 'name' && choice !== undefined && standsAnywhere(choice);
+  return { kind: 'program', regex, isChoice: isPlain, holdsAlways };
 }
 
-/** Whether literal search gives the ranges of the expression. */
-function isSearchable({ alternatives }: LiteralChoice, subject: Subject): boolean {
-  const isPlain = alternatives.every(
+/** Whether an alternative stands in every name. */
+function standsAnywhere({ alternatives }: LiteralChoice): boolean {
+  return alternatives.some((one) => one.text === '' && !(one.anchoredStart && one.anchoredEnd));
+}
+
+/** Whether the alternatives are literals that literal search can look for, each by itself. */
+function areAllPlain({ alternatives }: LiteralChoice, subject: Subject): boolean {
+  return alternatives.every(
     ({ text, anchoredStart, anchoredEnd }) =>
       // Empty text also stands for whatever else an expression may match where it matches nothing.
       text !== '' && (subject === 'name' || !(anchoredStart || anchoredEnd)),
   );
-  return isPlain && !mayOverlap(alternatives);
 }
 
 /**

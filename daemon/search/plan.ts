@@ -16,9 +16,11 @@ import {
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
   PLAN_DATA_SIZE_OFFSET,
+  PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
   PLAN_FLAG_AT_START,
   PLAN_FLAG_CASE_SENSITIVE,
+  PLAN_FLAG_LITERALS,
   PLAN_HEADER_SIZE,
   PLAN_NODE_COUNT_OFFSET,
   PLAN_NODE_FIRST_OFFSET,
@@ -37,12 +39,11 @@ import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
 import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
-import type { CompiledRegex } from '../regex/compile.ts';
 import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, expressionOf } from './expressions.ts';
+import { type Expression, expressionOf, type ProgramExpression } from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -56,7 +57,7 @@ export interface ExpressionNode {
   readonly kind: 'regex' | 'pathRegex';
   /** As the query says it. */
   readonly pattern: string;
-  readonly regex: CompiledRegex;
+  readonly expression: ProgramExpression;
 }
 
 /** A node of the plan before it is encoded. */
@@ -186,7 +187,7 @@ function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Exp
 
 function planContentRegex(node: RegexNode, context: Planning): PlanNode {
   const expression = readWithinBudget(node, context);
-  if (expression.kind === 'program') return regexNode('regex', node.pattern, expression.regex);
+  if (expression.kind === 'program') return regexNode('regex', node.pattern, expression);
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
@@ -194,10 +195,14 @@ function planContentRegex(node: RegexNode, context: Planning): PlanNode {
   );
 }
 
-function regexNode(kind: ExpressionNode['kind'], pattern: string, regex: CompiledRegex): PlanNode {
-  const isImpossible =
-    regex.condition.kind === 'none' && !(kind === 'pathRegex' && regex.canBeEmpty);
-  return isImpossible ? { kind: 'const', value: false } : { kind, pattern, regex };
+function regexNode(
+  kind: ExpressionNode['kind'],
+  pattern: string,
+  expression: ProgramExpression,
+): PlanNode {
+  const { condition, canBeEmpty } = expression.regex;
+  const isImpossible = condition.kind === 'none' && !(kind === 'pathRegex' && canBeEmpty);
+  return isImpossible ? { kind: 'const', value: false } : { kind, pattern, expression };
 }
 
 function planPattern(node: PatternNode, context: Planning): PlanNode {
@@ -205,7 +210,7 @@ function planPattern(node: PatternNode, context: Planning): PlanNode {
   const expression = readWithinBudget(node, context);
   if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
   if (prefix === 'repo') return planRepoPattern(expression, context);
-  if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression.regex);
+  if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression);
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
@@ -351,11 +356,9 @@ class PlanEncoder {
       case 'text':
         return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
       case 'regex':
-        return this.#leaf(NODE_REGEX, 0, this.#contentExpression(plan.regex));
-      case 'pathRegex': {
-        const head = Buffer.alloc(REGEX_HEAD_SIZE);
-        return this.#leaf(NODE_PATH_REGEX, 0, Buffer.concat([head, plan.regex.program]));
-      }
+        return this.#expression(NODE_REGEX, plan.expression, this.#headOf(plan.expression));
+      case 'pathRegex':
+        return this.#expression(NODE_PATH_REGEX, plan.expression, Buffer.alloc(REGEX_HEAD_SIZE));
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
@@ -382,8 +385,8 @@ class PlanEncoder {
     return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
   }
 
-  /** The head and the program of an expression; adds the nodes of its conditions. */
-  #contentExpression({ program, condition, exactCondition, beginning }: CompiledRegex): Buffer {
+  /** The head of an expression of contents; adds the nodes of its conditions. */
+  #headOf({ regex: { condition, exactCondition, beginning } }: ProgramExpression): Buffer {
     const head = Buffer.alloc(REGEX_HEAD_SIZE);
     if (beginning === undefined) {
       const flags = exactCondition === undefined ? 0 : PLAN_FLAG_CASE_SENSITIVE;
@@ -399,7 +402,16 @@ class PlanEncoder {
       head.writeUInt32LE(this.#condition(known, 0), REGEX_NEAR_OFFSET);
       head.set(bytes, REGEX_CHAIN_OFFSET);
     }
-    return Buffer.concat([head, program]);
+    return head;
+  }
+
+  #expression(
+    kind: number,
+    { regex: { program }, isChoice, holdsAlways }: ProgramExpression,
+    head: Buffer,
+  ): number {
+    const flags = (isChoice ? PLAN_FLAG_LITERALS : 0) | (holdsAlways ? PLAN_FLAG_ALWAYS : 0);
+    return this.#leaf(kind, flags, Buffer.concat([head, program]));
   }
 
   /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */

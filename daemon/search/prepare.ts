@@ -9,7 +9,7 @@ import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
-import type { RenderContext } from './render.ts';
+import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
 import { type Scope, scopeOf, ScopeView } from './scope.ts';
@@ -95,6 +95,8 @@ export function prepareSearch(
     isWhole: request.whole,
     revisionTexts: shownRevisionTexts(query),
     repoOf: (shard: number) => view.repoOf(shard),
+    blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
+    reading: new Reading(),
   };
   return { query, conditions, scope, view, run, render };
 }

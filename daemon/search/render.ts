@@ -15,6 +15,8 @@ import type { Place } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;
+/** Measured: 2026-11-21: so many ranges take about 2 ms, which the thread that owns the sockets can do without. */
+const INLINE_RANGES = 4000;
 /** Guess: groups for each thread, so that no thread ends long after the others. */
 const GROUPS_PER_THREAD = 2;
 
@@ -28,7 +30,27 @@ export interface RenderContext {
   readonly isWhole: boolean;
   /** Of `rev:` that results name the revisions of (revisions.ts). */
   readonly revisionTexts: readonly string[];
-  repoOf(shard: number): RepoRecord;
+  readonly repoOf: (shard: number) => RepoRecord;
+  /** Blob of a doc that has content. */
+  readonly blobOf: (shard: number, docId: number) => number | undefined;
+  /** What rendering this search has read so far. */
+  readonly reading: Reading;
+}
+
+/**
+ * Bytes that rendering read of each blob: docs with the same content are rendered one by one, by several threads and in
+ * several batches, but what they share counts once.
+ */
+export class Reading {
+  readonly #bytes = new Map<string, number>();
+
+  /** Notes bytes read of a blob; returns those that count in addition. */
+  add(shard: number, blobId: number, bytes: number): number {
+    const key = `${shard} ${blobId}`;
+    const known = this.#bytes.get(key) ?? 0;
+    this.#bytes.set(key, Math.max(known, bytes));
+    return Math.max(0, bytes - known);
+  }
 }
 
 /** What rendering adds to the numbers of a search. */
@@ -106,7 +128,9 @@ export async function renderAnswer(
   thread?: Place,
   onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<RenderedAnswer> {
-  const isInline = docs.length <= INLINE_DOCS && !context.isWhole;
+  const rangeCount = docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
+  const isInline = isSmall && !context.isWhole;
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(
@@ -119,21 +143,35 @@ export async function renderAnswer(
   groups.sort((a, b) => isBound(b) - isBound(a));
   await Promise.all(
     groups.map(async ({ shard, places }) => {
-      const done = await renderGroup(
-        shard,
-        docs,
-        places,
-        context,
-        isInline ? (thread ?? 'here') : 'anywhere',
-      );
+      const where = isInline ? (thread ?? 'here') : 'anywhere';
+      const done = await renderGroup(shard, docs, places, context, where);
       files.add(done, places);
-      sums.rangeCount += done.rangeCount;
-      sums.contentBytes += done.contentBytes;
-      sums.loadCount += done.loadCount;
-      onRendered?.(shard, done);
+      const { rangeCount, loadCount } = done;
+      const contentBytes = readingOf(shard, docs, places, done, context);
+      sums.rangeCount += rangeCount;
+      sums.contentBytes += contentBytes;
+      sums.loadCount += loadCount;
+      onRendered?.(shard, { rangeCount, contentBytes, loadCount });
     }),
   );
   return { files, ...sums };
+}
+
+/** Bytes that rendering docs of a shard was the first to read. */
+function readingOf(
+  shard: number,
+  docs: readonly FoundDoc[],
+  places: readonly number[],
+  { bytesRead }: RenderedDocs,
+  { blobOf, reading }: RenderContext,
+): number {
+  let sum = 0;
+  for (const [index, bytes] of bytesRead.entries()) {
+    if (bytes === 0) continue;
+    const blobId = blobOf(shard, docs[places[index]!]!.docId);
+    if (blobId !== undefined) sum += reading.add(shard, blobId, bytes);
+  }
+  return sum;
 }
 
 function groupSize(count: number, threads: number): number {

@@ -7,6 +7,7 @@ import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts'
 import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import type { FoundDoc } from './order.ts';
+import { nextTurn } from './next-turn.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
 import { FileResults, renderAnswer } from './render.ts';
@@ -150,7 +151,7 @@ export class SearchStream {
   }
 
   async #makeNext(): Promise<StreamEvent | undefined> {
-    for (;;) {
+    for (let hasTurn = false; ;) {
       this.#prepared.run.signal.throwIfAborted();
       const ready = this.#ready.shift();
       if (ready !== undefined) return ready;
@@ -158,6 +159,12 @@ export class SearchStream {
       if (typeof this.#runState === 'object') throw this.#runState.error;
       const isOver = this.#runState === 'over';
       const waitMs = this.#backlog.waitMs(isOver);
+      if (waitMs === 0 && !hasTurn) {
+        await nextTurn();
+        hasTurn = true;
+        continue;
+      }
+      hasTurn = false;
       if (waitMs === 0) await this.#makeChunks(this.#backlog.takeBatch(isOver));
       else if (isOver) this.#makeFinal();
       else await this.#sleepOrTell(waitMs);

@@ -130,7 +130,8 @@ export class RunningTally {
       return;
     }
     counts.shardFilesConsidered += docCount;
-    counts.filesSkipped += candidates - considered;
+    // Of a shard that failed before its candidates were known no doc is ruled out.
+    counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
     if (isFailed) counts.crashes++;
     else if (candidates === 0) counts.shardsSkippedFilter++;
     else counts.shardsScanned++;

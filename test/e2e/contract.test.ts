@@ -6,6 +6,7 @@ import test, { after, before } from 'node:test';
 import { unpack } from 'msgpackr';
 import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
 import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { checkInvariants } from '../engine/invariants.ts';
 import { post, search, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
@@ -47,7 +48,10 @@ before(async () => {
 });
 after(() => served.process.stop());
 
-async function only(query: string, more: object = {}): Promise<FullFile> {
+async function only(
+  query: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<FullFile> {
   const { files } = await search(served.url, query, more);
   assert.equal(files.length, 1, query);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked field by field below
@@ -140,8 +144,10 @@ void test('whole gives the text as it is, else there is no content', async () =>
 });
 
 void test('letter case, overlaps, names', async () => {
-  const count = async (query: string, more: object = {}): Promise<unknown> =>
-    (await search(served.url, query, more)).stats['totalMatchCount'];
+  const count = async (
+    query: string,
+    more: Readonly<Record<string, unknown>> = {},
+  ): Promise<unknown> => (await search(served.url, query, more)).stats['totalMatchCount'];
   assert.equal(await count('kiwi'), 3);
   assert.equal(await count('KIWI', { isCaseSensitivityEnabled: true }), 1);
   assert.equal(await count('aa file:overlap'), 4);
@@ -152,7 +158,7 @@ void test('letter case, overlaps, names', async () => {
   assert.deepEqual(named.fileName.matchRanges.map(flat), [[0, 1, 1, 7, 1, 8]]);
 });
 
-void test('stats: the invariants that an answer shows, for many queries and limits', async () => {
+void test('stats agree with the answer, for many queries and limits', async () => {
   const queries = [
     'plum',
     'fig',
@@ -169,7 +175,7 @@ void test('stats: the invariants that an answer shows, for many queries and limi
     let total: unknown;
     for (const matches of [1000, 1, 7]) {
       const answer = await search(served.url, query, { matches });
-      checkInvariants(answer, matches);
+      checkInvariants(answer, { matches, shardCount: 1 });
       if (matches === 1000) {
         assert.equal(answer.isSearchExhaustive, true);
         total = answer.stats['totalMatchCount'];
@@ -178,36 +184,6 @@ void test('stats: the invariants that an answer shows, for many queries and limi
     }
   }
 });
-
-function checkInvariants(answer: SearchResponse, matches: number): void {
-  const { stats, files } = answer;
-  const of = (name: string): number => Number(stats[name]);
-  for (const [name, value] of Object.entries(stats)) {
-    if (name === 'flushReason') assert.equal(value, 'FLUSH_REASON_UNKNOWN_UNSPECIFIED');
-    else assert.ok(Number.isInteger(value) && Number(value) >= 0, name);
-  }
-  const ranges = files.flatMap(({ chunks, fileName }) => [
-    ...chunks.flatMap(({ matchRanges }) => matchRanges),
-    ...fileName.matchRanges,
-  ]);
-  assert.equal(of('actualMatchCount'), ranges.length);
-  assert.ok(ranges.length <= matches);
-  assert.ok(of('actualMatchCount') <= of('totalMatchCount'));
-  assert.ok(
-    of('fileCount') <= of('filesConsidered') && of('filesConsidered') <= of('shardFilesConsidered'),
-  );
-  assert.ok(of('fileCount') <= of('totalMatchCount') && of('filesLoaded') <= of('filesConsidered'));
-  assert.equal(of('contentBytesLoaded') === 0, of('filesLoaded') === 0);
-  assert.ok(files.length <= of('fileCount') && of('wait') <= of('duration'));
-  assert.equal(
-    of('shardsScanned') + of('shardsSkippedFilter') + of('shardsSkipped') + of('crashes'),
-    1,
-  );
-  const isCut = of('totalMatchCount') > of('actualMatchCount');
-  assert.equal(answer.isSearchExhaustive, !isCut);
-  assert.deepEqual(answer.incompleteReasons, isCut ? ['match_limit'] : undefined);
-  if (!isCut) assert.equal(files.length, of('fileCount'));
-}
 
 void test('the match limit cuts ranges, then lines, and says so; equal requests get equal answers', async () => {
   const all = await search(served.url, 'fig');
@@ -257,6 +233,52 @@ void test('refused requests: 400 with code and position', async () => {
   const wrong = await fetch(`${served.url}/api/search`);
   assert.equal(wrong.status, 405);
   assert.equal(wrong.headers.get('allow')?.includes('POST'), true);
+});
+
+void test('hostile expressions and bytes are refused by both searches, with position and limit', async () => {
+  const alternatives = (count: number): string =>
+    `(${Array.from({ length: count }, (_, i) => `w${String(i)}`).join('|')})`;
+  const patterns: [query: string, message: RegExp][] = [
+    ['((a{1000}){1000})', /nested repeat counts multiply to more than 1000 at position 11$/],
+    ['a{1001}', /repeat count above 1000 at position 2$/],
+    [String.raw`plum \pL{300}`, /too large, limit 10000 states at position 5$/],
+    [alternatives(5000), /28891 bytes, limit 4096 at position 0$/],
+    ['(plum', /group without \) at position 0$/],
+    ['plum (a(b)', /group without \) at position 5$/],
+    ['plum [a', /class without ] at position 5$/],
+    ['plum\\', /lone backslash at the end at position 4$/],
+    ['plum (?=a)', /at position 7$/],
+    [String.raw`(a)\1`, /back-references are not supported at position 4$/],
+  ];
+  const bodies: [body: string | Uint8Array, code: string, message: RegExp][] = [
+    ...patterns.map(([query, message]): [string, string, RegExp] => [
+      JSON.stringify({ query, matches: 10, isRegexEnabled: true }),
+      'FAILED_TO_PARSE_QUERY',
+      message,
+    ]),
+    [
+      JSON.stringify({ query: alternatives(100_000), matches: 10, isRegexEnabled: true }),
+      'INVALID_REQUEST_BODY',
+      /query: longer than 65536 bytes/,
+    ],
+    ...['\xff\xfe', '\xc3', '\xed\xa0\x80', '\xf8'].map((bytes): [Uint8Array, string, RegExp] => [
+      Buffer.from(`{"query":"a${bytes}","matches":10}`, 'latin1'),
+      'INVALID_REQUEST_BODY',
+      /UTF-8/,
+    ]),
+  ];
+  for (const path of ['search', 'stream_search']) {
+    for (const [body, errorCode, message] of bodies) {
+      const answer = await fetch(`${served.url}/api/${path}`, { method: 'POST', body });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked here
+      const error = (await answer.json()) as Record<string, unknown>;
+      const shown = `${path} ${Buffer.from(body).toString().slice(0, 60)} ${JSON.stringify(error)}`;
+      assert.equal(answer.status, 400, shown);
+      assert.deepEqual(Object.keys(error), ['statusCode', 'errorCode', 'message'], shown);
+      assert.deepEqual([error['statusCode'], error['errorCode']], [400, errorCode], shown);
+      assert.match(String(error['message']), message, shown);
+    }
+  }
 });
 
 void test('long and odd queries are answered or refused, never a failure', async () => {

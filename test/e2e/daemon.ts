@@ -1,11 +1,13 @@
 // The command line and the daemon as child processes, for end-to-end tests: the real `trawl` with its own
 // environment, a free port, and real HTTP. Processes that a test leaves behind are killed at its end.
 
+import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/cli/services.ts';
+import { checkInvariants } from '../engine/invariants.ts';
 
 export const MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
 
@@ -161,14 +163,16 @@ export async function post<Body = SearchResponse>(
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
 }
 
-/** The answer to a query that must succeed. */
+/** The answer to a query that must succeed; its numbers are checked. */
 export async function search(
   url: string,
   query: string,
-  more: object = {},
+  more: { readonly matches?: number; readonly [name: string]: unknown } = {},
 ): Promise<SearchResponse> {
   const { status, body } = await post(url, { query, ...more });
   if (status !== 200) throw new Error(`${query}: ${JSON.stringify(body)}`);
+  assert.equal(body.stats['flushReason'], 'FLUSH_REASON_UNKNOWN_UNSPECIFIED');
+  checkInvariants(body, { matches: more.matches ?? 1000 });
   return body;
 }
 

@@ -15,7 +15,12 @@ import { Searcher } from '../../daemon/engine/searcher.ts';
 import type { SpaceOptions } from '../../daemon/engine/space.ts';
 import { buildRepo } from '../../daemon/ingest/build.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import type { EngineParts, SearchRequest } from '../../daemon/search/prepare.ts';
+import type { PlanNode } from '../../daemon/search/plan.ts';
+import {
+  type EngineParts,
+  prepareSearch,
+  type SearchRequest,
+} from '../../daemon/search/prepare.ts';
 import { explain, type Explanation } from '../../daemon/search/explain.ts';
 import { search } from '../../daemon/search/service.ts';
 import {
@@ -24,6 +29,7 @@ import {
   SnapshotKeeper,
 } from '../../daemon/search/snapshot.ts';
 import { writeShard } from '../../daemon/shards/writer.ts';
+import { checkInvariants } from './invariants.ts';
 
 export type Build = 'debug' | 'release';
 
@@ -220,7 +226,13 @@ const DEFAULTS: Omit<SearchRequest, 'query'> = {
   isCaseSensitivityEnabled: false,
 };
 
-/** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it. */
+function needsEngine(plan: PlanNode): boolean {
+  if (plan.kind === 'not') return needsEngine(plan.child);
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(needsEngine);
+  return (plan.kind === 'regex' || plan.kind === 'pathRegex') && !plan.expression.isChoice;
+}
+
+/** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself. */
 export class Engine {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
@@ -266,13 +278,23 @@ export class Engine {
     request: Partial<SearchRequest> = {},
     signal: AbortSignal = new AbortController().signal,
   ): Promise<SearchAnswer> {
-    const { json } = await search(
-      this.parts,
-      { ...DEFAULTS, ...request, query },
-      { signal, baseUrl: 'http://localhost' },
-    );
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
-    return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
+    const asked = { ...DEFAULTS, ...request, query };
+    const environment = { signal, baseUrl: 'http://localhost' };
+    const snapshot = this.snapshots.acquire();
+    try {
+      const { json } = await search(this.parts, asked, environment);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+      const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
+      const { scope, conditions } = prepareSearch(this.parts, asked, environment, snapshot);
+      checkInvariants(answer, {
+        matches: asked.matches,
+        shardCount: scope.shards.length + scope.quarantined.length,
+        needsEngine: needsEngine(conditions),
+      });
+      return answer;
+    } finally {
+      this.snapshots.release(snapshot);
+    }
   }
 
   explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {

@@ -21,7 +21,10 @@ function resultsOf(sizes: readonly number[]): FileResults {
     const own = places.map((place) => sizes[place]!);
     const texts = places.map((place) => String.fromCharCode(97 + (place % 26)));
     const json = Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join(''));
-    files.add({ ...SUMS, json, sizes: Uint32Array.from(own) }, places);
+    files.add(
+      { ...SUMS, json, sizes: Uint32Array.from(own), bytesRead: new Uint32Array(own.length) },
+      places,
+    );
   }
   return files;
 }

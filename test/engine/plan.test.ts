@@ -27,7 +27,9 @@ import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.t
 const PATTERN = String.raw`foo\s*=\s*bar.*\s+quux`;
 
 function planOf(pattern: string): SearchPlan {
-  return encodePlan({ kind: 'regex', pattern, regex: compileRegex(parseRegex(pattern)) }, true);
+  const regex = compileRegex(parseRegex(pattern));
+  const expression = { kind: 'program', regex, isChoice: false, holdsAlways: false } as const;
+  return encodePlan({ kind: 'regex', pattern, expression }, true);
 }
 
 /** Where the head of the last node's expression begins in the plan. */

@@ -131,7 +131,7 @@ function literalArbitrary({ docs }: Corpus): fc.Arbitrary<string> {
 /** An expression made of a literal of the corpus. */
 function patternArbitrary(corpus: Corpus): fc.Arbitrary<string> {
   return fc.tuple(literalArbitrary(corpus), fc.nat()).map(([text, seed]) => {
-    return generalize(text.replaceAll(/\p{Surrogate}/gu, 'q'), seededRandom(seed)).pattern;
+    return generalize(text.replaceAll(/\p{Surrogate}/gu, 'q'), seededRandom(seed));
   });
 }
 
@@ -164,7 +164,7 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
     const points = Array.from(corpus.docs[which % corpus.docs.length]!.path);
     const start = at % points.length;
     const text = points.slice(start, start + 1 + (seed % 8)).join('');
-    const { pattern } = generalize(text, seededRandom(seed));
+    const pattern = generalize(text, seededRandom(seed));
     return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
   });
   const repo = fc

@@ -59,6 +59,14 @@ const WITHOUT_ENGINE = [
   'repo:re.*o foo',
   'repo:^host/ -(plum)',
   '-() or zzz',
+  // Matches of these can overlap, so that the engine looks for them; they are literals all the same.
+  '(needle|les42)',
+  String.raw`(foo|oo1|o1\.)`,
+  String.raw`file:(one|ne\.txt|e\.t)`,
+  // These hold for every path.
+  'file:.*',
+  'file:^x? plum',
+  '-file:.*',
 ];
 
 void test('S12: what needs no engine runs none', async () => {
@@ -74,6 +82,12 @@ void test('S12: what needs no engine runs none', async () => {
   }
   const { stats } = await engine.search('file:[a-z]+e.*txt', {});
   assert.equal(stats['regexpsConsidered'], Object.keys(DOCS).length);
+  // Letters of two kinds are no choice of literals.
+  const mixed = await engine.search('(?i:N)eedle', {
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: true,
+  });
+  assert.equal(mixed.stats['regexpsConsidered'], 4);
   await engine.close();
 });
 

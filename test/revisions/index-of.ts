@@ -9,6 +9,7 @@ import { search } from '../../daemon/search/service.ts';
 import type { JobResult } from '../../daemon/sync/indexer.ts';
 import type { SelectionChange } from '../../daemon/sync/select-revisions.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
+import { checkInvariants } from '../engine/invariants.ts';
 
 export interface RevisionResult {
   readonly path: string;
@@ -28,7 +29,8 @@ export interface RevisionAnswer {
 }
 
 interface RawFile extends Omit<RevisionResult, 'path'> {
-  readonly fileName: { readonly text: string };
+  readonly fileName: { readonly text: string; readonly matchRanges: readonly unknown[] };
+  readonly chunks: readonly { readonly matchRanges: readonly unknown[] }[];
 }
 
 export interface IndexOf {
@@ -97,6 +99,7 @@ export async function openIndexOf(
       > & {
         files: readonly RawFile[];
       };
+      checkInvariants(raw, { matches: request.matches });
       const files = raw.files.map((file) => ({ ...file, path: file.fileName.text }));
       return { ...raw, files };
     },

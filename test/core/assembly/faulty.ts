@@ -38,7 +38,6 @@ export {
   planBind,
   planCompile,
   renderDocs,
-  renderedBytesRead,
   renderedLoadCount,
   requestArenaInit,
   shardViewSize,

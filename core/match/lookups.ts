@@ -1,0 +1,115 @@
+// Counts the probes of the gram dictionary while a shard is bound: each gram once, however many leaves ask for it.
+// Grams asked for by key stand in a table of the request, stamped with the binding that asked; grams visited as
+// part of a range are bits of the dictionary. A plan in which one leaf alone has grams needs neither: the keys of a
+// leaf are distinct, and so are the grams of a range.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { findGram, GRAM_ABSENT } from '../shard/lists.ts';
+import { ShardView } from '../shard/open.ts';
+import { getBit, setBit } from '../shard/piece.ts';
+import { boundView, failBinding } from './bound.ts';
+
+/** Most grams that one expression asks for beside its own (foreign.ts). */
+export const FOREIGN_KEYS_MAX: u32 = 32;
+
+/** Distinct grams of the bound shard that were asked for while binding. */
+export let lookupCount: u32 = 0;
+
+/** A slot of the table: the key of a gram below, above it the stamp of the last binding that asked for it. */
+const SLOT_SIZE_SHIFT: usize = 3;
+const STAMP_SHIFT: u64 = 32;
+
+let table: usize = 0; // 0: no two leaves can ask for the same gram
+let slotMask: u32 = 0;
+let stamp: u32 = 0;
+/** A bit for each gram of the dictionary that was visited; 0: none was. */
+let visited: usize = 0;
+
+/**
+ * Begins a request, of which `leafCount` leaves have grams, by `keyCount` keys in all; false if the arena is full.
+ * The table lives as long as the compiled tree.
+ */
+export function beginLookups(arena: Arena, leafCount: u32, keyCount: u32): bool {
+  table = 0;
+  stamp = 0;
+  if (leafCount < 2) return true;
+  // At most half full, so that a free slot ends every search for a key.
+  const slotCount = (<u32>1) << (33 - clz(keyCount | 1));
+  const size = <usize>slotCount << SLOT_SIZE_SHIFT;
+  table = arenaAlloc(arena, size, 8);
+  if (table == 0) return false;
+  memory.fill(table, 0, size);
+  slotMask = slotCount - 1;
+  return true;
+}
+
+/** Starts the count for the shard that is bound next. */
+export function resetLookups(): void {
+  lookupCount = 0;
+  visited = 0;
+  stamp++;
+}
+
+/** Looks a gram up: its index in the dictionary, or GRAM_ABSENT. */
+export function probeGram(view: ShardView, key: u32): u32 {
+  const gram = findGram(view, key);
+  if (table == 0 || (addKey(key) && !isVisited(gram))) lookupCount++;
+  return gram;
+}
+
+/** To be called before grams are visited; failStatus is set if the arena is full. */
+export function beginVisits(arena: Arena): void {
+  if (table == 0 || visited != 0) return;
+  const size = (<usize>boundView.gramCount >> 3) + 1;
+  visited = arenaAlloc(arena, size, 8);
+  if (visited == 0) failBinding(STATUS_OUT_OF_MEMORY);
+  else memory.fill(visited, 0, size);
+}
+
+/** Counts the entry of the dictionary at index `gram`, which is visited without its key. */
+export function visitGram(gram: u32): void {
+  if (visited != 0) {
+    if (getBit(visited, gram) != 0) return;
+    setBit(visited, gram);
+    if (hasKey(load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2)))) return;
+  }
+  lookupCount++;
+}
+
+@inline
+function isVisited(gram: u32): bool {
+  return visited != 0 && gram != GRAM_ABSENT && getBit(visited, gram) != 0;
+}
+
+/** The slot of a key that this binding asked for, or a free one. */
+function slotOf(key: u32): usize {
+  let index = (key * 0x9e3779b1) >> 7;
+  let slot = slotAt(index);
+  while (isTaken(load<u64>(slot), key)) slot = slotAt(++index);
+  return slot;
+}
+
+@inline
+function slotAt(index: u32): usize {
+  return table + (<usize>(index & slotMask) << SLOT_SIZE_SHIFT);
+}
+
+/** Whether this binding asked for another key that lies here. */
+@inline
+function isTaken(content: u64, key: u32): bool {
+  return <u32>(content >> STAMP_SHIFT) == stamp && <u32>content != key;
+}
+
+/** False: this binding has asked for it before. */
+function addKey(key: u32): bool {
+  const content = (<u64>stamp << STAMP_SHIFT) | key;
+  const slot = slotOf(key);
+  if (load<u64>(slot) == content) return false;
+  store<u64>(slot, content);
+  return true;
+}
+
+function hasKey(key: u32): bool {
+  return load<u64>(slotOf(key)) == ((<u64>stamp << STAMP_SHIFT) | key);
+}
