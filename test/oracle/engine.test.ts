@@ -122,7 +122,11 @@ async function checkFlipped(
   });
   // A path that only one of the two finds ends the looking up early.
   if (!text.includes('file:') && areReadAlike(tree)) {
-    assert.equal(flipped.stats['ngramLookups'], stats['ngramLookups'], 'S13');
+    const lookups = [stats['ngramLookups']!, flipped.stats['ngramLookups']!];
+    const [exact, folded] = isCaseSensitive ? lookups : lookups.reverse();
+    // Case marks may rule a literal with capitals out, which ends the looking up early.
+    if (/[A-Z]/.test(text)) assert.ok(exact! <= folded!, `S13: ${exact} > ${folded}`);
+    else assert.equal(exact, folded, 'S13');
     if (isRegexEnabled && stats['ngramLookups']! > 0) comparedExpressions++;
   }
   const whole = await engine.search(text, {
