@@ -7,6 +7,8 @@
 // Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one, none
 // overlaps the one before; where the preferred match is empty there is none, and the search goes on behind.
 //
+// Where the host wants no more work (base/work.ts), what is found means nothing, and forgetRegexTexts is due.
+//
 // Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each text;
 // then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is handed
 // over once. Reads at most 64 bytes behind a text, which never change a result.
@@ -120,7 +122,10 @@ export function beginRegexes(arena: Arena): i32 {
   return carefulInit(arena) ? textInit(arena) : STATUS_OUT_OF_MEMORY;
 }
 
-/** Forgets what is known of texts: to be called when other bytes come to stand where texts stood. */
+/**
+ * Forgets what is known of texts: to be called when other bytes come to stand where texts stood, and when a search
+ * was stopped.
+ */
 export function forgetRegexTexts(): void {
   forgetText();
   forgetPlaces();

@@ -15,6 +15,8 @@ import type { Place } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;
+/** Guess: what takes longer on the main thread is left to the pool. */
+const INLINE_NS = 10_000_000n;
 /** Guess: groups for each thread, so that no thread ends long after the others. */
 const GROUPS_PER_THREAD = 2;
 
@@ -184,14 +186,16 @@ async function renderGroup(
     contextLines,
     isWhole,
   };
-  if (where !== 'here') {
-    const thread = where === 'anywhere' ? undefined : where;
-    const done = await pool.render({ plan, shardId, requests, options }, thread);
-    if (done?.error !== undefined) throw new Error(done.error);
-    if (done?.docs !== undefined) return done.docs;
-    // The thread died; what it was to do is done here.
+  const work = { plan, shardId, requests, options };
+  if (where === 'here') {
+    const end = process.hrtime.bigint() + INLINE_NS;
+    const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
+    if (docs !== undefined) return docs;
   }
-  return renderDocs(searcher, { plan, shardId, requests, options });
+  const done = await pool.render(work, typeof where === 'number' ? where : undefined);
+  if (done?.error !== undefined) throw new Error(done.error);
+  // Where the thread died, what it was to do is done here.
+  return done?.docs ?? renderDocs(searcher, work);
 }
 
 /** Stands for the path while the texts around it are made; no encoding changes it. */

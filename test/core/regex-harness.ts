@@ -3,6 +3,8 @@
 import { type Build, type CoreInstance, instantiateCore } from './driver.ts';
 
 export interface RegexExports {
+  beginWork(): void;
+  isStopped(): number;
   beginRegexes(start: number, end: number): number;
   compileRegex(program: number, size: number): number;
   compileRegexWithin(program: number, size: number, forward: number, reverse: number): number;

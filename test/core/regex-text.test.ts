@@ -283,6 +283,45 @@ for (const build of BUILDS) {
       assert.deepEqual(engine.find()[0], [0, (size >> 1) + 1]);
     });
 
+    await t.test('a search that is stopped ends, and says nothing about the next one', () => {
+      const size = build === 'debug' ? 20_000 : 100_000;
+      const rest = concat(repeat(range(0x0b, 127), '*'), literal('q'));
+      const many = Array.from({ length: 200 }, () => range(0x61, 0x7a));
+      // One for the simulation, one for the careful DFA, one for a DFA that makes states all the time.
+      const trees = [
+        concat(...many, repeat(range(0x61, 0x7a), '*', true)),
+        concat(literal('z'), repeat(rest, '?')),
+      ];
+      const text = Uint8Array.from({ length: size }, (_, i) =>
+        i % 7 === 0 ? 0x7a : 0x79 - (i % 5),
+      );
+      for (const tree of [...trees, choice(...trees)]) {
+        assert.ok(engine.compile(programOf(tree), [1 << 15, 1 << 13]));
+        engine.setText(text);
+        const found = engine.find();
+        assert.ok(found.length > 0);
+        let questionCount = 0;
+        for (let questionMax = 0; ; questionMax = questionMax * 2 + 1) {
+          questionCount = 0;
+          engine.core.isStopWanted = () => ++questionCount > questionMax;
+          engine.core.exports.beginWork();
+          engine.setText(text);
+          const some = engine.count();
+          engine.core.isStopWanted = () => false;
+          if (engine.core.exports.isStopped() === 0) {
+            assert.equal(some, found.length);
+            break;
+          }
+          assert.equal(questionCount, questionMax + 1);
+          assert.ok(some <= found.length);
+          engine.core.exports.beginWork();
+          engine.setText(text);
+          assert.deepEqual(engine.find(), found);
+        }
+        assert.ok(tree === trees[1] || questionCount > 0);
+      }
+    });
+
     await t.test('a match that spans lines is found past the window', () => {
       const tree = concat(literal('a'), repeat(range(0, 127), '*', true), literal('z'));
       const forward = makeAutomaton(tree, false);
