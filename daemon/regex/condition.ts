@@ -16,7 +16,17 @@ export const NONE: Condition = { kind: 'none' };
 
 /** A match holds one of `texts`; for none of them there is no match. */
 export function anyOf(texts: readonly string[]): Condition {
-  return texts.reduce((sum: Condition, text) => either(sum, { kind: 'literal', text }), NONE);
+  const distinct = [...new Set(texts)];
+  const kept = distinct.filter(
+    (text) => !distinct.some((other) => other.length < text.length && text.includes(other)),
+  );
+  if (kept.length > CONDITION_LITERALS_MAX) return ALL;
+  return kept.length === 0
+    ? NONE
+    : listOf(
+        'or',
+        kept.map((text) => ({ kind: 'literal', text })),
+      );
 }
 
 /** Both hold; beyond CONDITION_LITERALS_MAX only the first is kept. */
@@ -52,13 +62,51 @@ function listOf(kind: 'and' | 'or', children: readonly Condition[]): Condition {
 
 /** Whether a text that satisfies `left` is known to satisfy `right`. */
 function implies(left: Condition, right: Condition): boolean {
+  if (left === right) return true;
   if (left.kind === 'none' || right.kind === 'all') return true;
   if (left.kind === 'all' || right.kind === 'none') return false;
   if (left.kind === 'or') return left.children.every((child) => implies(child, right));
   if (right.kind === 'and') return right.children.every((child) => implies(left, child));
   if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
-  if (right.kind === 'or') return right.children.some((child) => implies(left, child));
+  if (right.kind === 'or') {
+    return left.kind === 'literal' && right.children.length > FEW_LITERALS
+      ? holdsOneOf(left.text, right.children)
+      : right.children.some((child) => implies(left, child));
+  }
   return left.kind === 'literal' && right.kind === 'literal' && left.text.includes(right.text);
+}
+
+/** Literals of the alternatives of a condition, and how long they are. */
+interface LiteralIndex {
+  readonly texts: ReadonlySet<string>;
+  readonly lengths: ReadonlySet<number>;
+  readonly others: readonly Condition[];
+}
+
+/** So many are compared one by one. */
+const FEW_LITERALS = 8;
+const indexes = new WeakMap<readonly Condition[], LiteralIndex>();
+
+/** Whether a text is known to satisfy one of many alternatives: its parts are looked up among their literals. */
+function holdsOneOf(text: string, alternatives: readonly Condition[]): boolean {
+  const { texts, lengths, others } = indexOf(alternatives);
+  for (const length of lengths) {
+    for (let start = 0; start + length <= text.length; start++) {
+      if (texts.has(text.slice(start, start + length))) return true;
+    }
+  }
+  return others.some((other) => implies({ kind: 'literal', text }, other));
+}
+
+function indexOf(alternatives: readonly Condition[]): LiteralIndex {
+  const known = indexes.get(alternatives);
+  if (known !== undefined) return known;
+  const others = alternatives.filter(({ kind }) => kind !== 'literal');
+  const literals = alternatives.flatMap((one) => (one.kind === 'literal' ? [one.text] : []));
+  const lengths = new Set(literals.map(({ length }) => length));
+  const index = { texts: new Set(literals), lengths, others };
+  indexes.set(alternatives, index);
+  return index;
 }
 
 export function countLiterals(condition: Condition): number {

@@ -69,7 +69,7 @@ function rangesOf(bytes: Uint8Array, text: string, isExact: boolean): ByteRange[
 }
 
 /** All ranges of an expression, and whether it holds for a name, for which an empty match does. */
-function expressionRanges(
+export function expressionRanges(
   bytes: Uint8Array,
   pattern: string,
   isExact: boolean,

@@ -10,6 +10,7 @@ import {
   bruteSearch,
   type ByteRange,
   chunksOf,
+  expressionRanges,
   locate,
 } from './brute-force.ts';
 
@@ -68,6 +69,8 @@ function areAtoms(node: QueryNode): boolean {
 
 /** Whether a pattern is a literal, or far from a choice of some. */
 function isOneAtom(pattern: string): boolean {
+  // What holds for any name is none.
+  if (expressionRanges(Buffer.alloc(0), pattern, true).holdsForName) return false;
   return /\.[*+]/.test(pattern) || /^\^?(?:\\\W|[^\\^$.*+?()[\]{}|])+\$?$/u.test(pattern);
 }
 
