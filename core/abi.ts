@@ -208,7 +208,7 @@ export function renderedLoadCount(): u32 {
  */
 export function testNames(program: usize, size: u32, rows: usize, count: u32, out: usize): i32 {
   const mark = arenaMark(arena);
-  const status = beginRegexes(arena);
+  const status = beginRegexes(arena, 1);
   if (status != STATUS_OK) return status;
   const regex = compileRegex(arena, program, size);
   if (regex == 0) return regexStatus;
@@ -229,7 +229,7 @@ export function testNames(program: usize, size: u32, rows: usize, count: u32, ou
  */
 export function isSimulated(program: usize, size: u32): i32 {
   const mark = arenaMark(arena);
-  const status = beginRegexes(arena);
+  const status = beginRegexes(arena, 1);
   if (status != STATUS_OK) return status;
   const regex = compileRegex(arena, program, size);
   const answer = regex == 0 ? regexStatus : <i32>regexPrefersEmpty(regex);

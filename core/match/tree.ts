@@ -21,6 +21,7 @@ import {
   PLAN_FLAG_CASE_SENSITIVE,
   PLAN_HEADER_SIZE,
   PLAN_NODE_COUNT_OFFSET,
+  PLAN_NODE_KIND_OFFSET,
   PLAN_NODE_SIZE,
   PLAN_NODES_MAX,
   REGEX_HEAD_SIZE,
@@ -214,7 +215,7 @@ function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   if (condition != 0) node.condition = <u32>changetype<usize>(compiledNode(condition - 1));
   if (startCondition != 0) node.startCondition = <u32>changetype<usize>(compiledNode(startCondition - 1));
   if (!hasRegexes) {
-    const status = beginRegexes(arena);
+    const status = beginRegexes(arena, countExpressions());
     if (status != STATUS_OK) return status;
     hasRegexes = true;
   }
@@ -224,6 +225,16 @@ function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   node.spansLines = regexSpansLines(regex) ? 1 : 0;
   addAtom(node);
   return STATUS_OK;
+}
+
+/** Expressions of the plan. */
+function countExpressions(): u32 {
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < planNodeCount; i++) {
+    const kind = load<u32>(planNodes + <usize>i * PLAN_NODE_SIZE, PLAN_NODE_KIND_OFFSET);
+    if (kind == NODE_REGEX || kind == NODE_PATH_REGEX) count++;
+  }
+  return count;
 }
 
 function linkChild(node: MatchNode, child: u32, index: u32): i32 {

@@ -64,11 +64,17 @@ import {
   toRewritten,
 } from './text.ts';
 
-/** Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share else. */
+/**
+ * Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share else: all caches
+ * together take no more than half of it.
+ */
 const FORWARD_CACHE_MAX: usize = 1 << 20;
 const REVERSE_CACHE_MAX: usize = 1 << 19;
-const CACHE_MIN: usize = 1 << 14;
+const CACHE_MIN: usize = 1 << 13;
 const CACHE_SHARE: usize = 256;
+const SHARES_PER_REGEX: usize = 4;
+/** Bytes of a cache of the present request, at most. */
+let cacheSize: usize = CACHE_MIN;
 const NEWLINE: u8 = 10;
 
 /** One compiled expression. */
@@ -115,11 +121,15 @@ export let regexCountEnd: usize = 0;
 export let regexStatus: i32 = STATUS_OK;
 
 /**
- * Takes from the arena what all expressions of a request share; before the first is compiled, and again when
- * the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
+ * Takes from the arena what all expressions of a request share; before the first of the `count` ones is compiled,
+ * and again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
-export function beginRegexes(arena: Arena): i32 {
-  return carefulInit(arena) ? textInit(arena) : STATUS_OUT_OF_MEMORY;
+export function beginRegexes(arena: Arena, count: u32): i32 {
+  if (!carefulInit(arena)) return STATUS_OUT_OF_MEMORY;
+  const status = textInit(arena);
+  const free = <usize>(arena.end - arena.next);
+  cacheSize = max(free / max(CACHE_SHARE, SHARES_PER_REGEX * count), CACHE_MIN);
+  return status;
 }
 
 /**
@@ -137,9 +147,7 @@ export function forgetRegexTexts(): void {
  * unsound, STATUS_OUT_OF_MEMORY.
  */
 export function compileRegex(arena: Arena, program: usize, size: u32): usize {
-  const free = <usize>(arena.end - arena.next);
-  const share = max(free / CACHE_SHARE, CACHE_MIN);
-  return compileRegexWithin(arena, program, size, min(share, FORWARD_CACHE_MAX), min(share, REVERSE_CACHE_MAX));
+  return compileRegexWithin(arena, program, size, min(cacheSize, FORWARD_CACHE_MAX), min(cacheSize, REVERSE_CACHE_MAX));
 }
 
 /** As compileRegex, with caches of the given sizes in bytes. */

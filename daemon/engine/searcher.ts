@@ -192,9 +192,12 @@ export class Searcher {
     const space = this.spaceOf(shardId);
     if (this.#compiled.has(space)) return space;
     const { bytes } = this.#plan;
-    if (bytes.length > space.statsStart - space.planStart) throw new PlanError('plan too large');
+    const sizeMax = space.statsStart - space.planStart;
+    if (bytes.length > sizeMax)
+      throw new PlanError(`its plan takes ${bytes.length} bytes, limit ${sizeMax}`);
     new Uint8Array(space.core.memory.buffer).set(bytes, space.planStart);
     const status = space.core.exports.planCompile(space.planStart, bytes.length);
+    if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
     if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
     this.#compiled.add(space);
     return space;
@@ -215,8 +218,8 @@ export class Searcher {
       exports.planBind(view, space.statsStart),
     );
     if (status === STATUS_STOPPED) return undefined;
-    if (status === STATUS_OUT_OF_MEMORY || status === STATUS_BAD_PLAN)
-      throw new PlanError(statusName(status));
+    if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
+    if (status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
     if (status !== 0) throw new ShardError(shardId, statusName(status));
     this.#bound = { space, shardId };
     const stats = new DataView(space.core.memory.buffer, space.statsStart);
@@ -401,6 +404,10 @@ export class Searcher {
     for (const file of files) this.#files.delete(file.shardId);
     this.setShards([...this.#files.values(), ...files]);
   }
+}
+
+function memoryError({ arenaSize }: Space): PlanError {
+  return new PlanError(`it takes more memory than the limit of ${arenaSize} bytes`);
 }
 
 /** Calls the core, which asks `isStopWanted` meanwhile. */

@@ -32,7 +32,7 @@ export function heapBase(): usize {
 /** Makes [start, end) the arena of what is compiled from now on. */
 export function beginRegexes(start: usize, end: usize): i32 {
   arenaInit(arena, start, end);
-  return begin(arena);
+  return begin(arena, 1);
 }
 
 export function compileRegex(program: usize, size: u32): usize {
