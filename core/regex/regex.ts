@@ -387,14 +387,20 @@ function findWithin(regex: Regex, from: usize, until: usize): bool {
     foundStart = fromRewritten(foundStart);
     foundEnd = fromRewritten(foundEnd);
     noteReach(fromRewritten(textReach));
-    return isFound;
+    return isFound && isWholeFrom(from);
   }
   const isFound =
     condition == TEXT_ILL_FORMED
       ? simulateText(regex, regex.textStart, regex.textEnd, from, until, true)
       : findText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
   noteReach(textReach);
-  return isFound;
+  return isFound && isWholeFrom(from);
+}
+
+/** Whether what was found stands behind `from` and is not empty. Why: a program that lies may match a part of what stands for a bad byte. */
+@inline
+function isWholeFrom(from: usize): bool {
+  return from <= foundStart && foundStart < foundEnd;
 }
 
 /** How far the last call of findText, countText or the simulation read, in the text that it was given. */
@@ -550,6 +556,7 @@ function simulateCount(
 ): u32 {
   let count: u32 = 0;
   while (from < until && simulateText(regex, textStart, textEnd, from, until, isIllFormed)) {
+    if (!isWholeFrom(from)) break;
     count++;
     from = foundEnd;
     countEnd = from;

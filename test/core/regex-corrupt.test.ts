@@ -114,6 +114,36 @@ for (const build of BUILDS) {
       assert.ok(size > PLACES_SIZE + 4096 && size <= needed);
     });
 
+    await t.test('what matches parts of code points comes to an end', () => {
+      const text = Uint8Array.from([
+        0x80,
+        0x61,
+        0xff,
+        0xc3,
+        ...new Uint8Array(2000).fill(0x62),
+        0x80,
+      ]);
+      for (const [first, last] of [
+        [0xef, 0xef],
+        [0xbf, 0xbf],
+        [0xbd, 0xbd],
+        [0x80, 0xbf],
+      ] as const) {
+        for (const arenaSize of [undefined, PLACES_SIZE + (1 << 14)]) {
+          for (const sign of ['?', '+'] as const) {
+            const tree = concat(range(first, last), repeat(range(first, last), sign));
+            assert.ok(engine.compile(programOf(tree), [2048, 2048], arenaSize));
+            engine.setText(text);
+            for (const [start, end] of engine.find()) {
+              assert.ok(start >= 0 && start < end && end <= text.length);
+            }
+            engine.count();
+            engine.test();
+          }
+        }
+      }
+    });
+
     await t.test('random changes are refused or harmless', () => {
       const change = fc.tuple(fc.nat(SOUND.length / 4 - 1), fc.oneof(fc.nat(12), fc.nat(0x7f7f)));
       let acceptedCount = 0;

@@ -11,87 +11,23 @@ import {
   buildShard,
   coreModule,
   Engine,
-  repoRecord,
   type TestDoc,
   temporaryFolder,
 } from '../engine/harness.ts';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
-import { checkAnswer, type OracleDoc } from './compare.ts';
-import {
-  type Corpus,
-  corpusArbitrary,
-  type OracleQuery,
-  queryArbitrary,
-  REPO_NAMES,
-} from './corpora.ts';
+import type { OracleDoc } from './compare.ts';
+import { REPO_NAMES } from './corpora.ts';
+import { caseArbitrary, checkCase, REPOS } from './random-case.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 50);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
-const QUERIES_PER_CORPUS = 16;
-
-interface Case {
-  readonly corpus: Corpus;
-  readonly queries: readonly {
-    readonly query: OracleQuery;
-    readonly matches: number;
-    readonly contextLines: number;
-    readonly isCaseSensitive: boolean;
-  }[];
-}
-
-const caseArbitrary: fc.Arbitrary<Case> = corpusArbitrary.chain((corpus) =>
-  fc.record({
-    corpus: fc.constant(corpus),
-    queries: fc.array(
-      fc.record({
-        query: queryArbitrary(corpus),
-        matches: fc.constantFrom(1, 2, 3, 5, 17, 100_000, 100_000, 100_000),
-        contextLines: fc.constantFrom(0, 0, 1, 2, 3),
-        isCaseSensitive: fc.boolean(),
-      }),
-      { minLength: QUERIES_PER_CORPUS, maxLength: QUERIES_PER_CORPUS },
-    ),
-  }),
-);
-
-const REPOS = REPO_NAMES.map((name, index) => repoRecord(index + 1, name));
-
-function shardsOf(module: WebAssembly.Module, folder: string, corpus: Corpus): LiveShard[] {
-  return REPOS.flatMap((repo) =>
-    [0, 1].flatMap((shard) => {
-      const docs = corpus.docs.filter(
-        (doc, index) => doc.repo === repo.name && corpus.shardOf[index] === shard,
-      );
-      return docs.length === 0 ? [] : [buildShard(module, folder, repo, docs)];
-    }),
-  );
-}
-
 for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
   void test(`random queries over random corpora, ${build}, seed ${SEED}`, async () => {
     const module = await coreModule(build);
     const folder = temporaryFolder();
     const engine = new Engine(module);
     let regexRunCount = 0;
-    const property = fc.asyncProperty(caseArbitrary, async ({ corpus, queries }) => {
-      engine.publish(shardsOf(module, folder, corpus), REPOS);
-      for (const { query, ...options } of queries) {
-        const { matches, contextLines, isCaseSensitive } = options;
-        const answer = await engine.search(query.text, {
-          matches,
-          contextLines,
-          isRegexEnabled: query.isRegexEnabled,
-          isCaseSensitivityEnabled: isCaseSensitive,
-        });
-        try {
-          checkAnswer(corpus.docs, { query: query.tree, ...options }, answer);
-          regexRunCount += answer.stats['regexpsConsidered']!;
-          if (answer.isSearchExhaustive) await checkFlipped(engine, query, options, answer);
-        } catch (error) {
-          const text = `${query.text} ${JSON.stringify(options)}`;
-          throw new Error(`query ${text}: ${(error as Error).message}`, { cause: error });
-        }
-      }
+    const property = fc.asyncProperty(caseArbitrary, async (randomCase) => {
+      regexRunCount += await checkCase(engine, module, folder, randomCase);
     });
     try {
       await fc.assert(property, {
@@ -104,33 +40,6 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
       await engine.close();
     }
   });
-}
-
-/** S13 and S15: letter case never changes what is looked up, nor do `whole` and context what is counted. */
-async function checkFlipped(
-  engine: Engine,
-  { text, isRegexEnabled }: OracleQuery,
-  { contextLines, isCaseSensitive }: { contextLines: number; isCaseSensitive: boolean },
-  { stats }: Awaited<ReturnType<Engine['search']>>,
-): Promise<void> {
-  const flipped = await engine.search(text, {
-    isRegexEnabled,
-    isCaseSensitivityEnabled: !isCaseSensitive,
-  });
-  // A path that only one of the two finds ends the looking up early; an expression may become other literals.
-  if (!text.includes('file:') && !isRegexEnabled)
-    assert.equal(flipped.stats['ngramLookups'], stats['ngramLookups'], 'S13');
-  const whole = await engine.search(text, {
-    isRegexEnabled,
-    isCaseSensitivityEnabled: isCaseSensitive,
-    contextLines: contextLines + 1,
-    whole: true,
-  });
-  for (const name of ['totalMatchCount', 'fileCount'])
-    assert.equal(whole.stats[name], stats[name], 'S15');
-  const { contentBytesLoaded, filesLoaded, filesConsidered } = whole.stats;
-  assert.equal(contentBytesLoaded === 0, filesLoaded === 0, 'S5, whole');
-  assert.ok(filesLoaded! <= filesConsidered!, 'S4, whole');
 }
 
 const text = (path: string, content: string): TestDoc & OracleDoc => ({
