@@ -3,7 +3,7 @@
 // necessary for a match, not sufficient. Only non-empty matches are described; whether a part can be empty
 // is kept beside. Source: R. Cox, https://swtch.com/~rsc/regexp/regexp4.html.
 
-import { ALL, anyOf, both, type Condition, either } from './condition.ts';
+import { ALL, anyOf, both, type Condition, countLiterals, either } from './condition.ts';
 import { foldCodePoint } from './fold.ts';
 import type { SetNode, SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 
@@ -18,7 +18,7 @@ const COPY_COUNT_MAX = 16;
 /** Copies that may be left out and are written out. */
 const OPTION_COUNT_MAX = 4;
 /**
- * Texts that are made for one expression. Measured: 2026-11-21: some 10 ms; a list of words as long as a pattern may
+ * Texts that are made for one expression, and literals of its conditions. Measured: 2026-11-21: some 10 ms; a list of words as long as a pattern may
  * be takes half of it.
  */
 const TEXTS_MADE_MAX = 10_000;
@@ -220,14 +220,20 @@ function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
       cases.flatMap(({ suffix }) => suffix),
       'end',
     ),
-    condition: cases.map((one) => conditionOf(one, reading)).reduce(either),
+    condition: counted(cases.map((one) => conditionOf(one, reading)).reduce(either), reading),
   };
+}
+
+/** The condition; what it takes to make and compare it is counted like texts. */
+function counted(condition: Condition, reading: Reading): Condition {
+  reading.textsLeft -= countLiterals(condition);
+  return condition;
 }
 
 function followTexts(left: Texts, right: Texts, reading: Reading): Texts {
   const across = product(left.suffix, right.prefix, reading);
   if (left.exact && right.exact && across) return exactly(across);
-  const sides = both(conditionOf(left, reading), conditionOf(right, reading));
+  const sides = counted(both(conditionOf(left, reading), conditionOf(right, reading)), reading);
   return {
     prefix: left.exact ? (product(left.exact, right.prefix, reading) ?? left.exact) : left.prefix,
     suffix: right.exact
