@@ -158,13 +158,15 @@ function pathPoints(path: Buffer, [start, end]: ByteRange): number {
   return points + [4000, 5500, 7000][edges]!;
 }
 
-function scoreOf({ doc, ranges, isByName, share: [active, all] }: BruteMatch): number {
+function scoreOf({ doc, ranges, isByName, isWholePath, share }: BruteMatch): number {
+  const [active, all] = share;
   const path = Buffer.from(doc.path);
   const best = isByName
     ? Math.max(...ranges.map((range) => pathPoints(path, range)))
     : bestPoints(doc.bytes, ranges);
   return (
-    best * Number(!isByName || active > 0) + (all === 0 ? 0 : Math.floor((400 * active) / all))
+    // What shows the whole path for want of anything else says nothing about it.
+    best * Number(!isWholePath) + (all === 0 ? 0 : Math.floor((400 * active) / all))
   );
 }
 

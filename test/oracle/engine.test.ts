@@ -14,10 +14,11 @@ import {
   type TestDoc,
   temporaryFolder,
 } from '../engine/harness.ts';
-import type { OracleDoc } from './compare.ts';
+import { checkAnswer, type OracleDoc } from './compare.ts';
 import { REPO_NAMES } from './corpora.ts';
 import { caseArbitrary, checkCase, REPOS } from './random-case.ts';
 
+const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 50);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
@@ -41,6 +42,29 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
     }
   });
 }
+
+void test('found by fuzzing: a path that only an empty match holds for has no points', async () => {
+  const module = await coreModule('release');
+  const docs = ['a/b/x', 'x', 'Test/kK/\u{17f}et.txt', '\u{17f}et', '\u{65e5}.py'].map(
+    (path, tier) => ({
+      path,
+      bytes: Buffer.from('b\n'),
+      language: '',
+      repo: REPO_NAMES[0]!,
+      tier: tier % 2,
+    }),
+  );
+  const engine = new Engine(module);
+  engine.publish([buildShard(module, temporaryFolder(), REPOS[0]!, docs)], REPOS);
+  for (const pattern of [raw`\b.*?`, raw`$.*`, '.*?', '.+?']) {
+    const asked = { matches: 100, contextLines: 0, isCaseSensitive: false };
+    const answer = await engine.search(`file:"${pattern}"`, { ...asked, isRegexEnabled: true });
+    const query = { kind: 'pattern', prefix: 'file', pattern, position: 0 } as const;
+    checkAnswer(docs, { query, ...asked }, answer);
+    assert.ok(answer.files.length > 0);
+  }
+  await engine.close();
+});
 
 const text = (path: string, content: string): TestDoc & OracleDoc => ({
   path,
