@@ -144,6 +144,9 @@ export async function engineTarget(): Promise<Target> {
   return { property, counts, close: nothingToClose };
 }
 
+/** Code units: JavaScript tracks back, and might not come to an end on longer texts. */
+const BACKTRACKED_SIZE = 16;
+
 /** What the core finds is what JavaScript finds, where both mean the same. */
 export async function javascriptTarget(): Promise<Target> {
   const engine = await RegexEngine.make('release');
