@@ -3,12 +3,13 @@
 // than they cost; for literals of one and two characters the lists of all keys that hold them are united.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { BITMAP_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
+import { BITMAP_SIZE, CASE_MARKS_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { findGram, GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
+import { hasMarks } from '../text/case-marks.ts';
 import { SYMBOL_NEWLINE } from '../text/symbols.ts';
 import {
   addDocsOfBlob,
@@ -36,6 +37,11 @@ const BITMAP_NS: u32 = 80;
 const VERIFY_LITERAL_NS: u32 = 700;
 export const VERIFY_REGEX_NS: u32 = 4000;
 
+/** A single block is read as soon as its marks. */
+const MARKED_BLOCKS_MIN: u32 = 2;
+
+const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
+
 /** A bitmap of one stripe. */
 let scratchBitmap: usize = 0;
 
@@ -59,12 +65,14 @@ export function bindText(arena: Arena, node: MatchNode): usize {
   if (node.symbolCount < 3) {
     const isSelective =
       node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
-    if (!isSelective) {
+    if (!isSelective && node.marks == 0) {
       node.bitmap = 0;
       return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
     }
+    if (!isSelective) setAllBlocks(bitmap);
   } else intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_LITERAL_NS);
   if (failStatus != STATUS_OK) return NO_DOCS;
+  keepMarked(node, bitmap);
   return docsOfBlocks(arena, node, bitmap);
 }
 
@@ -141,23 +149,36 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
 function uniteMiddle(node: MatchNode, bitmap: usize): bool {
   const symbol = load<u32>(node.keys);
   if (symbol == SYMBOL_NEWLINE) return false;
+  const gramCount = boundView.gramCount;
   let bytes: u32 = 0;
-  for (let gram: u32 = 0; gram < boundView.gramCount && !isUnionLarge(bytes); gram++) {
-    if (!isMiddle(gram, symbol)) continue;
+  for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
     countLookups(1);
     bytes += listSize(boundView, gram);
+    if (isUnionLarge(bytes)) return false;
   }
-  if (isUnionLarge(bytes)) return false;
-  for (let gram: u32 = 0; gram < boundView.gramCount; gram++) {
-    if (isMiddle(gram, symbol)) uniteGram(gram, bitmap);
+  for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
+    uniteGram(gram, bitmap);
   }
   return true;
 }
 
-@inline
-function isMiddle(gram: u32, symbol: u32): bool {
-  const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
-  return ((key >> SYMBOL_BITS) & ((1 << SYMBOL_BITS) - 1)) == symbol;
+/** First gram from `gram` on whose key has `symbol` in the middle; gramCount if there is none. */
+function nextMiddle(gram: u32, symbol: u32): u32 {
+  const keys = <usize>boundView.gramKeys;
+  const count = boundView.gramCount;
+  const mask = i32x4.splat(<i32>(SYMBOL_MASK << SYMBOL_BITS));
+  const wanted = i32x4.splat(<i32>(symbol << SYMBOL_BITS));
+  // Why: the dictionary holds all there is to look for; four keys at a time take a tenth of the time.
+  for (; gram + 4 <= count; gram += 4) {
+    const middles = v128.and(v128.load(keys + (<usize>gram << 2)), mask);
+    const hits = i32x4.bitmask(i32x4.eq(middles, wanted));
+    if (hits != 0) return gram + <u32>ctz(hits);
+  }
+  for (; gram < count; gram++) {
+    const key = load<u32>(keys + (<usize>gram << 2));
+    if (((key >> SYMBOL_BITS) & SYMBOL_MASK) == symbol) break;
+  }
+  return gram;
 }
 
 /** Whether so many coded bytes of lists leave about as many blocks as there are. */
@@ -233,6 +254,31 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
     readInto(gram, stripe, scratchBitmap);
     if (failStatus != STATUS_OK) return;
     intersectBitmaps(bitmap, scratchBitmap, BITMAP_SIZE);
+  }
+}
+
+/** Makes `bitmap` all blocks of the shard, unused ones included. */
+function setAllBlocks(bitmap: usize): void {
+  const whole = boundView.blockCount >> 3;
+  memory.fill(bitmap, 0xff, whole);
+  for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
+}
+
+/** Takes the blocks out of `bitmap` whose case marks say that the node's literal does not stand in them. */
+export function keepMarked(node: MatchNode, bitmap: usize): void {
+  if (node.marks == 0 || countBits(bitmap, SHARD_BITMAP_SIZE) < MARKED_BLOCKS_MIN) return;
+  for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
+    const wordPtr = bitmap + (<usize>wordIndex << 3);
+    const word = load<u64>(wordPtr);
+    let kept = word;
+    for (let left = word; left != 0; left &= left - 1) {
+      const blockId = wordIndex * 64 + <u32>ctz(left);
+      // A damaged list may name a blockId that no block has.
+      if (blockId >= boundView.blockCount) break;
+      const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
+      if (!hasMarks(marks, node.marks)) kept ^= left & (0 - left);
+    }
+    store<u64>(wordPtr, kept);
   }
 }
 

@@ -8,7 +8,7 @@ import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { blocksOfDocs, docsOfBlocks, intersectGrams, VERIFY_REGEX_NS } from './block-sets.ts';
+import { blocksOfDocs, docsOfBlocks, intersectGrams, keepMarked, VERIFY_REGEX_NS } from './block-sets.ts';
 import {
   ALL_DOCS,
   boundView,
@@ -78,6 +78,7 @@ function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   } else if (condition.kind == NODE_AND) intersectAll(arena, condition, bitmap);
   else if (condition.kind == NODE_GRAMS) {
     intersectGrams(arena, condition.keys, condition.keyCount, bitmap, VERIFY_REGEX_NS);
+    keepMarked(condition, bitmap);
   } else failBinding(STATUS_BAD_PLAN);
   arenaReset(arena, mark);
 }
@@ -93,7 +94,10 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   if (!isFirst) intersectGrams(arena, keys, keyCount, bitmap, VERIFY_REGEX_NS);
   for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
     const child = nodeAt(condition.children, i);
-    if (child.kind == NODE_GRAMS) continue;
+    if (child.kind == NODE_GRAMS) {
+      keepMarked(child, bitmap);
+      continue;
+    }
     if (isFirst) fillBlocks(arena, child, bitmap);
     else {
       memory.fill(other, 0, SHARD_BITMAP_SIZE);
@@ -140,6 +144,7 @@ function docsOfCondition(arena: Arena, node: MatchNode, condition: MatchNode, sc
   if (condition.kind == NODE_GRAMS) {
     memory.fill(scratch, 0, SHARD_BITMAP_SIZE);
     intersectGrams(arena, condition.keys, condition.keyCount, scratch, VERIFY_REGEX_NS);
+    keepMarked(condition, scratch);
     return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, scratch);
   }
   if (condition.kind != NODE_AND && condition.kind != NODE_OR) {

@@ -26,10 +26,12 @@ import {
   PLAN_NODES_MAX,
   REGEX_HEAD_SIZE,
 } from '../shared/plan.ts';
+import { CASE_MARKS_SIZE } from '../shared/format.ts';
 import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes, compileRegex, regexSpansLines, regexStatus } from '../regex/regex.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
+import { wantMarks } from '../text/case-marks.ts';
 import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
@@ -48,6 +50,7 @@ export class MatchNode {
   startCondition: u32; // REGEX that spans lines: that with the grams of where matches begin; 0: none
   keys: u32; // TEXT, GRAMS: address of the distinct gram keys, u32 each
   keyCount: u32;
+  marks: u32; // TEXT, GRAMS: case marks that blocks with the literal have; 0: none
   symbolCount: u32; // TEXT, GRAMS: symbols of the literal
   spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
   isPositive: u32; // 1: under no negation
@@ -67,7 +70,7 @@ export class MatchNode {
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
   countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
 }
-export const MATCH_NODE_SIZE: usize = 112;
+export const MATCH_NODE_SIZE: usize = 116;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -295,6 +298,13 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
   // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
   if (node.symbolCount < 3) store<u32>(keys, key);
   node.keys = <u32>keys;
+  return (node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0 ? collectMarks(arena, node) : STATUS_OK;
+}
+
+function collectMarks(arena: Arena, node: MatchNode): i32 {
+  const marks = arenaAlloc(arena, CASE_MARKS_SIZE, 16);
+  if (marks == 0) return STATUS_OUT_OF_MEMORY;
+  if (wantMarks(node.data, <usize>node.data + node.dataSize, marks)) node.marks = <u32>marks;
   return STATUS_OK;
 }
 

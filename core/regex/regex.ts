@@ -38,7 +38,7 @@ import {
 } from './closure.ts';
 import { carefulInit, forgetPlaces, scanCarefully } from './careful.ts';
 import { Dfa, dropStartFlags, ENTRY_START, makeDfa } from './dfa-cache.ts';
-import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse } from './dfa.ts';
+import { SCAN_GAVE_UP, scanForward, scanReach, scanReverse, setScanReach } from './dfa.ts';
 import {
   areWorthwhile,
   beginNeedles,
@@ -49,6 +49,7 @@ import {
   noteSkipped,
 } from './needles.ts';
 import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
+import { isTwinSize, skipBarren } from './twin.ts';
 import { simulate, simulatedEnd, simulatedReach, simulatedStart } from './simulate.ts';
 import {
   forgetText,
@@ -98,8 +99,11 @@ class Regex {
   lineEnd: u32;
   // Counters since the expression was compiled:
   simulationCount: u32;
+  // Of two scans at once: bytes that are left to one scan first, and how many the next failure leaves to it.
+  singleSize: u32;
+  singlePause: u32;
 }
-const REGEX_SIZE: usize = 64;
+const REGEX_SIZE: usize = 72;
 if (offsetof<Regex>() != REGEX_SIZE) ERROR('Regex: size');
 
 @inline
@@ -165,6 +169,7 @@ export function compileRegexWithin(
   const forward = changetype<Automaton>(ptr + REGEX_SIZE);
   const reverse = changetype<Automaton>(ptr + REGEX_SIZE + AUTOMATON_SIZE);
   regex.forward = <u32>changetype<usize>(forward);
+  regex.singlePause = SINGLE_MIN;
   regex.needles = <u32>(ptr + REGEX_SIZE + 2 * AUTOMATON_SIZE);
   let status = checkProgram(program, size, forward, reverse);
   if (status != STATUS_OK) return refuse(status);
@@ -418,6 +423,28 @@ const AHEAD_TIMES: usize = 4;
 const AHEAD_MIN: usize = 1 << 20;
 const AHEAD_MAX: usize = 1 << 30;
 
+/** Bytes that are read singly after two scans at once have told nothing; doubled each time. */
+const SINGLE_MIN: u32 = 1 << 12;
+const SINGLE_MAX: u32 = 1 << 20;
+
+/** A place in [from, until] before which no match starts, by two scans at once where those have paid of late. */
+function skipLines(regex: Regex, textStart: usize, textEnd: usize, from: usize, until: usize): usize {
+  const size = until - from;
+  if (!isTwinSize(size)) return from;
+  if (<usize>regex.singleSize > 0) {
+    regex.singleSize -= <u32>min(<usize>regex.singleSize, size);
+    return from;
+  }
+  const next = skipBarren(forwardDfaOf(regex), textStart, textEnd, from, until);
+  if (next > from) regex.singlePause = SINGLE_MIN;
+  else {
+    regex.singleSize = regex.singlePause;
+    regex.singlePause = min(regex.singlePause << 1, SINGLE_MAX);
+  }
+  setScanReach(next);
+  return next;
+}
+
 /** End of the next match, as scanForward gives it; carefully once too much was read in vain. */
 function scanForEnd(
   regex: Regex,
@@ -431,6 +458,10 @@ function scanForEnd(
   const dfa = forwardDfaOf(regex);
   const aheadMax = min(AHEAD_MIN + AHEAD_TIMES * (textEnd - textStart), AHEAD_MAX);
   if (<usize>regex.aheadSize >= aheadMax) return scanCarefully(dfa, textStart, textEnd, from, until, limit);
+  if (needles === null && regex.spansLines == 0 && dfa.startFlag == 0) {
+    from = skipLines(regex, textStart, textEnd, from, until);
+    if (from == until) return 0;
+  }
   const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
   // Why capped: the sum must not run over.
   if (end != 0 && end != SCAN_GAVE_UP && scanReach > end) regex.aheadSize += <u32>min(scanReach - end, AHEAD_MAX);

@@ -12,6 +12,7 @@ import {
   BLOB_FLAG_NON_ASCII,
   BLOCK_ROW_SIZE,
   BLOCK_SIZE,
+  CASE_MARKS_SIZE,
   GRAM_KEY_COUNT,
   NONE_ID,
   STRIPE_BLOCKS,
@@ -25,6 +26,7 @@ import {
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../shared/status.ts';
 import { findByte, findLastByte, countByte } from '../scan/newlines.ts';
+import { markBlock } from '../text/case-marks.ts';
 import { isAscii } from '../text/utf8.ts';
 import { KEY_SET_SIZE, clearKeys, extractKeys, isMiddleNewline } from './extract.ts';
 import { encodePiece, pieceSize } from './piece.ts';
@@ -48,6 +50,7 @@ let blockKeyEnds: usize = 0;
 let idsByKey: usize = 0;
 let blockRows: usize = 0;
 let blobRows: usize = 0;
+let caseMarks: usize = 0;
 let output: usize = 0;
 let outputEnd: usize = 0;
 let outputLimit: usize = 0;
@@ -72,7 +75,8 @@ export function builderInit(start: usize, end: usize): i32 {
   idsByKey = blockKeyEnds + <usize>STRIPE_BLOCKS * 4;
   blockRows = idsByKey + <usize>KEY_CAPACITY * 2;
   blobRows = blockRows + <usize>BLOCK_CAPACITY * BLOCK_ROW_SIZE;
-  stripeEnds = blobRows + <usize>BLOB_CAPACITY * BLOB_ROW_SIZE;
+  caseMarks = (blobRows + <usize>BLOB_CAPACITY * BLOB_ROW_SIZE + 15) & ~15;
+  stripeEnds = caseMarks + <usize>BLOCK_CAPACITY * CASE_MARKS_SIZE;
   output = (stripeEnds + STRIPE_COUNT_MAX * 4 + 7) & ~7;
   outputLimit = end;
   if (output + (16 << 20) > end) return STATUS_OUT_OF_MEMORY;
@@ -202,6 +206,7 @@ function addBlocks(start: usize, end: usize): i32 {
       const status = closeStripe(offset);
       if (status != STATUS_OK) return status;
     }
+    markBlock(blockStart, next, caseMarks + <usize>blockCount * CASE_MARKS_SIZE);
     writeBlockRow(offset, blobCount, line);
     const listStart = keysEnd;
     keysEnd = extractKeys(blockStart, next, keySet, keysEnd);
@@ -233,6 +238,7 @@ function closeStripe(offset: u32): i32 {
   outputEnd = (stripeEnd + 7) & ~7;
   store<u32>(stripeEnds + (<usize>stripeCount << 2), <u32>outputEnd);
   for (; stripeBlockCount < STRIPE_BLOCKS; stripeBlockCount++) {
+    memory.fill(caseMarks + <usize>blockCount * CASE_MARKS_SIZE, 0, CASE_MARKS_SIZE);
     writeBlockRow(offset, NONE_ID, 0);
   }
   stripeCount++;
@@ -352,4 +358,8 @@ export function builderBlockRows(): usize {
 }
 export function builderBlobRows(): usize {
   return blobRows;
+}
+/** Case marks of each blockId. */
+export function builderCaseMarks(): usize {
+  return caseMarks;
 }

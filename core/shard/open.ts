@@ -6,6 +6,7 @@
 import {
   BLOB_ROW_SIZE,
   BLOCK_ROW_SIZE,
+  CASE_MARKS_SIZE,
   DOC_ROW_SIZE,
   FORMAT_VERSION,
   HEADER_BLOB_COUNT_OFFSET,
@@ -32,6 +33,7 @@ import {
   SECTION_BLOB_HASHES,
   SECTION_BLOBS,
   SECTION_BLOCKS,
+  SECTION_CASE_MARKS,
   SECTION_CONTENT,
   SECTION_COUNT,
   SECTION_DOCS,
@@ -89,6 +91,7 @@ export class ShardView {
   gramLists: u32;
   postings: u32;
   postingsSize: u32;
+  caseMarks: u32; // CASE_MARKS_SIZE bytes a block
   docCount: u32;
   blobCount: u32;
   blockCount: u32; // blockIds, unused ones included
@@ -98,7 +101,7 @@ export class ShardView {
 }
 
 /** Bytes of a view; the host reserves them. */
-export const SHARD_VIEW_SIZE: usize = 96;
+export const SHARD_VIEW_SIZE: usize = 100;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 
 /** Section and row that the last failed open stumbled over. */
@@ -219,6 +222,7 @@ function placeSections(view: ShardView): i32 {
   view.gramLists = addressOf(base, SECTION_GRAM_LISTS);
   view.postings = addressOf(base, SECTION_POSTINGS);
   view.postingsSize = sectionRow(base, SECTION_POSTINGS).size;
+  view.caseMarks = addressOf(base, SECTION_CASE_MARKS);
   if (!hasRows(base, SECTION_BLOBS, view.blobCount, BLOB_ROW_SIZE)) return tableFail(SECTION_BLOBS);
   if (!hasRows(base, SECTION_BLOB_HASHES, view.blobCount, hashSize)) return tableFail(SECTION_BLOB_HASHES);
   if (!hasRows(base, SECTION_BLOCKS, view.blockCount + 1, BLOCK_ROW_SIZE)) return tableFail(SECTION_BLOCKS);
@@ -230,6 +234,9 @@ function placeSections(view: ShardView): i32 {
   }
   if (!hasRows(base, SECTION_GRAM_KEYS, view.gramCount, 4)) return tableFail(SECTION_GRAM_KEYS);
   if (!hasRows(base, SECTION_GRAM_LISTS, view.gramCount + 1, 4)) return tableFail(SECTION_GRAM_LISTS);
+  if (!hasRows(base, SECTION_CASE_MARKS, view.blockCount, CASE_MARKS_SIZE)) {
+    return tableFail(SECTION_CASE_MARKS);
+  }
   return STATUS_OK;
 }
 

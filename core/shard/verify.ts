@@ -5,13 +5,15 @@
 import {
   BITMAP_SIZE,
   BLOB_FLAG_NON_ASCII,
+  CASE_MARKS_SIZE,
   NONE_ID,
   SECTION_COUNT,
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
-import { STATUS_CONTENT, STATUS_OK, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
+import { STATUS_CASE_MARKS, STATUS_CONTENT, STATUS_OK, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { countByte } from '../scan/newlines.ts';
+import { markBlock } from '../text/case-marks.ts';
 import { isAscii } from '../text/utf8.ts';
 import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract.ts';
 import { listMask, readStripe } from './lists.ts';
@@ -38,7 +40,7 @@ export function verifyChecksums(view: ShardView): i32 {
 }
 
 /** Scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
-export const VERIFY_SCRATCH_SIZE: usize = KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE;
+export const VERIFY_SCRATCH_SIZE: usize = KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
 
 /** Checks that the postings of a stripe are the set with this sum (posting-sum.ts). */
 export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {
@@ -49,13 +51,15 @@ export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch:
 
 /**
  * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and that
- * its postings are exactly the grams of its blocks.
+ * its postings and case marks are exactly those of its blocks.
  */
 export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
   const first = stripe * STRIPE_BLOCKS;
   const end = min(first + STRIPE_BLOCKS, view.blockCount);
   memory.fill(scratch, 0, KEY_SET_SIZE);
   const keys = scratch + KEY_SET_SIZE;
+  const bitmap = keys + (<usize>8 << 20) + 64;
+  const marks = bitmap + BITMAP_SIZE;
   let contentSum: u64 = 0;
   for (let blockId = first; blockId < end; blockId++) {
     const row = blockAt(view, blockId);
@@ -63,6 +67,7 @@ export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 
     const start = <usize>view.content + row.contentOffset;
     const stop = <usize>view.content + blockAt(view, blockId + 1).contentOffset;
     if (!isBlockSound(view, blockId, start, stop)) return fail(STATUS_CONTENT, blockId);
+    if (!areMarksSound(view, blockId, start, stop, marks)) return fail(STATUS_CASE_MARKS, blockId);
     const keysEnd = extractKeys(start, stop, scratch, keys);
     for (let ptr = keys; ptr < keysEnd; ptr += 4) {
       const key = load<u32>(ptr);
@@ -70,7 +75,7 @@ export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 
     }
     clearKeys(scratch, keys, keysEnd);
   }
-  const status = sumPostings(view, stripe, keys + (<usize>8 << 20) + 64);
+  const status = sumPostings(view, stripe, bitmap);
   if (status != STATUS_OK) return status;
   return postingSum == contentSum ? STATUS_OK : fail(STATUS_PIECE, first);
 }
@@ -88,6 +93,12 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
   if (blockId + 1 == blob.firstBlock + blob.blockCount) return true;
   const next = blockAt(view, blockId + 1);
   return next.blobId == NONE_ID || next.line == row.line + countByte(start, stop, 10);
+}
+
+/** Whether the block's case marks are those of its bytes; `scratch` has room for them. */
+function areMarksSound(view: ShardView, blockId: u32, start: usize, stop: usize, scratch: usize): bool {
+  markBlock(start, stop, scratch);
+  return memory.compare(scratch, <usize>view.caseMarks + <usize>blockId * CASE_MARKS_SIZE, CASE_MARKS_SIZE) == 0;
 }
 
 let postingSum: u64 = 0;

@@ -2,7 +2,7 @@
 // constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md explains
 // them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
-export const FORMAT_VERSION: u32 = 1;
+export const FORMAT_VERSION: u32 = 2;
 
 /** "TRAWLSHD" as two little-endian u32. */
 export const MAGIC_LOW: u32 = 0x57415254;
@@ -47,7 +47,8 @@ export const SECTION_NAMES: u32 = 10;
 export const SECTION_POSTINGS: u32 = 11;
 export const SECTION_GRAM_KEYS: u32 = 12;
 export const SECTION_GRAM_LISTS: u32 = 13;
-export const SECTION_COUNT: u32 = 13;
+export const SECTION_CASE_MARKS: u32 = 14;
+export const SECTION_COUNT: u32 = 14;
 
 /** Zero bytes after the last section, so that scans may read past the end of any section. */
 export const TAIL_SIZE: u32 = 64;
@@ -71,6 +72,9 @@ export const BLOCK_ROW_SIZE: u32 = 12;
 export const BLOCK_CONTENT_OFFSET: u32 = 0;
 export const BLOCK_BLOB_OFFSET: u32 = 4;
 export const BLOCK_LINE_OFFSET: u32 = 8;
+
+/** Bytes of a block's case marks. */
+export const CASE_MARKS_SIZE: u32 = 32;
 
 // Doc row.
 export const DOC_ROW_SIZE: u32 = 32;
@@ -127,4 +131,4 @@ export const PIECE_SINGLE: u32 = 1;
 export const PIECE_GOLOMB: u32 = 2;
 export const PIECE_BITMAP: u32 = 3;
 /** From this many ids on a piece is a bitmap: larger than the code by a little, far quicker to read. */
-export const PIECE_BITMAP_FROM: u32 = 2048;
+export const PIECE_BITMAP_FROM: u32 = 640;

@@ -24,6 +24,7 @@ export const STATUS_GRAM_KEYS = -21;
 export const STATUS_LIST_RANGE = -22;
 export const STATUS_PIECE = -23;
 export const STATUS_CONTENT = -24;
+export const STATUS_CASE_MARKS = -25;
 
 // Plans.
 export const STATUS_BAD_PLAN = -40;

@@ -5,6 +5,7 @@ import type { z } from 'zod';
 import type { Settings } from '../config/settings.ts';
 import type { Caller } from './authentication.ts';
 import { parseBody, parseQuery } from './input.ts';
+import type { LazyBytes } from './lazy-bytes.ts';
 import type { EventStream, Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -17,7 +18,9 @@ export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly content:
-    { readonly value: unknown } | { readonly json: Uint8Array } | { readonly events: EventStream };
+    | { readonly value: unknown }
+    | { readonly json: Uint8Array | LazyBytes }
+    | { readonly events: EventStream };
 }
 
 /** Everything a handler may use besides its input. */

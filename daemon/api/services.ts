@@ -2,6 +2,7 @@
 // interfaces; main.ts joins them. Nothing here knows of HTTP.
 
 import type { RepoRecord } from '../repos/records.ts';
+import type { LazyBytes } from './lazy-bytes.ts';
 
 /** A search as the caller asked for it, bounds applied (matches and contextLines are clamped). */
 export interface SearchCall {
@@ -47,7 +48,7 @@ export interface SearchService {
    *
    * Errors: QueryError for a bad query; anything else is a fault of the daemon.
    */
-  search(call: SearchCall, context: SearchContext): Promise<{ json: Uint8Array }>;
+  search(call: SearchCall, context: SearchContext): Promise<{ json: Uint8Array | LazyBytes }>;
   /**
    * Starts one search whose results come as events.
    *

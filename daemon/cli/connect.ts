@@ -59,6 +59,7 @@ function configurationOf(
 async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   const { openInstance } = await import('../instance.ts');
   const { search } = await import('../search/service.ts');
+  const { allBytes } = await import('../api/lazy-bytes.ts');
   const { startStream } = await import('../search/stream.ts');
   const { toSearchCall } = await import('../api/search.ts');
   const configuration = configurationOf({ dataDir, logLevel: 'warn' });
@@ -83,7 +84,7 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
         search(instance.parts, toSearchCall(call, settings.maxMatchCount), { signal, baseUrl }),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
-      return JSON.parse(Buffer.from(json).toString()) as SearchResponse;
+      return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
     },
     async explain(call, signal) {
       const { explain } = await import('../search/explain.ts');

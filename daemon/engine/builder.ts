@@ -2,7 +2,12 @@
 // (StripeBuilder); stripes go in, gram dictionary and postings come out (mergeStripes). Knows nothing of
 // files of a repo; the shard file itself is put together by shards/writer.ts.
 
-import { BLOB_ROW_SIZE, BLOCK_ROW_SIZE, GRAM_KEY_COUNT } from '../../core/shared/format.ts';
+import {
+  BLOB_ROW_SIZE,
+  BLOCK_ROW_SIZE,
+  CASE_MARKS_SIZE,
+  GRAM_KEY_COUNT,
+} from '../../core/shared/format.ts';
 import {
   STATUS_OK,
   STATUS_OUT_OF_MEMORY,
@@ -124,14 +129,17 @@ export class StripeBuilder {
     contentBase: number,
     blobBase: number,
     blockBase: number,
-  ): { blobs: Uint8Array; blocks: Uint8Array } {
+  ): { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array } {
     const { exports, memory } = this.#core;
     exports.builderFinish(contentBase, blobBase, blockBase);
     const blobSize = (exports.builderBlobCount() >>> 0) * BLOB_ROW_SIZE;
-    const blockSize = (exports.builderBlockCount() >>> 0) * BLOCK_ROW_SIZE;
+    const blockCount = exports.builderBlockCount() >>> 0;
+    const copy = (start: number, size: number): Uint8Array =>
+      new Uint8Array(memory.buffer, start >>> 0, size).slice();
     return {
-      blobs: new Uint8Array(memory.buffer, exports.builderBlobRows() >>> 0, blobSize).slice(),
-      blocks: new Uint8Array(memory.buffer, exports.builderBlockRows() >>> 0, blockSize).slice(),
+      blobs: copy(exports.builderBlobRows(), blobSize),
+      blocks: copy(exports.builderBlockRows(), blockCount * BLOCK_ROW_SIZE),
+      caseMarks: copy(exports.builderCaseMarks(), blockCount * CASE_MARKS_SIZE),
     };
   }
 }

@@ -48,6 +48,7 @@ export interface CoreExports {
   builderOutput(): number;
   builderBlockRows(): number;
   builderBlobRows(): number;
+  builderCaseMarks(): number;
   mergeBegin(tables: number): void;
   mergeAddStripe(ptr: number): void;
   mergeStep(out: number, outEnd: number): number;

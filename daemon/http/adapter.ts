@@ -2,6 +2,8 @@
 // of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
 // know nothing of routes, JSON or errors; the router knows nothing of sockets.
 
+import type { LazyBytes } from '../api/lazy-bytes.ts';
+
 /** A request whose values stay valid for as long as anybody holds it. */
 export interface HttpRequest {
   /** Upper case. */
@@ -34,8 +36,8 @@ export interface BodyStream {
   close(): void;
 }
 
-/** A body that is there as a whole; pieces are sent in order; undefined: no body. */
-export type PlainBody = Uint8Array | readonly Uint8Array[] | undefined;
+/** A body of known size; undefined: no body. */
+export type PlainBody = Uint8Array | LazyBytes | undefined;
 
 export interface HttpResponse {
   readonly status: number;
@@ -108,9 +110,7 @@ export function isBodyStream(body: HttpResponse['body']): body is BodyStream {
   return body !== undefined && 'next' in body;
 }
 
-/** Bytes of a response body that is there as a whole. */
+/** Bytes of a response body of known size. */
 export function bodySize(body: PlainBody): number {
-  if (body === undefined) return 0;
-  if (body instanceof Uint8Array) return body.byteLength;
-  return body.reduce((sum, piece) => sum + piece.byteLength, 0);
+  return body?.byteLength ?? 0;
 }

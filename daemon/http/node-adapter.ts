@@ -4,6 +4,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { piecesOf } from '../api/lazy-bytes.ts';
+import type { LazyBytes } from '../api/lazy-bytes.ts';
 import { STALL_TIMEOUT_MS, bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
@@ -155,5 +157,10 @@ async function send(
   response.writeHead(status, headers);
   if (body === undefined || isHead) response.end();
   else if (body instanceof Uint8Array) response.end(body);
-  else await pipeline(Readable.from(body, { objectMode: true }), response);
+  else await pipeline(Readable.from(copiesOf(body), { objectMode: false }), response);
+}
+
+/** The pieces of a body, each in memory of its own: the stream keeps more than one. */
+function* copiesOf(body: LazyBytes): Generator<Uint8Array> {
+  for (const { piece } of piecesOf(body)) yield piece.slice();
 }

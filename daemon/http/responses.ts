@@ -4,6 +4,8 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Answer } from '../api/endpoint.ts';
+import { allBytes } from '../api/lazy-bytes.ts';
+import type { LazyBytes } from '../api/lazy-bytes.ts';
 import type { EventStream } from '../api/services.ts';
 import type { HttpRequest, HttpResponse } from './adapter.ts';
 import {
@@ -90,7 +92,7 @@ export async function toResponse(
   common: Readonly<Record<string, string>>,
 ): Promise<HttpResponse> {
   const isPacked = isMessagePackWanted(request.header('accept'));
-  const plain = encode(answer, isPacked);
+  const body = encode(answer, isPacked);
   const headers: Record<string, string> = {
     ...common,
     ...answer.headers,
@@ -98,14 +100,14 @@ export async function toResponse(
     Vary: 'Accept, Accept-Encoding',
   };
   const coding = chooseCoding(request.header('accept-encoding'));
-  if (coding === undefined || plain.byteLength <= COMPRESS_ABOVE_SIZE) {
-    return { status: answer.status, headers, body: plain };
+  if (coding === undefined || body.byteLength <= COMPRESS_ABOVE_SIZE) {
+    return { status: answer.status, headers, body };
   }
   headers['Content-Encoding'] = coding;
-  return { status: answer.status, headers, body: await compressors[coding](plain) };
+  return { status: answer.status, headers, body: await compressors[coding](allBytes(body)) };
 }
 
-function encode({ content }: PlainAnswer, isPacked: boolean): Uint8Array {
+function encode({ content }: PlainAnswer, isPacked: boolean): Uint8Array | LazyBytes {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
-  return isPacked ? jsonToMessagePack(json) : json;
+  return isPacked ? jsonToMessagePack(allBytes(json)) : json;
 }

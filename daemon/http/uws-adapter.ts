@@ -7,6 +7,8 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
+import { allBytes } from '../api/lazy-bytes.ts';
+import type { LazyBytes } from '../api/lazy-bytes.ts';
 import { bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
@@ -138,30 +140,23 @@ export class UwsAdapter implements HttpAdapter {
         response.endWithoutBody();
         this.#forget(exchange);
       } else if (exchange.body.isOverrun) {
-        response.end(Buffer.concat(toPieces(body)), true);
+        response.end(allBytes(body), true);
         this.#forget(exchange);
-      } else this.#sendBody(exchange, toPieces(body));
+      } else this.#sendBody(exchange, body);
     });
   }
 
   /** Writes until the socket is full and goes on when it has room. */
-  #sendBody(exchange: Exchange, pieces: readonly Uint8Array[]): void {
+  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes): void {
     const { response } = exchange;
-    const totalSize = bodySize(pieces);
+    const totalSize = body.byteLength;
     const advance = (offset: number): boolean => {
-      let pieceStart = 0;
-      for (const piece of pieces) {
-        const pieceEnd = pieceStart + piece.byteLength;
-        if (offset < pieceEnd) {
-          const [isWritten, isDone] = response.tryEnd(
-            piece.subarray(Math.max(0, offset - pieceStart)),
-            totalSize,
-          );
-          if (isDone) this.#forget(exchange);
-          if (isDone || !isWritten) return isWritten;
-          offset = pieceEnd;
-        }
-        pieceStart = pieceEnd;
+      while (offset < totalSize) {
+        const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
+        const [isWritten, isDone] = response.tryEnd(piece, totalSize);
+        if (isDone) this.#forget(exchange);
+        if (isDone || !isWritten) return isWritten;
+        offset += piece.byteLength;
       }
       return true;
     };
@@ -327,8 +322,4 @@ function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): Htt
     header: (name) => headers.get(name),
     body: () => body.result(),
   };
-}
-
-function toPieces(body: Uint8Array | readonly Uint8Array[]): readonly Uint8Array[] {
-  return body instanceof Uint8Array ? [body] : body;
 }

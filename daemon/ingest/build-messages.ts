@@ -34,6 +34,7 @@ export interface MergeJob {
   readonly blobHashes: Uint8Array;
   readonly hashSize: number;
   readonly blocks: readonly Uint8Array[];
+  readonly caseMarks: readonly Uint8Array[];
   readonly contentSize: number;
 }
 
@@ -88,6 +89,7 @@ export interface BatchDone {
   readonly batch: number;
   readonly blobs: Uint8Array;
   readonly blocks: Uint8Array;
+  readonly caseMarks: Uint8Array;
   readonly stripes: readonly string[];
 }
 

@@ -175,6 +175,7 @@ async function runMerge(job: MergeJob): Promise<void> {
     ...job,
     blobs: Buffer.concat(job.blobs),
     blocks: Buffer.concat(job.blocks),
+    caseMarks: Buffer.concat(job.caseMarks),
   };
   const sums = job.stripes.map(readSum);
   const summary = writeShard(module, job.path, tables, (onPostings) =>

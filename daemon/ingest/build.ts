@@ -105,6 +105,7 @@ interface GrowingShard {
   readonly stripes: string[];
   readonly blobs: Uint8Array[];
   readonly blocks: Uint8Array[];
+  readonly caseMarks: Uint8Array[];
   readonly hashes: string[];
   /** What became of each content, by object id. */
   readonly contents: Map<string, { blobId: number } | { skipReason: number }>;
@@ -235,6 +236,7 @@ class Build {
       stripes: [],
       blobs: [],
       blocks: [],
+      caseMarks: [],
       hashes: [],
       contents: new Map(),
       contentSize: 0,
@@ -328,6 +330,7 @@ class Build {
       .indexOf(this.#batches[message.batch]!);
     shard.blobs[order] = message.blobs;
     shard.blocks[order] = message.blocks;
+    shard.caseMarks[order] = message.caseMarks;
     shard.stripes.push(...message.stripes);
     this.#report({
       filesDone: this.#progress.filesDone + docs.length,
@@ -362,6 +365,7 @@ class Build {
       blobHashes: Buffer.from(shard.hashes.join(''), 'hex'),
       hashSize,
       blocks: shard.blocks,
+      caseMarks: shard.caseMarks,
       contentSize: shard.contentSize,
     });
   }

@@ -3,14 +3,16 @@
 
 import { PROGRAM_STATES_MAX } from '../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
-import { type Condition, NONE, printCondition } from './condition.ts';
+import { type Condition, countLiterals, mapTexts, NONE, printCondition } from './condition.ts';
 import { QueryError } from './error.ts';
+import { foldText } from './fold.ts';
 import { chooseNeedles, type Needles, printNeedles } from './needles.ts';
 import { encodeProgram } from './program.ts';
 import { simplify } from './simplify.ts';
 import { conditionOf, knowledgeOf } from './texts.ts';
 import { compileTree } from './thompson.ts';
 import { canBeEmpty, spansLines } from './traits.ts';
+import type { SimpleTree } from './simple-tree.ts';
 import type { RegexTree } from './tree.ts';
 
 /** States of the forward automaton. What settings may change. */
@@ -33,6 +35,8 @@ export interface CompiledRegex {
    * code points and no newline.
    */
   readonly condition: Condition;
+  /** The same with literals as they are written, if all of them are found in that case alone. */
+  readonly exactCondition?: Condition;
   readonly needles: Needles;
   /** A match may hold a byte behind a newline. */
   readonly spansLines: boolean;
@@ -59,16 +63,32 @@ export function compileRegex(tree: RegexTree, options: CompileOptions = {}): Com
   });
   const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
   const needles = chooseNeedles(simple, traits.spansLines, forward);
-  const textOptions = { isFolded: true, literalMin: LITERAL_MIN };
-  const { texts } = knowledgeOf(simple, textOptions);
+  const condition = conditionOfMatches(simple, true);
+  const exact = exactConditionOf(simple, condition);
   return {
     program: encodeProgram({ forward, reverse, needles, ...traits }),
-    condition: texts === undefined ? NONE : conditionOf(texts, textOptions),
+    condition,
+    ...(exact === undefined ? {} : { exactCondition: exact }),
     needles,
     ...traits,
     stateCount: forward.states.length,
     reverseStateCount: reverse.states.length,
   };
+}
+
+/** What every non-empty match of `tree` holds, its literals folded or in the case that they match in. */
+function conditionOfMatches(tree: SimpleTree, isFolded: boolean): Condition {
+  const options = { isFolded, literalMin: LITERAL_MIN };
+  const { texts } = knowledgeOf(tree, options);
+  return texts === undefined ? NONE : conditionOf(texts, options);
+}
+
+/** The condition in exact case, if that says all that `folded` does. */
+function exactConditionOf(tree: SimpleTree, folded: Condition): Condition | undefined {
+  if (countLiterals(folded) === 0) return undefined;
+  const exact = conditionOfMatches(tree, false);
+  const isSame = printCondition(mapTexts(exact, foldText)) === printCondition(folded);
+  return isSame ? exact : undefined;
 }
 
 interface Automata {

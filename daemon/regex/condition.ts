@@ -109,6 +109,13 @@ function indexOf(alternatives: readonly Condition[]): LiteralIndex {
   return index;
 }
 
+/** The condition with each of its texts changed. */
+export function mapTexts(condition: Condition, change: (text: string) => string): Condition {
+  if (condition.kind === 'literal') return { ...condition, text: change(condition.text) };
+  if (condition.kind !== 'and' && condition.kind !== 'or') return condition;
+  return { ...condition, children: condition.children.map((child) => mapTexts(child, change)) };
+}
+
 export function countLiterals(condition: Condition): number {
   if (condition.kind === 'literal') return 1;
   if (condition.kind !== 'and' && condition.kind !== 'or') return 0;

@@ -7,6 +7,7 @@ import type { Condition } from './condition.ts';
 import { beginningRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
+import { COMMON_WORD, WORD_BITS } from './words.ts';
 import { conditionOf, fewest, type Knowledge, knowledgeOf } from './texts.ts';
 
 export interface Needles {
@@ -22,8 +23,8 @@ export interface Needles {
 const NEEDLE_COUNT_MAX = 64;
 /** Bytes of UTF-8. */
 const NEEDLE_SIZE_MIN = 2;
-/** Guess: how much rarer than a beginning, in bits, an inner literal must be to pay for the way back. */
-const INNER_MARGIN = 8;
+/** How much rarer than a beginning, in bits, an inner literal must be to pay for the way back. */
+const INNER_MARGIN = 2;
 /** Guess: bits that a search in any case costs. */
 const FOLD_PENALTY = 2;
 /** Bits beyond which rarer is no better. */
@@ -105,17 +106,22 @@ function rarityOf(texts: readonly string[], isFolded: boolean): number {
   return -Math.log2(share) - (isFolded ? FOLD_PENALTY : 0);
 }
 
-/** Guess: bits that the characters of source code carry, less where they depend on each other. */
+/** Guess: bits that the characters of source code carry; common words stand for themselves (words.ts). */
 function bitsOf(text: string): number {
   let bits = 0;
-  for (const character of text) {
-    if (/[ \t]/.test(character)) bits += 2;
-    else if (/[etaoinsrlcd]/.test(character)) bits += 3.5;
-    else if (/[a-z0-9_]/.test(character)) bits += 4.5;
-    else if (/[A-Z]/.test(character)) bits += 5;
-    else bits += character < '\x80' ? 5 : 8;
-  }
+  const rest = text.replace(COMMON_WORD, (word) => {
+    bits += WORD_BITS.get(word) ?? 0;
+    return '';
+  });
+  for (const character of rest) bits += bitsOfCharacter(character);
   return Math.min(bits, RARITY_MAX);
+}
+
+function bitsOfCharacter(character: string): number {
+  if (/[ \t]/.test(character)) return 2;
+  if (/[etaoinsrlcd]/.test(character)) return 3.5;
+  if (/[a-z0-9_]/.test(character)) return 4.5;
+  return character < '\x80' ? 5 : 8;
 }
 
 function countBits(bytes: Uint8Array): number {

@@ -103,12 +103,19 @@ export function writeWithFiles(
   start = 0,
   end = files.count,
 ): Buffer {
-  const before = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`);
-  const after = Buffer.from(`],${JSON.stringify(tail).slice(1)}`);
+  const { before, after } = textsAround(head, tail);
   const commas = Math.max(end - start - 1, 0);
   const size = before.length + files.sizeOf(start, end) + commas + after.length;
   const json = Buffer.allocUnsafe(size);
   before.copy(json, 0);
   after.copy(json, files.writeTo(json, before.length, start, end));
   return json;
+}
+
+/** The texts before and behind the results. */
+export function textsAround(head: object, tail: object): { before: Buffer; after: Buffer } {
+  return {
+    before: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`),
+    after: Buffer.from(`],${JSON.stringify(tail).slice(1)}`),
+  };
 }

@@ -342,8 +342,8 @@ class PlanEncoder {
         return this.#expression(
           NODE_REGEX,
           plan.regex,
-          this.#condition(plan.regex.condition),
-          this.#condition(startConditionOf(plan.regex)),
+          this.#conditionOf(plan.regex),
+          this.#startConditionOf(plan.regex),
         );
       case 'pathRegex':
         return this.#expression(NODE_PATH_REGEX, plan.regex, 0, 0);
@@ -386,16 +386,27 @@ class PlanEncoder {
     return this.#leaf(kind, 0, data);
   }
 
+  #conditionOf({ condition, exactCondition }: CompiledRegex): number {
+    return exactCondition === undefined
+      ? this.#condition(condition, 0)
+      : this.#condition(exactCondition, PLAN_FLAG_CASE_SENSITIVE);
+  }
+
+  #startConditionOf(regex: CompiledRegex): number {
+    const flags = regex.needles.isFolded ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+    return this.#condition(startConditionOf(regex), flags);
+  }
+
   /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */
-  #condition(condition: Condition): number {
+  #condition(condition: Condition, flags: number): number {
     switch (condition.kind) {
       case 'all':
         return 0;
       case 'literal':
-        return this.#leaf(NODE_GRAMS, 0, Buffer.from(condition.text)) + 1;
+        return this.#leaf(NODE_GRAMS, flags, Buffer.from(condition.text)) + 1;
       case 'and':
       case 'or': {
-        const indexes = condition.children.map((child) => this.#condition(child) - 1);
+        const indexes = condition.children.map((child) => this.#condition(child, flags) - 1);
         const first = this.#children.length;
         this.#children.push(...indexes);
         const kind = condition.kind === 'and' ? NODE_AND : NODE_OR;

@@ -3,6 +3,7 @@
 
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { statsNumbers, type StatsNumbers, statsObject, writeWithFiles } from './answer.ts';
+import { LazyAnswer } from './lazy-answer.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
@@ -10,6 +11,9 @@ import { type FileResults, renderAnswer, type RenderSums } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type Tally, tallyRun } from './tally.ts';
+
+/** Answers up to this size are put together before they are sent. */
+const WHOLE_SIZE_MAX = 128 * 1024;
 
 /** A search that has come to its end, its limit or its deadline. */
 export interface Completed {
@@ -33,7 +37,7 @@ export function search(
   parts: EngineParts,
   request: SearchRequest,
   environment: SearchEnvironment,
-): Promise<{ json: Uint8Array }> {
+): Promise<{ json: Uint8Array | LazyAnswer }> {
   return withSnapshot(parts, async (snapshot) => {
     const { prepared, shown, files, numbers, reasons } = await completeSearch(
       parts,
@@ -44,8 +48,11 @@ export function search(
     const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
     const repositoryInfo = repositoryInfos(shown, prepared.view);
     const tail = { repositoryInfo, ...exhaustiveness(reasons) };
-    const json = writeWithFiles({ stats }, files, tail);
-    parts.heap?.noteAnswer(json.length);
+    const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
+    const json = isSmall
+      ? writeWithFiles({ stats }, files, tail)
+      : new LazyAnswer({ stats }, files, tail);
+    parts.heap?.noteAnswer(json.byteLength);
     return { json };
   });
 }

@@ -37,6 +37,7 @@ export const SECTION_NAMES: readonly string[] = [
   'postings',
   'gram keys',
   'gram lists',
+  'case marks',
 ];
 
 export class ShardTables {

@@ -36,6 +36,8 @@ export interface ShardTables {
   readonly hashSize: number;
   /** Block rows of all batches, in order, without the row behind the last. */
   readonly blocks: Uint8Array;
+  /** Case marks of all blockIds of the batches, in order. */
+  readonly caseMarks: Uint8Array;
   readonly contentSize: number;
 }
 
@@ -87,11 +89,14 @@ export function writeShard(
     sections.end();
     sections.write(format.SECTION_GRAM_KEYS, grams.keys);
     sections.write(format.SECTION_GRAM_LISTS, grams.lists);
+    const blockCount = blocks.length / format.BLOCK_ROW_SIZE - 1;
+    const marks = tables.caseMarks.subarray(0, blockCount * format.CASE_MARKS_SIZE);
+    sections.write(format.SECTION_CASE_MARKS, marks);
     const size = sections.writeTail();
     const counts = {
       docCount: tables.docs.length,
       blobCount: tables.blobs.length / format.BLOB_ROW_SIZE,
-      blockCount: blocks.length / format.BLOCK_ROW_SIZE - 1,
+      blockCount,
       gramCount: grams.gramCount,
     };
     const header = headerOf(tables, counts, docs.languageCount, size, sections.sections);

@@ -322,6 +322,49 @@ for (const build of BUILDS) {
       }
     });
 
+    await t.test('two scans at once change nothing', () => {
+      // Long enough to be cut in halves, with few places where anything matches.
+      const lines = fc.array(
+        fc.constantFrom('...', '. . .', '_', 'ab', '..c', '', '.'.repeat(90)),
+        {
+          minLength: 200,
+          maxLength: 700,
+        },
+      );
+      const caches = fc.constantFrom([1 << 14, 1 << 14], [700, 500]);
+      const border = fc.nat(3000);
+      fc.assert(
+        fc.property(treeArbitrary, lines, caches, border, (tree, texts, sizes, at) => {
+          const bytes = encoder.encode(texts.join('\n'));
+          assert.ok(engine.compile(programOf(tree), [sizes[0], sizes[1]]));
+          engine.setText(bytes);
+          const from = Math.min(at, bytes.length);
+          const wanted = matchesOf(makeAutomaton(tree, false), bytes, from);
+          assert.deepEqual(engine.find(from), wanted);
+          assert.equal(engine.count(from), wanted.length);
+        }),
+        { numRuns: numRuns / 4 },
+      );
+    });
+
+    await t.test('a match at each border of the halves is found', () => {
+      const tree = concat(literal('a'), repeat(literal('b'), '*'), literal('c'));
+      assert.ok(engine.compile(programOf(tree)));
+      const lineSize = 100;
+      const count = 60;
+      for (let line = 0; line < count; line++) {
+        for (const column of [0, 50, lineSize - 4]) {
+          const bytes = new Uint8Array(lineSize * count).fill(0x2e);
+          for (let i = 1; i <= count; i++) bytes[i * lineSize - 1] = NEWLINE;
+          const at = line * lineSize + column;
+          bytes.set(encoder.encode('abc'), at);
+          engine.setText(bytes);
+          assert.deepEqual(engine.find(), [[at, at + 3]]);
+          assert.equal(engine.count(), 1);
+        }
+      }
+    });
+
     await t.test('a match that spans lines is found past the window', () => {
       const tree = concat(literal('a'), repeat(range(0, 127), '*', true), literal('z'));
       const forward = makeAutomaton(tree, false);

@@ -45,3 +45,28 @@ void test('a shard is bound in the same way whatever was bound before', async ()
   assert.deepEqual(used.bind(second.shardId), expected);
   assert.equal(expected.candidateDocs, 700);
 });
+
+void test('blocks that hold a word in another case only are no candidates', async () => {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 30 }, (_, i) => ({
+    path: `lower${i}`,
+    bytes: Buffer.from(`static int pm_resume(void); // ${i}\n`),
+  }));
+  docs.push({ path: 'upper', bytes: Buffer.from('#define PM_RESUME 1\n') });
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const searcher = new Searcher(module);
+  searcher.setShards([shard]);
+  const candidates = (query: string, isCaseSensitive: boolean): number => {
+    const tree = parseQuery(query, { isRegexEnabled: true });
+    const plan = planQuery(tree, { repos: [REPO], isCaseSensitive, testNames: () => [] });
+    searcher.setPlan(encodePlan(plan, isCaseSensitive));
+    return searcher.bind(shard.shardId).candidateDocs;
+  };
+  assert.equal(candidates('PM_RESUME', true), 1);
+  assert.equal(candidates('PM_RESUME', false), 31);
+  assert.equal(candidates('[A-Z]+_RESUME', true), 1);
+  assert.equal(candidates('[A-Z]+_RESUME', false), 31);
+  assert.equal(candidates('(?i:pm)_RESUME', true), 31);
+  assert.equal(candidates('pm_resume', true), 31);
+  assert.equal(candidates('PM', true), 1);
+});

@@ -6,7 +6,16 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { HEADER_CHECKSUM_OFFSET, HEADER_SIZE, SECTION_CONTENT } from '../../core/shared/format.ts';
+import {
+  HEADER_CHECKSUM_OFFSET,
+  HEADER_SECTIONS_OFFSET,
+  HEADER_SIZE,
+  SECTION_CASE_MARKS,
+  SECTION_CHECKSUM_OFFSET,
+  SECTION_CONTENT,
+  SECTION_COUNT,
+  SECTION_ROW_SIZE,
+} from '../../core/shared/format.ts';
 import { compileCore, instantiateCore } from '../../daemon/engine/core.ts';
 import { PlanError } from '../../daemon/engine/search-plan.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
@@ -18,7 +27,7 @@ import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
-const LITERALS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin'];
+const LITERALS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin', 'Kelvin'];
 
 function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
   const docs = Array.from({ length: 12 }, (_, doc) => ({
@@ -34,7 +43,7 @@ function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
 function answersOf(searcher: Searcher, shardId: string): string {
   return LITERALS.map((text) => {
     try {
-      searcher.setPlan(encodePlan({ kind: 'text', text }, false));
+      searcher.setPlan(encodePlan({ kind: 'text', text }, /[A-Z]/.test(text)));
       const { unitCount } = searcher.bind(shardId);
       const rows: string[] = [];
       for (let unit = 0; unit < unitCount; unit++) {
@@ -112,7 +121,11 @@ void test('damage behind a valid header checksum never traps', async () => {
   const file = path.join(folder, 'damaged.shard');
   const { exports, memory, heapStart } = instantiateCore(module, 64);
   let openCount = 0;
-  for (let offset = 8; offset < 64 + 13 * 24; offset++) {
+  for (
+    let offset = 8;
+    offset < HEADER_SECTIONS_OFFSET + SECTION_COUNT * SECTION_ROW_SIZE;
+    offset++
+  ) {
     if (offset >= HEADER_CHECKSUM_OFFSET && offset < HEADER_CHECKSUM_OFFSET + 8) continue;
     for (const change of [1, 0x80, 0xff]) {
       const bytes = Buffer.from(sound);
@@ -144,4 +157,23 @@ void test('a cut file is refused', async () => {
     assert.equal(searcher.setShards([named]).length, 1, 'smaller than the catalog says');
     if (size % 1024 === 0 && size > 0) assert.notEqual(verifyShardFile(module, file), undefined);
   }
+});
+
+void test('case marks that are not those of the content are reported, whatever the checksums say', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
+  const bytes = readFileSync(shard.path);
+  const { start, size } = new ShardTables(bytes).section(SECTION_CASE_MARKS);
+  bytes[start + 7]! ^= 1;
+  const { exports, memory, heapStart } = instantiateCore(module, 64);
+  const space = new Uint8Array(memory.buffer);
+  space.set(bytes.subarray(start, start + size), heapStart);
+  const row = HEADER_SECTIONS_OFFSET + (SECTION_CASE_MARKS - 1) * SECTION_ROW_SIZE;
+  const checksum = BigInt.asUintN(64, exports.checksum(heapStart, size));
+  bytes.writeBigUInt64LE(checksum, row + SECTION_CHECKSUM_OFFSET);
+  space.set(bytes.subarray(0, HEADER_SIZE), heapStart);
+  const headerChecksum = BigInt.asUintN(64, exports.headerChecksum(heapStart));
+  bytes.writeBigUInt64LE(headerChecksum, HEADER_CHECKSUM_OFFSET);
+  writeFileSync(shard.path, bytes);
+  assert.match(verifyShardFile(module, shard.path) ?? 'sound', /case marks/);
 });

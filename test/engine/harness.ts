@@ -8,6 +8,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { mergeStripes, StripeBuilder } from '../../daemon/engine/builder.ts';
+import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { compileCore } from '../../daemon/engine/core.ts';
 import { SearchPool } from '../../daemon/engine/pool.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
@@ -103,7 +104,7 @@ export function buildShard(
     blobIds.set(key, blobIds.size);
   }
   const { content, stripes } = target.close();
-  const { blobs, blocks } = target.rows(0, 0, 0);
+  const { blobs, blocks, caseMarks } = target.rows(0, 0, 0);
   const shardId = (++fileCount).toString(16).padStart(16, '0');
   const file = path.join(folder, `${shardId}.shard`);
   writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
@@ -131,6 +132,7 @@ export function buildShard(
     blobHashes: new Uint8Array(blobIds.size * 20),
     hashSize: 20,
     blocks,
+    caseMarks,
     contentSize: content.length,
   };
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
@@ -270,7 +272,7 @@ export class Engine {
       { signal, baseUrl: 'http://localhost' },
     );
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
-    return JSON.parse(Buffer.from(json).toString()) as SearchAnswer;
+    return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
   }
 
   explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {

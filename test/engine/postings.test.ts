@@ -12,8 +12,8 @@ import { buildShard, coreModule, temporaryFolder, type TestDoc } from './harness
 const REPO = { repoId: 1, name: 'host/repo' };
 const STRIPE = 8192;
 const DENSITIES = [
-  1, 2, 3, 4, 7, 8, 15, 31, 63, 64, 100, 127, 128, 129, 255, 400, 511, 1000, 1023, 1025, 1500, 2046,
-  2047, 2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
+  1, 2, 3, 4, 7, 8, 15, 31, 63, 64, 100, 127, 128, 129, 255, 400, 511, 639, 640, 641, 1000, 1023,
+  1025, 1500, 2046, 2047, 2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
 ];
 
 /** A small generator of its own, so that a density always gives the same ids. */

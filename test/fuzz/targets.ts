@@ -169,7 +169,7 @@ export async function javascriptTarget(): Promise<Target> {
       const isSame = (text: string): boolean => !/[\r\u2028\u2029\u017f\u212a]/u.test(text);
       assert.ok(engine.compile(compileRegex(tree).program));
       for (const sample of samples) {
-        const text = Buffer.from(sample).toString();
+        const text = Buffer.from(sample).toString().slice(0, BACKTRACKED_SIZE);
         if (!isSame(text)) continue;
         engine.setText(Buffer.from(text));
         const found = engine.find().map(([start, end]) => ({ start, end }));

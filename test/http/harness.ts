@@ -1,6 +1,7 @@
 // What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
 // on a free port, and two clients: one over node:http, one over a bare socket.
 
+import type { LazyBytes } from '../../daemon/api/lazy-bytes.ts';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
@@ -68,6 +69,23 @@ export async function closeWorlds(): Promise<void> {
   openWorlds.clear();
 }
 
+/** Larger answers are put together while they are sent, as those of a real search are. */
+const WHOLE_SIZE_MAX = 4096;
+
+/** The bytes in windows of one buffer: what somebody keeps of an earlier one is overwritten. */
+function lazily(bytes: Uint8Array): LazyBytes {
+  const window = new Uint8Array(50_001);
+  return {
+    byteLength: bytes.byteLength,
+    from(offset) {
+      const piece = bytes.subarray(offset, offset + window.length);
+      window.fill(0);
+      window.set(piece);
+      return window.subarray(0, piece.length);
+    },
+  };
+}
+
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
   const env = { TRAWL_PORT: '0', TRAWL_HTTP: kind, TRAWL_SECRET: 's'.repeat(32), ...options.env };
@@ -86,7 +104,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     search: {
       async search(call, context) {
         calls.push(call);
-        return { json: Buffer.from(JSON.stringify(await search(call, context))) };
+        const json = Buffer.from(JSON.stringify(await search(call, context)));
+        return { json: json.length > WHOLE_SIZE_MAX ? lazily(json) : json };
       },
       async stream(call, context) {
         calls.push(call);

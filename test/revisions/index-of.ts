@@ -1,6 +1,7 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
+import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { type Instance, openInstance } from '../../daemon/instance.ts';
@@ -90,7 +91,10 @@ export async function openIndexOf(
       const signal = new AbortController().signal;
       const { json } = await search(parts, request, { signal, baseUrl: 'http://localhost' });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
-      const raw = JSON.parse(Buffer.from(json).toString()) as Omit<RevisionAnswer, 'files'> & {
+      const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
+        RevisionAnswer,
+        'files'
+      > & {
         files: readonly RawFile[];
       };
       const files = raw.files.map((file) => ({ ...file, path: file.fileName.text }));

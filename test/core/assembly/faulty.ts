@@ -11,6 +11,7 @@ export {
   builderBlobRows,
   builderBlockCount,
   builderBlockRows,
+  builderCaseMarks,
   builderClose,
   builderContentSize,
   builderFinish,

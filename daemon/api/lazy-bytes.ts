@@ -1,0 +1,25 @@
+// Bytes of a large answer that are put together while they are sent, a window at a time: the parts lie in several
+// buffers, and a copy of them all would cost as much memory again.
+
+export interface LazyBytes {
+  readonly byteLength: number;
+  /** The bytes from `offset` < byteLength on, at least one, as many as are at hand; valid until the next call. */
+  from(offset: number): Uint8Array;
+}
+
+/** All of the bytes in one piece. */
+export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
+  if (bytes instanceof Uint8Array) return bytes;
+  const all = Buffer.allocUnsafe(bytes.byteLength);
+  for (const { offset, piece } of piecesOf(bytes)) all.set(piece, offset);
+  return all;
+}
+
+/** The bytes piece by piece; each is valid until the next is asked for. */
+export function* piecesOf(bytes: LazyBytes): Generator<{ offset: number; piece: Uint8Array }> {
+  for (let offset = 0; offset < bytes.byteLength;) {
+    const piece = bytes.from(offset);
+    yield { offset, piece };
+    offset += piece.byteLength;
+  }
+}

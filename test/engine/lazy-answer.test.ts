@@ -1,0 +1,55 @@
+// An answer that is put together while it is sent against the same answer in one piece, asked for in order, in
+// any order, and again.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { allBytes } from '../../daemon/api/lazy-bytes.ts';
+import { writeWithFiles } from '../../daemon/search/answer.ts';
+import { LazyAnswer } from '../../daemon/search/lazy-answer.ts';
+import { FileResults } from '../../daemon/search/render.ts';
+
+const SUMS = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+const HEAD = { stats: { duration: 12 } };
+const TAIL = { isSearchExhaustive: true };
+
+/** Results of these sizes, rendered in two groups that alternate. */
+function resultsOf(sizes: readonly number[]): FileResults {
+  const files = new FileResults(sizes.length);
+  for (const group of [0, 1]) {
+    const places = [...sizes.keys()].filter((place) => place % 2 === group);
+    const own = places.map((place) => sizes[place]!);
+    const texts = places.map((place) => String.fromCharCode(97 + (place % 26)));
+    const json = Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join(''));
+    files.add({ ...SUMS, json, sizes: Uint32Array.from(own) }, places);
+  }
+  return files;
+}
+
+const size = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 1, max: 3000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 600_000 }) },
+);
+
+void test('a lazy answer is the whole one, wherever it is asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.array(size, { maxLength: 60 }),
+      fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 }),
+      (sizes, places) => {
+        const files = resultsOf(sizes);
+        const whole = writeWithFiles(HEAD, files, TAIL);
+        const lazy = new LazyAnswer(HEAD, files, TAIL);
+        assert.equal(lazy.byteLength, whole.length);
+        assert.ok(whole.equals(allBytes(lazy)));
+        for (const place of places) {
+          const offset = Math.floor(place * whole.length);
+          const piece = lazy.from(offset);
+          assert.ok(piece.length > 0);
+          assert.ok(whole.subarray(offset, offset + piece.length).equals(piece), `at ${offset}`);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
