@@ -8,13 +8,16 @@
 //   build:  coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
 //           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
 //           mergeStep* -> mergeFinish for each shard
+// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and testNames ask. It must
+// not call the core.
 // Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies `>>> 0`.
 
 import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from './base/arena.ts';
+import { beginWork, isStopped } from './base/work.ts';
 import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
 import { PLAN_NODES_MAX } from './shared/plan.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY } from './shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from './shared/status.ts';
 import { beginRegexes, compileRegex, regexPrefersEmpty, regexStatus, testRegex } from './regex/regex.ts';
 import { TEXT_ANY } from './regex/text.ts';
 import { symbolsInit, textKey } from './text/symbols.ts';
@@ -184,7 +187,7 @@ export function renderDocs(
   isWhole: u32,
   out: usize,
   outEnd: usize,
-): u32 {
+): i32 {
   arenaReset(arena, boundEnd);
   return render(arena, requests, count, links, contextLines, isWhole, out, outEnd);
 }
@@ -199,14 +202,16 @@ export function renderedLoadCount(): u32 {
  */
 export function testNames(program: usize, size: u32, rows: usize, count: u32, out: usize): i32 {
   const mark = arenaMark(arena);
-  const status = beginRegexes(arena);
+  const status = beginRegexes(arena, 1);
   if (status != STATUS_OK) return status;
   const regex = compileRegex(arena, program, size);
   if (regex == 0) return regexStatus;
+  beginWork();
   for (let i: u32 = 0; i < count; i++) {
     const start = <usize>load<u32>(rows + (<usize>i << 3));
     const isMatch = testRegex(regex, start, start + load<u32>(rows + (<usize>i << 3), 4), TEXT_ANY);
     store<u8>(out + i, isMatch ? 1 : 0);
+    if (isStopped) return STATUS_STOPPED;
   }
   arenaReset(arena, mark);
   return STATUS_OK;
@@ -218,7 +223,7 @@ export function testNames(program: usize, size: u32, rows: usize, count: u32, ou
  */
 export function isSimulated(program: usize, size: u32): i32 {
   const mark = arenaMark(arena);
-  const status = beginRegexes(arena);
+  const status = beginRegexes(arena, 1);
   if (status != STATUS_OK) return status;
   const regex = compileRegex(arena, program, size);
   const answer = regex == 0 ? regexStatus : <i32>regexPrefersEmpty(regex);

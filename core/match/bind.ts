@@ -3,6 +3,7 @@
 // lives in the arena until the next shard is bound.
 
 import { Arena } from '../base/arena.ts';
+import { beginWork, isStopped } from '../base/work.ts';
 import {
   BIND_BLOCKS_OFFSET,
   BIND_BYTES_OFFSET,
@@ -23,7 +24,7 @@ import {
   NODE_TEXT,
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import { ShardView } from '../shard/open.ts';
 import { bindRegex } from './beginnings.ts';
@@ -53,17 +54,19 @@ import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.t
 
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*).
- * Errors: STATUS_PIECE for a damaged list, STATUS_OUT_OF_MEMORY.
+ * Errors: STATUS_PIECE for a damaged list, STATUS_OUT_OF_MEMORY; STATUS_STOPPED (base/work.ts).
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   beginBinding(view);
   resetLookups();
+  beginWork();
   // Other texts may lie where those of the shard before did.
   forgetRegexTexts();
   if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
   // An AND that is ruled out leaves its other children as they are: those of the shard before.
   for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).isRuledOut = 1;
   const verdict = bindNode(arena, matchRoot);
+  if (isStopped) return STATUS_STOPPED;
   if (failStatus != STATUS_OK) return failStatus;
   let status = collectCandidates(arena, verdict);
   if (status != STATUS_OK) return status;

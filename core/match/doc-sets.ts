@@ -3,6 +3,7 @@
 // them costs less than a posting list.
 
 import { Arena } from '../base/arena.ts';
+import { isStopped } from '../base/work.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
 import {
@@ -195,6 +196,7 @@ export function bindPathRegex(arena: Arena, node: MatchNode): usize {
       if (found >= end) break;
       docId = docOfPath(found, docId);
     }
+    if (isStopped) break;
     const pathEnd = pathEndOf(docId);
     runs++;
     if (!testRegex(node.regex, pathEnd - docAt(boundView, docId).pathSize, pathEnd, TEXT_ANY)) continue;

@@ -3,6 +3,8 @@
 // come from the host, ready as JSON text, one record for each set of revisions that docs are shown in; only the path is added here, percent-encoded by segment.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { beginWork, isStopped } from '../base/work.ts';
+import { forgetRegexTexts } from '../regex/regex.ts';
 import { writeJsonString } from '../scan/json.ts';
 import {
   LANGUAGE_ROW_SIZE,
@@ -12,11 +14,12 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../shared/format.ts';
 import { LINK_TEXTS_SIZE, RENDER_REQUEST_SIZE } from '../shared/plan.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
+import { forgetReads } from './evaluate.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
 
 /** What is to be rendered, and what came of it: a row for each doc. */
@@ -55,7 +58,7 @@ const ROOM: usize = 256;
  * Renders the docs of `count` requests one behind the other to [out, outEnd).
  *
  * @param links  records of LinkTexts, which the requests name by index
- * @returns      how many were rendered; fewer than `count` if the area was full
+ * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED (base/work.ts)
  */
 export function renderDocs(
   arena: Arena,
@@ -66,7 +69,8 @@ export function renderDocs(
   isWhole: u32,
   out: usize,
   outEnd: usize,
-): u32 {
+): i32 {
+  beginWork();
   renderedLoadCount = 0;
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
@@ -74,19 +78,24 @@ export function renderDocs(
     const texts = changetype<LinkTexts>(links + <usize>request.links * LINK_TEXTS_SIZE);
     const doc = docAt(boundView, request.docId);
     const tailRoom = ROOM + texts.pageSize + texts.membersSize + texts.externalSize + texts.externalEndSize + 18 * doc.pathSize;
-    if (out + tailRoom >= outEnd) return i;
+    if (out + tailRoom >= outEnd) return <i32>i;
     const start = out;
     store<u8>(out, 123);
     const size = renderDoc(arena, request.docId, request.rangeMax, contextLines, isWhole, out + 1, outEnd - tailRoom);
     arenaReset(arena, mark);
-    if (size < STATUS_OK) return i;
+    if (isStopped) {
+      forgetReads();
+      forgetRegexTexts();
+      return STATUS_STOPPED;
+    }
+    if (size < STATUS_OK) return <i32>i;
     out = writeTail(out + 1 + size, doc, texts);
     request.rangeMax = renderedRangeCount;
     request.size = <u32>(out - start);
     request.links = <u32>renderBytesRead;
     if (isFirstReadByRender) renderedLoadCount++;
   }
-  return count;
+  return <i32>count;
 }
 
 function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {

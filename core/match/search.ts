@@ -1,8 +1,10 @@
 // Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with the
 // exact number of its ranges and its score. Counting only: positions, lines and texts are made by
 // render.ts for the docs that are shown. A unit is bounded, so that limits, deadlines and cancellation act
-// between units; units are numbered in order of docs, the same on every worker.
+// between units, and within one where it takes long (base/work.ts); units are numbered in order of docs, the same on every worker.
 
+import { beginWork, isStopped } from '../base/work.ts';
+import { forgetRegexTexts } from '../regex/regex.ts';
 import {
   MATCH_ROW_SIZE,
   MATCH_TIER_SHIFT,
@@ -12,6 +14,7 @@ import {
   UNIT_MATCHES_OFFSET,
   UNIT_REGEXPS_OFFSET,
 } from '../shared/plan.ts';
+import { STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, unitStarts } from './candidates.ts';
@@ -26,6 +29,7 @@ import {
   currentPathStart,
   currentStart,
   evaluateDoc,
+  forgetReads,
   hasActiveTexts,
   isCurrentRead,
   isSingleText,
@@ -54,10 +58,11 @@ let bestPoints: u32 = 0;
 /**
  * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`.
  *
- * @returns  the number of rows
+ * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and nothing is known of it
  * Safety: unit < unit count; `out` has room for as many rows as the unit has candidates.
  */
-export function searchUnit(unit: u32, out: usize, stats: usize): u32 {
+export function searchUnit(unit: u32, out: usize, stats: usize): i32 {
+  beginWork();
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
   const bytesBefore = contentBytesRead;
@@ -70,18 +75,25 @@ export function searchUnit(unit: u32, out: usize, stats: usize): u32 {
     const isMatch = evaluateDoc(docId);
     if (isMatch) {
       const count = countRanges();
+      if (isStopped) break;
       writeRow(out + <usize>rowCount * MATCH_ROW_SIZE, docId, count);
       rowCount++;
       matchCount += count;
     }
+    if (isStopped) break;
     if (isCurrentRead()) loadedCount++;
+  }
+  if (isStopped) {
+    forgetReads();
+    forgetRegexTexts();
+    return STATUS_STOPPED;
   }
   store<f64>(stats, end - first, UNIT_CONSIDERED_OFFSET);
   store<f64>(stats, loadedCount, UNIT_LOADED_OFFSET);
   store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
   store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
   store<f64>(stats, regexpsRun - regexpsBefore, UNIT_REGEXPS_OFFSET);
-  return rowCount;
+  return <i32>rowCount;
 }
 
 function writeRow(ptr: usize, docId: u32, count: u32): void {

@@ -21,6 +21,7 @@ import {
   PLAN_FLAG_CASE_SENSITIVE,
   PLAN_HEADER_SIZE,
   PLAN_NODE_COUNT_OFFSET,
+  PLAN_NODE_KIND_OFFSET,
   PLAN_NODE_SIZE,
   PLAN_NODES_MAX,
   REGEX_CHAIN_OFFSET,
@@ -237,7 +238,7 @@ function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   node.chain = node.data + REGEX_CHAIN_OFFSET;
   if (start != 0) node.startSize = leastSymbols(compiledNode(start - 1), 0);
   if (!hasRegexes) {
-    const status = beginRegexes(arena);
+    const status = beginRegexes(arena, countExpressions());
     if (status != STATUS_OK) return status;
     hasRegexes = true;
   }
@@ -269,6 +270,16 @@ function leastSymbols(condition: MatchNode, depth: u32): u32 {
     least = i == 0 ? own : condition.kind == NODE_AND ? max(least, own) : min(least, own);
   }
   return least;
+}
+
+/** Expressions of the plan. */
+function countExpressions(): u32 {
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < planNodeCount; i++) {
+    const kind = load<u32>(planNodes + <usize>i * PLAN_NODE_SIZE, PLAN_NODE_KIND_OFFSET);
+    if (kind == NODE_REGEX || kind == NODE_PATH_REGEX) count++;
+  }
+  return count;
 }
 
 function linkChild(node: MatchNode, child: u32, index: u32): i32 {

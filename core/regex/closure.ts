@@ -15,6 +15,7 @@ import {
   STATE_CHOICE,
 } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
+import { countWork } from '../base/work.ts';
 import { alternativeTarget, Automaton, stateCount, stateFirst, stateKind } from './program.ts';
 
 // What stands beside a position, as far as an assertion can tell.
@@ -144,7 +145,7 @@ export function visit(work: Work, state: u32): bool {
 
 /**
  * Adds the leaves below `root` that the current walk has not visited. Stops at a MATCH state and answers true;
- * `isLongest` (reverse automata, where all ways count) adds the MATCH as a leaf and goes on.
+ * `isLongest` (reverse automata, where all ways count) adds the MATCH as a leaf and goes on. Counts its steps as work.
  */
 export function walkFrom(
   automaton: Automaton,
@@ -156,10 +157,13 @@ export function walkFrom(
 ): bool {
   const bottom = <usize>work.stack;
   let top = bottom;
+  let stepCount: u32 = 0;
+  let isMatch = false;
   store<u32>(top, root);
   top += 4;
   while (top > bottom) {
     top -= 4;
+    stepCount++;
     const state = load<u32>(top);
     if (!visit(work, state)) continue;
     const kind = stateKind(automaton, state);
@@ -176,12 +180,14 @@ export function walkFrom(
     } else {
       if (!isLongest) {
         work.matchState = state;
-        return true;
+        isMatch = true;
+        break;
       }
       addLeaf(work, state);
     }
   }
-  return false;
+  countWork(stepCount);
+  return isMatch;
 }
 
 /** Pushes the alternatives of a choice, the most preferred last; returns the new top of the stack. */

@@ -14,6 +14,7 @@
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
+import { countWork, isStopped } from '../base/work.ts';
 import { classifyBytes } from './byte-classes.ts';
 import {
   addLeaf,
@@ -174,7 +175,7 @@ function emptyCache(dfa: Dfa): void {
   dfa.scannedSize = 0;
 }
 
-/** A state could not be made: the DFA gives up on this text. */
+/** A state could not be made, or no more work is wanted: the DFA gives up on this text. */
 export let hasGivenUp: bool = false;
 
 /** From now on scans do not hear of states without threads: ENTRY_START does not occur. Drops all states. */
@@ -312,9 +313,13 @@ export function closedRow(dfa: Dfa, row: usize): usize {
 
 /**
  * The entry of `row` at `offset` (a class, or the end of the text), made and kept. ENTRY_DEAD if the cache
- * could not hold the state: hasGivenUp. Other rows mean nothing after this if clearCount has changed.
+ * could not hold the state, or isStopped (base/work.ts): hasGivenUp. Other rows mean nothing after this if clearCount has changed.
  */
 export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
+  if (isStopped) {
+    hasGivenUp = true;
+    return ENTRY_DEAD;
+  }
   const isEnd = offset == dfa.endOffset;
   const byte = isEnd ? 0 : <u32>load<u8>(dfa.samples + (offset >> 2));
   const clears = dfa.clearCount;
@@ -378,6 +383,7 @@ function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
   const work = workOf(dfa);
   const leafCount = work.count;
   const leaves = <usize>work.listA;
+  countWork(leafCount);
   beginWalk(work, work.roots);
   for (let i: u32 = 0; i < leafCount; i++) {
     const target = stepState(automaton, leafAt(leaves, i), byte);

@@ -7,6 +7,8 @@
 // Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one, none
 // overlaps the one before; where the preferred match is empty there is none, and the search goes on behind.
 //
+// Where the host wants no more work (base/work.ts), what is found means nothing, and forgetRegexTexts is due.
+//
 // Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each text;
 // then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is handed
 // over once. Reads at most 64 bytes behind a text, which never change a result.
@@ -63,11 +65,17 @@ import {
   toRewritten,
 } from './text.ts';
 
-/** Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share else. */
+/**
+ * Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share else: all caches
+ * together take no more than half of it.
+ */
 const FORWARD_CACHE_MAX: usize = 1 << 20;
 const REVERSE_CACHE_MAX: usize = 1 << 19;
-const CACHE_MIN: usize = 1 << 14;
+const CACHE_MIN: usize = 1 << 13;
 const CACHE_SHARE: usize = 256;
+const SHARES_PER_REGEX: usize = 4;
+/** Bytes of a cache of the present request, at most. */
+let cacheSize: usize = CACHE_MIN;
 const NEWLINE: u8 = 10;
 
 /** One compiled expression. */
@@ -117,14 +125,21 @@ export let regexCountEnd: usize = 0;
 export let regexStatus: i32 = STATUS_OK;
 
 /**
- * Takes from the arena what all expressions of a request share; before the first is compiled, and again when
- * the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
+ * Takes from the arena what all expressions of a request share; before the first of the `count` ones is compiled,
+ * and again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
-export function beginRegexes(arena: Arena): i32 {
-  return carefulInit(arena) ? textInit(arena) : STATUS_OUT_OF_MEMORY;
+export function beginRegexes(arena: Arena, count: u32): i32 {
+  if (!carefulInit(arena)) return STATUS_OUT_OF_MEMORY;
+  const status = textInit(arena);
+  const free = <usize>(arena.end - arena.next);
+  cacheSize = max(free / max(CACHE_SHARE, SHARES_PER_REGEX * count), CACHE_MIN);
+  return status;
 }
 
-/** Forgets what is known of texts: to be called when other bytes come to stand where texts stood. */
+/**
+ * Forgets what is known of texts: to be called when other bytes come to stand where texts stood, and when a search
+ * was stopped.
+ */
 export function forgetRegexTexts(): void {
   forgetText();
   forgetPlaces();
@@ -136,9 +151,7 @@ export function forgetRegexTexts(): void {
  * unsound, STATUS_OUT_OF_MEMORY.
  */
 export function compileRegex(arena: Arena, program: usize, size: u32): usize {
-  const free = <usize>(arena.end - arena.next);
-  const share = max(free / CACHE_SHARE, CACHE_MIN);
-  return compileRegexWithin(arena, program, size, min(share, FORWARD_CACHE_MAX), min(share, REVERSE_CACHE_MAX));
+  return compileRegexWithin(arena, program, size, min(cacheSize, FORWARD_CACHE_MAX), min(cacheSize, REVERSE_CACHE_MAX));
 }
 
 /** As compileRegex, with caches of the given sizes in bytes. */
@@ -379,14 +392,20 @@ function findWithin(regex: Regex, from: usize, until: usize): bool {
     foundStart = fromRewritten(foundStart);
     foundEnd = fromRewritten(foundEnd);
     noteReach(fromRewritten(textReach));
-    return isFound;
+    return isFound && isWholeFrom(from);
   }
   const isFound =
     condition == TEXT_ILL_FORMED
       ? simulateText(regex, regex.textStart, regex.textEnd, from, until, true)
       : findText(regex, regex.textStart, regex.textEnd, from, until, prefixNeedles(regex));
   noteReach(textReach);
-  return isFound;
+  return isFound && isWholeFrom(from);
+}
+
+/** Whether what was found stands behind `from` and is not empty. Why: a program that lies may match a part of what stands for a bad byte. */
+@inline
+function isWholeFrom(from: usize): bool {
+  return from <= foundStart && foundStart < foundEnd;
 }
 
 /** How far the last call of findText, countText or the simulation read, in the text that it was given. */
@@ -568,6 +587,7 @@ function simulateCount(
 ): u32 {
   let count: u32 = 0;
   while (from < until && simulateText(regex, textStart, textEnd, from, until, isIllFormed)) {
+    if (!isWholeFrom(from)) break;
     count++;
     from = foundEnd;
     countEnd = from;

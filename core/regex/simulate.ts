@@ -3,8 +3,9 @@
 // cuts all behind it, and the last match before no thread is left is the answer (leftmost-first). A thread
 // that reaches the match without a byte cuts the other threads of its start and finds nothing, since empty
 // matches do not count. Cost: bytes read times states, at worst.
-// Reads any bytes: with `isIllFormed` each bad byte is read as the three bytes of U+FFFD, in place.
+// Stops where the host wants no more of it (base/work.ts). Reads any bytes: with `isIllFormed` each bad byte is read as the three bytes of U+FFFD, in place.
 
+import { countWork, isStopped } from '../base/work.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import {
   addLeaf,
@@ -37,6 +38,7 @@ let hasMatched: bool = false;
  * @param textStart,textEnd  ends of the whole text
  * @param limit              in [until, textEnd]; one byte behind it is looked at
  * @param isIllFormed        the text may hold bad bytes
+ * @returns                  whether there is one; false if isStopped (base/work.ts)
  */
 export function simulate(
   automaton: Automaton,
@@ -59,7 +61,7 @@ export function simulate(
     const after = contextAfter(textEnd, ptr);
     closeThreads(automaton, work, ptr, before, after);
     if (!hasMatched && ptr < until && replacing == 0) startThread(automaton, work, ptr, before, after);
-    if (ptr >= limit || (work.count == 0 && (hasMatched || ptr >= until))) break;
+    if (ptr >= limit || (work.count == 0 && (hasMatched || ptr >= until)) || isStopped) break;
     let byte = <u32>load<u8>(ptr);
     if (isIllFormed && byte >= 0x80 && replacing == 0 && ptr >= unitEnd) {
       unitEnd = ptr + decodedSize(decodeUtf8(ptr, textEnd));
@@ -73,7 +75,7 @@ export function simulate(
     if (replacing == 0) ptr++;
   }
   simulatedReach = ptr;
-  return hasMatched;
+  return hasMatched && !isStopped;
 }
 
 /** Turns the threads into leaves at `ptr`, and notes a match of the most preferred that ends here. */
@@ -102,6 +104,7 @@ function startThread(automaton: Automaton, work: Work, ptr: usize, before: u32, 
 function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
   const count = work.count;
   const leaves = <usize>work.listA;
+  countWork(count);
   work.list = work.listB;
   work.count = 0;
   for (let i: u32 = 0; i < count; i++) {

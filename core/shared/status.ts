@@ -5,6 +5,8 @@ export const STATUS_OK = 0;
 export const STATUS_OUT_OF_MEMORY = -1;
 export const STATUS_TOO_MANY_TRIGRAMS = -2;
 export const STATUS_STRIPES_FULL = -3;
+/** The host wanted no more of the call's work, which is not done. */
+export const STATUS_STOPPED = -4;
 
 // Shard files.
 export const STATUS_NOT_A_SHARD = -10;

@@ -52,9 +52,19 @@ export class SearchControl {
     return Atomics.load(this.#words, HALT) !== RUNNING;
   }
 
+  /** No more work of the search is wanted, not even that of units under way. */
+  get isStopped(): boolean {
+    return Atomics.load(this.#words, HALT) === STOPPED;
+  }
+
   /** Claims the next unit of a shard; the caller looks whether there is such a unit. */
   claim(shard: number): number {
     return Atomics.add(this.#words, this.#bases[shard]! + NEXT, 1);
+  }
+
+  /** Takes the claim of a unit back, for whoever claims next. Only while no other thread claims. */
+  giveBack(shard: number, unit: number): void {
+    Atomics.store(this.#words, this.#bases[shard]! + NEXT, unit);
   }
 
   /** Says how many units a shard has; every thread that binds it finds the same number. */

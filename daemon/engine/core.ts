@@ -62,11 +62,19 @@ export interface CoreExports {
   listBlocks(view: number, text: number, size: number, bitmap: number): number;
 }
 
+/** Whether a call of the core shall end before its work is done. Must not call the core. */
+export type StopTest = () => boolean;
+
+/** For calls that are always to be done. */
+export const neverStops: StopTest = () => false;
+
 /** Instance, its memory, and the first address that the host may use. */
 export interface Core {
   readonly exports: CoreExports;
   readonly memory: WebAssembly.Memory;
   readonly heapStart: number;
+  /** Asked during calls that take long (core/base/work.ts). */
+  isStopWanted: StopTest;
 }
 
 /** Most pages of 64 KiB that a memory can have: 4 GiB. */
@@ -94,13 +102,16 @@ export async function compileCore(file: string = MODULE_FILE): Promise<WebAssemb
 /** Makes an instance over a new memory of `pages`, which never grows, and initialises it. */
 export function instantiateCore(module: WebAssembly.Module, pages: number): Core {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-  const imports = { env: { memory, abort: reportAbort } };
+  const imports = {
+    env: { memory, abort: reportAbort, isStopWanted: () => core.isStopWanted() },
+  };
   const instance = new WebAssembly.Instance(module, imports);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: core/abi.ts exports these.
   const exports = instance.exports as unknown as CoreExports;
   exports.coreInit();
   const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;
-  return { exports, memory, heapStart };
+  const core: Core = { exports, memory, heapStart, isStopWanted: neverStops };
+  return core;
 
   function reportAbort(message: number, file: number, line: number, column: number): never {
     const text = `${assemblyText(memory, message)} (${assemblyText(memory, file)}:${line}:${column})`;

@@ -1,9 +1,10 @@
 // Drains one search on one thread, step by step: binds a shard, claims and runs its units, goes on to the
 // next. The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
-// so that the caller can look at the clock, the stop flag and other searches in between. A shard that
+// so that the caller can look at the clock, the stop flag and other searches in between; one that takes long is
+// given up when the search is stopped, or when its caller has no time for it. A shard that
 // fails is tried once more on a new instance; what fails again is a failure of that shard alone.
 
-import { isTrap } from './core.ts';
+import { isTrap, type StopTest } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
 import type { BindFinding, FailureFinding, Findings, UnitFinding } from './search-messages.ts';
 import type { SearchPlan } from './search-plan.ts';
@@ -62,8 +63,13 @@ export class Drain {
     return { bindings, units, failures, bindNs, searchNs, firstUnitNs };
   }
 
-  /** Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError. */
-  step(): boolean {
+  /**
+   * Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError.
+   *
+   * @param isStopWanted  when to leave the piece to others; only for a caller who is alone with the search. Absent:
+   *     when the search is stopped
+   */
+  step(isStopWanted: StopTest = () => this.#control.isStopped): boolean {
     if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
     if (!this.#isPlanned) {
       if (this.#hasBegun) this.#searcher.setPlan(this.#plan);
@@ -77,12 +83,13 @@ export class Drain {
     }
     const shardId = this.#shardIds[this.#shard]!;
     if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
-      this.#try(() => this.#bind(shardId));
+      this.#try(() => this.#bind(shardId, isStopWanted));
       return true;
     }
     const unit = this.#control.claim(this.#shard);
     if (unit >= this.#unitCount) this.#nextShard();
-    else if (this.#control.matchesOf(this.#shard, unit) === undefined) this.#runOrLose(unit);
+    else if (this.#control.matchesOf(this.#shard, unit) === undefined)
+      this.#runOrLose(unit, isStopWanted);
     return true;
   }
 
@@ -91,10 +98,11 @@ export class Drain {
     this.#unitCount = undefined;
   }
 
-  #bind(shardId: string): void {
+  #bind(shardId: string, isStopWanted: StopTest): void {
     const start = process.hrtime.bigint();
-    const binding = this.#searcher.bind(shardId);
+    const binding = this.#searcher.bind(shardId, isStopWanted);
     this.bindNs += Number(process.hrtime.bigint() - start);
+    if (binding === undefined) return;
     this.#unitCount = binding.unitCount;
     if (!this.#known.has(this.#shard)) {
       this.#known.add(this.#shard);
@@ -103,11 +111,16 @@ export class Drain {
     this.#control.setUnitCount(this.#shard, binding.unitCount);
   }
 
-  #runUnit(unit: number): void {
+  #runUnit(unit: number, isStopWanted: StopTest): void {
     const start = process.hrtime.bigint();
     this.firstUnitNs ??= start;
-    const found = this.#searcher.searchUnit(unit);
+    const found = this.#searcher.searchUnit(unit, isStopWanted);
     this.searchNs += Number(process.hrtime.bigint() - start);
+    if (found === undefined) {
+      // Of a search that is stopped it counts as not begun.
+      if (!this.#control.isStopped) this.#control.giveBack(this.#shard, unit);
+      return;
+    }
     this.units.push({ shard: this.#shard, unit, ...found });
     this.#control.finish(this.#shard, unit, found.matches);
     if (this.#limit !== Infinity && this.#prefix.advance(this.#limit) > this.#limit) {
@@ -115,10 +128,10 @@ export class Drain {
     }
   }
 
-  #runOrLose(unit: number): void {
+  #runOrLose(unit: number, isStopWanted: StopTest): void {
     const shard = this.#shard;
     // A lost unit counts as finished without a range, so that the sum in order can go on behind it.
-    if (!this.#try(() => this.#runUnit(unit))) this.#control.finish(shard, unit, 0);
+    if (!this.#try(() => this.#runUnit(unit, isStopWanted))) this.#control.finish(shard, unit, 0);
   }
 
   /**

@@ -1,20 +1,31 @@
 // Renders docs on one thread: sets the plan, binds the shard unless the search left it bound, renders. An
 // instance that traps is replaced and the docs are tried once more; what traps again is an error of the whole request, on a sound instance.
 
-import { isTrap } from './core.ts';
+import { isTrap, neverStops, type StopTest } from './core.ts';
 import type { RenderMessage } from './search-messages.ts';
 import type { RenderedDocs, Searcher } from './searcher.ts';
 
-/** Errors: ShardError, PlanError, a doc that does not fit, a second trap. */
+/** What there is to render. */
+type RenderWork = Omit<RenderMessage, 'kind' | 'id'>;
+
+/** Undefined: it was stopped. Errors: ShardError, PlanError, a doc that does not fit, a second trap. */
+export function renderDocs(searcher: Searcher, work: RenderWork): RenderedDocs;
 export function renderDocs(
   searcher: Searcher,
-  { plan, shardId, requests, options }: Omit<RenderMessage, 'kind' | 'id'>,
-): RenderedDocs {
+  work: RenderWork,
+  isStopWanted: StopTest,
+): RenderedDocs | undefined;
+export function renderDocs(
+  searcher: Searcher,
+  { plan, shardId, requests, options }: RenderWork,
+  isStopWanted = neverStops,
+): RenderedDocs | undefined {
   for (let isRetry = false; ; isRetry = true) {
     try {
       searcher.setPlan(plan);
-      if (!searcher.isBound(shardId)) searcher.bind(shardId);
-      return searcher.render(requests, options);
+      if (!searcher.isBound(shardId) && searcher.bind(shardId, isStopWanted) === undefined)
+        return undefined;
+      return searcher.render(requests, options, isStopWanted);
     } catch (error) {
       if (!isTrap(error)) throw error;
       searcher.replaceSpaceOf(shardId);

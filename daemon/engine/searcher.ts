@@ -19,8 +19,8 @@ import {
   UNIT_MATCHES_OFFSET,
   UNIT_REGEXPS_OFFSET,
 } from '../../core/shared/plan.ts';
-import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../../core/shared/status.ts';
-import { statusName } from './core.ts';
+import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../../core/shared/status.ts';
+import { type Core, neverStops, statusName, type StopTest } from './core.ts';
 import { PlanError, placeDocSets, type SearchPlan } from './search-plan.ts';
 import { ShardError, type ShardFile, Space, type SpaceOptions } from './space.ts';
 
@@ -83,6 +83,12 @@ const encoder = new TextEncoder();
 function align4(address: number): number {
   return Math.ceil(address / 4) * 4;
 }
+
+/**
+ * How often the core may ask whether it shall go on testing names. Measured: 2026-11-21: 100 ms; the work is counted,
+ * not timed, so that the same query is always refused or never.
+ */
+const NAME_QUESTIONS_MAX = 64;
 
 /** Words of a request to render: docId, most ranges, index of the links. */
 const REQUEST_WORDS = 3;
@@ -186,9 +192,12 @@ export class Searcher {
     const space = this.spaceOf(shardId);
     if (this.#compiled.has(space)) return space;
     const { bytes } = this.#plan;
-    if (bytes.length > space.statsStart - space.planStart) throw new PlanError('plan too large');
+    const sizeMax = space.statsStart - space.planStart;
+    if (bytes.length > sizeMax)
+      throw new PlanError(`its plan takes ${bytes.length} bytes, limit ${sizeMax}`);
     new Uint8Array(space.core.memory.buffer).set(bytes, space.planStart);
     const status = space.core.exports.planCompile(space.planStart, bytes.length);
+    if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
     if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
     this.#compiled.add(space);
     return space;
@@ -196,16 +205,21 @@ export class Searcher {
 
   /**
    * Binds the plan to a shard; units and docs are of this shard until the next call. Cheap for a shard that
-   * the plan was bound to before (core/match/bindings.ts).
+   * the plan was bound to before (core/match/bindings.ts). Undefined: it was stopped, and nothing is bound.
    */
-  bind(shardId: string): Binding {
+  bind(shardId: string): Binding;
+  bind(shardId: string, isStopWanted: StopTest): Binding | undefined;
+  bind(shardId: string, isStopWanted = neverStops): Binding | undefined {
     const space = this.#spaceWithPlan(shardId);
     this.#bound = undefined;
     const view = space.viewOf(shardId);
     placeDocSets(space.core, view, shardId, this.#plan);
-    const status = space.core.exports.planBind(view, space.statsStart);
-    if (status === STATUS_OUT_OF_MEMORY || status === STATUS_BAD_PLAN)
-      throw new PlanError(statusName(status));
+    const status = whileWanted(space.core, isStopWanted, ({ exports }) =>
+      exports.planBind(view, space.statsStart),
+    );
+    if (status === STATUS_STOPPED) return undefined;
+    if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
+    if (status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
     if (status !== 0) throw new ShardError(shardId, statusName(status));
     this.#bound = { space, shardId };
     const stats = new DataView(space.core.memory.buffer, space.statsStart);
@@ -230,10 +244,15 @@ export class Searcher {
     return this.#bound.space;
   }
 
-  /** Runs one unit of the bound shard; unit < unitCount of its binding. */
-  searchUnit(unit: number): UnitResult {
+  /** Runs one unit of the bound shard; unit < unitCount of its binding. Undefined: it was stopped. */
+  searchUnit(unit: number): UnitResult;
+  searchUnit(unit: number, isStopWanted: StopTest): UnitResult | undefined;
+  searchUnit(unit: number, isStopWanted = neverStops): UnitResult | undefined {
     const { core, outputStart, statsStart } = this.#boundSpace();
-    const count = core.exports.searchUnit(unit, outputStart, statsStart) >>> 0;
+    const count = whileWanted(core, isStopWanted, ({ exports }) =>
+      exports.searchUnit(unit, outputStart, statsStart),
+    );
+    if (count === STATUS_STOPPED) return undefined;
     const stats = new DataView(core.memory.buffer, statsStart);
     const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
     return {
@@ -250,15 +269,28 @@ export class Searcher {
    * Renders docs of the bound shard that match; throws if one alone does not fit the output area.
    *
    * @param requests  for each doc its docId, the most ranges to show, and the index of its links
+   * @returns         undefined: it was stopped
    */
-  render(requests: Uint32Array, options: RenderOptions): RenderedDocs {
+  render(requests: Uint32Array, options: RenderOptions): RenderedDocs;
+  render(
+    requests: Uint32Array,
+    options: RenderOptions,
+    isStopWanted: StopTest,
+  ): RenderedDocs | undefined;
+  render(
+    requests: Uint32Array,
+    options: RenderOptions,
+    isStopWanted = neverStops,
+  ): RenderedDocs | undefined {
     const parts: Uint8Array<ArrayBuffer>[] = [];
     const sizes = new Uint32Array(requests.length / REQUEST_WORDS);
     const bytesRead = new Uint32Array(sizes.length);
     const sums = { rangeCount: 0, loadCount: 0 };
     let done = 0;
     while (done < sizes.length) {
-      const some = this.#renderSome(requests.subarray(done * REQUEST_WORDS), options);
+      const rest = requests.subarray(done * REQUEST_WORDS);
+      const some = this.#renderSome(rest, options, isStopWanted);
+      if (some === undefined) return undefined;
       if (some.sizes.length === 0) {
         throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
       }
@@ -272,7 +304,11 @@ export class Searcher {
     return { json: parts.length === 1 ? parts[0]! : joinBytes(parts), sizes, bytesRead, ...sums };
   }
 
-  #renderSome(requests: Uint32Array, options: RenderOptions): RenderedDocs {
+  #renderSome(
+    requests: Uint32Array,
+    options: RenderOptions,
+    isStopWanted: StopTest,
+  ): RenderedDocs | undefined {
     const { core, outputStart, outputEnd } = this.#boundSpace();
     const { exports, memory } = core;
     const rowWords = RENDER_REQUEST_SIZE / 4;
@@ -287,8 +323,10 @@ export class Searcher {
     const out = writeLinks(memory, links, options.links);
     const { contextLines, isWhole } = options;
     const whole = isWhole ? 1 : 0;
-    const count =
-      exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd) >>> 0;
+    const count = whileWanted(core, isStopWanted, () =>
+      exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd),
+    );
+    if (count === STATUS_STOPPED) return undefined;
     const sizes = new Uint32Array(count);
     const bytesRead = new Uint32Array(count);
     let size = 0;
@@ -310,7 +348,7 @@ export class Searcher {
 
   /**
    * Which of the names a regular expression matches somewhere, an empty match included. Throws PlanError if the
-   * core refuses the program. Drops what is bound.
+   * core refuses the program, or if it takes too much work. Drops what is bound.
    */
   testNames(program: Uint8Array, names: readonly string[]): boolean[] {
     const space = (this.#spaces[0] ??= new Space(this.#module, this.#options));
@@ -328,13 +366,13 @@ export class Searcher {
     memory.set(program, outputStart);
     // The core's scratch memory for expressions is one for all; the plan takes its own again.
     this.#forgetBindings();
-    const status = core.exports.testNames(
-      outputStart,
-      program.length,
-      rowsStart,
-      names.length,
-      out,
+    let questionCount = 0;
+    const isTooMuch = (): boolean => ++questionCount > NAME_QUESTIONS_MAX;
+    const status = whileWanted(core, isTooMuch, ({ exports }) =>
+      exports.testNames(outputStart, program.length, rowsStart, names.length, out),
     );
+    if (status === STATUS_STOPPED)
+      throw new PlanError(`an expression takes too much work on ${names.length} names of repos`);
     if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
     return names.map((_, index) => memory[out + index] !== 0);
   }
@@ -368,6 +406,20 @@ export class Searcher {
     this.#bound = undefined;
     for (const file of files) this.#files.delete(file.shardId);
     this.setShards([...this.#files.values(), ...files]);
+  }
+}
+
+function memoryError({ arenaSize }: Space): PlanError {
+  return new PlanError(`it takes more memory than the limit of ${arenaSize} bytes`);
+}
+
+/** Calls the core, which asks `isStopWanted` meanwhile. */
+function whileWanted(core: Core, isStopWanted: StopTest, call: (core: Core) => number): number {
+  core.isStopWanted = isStopWanted;
+  try {
+    return call(core);
+  } finally {
+    core.isStopWanted = neverStops;
   }
 }
 

@@ -56,6 +56,8 @@ export class Space {
   readonly statsStart: number;
   readonly outputStart: number;
   readonly outputEnd: number;
+  /** Bytes that a request may use beside its plan and output. */
+  readonly arenaSize: number;
   readonly #viewStart: number;
   readonly #capacityEnd: number;
   readonly #wantsRead: boolean;
@@ -71,7 +73,9 @@ export class Space {
     this.statsStart = this.planStart + PLAN_SIZE_MAX;
     this.outputStart = align(this.statsStart + STATS_SIZE);
     this.outputEnd = this.outputStart + OUTPUT_SIZE;
-    this.core.exports.requestArenaInit(align(this.outputEnd), MAP_START);
+    const arenaStart = align(this.outputEnd);
+    this.arenaSize = MAP_START - arenaStart;
+    this.core.exports.requestArenaInit(arenaStart, MAP_START);
     this.#capacityEnd = MAP_START + Math.min(options.capacity ?? SPACE_CAPACITY, SPACE_CAPACITY);
     this.#wantsRead = options.wantsRead ?? false;
   }

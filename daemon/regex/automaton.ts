@@ -18,18 +18,38 @@ export interface Automaton {
   readonly start: number;
 }
 
-/** An automaton needs more states than it may have. */
-export class StateLimitError extends Error {}
+/** An automaton needs more states than it may have, or more work than STEPS_PER_STATE for each of these. */
+export class StateLimitError extends Error {
+  readonly isTooMuchWork: boolean;
+
+  constructor(isTooMuchWork: boolean) {
+    super();
+    this.isTooMuchWork = isTooMuchWork;
+  }
+}
+
+/**
+ * Why: where copies of a part share their states, making them costs no states but takes time. Guess: word lists, which
+ * share much, take less than two steps a state.
+ */
+export const STEPS_PER_STATE = 4;
 
 export class AutomatonBuilder {
   readonly #states: State[] = [];
   readonly #known = new Map<string, number>();
   readonly #countMax: number;
   readonly #isReverse: boolean;
+  #stepsLeft: number;
 
-  constructor(isReverse: boolean, countMax: number) {
+  constructor(isReverse: boolean, countMax: number, stepsMax: number) {
     this.#isReverse = isReverse;
     this.#countMax = countMax;
+    this.#stepsLeft = stepsMax;
+  }
+
+  /** Counts a step of the work. Errors: StateLimitError. */
+  countStep(): void {
+    if (--this.#stepsLeft < 0) throw new StateLimitError(true);
   }
 
   /** Whether texts are read from their end. */
@@ -131,6 +151,7 @@ export class AutomatonBuilder {
   }
 
   #share(key: string, state: State): number {
+    this.countStep();
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const index = this.#add(state);
@@ -139,7 +160,7 @@ export class AutomatonBuilder {
   }
 
   #add(state: State): number {
-    if (this.#states.length === this.#countMax) throw new StateLimitError();
+    if (this.#states.length === this.#countMax) throw new StateLimitError(false);
     return this.#states.push(state) - 1;
   }
 }

@@ -49,12 +49,14 @@ export const POSIX_CLASSES: ReadonlyMap<string, readonly CodePointRange[]> = new
 /** The same set with ranges ascending, merged where they overlap or touch. */
 export function normalizeRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
   const merged: CodePointRange[] = [];
+  let previous: CodePointRange | undefined;
   for (const range of ranges.toSorted((a, b) => a.start - b.start)) {
-    const previous = merged.at(-1);
-    if (previous !== undefined && range.start <= previous.end) {
-      merged[merged.length - 1] = { start: previous.start, end: Math.max(previous.end, range.end) };
-    } else {
+    if (previous === undefined || range.start > previous.end) {
+      previous = range;
       merged.push(range);
+    } else if (range.end > previous.end) {
+      previous = { start: previous.start, end: range.end };
+      merged[merged.length - 1] = previous;
     }
   }
   return merged;

@@ -2,7 +2,7 @@
 // condition for the index. Made once a request.
 
 import { PROGRAM_STATES_MAX } from '../../core/shared/program.ts';
-import { type Automaton, StateLimitError } from './automaton.ts';
+import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
 import { type Beginning, beginningOf, printBeginning } from './beginning.ts';
 import { type Condition, countLiterals, mapTexts, NONE, printCondition } from './condition.ts';
 import { QueryError } from './error.ts';
@@ -55,14 +55,16 @@ export interface CompiledRegex {
 /**
  * Compiles `tree`.
  *
- * Errors: QueryError at `position` if the automata have too many states; found before more are made.
+ * Errors: QueryError at `position` if the automata have too many states, or take too many steps to compile; found
+ * before more are made.
  */
 export function compileRegex(tree: RegexTree, options: CompileOptions = {}): CompiledRegex {
   const simple = simplify(tree);
   const { forward, reverse } = withinLimit(options, (countMax) => {
-    const forward = compileTree(simple, false, countMax);
+    const stepsMax = STEPS_PER_STATE * countMax;
+    const forward = compileTree(simple, false, countMax, stepsMax);
     const rest = PROGRAM_STATES_MAX - forward.states.length;
-    return { forward, reverse: compileTree(simple, true, rest) };
+    return { forward, reverse: compileTree(simple, true, rest, stepsMax) };
   });
   const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
   const needles = chooseNeedles(simple, traits.spansLines, forward);
@@ -108,8 +110,10 @@ function withinLimit(options: CompileOptions, make: (countMax: number) => Automa
     return make(Math.min(stateCountMax, PROGRAM_STATES_MAX));
   } catch (error) {
     if (!(error instanceof StateLimitError)) throw error;
-    const reason = `regular expression: too large, limit ${stateCountMax} states`;
-    throw new QueryError(reason, position);
+    const limit = error.isTooMuchWork
+      ? `${STEPS_PER_STATE * stateCountMax} steps to compile`
+      : `${stateCountMax} states`;
+    throw new QueryError(`regular expression: too large, limit ${limit}`, position);
   }
 }
 

@@ -83,12 +83,17 @@ function listOf(kind: 'and' | 'or', children: readonly Condition[]): Condition {
 
 /** Whether a text that satisfies `left` is known to satisfy `right`. */
 function implies(left: Condition, right: Condition): boolean {
+  if (left === right) return true;
   if (left.kind === 'none' || right.kind === 'all') return true;
   if (left.kind === 'all' || right.kind === 'none') return false;
   if (left.kind === 'or') return left.children.every((child) => implies(child, right));
   if (right.kind === 'and') return right.children.every((child) => implies(left, child));
   if (left.kind === 'and' && left.children.some((child) => implies(child, right))) return true;
-  if (right.kind === 'or') return right.children.some((child) => impliesPart(left, child));
+  if (right.kind === 'or') {
+    return left.kind === 'literal' && right.children.length > FEW_LITERALS
+      ? holdsOneOf(left.text, right.children)
+      : right.children.some((child) => impliesPart(left, child));
+  }
   return impliesPart(left, right);
 }
 
@@ -96,6 +101,39 @@ function implies(left: Condition, right: Condition): boolean {
 function impliesPart(left: Condition, right: Condition): boolean {
   if (right.kind !== 'literal') return implies(left, right);
   return left.kind === 'literal' && left.text.includes(right.text);
+}
+
+/** Literals of the alternatives of a condition, and how long they are. */
+interface LiteralIndex {
+  readonly texts: ReadonlySet<string>;
+  readonly lengths: ReadonlySet<number>;
+  readonly others: readonly Condition[];
+}
+
+/** So many are compared one by one. */
+const FEW_LITERALS = 8;
+const indexes = new WeakMap<readonly Condition[], LiteralIndex>();
+
+/** Whether a text is known to satisfy one of many alternatives: its parts are looked up among their literals. */
+function holdsOneOf(text: string, alternatives: readonly Condition[]): boolean {
+  const { texts, lengths, others } = indexOf(alternatives);
+  for (const length of lengths) {
+    for (let start = 0; start + length <= text.length; start++) {
+      if (texts.has(text.slice(start, start + length))) return true;
+    }
+  }
+  return others.some((other) => implies({ kind: 'literal', text }, other));
+}
+
+function indexOf(alternatives: readonly Condition[]): LiteralIndex {
+  const known = indexes.get(alternatives);
+  if (known !== undefined) return known;
+  const others = alternatives.filter(({ kind }) => kind !== 'literal');
+  const literals = alternatives.flatMap((one) => (one.kind === 'literal' ? [one.text] : []));
+  const lengths = new Set(literals.map(({ length }) => length));
+  const index = { texts: new Set(literals), lengths, others };
+  indexes.set(alternatives, index);
+  return index;
 }
 
 /** The condition with each of its texts changed. */

@@ -14,6 +14,14 @@ const VARIANTS: ReadonlyMap<number, readonly number[]> = groupByFold();
 /** All that take part in a fold, ascending. */
 const CASED: readonly number[] = [...FOLDED.keys(), ...VARIANTS.keys()].sort((a, b) => a - b);
 
+/** For each of CASED, the indexes there of all that it equals without regard to case. */
+const PEERS: readonly (readonly number[])[] = findPeers();
+
+function findPeers(): readonly (readonly number[])[] {
+  const indexes = new Map(CASED.map((codePoint, index) => [codePoint, index]));
+  return CASED.map((codePoint) => foldVariants(codePoint).map((one) => indexes.get(one)!));
+}
+
 function readTable(): ReadonlyMap<number, number> {
   const folded = new Map<number, number>();
   for (let row = 0; row < FOLD_TABLE.length; row += 3) {
@@ -58,33 +66,38 @@ export function foldText(text: string): string {
  *
  * @param ranges  normalized; so is the result
  *
- * Cost: linear in the smaller of the set and the table of folds.
+ * Cost: linear in the set and in the table of folds; of a small set, in its members.
  */
 export function foldRanges(ranges: readonly CodePointRange[]): readonly CodePointRange[] {
-  const added: CodePointRange[] = [];
-  for (const codePoint of casedMembers(ranges)) {
-    for (const variant of foldVariants(codePoint)) {
-      added.push({ start: variant, end: variant + 1 });
+  const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
+  const added = count <= FEW_MEMBERS ? variantsOf(ranges) : missingVariants(ranges);
+  if (added.length === 0) return ranges;
+  const points = added.map((codePoint) => ({ start: codePoint, end: codePoint + 1 }));
+  return normalizeRanges([...ranges, ...points]);
+}
+
+/** Guess: of so many members the variants are looked up one by one. */
+const FEW_MEMBERS = 200;
+
+/** The variants of all members. */
+function variantsOf(ranges: readonly CodePointRange[]): readonly number[] {
+  const variants: number[] = [];
+  for (const { start, end } of ranges) {
+    for (let codePoint = start; codePoint < end; codePoint++) {
+      if (foldVariants(codePoint).length > 1) variants.push(...foldVariants(codePoint));
     }
   }
-  return added.length === 0 ? ranges : normalizeRanges([...ranges, ...added]);
+  return variants;
 }
 
-/** The members that have variants, and perhaps others that have none. */
-function casedMembers(ranges: readonly CodePointRange[]): readonly number[] {
-  const count = ranges.reduce((sum, { start, end }) => sum + end - start, 0);
-  if (count <= FOLDED.size) return membersOf(ranges);
-  let index = 0;
-  return CASED.filter((codePoint) => {
-    while (index < ranges.length && ranges[index]!.end <= codePoint) index++;
-    return index < ranges.length && ranges[index]!.start <= codePoint;
+/** The variants of members that are none themselves. */
+function missingVariants(ranges: readonly CodePointRange[]): readonly number[] {
+  let rangeIndex = 0;
+  const isMember = CASED.map((codePoint) => {
+    while (rangeIndex < ranges.length && ranges[rangeIndex]!.end <= codePoint) rangeIndex++;
+    return rangeIndex < ranges.length && ranges[rangeIndex]!.start <= codePoint;
   });
-}
-
-function membersOf(ranges: readonly CodePointRange[]): readonly number[] {
-  const members: number[] = [];
-  for (const { start, end } of ranges) {
-    for (let codePoint = start; codePoint < end; codePoint++) members.push(codePoint);
-  }
-  return members;
+  return CASED.filter(
+    (_, index) => !isMember[index] && PEERS[index]!.some((peer) => isMember[peer]),
+  );
 }

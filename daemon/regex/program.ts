@@ -49,12 +49,18 @@ export function encodeProgram(parts: ProgramParts): Uint8Array {
     rows.push(needlesSize, needle.length);
     needlesSize += needle.length;
   }
-  const words = [...tables.states, ...tables.transitions, ...tables.alternatives, ...rows];
-  const needlesOffset = layout.PROGRAM_HEADER_SIZE + 4 * words.length;
+  const words = [tables.states, tables.transitions, tables.alternatives, rows];
+  const wordCount = words.reduce((sum, list) => sum + list.length, 0);
+  const needlesOffset = layout.PROGRAM_HEADER_SIZE + 4 * wordCount;
   const program = Buffer.alloc(needlesOffset + 4 * Math.ceil(needlesSize / 4));
   writeHeader(program, parts, tables, needlesSize);
-  for (const [index, word] of words.entries()) {
-    program.writeUInt32LE(word, layout.PROGRAM_HEADER_SIZE + 4 * index);
+  const view = new DataView(program.buffer, program.byteOffset);
+  let offset: number = layout.PROGRAM_HEADER_SIZE;
+  for (const list of words) {
+    for (const word of list) {
+      view.setUint32(offset, word, true);
+      offset += 4;
+    }
   }
   Buffer.concat(needles).copy(program, needlesOffset);
   return program;

@@ -44,13 +44,21 @@ export function beginningRun(automaton: Automaton): Run | undefined {
 /** Adds the bytes that the states read to `bytes`; returns the states behind them. */
 function addBytes(automaton: Automaton, states: readonly number[], bytes: Uint8Array): number[] {
   const targets = new Set<number>();
+  // How many more ranges begin at a byte than end before it.
+  const borders = new Int32Array(257);
   for (const index of states) {
     const state = automaton.states[index]!;
     if (state.kind !== 'bytes') continue;
     for (const { first, last, target } of state.edges) {
-      for (let byte = first; byte <= last; byte++) bytes[byte >> 3]! |= 1 << (byte & 7);
+      borders[first]!++;
+      borders[last + 1]!--;
       targets.add(target);
     }
+  }
+  let depth = 0;
+  for (let byte = 0; byte < 256; byte++) {
+    depth += borders[byte]!;
+    if (depth > 0) bytes[byte >> 3]! |= 1 << (byte & 7);
   }
   return [...targets];
 }

@@ -11,15 +11,22 @@ import {
 } from './code-points.ts';
 import { foldRanges, foldVariants } from './fold.ts';
 import { propertyRanges } from './properties.ts';
-import { EMPTY, isNothing, NOTHING, printSimple, type SimpleTree } from './simple-tree.ts';
+import { EMPTY, isNothing, NOTHING, type SetNode, type SimpleTree } from './simple-tree.ts';
 import type { ClassNode, CodePointRange, RegexTree, RepeatNode } from './tree.ts';
 import { printRegex } from './print.ts';
 
 const ANY = withoutSurrogates([{ start: 0, end: CODE_POINT_END }]);
 const ANY_IN_LINE = withoutSurrogates(complementRanges([{ start: 0x0a, end: 0x0b }]));
 
-/** Sets of classes that occurred before in the same expression, by the text of the class. */
-type Sets = Map<string, readonly CodePointRange[]>;
+/** What occurred before in the same expression: equal sets are one, so that what follows is made once for them. */
+interface Sets {
+  /** By the text of the class. */
+  readonly classes: Map<string, SetNode>;
+  /** By code point; those that are folded, and those that are not. */
+  readonly literals: readonly [Map<number, SetNode>, Map<number, SetNode>];
+  /** By name; folded. */
+  readonly properties: Map<string, readonly CodePointRange[]>;
+}
 
 /**
  * The simple tree that matches what `tree` matches.
@@ -27,17 +34,21 @@ type Sets = Map<string, readonly CodePointRange[]>;
  * Cost: linear in the tree, and in the ranges of each different class.
  */
 export function simplify(tree: RegexTree): SimpleTree {
-  return simplifyNode(tree, new Map());
+  return simplifyNode(tree, {
+    classes: new Map(),
+    literals: [new Map(), new Map()],
+    properties: new Map(),
+  });
 }
 
 function simplifyNode(tree: RegexTree, sets: Sets): SimpleTree {
   switch (tree.kind) {
     case 'literal':
-      return { kind: 'set', ranges: literalRanges(tree.codePoint, tree.isFolded) };
+      return literalSet(tree.codePoint, tree.isFolded, sets);
     case 'any':
       return { kind: 'set', ranges: tree.hasNewline ? ANY : ANY_IN_LINE };
     case 'class':
-      return { kind: 'set', ranges: classRanges(tree, sets) };
+      return classSet(tree, sets);
     case 'assertion':
       return tree;
     case 'repeat':
@@ -49,27 +60,38 @@ function simplifyNode(tree: RegexTree, sets: Sets): SimpleTree {
   }
 }
 
-function literalRanges(codePoint: number, isFolded: boolean): readonly CodePointRange[] {
+function literalSet(codePoint: number, isFolded: boolean, { literals }: Sets): SetNode {
+  const known = literals[isFolded ? 1 : 0].get(codePoint);
+  if (known !== undefined) return known;
   const variants = isFolded ? foldVariants(codePoint) : [codePoint];
   const ranges = variants.map((variant) => ({ start: variant, end: variant + 1 }));
-  return withoutSurrogates(normalizeRanges(ranges));
+  const set: SetNode = { kind: 'set', ranges: withoutSurrogates(normalizeRanges(ranges)) };
+  literals[isFolded ? 1 : 0].set(codePoint, set);
+  return set;
 }
 
 /** The members of a class. Without regard to case every part of it is folded before it is negated. */
-function classRanges(node: ClassNode, sets: Sets): readonly CodePointRange[] {
+function classSet(node: ClassNode, sets: Sets): SetNode {
   const key = printRegex(node);
-  const known = sets.get(key);
+  const known = sets.classes.get(key);
   if (known !== undefined) return known;
-  const { isFolded } = node;
-  const folded = (ranges: readonly CodePointRange[]) => (isFolded ? foldRanges(ranges) : ranges);
-  const parts = [...folded(node.ranges)];
+  const parts = [...(node.isFolded ? foldRanges(node.ranges) : node.ranges)];
   for (const { name, isNegated } of node.properties) {
-    const ranges = folded(propertyRanges(name));
+    const ranges = node.isFolded ? foldedProperty(name, sets) : propertyRanges(name);
     parts.push(...(isNegated ? complementRanges(ranges) : ranges));
   }
   const union = normalizeRanges(parts);
   const ranges = withoutSurrogates(node.isNegated ? complementRanges(union) : union);
-  sets.set(key, ranges);
+  const set: SetNode = { kind: 'set', ranges };
+  sets.classes.set(key, set);
+  return set;
+}
+
+function foldedProperty(name: string, { properties }: Sets): readonly CodePointRange[] {
+  const known = properties.get(name);
+  if (known !== undefined) return known;
+  const ranges = foldRanges(propertyRanges(name));
+  properties.set(name, ranges);
   return ranges;
 }
 
@@ -129,46 +151,59 @@ function mergeNeighbours(alternatives: readonly SimpleTree[]): readonly SimpleTr
   const merged: SimpleTree[] = [];
   const all = alternatives.map(stepsOf);
   for (let index = 0; index < all.length;) {
-    const key = all[index]!.keys[0];
+    const [first] = all[index]!;
     let end = index + 1;
-    if (key !== undefined) while (end < all.length && all[end]!.keys[0] === key) end++;
-    addAlternative(merged, shareSteps(all.slice(index, end)));
+    while (end < all.length && isSameStep(first, all[end]![0])) end++;
+    merged.push(end === index + 1 ? alternatives[index]! : shareSteps(all.slice(index, end)));
     index = end;
   }
-  return merged;
+  return joinSets(merged);
 }
 
-/** An alternative as its steps, and the texts of those in front that may be shared. */
-interface Steps {
-  readonly steps: readonly SimpleTree[];
-  readonly keys: readonly string[];
+function stepsOf(tree: SimpleTree): readonly SimpleTree[] {
+  return tree.kind === 'sequence' ? tree.children : [tree];
 }
 
-function stepsOf(tree: SimpleTree): Steps {
-  const steps = tree.kind === 'sequence' ? tree.children : [tree];
-  const fixed = steps.findIndex((step) => step.kind !== 'set' && step.kind !== 'assertion');
-  const keys = steps.slice(0, fixed < 0 ? steps.length : fixed).map(printSimple);
-  return { steps, keys };
+/** Whether two steps are the same, and succeed in one way at most. */
+function isSameStep(left: SimpleTree | undefined, right: SimpleTree | undefined): boolean {
+  if (left?.kind === 'assertion') return right?.kind === 'assertion' && left.at === right.at;
+  return left?.kind === 'set' && right?.kind === 'set' && isSameSet(left, right);
 }
 
-/** One tree for alternatives that begin with the same step; for a single one itself. */
-function shareSteps(group: readonly Steps[]): SimpleTree {
-  const [first] = group;
-  if (group.length === 1 || first === undefined) return sequenceOf(first?.steps ?? []);
-  const isCommon = (key: string, at: number) => group.every(({ keys }) => keys[at] === key);
-  const different = first.keys.findIndex((key, at) => !isCommon(key, at));
-  const sharedCount = different < 0 ? first.keys.length : different;
-  const rests = group.map(({ steps }) => sequenceOf(steps.slice(sharedCount)));
-  return sequenceOf([...first.steps.slice(0, sharedCount), choiceOf(rests)]);
+function isSameSet({ ranges: left }: SetNode, { ranges: right }: SetNode): boolean {
+  if (left === right) return true;
+  const isSame = ({ start, end }: CodePointRange, at: number): boolean =>
+    start === right[at]!.start && end === right[at]!.end;
+  return left.length === right.length && left.every(isSame);
 }
 
-/** Adds an alternative; joins two sets, and leaves out what the one before is already. */
-function addAlternative(alternatives: SimpleTree[], next: SimpleTree): void {
-  const last = alternatives.at(-1);
-  if (last?.kind === 'set' && next.kind === 'set') {
-    const ranges = normalizeRanges([...last.ranges, ...next.ranges]);
-    alternatives[alternatives.length - 1] = { kind: 'set', ranges };
-  } else if (last === undefined || next !== EMPTY || last !== EMPTY) {
-    alternatives.push(next);
+/** One tree for alternatives that begin with the same step. */
+function shareSteps(group: readonly (readonly SimpleTree[])[]): SimpleTree {
+  const [first = []] = group;
+  const isCommon = (step: SimpleTree, at: number) =>
+    group.every((steps) => isSameStep(step, steps[at]));
+  const different = first.findIndex((step, at) => !isCommon(step, at));
+  const sharedCount = different < 0 ? first.length : different;
+  const rests = group.map((steps) => sequenceOf(steps.slice(sharedCount)));
+  return sequenceOf([...first.slice(0, sharedCount), choiceOf(rests)]);
+}
+
+/** The alternatives with neighbouring sets as one, and without one that is empty behind another such. */
+function joinSets(alternatives: readonly SimpleTree[]): readonly SimpleTree[] {
+  const joined: SimpleTree[] = [];
+  for (let index = 0; index < alternatives.length;) {
+    const sets: SetNode[] = [];
+    for (let next = alternatives[index]; next?.kind === 'set'; next = alternatives[++index]) {
+      sets.push(next);
+    }
+    const [set] = sets;
+    if (set !== undefined) {
+      const ranges = sets.flatMap((one) => one.ranges);
+      joined.push(sets.length === 1 ? set : { kind: 'set', ranges: normalizeRanges(ranges) });
+      continue;
+    }
+    const next = alternatives[index++]!;
+    if (next !== EMPTY || joined.at(-1) !== EMPTY) joined.push(next);
   }
+  return joined;
 }

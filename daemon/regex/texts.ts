@@ -3,7 +3,7 @@
 // necessary for a match, not sufficient. Only non-empty matches are described; whether a part can be empty
 // is kept beside. Source: R. Cox, https://swtch.com/~rsc/regexp/regexp4.html.
 
-import { ALL, anyOf, both, type Condition, either } from './condition.ts';
+import { ALL, anyOf, both, type Condition, countLiterals, either } from './condition.ts';
 import { foldCodePoint } from './fold.ts';
 import type { SetNode, SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 
@@ -26,6 +26,11 @@ const FEW = 4;
 const GAP_CONTEXT = 2;
 /** Cases that are told apart. */
 const CASE_COUNT_MAX = 6;
+/**
+ * Texts that are made for one reading of an expression, and literals of its conditions. Measured: 2026-11-21: some
+ * 10 ms; a list of words as long as a pattern may be takes half of it.
+ */
+const TEXTS_MADE_MAX = 10_000;
 /** Code points to which texts are cut, one after the other, if they are too many. */
 const CUT_LENGTHS = [Infinity, 6, 4, 3, 2, 1] as const;
 
@@ -64,21 +69,32 @@ export interface TextOptions {
 /** Some text, of which nothing else is known. */
 const ANY_TEXT: Texts = { prefix: [''], suffix: [''], condition: ALL };
 
-/** What the matches of `tree` are known to be. No text holds a newline, unless there are gaps. */
+/** Options, and how many texts may still be made. */
+interface Reading extends TextOptions {
+  textsLeft: number;
+}
+
+/**
+ * What the matches of `tree` are known to be. No text holds a newline, unless there are gaps.
+ *
+ * Cost: bound by TEXTS_MADE_MAX; behind it little more is known than before.
+ */
 export function knowledgeOf(tree: SimpleTree, options: TextOptions): Knowledge {
+  return ofTree(tree, { ...options, textsLeft: TEXTS_MADE_MAX });
+}
+
+function ofTree(tree: SimpleTree, reading: Reading): Knowledge {
   switch (tree.kind) {
     case 'set':
-      return ofSet(tree, options);
+      return ofSet(tree, reading);
     case 'assertion':
       return { canBeEmpty: true };
     case 'repeat':
-      return ofRepeat(tree, options);
+      return ofRepeat(tree, reading);
     case 'sequence':
-      return ofSequence(tree.children, options);
+      return ofSequence(tree.children, reading);
     case 'choice':
-      return tree.children
-        .map((child) => knowledgeOf(child, options))
-        .reduce((left, right) => join(left, right, options));
+      return ofChoice(tree.children, reading);
   }
 }
 
@@ -143,33 +159,33 @@ function ofSet({ ranges }: SetNode, { isFolded, hasGaps }: TextOptions): Knowled
     : { canBeEmpty: false, texts: exactly([...members]) };
 }
 
-function ofRepeat(node: SimpleRepeatNode, options: TextOptions): Knowledge {
+function ofRepeat(node: SimpleRepeatNode, reading: Reading): Knowledge {
   const { min, max } = node;
-  const child = knowledgeOf(node.child, options);
+  const child = ofTree(node.child, reading);
   if (max === undefined && min <= 1) {
-    return { ...several(child, options), canBeEmpty: min === 0 || child.canBeEmpty };
+    return { ...several(child, reading), canBeEmpty: min === 0 || child.canBeEmpty };
   }
   let tail: Knowledge = { canBeEmpty: true };
   if (max !== undefined && max <= COPY_COUNT_MAX && max - min <= OPTION_COUNT_MAX) {
     for (let count = max; count > min; count--) {
-      tail = { ...follow(child, tail, options), canBeEmpty: true };
+      tail = { ...follow(child, tail, reading), canBeEmpty: true };
     }
   } else if (max !== min || min > COPY_COUNT_MAX) {
-    tail = { ...several(child, options), canBeEmpty: true };
+    tail = { ...several(child, reading), canBeEmpty: true };
   }
   let copies: Knowledge = { canBeEmpty: true };
   for (let count = Math.min(min, COPY_COUNT_MAX); count > 0; count--) {
-    copies = follow(copies, child, options);
+    copies = follow(copies, child, reading);
   }
-  return follow(copies, tail, options);
+  return follow(copies, tail, reading);
 }
 
 /** One or more of the same. */
-function several(child: Knowledge, options: TextOptions): Knowledge {
+function several(child: Knowledge, reading: Reading): Knowledge {
   if (child.texts === undefined) return child;
   const { prefix, suffix } = child.texts;
-  const texts = { prefix, suffix, condition: conditionOf(child.texts, options) };
-  const cases = options.hasGaps ? casesOfGap(child.texts) : undefined;
+  const texts = { prefix, suffix, condition: conditionOf(child.texts, reading) };
+  const cases = reading.hasGaps ? casesOfGap(child.texts) : undefined;
   const { canBeEmpty } = child;
   return cases ? { canBeEmpty, texts, cases } : { canBeEmpty, texts };
 }
@@ -182,57 +198,69 @@ function casesOfGap({ exact }: Texts): readonly Texts[] | undefined {
   return [exactly(exact), { prefix: pairs, suffix: pairs, condition: ALL }];
 }
 
-function ofSequence(children: readonly SimpleTree[], options: TextOptions): Knowledge {
+function ofSequence(children: readonly SimpleTree[], reading: Reading): Knowledge {
   const parts: Knowledge[] = [];
   // Single texts are joined first: what is long enough then needs no set beside it.
-  for (const part of children.map((child) => knowledgeOf(child, options))) {
+  for (const child of children) {
+    const part = ofTree(child, reading);
     const last = parts.at(-1);
     if (last !== undefined && isSingle(last) && isSingle(part)) {
-      parts[parts.length - 1] = follow(last, part, options);
+      parts[parts.length - 1] = follow(last, part, reading);
     } else {
       parts.push(part);
     }
   }
-  return parts.reduce((left, right) => follow(left, right, options), { canBeEmpty: true });
+  return parts.reduce((left, right) => follow(left, right, reading), { canBeEmpty: true });
 }
 
 function isSingle({ canBeEmpty, texts }: Knowledge): boolean {
   return !canBeEmpty && texts?.exact?.length === 1;
 }
 
-/** Either of two. */
-function join(left: Knowledge, right: Knowledge, options: TextOptions): Knowledge {
-  const texts =
-    left.texts && right.texts
-      ? joinTexts(left.texts, right.texts, options)
-      : (left.texts ?? right.texts);
-  return withTexts(left.canBeEmpty || right.canBeEmpty, texts);
+/** One of several. */
+function ofChoice(children: readonly SimpleTree[], reading: Reading): Knowledge {
+  const parts = children.map((child) => ofTree(child, reading));
+  const known = parts.flatMap(({ texts }) => (texts === undefined ? [] : [texts]));
+  const canBeEmpty = parts.some((part) => part.canBeEmpty);
+  return withTexts(canBeEmpty, known.length === 0 ? undefined : joinTexts(known, reading));
 }
 
 /** One behind the other. */
-function follow(left: Knowledge, right: Knowledge, options: TextOptions): Knowledge {
-  const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, options)) : casesOf(left);
-  const rights = left.cases ? casesOf(right).map((one) => behindGap(one, options)) : casesOf(right);
-  const cases = lefts.flatMap((one) => rights.map((other) => followTexts(one, other, options)));
+function follow(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
+  if (reading.textsLeft <= 0) return withoutEnd(left, right, reading);
+  const lefts = right.cases ? casesOf(left).map((one) => beforeGap(one, reading)) : casesOf(left);
+  const rights = left.cases ? casesOf(right).map((one) => behindGap(one, reading)) : casesOf(right);
+  const cases = lefts.flatMap((one) => rights.map((other) => followTexts(one, other, reading)));
+  if (reading.textsLeft <= 0) return withoutEnd(left, right, reading);
   if (right.canBeEmpty) cases.push(...lefts);
   if (left.canBeEmpty) cases.push(...rights);
-  const texts = cases.length === 0 ? undefined : cases.reduce((a, b) => joinTexts(a, b, options));
+  const texts = cases.length === 0 ? undefined : joinTexts(cases, reading);
   const all = withTexts(left.canBeEmpty && right.canBeEmpty, texts);
   // Told apart up to what follows: only then is known what stands on both sides of the gap.
   return right.cases && cases.length <= CASE_COUNT_MAX ? { ...all, cases } : all;
 }
 
-/** Of texts in front of a gap only the last characters are of interest there. */
-function beforeGap(texts: Texts, options: TextOptions): Texts {
-  if (!texts.suffix.some((text) => text.length > GAP_CONTEXT)) return texts;
-  const suffix = cutAll(texts.suffix, GAP_CONTEXT, 'end');
-  return { prefix: texts.prefix, suffix, condition: conditionOf(texts, options) };
+/** As follow, with no more than the beginning looked at. */
+function withoutEnd(left: Knowledge, right: Knowledge, reading: Reading): Knowledge {
+  if (left.canBeEmpty && left.texts === undefined) return right;
+  const canBeEmpty = left.canBeEmpty && right.canBeEmpty;
+  if (left.canBeEmpty || left.texts === undefined) return { canBeEmpty, texts: ANY_TEXT };
+  const { prefix } = left.texts;
+  const condition = conditionOf(left.texts, reading);
+  return { canBeEmpty, texts: { prefix, suffix: [''], condition } };
 }
 
-function behindGap(texts: Texts, options: TextOptions): Texts {
+/** Of texts in front of a gap only the last characters are of interest there. */
+function beforeGap(texts: Texts, reading: Reading): Texts {
+  if (!texts.suffix.some((text) => text.length > GAP_CONTEXT)) return texts;
+  const suffix = cutAll(texts.suffix, GAP_CONTEXT, 'end');
+  return { prefix: texts.prefix, suffix, condition: conditionOf(texts, reading) };
+}
+
+function behindGap(texts: Texts, reading: Reading): Texts {
   if (!texts.prefix.some((text) => text.length > GAP_CONTEXT)) return texts;
   const prefix = cutAll(texts.prefix, GAP_CONTEXT, 'start');
-  return { prefix, suffix: texts.suffix, condition: conditionOf(texts, options) };
+  return { prefix, suffix: texts.suffix, condition: conditionOf(texts, reading) };
 }
 
 function casesOf({ cases, texts }: Knowledge): readonly Texts[] {
@@ -243,30 +271,46 @@ function withTexts(canBeEmpty: boolean, texts: Texts | undefined): Knowledge {
   return texts === undefined ? { canBeEmpty } : { canBeEmpty, texts };
 }
 
-function joinTexts(left: Texts, right: Texts, options: TextOptions): Texts {
-  if (left.exact && right.exact) {
-    const exact = [...new Set([...left.exact, ...right.exact])];
+/** What is known of a text of which one of `cases`, at least one, is known. */
+function joinTexts(cases: readonly Texts[], reading: Reading): Texts {
+  const [only] = cases;
+  if (cases.length === 1 && only !== undefined) return only;
+  if (reading.textsLeft <= 0) return ANY_TEXT;
+  for (const { prefix } of cases) reading.textsLeft -= prefix.length;
+  if (cases.every(({ exact }) => exact !== undefined)) {
+    const exact = [...new Set(cases.flatMap((one) => one.exact ?? []))];
     if (exact.length <= TEXT_COUNT_MAX) return exactly(exact);
   }
+  const [prefixes, suffixes] = [
+    cases.flatMap(({ prefix }) => prefix),
+    cases.flatMap(({ suffix }) => suffix),
+  ];
+  const condition = cases.map((one) => conditionOf(one, reading)).reduce(either);
   return {
-    prefix: fewest([...left.prefix, ...right.prefix], 'start'),
-    suffix: fewest([...left.suffix, ...right.suffix], 'end'),
-    condition: either(conditionOf(left, options), conditionOf(right, options)),
+    prefix: fewest(prefixes, 'start'),
+    suffix: fewest(suffixes, 'end'),
+    condition: counted(condition, reading),
   };
 }
 
-function followTexts(left: Texts, right: Texts, options: TextOptions): Texts {
+/** The condition; what it takes to make and compare it is counted like texts. */
+function counted(condition: Condition, reading: Reading): Condition {
+  reading.textsLeft -= countLiterals(condition);
+  return condition;
+}
+
+function followTexts(left: Texts, right: Texts, reading: Reading): Texts {
   const { exact } = left;
-  const across = cross(left.suffix, right.prefix, options);
+  const across = cross(left.suffix, right.prefix, reading);
   if (exact && right.exact) {
-    const texts = product(exact, right.exact, options);
+    const texts = product(exact, right.exact, reading);
     if (texts !== undefined) return exactly(texts);
   }
-  const sides = both(conditionOf(left, options), conditionOf(right, options));
+  const sides = counted(both(conditionOf(left, reading), conditionOf(right, reading)), reading);
   return {
-    prefix: exact ? (product(exact, right.prefix, options) ?? exact) : left.prefix,
-    suffix: right.exact ? endsBefore(left.suffix, right.exact, options) : right.suffix,
-    condition: across ? both(sides, someOf(across, options)) : sides,
+    prefix: exact ? (product(exact, right.prefix, reading) ?? exact) : left.prefix,
+    suffix: right.exact ? endsBefore(left.suffix, right.exact, reading) : right.suffix,
+    condition: across ? both(sides, someOf(across, reading)) : sides,
   };
 }
 
@@ -274,36 +318,37 @@ function followTexts(left: Texts, right: Texts, options: TextOptions): Texts {
 function endsBefore(
   ends: readonly string[],
   last: readonly string[],
-  options: TextOptions,
+  reading: Reading,
 ): readonly string[] {
-  const longer = product(ends, last, options);
+  const longer = product(ends, last, reading);
   if (longer !== undefined) return longer;
-  if (!options.hasGaps) return last;
+  if (!reading.hasGaps) return last;
   const cut = cutAll(ends, GAP_CONTEXT, 'end');
-  return product(cut, last, options) ?? product(cutAll(cut, 1, 'end'), last, options) ?? last;
+  return product(cut, last, reading) ?? product(cutAll(cut, 1, 'end'), last, reading) ?? last;
 }
 
 /** What stands across the border of two texts; undefined if that is too much for what it says. */
 function cross(
   ends: readonly string[],
   beginnings: readonly string[],
-  options: TextOptions,
+  reading: Reading,
 ): readonly string[] | undefined {
-  const across = product(ends, beginnings, options);
-  if (across !== undefined || !options.hasGaps) return across;
+  const across = product(ends, beginnings, reading);
+  if (across !== undefined || !reading.hasGaps) return across;
   const left = cutAll(ends, GAP_CONTEXT, 'end');
-  return product(left, cutAll(beginnings, GAP_CONTEXT, 'start'), options);
+  return product(left, cutAll(beginnings, GAP_CONTEXT, 'start'), reading);
 }
 
 /** Every text of `left` before every one of `right`; undefined if that is too much for what it says. */
 function product(
   left: readonly string[],
   right: readonly string[],
-  { hasGaps }: TextOptions,
+  reading: Reading,
 ): readonly string[] | undefined {
   if (left.length * right.length > TEXT_COUNT_MAX) return undefined;
-  const few = hasGaps ? GAP_COUNT_MAX : FEW;
+  const few = reading.hasGaps ? GAP_COUNT_MAX : FEW;
   if (isWasteful(left, right, few) || isWasteful(right, left, few)) return undefined;
+  reading.textsLeft -= left.length * right.length;
   const texts = new Set<string>();
   for (const first of left) for (const second of right) texts.add(first + second);
   const product = [...texts];

@@ -13,16 +13,23 @@ import { isNullable } from './traits.ts';
  * the preference is that of RE2: an iteration that read nothing ends the repeat, since its next one would
  * come to states where the search already is.
  *
- * Errors: StateLimitError as soon as there are more than `countMax` states. Cost: linear in the states.
+ * Errors: StateLimitError as soon as there are more than `countMax` states, or more than `stepsMax` nodes and states
+ * were looked at. Cost: linear in these.
  */
-export function compileTree(tree: SimpleTree, isReverse: boolean, countMax: number): Automaton {
-  const builder = new AutomatonBuilder(isReverse, countMax);
+export function compileTree(
+  tree: SimpleTree,
+  isReverse: boolean,
+  countMax: number,
+  stepsMax: number,
+): Automaton {
+  const builder = new AutomatonBuilder(isReverse, countMax, stepsMax);
   const start = compile(builder, tree, builder.addMatch());
   return { states: builder.states, start };
 }
 
 /** States for `tree` that go on at `next`; returns where they begin. */
 function compile(builder: AutomatonBuilder, tree: SimpleTree, next: number): number {
+  builder.countStep();
   switch (tree.kind) {
     case 'set':
       return builder.addSet(tree.ranges, next);

@@ -10,6 +10,8 @@ import type { LiveShard } from './snapshot.ts';
 
 /** Guess: questions about parts and grams, over all shards, that an explanation may ask. */
 const QUESTIONS_MAX = 20_000;
+/** Guess: how long one question may keep the main thread. After one that takes longer no more are asked. */
+const BIND_NS = 50_000_000n;
 
 export class Probe {
   readonly shards: readonly LiveShard[];
@@ -32,11 +34,14 @@ export class Probe {
     this.#signal = signal;
   }
 
-  /** What binding `part` alone to a shard finds; undefined: the shard has failed. */
+  /** What binding `part` alone to a shard finds; undefined: the shard has failed, or that is asked too much. */
   bind(part: PlanNode, shard: LiveShard): Binding | undefined {
+    const end = process.hrtime.bigint() + BIND_NS;
     return this.#ask(shard, (searcher) => {
       searcher.beginPlan(encodePlan(part, this.#isCaseSensitive, [shard]));
-      return searcher.bind(shard.shardId);
+      const binding = searcher.bind(shard.shardId, () => process.hrtime.bigint() > end);
+      if (binding === undefined) this.#questionsLeft = 0;
+      return binding;
     });
   }
 
@@ -52,6 +57,7 @@ export class Probe {
     const answers: Value[] = [];
     for (const shard of this.shards) {
       const answer = ask(shard);
+      if (answer === undefined && this.#questionsLeft === 0) return undefined;
       if (answer !== undefined) answers.push(answer);
       await this.breathe();
     }

@@ -17,6 +17,8 @@ import type { Place } from './turns.ts';
 const INLINE_DOCS = 150;
 /** Measured: 2026-11-21: so many ranges take about 2 ms, which the thread that owns the sockets can do without. */
 const INLINE_RANGES = 4000;
+/** Guess: what takes longer on the main thread is left to the pool. */
+const INLINE_NS = 10_000_000n;
 /** Guess: groups for each thread, so that no thread ends long after the others. */
 const GROUPS_PER_THREAD = 2;
 
@@ -222,14 +224,16 @@ async function renderGroup(
     contextLines,
     isWhole,
   };
-  if (where !== 'here') {
-    const thread = where === 'anywhere' ? undefined : where;
-    const done = await pool.render({ plan, shardId, requests, options }, thread);
-    if (done?.error !== undefined) throw new Error(done.error);
-    if (done?.docs !== undefined) return done.docs;
-    // The thread died; what it was to do is done here.
+  const work = { plan, shardId, requests, options };
+  if (where === 'here') {
+    const end = process.hrtime.bigint() + INLINE_NS;
+    const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
+    if (docs !== undefined) return docs;
   }
-  return renderDocs(searcher, { plan, shardId, requests, options });
+  const done = await pool.render(work, typeof where === 'number' ? where : undefined);
+  if (done?.error !== undefined) throw new Error(done.error);
+  // Where the thread died, what it was to do is done here.
+  return done?.docs ?? renderDocs(searcher, work);
 }
 
 /** Stands for the path while the texts around it are made; no encoding changes it. */

@@ -3,6 +3,7 @@
 // pauses when asked to. What a dead thread lost is run again here, once. Hands on what is found as it comes;
 // `runSearch` collects it for those who want all at once.
 
+import type { StopTest } from '../engine/core.ts';
 import { SearchControl } from '../engine/control.ts';
 import { Drain } from '../engine/drain.ts';
 import type { SearchPool } from '../engine/pool.ts';
@@ -61,6 +62,7 @@ export class Run {
   readonly #arrived: SearchControl;
   readonly #failed = new Set<number>();
   #stop: RunStop | undefined;
+  #deadlineNs: bigint | undefined;
   #pauseCount = 0;
   #resume: (() => void) | undefined;
   #resumed: Promise<void> | undefined;
@@ -132,6 +134,7 @@ export class Run {
   start(place?: Place): Promise<void> {
     const { timeoutMs, signal } = this.#options;
     if (signal.aborted) this.stop('aborted');
+    if (timeoutMs > 0) this.#deadlineNs = process.hrtime.bigint() + BigInt(timeoutMs) * 1_000_000n;
     if (place === undefined && !this.#searchHere()) return Promise.resolve();
     const onAbort = (): void => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
@@ -152,7 +155,9 @@ export class Run {
 
   #searchHere(): boolean {
     const drain = this.#newDrain(this.#control);
-    const isLeft = drainFor(drain, this.#options.inlineNs ?? INLINE_NS);
+    const budgetNs = this.#options.inlineNs ?? INLINE_NS;
+    const end = process.hrtime.bigint() + budgetNs;
+    const isLeft = drainFor(drain, budgetNs, () => process.hrtime.bigint() > end);
     this.#tell(drain.take());
     return isLeft;
   }
@@ -225,8 +230,11 @@ export class Run {
       }
     }
     const drain = this.#newDrain(this.#arrived);
+    // The timer cannot tell while this thread is at work.
+    const isLate = (): boolean =>
+      this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
     for (let isLeft = true; isLeft;) {
-      isLeft = drainFor(drain, TURN_NS);
+      isLeft = drainFor(drain, TURN_NS, isLate);
       this.#tell(drain.take());
       await this.#untilResumed();
       await new Promise<void>((resolve) => void setImmediate(resolve));
@@ -256,10 +264,10 @@ export async function runSearch(
   return { ...joinFindings(parts), stop: run.stopReason };
 }
 
-/** Works for at most `budgetNs`; true if something is left. */
-function drainFor(drain: Drain, budgetNs: bigint): boolean {
+/** Works for at most `budgetNs` and a step, which `isStopWanted` may end; true if something is left. */
+function drainFor(drain: Drain, budgetNs: bigint, isStopWanted: StopTest): boolean {
   const end = process.hrtime.bigint() + budgetNs;
-  while (drain.step()) if (process.hrtime.bigint() > end) return true;
+  while (drain.step(isStopWanted)) if (process.hrtime.bigint() > end) return true;
   return false;
 }
 

@@ -21,6 +21,8 @@ export interface CoreInstance<Exports> {
   bytes: Uint8Array;
   /** First address that static data does not use, rounded up to 64. */
   base: number;
+  /** What the core asks during calls that take long (core/base/work.ts). */
+  isStopWanted: () => boolean;
 }
 
 type OptionValue = string | number | boolean | string[];
@@ -103,11 +105,21 @@ export async function instantiateCore<Exports>(
       `${message === 0 ? 'abort' : readString(memory, message)} at ${readString(memory, file)}:${line}:${column}`,
     );
   };
-  const { exports } = await WebAssembly.instantiate(await compiled, { env: { memory, abort } });
+  const isStopWanted = (): boolean => instance.isStopWanted();
+  const env = { memory, abort, isStopWanted };
+  const { exports } = await WebAssembly.instantiate(await compiled, { env });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry file exports it
   const heapBase = exports['heapBase'] as () => number;
   const base = Math.ceil(heapBase() / 64) * 64;
   if (base > pages * PAGE_SIZE) throw new Error(`${entry}: static data does not fit in memory`);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller names the entry's exports
-  return { exports: exports as unknown as Exports, bytes: new Uint8Array(memory.buffer), base };
+  const typed = exports as unknown as Exports;
+  const bytes = new Uint8Array(memory.buffer);
+  const instance: CoreInstance<Exports> = {
+    exports: typed,
+    bytes,
+    base,
+    isStopWanted: () => false,
+  };
+  return instance;
 }

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import * as format from '../../core/shared/program.ts';
-import { STATUS_BAD_PLAN } from '../../core/shared/status.ts';
+import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../../core/shared/status.ts';
 import { BUILDS } from './driver.ts';
-import { Engine } from './regex-harness.ts';
+import { Engine, PLACES_SIZE } from './regex-harness.ts';
 import {
   concat,
   encodeProgram,
@@ -99,18 +99,49 @@ for (const build of BUILDS) {
       assert.ok(engine.compile(SOUND));
       for (const [name, program] of unsoundPrograms()) {
         assert.equal(engine.compile(program), false, name);
-        assert.equal(engine.core.exports.regexStatus(), STATUS_BAD_PLAN, name);
+        assert.equal(engine.status, STATUS_BAD_PLAN, name);
       }
     });
 
     await t.test('a full arena is a status', () => {
-      const needed = 1 << 15;
+      const needed = PLACES_SIZE + (1 << 15);
       assert.ok(engine.compile(SOUND, [4096, 4096], needed));
-      for (let size = 64; size < needed; size += 64) {
-        if (engine.compile(SOUND, [4096, 4096], size)) return;
-        assert.equal(engine.core.exports.regexStatus(), -1);
+      let size = 64;
+      for (; !engine.compile(SOUND, [4096, 4096], size); size += 64) {
+        assert.equal(engine.status, STATUS_OUT_OF_MEMORY);
       }
-      assert.fail('never fitted');
+      // What all expressions share is not all that can be missing.
+      assert.ok(size > PLACES_SIZE + 4096 && size <= needed);
+    });
+
+    await t.test('what matches parts of code points comes to an end', () => {
+      const text = Uint8Array.from([
+        0x80,
+        0x61,
+        0xff,
+        0xc3,
+        ...new Uint8Array(2000).fill(0x62),
+        0x80,
+      ]);
+      for (const [first, last] of [
+        [0xef, 0xef],
+        [0xbf, 0xbf],
+        [0xbd, 0xbd],
+        [0x80, 0xbf],
+      ] as const) {
+        for (const arenaSize of [undefined, PLACES_SIZE + (1 << 14)]) {
+          for (const sign of ['?', '+'] as const) {
+            const tree = concat(range(first, last), repeat(range(first, last), sign));
+            assert.ok(engine.compile(programOf(tree), [2048, 2048], arenaSize));
+            engine.setText(text);
+            for (const [start, end] of engine.find()) {
+              assert.ok(start >= 0 && start < end && end <= text.length);
+            }
+            engine.count();
+            engine.test();
+          }
+        }
+      }
     });
 
     await t.test('random changes are refused or harmless', () => {

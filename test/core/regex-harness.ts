@@ -3,6 +3,8 @@
 import { type Build, type CoreInstance, instantiateCore } from './driver.ts';
 
 export interface RegexExports {
+  beginWork(): void;
+  isStopped(): number;
   beginRegexes(start: number, end: number): number;
   compileRegex(program: number, size: number): number;
   compileRegexWithin(program: number, size: number, forward: number, reverse: number): number;
@@ -32,6 +34,8 @@ type Matches = [number, number][];
 
 const PAGE_SIZE = 65536;
 const PROGRAM_ROOM = 4 << 20;
+/** Bytes that all expressions share (core/regex/careful.ts), and do not compile without. */
+export const PLACES_SIZE = 1 << 17;
 /** Texts lie between bytes that would change results if they were read. */
 const MARGIN = 64;
 const ASCII = 0;
@@ -43,6 +47,8 @@ export class Engine {
   private readonly arenaEnd: number;
   private readonly textPtr: number;
   regex = 0;
+  /** Of the last program: 0, or why it was refused. */
+  status = 0;
 
   private constructor(core: CoreInstance<RegexExports>, textRoom: number) {
     this.core = core;
@@ -57,21 +63,23 @@ export class Engine {
   }
 
   /**
-   * Compiles a program; false if it was refused. `caches`: bytes for the forward and the reverse DFA.
-   * `arenaSize`: bytes of the arena, a sixteenth of which is scratch memory for bad bytes.
+   * Compiles a program; false if it was refused, and why is in `status`. `caches`: bytes for the forward and the
+   * reverse DFA. `arenaSize`: bytes of the arena. What all expressions share takes PLACES_SIZE of it, and a
+   * sixteenth of the rest is scratch memory for bad bytes.
    */
   compile(program: Uint8Array, caches?: readonly [number, number], arenaSize?: number): boolean {
     const { exports, bytes, base } = this.core;
     bytes.set(program, base);
     const arenaStart = base + PROGRAM_ROOM;
-    exports.beginRegexes(
-      arenaStart,
-      arenaSize === undefined ? this.arenaEnd : arenaStart + arenaSize,
-    );
+    const arenaEnd = arenaSize === undefined ? this.arenaEnd : arenaStart + arenaSize;
+    this.regex = 0;
+    this.status = exports.beginRegexes(arenaStart, arenaEnd);
+    if (this.status !== 0) return false;
     this.regex =
       caches === undefined
         ? exports.compileRegex(base, program.length)
         : exports.compileRegexWithin(base, program.length, caches[0], caches[1]);
+    this.status = exports.regexStatus();
     return this.regex !== 0;
   }
 

@@ -7,13 +7,14 @@ import * as fc from 'fast-check';
 import { NEEDLES_INNER, NEEDLES_PREFIX, PROGRAM_SPANS_LINES } from '../../core/shared/program.ts';
 import { BUILDS } from './driver.ts';
 import { decodeText } from './oracle.ts';
-import { Engine } from './regex-harness.ts';
+import { Engine, PLACES_SIZE } from './regex-harness.ts';
 import {
   choice,
   concat,
   encodeProgram,
   literal,
   makeAutomaton,
+  matchAt,
   matchesAnywhere,
   matchesOf,
   programOf,
@@ -73,6 +74,42 @@ function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
     at += size;
   }
   return { sound: Uint8Array.from(sound), offsets: [...offsets, at] };
+}
+
+/** Texts of code points of any size and of bad bytes. */
+const badTexts = fc
+  .array(
+    fc.constantFrom(
+      ...['a', 'b', '\n', '\u00e9', '\u65e5', '\u{1f600}', '\ufffd'].map((point) => [
+        ...encoder.encode(point),
+      ]),
+      [0x80],
+      [0xc3],
+      [0xe2, 0x82],
+      [0xff],
+      [0xed, 0xa0, 0x80],
+      [0xf0, 0x9f, 0x98],
+    ),
+    { maxLength: 40 },
+  )
+  .map((pieces) => Uint8Array.from(pieces.flat()));
+
+const PREFERS_EMPTY = repeat(ANY_POINT, '*', true);
+const POINT_TREES = [
+  literal('\ufffd'),
+  literal('\u00e9'),
+  ANY_POINT,
+  concat(ANY_POINT, literal('a')),
+  repeat(ANY_POINT, '+'),
+  concat(literal('b'), repeat(ANY_POINT, '*', true), literal('\ufffd')),
+  concat({ kind: 'assert', assert: 6 }, ANY_POINT, { kind: 'assert', assert: 2 }),
+  concat(literal('a'), choice(ANY_POINT, literal('\n')), repeat(ANY_POINT, '?')),
+  PREFERS_EMPTY,
+];
+
+/** Ranges of a rewritten text as ranges of the text. */
+function inText(offsets: readonly number[], matches: readonly [number, number][]): number[][] {
+  return matches.map(([start, end]) => [offsets[start]!, offsets[end]!]);
 }
 
 for (const build of BUILDS) {
@@ -147,66 +184,56 @@ for (const build of BUILDS) {
       }
     });
 
-    await t.test(
-      'each bad byte is read as U+FFFD, whether the text can be rewritten or not',
-      () => {
-        const points = ['a', 'b', '\n', '\u00e9', '\u65e5', '\u{1f600}', '\ufffd'];
-        const bad = [[0x80], [0xc3], [0xe2, 0x82], [0xff], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98]];
-        const piece = fc.constantFrom(...points.map((point) => [...encoder.encode(point)]), ...bad);
-        const texts = fc
-          .array(piece, { maxLength: 40 })
-          .map((pieces) => Uint8Array.from(pieces.flat()));
-        const trees = fc.constantFrom(
-          literal('\ufffd'),
-          literal('\u00e9'),
-          ANY_POINT,
-          concat(ANY_POINT, literal('a')),
-          repeat(ANY_POINT, '+'),
-          concat(literal('b'), repeat(ANY_POINT, '*', true), literal('\ufffd')),
-          concat({ kind: 'assert', assert: 6 }, ANY_POINT, { kind: 'assert', assert: 2 }),
-          concat(literal('a'), choice(ANY_POINT, literal('\n')), repeat(ANY_POINT, '?')),
-          repeat(ANY_POINT, '*', true),
-        );
-        let simulationCount = 0;
-        fc.assert(
-          fc.property(trees, texts, fc.boolean(), fc.nat(40), (tree, text, isRoomy, place) => {
-            const { sound, offsets } = rewrite(text);
-            const automaton = makeAutomaton(tree, false);
-            const from = Math.min(place, offsets.length - 1);
-            // A place within a code point is none where a search begins.
-            const start = offsets.indexOf(offsets[from]!);
-            const mapped = ([first, last]: [number, number]): [number, number] => [
-              offsets[first]!,
-              offsets[last]!,
-            ];
-            const wanted = matchesOf(automaton, sound, start).map(mapped);
-            assert.ok(engine.compile(programOf(tree), [4096, 2048], isRoomy ? undefined : 1 << 15));
-            const padding = isRoomy ? 0 : 2100;
-            const padded = new Uint8Array(text.length + padding).fill(0x2e);
-            padded.set(text);
-            if (padding > 0) padded.set([0xff, NEWLINE], text.length);
-            engine.setText(isRoomy ? text : padded);
-            if (isRoomy) {
-              assert.deepEqual(engine.find(offsets[start]), wanted);
-              assert.equal(engine.count(offsets[start]), wanted.length);
-              assert.deepEqual(engine.simulate(offsets[start]), wanted);
-              assert.equal(engine.test(), matchesAnywhere(automaton, sound));
-            } else {
-              const whole = rewrite(padded);
-              const all = matchesOf(automaton, whole.sound).map(([first, last]) => [
-                whole.offsets[first],
-                whole.offsets[last],
-              ]);
-              assert.deepEqual(engine.find(), all);
-              assert.equal(engine.count(), all.length);
-              simulationCount += engine.simulationCount;
-            }
-          }),
-          { numRuns: numRuns / 10 },
-        );
-        assert.ok(simulationCount > 0);
-      },
-    );
+    await t.test('each bad byte is read as U+FFFD where the text can be rewritten', () => {
+      fc.assert(
+        fc.property(fc.constantFrom(...POINT_TREES), badTexts, fc.nat(40), (tree, text, place) => {
+          const { sound, offsets } = rewrite(text);
+          const automaton = makeAutomaton(tree, false);
+          const from = Math.min(place, offsets.length - 1);
+          // A place within a code point is none where a search begins.
+          const start = offsets.indexOf(offsets[from]!);
+          const wanted = inText(offsets, matchesOf(automaton, sound, start));
+          assert.ok(engine.compile(programOf(tree)));
+          engine.setText(text);
+          assert.deepEqual(engine.find(offsets[start]), wanted);
+          assert.equal(engine.count(offsets[start]), wanted.length);
+          assert.equal(engine.test(), matchesAnywhere(automaton, sound));
+          assert.ok(tree === PREFERS_EMPTY || engine.simulationCount === 0);
+          assert.deepEqual(engine.simulate(offsets[start]), wanted);
+        }),
+        { numRuns: numRuns / 10 },
+      );
+    });
+
+    await t.test('and where it cannot: then it is simulated in place', () => {
+      const scratchSize = 1024;
+      const arenaSize = PLACES_SIZE + 16 * scratchSize;
+      fc.assert(
+        fc.property(fc.constantFrom(...POINT_TREES), badTexts, (tree, beginning) => {
+          const text = new Uint8Array(beginning.length + 2 + scratchSize).fill(0x2e);
+          text.set(beginning);
+          text.set([0xff, NEWLINE], beginning.length);
+          const { sound, offsets } = rewrite(text);
+          const automaton = makeAutomaton(tree, false);
+          const wanted = inText(offsets, matchesOf(automaton, sound));
+          assert.ok(engine.compile(programOf(tree), [4096, 2048], arenaSize));
+          engine.setText(text);
+          const searches = [
+            () => assert.deepEqual(engine.find(), wanted),
+            () => assert.equal(engine.count(), wanted.length),
+            () => assert.equal(engine.test(), matchesAnywhere(automaton, sound)),
+          ];
+          for (const search of searches) {
+            const before = engine.simulationCount;
+            search();
+            // Where the empty text matches, a test is over before.
+            const isOver = search === searches[2] && matchAt(automaton, sound, 0) === 0;
+            assert.ok(isOver || engine.simulationCount > before);
+          }
+        }),
+        { numRuns: numRuns / 10 },
+      );
+    });
 
     await t.test('a DFA that explodes gives up, and the simulation goes on', () => {
       const letter = range(0x61, 0x62);
@@ -254,6 +281,45 @@ for (const build of BUILDS) {
       const behind = size - (size >> 1) - 1;
       assert.equal(engine.count(), 1 + behind);
       assert.deepEqual(engine.find()[0], [0, (size >> 1) + 1]);
+    });
+
+    await t.test('a search that is stopped ends, and says nothing about the next one', () => {
+      const size = build === 'debug' ? 20_000 : 100_000;
+      const rest = concat(repeat(range(0x0b, 127), '*'), literal('q'));
+      const many = Array.from({ length: 200 }, () => range(0x61, 0x7a));
+      // One for the simulation, one for the careful DFA, one for a DFA that makes states all the time.
+      const trees = [
+        concat(...many, repeat(range(0x61, 0x7a), '*', true)),
+        concat(literal('z'), repeat(rest, '?')),
+      ];
+      const text = Uint8Array.from({ length: size }, (_, i) =>
+        i % 7 === 0 ? 0x7a : 0x79 - (i % 5),
+      );
+      for (const tree of [...trees, choice(...trees)]) {
+        assert.ok(engine.compile(programOf(tree), [1 << 15, 1 << 13]));
+        engine.setText(text);
+        const found = engine.find();
+        assert.ok(found.length > 0);
+        let questionCount = 0;
+        for (let questionMax = 0; ; questionMax = questionMax * 2 + 1) {
+          questionCount = 0;
+          engine.core.isStopWanted = () => ++questionCount > questionMax;
+          engine.core.exports.beginWork();
+          engine.setText(text);
+          const some = engine.count();
+          engine.core.isStopWanted = () => false;
+          if (engine.core.exports.isStopped() === 0) {
+            assert.equal(some, found.length);
+            break;
+          }
+          assert.equal(questionCount, questionMax + 1);
+          assert.ok(some <= found.length);
+          engine.core.exports.beginWork();
+          engine.setText(text);
+          assert.deepEqual(engine.find(), found);
+        }
+        assert.ok(tree === trees[1] || questionCount > 0);
+      }
     });
 
     await t.test('two scans at once change nothing', () => {

@@ -18,6 +18,8 @@ export interface BruteMatch {
   readonly doc: BruteDoc;
   readonly ranges: readonly ByteRange[];
   readonly isByName: boolean;
+  /** Nothing was found: the one range is the whole path. */
+  readonly isWholePath: boolean;
   /** Leaves that hold, and all leaves, under no negation. */
   readonly share: readonly [active: number, all: number];
 }
@@ -69,7 +71,7 @@ function rangesOf(bytes: Uint8Array, text: string, isExact: boolean): ByteRange[
 }
 
 /** All ranges of an expression, and whether it holds for a name, for which an empty match does. */
-function expressionRanges(
+export function expressionRanges(
   bytes: Uint8Array,
   pattern: string,
   isExact: boolean,
@@ -156,7 +158,8 @@ export function bruteSearch(
     const byName = paths.length > 0 ? paths : [whole];
     const isByName = texts.length === 0;
     const share = [active.length, all] as const;
-    return [{ doc, ranges: isByName ? byName : texts, isByName, share }];
+    const isWholePath = isByName && paths.length === 0;
+    return [{ doc, ranges: isByName ? byName : texts, isByName, isWholePath, share }];
   });
 }
 

@@ -10,6 +10,7 @@ import {
   bruteSearch,
   type ByteRange,
   chunksOf,
+  expressionRanges,
   locate,
 } from './brute-force.ts';
 
@@ -74,6 +75,8 @@ function areAtoms(node: QueryNode): boolean {
 
 /** Whether a pattern is a literal, or far from a choice of some. */
 function isOneAtom(pattern: string): boolean {
+  // What holds for any name is none.
+  if (expressionRanges(Buffer.alloc(0), pattern, true).holdsForName) return false;
   return /\.[*+]/.test(pattern) || /^\^?(?:\\\W|[^\\^$.*+?()[\]{}|])+\$?$/u.test(pattern);
 }
 
@@ -141,13 +144,15 @@ function pathPoints(path: Buffer, [start, end]: ByteRange): number {
   return points + [4000, 5500, 7000][edges]!;
 }
 
-function scoreOf({ doc, ranges, isByName, share: [active, all] }: BruteMatch): number {
+function scoreOf({ doc, ranges, isByName, isWholePath, share }: BruteMatch): number {
+  const [active, all] = share;
   const path = Buffer.from(doc.path);
   const best = isByName
     ? Math.max(...ranges.map((range) => pathPoints(path, range)))
     : bestPoints(doc.bytes, ranges);
   return (
-    best * Number(!isByName || active > 0) + (all === 0 ? 0 : Math.floor((400 * active) / all))
+    // What shows the whole path for want of anything else says nothing about it.
+    best * Number(!isWholePath) + (all === 0 ? 0 : Math.floor((400 * active) / all))
   );
 }
 

@@ -85,8 +85,8 @@ function snippet({ bytes }: SourceFile, random: Random): string {
 function bareProgram(pattern: string, isFolded: boolean): Uint8Array {
   const tree = simplify(parseRegex(pattern, { isFolded }));
   return encodeProgram({
-    forward: compileTree(tree, false, PROGRAM_STATES_MAX),
-    reverse: compileTree(tree, true, PROGRAM_STATES_MAX),
+    forward: compileTree(tree, false, PROGRAM_STATES_MAX, Infinity),
+    reverse: compileTree(tree, true, PROGRAM_STATES_MAX, Infinity),
     needles: { kind: 'none', texts: [], isFolded: false },
     spansLines: spansLines(tree),
     canBeEmpty: canBeEmpty(tree),

@@ -179,6 +179,31 @@ test('expressions that need too many states are refused where they stand', () =>
   }
 });
 
+test('expressions whose copies share their states are refused for the work', () => {
+  const alternatives = Array.from({ length: 600 }, () => 'ab|cb|').join('');
+  assert.equal(compileRegex(parseRegex(`(?:${alternatives}xy){5}`)).stateCount, 31);
+  assert.throws(() => compileRegex(parseRegex(`(?:${alternatives}xy){900}`), { position: 7 }), {
+    name: 'QueryError',
+    reason: `regular expression: too large, limit ${4 * PROGRAM_COUNT_MAX} steps to compile`,
+    position: 7,
+  });
+});
+
+test('of the longest lists of words all are known', () => {
+  // Twins have the longest common beginnings that fit.
+  const words = Array.from({ length: 64 }, (_, i) => `${'word'.repeat(14)}${i + 100}`);
+  const { needles, condition } = compileRegex(parseRegex(`\\b(${words.join('|')})\\b`));
+  assert.deepEqual(needles.texts, words);
+  const children = words.map((text) => ({ kind: 'literal' as const, text }));
+  assert.deepEqual(condition, { kind: 'or', children });
+});
+
+test('of expressions that would take too long to analyse the beginning is known', () => {
+  const tail = Array.from({ length: 300 }, () => '(?:ab)?cd*?').join('');
+  const known = describeRegex(compileRegex(parseRegex(`foobar.*${tail}`)));
+  assert.match(known, /^needles prefix\("foobar"\); holds (?:"foobar"|and\("foobar")/);
+});
+
 test('the limit of states may be another', () => {
   assert.equal(compileRegex(parseRegex('a{9}'), { stateCountMax: 10 }).stateCount, 10);
   assert.throws(() => compileRegex(parseRegex('a{10}'), { stateCountMax: 10 }), {

@@ -7,29 +7,13 @@ import test from 'node:test';
 import * as fc from 'fast-check';
 import { compileRegex } from '../../daemon/regex/compile.ts';
 import { simplify } from '../../daemon/regex/simplify.ts';
-import type { SimpleTree } from '../../daemon/regex/simple-tree.ts';
 import { parseRegex } from '../../daemon/regex/syntax.ts';
-import { isNullable } from '../../daemon/regex/traits.ts';
 import { checkMatch } from './check-match.ts';
+import { hasEmptyRounds, rangesInJavaScript } from './javascript.ts';
 import { patternArbitrary } from './patterns.ts';
 import { matchesOf, readTwin, startOf } from './twin.ts';
 
 const runCount = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1000);
-
-/** Whether an optional round may be empty. */
-function hasEmptyRounds(tree: SimpleTree): boolean {
-  if (tree.kind === 'repeat') {
-    return (tree.max !== tree.min && isNullable(tree.child)) || hasEmptyRounds(tree.child);
-  }
-  return 'children' in tree && tree.children.some(hasEmptyRounds);
-}
-
-function rangesOf(expression: RegExp, text: string): readonly object[] {
-  const offset = (index: number): number => Buffer.byteLength(text.slice(0, index));
-  return Array.from(text.matchAll(expression))
-    .filter((match) => match[0] !== '')
-    .map((match) => ({ start: offset(match.index), end: offset(match.index + match[0].length) }));
-}
 
 const texts = fc.array(fc.stringMatching(/^[abcA1_.\n \u{e9}\u{c9}\u{1f600}-]{0,12}$/u), {
   minLength: 4,
@@ -55,7 +39,7 @@ for (const flags of ['', 'i', 's', 'is']) {
           const context = `${pattern} on ${JSON.stringify(text)}`;
           const found = matchesOf(twin, bytes);
           const ranges = found.map(({ start, end }) => ({ start, end }));
-          assert.deepEqual(ranges, rangesOf(expression, text), context);
+          assert.deepEqual(ranges, rangesInJavaScript(expression, text), context);
           for (const { start, end, from } of found) {
             assert.equal(startOf(twin, bytes, from, end), start, context);
             checkMatch(compiled, twin, bytes.toString('utf8', start, end), context);

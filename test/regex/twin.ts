@@ -193,6 +193,14 @@ export function startOf({ reverse }: Twin, text: Uint8Array, from: number, end: 
   return start;
 }
 
+/** Whether there is a match, be it an empty one, between code points. */
+export function matchesAnywhere(twin: Twin, text: Uint8Array): boolean {
+  for (let start = 0; start <= text.length; start++) {
+    if ((text[start]! & 0xc0) !== 0x80 && matchAt(twin, text, start) !== undefined) return true;
+  }
+  return false;
+}
+
 /** A match and the place from which it was looked for. */
 export interface Found extends Range {
   readonly from: number;

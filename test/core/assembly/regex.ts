@@ -1,6 +1,7 @@
 // Entry file of the tests of core/regex: its functions, and the simulation alone beside the chosen engine.
 
 import { Arena, arenaInit } from '../../../core/base/arena';
+import { beginWork, isStopped as stopped } from '../../../core/base/work';
 import { Work } from '../../../core/regex/closure';
 import { Automaton } from '../../../core/regex/program';
 import {
@@ -20,7 +21,7 @@ import {
 } from '../../../core/regex/regex';
 import { simulate, simulatedEnd, simulatedStart } from '../../../core/regex/simulate';
 
-export { beginRegexText, countRegex, findRegex, forgetRegexTexts, regexClearCount, regexSimulationCount, testRegex };
+export { beginWork, beginRegexText, countRegex, findRegex, forgetRegexTexts, regexClearCount, regexSimulationCount, testRegex };
 
 const arena = changetype<Arena>(memory.data(12, 8));
 
@@ -31,7 +32,7 @@ export function heapBase(): usize {
 /** Makes [start, end) the arena of what is compiled from now on. */
 export function beginRegexes(start: usize, end: usize): i32 {
   arenaInit(arena, start, end);
-  return begin(arena);
+  return begin(arena, 1);
 }
 
 export function compileRegex(program: usize, size: u32): usize {
@@ -40,6 +41,10 @@ export function compileRegex(program: usize, size: u32): usize {
 
 export function compileRegexWithin(program: usize, size: u32, forwardSize: usize, reverseSize: usize): usize {
   return compileWithin(arena, program, size, forwardSize, reverseSize);
+}
+
+export function isStopped(): bool {
+  return stopped;
 }
 
 export function regexStatus(): i32 {

@@ -1,0 +1,36 @@
+// Work that the bytes it is about do not bound: an expression of many states takes far more steps than there are
+// bytes. Such work is counted, and now and then the host is asked whether it is still wanted. If not, isStopped holds
+// for the rest of the call: scans end at once with results that mean nothing, and the call gives its work back as
+// not done. The core knows no clock; the host does.
+
+/** Asks the host whether the present call shall end before its work is done. */
+@external('env', 'isStopWanted')
+declare function isStopWanted(): bool;
+
+/**
+ * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so that the host is
+ * asked about every 1.5 ms.
+ */
+const STEPS_PER_QUESTION: i32 = 1 << 17;
+
+/** The present call shall end; what it has found means nothing. */
+export let isStopped: bool = false;
+let stepsLeft: i32 = STEPS_PER_QUESTION;
+
+/** Begins a call, whose work is wanted until the host says otherwise. */
+export function beginWork(): void {
+  isStopped = false;
+  stepsLeft = STEPS_PER_QUESTION;
+}
+
+/** Counts steps of work. Bound: count < 2^24. */
+@inline
+export function countWork(count: u32): void {
+  stepsLeft -= <i32>count;
+  if (stepsLeft < 0) ask();
+}
+
+function ask(): void {
+  stepsLeft = STEPS_PER_QUESTION;
+  if (!isStopped) isStopped = isStopWanted();
+}

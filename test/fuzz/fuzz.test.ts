@@ -1,0 +1,30 @@
+// All targets of fuzzing, for a short time each; `npm run fuzz` does it for long. TRAWL_FUZZ_RUNS: cases of each;
+// TRAWL_TEST_SEED: the seed, which is printed.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { TARGETS } from './targets.ts';
+
+const RUNS = process.env['TRAWL_FUZZ_RUNS'];
+const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
+/** Cases that take a second or so. The plan has a test of its own, test/oracle/engine.test.ts. */
+const SHORT: Readonly<Record<string, number>> = {
+  parser: 1500,
+  engine: 400,
+  javascript: 600,
+  program: 1500,
+  plan: 3,
+};
+
+for (const [name, make] of Object.entries(TARGETS)) {
+  void test(`fuzzing ${name}, seed ${SEED}`, async () => {
+    const target = await make();
+    try {
+      await fc.assert(target.property, { seed: SEED, numRuns: Number(RUNS ?? SHORT[name]) });
+      for (const [what, count] of Object.entries(target.counts)) assert.ok(count > 0, what);
+    } finally {
+      await target.close();
+    }
+  });
+}

@@ -1,0 +1,144 @@
+// Random corpora in several repos and shards with random queries, and the check of one such case against the slow
+// search.
+
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { buildShard, type Engine, repoRecord } from '../engine/harness.ts';
+import type { QueryNode } from '../../daemon/query/tree.ts';
+import { readExpression } from '../../daemon/search/expressions.ts';
+import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import { checkAnswer } from './compare.ts';
+import {
+  type Corpus,
+  corpusArbitrary,
+  type OracleQuery,
+  queryArbitrary,
+  REPO_NAMES,
+} from './corpora.ts';
+
+const QUERIES_PER_CORPUS = 16;
+
+export interface Case {
+  readonly corpus: Corpus;
+  readonly queries: readonly {
+    readonly query: OracleQuery;
+    readonly matches: number;
+    readonly contextLines: number;
+    readonly isCaseSensitive: boolean;
+  }[];
+}
+
+export const caseArbitrary: fc.Arbitrary<Case> = corpusArbitrary.chain((corpus) =>
+  fc.record({
+    corpus: fc.constant(corpus),
+    queries: fc.array(
+      fc.record({
+        query: queryArbitrary(corpus),
+        matches: fc.constantFrom(1, 2, 3, 5, 17, 100_000, 100_000, 100_000),
+        contextLines: fc.constantFrom(0, 0, 1, 2, 3),
+        isCaseSensitive: fc.boolean(),
+      }),
+      { minLength: QUERIES_PER_CORPUS, maxLength: QUERIES_PER_CORPUS },
+    ),
+  }),
+);
+
+export const REPOS = REPO_NAMES.map((name, index) => repoRecord(index + 1, name));
+
+export function shardsOf(module: WebAssembly.Module, folder: string, corpus: Corpus): LiveShard[] {
+  return REPOS.flatMap((repo) =>
+    [0, 1].flatMap((shard) => {
+      const docs = corpus.docs.filter(
+        (doc, index) => doc.repo === repo.name && corpus.shardOf[index] === shard,
+      );
+      return docs.length === 0 ? [] : [buildShard(module, folder, repo, docs)];
+    }),
+  );
+}
+
+/**
+ * Searches the corpus for each query; returns how often an expression was run on a block, and for how many queries
+ * look-ups of expressions were compared. Errors: what differs.
+ */
+export async function checkCase(
+  engine: Engine,
+  module: WebAssembly.Module,
+  folder: string,
+  { corpus, queries }: Case,
+): Promise<{ regexRunCount: number; comparedCount: number }> {
+  let regexRunCount = 0;
+  let comparedCount = 0;
+  engine.publish(shardsOf(module, folder, corpus), REPOS);
+  for (const { query, ...options } of queries) {
+    const { matches, contextLines, isCaseSensitive } = options;
+    const answer = await engine.search(query.text, {
+      matches,
+      contextLines,
+      isRegexEnabled: query.isRegexEnabled,
+      isCaseSensitivityEnabled: isCaseSensitive,
+    });
+    try {
+      checkAnswer(corpus.docs, { query: query.tree, ...options }, answer);
+      regexRunCount += answer.stats['regexpsConsidered']!;
+      if (answer.isSearchExhaustive && (await checkFlipped(engine, query, options, answer)))
+        comparedCount++;
+    } catch (error) {
+      const text = `${query.text} ${JSON.stringify(options)}`;
+      throw new Error(`query ${text}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+  return { regexRunCount, comparedCount };
+}
+
+/**
+ * S13 and S15: letter case never changes what is looked up, nor do `whole` and context what is counted. Returns
+ * whether look-ups of expressions could be compared.
+ */
+async function checkFlipped(
+  engine: Engine,
+  { tree, text, isRegexEnabled }: OracleQuery,
+  { contextLines, isCaseSensitive }: { contextLines: number; isCaseSensitive: boolean },
+  { stats }: Awaited<ReturnType<Engine['search']>>,
+): Promise<boolean> {
+  const flipped = await engine.search(text, {
+    isRegexEnabled,
+    isCaseSensitivityEnabled: !isCaseSensitive,
+  });
+  let isCompared = false;
+  // A path that only one of the two finds ends the looking up early.
+  if (!text.includes('file:') && areReadAlike(tree)) {
+    const lookups = [stats['ngramLookups']!, flipped.stats['ngramLookups']!];
+    const [exact, folded] = isCaseSensitive ? lookups : lookups.reverse();
+    // Case marks may rule a literal with capitals out, which ends the looking up early.
+    if (/[A-Z]/.test(text)) assert.ok(exact! <= folded!, `S13: ${exact} > ${folded}`);
+    else assert.equal(exact, folded, 'S13');
+    isCompared = isRegexEnabled && stats['ngramLookups']! > 0;
+  }
+  const whole = await engine.search(text, {
+    isRegexEnabled,
+    isCaseSensitivityEnabled: isCaseSensitive,
+    contextLines: contextLines + 1,
+    whole: true,
+  });
+  for (const name of ['totalMatchCount', 'fileCount'])
+    assert.equal(whole.stats[name], stats[name], 'S15');
+  const { contentBytesLoaded, filesLoaded, filesConsidered } = whole.stats;
+  assert.equal(contentBytesLoaded === 0, filesLoaded === 0, 'S5, whole');
+  assert.ok(filesLoaded! <= filesConsidered!, 'S4, whole');
+  return isCompared;
+}
+
+/**
+ * Whether each expression of a query is a choice of literals with and without regard to case, or in neither: only
+ * literal search looks literals of one and two characters up.
+ */
+function areReadAlike(node: QueryNode): boolean {
+  if (node.kind === 'not') return areReadAlike(node.child);
+  if (node.kind === 'and' || node.kind === 'or') return node.children.every(areReadAlike);
+  if (node.kind !== 'regex') return true;
+  const [folded, exact] = [true, false].map((isFolded) => {
+    const options = { position: 0, isFolded, subject: 'content' } as const;
+    return readExpression(node.pattern, options).kind;
+  });
+  return folded === exact;
+}
