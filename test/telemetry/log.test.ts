@@ -1,6 +1,7 @@
 // Log lines: both forms, levels, labels, errors, and secrets that must not appear.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -81,14 +82,41 @@ test('secrets do not appear, by name or by form', () => {
   }
 });
 
-test('a file is made with its folder and appended to, each line at once', () => {
+test('a file is made with its folder and appended to; warnings at once, with what was said before', async () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
   const file = path.join(folder, 'logs', 't.log');
-  for (const message of ['one', 'two']) {
-    createLog({ level: 'info', format: 'json', file }).info(message);
-    const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-    assert.equal((JSON.parse(lines.at(-1) ?? '') as { message: string }).message, message);
-  }
-  assert.equal(readFileSync(file, 'utf8').split('\n').length, 3);
+  const messages = (): string[] =>
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => (JSON.parse(line) as { message: string }).message);
+  const log = createLog({ level: 'info', format: 'json', file });
+  log.info('one');
+  await new Promise(setImmediate);
+  assert.deepEqual(messages(), ['one']);
+  log.info('two');
+  log.warn('three');
+  assert.deepEqual(messages(), ['one', 'two', 'three']);
+  createLog({ level: 'info', format: 'json', file }).error('four');
+  assert.deepEqual(messages(), ['one', 'two', 'three', 'four']);
+  // More than is kept waiting.
+  for (let i = 0; i < 1000; i++) log.info('x'.repeat(100));
+  assert.ok(messages().length > 500);
+  await new Promise(setImmediate);
+  assert.equal(messages().length, 1004);
   rmSync(folder, { recursive: true });
+});
+
+test('what waits is written when the process ends', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
+  const file = path.join(folder, 't.log');
+  const module = new URL('../../daemon/telemetry/log.js', import.meta.url).href;
+  const script = `import { createLog } from ${JSON.stringify(module)};
+    createLog({ level: 'info', format: 'json', file: ${JSON.stringify(file)} }).info('last words');
+    process.exit(3);`;
+  const { status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script]);
+  assert.equal(status, 3);
+  assert.match(readFileSync(file, 'utf8'), /last words/);
+  rmSync(folder, { recursive: true });
+});
 });
