@@ -119,4 +119,3 @@ test('what waits is written when the process ends', () => {
   assert.match(readFileSync(file, 'utf8'), /last words/);
   rmSync(folder, { recursive: true });
 });
-});
