@@ -45,7 +45,6 @@ function ripgrep(): Peer | undefined {
     command: (text, isRegex, isCaseSensitive) => [
       'rg',
       ...RIPGREP_FLAGS,
-      '--fixed-strings',
       '--line-number',
       caseFlag(isCaseSensitive),
       ...(isRegex ? ['-e', toRipgrep(text)] : ['--fixed-strings', '-e', text]),
