@@ -326,10 +326,14 @@ void test(
     const corpus = { name: 'test', version: 'unknown', root, cases: [] };
     const peers = findPeers(corpus, path.join(root, '..', `${path.basename(root)}-cache`));
     const figures = await measurePeers(peers, { ...ALPHA, isCaseSensitive: true }, root, 1);
+    const expression = { ...ALPHA, isCaseSensitive: true, meaning: { regex: 'al[p]+ha' } };
+    const expressed = await measurePeers(peers, expression, root, 1);
     rmSync(path.join(root, '..', `${path.basename(root)}-cache`), { recursive: true, force: true });
     // Both search the binary file as text: one more line than the daemon finds.
     assert.equal(figures.get('rg')?.lineCount, 3);
     assert.equal(figures.get('git grep')?.lineCount, 3);
+    assert.equal(expressed.get('rg')?.lineCount, 3);
+    assert.equal(expressed.get('git grep')?.lineCount, 3);
     assert.ok(peers.every(({ version }) => /\d/.test(version)));
   }),
 );
