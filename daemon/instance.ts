@@ -57,6 +57,8 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   const { dataDir, isOwner, log, workers } = options;
   const catalog = new Catalog(dataDir);
   await catalog.load();
+  for (const fields of catalog.unusable)
+    log.warn('the index of a repo cannot be used and has to be built again', fields);
   if (isOwner) await catalog.sweep();
   const module = await compileCore();
   const searcher = new Searcher(module);

@@ -67,6 +67,8 @@ const EMPTY: CatalogState = { formatVersion: FORMAT_VERSION, nextRepoId: 1, repo
 
 export class Catalog {
   readonly shardFolder: string;
+  /** Repos whose index `load` could not use, and why. */
+  readonly unusable: { readonly repo: string; readonly reason: string }[] = [];
   readonly #file: string;
   #state: CatalogState = EMPTY;
   #saving: Promise<void> = Promise.resolve();
@@ -100,9 +102,15 @@ export class Catalog {
     const state = await readState(this.#file);
     const isReadable = state.formatVersion === FORMAT_VERSION;
     const repos = state.repos.map((repo) => {
-      const isWhole =
-        isReadable && repo.shards.every(({ shardId }) => existsSync(this.shardPath(shardId)));
-      return isWhole ? repo : unindexed(repo);
+      const isWhole = repo.shards.every(({ shardId }) => existsSync(this.shardPath(shardId)));
+      if (isReadable && isWhole) return repo;
+      if (repo.shards.length > 0) {
+        const reason = isReadable
+          ? 'shard files are missing'
+          : `shards are of format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
+        this.unusable.push({ repo: repo.record.name, reason });
+      }
+      return unindexed(repo);
     });
     this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
     for (const repo of repos) await this.#openRevisions(repo);

@@ -2,9 +2,10 @@
 // build again.
 
 import assert from 'node:assert/strict';
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import { get, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
 import type { Served } from './daemon.ts';
@@ -193,5 +194,35 @@ void test(
     assert.equal(await isUnchanged({}), false);
     assert.equal(await isUnchanged({ maxConcurrentSearches: 7, searchTimeoutMs: 5 }), true);
     assert.equal(await isUnchanged({ maxFileSize: 3 }), false);
+  },
+);
+
+void test(
+  'an index of another format is named, never searched, and built again by the next start',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.txt': 'plum\n' });
+    const dataDir = temporaryFolder();
+    const first = await serveIndexed(dataDir, [repo]);
+    await first.process.stop();
+    const file = path.join(dataDir, 'catalog.json');
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
+    const catalog = JSON.parse(readFileSync(file, 'utf8')) as { formatVersion: number };
+    assert.equal(catalog.formatVersion, FORMAT_VERSION);
+    writeFileSync(file, JSON.stringify({ ...catalog, formatVersion: FORMAT_VERSION - 1 }));
+    const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
+    assert.match(
+      found.stderr,
+      new RegExp(
+        `built again .*format ${FORMAT_VERSION - 1}, this version reads ${FORMAT_VERSION}`,
+      ),
+    );
+    assert.equal(found.stdout, '');
+    const second = await serveIndexed(dataDir, [repo]);
+    assert.deepEqual(pathsOf(await search(second.url, 'plum')), ['a.txt']);
+    assert.equal((await second.process.stop()).code, 0);
+    const again = await trawl(['search', 'plum', '--data-dir', dataDir]);
+    assert.match(again.stdout, /plum/);
+    assert.doesNotMatch(again.stderr, /built again/);
   },
 );
