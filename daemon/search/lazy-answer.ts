@@ -1,6 +1,6 @@
 // A large answer of the search endpoint, put together while it is sent: file results lie in the buffers of those
 // who rendered them, in another order, and a copy of all would cost as much memory again.
-// Measured: 2026-11-21: 12 MB of JSON, 8,540 results: see README.md.
+// See README.md, Decisions.
 
 import { textsAround } from './answer.ts';
 import type { FileResults } from './render.ts';
