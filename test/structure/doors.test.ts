@@ -40,6 +40,7 @@ const DOORS: readonly Door[] = [
   { what: 'MessagePack', module: ['msgpackr'], places: ['daemon/http/'] },
   { what: 'pino', module: ['pino'], places: ['daemon/telemetry/'] },
   { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
+  { what: 'jose', module: ['jose'], places: ['daemon/accounts/'] },
 ];
 
 const FILES = filesBelow('daemon', '.ts').filter((file) => !file.endsWith('.d.ts'));
