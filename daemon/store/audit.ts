@@ -6,7 +6,7 @@ import type { Kysely, Selectable } from 'kysely';
 
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
-import type { Page, Window } from './grants.ts';
+import type { Page, Window } from './page.ts';
 import type { AuditTable, Schema } from './schema.ts';
 import { storable } from './text.ts';
 

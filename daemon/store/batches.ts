@@ -4,7 +4,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { SelectQueryBuilder, SqlBool } from 'kysely';
-import type { Schema } from './schema.ts';
 
 /** Rows of a step; measured on the embedded engine, one of 500 users takes 2 ms. */
 const BATCH_ROW_COUNT = 500;
@@ -14,8 +13,8 @@ const BATCH_ROW_COUNT = 500;
  *
  * @param key  selected columns that together name one row, and that an index has in this order
  */
-export async function* selectBatches<Table extends keyof Schema, Row extends object>(
-  query: SelectQueryBuilder<Schema, Table, Row>,
+export async function* selectBatches<Tables, Table extends keyof Tables, Row extends object>(
+  query: SelectQueryBuilder<Tables, Table, Row>,
   key: readonly (keyof Row & string)[],
   size = BATCH_ROW_COUNT,
 ): AsyncGenerator<Row[]> {

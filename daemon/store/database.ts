@@ -13,9 +13,14 @@ import type { Schema, StoreKind } from './schema.ts';
 export interface Writing {
   readonly db: Transaction<Schema>;
   /** Notes what is told, here and to other daemons, once the transaction is committed. */
-  changed(change: Change): void;
+  readonly changed: (change: Change) => void;
   /** From here on no other transaction that calls this goes on before this one has ended. */
-  lockMembership(): Promise<void>;
+  readonly lockMembership: () => Promise<void>;
+  /**
+   * Keeps the user as it is until the transaction ends, so that what is made for it cannot outlive it.
+   * False: there is no such user, or it is suspended.
+   */
+  readonly holdActiveUser: (userId: string) => Promise<boolean>;
 }
 
 export interface DatabaseOptions {
@@ -39,6 +44,7 @@ export class Database {
   readonly #busyTimeoutMs: number;
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #snapshots = new Set<Snapshot>();
   #ordinal = 0;
   #isClosed = false;
 
@@ -48,7 +54,6 @@ export class Database {
     this.#engine = engine;
     this.#log = log;
     this.#busyTimeoutMs = busyTimeoutMs;
-    engine.listen((change) => this.#tell(change));
   }
 
   get isInformed(): boolean {
@@ -83,6 +88,7 @@ export class Database {
           db: trx,
           changed: (change) => void changes.push(change),
           lockMembership: () => this.#engine.lockMembership(trx),
+          holdActiveUser: (userId) => this.#holdActiveUser(trx, userId),
         });
         if (changes.length > 0) await this.#engine.announce(trx, changes);
         return result;
@@ -96,9 +102,43 @@ export class Database {
     return result;
   }
 
-  /** One state of the store to read from while writes go on; the caller closes it. */
-  snapshot(): Promise<Snapshot> {
-    return this.#track(() => this.#retried(() => this.#engine.openSnapshot()));
+  async #holdActiveUser(trx: Transaction<Schema>, userId: string): Promise<boolean> {
+    const query = trx
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', userId)
+      .where('suspended_at', 'is', null);
+    // The embedded store has one writer at a time.
+    const rows = await (this.kind === 'postgres' ? query.forShare() : query).execute();
+    return rows.length > 0;
+  }
+
+  /**
+   * Yields what `read` reads from one state of the store, while writes go on.
+   *
+   * Errors: those of `read`; NOT_READY, also when the store is closed meanwhile.
+   */
+  async *readSnapshot<Item>(
+    read: (db: Kysely<Schema>) => AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    const snapshot = await this.#track(() => this.#retried(() => this.#engine.openSnapshot()));
+    this.#snapshots.add(snapshot);
+    try {
+      yield* read(snapshot.db);
+    } catch (error) {
+      if (this.#isClosed) throw closedError();
+      throw this.#engine.faultOf(error)?.error ?? error;
+    } finally {
+      if (this.#snapshots.delete(snapshot)) {
+        // One whose connection was lost has said so already.
+        await snapshot.close().catch(() => {});
+      }
+    }
+  }
+
+  /** From now on listeners hear of changes that others make too. */
+  async listen(): Promise<void> {
+    await this.#engine.listen((change) => this.#tell(change));
   }
 
   /** Adds a listener; returns what takes it away. A change may be told more than once. */
@@ -118,11 +158,14 @@ export class Database {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await Promise.allSettled(this.#running);
+    const snapshots = [...this.#snapshots];
+    this.#snapshots.clear();
+    await Promise.allSettled(snapshots.map((snapshot) => snapshot.close()));
     await this.#engine.close();
   }
 
   async #track<Result>(run: () => Promise<Result>): Promise<Result> {
-    if (this.#isClosed) throw new StoreError('NOT_READY', 'the store is closed');
+    if (this.#isClosed) throw closedError();
     const running = run();
     this.#running.add(running);
     try {
@@ -157,4 +200,8 @@ export class Database {
       }
     }
   }
+}
+
+function closedError(): StoreError {
+  return new StoreError('NOT_READY', 'the store is closed');
 }

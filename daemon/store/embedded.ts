@@ -56,12 +56,14 @@ export function openEmbedded(dataDir: string): Engine {
     // Transactions that write exclude each other from their beginning on.
     lockMembership: () => Promise.resolve(),
     announce: () => Promise.resolve(),
-    listen: () => {},
+    listen: () => Promise.resolve(),
     openSnapshot: () => openSnapshot(open()),
     close: async () => {
       // What was written goes into the file itself, so that a copy of it alone is whole.
       if (connection.open) tryCheckpoint(connection);
       await db.destroy();
+      // kysely leaves alone what it has never used.
+      if (connection.open) connection.close();
     },
   };
 }
@@ -149,17 +151,15 @@ class EmbeddedDriver extends SqliteDriver {
 
   override async acquireConnection(): Promise<DatabaseConnection> {
     const before = this.#lastUse;
-    let end = (): void => {};
-    this.#lastUse = new Promise((resolve) => {
-      end = resolve;
-    });
+    const use = deferred();
+    this.#lastUse = use.promise;
     if (this.#waitingCount++ === 0) this.#turnStartMs = performance.now();
     await before;
     if (performance.now() - this.#turnStartMs > TURN_MS) {
       await setImmediate();
       this.#turnStartMs = performance.now();
     }
-    this.#endUse = end;
+    this.#endUse = use.resolve;
     return super.acquireConnection();
   }
 
@@ -175,6 +175,8 @@ class EmbeddedDriver extends SqliteDriver {
   ): Promise<void> {
     // Why: one that began by reading could not write after another process has.
     const mode = settings?.accessMode === 'read only' ? 'deferred' : 'immediate';
+    // One whose end failed would be in the way of all others.
+    await this.rollbackTransaction(connection);
     await connection.executeQuery(CompiledQuery.raw(`begin ${mode}`));
   }
 
@@ -182,6 +184,14 @@ class EmbeddedDriver extends SqliteDriver {
     // A full disk has ended it already; saying so would hide the reason.
     if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
   }
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let settle: (() => void) | undefined;
+  const promise = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: () => settle?.() };
 }
 
 /** The connection as kysely uses it, keeping prepared statements. */
@@ -237,7 +247,10 @@ function reasonOf(error: unknown): string | undefined {
 
 function faultOf(error: unknown): Fault | undefined {
   if (systemCodeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
-    return { error: new StoreError('NOT_FOUND', 'user not found', error), isTransient: false };
+    return {
+      error: new StoreError('NOT_FOUND', 'the user or key does not exist', error),
+      isTransient: false,
+    };
   }
   const reason = reasonOf(error);
   if (reason === undefined) return undefined;

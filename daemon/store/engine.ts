@@ -32,8 +32,8 @@ export interface Engine {
   lockMembership(trx: Transaction<Schema>): Promise<void>;
   /** Tells others of the changes once the transaction is committed. */
   announce(trx: Transaction<Schema>, changes: readonly Change[]): Promise<void>;
-  /** Takes a listener of changes that others made. */
-  listen(listener: (change: Change) => void): void;
+  /** From now on tells changes that others made; done when that works, or has failed for the first time. */
+  listen(listener: (change: Change) => void): Promise<void>;
   openSnapshot(): Promise<Snapshot>;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-// The error of the store: a code that the API layer knows, and a message for people. Messages never hold an
-// address, a path beyond a file's name, a value that was bound, or anything else of what the driver said.
+// The errors of the store: a code that the API layer knows, and a message for people. Messages never hold an
+// address, a value that was bound, or what else the driver said.
 
 /** Codes of daemon/api/errors.ts that the store refuses with; NOT_READY: the database cannot serve now. */
 export type StoreErrorCode =
@@ -22,7 +22,14 @@ export class StoreError extends Error {
   }
 }
 
-/** The store's own refusals, which no retry and no other connection would change. */
-export function isRefusal(error: unknown): error is StoreError {
-  return error instanceof StoreError && error.errorCode !== 'NOT_READY';
+/** Rows cannot be loaded as a dump; the message says why. */
+export class DumpError extends Error {
+  override readonly name = 'DumpError';
+}
+
+/** Is this a refusal of our own, before anything was committed? */
+export function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof DumpError || (error instanceof StoreError && error.errorCode !== 'NOT_READY')
+  );
 }

@@ -6,22 +6,12 @@ import { setImmediate } from 'node:timers/promises';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
+import type { Page, Window } from './page.ts';
 import type { Schema } from './schema.ts';
 
 export interface Grant {
   readonly userId: string;
   readonly repoId: number;
-}
-
-export interface Window {
-  readonly offset: number;
-  readonly limit: number;
-}
-
-export interface Page<Row> {
-  /** Rows that there are in all. */
-  readonly total: number;
-  readonly rows: readonly Row[];
 }
 
 export interface Grants {

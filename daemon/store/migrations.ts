@@ -73,7 +73,7 @@ async function refuseNewer(
   if (newest === undefined || known.includes(newest)) return;
   throw new StoreError(
     'NOT_READY',
-    `the store was made by a newer version of Trawl: it has form ${newest}, this version knows ` +
-      `${STORE_VERSION}`,
+    'the store was made by a newer version of Trawl: ' +
+      `it has form ${newest}, this version knows ${STORE_VERSION}`,
   );
 }

@@ -3,7 +3,8 @@
 // as changed. Leaves to the caller what to do meanwhile.
 
 import { setTimeout } from 'node:timers/promises';
-import pg from 'pg';
+import { Client } from 'pg';
+import type { ClientConfig } from 'pg';
 import { messageOf } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Change } from './engine.ts';
@@ -17,14 +18,16 @@ const RETRY_MS_MAX = 5_000;
 /** Milliseconds between two signs of life, and for which one may take. */
 const HEARTBEAT_MS = 5_000;
 
+const END_MS_MAX = 1_000;
+
 export class PostgresListener {
-  readonly #config: pg.ClientConfig;
+  readonly #config: ClientConfig;
   readonly #log: Log;
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isInformed = false;
 
-  constructor(config: pg.ClientConfig, log: Log) {
+  constructor(config: ClientConfig, log: Log) {
     this.#config = { ...config, query_timeout: HEARTBEAT_MS };
     this.#log = log;
   }
@@ -34,9 +37,11 @@ export class PostgresListener {
     return this.#isInformed;
   }
 
-  /** Listens until `stop`; `onChange` must not throw. */
-  start(onChange: (change: Change) => void): void {
-    this.#running = this.#run(onChange);
+  /** Listens until `stop`; done with the first attempt. `onChange` must not throw. */
+  async start(onChange: (change: Change) => void): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#running = this.#run(onChange, resolve);
+    });
   }
 
   async stop(): Promise<void> {
@@ -44,18 +49,19 @@ export class PostgresListener {
     await this.#running;
   }
 
-  async #run(onChange: (change: Change) => void): Promise<void> {
+  async #run(onChange: (change: Change) => void, onAttempt: () => void): Promise<void> {
     let pauseMs = RETRY_MS;
     while (!this.#stopping.signal.aborted) {
       try {
         await this.#listenOnce(onChange, () => {
           pauseMs = RETRY_MS;
+          onAttempt();
         });
       } catch (error) {
         const message = `changes of other daemons are not heard: ${messageOf(error)}`;
         this.#log.warn(message, { retryInMs: pauseMs });
       }
-      this.#isInformed = false;
+      onAttempt();
       await this.#pause(pauseMs);
       pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX);
     }
@@ -63,7 +69,7 @@ export class PostgresListener {
 
   /** Connects and listens; returns when it is to stop, throws when the connection is lost. */
   async #listenOnce(onChange: (change: Change) => void, onInformed: () => void): Promise<void> {
-    const client = new pg.Client(this.#config);
+    const client = new Client(this.#config);
     const lost = new Promise<never>((_, reject) => {
       client.once('error', reject);
       client.once('end', () => reject(new Error('the connection has ended')));
@@ -75,16 +81,18 @@ export class PostgresListener {
     try {
       await Promise.race([client.connect(), lost]);
       await Promise.race([client.query(`LISTEN ${CHANNEL}`), lost]);
-      onInformed();
       onChange({ topic: 'all' });
       this.#isInformed = true;
+      onInformed();
       while (!this.#stopping.signal.aborted) {
         await Promise.race([this.#pause(HEARTBEAT_MS), lost]);
         await Promise.race([client.query('SELECT 1'), lost]);
       }
     } finally {
       this.#isInformed = false;
-      await client.end().catch(() => {});
+      // A connection that died silently does not end.
+      const ended = client.end().catch(() => {});
+      await Promise.race([ended, setTimeout(END_MS_MAX, undefined, { ref: false })]);
     }
   }
 

@@ -5,11 +5,18 @@
 // Cost: a call is a round trip; a transaction has at least three.
 
 import { CompiledQuery, Kysely, PostgresDialect, PostgresDriver, sql } from 'kysely';
-import type { DatabaseConnection, PostgresPool, PostgresPoolClient } from 'kysely';
-import pg from 'pg';
+import type {
+  DatabaseConnection,
+  PostgresCursor,
+  PostgresPool,
+  PostgresPoolClient,
+  PostgresQueryResult,
+} from 'kysely';
+import { Client, DatabaseError, Pool, types } from 'pg';
+import type { ClientConfig, PoolClient } from 'pg';
 import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Change, Engine, Fault } from './engine.ts';
+import type { Engine, Fault } from './engine.ts';
 import { StoreError } from './error.ts';
 import { CHANNEL, PostgresListener, encodeChange } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
@@ -30,8 +37,7 @@ const MEMBERSHIP_LOCK = 7_243_951_802_116;
 const INT8_OID = 20;
 
 /**
- * The engine on the database at `databaseUrl`. Nothing is connected yet, apart from the listener, which
- * keeps trying.
+ * The engine on the database at `databaseUrl`. Nothing is connected yet.
  *
  * Errors: NOT_READY for an address that cannot be read.
  */
@@ -55,14 +61,14 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
         await sql`select pg_notify(${CHANNEL}, ${text})`.execute(trx);
       }
     },
-    listen: (onChange: (change: Change) => void) => listener.start(onChange),
+    listen: (onChange) => listener.start(onChange),
     openSnapshot: async () => {
       const trx = await db
         .startTransaction()
         .setIsolationLevel('repeatable read')
         .setAccessMode('read only')
         .execute();
-      return { db: trx, close: async () => void (await trx.rollback().execute()) };
+      return { db: trx, close: () => trx.rollback().execute() };
     },
     close: async () => {
       await listener.stop();
@@ -71,8 +77,8 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
   };
 }
 
-function configOf(databaseUrl: string): pg.ClientConfig {
-  const config: pg.ClientConfig = {
+function configOf(databaseUrl: string): ClientConfig {
+  const config: ClientConfig = {
     connectionString: databaseUrl,
     fallback_application_name: 'trawl',
     connectionTimeoutMillis: CONNECT_MS_MAX,
@@ -84,12 +90,12 @@ function configOf(databaseUrl: string): pg.ClientConfig {
     types: {
       // Counts and times: both stay below 2^53.
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        oid === INT8_OID ? Number : pg.types.getTypeParser(oid, format),
+        oid === INT8_OID ? Number : types.getTypeParser(oid, format),
     },
   };
   try {
     // Reads the address. Its error would show it, so that one is not passed on.
-    void new pg.Client(config);
+    void new Client(config);
   } catch {
     throw new StoreError('NOT_READY', 'the database address is no PostgreSQL address');
   }
@@ -97,8 +103,8 @@ function configOf(databaseUrl: string): pg.ClientConfig {
 }
 
 /** Adds to pg's pool that connections which fail are closed, whoever uses them then. */
-function openPool(config: pg.ClientConfig, log: Log): PostgresPool {
-  const pool = new pg.Pool({ ...config, max: CONNECTION_COUNT_MAX });
+function openPool(config: ClientConfig, log: Log): PostgresPool {
+  const pool = new Pool({ ...config, max: CONNECTION_COUNT_MAX });
   // Why only the message: the error holds the client, and that the address with its password.
   pool.on('error', (error) => log.warn(`a PostgreSQL connection was lost: ${messageOf(error)}`));
   pool.on('connect', (client) => {
@@ -112,21 +118,23 @@ function openPool(config: pg.ClientConfig, log: Log): PostgresPool {
 }
 
 /** The client as kysely uses it; one that had an error which was not the server's answer is not used again. */
-function watched(client: pg.PoolClient): PostgresPoolClient {
+function watched(client: PoolClient): PostgresPoolClient {
   let isBroken = false;
-  const query = async (text: string, values: readonly unknown[]): Promise<unknown> => {
+  const run = async (text: string, values: readonly unknown[]): Promise<unknown> => {
     try {
       return await client.query(text, [...values]);
     } catch (error) {
-      if (!(error instanceof pg.DatabaseError) || isLost(error)) isBroken = true;
+      if (!(error instanceof DatabaseError) || isLost(error)) isBroken = true;
       throw error;
     }
   };
-  return {
-    // kysely's overloads are of pg's own types, cursors among them, which are not used.
-    query: query as PostgresPoolClient['query'],
-    release: () => client.release(isBroken),
-  };
+  function query<Row>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<Row>>;
+  function query<Row>(cursor: PostgresCursor<Row>): PostgresCursor<Row>;
+  function query(text: unknown, values: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new TypeError('no cursors here');
+    return run(text, values);
+  }
+  return { query, release: () => client.release(isBroken) };
 }
 
 class ServerDialect extends PostgresDialect {
@@ -175,12 +183,12 @@ const UNREACHABLE =
   /^E[A-Z]+$|connection|terminated|timeout|not queryable|calling end on the pool|destroyed/i;
 
 /** Does the server end the connection with this error? */
-function isLost(error: pg.DatabaseError): boolean {
+function isLost(error: DatabaseError): boolean {
   return error.severity === 'FATAL' || error.severity === 'PANIC';
 }
 
 function faultOf(error: unknown): Fault | undefined {
-  if (!(error instanceof pg.DatabaseError)) {
+  if (!(error instanceof DatabaseError)) {
     const isUnreachable =
       UNREACHABLE.test(systemCodeOf(error) ?? '') || UNREACHABLE.test(messageOf(error));
     if (!isUnreachable) return undefined;
@@ -191,7 +199,10 @@ function faultOf(error: unknown): Fault | undefined {
   }
   const code = error.code ?? '';
   if (code === '23503') {
-    return { error: new StoreError('NOT_FOUND', 'user not found', error), isTransient: false };
+    return {
+      error: new StoreError('NOT_FOUND', 'the user or key does not exist', error),
+      isTransient: false,
+    };
   }
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
   if (reason === undefined) return undefined;

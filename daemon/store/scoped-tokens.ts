@@ -2,6 +2,7 @@
 // never been. Whether one has expired is for the caller to say, who has the clock.
 
 import type { Database } from './database.ts';
+import { StoreError } from './error.ts';
 
 export interface ScopedToken {
   readonly id: string;
@@ -16,7 +17,7 @@ export interface ScopedToken {
 }
 
 export interface ScopedTokens {
-  /** Errors: NOT_FOUND if there is no such user or key. */
+  /** Errors: NOT_FOUND if there is no such active user or no such key. */
   create(token: ScopedToken): Promise<void>;
   byHash(hash: string): Promise<ScopedToken | undefined>;
   /** Those of a user that expire after `now`, in the order they were made. */
@@ -40,7 +41,9 @@ const COLUMNS = [
 export function scopedTokensIn(database: Database): ScopedTokens {
   return {
     create: (token) =>
-      database.write(async ({ db }) => {
+      database.write(async ({ db, holdActiveUser }) => {
+        if (!(await holdActiveUser(token.userId)))
+          throw new StoreError('NOT_FOUND', 'user not found');
         const row = {
           id: token.id,
           hash: token.hash,

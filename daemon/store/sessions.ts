@@ -2,6 +2,7 @@
 // say, who has the clock.
 
 import type { Database } from './database.ts';
+import { StoreError } from './error.ts';
 
 export interface Session {
   readonly hash: string;
@@ -11,7 +12,7 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Errors: NOT_FOUND if there is no such user. */
+  /** Errors: NOT_FOUND if there is no such active user. */
   create(session: Session): Promise<void>;
   byHash(hash: string): Promise<Session | undefined>;
   /** False: there is no such session any more. */
@@ -27,7 +28,8 @@ export interface Sessions {
 export function sessionsIn(database: Database): Sessions {
   return {
     create: ({ hash, userId, createdAt, expiresAt }) =>
-      database.write(async ({ db }) => {
+      database.write(async ({ db, holdActiveUser }) => {
+        if (!(await holdActiveUser(userId))) throw new StoreError('NOT_FOUND', 'user not found');
         const row = { hash, user_id: userId, created_at: createdAt, expires_at: expiresAt };
         await db.insertInto('sessions').values(row).execute();
       }),

@@ -10,6 +10,8 @@ import { auditIn } from './audit.ts';
 import type { Audit } from './audit.ts';
 import { Database } from './database.ts';
 import { openEmbedded } from './embedded.ts';
+import { dump, load } from './dump.ts';
+import type { DumpPart } from './dump.ts';
 import type { Change, Engine } from './engine.ts';
 import { grantsIn } from './grants.ts';
 import type { Grants } from './grants.ts';
@@ -57,6 +59,14 @@ export interface Store {
   onChange(listener: (change: Change) => void): () => void;
   /** False: changes of other daemons may be missed. Once it is true again, `all` has been told. */
   readonly isInformed: boolean;
+  /** All rows as of one moment, while writes go on; ends early without harm. */
+  dump(): AsyncIterable<DumpPart>;
+  /**
+   * Fills this store, which must be empty, with the rows of a dump: all or none. Others wait meanwhile.
+   *
+   * Errors: DumpError if the parts are no dump, of another version, or the store is not empty.
+   */
+  load(parts: AsyncIterable<DumpPart>): Promise<void>;
   /** Asks the database for an answer. */
   ping(): Promise<void>;
   /** Waits for operations under way; later ones fail with NOT_READY. */
@@ -78,6 +88,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const database = new Database({ engine, log: label, busyTimeoutMs, now });
   try {
     await database.read((db) => migrate(db, engine.kind));
+    await database.listen();
   } catch (error) {
     await database.close();
     throw error;
@@ -100,6 +111,8 @@ function joined(database: Database): Store {
     get isInformed() {
       return database.isInformed;
     },
+    dump: () => dump(database),
+    load: (parts) => load(database, parts),
     ping: () => database.read(async (db) => void (await sql`select 1`.execute(db))),
     close: () => database.close(),
   };

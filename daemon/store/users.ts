@@ -164,12 +164,11 @@ async function update(
   await writing.lockMembership();
   const before = await find(db, 'id', id);
   if (before === undefined) return undefined;
-  const after: Row = { ...before, ...columnsOf(changes) };
+  const columns = { ...columnsOf(changes), updated_at: database.now() };
+  const after: Row = { ...before, ...columns };
   await checkOwners(db, before, after);
   const isSuspended = before.suspended_at === null && after.suspended_at !== null;
   if (before.suspended_at !== null && after.suspended_at === null) await takeSeat(db, seatMax);
-  after.updated_at = database.now();
-  const { id: _, ...columns } = after;
   await db.updateTable('users').set(columns).where('id', '=', id).execute();
   if (isSuspended) {
     await db.deleteFrom('sessions').where('user_id', '=', id).execute();
