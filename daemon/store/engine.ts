@@ -8,10 +8,11 @@ import type { Schema, StoreKind } from './schema.ts';
 /** Something that caches may hold has changed: of one user, or of everybody. */
 export type Change = { readonly userId: string } | { readonly topic: 'settings' | 'all' };
 
-/** Numbers of requests of a user are wanted, or were given back, by a holder of leases (usage.ts). */
+/** A holder of leases lacks numbers of a user that others hold, or has given some back (usage.ts). */
 export interface UsageNotice {
   readonly usageOf: string;
   readonly holder: string;
+  readonly kind: 'wanted' | 'returned';
 }
 
 /** What is told once a transaction is committed. */

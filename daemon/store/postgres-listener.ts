@@ -102,16 +102,18 @@ export class PostgresListener {
   }
 }
 
-/** A notice as the text that travels: `user:<id>`, `topic:<name>` or `usage:<holder>:<user id>`. */
+/** A notice as the text that travels: `user:<id>`, `topic:<name>`, `wanted:<holder>:<user id>` or `returned:...`. */
 export function encodeNotice(notice: Notice): string {
-  if ('usageOf' in notice) return `usage:${notice.holder}:${notice.usageOf}`;
+  if ('usageOf' in notice) return `${notice.kind}:${notice.holder}:${notice.usageOf}`;
   return 'userId' in notice ? `user:${notice.userId}` : `topic:${notice.topic}`;
 }
 
 /** A text that this version does not know may be any change. */
 function decodeNotice(text: string): Notice {
   if (text.startsWith('user:')) return { userId: text.slice(5) };
-  const [, holder, usageOf] = /^usage:([^:]*):(.*)$/.exec(text) ?? [];
-  if (holder !== undefined && usageOf !== undefined) return { usageOf, holder };
+  const [, kind, holder, usageOf] = /^(wanted|returned):([^:]*):(.*)$/.exec(text) ?? [];
+  if (kind !== undefined && holder !== undefined && usageOf !== undefined) {
+    return { usageOf, holder, kind: kind === 'wanted' ? 'wanted' : 'returned' };
+  }
   return { topic: text === 'topic:settings' ? 'settings' : 'all' };
 }

@@ -41,7 +41,7 @@ export interface UsageRequest {
   /** Further numbers that would be useful. */
   readonly want: number;
   readonly limit: number;
-  /** Others may be waiting for what this request gives back. */
+  /** Others may be waiting for what this request reports or gives back. */
   readonly isReturn: boolean;
   /** It has no more use for this row. */
   readonly isFinal: boolean;
@@ -78,8 +78,8 @@ const MEMORY_MS = 600_000;
 export interface UsageOutcome {
   readonly state: UsageState;
   readonly answer: UsageAnswer;
-  /** Other daemons must hear of it: numbers are wanted, or were given back. */
-  readonly isNews: boolean;
+  /** Numbers are wanted that other daemons hold. */
+  readonly isShort: boolean;
 }
 
 /** The row after a request, and the answer. */
@@ -111,7 +111,7 @@ export function exchange(
   return {
     state: { used, leases: request.isFinal ? others : [...others, lease], wantedUntil },
     answer: { used, admitted, size, leasedByOthers, isWanted },
-    isNews: isShort || request.isReturn,
+    isShort,
   };
 }
 

@@ -34,7 +34,7 @@ export interface Usage {
   read(userId: string, day: string): Promise<number>;
   /** Removes all but the last days that have any count. */
   prune(): Promise<void>;
-  /** Calls `listener` when a holder wants numbers of a user, or gives some back that were wanted. */
+  /** Calls `listener` when a holder wants numbers of a user that others hold, or has given some back. */
   onNotice(listener: (notice: UsageNotice) => void): () => void;
 }
 
@@ -125,8 +125,10 @@ async function exchangeAll(
     writing,
     results.map(({ request, state }) => rowOf(request.userId, day, state)),
   );
-  for (const { request, isNews } of results) {
-    if (isNews) writing.changed({ usageOf: request.userId, holder: request.holder });
+  for (const { request, isShort } of results) {
+    const { userId: usageOf, holder, isReturn } = request;
+    if (isShort) writing.changed({ usageOf, holder, kind: 'wanted' });
+    if (isReturn) writing.changed({ usageOf, holder, kind: 'returned' });
   }
   return results.map(({ answer }) => answer);
 }
