@@ -30,6 +30,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/telemetry': [],
   'daemon/store': ['daemon/telemetry'],
   'daemon/accounts': ['daemon/config'],
+  'daemon/limits': ['daemon/telemetry', 'daemon/store'],
   'daemon/regex': [BASE],
   'daemon/query': ['daemon/regex'],
   'daemon/repos': [],
