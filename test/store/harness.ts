@@ -47,14 +47,21 @@ export function onEmbedded(title: string, define: (world: World) => void): void 
 
 export function onPostgres(title: string, define: (world: World) => void): void {
   describe(`${title}, PostgreSQL`, { skip: POSTGRES_MISSING ?? false }, () => {
-    let server: PostgresServer | undefined;
-    before(async () => {
-      server = await startPostgres();
-    });
-    after(() => server?.remove());
+    before(startServer);
     define(worldOf('postgres', () => server));
   });
 }
+
+let server: PostgresServer | undefined;
+
+/** One server for all suites of a file. */
+async function startServer(): Promise<void> {
+  server ??= await startPostgres();
+}
+
+after(async () => {
+  await server?.remove();
+});
 
 function worldOf(kind: StoreKind, serverOf: () => PostgresServer | undefined): World {
   const within = async (run: (place: Place) => Promise<void>): Promise<void> => {
