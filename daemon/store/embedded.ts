@@ -8,7 +8,7 @@
 
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
 import type {
   DatabaseConnection,
@@ -29,7 +29,7 @@ const FILE_MODE = 0o600;
 /** Prepared statements that are kept; preparing one costs more than running it. */
 const STATEMENT_COUNT_MAX = 200;
 
-/** Milliseconds for which waiting calls may follow each other without a turn of the event loop. */
+/** Milliseconds for which calls may follow each other without a turn of the event loop. */
 const TURN_MS = 4;
 
 /**
@@ -139,10 +139,10 @@ class EmbeddedAdapter extends SqliteAdapter {
 /** Gives the one connection to its users in turn, and gives the event loop its turns in between. */
 class EmbeddedDriver extends SqliteDriver {
   readonly #connection: Libsql.Database;
-  #waitingCount = 0;
   #lastUse: Promise<void> = Promise.resolve();
   #endUse: () => void = () => {};
-  #turnStartMs = 0;
+  /** When the first use in this turn of the event loop began; undefined: there was none. */
+  #turnStartMs: number | undefined;
 
   constructor(connection: Libsql.Database) {
     super({ database: cached(connection) });
@@ -153,18 +153,24 @@ class EmbeddedDriver extends SqliteDriver {
     const before = this.#lastUse;
     const use = deferred();
     this.#lastUse = use.promise;
-    if (this.#waitingCount++ === 0) this.#turnStartMs = performance.now();
     await before;
-    if (performance.now() - this.#turnStartMs > TURN_MS) {
-      await setImmediate();
-      this.#turnStartMs = performance.now();
-    }
+    // Why: calls that follow each other without pause are one turn, however long they take together.
+    if (performance.now() - this.#startOfTurn() > TURN_MS) await nextTurn();
     this.#endUse = use.resolve;
     return super.acquireConnection();
   }
 
+  #startOfTurn(): number {
+    if (this.#turnStartMs === undefined) {
+      this.#turnStartMs = performance.now();
+      setImmediate(() => {
+        this.#turnStartMs = undefined;
+      });
+    }
+    return this.#turnStartMs;
+  }
+
   override async releaseConnection(): Promise<void> {
-    this.#waitingCount--;
     await super.releaseConnection();
     this.#endUse();
   }

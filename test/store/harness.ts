@@ -63,6 +63,11 @@ after(async () => {
   await server?.remove();
 });
 
+/** As `World.within`, on the embedded store. */
+export async function withEmbeddedPlace(run: (place: Place) => Promise<void>): Promise<void> {
+  await worldOf('embedded', () => undefined).within(run);
+}
+
 function worldOf(kind: StoreKind, serverOf: () => PostgresServer | undefined): World {
   const within = async (run: (place: Place) => Promise<void>): Promise<void> => {
     const dataDir = mkdtempSync(path.join(tmpdir(), 'trawl-store-'));
