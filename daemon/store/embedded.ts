@@ -21,6 +21,7 @@ import { LRUCache } from 'lru-cache';
 import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
 import type { Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
+import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
 
 const STORE_FILE = 'store.db';
@@ -35,18 +36,15 @@ const TURN_MS = 4;
 /**
  * The engine on `<dataDir>/store.db`, which is made if missing.
  *
- * Errors: NOT_READY, naming the file, if it cannot be opened, is locked, or is no database.
+ * Errors: NOT_READY, naming the file with its path, if it cannot be opened, is no database, or is locked
+ * for longer than `busyTimeoutMs`.
  */
-export function openEmbedded(dataDir: string): Engine {
+export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Promise<Engine> {
   const file = path.join(dataDir, STORE_FILE);
-  const open = (): Libsql.Database => {
-    try {
-      return openFile(file);
-    } catch (error) {
-      throw new StoreError('NOT_READY', `${file}: ${reasonOf(error) ?? messageOf(error)}`, error);
-    }
-  };
-  const connection = open();
+  const connection = await retried(async () => openFile(file), {
+    faultOf: (error) => faultAt(file, error),
+    timeoutMs: busyTimeoutMs,
+  });
   const db = kyselyOn(connection);
   return {
     kind: 'embedded',
@@ -57,7 +55,7 @@ export function openEmbedded(dataDir: string): Engine {
     lockMembership: () => Promise.resolve(),
     announce: () => Promise.resolve(),
     listen: () => Promise.resolve(),
-    openSnapshot: () => openSnapshot(open()),
+    openSnapshot: () => openSnapshot(openFile(file)),
     close: async () => {
       // What was written goes into the file itself, so that a copy of it alone is whole.
       if (connection.open) tryCheckpoint(connection);
@@ -232,17 +230,19 @@ function bindable(values: readonly unknown[]): readonly unknown[] {
   return values;
 }
 
+const LOCKED = 'is locked by another process';
+
 /** What a code of SQLite means; the file is the subject. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
-  ['SQLITE_BUSY', 'is locked by another process'],
-  ['SQLITE_LOCKED', 'is locked by another process'],
+  ['SQLITE_BUSY', LOCKED],
+  ['SQLITE_LOCKED', LOCKED],
   ['SQLITE_FULL', 'cannot grow: the disk is full'],
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
   ['SQLITE_CANTOPEN', 'cannot be opened'],
   ['SQLITE_READONLY', 'cannot be written'],
   ['SQLITE_CORRUPT', 'is damaged'],
   ['SQLITE_NOTADB', 'is damaged: it is no database'],
-  ['SQLITE_PROTOCOL', 'is locked by another process'],
+  ['SQLITE_PROTOCOL', LOCKED],
   ['SQLITE_NOMEM', 'cannot be read: memory is short'],
 ];
 
@@ -253,15 +253,17 @@ function reasonOf(error: unknown): string | undefined {
 
 function faultOf(error: unknown): Fault | undefined {
   if (systemCodeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
-    return {
-      error: new StoreError('NOT_FOUND', 'the user or key does not exist', error),
-      isTransient: false,
-    };
+    const message = 'the user or key does not exist';
+    return { error: new StoreError('NOT_FOUND', message, error), isTransient: false };
   }
-  const reason = reasonOf(error);
-  if (reason === undefined) return undefined;
+  return reasonOf(error) === undefined ? undefined : faultAt(STORE_FILE, error);
+}
+
+/** @param file  as people are told of it */
+function faultAt(file: string, error: unknown): Fault {
+  const reason = reasonOf(error) ?? `cannot be opened: ${messageOf(error)}`;
   return {
-    error: new StoreError('NOT_READY', `${STORE_FILE} ${reason}`, error),
-    isTransient: reason.startsWith('is locked'),
+    error: new StoreError('NOT_READY', `${file} ${reason}`, error),
+    isTransient: reason === LOCKED,
   };
 }
