@@ -75,13 +75,20 @@ export interface FailureFinding {
   readonly reason: string;
 }
 
+/** Time that a thread spent on a shard, ns. */
+export interface ShardTimes {
+  readonly shard: number;
+  readonly bindNs: number;
+  readonly searchNs: number;
+}
+
 /** What one thread found, in all or since it last told. */
 export interface Findings {
   readonly bindings: readonly BindFinding[];
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
-  readonly bindNs: number;
-  readonly searchNs: number;
+  /** A shard may occur several times. */
+  readonly times: readonly ShardTimes[];
   /** When the first unit of the search began on this thread (process.hrtime), if any did. */
   readonly firstUnitNs: bigint | undefined;
 }
