@@ -3,7 +3,7 @@
 // the search wants them sooner, in several.
 
 import type { SearchPlan } from './search-plan.ts';
-import type { RenderedDocs, RenderOptions } from './searcher.ts';
+import type { KeptRanges, RenderedDocs, RenderOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
 export interface SearchWorkerData {
@@ -38,8 +38,10 @@ export interface RenderMessage {
   readonly id: number;
   readonly plan: SearchPlan;
   readonly shardId: string;
-  /** For each doc its docId, the most ranges to show, and the index of its links. */
+  /** For each doc its docId, the most ranges to show, the index of its links, the number of its kept ranges. */
   readonly requests: Uint32Array;
+  /** Kept ranges of the docs, those of one behind those of the other. */
+  readonly kept: Uint32Array;
   readonly options: RenderOptions;
 }
 
@@ -55,6 +57,7 @@ export interface UnitFinding {
   readonly contentBytes: number;
   readonly matches: number;
   readonly regexps: number;
+  readonly kept?: KeptRanges;
 }
 
 export interface BindFinding {
