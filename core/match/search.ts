@@ -57,8 +57,9 @@ class MatchRow {
 if (offsetof<MatchRow>() != MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
 let bestPoints: u32 = 0;
-/** Whether the ranges of all docs of the unit so far are kept, and where those of the next one go. */
+/** Whether there is room to keep ranges; where the record of the current doc starts, and its next range goes. */
 let isKeeping: bool = false;
+let keptDoc: usize = 0;
 let keptNext: usize = 0;
 let keptLimit: usize = 0;
 
@@ -72,9 +73,8 @@ let keptLimit: usize = 0;
 export function searchUnit(unit: u32, out: usize, stats: usize, kept: usize, keptEnd: usize): i32 {
   beginWork();
   isKeeping = canKeepRanges();
-  keptNext = kept;
+  keptDoc = kept;
   keptLimit = keptEnd;
-  let keptCount: u32 = 0;
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
   const bytesBefore = contentBytesRead;
@@ -86,12 +86,13 @@ export function searchUnit(unit: u32, out: usize, stats: usize, kept: usize, kep
     const docId = load<u32>(candidateDocs + (<usize>i << 2));
     const isMatch = evaluateDoc(docId);
     if (isMatch) {
+      beginKept();
       const count = countRanges();
       if (isStopped) break;
+      endKept();
       writeRow(out + <usize>rowCount * MATCH_ROW_SIZE, docId, count);
       rowCount++;
       matchCount += count;
-      if (isKeeping) keptCount = rowCount;
     }
     if (isStopped) break;
     if (isCurrentRead()) loadedCount++;
@@ -106,7 +107,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, kept: usize, kep
   store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
   store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
   store<f64>(stats, regexpsRun - regexpsBefore, UNIT_REGEXPS_OFFSET);
-  store<f64>(stats, keptCount, UNIT_KEPT_OFFSET);
+  store<f64>(stats, <f64>((keptDoc - kept) >> 2), UNIT_KEPT_OFFSET);
   return <i32>rowCount;
 }
 
@@ -118,6 +119,19 @@ function writeRow(ptr: usize, docId: u32, count: u32): void {
   row.scoreAndTier =
     (bestPoints + sharePoints(activeLeafCount, positiveLeafCount)) | (<u32>doc.tier << MATCH_TIER_SHIFT);
   row.pathRank = doc.pathRank;
+}
+
+/** Begins the record of the current doc: the number of its ranges, then these. */
+function beginKept(): void {
+  keptNext = keptDoc + 4;
+  if (keptNext > keptLimit) isKeeping = false;
+}
+
+/** Closes the record, unless the room did not suffice. */
+function endKept(): void {
+  if (!isKeeping) return;
+  store<u32>(keptDoc, <u32>((keptNext - keptDoc - 4) / KEPT_RANGE_SIZE));
+  keptDoc = keptNext;
 }
 
 /** Keeps the range that nextRange found, or stops keeping for want of room. */
@@ -135,8 +149,7 @@ function keepRange(contentStart: usize): void {
 function countRanges(): u32 {
   bestPoints = 0;
   let count: u32 = 0;
-  if (!hasActiveTexts()) isKeeping = false;
-  else {
+  if (hasActiveTexts()) {
     const start = currentStart();
     const end = currentEnd();
     beginRanges();

@@ -103,7 +103,7 @@ export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
 export const UNIT_MATCHES_OFFSET: u32 = 24;
 /** Runs of the regular expression engine: one for each expression and block, or path. */
 export const UNIT_REGEXPS_OFFSET: u32 = 32;
-/** Docs, from the first on, whose ranges are kept: so many rows of ranges as the docs count. */
+/** Words of what is kept: for each doc, from the first on, the number of its kept ranges, then these. */
 export const UNIT_KEPT_OFFSET: u32 = 40;
 
 /** A range that was kept: start and end, bytes from the start of the doc's content. */

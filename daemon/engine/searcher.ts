@@ -51,13 +51,11 @@ export interface UnitResult {
   readonly kept?: KeptRanges;
 }
 
-/** Ranges of docs that need not be found again to be shown. */
-export interface KeptRanges {
-  /** Docs, from the first on, whose ranges these are. */
-  readonly docCount: number;
-  /** Start and end of each, bytes from the start of the doc's content; those of one doc behind those of the other. */
-  readonly ranges: Uint32Array;
-}
+/**
+ * Ranges of docs that need not be found again to be shown. For each doc of the rows, from the first on: the number
+ * of its kept ranges, 0 or all it has, then start and end of each, bytes from the start of the doc's content.
+ */
+export type KeptRanges = Uint32Array;
 
 /** Texts that the links of docs share, ready as JSON (core/match/file-results.ts). */
 export interface LinkTexts {
@@ -273,10 +271,11 @@ export class Searcher {
     if (count === STATUS_STOPPED) return undefined;
     const stats = new DataView(core.memory.buffer, statsStart);
     const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
-    const keptCount = stats.getFloat64(UNIT_KEPT_OFFSET, true);
+    const keptSize = stats.getFloat64(UNIT_KEPT_OFFSET, true);
+    const kept = new Uint32Array(core.memory.buffer, keptStart, keptSize);
     return {
       rows: rows.slice(),
-      ...(keptCount === 0 ? {} : { kept: keptRanges(core, keptStart, rows, keptCount) }),
+      ...(keptSize === 0 ? {} : { kept: kept.slice() }),
       considered: stats.getFloat64(UNIT_CONSIDERED_OFFSET, true),
       loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
       contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
@@ -290,7 +289,7 @@ export class Searcher {
    *
    * @param requests  for each doc its docId, the most ranges to show, the index of its links, and the number of its
    *     ranges in `kept`
-   * @param kept      ranges as a unit kept them
+   * @param kept      start and end of each range, those of one doc behind those of the other
    * @returns         undefined: it was stopped
    */
   render(requests: Uint32Array, kept: Uint32Array, options: RenderOptions): RenderedDocs;
@@ -439,14 +438,6 @@ export class Searcher {
     for (const file of files) this.#files.delete(file.shardId);
     this.setShards([...this.#files.values(), ...files]);
   }
-}
-
-/** The ranges that a unit kept of its first `docCount` docs. */
-function keptRanges(core: Core, start: number, rows: Uint32Array, docCount: number): KeptRanges {
-  let rangeCount = 0;
-  for (let i = 0; i < docCount; i++) rangeCount += rows[(i * MATCH_ROW_SIZE) / 4 + 1]!;
-  const ranges = new Uint32Array(core.memory.buffer, start, rangeCount * KEPT_WORDS).slice();
-  return { docCount, ranges };
 }
 
 /** Kept ranges of the first `count` requests. */

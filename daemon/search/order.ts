@@ -46,17 +46,16 @@ export function sortDocs(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
 /** The docs that a unit found. */
 export function docsOf({ shard, rows, kept }: UnitFinding): FoundDoc[] {
   const docs: FoundDoc[] = [];
-  const keptEnd = (kept?.docCount ?? 0) * ROW_WORDS;
   let next = 0;
   for (let i = 0; i < rows.length; i += ROW_WORDS) {
-    const count = rows[i + 1]!;
-    const start = next;
-    next += count * KEPT_WORDS;
+    const keptCount = kept?.[next] ?? 0;
+    const start = next + 1;
+    next = start + keptCount * KEPT_WORDS;
     docs.push({
       shard,
       docId: rows[i]!,
-      count,
-      ...(i < keptEnd ? { kept: kept!.ranges.subarray(start, next) } : {}),
+      count: rows[i + 1]!,
+      ...(keptCount === 0 ? {} : { kept: kept!.subarray(start, next) }),
       score: rows[i + 2]! & SCORE_MASK,
       tier: rows[i + 2]! >>> MATCH_TIER_SHIFT,
       pathRank: rows[i + 3]!,
