@@ -39,6 +39,7 @@ const DOORS: readonly Door[] = [
   { what: 'standard output', code: /\bconsole\.|process\.stdout/, places: ['daemon/cli/'] },
   { what: 'MessagePack', module: ['msgpackr'], places: ['daemon/http/'] },
   { what: 'pino', module: ['pino'], places: ['daemon/telemetry/'] },
+  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/store/'] },
   { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
 ];
 

@@ -28,6 +28,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/config': [],
   'daemon/telemetry': [],
+  'daemon/store': ['daemon/telemetry'],
   'daemon/regex': [BASE],
   'daemon/query': ['daemon/regex'],
   'daemon/repos': [],

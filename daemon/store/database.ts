@@ -1,0 +1,207 @@
+// How the files of this folder reach the database: reads, and writes as one transaction each, with the
+// errors of either engine made into those of the store, with retries where nothing was changed, and with
+// word of changes to whoever holds caches. Statements themselves are in the files of their tables.
+
+import { setTimeout } from 'node:timers/promises';
+import type { Kysely, Transaction } from 'kysely';
+import type { Log } from '../telemetry/log.ts';
+import type { Change, Engine, Snapshot } from './engine.ts';
+import { StoreError, isRefusal } from './error.ts';
+import type { Schema, StoreKind } from './schema.ts';
+
+/** One transaction that writes. */
+export interface Writing {
+  readonly db: Transaction<Schema>;
+  /** Notes what is told, here and to other daemons, once the transaction is committed. */
+  readonly changed: (change: Change) => void;
+  /** From here on no other transaction that calls this goes on before this one has ended. */
+  readonly lockMembership: () => Promise<void>;
+  /**
+   * Keeps the user as it is until the transaction ends, so that what is made for it cannot outlive it.
+   * False: there is no such user, or it is suspended.
+   */
+  readonly holdActiveUser: (userId: string) => Promise<boolean>;
+}
+
+export interface DatabaseOptions {
+  readonly engine: Engine;
+  readonly log: Log;
+  /** Milliseconds for which work is tried again that found the database locked. */
+  readonly busyTimeoutMs: number;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Milliseconds before the first retry; later ones take twice as long each, up to the second number. */
+const RETRY_MS = 2;
+const RETRY_MS_MAX = 100;
+
+export class Database {
+  readonly kind: StoreKind;
+  readonly now: () => number;
+  readonly #engine: Engine;
+  readonly #log: Log;
+  readonly #busyTimeoutMs: number;
+  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #snapshots = new Set<Snapshot>();
+  #ordinal = 0;
+  #isClosed = false;
+
+  constructor({ engine, log, busyTimeoutMs, now }: DatabaseOptions) {
+    this.kind = engine.kind;
+    this.now = now;
+    this.#engine = engine;
+    this.#log = log;
+    this.#busyTimeoutMs = busyTimeoutMs;
+  }
+
+  get isInformed(): boolean {
+    return this.#engine.isInformed;
+  }
+
+  /**
+   * Runs statements that only read, each for itself.
+   *
+   * Errors: NOT_READY.
+   */
+  read<Result>(run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+    return this.#track(() => this.#retried(() => run(this.#engine.db)));
+  }
+
+  /**
+   * Runs `run` as one transaction: all of it is kept, or nothing. It may run more than once.
+   *
+   * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the
+   * connection was lost on the way.
+   */
+  write<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
+    return this.#track(() => this.#retried(() => this.#writeOnce(run)));
+  }
+
+  async #writeOnce<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
+    const changes: Change[] = [];
+    let result: Result;
+    try {
+      result = await this.#engine.db.transaction().execute(async (trx) => {
+        const result = await run({
+          db: trx,
+          changed: (change) => void changes.push(change),
+          lockMembership: () => this.#engine.lockMembership(trx),
+          holdActiveUser: (userId) => this.#holdActiveUser(trx, userId),
+        });
+        if (changes.length > 0) await this.#engine.announce(trx, changes);
+        return result;
+      });
+    } catch (error) {
+      // The connection may have been lost after the commit.
+      if (!isRefusal(error)) for (const change of changes) this.#tell(change);
+      throw error;
+    }
+    for (const change of changes) this.#tell(change);
+    return result;
+  }
+
+  async #holdActiveUser(trx: Transaction<Schema>, userId: string): Promise<boolean> {
+    const query = trx
+      .selectFrom('users')
+      .select('id')
+      .where('id', '=', userId)
+      .where('suspended_at', 'is', null);
+    // The embedded store has one writer at a time.
+    const rows = await (this.kind === 'postgres' ? query.forShare() : query).execute();
+    return rows.length > 0;
+  }
+
+  /**
+   * Yields what `read` reads from one state of the store, while writes go on.
+   *
+   * Errors: those of `read`; NOT_READY, also when the store is closed meanwhile.
+   */
+  async *readSnapshot<Item>(
+    read: (db: Kysely<Schema>) => AsyncIterable<Item>,
+  ): AsyncGenerator<Item> {
+    const snapshot = await this.#track(() => this.#retried(() => this.#engine.openSnapshot()));
+    this.#snapshots.add(snapshot);
+    try {
+      yield* read(snapshot.db);
+    } catch (error) {
+      if (this.#isClosed) throw closedError();
+      throw this.#engine.faultOf(error)?.error ?? error;
+    } finally {
+      if (this.#snapshots.delete(snapshot)) {
+        // One whose connection was lost has said so already.
+        await snapshot.close().catch(() => {});
+      }
+    }
+  }
+
+  /** From now on listeners hear of changes that others make too. */
+  async listen(): Promise<void> {
+    await this.#engine.listen((change) => this.#tell(change));
+  }
+
+  /** Adds a listener; returns what takes it away. A change may be told more than once. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Ascends with every call, from one start of the daemon to the next too unless the clock is set back. */
+  nextOrdinal(): number {
+    this.#ordinal = Math.max(this.#ordinal + 1, this.now() * 1000);
+    return this.#ordinal;
+  }
+
+  /** Waits for what is running, refuses what comes later. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await Promise.allSettled(this.#running);
+    const snapshots = [...this.#snapshots];
+    this.#snapshots.clear();
+    await Promise.allSettled(snapshots.map((snapshot) => snapshot.close()));
+    await this.#engine.close();
+  }
+
+  async #track<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (this.#isClosed) throw closedError();
+    const running = run();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #retried<Result>(run: () => Promise<Result>): Promise<Result> {
+    const start = performance.now();
+    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
+      try {
+        return await run();
+      } catch (error) {
+        if (error instanceof StoreError) throw error;
+        const fault = this.#engine.faultOf(error);
+        if (fault === undefined) throw error;
+        const isLate = performance.now() - start + pauseMs > this.#busyTimeoutMs;
+        if (!fault.isTransient || isLate) throw fault.error;
+      }
+      await setTimeout(pauseMs);
+    }
+  }
+
+  #tell(change: Change): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change);
+      } catch (error) {
+        this.#log.error('a listener of store changes failed', { error });
+      }
+    }
+  }
+}
+
+function closedError(): StoreError {
+  return new StoreError('NOT_READY', 'the store is closed');
+}

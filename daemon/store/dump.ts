@@ -1,0 +1,128 @@
+// The whole store as rows, the same for both engines: backups are made of it, and moves from one engine to
+// the other. A dump is one state of the store while writes go on; what it is written to is for the caller.
+
+import type { Kysely } from 'kysely';
+import { inBatches, selectBatches } from './batches.ts';
+import type { Database, Writing } from './database.ts';
+import { DumpError } from './error.ts';
+import { STORE_VERSION } from './migrations.ts';
+import type { Schema } from './schema.ts';
+
+export type DumpValue = string | number | null;
+export type DumpRow = Readonly<Record<string, DumpValue>>;
+
+/** Some rows of a table. The first part is of the table `store` and holds its version. */
+export interface DumpPart {
+  readonly table: string;
+  readonly rows: readonly DumpRow[];
+}
+
+interface TableShape {
+  /** Columns that together name one row. */
+  readonly key: readonly string[];
+  /** Rows of a part, so that none takes long to read: these have rows of up to 100 KB and of 1 KB. */
+  readonly rowCount?: number;
+}
+
+/** All tables, those that others refer to first. */
+const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
+  users: { key: ['id'] },
+  sessions: { key: ['hash'] },
+  setup_links: { key: ['hash'] },
+  api_keys: { key: ['id'] },
+  scoped_tokens: { key: ['id'], rowCount: 10 },
+  grants: { key: ['user_id', 'repo_id'] },
+  usage: { key: ['user_id', 'day'] },
+  usage_leases: { key: ['user_id', 'day', 'daemon_id'] },
+  audit: { key: ['id'], rowCount: 200 },
+  settings: { key: ['name'] },
+};
+
+const HEADER_TABLE = 'store';
+const ROW_COUNT = 500;
+
+/** Values that one statement inserts at most; SQLite takes 32,766. */
+const VALUE_COUNT_MAX = 2_000;
+
+type AnyTables = Record<string, DumpRow>;
+
+/** All rows as of one moment. Errors: NOT_READY, also when the store is closed meanwhile. */
+export function dump(database: Database): AsyncGenerator<DumpPart> {
+  return database.readSnapshot(readParts);
+}
+
+async function* readParts(db: Kysely<Schema>): AsyncGenerator<DumpPart> {
+  yield { table: HEADER_TABLE, rows: [{ version: STORE_VERSION }] };
+  const anyDb = db.withTables<AnyTables>();
+  for (const [table, { key, rowCount = ROW_COUNT }] of Object.entries(TABLES)) {
+    const query = anyDb.selectFrom(table).selectAll();
+    for await (const rows of selectBatches(query, key, rowCount)) yield { table, rows };
+  }
+}
+
+/**
+ * Fills an empty store with the rows of a dump, all of them or none.
+ *
+ * Errors: DumpError if the parts are no dump, of another version, or the store is not empty; NOT_READY.
+ */
+export async function load(database: Database, parts: AsyncIterable<DumpPart>): Promise<void> {
+  // Why: a transaction that is tried again could not read the parts again.
+  let isBegun = false;
+  await database.write(async (writing) => {
+    await writing.lockMembership();
+    if (isBegun) throw new DumpError('loading was disturbed by another writer; load it again');
+    isBegun = true;
+    await loadParts(writing, parts);
+  });
+}
+
+async function loadParts({ db, changed }: Writing, parts: AsyncIterable<DumpPart>): Promise<void> {
+  const anyDb = db.withTables<AnyTables>();
+  for (const table of Object.keys(TABLES)) {
+    const row = await anyDb.selectFrom(table).selectAll().limit(1).executeTakeFirst();
+    if (row !== undefined)
+      throw new DumpError(`the store is not empty: there are rows in ${table}`);
+  }
+  const columnsOf = await columnsByTable(db);
+  let isVersionKnown = false;
+  for await (const { table, rows } of parts) {
+    if (!isVersionKnown) checkHeader(table, rows);
+    else {
+      const columns = columnsOf.get(table);
+      if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
+      for (const row of rows) checkRow(table, columns, row);
+      for await (const batch of inBatches(rows, Math.floor(VALUE_COUNT_MAX / columns.length))) {
+        await anyDb
+          .insertInto(table)
+          .values([...batch])
+          .execute();
+      }
+    }
+    isVersionKnown = true;
+  }
+  if (!isVersionKnown) throw new DumpError('the dump is empty');
+  changed({ topic: 'all' });
+}
+
+async function columnsByTable(db: Kysely<Schema>): Promise<Map<string, readonly string[]>> {
+  const tables = await db.introspection.getTables();
+  const known = tables.filter(({ name }) => name in TABLES);
+  return new Map(known.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+}
+
+function checkHeader(table: string, rows: readonly DumpRow[]): void {
+  const version = rows[0]?.['version'];
+  if (table !== HEADER_TABLE || typeof version !== 'string') {
+    throw new DumpError('this is no dump of a store: it does not begin with its version');
+  }
+  if (version === STORE_VERSION) return;
+  throw new DumpError(
+    `the dump has version ${version}, this version of Trawl reads ${STORE_VERSION}`,
+  );
+}
+
+function checkRow(table: string, columns: readonly string[], row: DumpRow): void {
+  const names = Object.keys(row);
+  const isComplete = names.length === columns.length && columns.every((name) => name in row);
+  if (!isComplete) throw new DumpError(`a row of ${table} has columns ${names.join(', ')}`);
+}

@@ -1,0 +1,39 @@
+// What the two database engines have in common: kysely for the statements, and what an engine's errors mean.
+// embedded.ts and postgres.ts are the two; database.ts is their only user.
+
+import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
+import type { StoreError } from './error.ts';
+import type { Schema, StoreKind } from './schema.ts';
+
+/** Something that caches may hold has changed: of one user, or of everybody. */
+export type Change = { readonly userId: string } | { readonly topic: 'settings' | 'all' };
+
+/** What an error of the driver means for the caller. */
+export interface Fault {
+  readonly error: StoreError;
+  /** Nothing was changed, and the same work may succeed when it is tried again. */
+  readonly isTransient: boolean;
+}
+
+/** One state of the store, whatever is written meanwhile. */
+export interface Snapshot {
+  readonly db: ControlledTransaction<Schema>;
+  close(): Promise<void>;
+}
+
+export interface Engine {
+  readonly kind: StoreKind;
+  readonly db: Kysely<Schema>;
+  /** Are changes that others make on the same database told? */
+  readonly isInformed: boolean;
+  /** Of an error thrown by `db`; undefined: it is no condition of the database, but our own bug. */
+  faultOf(error: unknown): Fault | undefined;
+  /** Holds up other writers of the membership until the transaction ends. */
+  lockMembership(trx: Transaction<Schema>): Promise<void>;
+  /** Tells others of the changes once the transaction is committed. */
+  announce(trx: Transaction<Schema>, changes: readonly Change[]): Promise<void>;
+  /** From now on tells changes that others made; done when that works, or has failed for the first time. */
+  listen(listener: (change: Change) => void): Promise<void>;
+  openSnapshot(): Promise<Snapshot>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,136 @@
+// Grants: which user may see which repo. There may be a million of them, so nothing here reads or counts more
+// than what belongs to one user or one repo.
+
+import type { Kysely, Transaction } from 'kysely';
+import { setImmediate } from 'node:timers/promises';
+import { inBatches, selectBatches } from './batches.ts';
+import type { Database, Writing } from './database.ts';
+import { StoreError } from './error.ts';
+import type { Page, Window } from './page.ts';
+import type { Schema } from './schema.ts';
+
+export interface Grant {
+  readonly userId: string;
+  readonly repoId: number;
+}
+
+export interface Grants {
+  /** Returns how many there were not yet. Errors: NOT_FOUND if there is no such user; nothing is added. */
+  add(userId: string, repoIds: readonly number[]): Promise<number>;
+  /** Returns how many there were. */
+  remove(userId: string, repoIds: readonly number[]): Promise<number>;
+  /** Ascending. */
+  repoIdsOf(userId: string): Promise<number[]>;
+  /** By repoId. */
+  listOfUser(userId: string, window: Window): Promise<Page<Grant>>;
+  /** By userId. */
+  listOfRepo(repoId: number, window: Window): Promise<Page<Grant>>;
+}
+
+export function grantsIn(database: Database): Grants {
+  return {
+    add: (userId, repoIds) => database.write((writing) => add(writing, userId, repoIds)),
+    remove: (userId, repoIds) => database.write((writing) => remove(writing, userId, repoIds)),
+    repoIdsOf: (userId) => database.read((db) => repoIdsOf(db, userId)),
+    listOfUser: (userId, window) => list(database, 'user_id', userId, window),
+    listOfRepo: (repoId, window) => list(database, 'repo_id', repoId, window),
+  };
+}
+
+async function add(
+  { db, changed }: Writing,
+  userId: string,
+  repoIds: readonly number[],
+): Promise<number> {
+  const user = await db
+    .selectFrom('users')
+    .select('id')
+    .where('id', '=', userId)
+    .executeTakeFirst();
+  if (user === undefined) throw new StoreError('NOT_FOUND', 'user not found');
+  let added = 0;
+  for await (const batch of inBatches(sorted(repoIds))) {
+    const result = await db
+      .insertInto('grants')
+      .values(batch.map((repoId) => ({ user_id: userId, repo_id: repoId })))
+      .onConflict((conflict) => conflict.columns(['user_id', 'repo_id']).doNothing())
+      .executeTakeFirst();
+    added += Number(result.numInsertedOrUpdatedRows ?? 0n);
+  }
+  if (added > 0) changed({ userId });
+  return added;
+}
+
+async function remove(
+  { db, changed }: Writing,
+  userId: string,
+  repoIds: readonly number[],
+): Promise<number> {
+  let removed = 0;
+  for await (const batch of inBatches(sorted(repoIds))) {
+    const result = await db
+      .deleteFrom('grants')
+      .where('user_id', '=', userId)
+      .where('repo_id', 'in', batch)
+      .executeTakeFirst();
+    removed += Number(result.numDeletedRows);
+  }
+  if (removed > 0) changed({ userId });
+  return removed;
+}
+
+/** Why: without repeats each row counts once; in one order two writers cannot wait for each other. */
+function sorted(repoIds: readonly number[]): number[] {
+  return [...new Set(repoIds)].sort((a, b) => a - b);
+}
+
+/** Rows of two numbers are read faster than others, so more of them at once. */
+const REPO_ID_BATCH_COUNT = 2_000;
+
+async function repoIdsOf(db: Kysely<Schema>, userId: string): Promise<number[]> {
+  const query = db.selectFrom('grants').select('repo_id').where('user_id', '=', userId);
+  const repoIds: number[] = [];
+  for await (const rows of selectBatches(query, ['repo_id'], REPO_ID_BATCH_COUNT)) {
+    for (const row of rows) repoIds.push(row.repo_id);
+  }
+  return repoIds;
+}
+
+/** Removes all grants of a user, in the caller's transaction. */
+export async function removeGrantsOf(db: Transaction<Schema>, userId: string): Promise<void> {
+  for (;;) {
+    const batch = db
+      .selectFrom('grants')
+      .select('repo_id')
+      .where('user_id', '=', userId)
+      .limit(REPO_ID_BATCH_COUNT);
+    const result = await db
+      .deleteFrom('grants')
+      .where('user_id', '=', userId)
+      .where('repo_id', 'in', batch)
+      .executeTakeFirst();
+    if (result.numDeletedRows < REPO_ID_BATCH_COUNT) return;
+    await setImmediate();
+  }
+}
+
+async function list(
+  database: Database,
+  column: 'user_id' | 'repo_id',
+  value: string | number,
+  { offset, limit }: Window,
+): Promise<Page<Grant>> {
+  return await database.read(async (db) => {
+    const all = db.selectFrom('grants').where(column, '=', value);
+    const { total } = await all
+      .select((select) => select.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow();
+    const rows = await all
+      .select(['user_id as userId', 'repo_id as repoId'])
+      .orderBy(column === 'user_id' ? 'repo_id' : 'user_id')
+      .offset(offset)
+      .limit(limit)
+      .execute();
+    return { total, rows };
+  });
+}

@@ -1,0 +1,79 @@
+// Brings a store to the form that this version knows, by kysely's Migrator: all steps that are missing, in
+// one transaction, one daemon at a time. A store that a newer version has brought further is refused.
+
+import { Migrator, sql } from 'kysely';
+import type { Kysely, Migration } from 'kysely';
+import { StoreError } from './error.ts';
+import { migration0001 } from './migration-0001.ts';
+import type { Schema, StoreKind } from './schema.ts';
+
+/** Name of the form of the tables that this version reads and writes. */
+export const STORE_VERSION = '0001';
+
+/** Table in which the Migrator notes what has run. */
+const MIGRATION_TABLE = 'trawl_migrations';
+
+/** By name; the names ascend in the order of release. */
+function migrations(kind: StoreKind): Record<string, Migration> {
+  return { '0001': migration0001(kind) };
+}
+
+/**
+ * Runs the migrations that the store lacks.
+ *
+ * Errors: NOT_READY for a store of a newer version; what the database says otherwise, and nothing is changed.
+ */
+export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
+  const known = migrations(kind);
+  const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: () => Promise.resolve(known) },
+    migrationTableName: MIGRATION_TABLE,
+    migrationLockTableName: `${MIGRATION_TABLE}_lock`,
+    ...(schema === undefined ? {} : { migrationTableSchema: schema }),
+  });
+  await refuseNewer(db, schema, Object.keys(known));
+  const { error } = await migrator.migrateToLatest();
+  if (error === undefined) return;
+  // Another daemon may have brought it further since.
+  await refuseNewer(db, schema, Object.keys(known));
+  throw error;
+}
+
+/** The schema that tables are made in; several instances may share a database, each with its own. */
+async function currentSchema(db: Kysely<Schema>): Promise<string> {
+  const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
+  const name = rows[0]?.name;
+  if (name === undefined || name === null) {
+    throw new StoreError('NOT_READY', 'the search_path of the PostgreSQL role names no schema');
+  }
+  return name;
+}
+
+async function refuseNewer(
+  db: Kysely<Schema>,
+  schema: string | undefined,
+  known: readonly string[],
+): Promise<void> {
+  const tables = await db.introspection.getTables();
+  const isHere = tables.some(
+    (table) => table.name === MIGRATION_TABLE && (schema === undefined || table.schema === schema),
+  );
+  if (!isHere) return;
+  const rows = await db
+    .withTables<{ [MIGRATION_TABLE]: { name: string } }>()
+    .selectFrom(MIGRATION_TABLE)
+    .select('name')
+    .execute();
+  const newest = rows
+    .map(({ name }) => name)
+    .sort()
+    .at(-1);
+  if (newest === undefined || known.includes(newest)) return;
+  throw new StoreError(
+    'NOT_READY',
+    'the store was made by a newer version of Trawl: ' +
+      `it has form ${newest}, this version knows ${STORE_VERSION}`,
+  );
+}

@@ -1,0 +1,115 @@
+// The tables as TypeScript sees them: the same on both engines. Times are milliseconds since the epoch, ids
+// UUIDs, hashes 64 hex digits. What creates them is migration-0001.ts; rows leave the store through the
+// files of their group (users.ts, grants.ts, ...), which give them the names of the domain.
+
+/** A file in the data directory, or a PostgreSQL database. */
+export type StoreKind = 'embedded' | 'postgres';
+
+export interface UserTable {
+  id: string;
+  /** Trimmed and lower-cased. */
+  email: string;
+  name: string | null;
+  role: 'OWNER' | 'MEMBER';
+  /** argon2id; null: no password is set. */
+  password_hash: string | null;
+  suspended_at: number | null;
+  created_at: number;
+  updated_at: number;
+  last_activity_at: number | null;
+  /** Null: the default of the instance; -1: unlimited. */
+  requests_per_day: number | null;
+  /** Ascends with the rows that one daemon makes: the order of those of one millisecond. */
+  ordinal: number;
+}
+
+export interface SessionTable {
+  hash: string;
+  user_id: string;
+  created_at: number;
+  expires_at: number;
+}
+
+export interface SetupLinkTable {
+  hash: string;
+  /** Null: for the first owner, who is not yet there. */
+  user_id: string | null;
+  created_at: number;
+  expires_at: number | null;
+}
+
+export interface ApiKeyTable {
+  id: string;
+  user_id: string;
+  name: string;
+  hash: string;
+  created_at: number;
+  last_used_at: number | null;
+  ordinal: number;
+}
+
+export interface ScopedTokenTable {
+  id: string;
+  hash: string;
+  user_id: string;
+  api_key_id: string;
+  /** JSON array of repoIds in the order they were asked for: always read and written as a whole. */
+  repo_ids: string;
+  created_at: number;
+  expires_at: number;
+}
+
+export interface GrantTable {
+  user_id: string;
+  repo_id: number;
+}
+
+/** Requests of a user on a UTC day, `YYYY-MM-DD`. */
+export interface UsageTable {
+  user_id: string;
+  day: string;
+  used: number;
+}
+
+/** Requests that a daemon may admit without asking again. */
+export interface UsageLeaseTable {
+  user_id: string;
+  day: string;
+  daemon_id: string;
+  reserved: number;
+  used: number;
+  renewed_at: number;
+}
+
+export interface AuditTable {
+  id: string;
+  timestamp: number;
+  ordinal: number;
+  action: string;
+  actor_id: string;
+  actor_type: string;
+  target_id: string;
+  target_type: string;
+  product_version: string;
+  /** JSON object. */
+  metadata: string | null;
+  org_id: string;
+}
+
+export interface SettingTable {
+  name: string;
+  value: string;
+}
+
+export interface Schema {
+  users: UserTable;
+  sessions: SessionTable;
+  setup_links: SetupLinkTable;
+  api_keys: ApiKeyTable;
+  scoped_tokens: ScopedTokenTable;
+  grants: GrantTable;
+  usage: UsageTable;
+  usage_leases: UsageLeaseTable;
+  audit: AuditTable;
+  settings: SettingTable;
+}

@@ -1,0 +1,281 @@
+// Users: who they are, their role and state. Two rules hold here whatever several daemons do at once: there
+// is always an active owner once there was one, and no more active members than seats.
+
+import { randomUUID } from 'node:crypto';
+import type { Kysely, Selectable } from 'kysely';
+import { selectBatches } from './batches.ts';
+import type { Database, Writing } from './database.ts';
+import { StoreError } from './error.ts';
+import { removeGrantsOf } from './grants.ts';
+import type { Schema, UserTable } from './schema.ts';
+import { storable, storableOrNull } from './text.ts';
+
+export type Role = UserTable['role'];
+
+export interface User {
+  readonly id: string;
+  /** Trimmed and lower-cased. */
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: Role;
+  /** argon2id; null: no password is set. */
+  readonly passwordHash: string | null;
+  readonly suspendedAt: number | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly lastActivityAt: number | null;
+  /** Null: the default of the instance. */
+  readonly requestsPerDay: number | 'unlimited' | null;
+}
+
+export interface NewUser {
+  readonly email: string;
+  readonly name?: string | null;
+  readonly role: Role;
+  readonly passwordHash?: string | null;
+}
+
+/** What is left out stays. */
+export interface UserChanges {
+  readonly name?: string | null;
+  readonly role?: Role;
+  readonly suspendedAt?: number | null;
+  readonly passwordHash?: string | null;
+  readonly requestsPerDay?: number | 'unlimited' | null;
+}
+
+export interface SeatOptions {
+  /** Active users that the licence allows; undefined: any number. */
+  readonly seatMax?: number | undefined;
+}
+
+export interface Users {
+  /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
+  create(user: NewUser, options?: SeatOptions): Promise<User>;
+  get(id: string): Promise<User | undefined>;
+  /** Without regard to case and to blanks around. */
+  byEmail(email: string): Promise<User | undefined>;
+  /** All, in the order they were made. */
+  list(): Promise<User[]>;
+  /**
+   * Undefined: there is no such user. To suspend a user ends its sessions and scoped tokens.
+   *
+   * Errors: LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
+   * ORG_SEAT_COUNT_REACHED (restored).
+   */
+  update(id: string, changes: UserChanges, options?: SeatOptions): Promise<User | undefined>;
+  /**
+   * Removes the user with all that is the user's, except for audit records. False: there is no such user.
+   *
+   * Errors: LAST_OWNER_CANNOT_BE_REMOVED.
+   */
+  remove(id: string): Promise<boolean>;
+  /** Notes activity; an older time than the one noted is ignored. */
+  touch(id: string, at: number): Promise<void>;
+  count(): Promise<number>;
+  /** Those who are not suspended. */
+  countActive(): Promise<number>;
+}
+
+type Row = Selectable<UserTable>;
+
+/** How the table holds 'unlimited'. */
+const UNLIMITED = -1;
+
+export function usersIn(database: Database): Users {
+  return {
+    create: (user, options = {}) =>
+      database.write((writing) => create(database, writing, user, options)),
+    get: (id) => database.read(async (db) => userOf(await find(db, 'id', id))),
+    byEmail: (email) =>
+      database.read(async (db) => userOf(await find(db, 'email', normalizedEmail(email)))),
+    list: () => database.read(list),
+    update: (id, changes, options = {}) =>
+      database.write((writing) => update(database, writing, id, changes, options)),
+    remove: (id) => database.write((writing) => remove(writing, id)),
+    touch: (id, at) => database.write(({ db }) => touch(db, id, at)),
+    count: () => database.read((db) => count(db)),
+    countActive: () => database.read(countActive),
+  };
+}
+
+function normalizedEmail(email: string): string {
+  return storable(email).trim().toLowerCase();
+}
+
+async function find(
+  db: Kysely<Schema>,
+  column: 'id' | 'email',
+  value: string,
+): Promise<Row | undefined> {
+  return await db.selectFrom('users').selectAll().where(column, '=', value).executeTakeFirst();
+}
+
+async function create(
+  database: Database,
+  writing: Writing,
+  { email, name = null, role, passwordHash = null }: NewUser,
+  { seatMax }: SeatOptions,
+): Promise<User> {
+  const { db } = writing;
+  await writing.lockMembership();
+  const normalized = normalizedEmail(email);
+  if ((await find(db, 'email', normalized)) !== undefined) {
+    throw new StoreError('USER_ALREADY_EXISTS', `there is a user ${normalized} already`);
+  }
+  await takeSeat(db, seatMax);
+  const now = database.now();
+  const row: Row = {
+    id: randomUUID(),
+    email: normalized,
+    name: storableOrNull(name),
+    role,
+    password_hash: passwordHash,
+    suspended_at: null,
+    created_at: now,
+    updated_at: now,
+    last_activity_at: null,
+    requests_per_day: null,
+    ordinal: database.nextOrdinal(),
+  };
+  await db.insertInto('users').values(row).execute();
+  writing.changed({ userId: row.id });
+  return userFrom(row);
+}
+
+/** Reads batch by batch: users that come or go meanwhile may be in it or not. */
+async function list(db: Kysely<Schema>): Promise<User[]> {
+  const users: User[] = [];
+  const query = db.selectFrom('users').selectAll();
+  for await (const rows of selectBatches(query, ['created_at', 'ordinal', 'id'])) {
+    for (const row of rows) users.push(userFrom(row));
+  }
+  return users;
+}
+
+async function update(
+  database: Database,
+  writing: Writing,
+  id: string,
+  changes: UserChanges,
+  { seatMax }: SeatOptions,
+): Promise<User | undefined> {
+  const { db } = writing;
+  await writing.lockMembership();
+  const before = await find(db, 'id', id);
+  if (before === undefined) return undefined;
+  const columns = { ...columnsOf(changes), updated_at: database.now() };
+  const after: Row = { ...before, ...columns };
+  await checkOwners(db, before, after);
+  const isSuspended = before.suspended_at === null && after.suspended_at !== null;
+  if (before.suspended_at !== null && after.suspended_at === null) await takeSeat(db, seatMax);
+  await db.updateTable('users').set(columns).where('id', '=', id).execute();
+  if (isSuspended) {
+    await db.deleteFrom('sessions').where('user_id', '=', id).execute();
+    await db.deleteFrom('scoped_tokens').where('user_id', '=', id).execute();
+  }
+  writing.changed({ userId: id });
+  return userFrom(after);
+}
+
+function columnsOf(changes: UserChanges): Partial<Row> {
+  const { name, role, suspendedAt, passwordHash, requestsPerDay } = changes;
+  return {
+    ...(name === undefined ? {} : { name: storableOrNull(name) }),
+    ...(role === undefined ? {} : { role }),
+    ...(suspendedAt === undefined ? {} : { suspended_at: suspendedAt }),
+    ...(passwordHash === undefined ? {} : { password_hash: passwordHash }),
+    ...(requestsPerDay === undefined
+      ? {}
+      : { requests_per_day: requestsPerDay === 'unlimited' ? UNLIMITED : requestsPerDay }),
+  };
+}
+
+async function remove(writing: Writing, id: string): Promise<boolean> {
+  const { db } = writing;
+  await writing.lockMembership();
+  const user = await find(db, 'id', id);
+  if (user === undefined) return false;
+  await checkOwners(db, user, undefined);
+  // Why: a user may have very many grants; the rest goes with the user's row.
+  await removeGrantsOf(db, id);
+  await db.deleteFrom('usage').where('user_id', '=', id).execute();
+  await db.deleteFrom('usage_leases').where('user_id', '=', id).execute();
+  await db.deleteFrom('users').where('id', '=', id).execute();
+  writing.changed({ userId: id });
+  return true;
+}
+
+async function touch(db: Kysely<Schema>, id: string, at: number): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ last_activity_at: at })
+    .where('id', '=', id)
+    .where((where) =>
+      where.or([where('last_activity_at', 'is', null), where('last_activity_at', '<', at)]),
+    )
+    .execute();
+}
+
+/** Refuses what would leave no active owner; `after` undefined: the user is removed. */
+async function checkOwners(db: Kysely<Schema>, before: Row, after: Row | undefined): Promise<void> {
+  if (!isActiveOwner(before) || (after !== undefined && isActiveOwner(after))) return;
+  const others = await db
+    .selectFrom('users')
+    .select('id')
+    .where('role', '=', 'OWNER')
+    .where('suspended_at', 'is', null)
+    .where('id', '!=', before.id)
+    .limit(1)
+    .execute();
+  if (others.length > 0) return;
+  if (after !== undefined && after.role !== 'OWNER') {
+    throw new StoreError('LAST_OWNER_CANNOT_BE_DEMOTED', 'the last active owner cannot be demoted');
+  }
+  const deed = after === undefined ? 'removed' : 'suspended';
+  throw new StoreError('LAST_OWNER_CANNOT_BE_REMOVED', `the last active owner cannot be ${deed}`);
+}
+
+function isActiveOwner({ role, suspended_at: suspendedAt }: Row): boolean {
+  return role === 'OWNER' && suspendedAt === null;
+}
+
+async function takeSeat(db: Kysely<Schema>, seatMax: number | undefined): Promise<void> {
+  if (seatMax === undefined) return;
+  const used = await countActive(db);
+  if (used < seatMax) return;
+  throw new StoreError('ORG_SEAT_COUNT_REACHED', `all ${seatMax} seats of the licence are taken`);
+}
+
+async function count(db: Kysely<Schema>): Promise<number> {
+  const query = db.selectFrom('users').select((select) => select.fn.countAll<number>().as('count'));
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+async function countActive(db: Kysely<Schema>): Promise<number> {
+  const query = db
+    .selectFrom('users')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('suspended_at', 'is', null);
+  return (await query.executeTakeFirstOrThrow()).count;
+}
+
+function userOf(row: Row | undefined): User | undefined {
+  return row === undefined ? undefined : userFrom(row);
+}
+
+function userFrom(row: Row): User {
+  const { requests_per_day: requests } = row;
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    role: row.role,
+    passwordHash: row.password_hash,
+    suspendedAt: row.suspended_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    lastActivityAt: row.last_activity_at,
+    requestsPerDay: requests === UNLIMITED ? 'unlimited' : requests,
+  };
+}
