@@ -1,5 +1,6 @@
 // All endpoints of the daemon, in the order of the API description.
 
+import { descriptionEndpoints } from './describe.ts';
 import type { Endpoint } from './endpoint.ts';
 import { listRepos } from './repos.ts';
 import { explainSearch, search, streamSearch } from './search.ts';
@@ -14,5 +15,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getHealth,
   getReady,
   getVersion,
+  ...descriptionEndpoints(() => ENDPOINTS),
   explainSearch,
 ];

@@ -1,5 +1,6 @@
 // Pages of a list: which items, and the headers `X-Total-Count` and `Link` that lead to the others.
 
+import type { HeaderShape } from './endpoint.ts';
 import { integerText } from './input.ts';
 
 const PER_PAGE_MAX = 100;
@@ -7,10 +8,28 @@ const PER_PAGE_MAX = 100;
 /** Schema fields `page` and `perPage`, to be spread into a query schema. */
 export function pageFields(perPageDefault: number) {
   return {
-    page: integerText(1, Number.MAX_SAFE_INTEGER).default(1),
-    perPage: integerText(1, PER_PAGE_MAX).default(perPageDefault),
+    page: integerText(1, Number.MAX_SAFE_INTEGER)
+      .default(1)
+      .meta({ description: 'Which page, from 1.', override: { default: 1 } }),
+    perPage: integerText(1, PER_PAGE_MAX)
+      .default(perPageDefault)
+      .meta({ description: 'Items on a page.', override: { default: perPageDefault } }),
   };
 }
+
+/** The headers of `paginate`. */
+export const PAGE_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'X-Total-Count': {
+    description: 'Number of items over all pages.',
+    type: 'integer',
+    isRequired: true,
+  },
+  Link: {
+    description:
+      'Addresses of the pages `first`, `prev`, `next`, `last`, as far as they exist; absent if there is one page only.',
+    type: 'string',
+  },
+};
 
 export interface PageRequest {
   /** 1-based. */

@@ -42,6 +42,7 @@ interface Exchange {
   readonly requestId: string;
   readonly startMs: number;
   route?: Route;
+  pathValues?: Readonly<Record<string, string>>;
   endpoint?: Endpoint;
   caller?: Caller | undefined;
   handler?: BoundHandler;
@@ -208,9 +209,10 @@ function checkHost({ options }: Pipeline, { request }: Exchange): void {
 }
 
 function findRoute({ router }: Pipeline, exchange: Exchange): void {
-  const route = router.find(exchange.request.path);
-  if (route === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
-  exchange.route = route;
+  const found = router.find(exchange.request.path);
+  if (found === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
+  exchange.route = found.route;
+  exchange.pathValues = found.pathValues;
 }
 
 function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
@@ -232,9 +234,9 @@ function findCaller({ options }: Pipeline, exchange: Exchange): void {
 }
 
 async function readInput(_: Pipeline, exchange: Exchange): Promise<void> {
-  const { request, endpoint } = exchange;
-  const json = endpoint?.hasBody === true ? await readJson(request) : undefined;
-  const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery });
+  const { request, endpoint, pathValues = {} } = exchange;
+  const json = endpoint?.input.body === undefined ? undefined : await readJson(request);
+  const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery, pathValues });
   if (handler !== undefined) exchange.handler = handler;
 }
 

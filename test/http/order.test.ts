@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { queryEndpoint, ok } from '../../daemon/api/endpoint.ts';
+import { endpoint, ok } from '../../daemon/api/endpoint.ts';
 import { ApiError } from '../../daemon/api/errors.ts';
 import { Admission } from '../../daemon/http/admission.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
@@ -229,9 +229,16 @@ describe('pipeline', () => {
 
   test('owner endpoints refuse guests, after authentication and before the handler', async () => {
     let callCount = 0;
-    const endpoint = queryEndpoint(
-      { operationId: 'test', path: '/api/test', access: 'owner' },
-      z.object({}),
+    const forOwners = endpoint(
+      {
+        operationId: 'test',
+        method: 'GET',
+        path: '/api/test',
+        access: 'owner',
+        tag: 'System',
+        summary: 'A test',
+        responses: { 200: { description: 'Done.', body: z.object({}) } },
+      },
       () => {
         callCount++;
         return ok({});
@@ -239,7 +246,7 @@ describe('pipeline', () => {
     );
     const ask = async (anonymousAccess: boolean, isLoopback: boolean) => {
       const pipeline = new Pipeline({
-        endpoints: [endpoint],
+        endpoints: [forOwners],
         services: {} as never,
         settings: readSettings(),
         access: { ownerKey: undefined, anonymousAccess, isLoopback },

@@ -1,0 +1,34 @@
+// Which error codes an endpoint may answer: its own, and those of the checks that it passes through before
+// it is called, in the order of the checks.
+
+import type { Endpoint } from './endpoint.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** Every code that a request for this path and method may be refused with. */
+export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
+  const { input, isCounted, isSearch, errors } = endpoint;
+  return [
+    ...new Set<ErrorCode>([
+      'HOST_NOT_ALLOWED',
+      ...(isCounted ? (['API_RATE_LIMIT_EXCEEDED'] as const) : []),
+      ...accessCodes(endpoint),
+      ...(input.body === undefined
+        ? []
+        : (['REQUEST_BODY_TOO_LARGE', 'INVALID_REQUEST_BODY'] as const)),
+      ...(input.query === undefined ? [] : (['INVALID_QUERY_PARAMS'] as const)),
+      ...(isSearch ? (['SERVER_OVERLOADED'] as const) : []),
+      ...(input.path === undefined ? [] : (['NOT_FOUND'] as const)),
+      ...errors,
+      'UNEXPECTED_ERROR',
+    ]),
+  ];
+}
+
+/** Of the checks on who is calling; NOT_READY where the store of accounts cannot be reached. */
+function accessCodes({ access, method }: Endpoint): readonly ErrorCode[] {
+  if (access === 'none') return [];
+  const codes: ErrorCode[] = ['NOT_READY', 'API_KEY_USAGE_DISABLED', 'NOT_AUTHENTICATED'];
+  if (method !== 'GET') codes.push('CROSS_ORIGIN_REQUEST');
+  if (access !== 'opt') codes.push('INSUFFICIENT_PERMISSIONS');
+  return codes;
+}
