@@ -1,6 +1,6 @@
 // What a command gets to work with: the services, the streams, the environment. And the exit codes.
 
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import type { CliServices } from './services.ts';
 
 /** Match found, or success. */
@@ -13,6 +13,7 @@ export type TextStream = Writable & { readonly isTTY?: boolean };
 
 export interface CliContext {
   readonly services: CliServices;
+  readonly stdin: Readable;
   readonly stdout: TextStream;
   readonly stderr: TextStream;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -31,6 +31,7 @@ export function createProcessContext(services: CliServices): CliContext {
   dropEmptyVariables();
   return {
     services,
+    stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
     env: process.env,

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { addExplainCommand } from './commands/explain.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
 import { addInspectCommand } from './commands/inspect.ts';
+import { addLicenseCommand } from './commands/license.ts';
 import { addSearchCommand } from './commands/search.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addVerifyCommand } from './commands/verify.ts';
@@ -45,6 +46,7 @@ function createProgram(context: CliContext): Command {
   addExplainCommand(program, context);
   addInspectCommand(program, context);
   addVerifyCommand(program, context);
+  addLicenseCommand(program, context);
   addVersionCommand(program, context);
   return program;
 }

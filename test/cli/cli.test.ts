@@ -54,7 +54,7 @@ function echoed(stderr: string, name: string): unknown {
   return JSON.parse(line.slice(name.length + 1)) as unknown;
 }
 
-const COMMANDS = ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version'];
+const COMMANDS = ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'license', 'version'];
 
 for (const args of [[], ...COMMANDS.map((name) => [name])]) {
   void test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {

@@ -41,6 +41,8 @@ const DOORS: readonly Door[] = [
   { what: 'pino', module: ['pino'], places: ['daemon/telemetry/'] },
   { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/store/'] },
   { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
+  { what: 'jose', module: ['jose'], places: ['daemon/accounts/'] },
+  { what: 'argon2', module: ['@node-rs/argon2'], places: ['daemon/accounts/'] },
 ];
 
 const FILES = filesBelow('daemon', '.ts').filter((file) => !file.endsWith('.d.ts'));

@@ -29,6 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/config': [],
   'daemon/telemetry': [],
   'daemon/store': ['daemon/telemetry'],
+  'daemon/accounts': ['daemon/config'],
   'daemon/regex': [BASE],
   'daemon/query': ['daemon/regex'],
   'daemon/repos': [],

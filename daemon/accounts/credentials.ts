@@ -1,0 +1,150 @@
+// Credentials: how keys, tokens, sessions and one-time links look, how new ones are made, what is kept of
+// them, and which of them a request presents, in the order in which they are tried. Whether one is good is
+// for whoever looks up its hash.
+
+import { randomBytes } from 'node:crypto';
+import { hashKey } from '../config/secrets.ts';
+
+/** What a caller was recognised by. */
+export type CredentialSource = 'session' | 'oauth' | 'scoped_access_token' | 'api_key';
+
+/** A well-formed credential of a request; the value is secret. */
+export interface Presented {
+  readonly source: CredentialSource;
+  readonly value: string;
+  /** Of `Authorization`; `dpop` comes with OAuth tokens only. */
+  readonly scheme?: 'bearer' | 'dpop';
+}
+
+/** Where requests carry API keys besides `Authorization`. */
+export const API_KEY_HEADER = 'x-service-api-key';
+
+const RANDOM_SIZE = 32; // bytes
+const HEX = /^[0-9a-f]{64}$/;
+const API_KEY = /^svk_[0-9a-f]{64}$/;
+const SCOPED_TOKEN_PREFIX = 'svst_';
+const OAUTH_TOKEN_PREFIX = 'svoa_';
+const AUTHORIZATION = /^(?<scheme>bearer|dpop) +(?<value>\S+) *$/i;
+
+/** `svk_` and 64 hex digits. */
+export function makeApiKey(): string {
+  return `svk_${makeSecretValue()}`;
+}
+
+/** `svst_` and 64 hex digits. */
+export function makeScopedToken(): string {
+  return `${SCOPED_TOKEN_PREFIX}${makeSecretValue()}`;
+}
+
+/** Value of a session cookie or of a one-time link: 32 random bytes as 64 hex digits. */
+export function makeSecretValue(): string {
+  return randomBytes(RANDOM_SIZE).toString('hex');
+}
+
+/** Whether `text` has the form of an API key. */
+export function isApiKey(text: string): boolean {
+  return API_KEY.test(text);
+}
+
+/**
+ * What is kept of a credential: HMAC-SHA256 under the instance secret, 64 hex digits. Finding it in an index
+ * tells nothing of the credential, however long that takes, to one who does not know the secret.
+ */
+export function hashCredential(secret: Buffer, value: string): string {
+  return hashKey(secret, value).digest.toString('hex');
+}
+
+/**
+ * The credentials of a request in the order to try them: the first that is good tells the caller, and none
+ * behind it counts. A malformed one is left out, as it cannot be good. Nothing follows a scoped token or an
+ * OAuth token, which do not give way to another header.
+ *
+ * @param header   a header's value by its lower-case name
+ * @param aliases  further names of the header for API keys
+ */
+export function presentedCredentials(
+  header: (name: string) => string | undefined,
+  aliases: readonly string[] = [],
+): readonly Presented[] {
+  const session = sessionOf(header('cookie'));
+  const authorization = authorizationOf(header('authorization'));
+  const isFinal = authorization !== undefined && authorization.source !== 'api_key';
+  const names = isFinal ? [] : [API_KEY_HEADER, ...aliases.map((name) => name.toLowerCase())];
+  const keys = names.map((name): Presented | undefined => {
+    const value = header(name)?.trim();
+    return value === undefined ? undefined : { source: 'api_key', value };
+  });
+  return [session, authorization, ...keys].filter((one) => one !== undefined).filter(isWellFormed);
+}
+
+/** The kind is told by the prefix alone: a malformed token is not taken for a key. */
+function authorizationOf(text: string | undefined): Presented | undefined {
+  const { scheme, value } = AUTHORIZATION.exec(text?.trim() ?? '')?.groups ?? {};
+  if (scheme === undefined || value === undefined) return undefined;
+  const isDpop = scheme.toLowerCase() === 'dpop';
+  if (value.startsWith(OAUTH_TOKEN_PREFIX)) {
+    return { source: 'oauth', value, scheme: isDpop ? 'dpop' : 'bearer' };
+  }
+  const source = value.startsWith(SCOPED_TOKEN_PREFIX) ? 'scoped_access_token' : 'api_key';
+  // A scheme that does not fit the kind makes it none that could be good.
+  return { source, value: isDpop ? '' : value, scheme: 'bearer' };
+}
+
+function isWellFormed({ source, value }: Presented): boolean {
+  if (source === 'session') return HEX.test(value);
+  if (source === 'api_key') return isApiKey(value);
+  const prefix = source === 'oauth' ? OAUTH_TOKEN_PREFIX : SCOPED_TOKEN_PREFIX;
+  return value.startsWith(prefix) && HEX.test(value.slice(prefix.length));
+}
+
+function sessionOf(cookies: string | undefined): Presented | undefined {
+  const value = sessionCookieOf(cookies);
+  return value === undefined ? undefined : { source: 'session', value };
+}
+
+export const SESSION_COOKIE = 'trawl_session';
+
+/** How long a session lasts from its last renewal. */
+export const SESSION_MS = 30 * 86_400_000;
+
+/**
+ * Value of the session cookie in a `Cookie` header; undefined if there is none of its form. Of several the
+ * first counts: browsers send the one with the longest path first.
+ */
+export function sessionCookieOf(cookies: string | undefined): string | undefined {
+  return cookies
+    ?.split(';')
+    .map((pair) => pair.trim().split('='))
+    .find(([name, value = '', ...more]) => {
+      return name === SESSION_COOKIE && more.length === 0 && HEX.test(value);
+    })?.[1];
+}
+
+/** Where the cookie is sent: the path of the base URL, and whether that is https. */
+export interface CookiePlace {
+  /** Path of the base URL without trailing slash: `` or `/code`. */
+  readonly basePath: string;
+  readonly isSecure: boolean;
+}
+
+/** Value of the `Set-Cookie` header that starts or renews a session. */
+export function sessionCookie(value: string, place: CookiePlace): string {
+  return setCookie(value, SESSION_MS / 1000, place);
+}
+
+/** Value of the `Set-Cookie` header that ends a session in the browser. */
+export function endedSessionCookie(place: CookiePlace): string {
+  return setCookie('', 0, place);
+}
+
+function setCookie(value: string, maxAgeSeconds: number, place: CookiePlace): string {
+  const attributes = [
+    `${SESSION_COOKIE}=${value}`,
+    `Path=${place.basePath === '' ? '/' : place.basePath}`,
+    `Max-Age=${maxAgeSeconds}`,
+    'HttpOnly',
+    'SameSite=Lax',
+    ...(place.isSecure ? ['Secure'] : []),
+  ];
+  return attributes.join('; ');
+}

@@ -1,0 +1,41 @@
+// Issues licence keys with a private key of one's own: for tests and own builds. Verifying is in licence.ts.
+
+import { randomUUID } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { LICENCE_ISSUER } from './licence.ts';
+import type { Entitlement } from './licence.ts';
+
+/** What to put into a licence. Times in ms since the epoch, written as whole seconds, rounded down. */
+export interface LicenceOrder {
+  /** Absent: a new UUID. */
+  readonly licenceId?: string;
+  readonly customer?: string;
+  readonly issuedAtMs: number;
+  readonly notBeforeMs?: number;
+  readonly expiresAtMs: number;
+  readonly entitlements: readonly Entitlement[];
+  /** Active members allowed, at least 1. */
+  readonly seats?: number;
+}
+
+/** The licence key, a JWT. Errors: throws if the key is not an Ed25519 private key. */
+export function issueLicence(privateKey: KeyObject, order: LicenceOrder): Promise<string> {
+  const { licenceId = randomUUID(), customer, notBeforeMs, entitlements, seats } = order;
+  const token = new SignJWT({
+    ...(customer === undefined ? {} : { customer }),
+    entitlements: [...entitlements],
+    ...(seats === undefined ? {} : { seats }),
+  })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
+    .setIssuer(LICENCE_ISSUER)
+    .setSubject(licenceId)
+    .setIssuedAt(toSeconds(order.issuedAtMs))
+    .setExpirationTime(toSeconds(order.expiresAtMs));
+  if (notBeforeMs !== undefined) token.setNotBefore(toSeconds(notBeforeMs));
+  return token.sign(privateKey);
+}
+
+function toSeconds(timeMs: number): number {
+  return Math.floor(timeMs / 1000);
+}

@@ -1,0 +1,185 @@
+// The licence: what a licence key grants and until when. A key is a JWT signed with EdDSA (Ed25519), verified
+// once, offline; its state is worked out from the clock at every question, so that entitlements end without a
+// restart. Signing is in licence-issue.ts, forms of keys in licence-key.ts; where the text comes from
+// (environment or store) is the caller's matter.
+
+import type { KeyObject } from 'node:crypto';
+import { compactVerify, errors } from 'jose';
+import { z } from 'zod';
+
+export const ENTITLEMENTS = [
+  'org-management',
+  'scoped-tokens',
+  'oauth',
+  'audit',
+  'search-contexts',
+  'permissions',
+  'mcp',
+] as const;
+
+export type Entitlement = (typeof ENTITLEMENTS)[number];
+
+export const LICENCE_STATES = ['none', 'valid', 'expired', 'not_yet_valid', 'invalid'] as const;
+
+export type LicenceState = (typeof LICENCE_STATES)[number];
+
+export const LICENCE_ISSUER = 'trawl-license';
+
+/** What a licence key with a good signature says. Times in ms since the epoch. */
+export interface LicenceTerms {
+  readonly licenceId?: string;
+  readonly customer?: string;
+  readonly issuedAtMs?: number;
+  readonly notBeforeMs?: number;
+  readonly expiresAtMs: number;
+  /** In the order of ENTITLEMENTS; names unknown to this version are gone. */
+  readonly entitlements: readonly Entitlement[];
+  /** Active members allowed; absent: any number. */
+  readonly seats?: number;
+}
+
+/** A licence key after its signature and form were checked, before the clock is asked. */
+export type ReadLicence =
+  | { readonly kind: 'none' }
+  /** `reason` is for people; it never shows the key. */
+  | { readonly kind: 'invalid'; readonly reason: string }
+  | { readonly kind: 'signed'; readonly terms: LicenceTerms };
+
+/** The answer of GET /api/license without the seats in use. */
+export interface LicenceDescription {
+  readonly state: LicenceState;
+  readonly customer?: string;
+  readonly licenseId?: string;
+  /** In force now: empty unless the state is `valid`. */
+  readonly entitlements: readonly Entitlement[];
+  readonly seats?: number;
+  /** ISO 8601, UTC. */
+  readonly expiresAt?: string;
+}
+
+const KEY_SIZE_MAX = 16_384; // characters; a key with all members has about 500
+const NOT_BEFORE_TOLERANCE_MS = 60_000;
+const SECONDS_MAX = 253_402_300_799; // the end of the year 9999
+
+const seconds = z.int().min(0).max(SECONDS_MAX);
+const headerSchema = z.object({
+  alg: z.literal('EdDSA'),
+  typ: z.literal('JWT'),
+  kid: z.string().optional(),
+  crit: z.undefined().optional(),
+});
+const claimsSchema = z.object({
+  iss: z.literal(LICENCE_ISSUER),
+  sub: z.string().min(1).optional(),
+  customer: z.string().optional(),
+  iat: seconds.optional(),
+  nbf: seconds.optional(),
+  exp: seconds,
+  entitlements: z.array(z.string()),
+  seats: z.int().min(1).optional(),
+});
+
+/**
+ * Checks form and signature of a licence key.
+ *
+ * @param text  the key; undefined or blank: there is no licence
+ * @returns     what it says; the clock is not looked at (`stateOf` does)
+ *
+ * Errors: none; a key that is not good is `invalid`.
+ */
+export async function readLicence(
+  text: string | undefined,
+  publicKey: KeyObject,
+): Promise<ReadLicence> {
+  const key = text?.trim() ?? '';
+  if (key === '') return { kind: 'none' };
+  if (key.length > KEY_SIZE_MAX) return { kind: 'invalid', reason: 'too long for a licence key' };
+  try {
+    const verified = await compactVerify(key, publicKey, { algorithms: ['EdDSA'] });
+    headerSchema.parse(verified.protectedHeader);
+    const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString('utf8'));
+    return { kind: 'signed', terms: termsOf(claimsSchema.parse(claims)) };
+  } catch (error) {
+    return { kind: 'invalid', reason: refusalOf(error) };
+  }
+}
+
+/** The state at the moment `nowMs`. A licence ends at `exp`, that moment excluded. */
+export function stateOf(read: ReadLicence, nowMs: number): LicenceState {
+  if (read.kind !== 'signed') return read.kind;
+  const { expiresAtMs, notBeforeMs = 0 } = read.terms;
+  if (nowMs >= expiresAtMs) return 'expired';
+  return nowMs + NOT_BEFORE_TOLERANCE_MS < notBeforeMs ? 'not_yet_valid' : 'valid';
+}
+
+/** The licence in force, asked by every request. Replaced when another key is set. */
+export class Licence {
+  #read: ReadLicence;
+
+  constructor(read: ReadLicence) {
+    this.#read = read;
+  }
+
+  /** From now on this one counts. */
+  replace(read: ReadLicence): void {
+    this.#read = read;
+  }
+
+  isEntitled(name: Entitlement, nowMs: number): boolean {
+    return this.#validTerms(nowMs)?.entitlements.includes(name) ?? false;
+  }
+
+  /** Entitlements in force. */
+  entitlements(nowMs: number): readonly Entitlement[] {
+    return this.#validTerms(nowMs)?.entitlements ?? [];
+  }
+
+  /** Active members allowed; undefined: any number. Only a valid licence limits them. */
+  seatMax(nowMs: number): number | undefined {
+    return this.#validTerms(nowMs)?.seats;
+  }
+
+  describe(nowMs: number): LicenceDescription {
+    const state = stateOf(this.#read, nowMs);
+    const head = { state, entitlements: this.entitlements(nowMs) };
+    if (this.#read.kind !== 'signed') return head;
+    const { customer, licenceId, seats, expiresAtMs } = this.#read.terms;
+    return {
+      ...head,
+      ...(customer === undefined ? {} : { customer }),
+      ...(licenceId === undefined ? {} : { licenseId: licenceId }),
+      ...(seats === undefined ? {} : { seats }),
+      expiresAt: new Date(expiresAtMs).toISOString(),
+    };
+  }
+
+  #validTerms(nowMs: number): LicenceTerms | undefined {
+    const read = this.#read;
+    return read.kind === 'signed' && stateOf(read, nowMs) === 'valid' ? read.terms : undefined;
+  }
+}
+
+function termsOf(claims: z.infer<typeof claimsSchema>): LicenceTerms {
+  const { sub, customer, iat, nbf, exp, seats } = claims;
+  return {
+    ...(sub === undefined ? {} : { licenceId: sub }),
+    ...(customer === undefined ? {} : { customer }),
+    ...(iat === undefined ? {} : { issuedAtMs: iat * 1000 }),
+    ...(nbf === undefined ? {} : { notBeforeMs: nbf * 1000 }),
+    expiresAtMs: exp * 1000,
+    entitlements: ENTITLEMENTS.filter((name) => claims.entitlements.includes(name)),
+    ...(seats === undefined ? {} : { seats }),
+  };
+}
+
+function refusalOf(error: unknown): string {
+  if (error instanceof errors.JWSSignatureVerificationFailed) {
+    return 'the signature does not fit the public key';
+  }
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'it is not signed with EdDSA';
+  if (error instanceof z.ZodError) {
+    const places = error.issues.map(({ path }) => path.map(String).join('.'));
+    return `members missing or of a wrong kind: ${places.join(', ')}`;
+  }
+  return 'it is not a signed JWT';
+}

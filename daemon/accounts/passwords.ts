@@ -1,0 +1,111 @@
+// Passwords: what may be one, how it is kept (argon2id), and whether a given one fits. Hashing takes ten
+// milliseconds of a core and 19 MiB, so that only a few run at a time and few more wait: sign-ins cannot take the
+// machine from searches. Who may try how often is the matter of sign-in-limiter.ts.
+
+import { availableParallelism } from 'node:os';
+import { hash, verify } from '@node-rs/argon2';
+
+export const PASSWORD_LENGTH_MIN = 8; // characters (code points)
+export const PASSWORD_LENGTH_MAX = 256;
+
+/**
+ * Parameters of OWASP's password storage cheat sheet for argon2id; the form of the result names them, so that
+ * hashes made with others stay good.
+ * Measured: 2026-11-21, 2 cores: 8 ms a hash (p99 18).
+ */
+const ARGON2ID = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }; // KiB, passes, lanes; id is the default
+
+/** A hash with these parameters that no password fits as far as anybody knows: it was made of random bytes. */
+export const NOBODY_HASH =
+  '$argon2id$v=19$m=19456,t=2,p=1$z1lDlbLHVEYjQ9csjj/VCw$Px3kxZMJrYXuKXl8OqQN8MrjIhc+KHf0bhqbA2eb1kQ';
+
+/** Runs at most so many hashes at a time: half of the cores, as the rest is for searches. */
+const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
+/** Bound: with one at a time the last of these waits about a second. */
+const WAITING_MAX = 32;
+
+/** The queue of hashes is full. Nothing was hashed. */
+export class PasswordsBusyError extends Error {
+  override readonly name = 'PasswordsBusyError';
+  readonly errorCode = 'SERVER_OVERLOADED';
+
+  constructor() {
+    super('too many sign-ins at once; try again in a second');
+  }
+}
+
+/** Whether `password` has a length that is allowed for a new one. */
+export function isPasswordAllowed(password: string): boolean {
+  if (password.length > PASSWORD_LENGTH_MAX * 2) return false;
+  const length = Array.from(normalized(password)).length;
+  return length >= PASSWORD_LENGTH_MIN && length <= PASSWORD_LENGTH_MAX;
+}
+
+export interface PasswordsOptions {
+  readonly runningMax?: number;
+  readonly waitingMax?: number;
+}
+
+/** Hashes and checks passwords, in turns. One for the whole daemon. */
+export class Passwords {
+  readonly #runningMax: number;
+  readonly #waitingMax: number;
+  readonly #waiting: (() => void)[] = [];
+  #runningCount = 0;
+
+  constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX }: PasswordsOptions = {}) {
+    this.#runningMax = runningMax;
+    this.#waitingMax = waitingMax;
+  }
+
+  /**
+   * What to keep of an allowed password: an argon2id text with its own salt.
+   *
+   * Errors: RangeError if the length is not allowed; PasswordsBusyError.
+   */
+  async hash(password: string): Promise<string> {
+    if (!isPasswordAllowed(password)) {
+      throw new RangeError(
+        `a password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+      );
+    }
+    return this.#inTurn(() => hash(normalized(password), ARGON2ID));
+  }
+
+  /**
+   * Does the password fit?
+   *
+   * @param kept  the text that was kept; null or undefined: there is no such user or no password. The answer
+   *              is then false, in the time that a wrong password takes.
+   *
+   * Errors: PasswordsBusyError; throws if `kept` is no argon2 text.
+   */
+  async verify(kept: string | null | undefined, password: string): Promise<boolean> {
+    const candidate = normalized(password.slice(0, PASSWORD_LENGTH_MAX * 2 + 1));
+    const fits = await this.#inTurn(() => verify(kept ?? NOBODY_HASH, candidate));
+    return fits && kept !== null && kept !== undefined && isPasswordAllowed(password);
+  }
+
+  async #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+    if (this.#runningCount >= this.#runningMax) await this.#wait();
+    else this.#runningCount++;
+    try {
+      return await run();
+    } finally {
+      // Whoever waits longest takes over the place.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#runningCount--;
+      else next();
+    }
+  }
+
+  #wait(): Promise<void> {
+    if (this.#waiting.length >= this.#waitingMax) return Promise.reject(new PasswordsBusyError());
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+/** Why: one keyboard sends an accented letter as one character, another one as two. */
+function normalized(password: string): string {
+  return password.normalize('NFC');
+}

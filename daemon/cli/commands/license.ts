@@ -1,0 +1,210 @@
+// `trawl license ...`: makes key pairs, issues licence keys and checks them. Private keys are read from and
+// written to files only, so that none appears in arguments, history or process lists.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
+import { messageOf } from '../../telemetry/caught.ts';
+import { EXIT_NONE, EXIT_OK } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { parseExpiry } from '../expiry.ts';
+import { addExamples, integer } from '../options.ts';
+import { escapeControls } from '../terminal-text.ts';
+
+interface IssueFlags {
+  readonly key: string;
+  readonly customer?: string;
+  readonly entitlement: readonly string[];
+  readonly expires: number;
+  readonly seats?: number;
+}
+
+interface VerifyFlags {
+  readonly publicKey?: string;
+  readonly json?: true;
+}
+
+// The library behind these is loaded on first use, so that other commands start without it.
+const loadKeys = () => import('../../accounts/licence-key.ts');
+const loadLicences = () => import('../../accounts/licence.ts');
+const loadIssuing = () => import('../../accounts/licence-issue.ts');
+
+function nameList(value: string, previous: readonly string[] = []): readonly string[] {
+  const names = value.split(',').map((name) => name.trim());
+  if (names.includes('')) throw new InvalidArgumentError('It must be a name or names.');
+  return [...previous, ...names];
+}
+
+function readFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function writePrivateKey(file: string, privateKey: string): void {
+  try {
+    // Safety: `wx` never writes over a key that is there, nor through a link.
+    writeFileSync(file, privateKey, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function toEntitlements(names: readonly string[]): Promise<Entitlement[]> {
+  const { ENTITLEMENTS } = await loadLicences();
+  const unknown = names.find((name) => !ENTITLEMENTS.some((known) => known === name));
+  if (unknown !== undefined) {
+    throw new UsageError(`no such entitlement: ${unknown}; there are: ${ENTITLEMENTS.join(', ')}`);
+  }
+  return ENTITLEMENTS.filter((name) => names.includes(name));
+}
+
+async function issue(flags: IssueFlags, { stdout, stderr }: CliContext): Promise<void> {
+  const { customer, seats, expires: expiresAtMs } = flags;
+  const entitlements = await toEntitlements(flags.entitlement);
+  const { parsePrivateKey } = await loadKeys();
+  const issuedAtMs = Date.now();
+  const licence = await (
+    await loadIssuing()
+  ).issueLicence(parsePrivateKey(readFile(flags.key)), {
+    issuedAtMs,
+    expiresAtMs,
+    entitlements,
+    ...(customer === undefined ? {} : { customer }),
+    ...(seats === undefined ? {} : { seats }),
+  });
+  if (expiresAtMs <= issuedAtMs) stderr.write('note: this licence has already expired\n');
+  stdout.write(`${licence}\n`);
+}
+
+/** Name and value of each line that `verify` shows; undefined: nothing to show. */
+function describeRead(read: ReadLicence, state: string): [string, string | undefined][] {
+  if (read.kind === 'none') return [['state', state]];
+  if (read.kind === 'invalid') {
+    return [
+      ['state', state],
+      ['reason', read.reason],
+    ];
+  }
+  const { licenceId, customer, entitlements, seats, issuedAtMs, notBeforeMs, expiresAtMs } =
+    read.terms;
+  return [
+    ['state', state],
+    ['id', licenceId],
+    ['customer', customer],
+    ['entitlements', entitlements.join(', ') || 'none'],
+    ['seats', seats === undefined ? undefined : String(seats)],
+    ['issued', formatTime(issuedAtMs)],
+    ['not before', formatTime(notBeforeMs)],
+    ['expires', formatTime(expiresAtMs)],
+  ];
+}
+
+function formatTime(timeMs: number | undefined): string | undefined {
+  return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
+}
+
+function formatRows(rows: readonly (readonly [string, string | undefined])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 1;
+  return rows
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value = '']) => `${`${name}:`.padEnd(width)} ${escapeControls(value)}\n`)
+    .join('');
+}
+
+async function verify(file: string, flags: VerifyFlags, context: CliContext): Promise<void> {
+  const { BUILT_IN_PUBLIC_KEY, parsePublicKey } = await loadKeys();
+  const { Licence, readLicence } = await loadLicences();
+  const publicKey = parsePublicKey(flags.publicKey ?? BUILT_IN_PUBLIC_KEY);
+  const key = file === '-' ? await text(context.stdin) : readFile(file);
+  const read = await readLicence(key, publicKey);
+  const description = new Licence(read).describe(Date.now());
+  context.stdout.write(
+    flags.json
+      ? `${JSON.stringify(description)}\n`
+      : formatRows(describeRead(read, description.state)),
+  );
+  context.setExitCode(description.state === 'valid' ? EXIT_OK : EXIT_NONE);
+}
+
+function addKeygen(group: Command, { stdout }: CliContext): void {
+  const command = group
+    .command('keygen')
+    .summary('make a key pair for licences')
+    .description(
+      'Makes an Ed25519 key pair. The private key goes to FILE (mode 0600, must not exist yet), the\n' +
+        'public key, for TRAWL_LICENSE_PUBLIC_KEY, to standard output.',
+    )
+    .argument('<file>', 'where to write the private key');
+  addExamples(command, ['trawl license keygen license-key.pem']);
+  command.action(async (file: string) => {
+    const { makeLicenceKeyPair } = await loadKeys();
+    const { privateKey, publicKey } = makeLicenceKeyPair();
+    writePrivateKey(file, privateKey);
+    stdout.write(`${publicKey}\n`);
+  });
+}
+
+function addIssue(group: Command, context: CliContext): void {
+  const command = group
+    .command('issue')
+    .summary('issue a licence key with your own private key')
+    .description('Prints a licence key, alone, on standard output.')
+    .requiredOption('--key <file>', 'file of the private key, as written by keygen')
+    .option('--customer <text>', 'whom it is for, as shown to owners')
+    .requiredOption(
+      '--entitlement <names>',
+      'what it grants; comma-separated, repeatable',
+      nameList,
+    )
+    .requiredOption(
+      '--expires <when>',
+      'a date, a time, or a duration from now such as 90d',
+      (value: string) => parseExpiry(value, Date.now()),
+    )
+    .option('--seats <n>', 'active members allowed (default: any number)', integer(1));
+  addExamples(command, [
+    'trawl license issue --key license-key.pem --entitlement audit,scoped-tokens --expires 365d',
+    'trawl license issue --key k.pem --customer Acme --entitlement audit --expires 2030-12-31 --seats 50',
+  ]);
+  command.action((flags: IssueFlags) => issue(flags, context));
+}
+
+function addVerify(group: Command, context: CliContext): void {
+  const command = group
+    .command('verify')
+    .summary('check a licence key')
+    .description(
+      'Checks a licence key, offline, and shows what it holds.\n' +
+        'Exit code: 0 valid, 1 not valid, 2 could not run.',
+    )
+    .argument('<file>', 'file of the licence key; - reads standard input')
+    .addOption(
+      new Option('--public-key <text>', 'PEM or base64 (default: the built-in key)').env(
+        'TRAWL_LICENSE_PUBLIC_KEY',
+      ),
+    )
+    .option('--json', 'as GET /api/license shows it');
+  addExamples(command, ['trawl license verify license.jwt', 'trawl license verify - <license.jwt']);
+  command.action((file: string, flags: VerifyFlags) => verify(file, flags, context));
+}
+
+/** Adds the command and its subcommands to `program`. */
+export function addLicenseCommand(program: Command, context: CliContext): void {
+  const group = program
+    .command('license')
+    .summary('issue and check licences')
+    .description('Makes key pairs, issues licence keys and checks them.');
+  addKeygen(group, context);
+  addIssue(group, context);
+  addVerify(group, context);
+  addExamples(group, [
+    'trawl license keygen license-key.pem',
+    'trawl license issue --key license-key.pem --entitlement audit --expires 90d >license.jwt',
+    'trawl license verify license.jwt',
+  ]);
+}

@@ -1,0 +1,114 @@
+// Passwords: which are allowed, that only the right one fits, that unknown users cost the same work, and
+// that hashes run in turns of a bounded queue.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseOptions } from '@node-rs/argon2';
+import {
+  NOBODY_HASH,
+  Passwords,
+  PasswordsBusyError,
+  isPasswordAllowed,
+} from '../../daemon/accounts/passwords.ts';
+import { toApiError } from '../../daemon/api/errors.ts';
+
+const passwords = new Passwords();
+
+const LENGTHS: readonly (readonly [password: string, isAllowed: boolean])[] = [
+  ['', false],
+  ['1234567', false],
+  ['12345678', true],
+  ['        ', true],
+  ['x'.repeat(256), true],
+  ['x'.repeat(257), false],
+  ['\u{1F600}'.repeat(7), false],
+  ['\u{1F600}'.repeat(8), true],
+  ['\u{1F600}'.repeat(256), true],
+  ['\u{1F600}'.repeat(257), false],
+  ['x'.repeat(1_000_000), false],
+  ['e\u0301'.repeat(7), false],
+  ['e\u0301'.repeat(8), true],
+];
+
+for (const [password, isAllowed] of LENGTHS) {
+  test(`length: ${password.slice(0, 20)} (${password.length} units)`, async () => {
+    assert.equal(isPasswordAllowed(password), isAllowed);
+    if (!isAllowed) await assert.rejects(passwords.hash(password), RangeError);
+  });
+}
+
+test('only the right password fits', async () => {
+  const right = 'correct horse \u{1F40E}';
+  const kept = await passwords.hash(right);
+  assert.match(kept, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  assert.ok(!kept.includes('horse'));
+  assert.equal(await passwords.verify(kept, right), true);
+  const wrong = [
+    `${right} `,
+    right.toUpperCase(),
+    right.slice(1),
+    '',
+    right + '\0',
+    'x'.repeat(9999),
+  ];
+  for (const password of wrong) assert.equal(await passwords.verify(kept, password), false);
+});
+
+test('the longest password counts to its last character', async () => {
+  const long = '\u{1F600}'.repeat(256);
+  const kept = await passwords.hash(long);
+  assert.equal(await passwords.verify(kept, long), true);
+  assert.equal(await passwords.verify(kept, `${long.slice(0, -2)}\u{1F601}`), false);
+  assert.equal(await passwords.verify(kept, `${long}x`), false);
+});
+
+test('each hash has its own salt', async () => {
+  assert.notEqual(await passwords.hash('same password'), await passwords.hash('same password'));
+});
+
+test('an accented letter is the same however it is typed', async () => {
+  const kept = await passwords.hash('cafe\u0301 au lait');
+  assert.equal(await passwords.verify(kept, 'caf\u00e9 au lait'), true);
+});
+
+test('without a user or a password nothing fits, after the same work', async () => {
+  assert.deepEqual(parseOptions(NOBODY_HASH), parseOptions(await passwords.hash('12345678')));
+  for (const kept of [undefined, null]) {
+    assert.equal(await passwords.verify(kept, 'any password'), false);
+    assert.equal(await passwords.verify(kept, ''), false);
+  }
+});
+
+test('what was kept is damaged: an error, not an answer', async () => {
+  await assert.rejects(passwords.verify('$argon2id$broken', '12345678'));
+  assert.equal(await passwords.verify(undefined, '12345678'), false); // the turn was given back
+});
+
+test('a few at a time, a few waiting, more are refused', async () => {
+  const small = new Passwords({ runningMax: 2, waitingMax: 3 });
+  const all = Array.from({ length: 9 }, () => small.verify(undefined, 'some password'));
+  const outcomes = await Promise.allSettled(all);
+  assert.deepEqual(
+    outcomes.map(({ status }) => status),
+    [...Array<string>(5).fill('fulfilled'), ...Array<string>(4).fill('rejected')],
+  );
+  const { reason } = outcomes[8] as PromiseRejectedResult;
+  assert.ok(reason instanceof PasswordsBusyError);
+  assert.equal(toApiError(reason)?.statusCode, 503);
+  assert.equal(toApiError(reason)?.errorCode, 'SERVER_OVERLOADED');
+  // All places are free again.
+  const again = Array.from({ length: 5 }, () => small.verify(undefined, 'some password'));
+  assert.equal((await Promise.allSettled(again)).filter((o) => o.status === 'fulfilled').length, 5);
+});
+
+test('waiting ones are served in order', async () => {
+  const single = new Passwords({ runningMax: 1 });
+  const order: number[] = [];
+  await Promise.all(
+    [0, 1, 2, 3, 4].map(async (i) => {
+      await single.verify(undefined, 'some password');
+      order.push(i);
+    }),
+  );
+  assert.deepEqual(order, [0, 1, 2, 3, 4]);
+});

@@ -1,0 +1,127 @@
+// Failed sign-ins: the tenth is the last for a while, for an e-mail and for an address each.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { SignInLimiter } from '../../daemon/accounts/sign-in-limiter.ts';
+import type { SignInOutcome } from '../../daemon/accounts/sign-in-limiter.ts';
+
+const MINUTE_MS = 60_000;
+const WINDOW_MS = 15 * MINUTE_MS;
+const START_MS = 1_780_000_000_000;
+
+/** One sign-in from start to end; the seconds to wait. */
+function tryOnce(
+  limiter: SignInLimiter,
+  [email, address]: readonly [string, string],
+  outcome: SignInOutcome,
+  nowMs: number,
+): number {
+  const wait = limiter.begin({ email, address }, nowMs);
+  if (wait === 0) limiter.end({ email, address }, outcome, nowMs);
+  return wait;
+}
+
+test('ten failures for one e-mail from anywhere', () => {
+  const limiter = new SignInLimiter();
+  for (let i = 0; i < 10; i++) {
+    assert.equal(tryOnce(limiter, ['A@x.org ', `10.0.0.${i}`], 'failed', START_MS + i * 1000), 0);
+  }
+  const refused = (atMs: number): number =>
+    tryOnce(limiter, ['a@X.org', '10.0.1.1'], 'succeeded', START_MS + atMs);
+  assert.equal(refused(10_000), 890);
+  assert.equal(refused(10_001), 890);
+  assert.equal(refused(WINDOW_MS - 1), 1);
+  assert.equal(tryOnce(limiter, ['b@x.org', '10.0.1.1'], 'failed', START_MS + 10_000), 0);
+  // The first failure is old now, the second one not.
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.1.2'], 'failed', START_MS + WINDOW_MS), 0);
+  assert.equal(refused(WINDOW_MS), 1);
+});
+
+test('ten failures from one address for anybody', () => {
+  const limiter = new SignInLimiter();
+  for (let i = 0; i < 10; i++) {
+    assert.equal(tryOnce(limiter, [`u${i}@x.org`, '10.0.0.1'], 'failed', START_MS), 0);
+  }
+  assert.equal(tryOnce(limiter, ['new@x.org', '10.0.0.1'], 'succeeded', START_MS), 900);
+  assert.equal(tryOnce(limiter, ['new@x.org', '10.0.0.2'], 'succeeded', START_MS), 0);
+});
+
+test('refused ones do not count', () => {
+  const limiter = new SignInLimiter();
+  for (let i = 0; i < 500; i++) {
+    tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS + i * MINUTE_MS * 0.01);
+  }
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS + WINDOW_MS), 0);
+});
+
+test('success forgets the failures of the e-mail, not those of the address', () => {
+  const limiter = new SignInLimiter();
+  for (let i = 0; i < 9; i++) tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS);
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'succeeded', START_MS), 0);
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS), 0);
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS), 900);
+  for (let i = 0; i < 9; i++) {
+    assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.2'], 'failed', START_MS), 0);
+  }
+});
+
+test('those under way count, and are waited for a second', () => {
+  const limiter = new SignInLimiter();
+  const attempt = { email: 'a@x.org', address: '10.0.0.1' };
+  const waits = Array.from({ length: 12 }, () => limiter.begin(attempt, START_MS));
+  assert.deepEqual(waits, [...Array<number>(10).fill(0), 1, 1]);
+  limiter.end(attempt, 'abandoned', START_MS);
+  assert.equal(limiter.begin(attempt, START_MS), 0);
+  for (let i = 0; i < 10; i++) limiter.end(attempt, 'failed', START_MS + 5);
+  assert.equal(limiter.begin(attempt, START_MS + 5), 900);
+});
+
+test('a clock that is set back makes nobody wait for longer than 15 minutes', () => {
+  const limiter = new SignInLimiter();
+  for (let i = 0; i < 10; i++) tryOnce(limiter, ['a@x.org', 'x'], 'failed', START_MS + 1e9);
+  assert.equal(tryOnce(limiter, ['a@x.org', 'x'], 'failed', START_MS), 900);
+  assert.equal(tryOnce(limiter, ['a@x.org', 'x'], 'failed', START_MS + WINDOW_MS), 0);
+});
+
+test('what is remembered is bounded, the latest stays', () => {
+  const limiter = new SignInLimiter({ rememberedMax: 50 });
+  for (let i = 0; i < 10; i++) tryOnce(limiter, ['old@x.org', `a${i}`], 'failed', START_MS);
+  for (let i = 0; i < 10; i++) tryOnce(limiter, ['new@x.org', `b${i}`], 'failed', START_MS);
+  for (let i = 0; i < 49; i++) tryOnce(limiter, [`u${i}@x.org`, `c${i}`], 'failed', START_MS);
+  assert.equal(tryOnce(limiter, ['new@x.org', 'd'], 'failed', START_MS), 900);
+  assert.equal(tryOnce(limiter, ['old@x.org', 'd'], 'failed', START_MS), 0);
+});
+
+test('as a list of all failures would tell', () => {
+  const step = fc.record({
+    email: fc.constantFrom('a', 'b'),
+    address: fc.constantFrom('1', '2', '3'),
+    outcome: fc.constantFrom<SignInOutcome>('failed', 'failed', 'failed', 'succeeded', 'abandoned'),
+    pauseMs: fc.oneof(fc.nat(1000), fc.nat(3 * MINUTE_MS)),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+      const limiter = new SignInLimiter();
+      let failures: { email: string; address: string; isOfEmail: boolean; timeMs: number }[] = [];
+      let nowMs = START_MS;
+      for (const { email, address, outcome, pauseMs } of steps) {
+        nowMs += pauseMs;
+        const recent = failures.filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
+        const tenth = [
+          recent.filter((one) => one.email === email && one.isOfEmail).at(-10),
+          recent.filter((one) => one.address === address).at(-10),
+        ];
+        const ends = tenth.map((one) => (one === undefined ? 0 : one.timeMs + WINDOW_MS - nowMs));
+        const wait = tryOnce(limiter, [email, address], outcome, nowMs);
+        assert.equal(wait, Math.ceil(Math.max(...ends) / 1000));
+        if (wait > 0) continue;
+        if (outcome === 'failed') failures.push({ email, address, isOfEmail: true, timeMs: nowMs });
+        if (outcome !== 'succeeded') continue;
+        failures = failures.map((one) =>
+          one.email === email ? { ...one, isOfEmail: false } : one,
+        );
+      }
+    }),
+  );
+});
