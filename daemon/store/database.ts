@@ -5,7 +5,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import type { Log } from '../telemetry/log.ts';
-import type { Change, Engine, Snapshot } from './engine.ts';
+import type { Change, Engine, Notice, Snapshot, UsageNotice } from './engine.ts';
 import { StoreError, isRefusal } from './error.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
@@ -13,7 +13,7 @@ import type { Schema, StoreKind } from './schema.ts';
 export interface Writing {
   readonly db: Transaction<Schema>;
   /** Notes what is told, here and to other daemons, once the transaction is committed. */
-  readonly changed: (change: Change) => void;
+  readonly changed: (notice: Notice) => void;
   /** From here on no other transaction that calls this goes on before this one has ended. */
   readonly lockMembership: () => Promise<void>;
   /**
@@ -42,7 +42,7 @@ export class Database {
   readonly #engine: Engine;
   readonly #log: Log;
   readonly #busyTimeoutMs: number;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Set<(notice: Notice) => void>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #snapshots = new Set<Snapshot>();
   #ordinal = 0;
@@ -80,25 +80,25 @@ export class Database {
   }
 
   async #writeOnce<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
-    const changes: Change[] = [];
+    const notices: Notice[] = [];
     let result: Result;
     try {
       result = await this.#engine.db.transaction().execute(async (trx) => {
         const result = await run({
           db: trx,
-          changed: (change) => void changes.push(change),
+          changed: (notice) => void notices.push(notice),
           lockMembership: () => this.#engine.lockMembership(trx),
           holdActiveUser: (userId) => this.#holdActiveUser(trx, userId),
         });
-        if (changes.length > 0) await this.#engine.announce(trx, changes);
+        if (notices.length > 0) await this.#engine.announce(trx, notices);
         return result;
       });
     } catch (error) {
       // The connection may have been lost after the commit.
-      if (!isRefusal(error)) for (const change of changes) this.#tell(change);
+      if (!isRefusal(error)) for (const notice of notices) this.#tell(notice);
       throw error;
     }
-    for (const change of changes) this.#tell(change);
+    for (const notice of notices) this.#tell(notice);
     return result;
   }
 
@@ -138,11 +138,24 @@ export class Database {
 
   /** From now on listeners hear of changes that others make too. */
   async listen(): Promise<void> {
-    await this.#engine.listen((change) => this.#tell(change));
+    await this.#engine.listen((notice) => this.#tell(notice));
   }
 
   /** Adds a listener; returns what takes it away. A change may be told more than once. */
   onChange(listener: (change: Change) => void): () => void {
+    return this.#listen((notice) => {
+      if (!('usageOf' in notice)) listener(notice);
+    });
+  }
+
+  /** The same for word of leases. */
+  onUsage(listener: (notice: UsageNotice) => void): () => void {
+    return this.#listen((notice) => {
+      if ('usageOf' in notice) listener(notice);
+    });
+  }
+
+  #listen(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -191,10 +204,10 @@ export class Database {
     }
   }
 
-  #tell(change: Change): void {
+  #tell(notice: Notice): void {
     for (const listener of this.#listeners) {
       try {
-        listener(change);
+        listener(notice);
       } catch (error) {
         this.#log.error('a listener of store changes failed', { error });
       }

@@ -33,7 +33,6 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   scoped_tokens: { key: ['id'], rowCount: 10 },
   grants: { key: ['user_id', 'repo_id'] },
   usage: { key: ['user_id', 'day'] },
-  usage_leases: { key: ['user_id', 'day', 'daemon_id'] },
   audit: { key: ['id'], rowCount: 200 },
   settings: { key: ['name'] },
 };

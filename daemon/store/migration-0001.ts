@@ -109,20 +109,11 @@ async function createUsage(db: Db, text: Text): Promise<void> {
     .addColumn('user_id', text, (column) => column.notNull())
     .addColumn('day', text, (column) => column.notNull())
     .addColumn('used', 'bigint', (column) => column.notNull())
+    .addColumn('leases', text, (column) => column.notNull())
+    .addColumn('wanted_until', 'bigint', (column) => column.notNull())
     .addPrimaryKeyConstraint('usage_pk', ['user_id', 'day'])
     .execute();
   await index(db, 'usage', ['day']);
-  await db.schema
-    .createTable('usage_leases')
-    .addColumn('user_id', text, (column) => column.notNull())
-    .addColumn('day', text, (column) => column.notNull())
-    .addColumn('daemon_id', text, (column) => column.notNull())
-    .addColumn('reserved', 'bigint', (column) => column.notNull())
-    .addColumn('used', 'bigint', (column) => column.notNull())
-    .addColumn('renewed_at', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('usage_leases_pk', ['user_id', 'day', 'daemon_id'])
-    .execute();
-  await index(db, 'usage_leases', ['day']);
 }
 
 async function createRecords(db: Db, text: Text): Promise<void> {

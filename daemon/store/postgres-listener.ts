@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { messageOf } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
-import type { Change } from './engine.ts';
+import type { Notice } from './engine.ts';
 
 export const CHANNEL = 'trawl_changes';
 
@@ -37,10 +37,10 @@ export class PostgresListener {
     return this.#isInformed;
   }
 
-  /** Listens until `stop`; done with the first attempt. `onChange` must not throw. */
-  async start(onChange: (change: Change) => void): Promise<void> {
+  /** Listens until `stop`; done with the first attempt. `onNotice` must not throw. */
+  async start(onNotice: (notice: Notice) => void): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#running = this.#run(onChange, resolve);
+      this.#running = this.#run(onNotice, resolve);
     });
   }
 
@@ -49,11 +49,11 @@ export class PostgresListener {
     await this.#running;
   }
 
-  async #run(onChange: (change: Change) => void, onAttempt: () => void): Promise<void> {
+  async #run(onNotice: (notice: Notice) => void, onAttempt: () => void): Promise<void> {
     let pauseMs = RETRY_MS;
     while (!this.#stopping.signal.aborted) {
       try {
-        await this.#listenOnce(onChange, () => {
+        await this.#listenOnce(onNotice, () => {
           pauseMs = RETRY_MS;
           onAttempt();
         });
@@ -68,7 +68,7 @@ export class PostgresListener {
   }
 
   /** Connects and listens; returns when it is to stop, throws when the connection is lost. */
-  async #listenOnce(onChange: (change: Change) => void, onInformed: () => void): Promise<void> {
+  async #listenOnce(onNotice: (notice: Notice) => void, onInformed: () => void): Promise<void> {
     const client = new Client(this.#config);
     const lost = new Promise<never>((_, reject) => {
       client.once('error', reject);
@@ -77,11 +77,11 @@ export class PostgresListener {
     // It may be rejected while nobody waits for it.
     lost.catch(() => {});
     client.on('error', () => {});
-    client.on('notification', ({ payload }) => onChange(decodeChange(payload ?? '')));
+    client.on('notification', ({ payload }) => onNotice(decodeNotice(payload ?? '')));
     try {
       await Promise.race([client.connect(), lost]);
       await Promise.race([client.query(`LISTEN ${CHANNEL}`), lost]);
-      onChange({ topic: 'all' });
+      onNotice({ topic: 'all' });
       this.#isInformed = true;
       onInformed();
       while (!this.#stopping.signal.aborted) {
@@ -102,13 +102,18 @@ export class PostgresListener {
   }
 }
 
-/** A change as the text that travels: `user:<id>` or `topic:<name>`. */
-export function encodeChange(change: Change): string {
-  return 'userId' in change ? `user:${change.userId}` : `topic:${change.topic}`;
+/** A notice as the text that travels: `user:<id>`, `topic:<name>`, `wanted:<holder>:<user id>` or `returned:...`. */
+export function encodeNotice(notice: Notice): string {
+  if ('usageOf' in notice) return `${notice.kind}:${notice.holder}:${notice.usageOf}`;
+  return 'userId' in notice ? `user:${notice.userId}` : `topic:${notice.topic}`;
 }
 
 /** A text that this version does not know may be any change. */
-function decodeChange(text: string): Change {
+function decodeNotice(text: string): Notice {
   if (text.startsWith('user:')) return { userId: text.slice(5) };
+  const [, kind, holder, usageOf] = /^(wanted|returned):([^:]*):(.*)$/.exec(text) ?? [];
+  if (kind !== undefined && holder !== undefined && usageOf !== undefined) {
+    return { usageOf, holder, kind: kind === 'wanted' ? 'wanted' : 'returned' };
+  }
   return { topic: text === 'topic:settings' ? 'settings' : 'all' };
 }

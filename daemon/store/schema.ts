@@ -69,16 +69,10 @@ export interface UsageTable {
   user_id: string;
   day: string;
   used: number;
-}
-
-/** Requests that a daemon may admit without asking again. */
-export interface UsageLeaseTable {
-  user_id: string;
-  day: string;
-  daemon_id: string;
-  reserved: number;
-  used: number;
-  renewed_at: number;
+  /** JSON array: what daemons may admit without asking again. Always read and written as a whole. */
+  leases: string;
+  /** Until then numbers are wanted that are leased. */
+  wanted_until: number;
 }
 
 export interface AuditTable {
@@ -109,7 +103,6 @@ export interface Schema {
   scoped_tokens: ScopedTokenTable;
   grants: GrantTable;
   usage: UsageTable;
-  usage_leases: UsageLeaseTable;
   audit: AuditTable;
   settings: SettingTable;
 }

@@ -26,6 +26,8 @@ import { settingsIn } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { setupLinksIn } from './setup-links.ts';
 import type { SetupLinks } from './setup-links.ts';
+import { usageIn } from './usage.ts';
+import type { Usage } from './usage.ts';
 import { usersIn } from './users.ts';
 import type { Users } from './users.ts';
 
@@ -39,6 +41,8 @@ export interface StoreOptions {
   readonly busyTimeoutMs?: number;
   /** Milliseconds since the epoch; the clock of the machine. */
   readonly now?: () => number;
+  /** Milliseconds that leases of request counts hold on PostgreSQL; 6,000. */
+  readonly leaseMs?: number;
 }
 
 /** All operations may fail with NOT_READY: the database cannot be reached, is locked, full or damaged. */
@@ -52,6 +56,7 @@ export interface Store {
   readonly grants: Grants;
   readonly audit: Audit;
   readonly settings: Settings;
+  readonly usage: Usage;
   /**
    * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
    * or when another daemon on the same PostgreSQL made it; perhaps more than once. Returns what ends it.
@@ -82,6 +87,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, databaseUrl, log, busyTimeoutMs = BUSY_TIMEOUT_MS, now = Date.now } = options;
+  const { leaseMs } = options;
   const label = log.labelled('store');
   const engine: Engine =
     databaseUrl === undefined ? openEmbedded(dataDir) : openPostgres(databaseUrl, label);
@@ -93,10 +99,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await database.close();
     throw error;
   }
-  return joined(database);
+  return joined(database, leaseMs);
 }
 
-function joined(database: Database): Store {
+function joined(database: Database, leaseMs?: number): Store {
   return {
     kind: database.kind,
     users: usersIn(database),
@@ -107,6 +113,7 @@ function joined(database: Database): Store {
     grants: grantsIn(database),
     audit: auditIn(database),
     settings: settingsIn(database),
+    usage: usageIn(database, leaseMs),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {
       return database.isInformed;

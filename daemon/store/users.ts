@@ -200,7 +200,6 @@ async function remove(writing: Writing, id: string): Promise<boolean> {
   // Why: a user may have very many grants; the rest goes with the user's row.
   await removeGrantsOf(db, id);
   await db.deleteFrom('usage').where('user_id', '=', id).execute();
-  await db.deleteFrom('usage_leases').where('user_id', '=', id).execute();
   await db.deleteFrom('users').where('id', '=', id).execute();
   writing.changed({ userId: id });
   return true;
