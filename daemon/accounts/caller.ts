@@ -23,8 +23,6 @@ export interface Caller {
   readonly credentialId?: string;
   /** Hash of the session's value. */
   readonly sessionHash?: string;
-  /** Value of a `Set-Cookie` header that goes with the answer, for a session that was renewed. */
-  readonly renewedCookie?: string;
   readonly sight: Sight;
 }
 

@@ -79,8 +79,11 @@ export class Callers {
     this.#options = options;
     this.#ignore = options.store.onChange((change) => {
       this.#changeCount++;
-      if ('userId' in change) this.#people.delete(change.userId);
-      else if (change.topic === 'all') this.#people.clear();
+      if ('userId' in change) {
+        this.#people.delete(change.userId);
+        // Whom a change concerns has an account.
+        this.#isOpenHouse = false;
+      } else if (change.topic === 'all') this.#people.clear();
     });
   }
 
@@ -135,7 +138,11 @@ export class Callers {
     const { secret, store } = this.#options;
     const hash = hashCredential(secret, value);
     const kept = this.#credentials.get(hash);
-    if (kept !== undefined && store.isInformed && this.#people.get(kept.known.person.id) === kept.known)
+    if (
+      kept !== undefined &&
+      store.isInformed &&
+      this.#people.get(kept.known.person.id) === kept.known
+    )
       return this.#callerOf(kept);
     return this.#read(source, hash).then((read) => read && this.#callerOf(read));
   }

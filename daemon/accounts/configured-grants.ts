@@ -34,10 +34,7 @@ export function configuredGrants({
   }));
 }
 
-function emailsOf(
-  receiver: string,
-  groups: PermissionsConfiguration['groups'],
-): readonly string[] {
+function emailsOf(receiver: string, groups: PermissionsConfiguration['groups']): readonly string[] {
   if (receiver.startsWith('user:')) return [receiver.slice('user:'.length).trim()];
   return receiver.startsWith('group:') ? (groups[receiver.slice('group:'.length)] ?? []) : [];
 }

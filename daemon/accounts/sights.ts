@@ -2,14 +2,14 @@
 // a connection of it enforces permissions; then owners see it, all see it if it is public (members also if it is
 // internal) and that is not enforced too, and those with a grant see it.
 
+import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { narrowed, NO_REPOS, SEES_ALL, type Sight } from '../repos/sight.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import type { Person } from './caller.ts';
 
 export interface SightSources {
-  /** A new array whenever a repo changed. */
-  readonly repos: () => readonly RepoRecord[];
+  readonly directory: RepoDirectory;
   readonly configuredGrants: readonly ConfiguredGrant[];
   /** Is the entitlement `permissions` there now? Without it grants give nothing. */
   readonly hasGrants: () => boolean;
@@ -36,7 +36,10 @@ export class Sights {
   readonly #sources: SightSources;
   /** By the list of granted ids, which is a new one whenever the user or its grants changed. */
   readonly #kept = new WeakMap<readonly number[], KeptSight>();
-  readonly #narrowed = new WeakMap<readonly number[], { readonly of: Sight; readonly sight: Sight }>();
+  readonly #narrowed = new WeakMap<
+    readonly number[],
+    { readonly of: Sight; readonly sight: Sight }
+  >();
   #directory: Directory | undefined;
 
   constructor(sources: SightSources) {
@@ -73,8 +76,7 @@ export class Sights {
   ofToken(sight: Sight, repoIds: readonly number[]): Sight {
     const kept = this.#narrowed.get(repoIds);
     if (kept?.of === sight) return kept.sight;
-    const known = new Set(this.#currentDirectory().repos.map(({ repoId }) => repoId));
-    const narrow = narrowed(sight, repoIds.filter((repoId) => known.has(repoId)));
+    const narrow = narrowed(sight, repoIds);
     this.#narrowed.set(repoIds, { of: sight, sight: narrow });
     return narrow;
   }
@@ -90,7 +92,8 @@ export class Sights {
     const base = person === undefined ? directory.guests : directory.members;
     const found = new Set<number>();
     for (const [index, grant] of this.#sources.configuredGrants.entries()) {
-      const isMeant = grant.isForEveryone || (person !== undefined && grant.emails.has(person.email));
+      const isMeant =
+        grant.isForEveryone || (person !== undefined && grant.emails.has(person.email));
       if (!isMeant) continue;
       for (const repoId of directory.configured[index]!) if (!base.has(repoId)) found.add(repoId);
     }
@@ -98,7 +101,7 @@ export class Sights {
   }
 
   #currentDirectory(): Directory {
-    const repos = this.#sources.repos();
+    const repos = this.#sources.directory.all;
     if (this.#directory?.repos === repos) return this.#directory;
     const { configuredGrants } = this.#sources;
     const idsOf = (isIn: (repo: RepoRecord) => boolean): ReadonlySet<number> =>
@@ -122,4 +125,3 @@ function isOpen(
   if (enforcement === undefined) return true;
   return enforcement === 'restricted' && openKinds.includes(visibility);
 }
-

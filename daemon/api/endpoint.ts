@@ -5,7 +5,12 @@
 import type { z } from 'zod';
 import type { Settings } from '../config/settings.ts';
 import type { Asset } from './asset.ts';
-import type { Caller } from './authentication.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Actor } from '../accounts/audit-trail.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { Entitlement } from '../accounts/licence.ts';
+import type { Ledger } from '../limits/ledger.ts';
+import type { Sight } from '../repos/sight.ts';
 import type { ErrorCode } from './errors.ts';
 import { parseBody, parsePath, parseQuery } from './input.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
@@ -13,8 +18,11 @@ import type { EventStream, Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** `none`: no credential is looked at; `opt`: any caller, guests too; `owner`: owner role. */
-export type Access = 'none' | 'opt' | 'owner';
+/**
+ * `none`: no credential is looked at; `opt`: any caller, guests too; `user`: anybody with an account; `session`:
+ * a browser session; `key`: an API key; `owner`: the owner role, but no scoped token.
+ */
+export type Access = 'none' | 'opt' | 'user' | 'session' | 'key' | 'owner';
 
 /** Groups of endpoints in the API description. */
 export type Tag =
@@ -42,6 +50,14 @@ export interface Answer {
 export interface CallContext {
   readonly baseUrl: string;
   readonly caller: Caller | undefined;
+  /** What the caller sees; nothing where there is no caller. */
+  readonly sight: Sight;
+  /** Whom audit records name; undefined: what is done leaves none. */
+  readonly actor: Actor | undefined;
+  /** Of the client. */
+  readonly address: string;
+  readonly accounts: Accounts;
+  readonly ledger: Ledger;
   readonly services: Services;
   readonly settings: Settings;
   /** Aborted when the client goes away. */
@@ -108,6 +124,8 @@ interface EndpointHead {
   /** Below the base URL, for example `/api/search` or `/api/user/api_keys/{id}`. */
   readonly path: string;
   readonly access: Access;
+  /** Without it in the licence the endpoint is refused. */
+  readonly entitlement?: Entitlement;
   readonly tag: Tag;
   /** A few words. */
   readonly summary: string;
@@ -126,6 +144,10 @@ interface EndpointFlags {
   readonly isCounted: boolean;
   /** Is in the API description; false for what only our own pages use. */
   readonly isDescribed: boolean;
+  /** Lets in callers who are nobody, whom `access` would refuse. */
+  readonly isNobodyWelcome?: boolean;
+  /** Pages of other origins may not ask, whoever the caller is. */
+  readonly isForBrowsers?: boolean;
 }
 
 export interface Endpoint extends EndpointHead, EndpointFlags {

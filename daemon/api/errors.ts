@@ -160,7 +160,10 @@ export function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof QueryError) return new ApiError('FAILED_TO_PARSE_QUERY', error.message);
   if (!(error instanceof Error) || !('errorCode' in error)) return undefined;
-  return isErrorCode(error.errorCode) ? new ApiError(error.errorCode, error.message) : undefined;
+  if (!isErrorCode(error.errorCode)) return undefined;
+  const seconds = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined;
+  const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+  return new ApiError(error.errorCode, error.message, headers);
 }
 
 function isErrorCode(value: unknown): value is ErrorCode {

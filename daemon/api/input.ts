@@ -82,6 +82,19 @@ export function integerText(min: number, max: number) {
     .meta({ override: { type: 'integer', minimum: min, maximum: max } });
 }
 
+/** A query value that is an ISO 8601 date or date-time; without an offset it is UTC. */
+export function instantText() {
+  const message = 'expected an ISO 8601 date or date-time';
+  return z
+    .string({ error: message })
+    .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/, {
+      error: message,
+    })
+    .transform((text) => (/T.*(?:Z|[+-]\d{2}:\d{2})$|^[^T]*$/.test(text) ? text : `${text}Z`))
+    .refine((text) => !Number.isNaN(Date.parse(text)), { error: message })
+    .meta({ override: { type: 'string', format: 'date-time' } });
+}
+
 /** A required query value; the empty string is a value. */
 export function requiredText() {
   return z.string({ error: 'required' });

@@ -55,10 +55,26 @@ export function paginate<Item>(
   parameters: Readonly<Record<string, string | undefined>>,
 ): Page<Item> {
   const start = (page - 1) * perPage;
-  const headers: Record<string, string> = { 'X-Total-Count': String(all.length) };
-  const lastPage = Math.ceil(all.length / perPage);
-  if (lastPage > 1) headers['Link'] = linkHeader({ page, perPage }, lastPage, url, parameters);
+  const { headers } = pageOf(all.length, { page, perPage }, url, parameters);
   return { items: all.slice(start, start + perPage), headers };
+}
+
+/** Which items of a list a page shows. */
+export function windowOf({ page, perPage }: PageRequest): { offset: number; limit: number } {
+  return { offset: (page - 1) * perPage, limit: perPage };
+}
+
+/** The headers of a page whose items were found elsewhere; parameters as for `paginate`. */
+export function pageOf(
+  total: number,
+  { page, perPage }: PageRequest,
+  url: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): Pick<Page<never>, 'headers'> {
+  const headers: Record<string, string> = { 'X-Total-Count': String(total) };
+  const lastPage = Math.ceil(total / perPage);
+  if (lastPage > 1) headers['Link'] = linkHeader({ page, perPage }, lastPage, url, parameters);
+  return { headers };
 }
 
 function linkHeader(

@@ -1,6 +1,7 @@
 // GET /api/repos: the list of repos, filtered, sorted, in pages.
 
 import { z } from 'zod';
+import { ORG } from '../accounts/audit-trail.ts';
 import { shortRefName, treePageUrl } from '../repos/links.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { endpoint, ok } from './endpoint.ts';
@@ -103,10 +104,11 @@ export const listRepos = endpoint(
       },
     },
   },
-  ({ query }, { services, baseUrl }) => {
+  ({ query }, { services, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.listed_repos', ORG);
     const wanted = query.query?.toLowerCase() ?? '';
     // No repo belongs to a connection while connections are not configurable.
-    const all = query.connectionId === undefined ? services.repos.list() : [];
+    const all = query.connectionId === undefined ? services.repos.list(sight) : [];
     const found = all.filter((repo) => repo.name.toLowerCase().includes(wanted));
     const sorted = query.sort === 'pushed' ? sortByPush(found) : sortByName(found);
     if (query.direction === 'desc') sorted.reverse();

@@ -19,6 +19,11 @@ export function time(description: string) {
     .meta({ format: 'date-time', description: `${description} ISO 8601, UTC, milliseconds.` });
 }
 
+/** As `time`, or null. */
+export function nullableTime(description: string) {
+  return time(description).nullable();
+}
+
 export function text(description: string) {
   return z.string().meta({ description });
 }

@@ -2,6 +2,7 @@
 // explained. Checks and clamps the request; the search service does the rest.
 
 import type { z } from 'zod';
+import { ORG } from '../accounts/audit-trail.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { explanation } from './explain-schemas.ts';
 import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
@@ -37,9 +38,10 @@ export const search = endpoint(
     responses: { 200: { description: 'The results, best first.', body: searchAnswer } },
     errors: SEARCH_ERRORS,
   },
-  async ({ body }, { services, settings, signal, baseUrl }) => {
+  async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const { json } = await services.search.search(call, { signal, baseUrl });
+    const { json } = await services.search.search(call, { signal, baseUrl, sight });
     return { status: 200, content: { json } };
   },
 );
@@ -75,9 +77,13 @@ export const streamSearch = endpoint(
     },
     errors: SEARCH_ERRORS,
   },
-  async ({ body }, { services, settings, signal, baseUrl, eventSizeMax }) => {
+  async (
+    { body },
+    { services, settings, signal, baseUrl, sight, eventSizeMax, accounts, actor },
+  ) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const events = await services.search.stream(call, { signal, baseUrl, eventSizeMax });
+    const events = await services.search.stream(call, { signal, baseUrl, sight, eventSizeMax });
     return { status: 200, content: { events } };
   },
 );
@@ -97,8 +103,9 @@ export const explainSearch = endpoint(
     responses: { 200: { description: 'How the search went.', body: explanation } },
     errors: SEARCH_ERRORS,
   },
-  async ({ body }, { services, settings, signal, baseUrl }) => {
+  async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    return ok(await services.search.explain(call, { signal, baseUrl }));
+    return ok(await services.search.explain(call, { signal, baseUrl, sight }));
   },
 );

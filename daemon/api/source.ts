@@ -45,11 +45,11 @@ export const getSource = endpoint(
     responses: { 200: { description: 'The file.', body: fileSource } },
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF'],
   },
-  async ({ query }, { services, settings, signal, baseUrl }) => {
+  async ({ query }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
     const { path } = query;
     // Why: an empty optional ref counts as absent, unlike any other empty value.
     const ref = query.ref === '' ? undefined : query.ref;
-    const repo = services.repos.byName(query.repo);
+    const repo = services.repos.byName(query.repo, sight);
     if (repo === undefined) {
       throw new ApiError('NOT_FOUND', `Repository "${query.repo}" not found.`);
     }
@@ -58,6 +58,10 @@ export const getSource = endpoint(
     const content = await services.source.read(repo, path, ref, {
       sourceSizeMax: settings.maxSourceBytes,
       signal: AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]),
+    });
+    accounts.trail.note(actor, 'user.fetched_file_source', {
+      id: `${repo.name}/${path}`,
+      type: 'file',
     });
     return ok({
       source: Buffer.from(content.bytes).toString('utf8'),

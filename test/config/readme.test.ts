@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { ERROR_STATUS, RESERVED_ERROR_CODES } from '../../daemon/api/errors.ts';
-import { INTEGER_SETTINGS, PATTERN_SETTING_HELP } from '../../daemon/config/settings.ts';
+import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/config/settings.ts';
 import { VARIABLES } from '../../daemon/config/variables.ts';
 import type { Variable } from '../../daemon/config/variables.ts';
 
@@ -67,6 +67,7 @@ test('settings: same keys, defaults, bounds and help', () => {
     String(row.min),
     row.help,
   ]);
-  expected.push(['alwaysIndexFilePatterns', '[]', '', PATTERN_SETTING_HELP]);
+  for (const [key, { defaultNote, help }] of Object.entries(OTHER_SETTINGS))
+    expected.push([key, defaultNote, '', help]);
   assert.deepEqual(rows('### Settings'), expected);
 });

@@ -2,6 +2,7 @@
 // (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
 // release build of the core, by one searcher and a pool of threads.
 
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -279,7 +280,7 @@ export class Engine {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<SearchAnswer> {
     const asked = { ...DEFAULTS, ...request, query };
-    const environment = { signal, baseUrl: 'http://localhost' };
+    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
     const snapshot = this.snapshots.acquire();
     try {
       const { json } = await search(this.parts, asked, environment);
@@ -299,7 +300,7 @@ export class Engine {
 
   explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
     const { signal } = new AbortController();
-    const environment = { signal, baseUrl: 'http://localhost' };
+    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
     return explain(this.parts, { ...DEFAULTS, ...request, query }, environment);
   }
 

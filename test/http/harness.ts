@@ -16,9 +16,12 @@ import type {
 } from '../../daemon/api/services.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
+import { type ControlPlane, openControlPlane } from '../../daemon/control-plane.ts';
 import { createServer } from '../../daemon/http/server.ts';
 import type { RunningServer } from '../../daemon/http/server.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 
 export const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
@@ -44,6 +47,7 @@ export interface World {
   readonly lines: Record<string, unknown>[];
   /** Searches that reached the service. */
   readonly calls: SearchCall[];
+  readonly control: ControlPlane;
   call(options: CallOptions): Promise<Reply>;
   close(): Promise<void>;
 }
@@ -88,7 +92,13 @@ function lazily(bytes: Uint8Array): LazyBytes {
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
-  const env = { TRAWL_PORT: '0', TRAWL_HTTP: kind, TRAWL_SECRET: 's'.repeat(32), ...options.env };
+  const env = {
+    TRAWL_PORT: '0',
+    TRAWL_HTTP: kind,
+    TRAWL_SECRET: 's'.repeat(32),
+    TRAWL_DATA_DIR: temporaryFolder(),
+    ...options.env,
+  };
   const configuration = readConfiguration(
     options.settings === undefined ? { env } : { env, settings: options.settings },
   );
@@ -100,6 +110,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   const search = options.search ?? (async () => ({ files: [] }));
+  const directory = new RepoDirectory(() => repos);
+  const control = await openControlPlane(configuration, directory, log);
   const services: Services = {
     search: {
       async search(call, context) {
@@ -116,7 +128,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         return { plan: {}, ...((await search(call, context)) as object) };
       },
     },
-    repos: { list: () => repos, byName: (name) => repos.find((r) => r.name === name) },
+    repos: directory,
     source: {
       read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
     },
@@ -133,6 +145,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     configuration,
     services,
     log,
+    ...control,
     ...(options.streamStallMs === undefined ? {} : { streamStallMs: options.streamStallMs }),
   });
   const world: World = {
@@ -140,7 +153,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     lines,
     calls,
     call: (call) => send(server, call),
-    close: () => server.close(0),
+    control,
+    async close() {
+      await server.close(0);
+      await control.close();
+    },
   };
   openWorlds.add(world);
   return world;

@@ -8,7 +8,11 @@ import { ApiError } from '../../daemon/api/errors.ts';
 import { Admission } from '../../daemon/http/admission.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
 import type { HttpRequest } from '../../daemon/http/adapter.ts';
+import { readConfiguration } from '../../daemon/config/configuration.ts';
 import { readSettings } from '../../daemon/config/settings.ts';
+import { openControlPlane } from '../../daemon/control-plane.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 import { z } from 'zod';
 import { onBothAdapters } from './adapters.ts';
@@ -245,17 +249,31 @@ describe('pipeline', () => {
       },
     );
     const ask = async (anonymousAccess: boolean, isLoopback: boolean) => {
+      const env = {
+        TRAWL_DATA_DIR: temporaryFolder(),
+        TRAWL_ANONYMOUS_ACCESS: String(anonymousAccess),
+      };
+      const log = createLog({ level: 'error', format: 'json', write: () => {} });
+      const configuration = readConfiguration({ env });
+      const { close, ...control } = await openControlPlane(
+        configuration,
+        new RepoDirectory(() => []),
+        log,
+      );
+      await control.accounts.begin({ baseUrl: 'http://x', isLoopback });
       const pipeline = new Pipeline({
         endpoints: [forOwners],
         services: {} as never,
         settings: readSettings(),
-        access: { ownerKey: undefined, anonymousAccess, isLoopback },
+        ...control,
         baseUrl: 'http://x',
         hosts: undefined,
         version: '0',
-        log: createLog({ level: 'error', format: 'json', write: () => {} }),
+        log,
       });
-      return (await pipeline.handle(plainRequest('/api/test'))).status;
+      const { status } = await pipeline.handle(plainRequest('/api/test'));
+      await close();
+      return status;
     };
     assert.equal(await ask(false, false), 401);
     assert.equal(await ask(true, false), 403);
