@@ -64,7 +64,7 @@ export const VARIABLES = {
     flag: 'host',
     defaultText: '127.0.0.1',
     allowed: 'an address of this machine or a host name',
-    help: 'address to listen on; one that others can reach needs an owner key or anonymous access',
+    help: 'address to listen on',
     schema: z.string().regex(/^(?:[A-Za-z0-9.:_-]+|\[[0-9A-Fa-f.:]+\])$/),
   }),
   baseUrl: variable({

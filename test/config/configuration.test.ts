@@ -38,9 +38,12 @@ describe('configuration', () => {
       port: 3000,
       baseUrl: undefined,
       dataDir: path.join(folder, '.trawl'),
-      ownerEmail: undefined,
-      ownerKey: undefined,
-      anonymousAccess: false,
+      secret: undefined,
+      owner: undefined,
+      databaseUrl: undefined,
+      licenseKey: undefined,
+      licensePublicKey: undefined,
+      anonymousAccess: undefined,
       workerCount: availableParallelism(),
       http: 'uws',
       log: { level: 'info', format: 'text', file: undefined },
@@ -174,7 +177,14 @@ describe('settings', () => {
       maxSourceBytes: 67108864,
       maxRequestBodyBytes: 1048576,
       gitTimeoutMs: 30000,
+      auditRetentionDays: 180,
+      apiKeyHeaderAliases: [],
+      rateLimit: { requestsPerDay: 10000, contact: 'an owner of this instance' },
     });
+    assert.equal(
+      readSettings({ rateLimit: { requestsPerDay: null } }).rateLimit.requestsPerDay,
+      null,
+    );
     assert.equal(readSettings({ searchTimeoutMs: 0 }).searchTimeoutMs, 0);
     const cases: [string, unknown][] = [
       ['maxMatchCount', 0],
@@ -184,6 +194,11 @@ describe('settings', () => {
       ['searchTimeoutMs', -1],
       ['alwaysIndexFilePatterns', '*.js'],
       ['maxMatchcount', 5],
+      ['rateLimit', { requestsPerDay: 0 }],
+      ['rateLimit', { perDay: 5 }],
+      ['apiKeyHeaderAliases', ['no header']],
+      ['apiKeyUsage', 'nobody'],
+      ['anonymousAccess', 'true'],
     ];
     for (const [key, value] of cases) {
       assert.throws(

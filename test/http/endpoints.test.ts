@@ -373,7 +373,8 @@ onBothAdapters('endpoints', (kind) => {
       method: 'POST',
       route: '/api/search',
       status: 200,
-      source: '127.0.0.1',
+      source: 'local',
+      address: '127.0.0.1',
       bytes: 12,
     });
     assert.ok(!JSON.stringify(world.lines).includes(SEARCH_BODY.query));

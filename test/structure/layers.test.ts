@@ -53,9 +53,23 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/ingest',
     'daemon/search',
   ],
-  // The endpoints see the rest through interfaces of their own (api/services.ts).
-  'daemon/api': ['daemon/config', 'daemon/regex', 'daemon/repos'],
-  'daemon/http': ['daemon/config', 'daemon/telemetry', 'daemon/api'],
+  // The endpoints see the engine through interfaces of their own (api/services.ts).
+  'daemon/api': [
+    'daemon/config',
+    'daemon/regex',
+    'daemon/repos',
+    'daemon/store',
+    'daemon/accounts',
+    'daemon/limits',
+  ],
+  'daemon/http': [
+    'daemon/config',
+    'daemon/telemetry',
+    'daemon/repos',
+    'daemon/accounts',
+    'daemon/limits',
+    'daemon/api',
+  ],
 };
 
 /** The folders at the top, which join the others: these may not be imported by them. */
