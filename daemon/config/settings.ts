@@ -106,9 +106,8 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
   const result = settingsSchema.safeParse(settings);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const key = String(
-    issue?.code === 'unrecognized_keys' ? issue.keys[0] : (issue?.path[0] ?? 'settings'),
-  );
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const key = String(issue?.path[0] ?? unknown ?? 'settings');
   throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), issue?.message ?? 'invalid');
 }
 
