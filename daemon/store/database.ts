@@ -2,11 +2,11 @@
 // errors of either engine made into those of the store, with retries where nothing was changed, and with
 // word of changes to whoever holds caches. Statements themselves are in the files of their tables.
 
-import { setTimeout } from 'node:timers/promises';
 import type { Kysely, Transaction } from 'kysely';
 import type { Log } from '../telemetry/log.ts';
-import type { Change, Engine, Notice, Snapshot, UsageNotice } from './engine.ts';
+import type { Change, Engine, Fault, Notice, Snapshot, UsageNotice } from './engine.ts';
 import { StoreError, isRefusal } from './error.ts';
+import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** One transaction that writes. */
@@ -31,10 +31,6 @@ export interface DatabaseOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
-
-/** Milliseconds before the first retry; later ones take twice as long each, up to the second number. */
-const RETRY_MS = 2;
-const RETRY_MS_MAX = 100;
 
 export class Database {
   readonly kind: StoreKind;
@@ -188,20 +184,9 @@ export class Database {
     }
   }
 
-  async #retried<Result>(run: () => Promise<Result>): Promise<Result> {
-    const start = performance.now();
-    for (let pauseMs = RETRY_MS; ; pauseMs = Math.min(pauseMs * 2, RETRY_MS_MAX)) {
-      try {
-        return await run();
-      } catch (error) {
-        if (error instanceof StoreError) throw error;
-        const fault = this.#engine.faultOf(error);
-        if (fault === undefined) throw error;
-        const isLate = performance.now() - start + pauseMs > this.#busyTimeoutMs;
-        if (!fault.isTransient || isLate) throw fault.error;
-      }
-      await setTimeout(pauseMs);
-    }
+  #retried<Result>(run: () => Promise<Result>): Promise<Result> {
+    const faultOf = (error: unknown): Fault | undefined => this.#engine.faultOf(error);
+    return retried(run, { faultOf, timeoutMs: this.#busyTimeoutMs });
   }
 
   #tell(notice: Notice): void {

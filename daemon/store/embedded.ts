@@ -8,7 +8,7 @@
 
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
 import type {
   DatabaseConnection,
@@ -21,6 +21,7 @@ import { LRUCache } from 'lru-cache';
 import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
 import type { Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
+import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
 
 const STORE_FILE = 'store.db';
@@ -29,24 +30,21 @@ const FILE_MODE = 0o600;
 /** Prepared statements that are kept; preparing one costs more than running it. */
 const STATEMENT_COUNT_MAX = 200;
 
-/** Milliseconds for which waiting calls may follow each other without a turn of the event loop. */
+/** Milliseconds for which calls may follow each other without a turn of the event loop. */
 const TURN_MS = 4;
 
 /**
  * The engine on `<dataDir>/store.db`, which is made if missing.
  *
- * Errors: NOT_READY, naming the file, if it cannot be opened, is locked, or is no database.
+ * Errors: NOT_READY, naming the file with its path, if it cannot be opened, is no database, or is locked
+ * for longer than `busyTimeoutMs`.
  */
-export function openEmbedded(dataDir: string): Engine {
+export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Promise<Engine> {
   const file = path.join(dataDir, STORE_FILE);
-  const open = (): Libsql.Database => {
-    try {
-      return openFile(file);
-    } catch (error) {
-      throw new StoreError('NOT_READY', `${file}: ${reasonOf(error) ?? messageOf(error)}`, error);
-    }
-  };
-  const connection = open();
+  const connection = await retried(async () => openFile(file), {
+    faultOf: (error) => faultAt(file, error),
+    timeoutMs: busyTimeoutMs,
+  });
   const db = kyselyOn(connection);
   return {
     kind: 'embedded',
@@ -57,7 +55,7 @@ export function openEmbedded(dataDir: string): Engine {
     lockMembership: () => Promise.resolve(),
     announce: () => Promise.resolve(),
     listen: () => Promise.resolve(),
-    openSnapshot: () => openSnapshot(open()),
+    openSnapshot: () => openSnapshot(openFile(file)),
     close: async () => {
       // What was written goes into the file itself, so that a copy of it alone is whole.
       if (connection.open) tryCheckpoint(connection);
@@ -139,10 +137,10 @@ class EmbeddedAdapter extends SqliteAdapter {
 /** Gives the one connection to its users in turn, and gives the event loop its turns in between. */
 class EmbeddedDriver extends SqliteDriver {
   readonly #connection: Libsql.Database;
-  #waitingCount = 0;
   #lastUse: Promise<void> = Promise.resolve();
   #endUse: () => void = () => {};
-  #turnStartMs = 0;
+  /** When the first use in this turn of the event loop began; undefined: there was none. */
+  #turnStartMs: number | undefined;
 
   constructor(connection: Libsql.Database) {
     super({ database: cached(connection) });
@@ -153,18 +151,24 @@ class EmbeddedDriver extends SqliteDriver {
     const before = this.#lastUse;
     const use = deferred();
     this.#lastUse = use.promise;
-    if (this.#waitingCount++ === 0) this.#turnStartMs = performance.now();
     await before;
-    if (performance.now() - this.#turnStartMs > TURN_MS) {
-      await setImmediate();
-      this.#turnStartMs = performance.now();
-    }
+    // Why: calls that follow each other without pause are one turn, however long they take together.
+    if (performance.now() - this.#startOfTurn() > TURN_MS) await nextTurn();
     this.#endUse = use.resolve;
     return super.acquireConnection();
   }
 
+  #startOfTurn(): number {
+    if (this.#turnStartMs === undefined) {
+      this.#turnStartMs = performance.now();
+      setImmediate(() => {
+        this.#turnStartMs = undefined;
+      });
+    }
+    return this.#turnStartMs;
+  }
+
   override async releaseConnection(): Promise<void> {
-    this.#waitingCount--;
     await super.releaseConnection();
     this.#endUse();
   }
@@ -226,17 +230,19 @@ function bindable(values: readonly unknown[]): readonly unknown[] {
   return values;
 }
 
+const LOCKED = 'is locked by another process';
+
 /** What a code of SQLite means; the file is the subject. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
-  ['SQLITE_BUSY', 'is locked by another process'],
-  ['SQLITE_LOCKED', 'is locked by another process'],
+  ['SQLITE_BUSY', LOCKED],
+  ['SQLITE_LOCKED', LOCKED],
   ['SQLITE_FULL', 'cannot grow: the disk is full'],
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
   ['SQLITE_CANTOPEN', 'cannot be opened'],
   ['SQLITE_READONLY', 'cannot be written'],
   ['SQLITE_CORRUPT', 'is damaged'],
   ['SQLITE_NOTADB', 'is damaged: it is no database'],
-  ['SQLITE_PROTOCOL', 'is locked by another process'],
+  ['SQLITE_PROTOCOL', LOCKED],
   ['SQLITE_NOMEM', 'cannot be read: memory is short'],
 ];
 
@@ -247,15 +253,17 @@ function reasonOf(error: unknown): string | undefined {
 
 function faultOf(error: unknown): Fault | undefined {
   if (systemCodeOf(error) === 'SQLITE_CONSTRAINT_FOREIGNKEY') {
-    return {
-      error: new StoreError('NOT_FOUND', 'the user or key does not exist', error),
-      isTransient: false,
-    };
+    const message = 'the user or key does not exist';
+    return { error: new StoreError('NOT_FOUND', message, error), isTransient: false };
   }
-  const reason = reasonOf(error);
-  if (reason === undefined) return undefined;
+  return reasonOf(error) === undefined ? undefined : faultAt(STORE_FILE, error);
+}
+
+/** @param file  as people are told of it */
+function faultAt(file: string, error: unknown): Fault {
+  const reason = reasonOf(error) ?? `cannot be opened: ${messageOf(error)}`;
   return {
-    error: new StoreError('NOT_READY', `${STORE_FILE} ${reason}`, error),
-    isTransient: reason.startsWith('is locked'),
+    error: new StoreError('NOT_READY', `${file} ${reason}`, error),
+    isTransient: reason === LOCKED,
   };
 }

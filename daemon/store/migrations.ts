@@ -33,11 +33,12 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
     migrationLockTableName: `${MIGRATION_TABLE}_lock`,
     ...(schema === undefined ? {} : { migrationTableSchema: schema }),
   });
-  await refuseNewer(db, schema, Object.keys(known));
+  // Why: a store that has its form is opened by reading alone, which no writer is in the way of.
+  if ((await checkedVersion(db, schema, Object.keys(known))) === STORE_VERSION) return;
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   // Another daemon may have brought it further since.
-  await refuseNewer(db, schema, Object.keys(known));
+  await checkedVersion(db, schema, Object.keys(known));
   throw error;
 }
 
@@ -51,16 +52,17 @@ async function currentSchema(db: Kysely<Schema>): Promise<string> {
   return name;
 }
 
-async function refuseNewer(
+/** The last migration that has run; undefined: none has. Errors: NOT_READY if this version does not know it. */
+async function checkedVersion(
   db: Kysely<Schema>,
   schema: string | undefined,
   known: readonly string[],
-): Promise<void> {
+): Promise<string | undefined> {
   const tables = await db.introspection.getTables();
   const isHere = tables.some(
     (table) => table.name === MIGRATION_TABLE && (schema === undefined || table.schema === schema),
   );
-  if (!isHere) return;
+  if (!isHere) return undefined;
   const rows = await db
     .withTables<{ [MIGRATION_TABLE]: { name: string } }>()
     .selectFrom(MIGRATION_TABLE)
@@ -70,7 +72,7 @@ async function refuseNewer(
     .map(({ name }) => name)
     .sort()
     .at(-1);
-  if (newest === undefined || known.includes(newest)) return;
+  if (newest === undefined || known.includes(newest)) return newest;
   throw new StoreError(
     'NOT_READY',
     'the store was made by a newer version of Trawl: ' +

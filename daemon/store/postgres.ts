@@ -93,13 +93,21 @@ function configOf(databaseUrl: string): ClientConfig {
         oid === INT8_OID ? Number : types.getTypeParser(oid, format),
     },
   };
-  try {
-    // Reads the address. Its error would show it, so that one is not passed on.
-    void new Client(config);
-  } catch {
+  if (!isAddress(databaseUrl, config)) {
     throw new StoreError('NOT_READY', 'the database address is no PostgreSQL address');
   }
   return config;
+}
+
+function isAddress(databaseUrl: string, config: ClientConfig): boolean {
+  if (!/^postgres(?:ql)?:\/\//.test(databaseUrl)) return false;
+  try {
+    // Reads the address. Its error would show it, so it is not passed on.
+    void new Client(config);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Adds to pg's pool that connections which fail are closed, whoever uses them then. */

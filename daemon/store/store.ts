@@ -90,7 +90,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { leaseMs } = options;
   const label = log.labelled('store');
   const engine: Engine =
-    databaseUrl === undefined ? openEmbedded(dataDir) : openPostgres(databaseUrl, label);
+    databaseUrl === undefined
+      ? await openEmbedded(dataDir, busyTimeoutMs)
+      : openPostgres(databaseUrl, label);
   const database = new Database({ engine, log: label, busyTimeoutMs, now });
   try {
     await database.read((db) => migrate(db, engine.kind));

@@ -1,0 +1,152 @@
+// What can happen to the file of the embedded store while it is open: another process locks it, the disk is
+// full. Operations fail with NOT_READY, the event loop goes on, and all works again once the cause is gone.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import Libsql from 'libsql';
+import type { Place } from './harness.ts';
+import { newUser, onEmbedded, refuses } from './harness.ts';
+import { startChild } from './processes.ts';
+import type { Child } from './processes.ts';
+
+const MIB = 1_048_576;
+
+onEmbedded('a locked file', ({ within }) => {
+  test('writing is refused after the timeout, reading and the event loop go on', () =>
+    within(async (place) => {
+      const store = await place.open({ busyTimeoutMs: 300 });
+      const { id } = await newUser(store);
+      const child = startChild(['lock', path.join(place.dataDir, 'store.db'), 'immediate']);
+      await child.line('locked');
+      let turnCount = 0;
+      const timer = setInterval(() => turnCount++, 5);
+      const writing = refuses(newUser(store), 'NOT_READY');
+      assert.equal((await store.users.get(id))?.id, id);
+      assert.match((await writing).message, /^store\.db is locked by another process$/);
+      clearInterval(timer);
+      assert.ok(turnCount > 3, `${turnCount} turns`);
+      await child.end();
+      await newUser(store);
+      assert.equal(await store.users.count(), 2);
+    }));
+
+  test('a lock that ends in time is waited for', () =>
+    within(async (place) => {
+      const store = await place.open({ busyTimeoutMs: 60_000 });
+      const child = startChild(['lock', path.join(place.dataDir, 'store.db'), 'exclusive']);
+      await child.line('locked');
+      const writing = newUser(store);
+      await child.end();
+      const { id } = await writing;
+      assert.equal((await store.users.get(id))?.id, id);
+    }));
+
+  test('opening works beside a writer', () =>
+    within(async (place) => {
+      await (await place.open()).close();
+      const file = path.join(place.dataDir, 'store.db');
+      const writer = startChild(['lock', file, 'immediate']);
+      await writer.line('locked');
+      const store = await place.open({ busyTimeoutMs: 100 });
+      assert.equal(await store.users.count(), 0);
+      await refuses(newUser(store), 'NOT_READY');
+      await store.close();
+      await writer.end();
+    }));
+
+  test('opening waits for a lock that nothing can be read beside, and names the file', () =>
+    within(async (place) => {
+      // Without a write-ahead log a file is locked as a whole.
+      const file = path.join(place.dataDir, 'store.db');
+      const connection = new Libsql(file);
+      connection.exec('CREATE TABLE other (a)');
+      connection.close();
+      const holder = startChild(['lock', file, 'exclusive']);
+      await holder.line('locked');
+      const error = await refuses(place.open({ busyTimeoutMs: 100 }), 'NOT_READY');
+      assert.equal(error.message, `${file} is locked by another process`);
+      const opening = place.open();
+      await holder.end();
+      await newUser(await opening);
+    }));
+});
+
+/** Undefined: done; else why it cannot be. */
+function tryRun(program: string, ...args: string[]): string | undefined {
+  const { error, status, stderr } = spawnSync(program, args);
+  if (error === undefined && status === 0) return undefined;
+  return `${program} ${args.join(' ')}: ${error?.message ?? String(stderr).trim()}`;
+}
+
+/** Checks the lines of a child that filled its disk, twice over. */
+async function checkFilling(
+  child: Child,
+  place: Pick<Place, 'open'>,
+  dataDir: string,
+  message: RegExp,
+  addRoom: () => void,
+): Promise<void> {
+  const first = await child.line('failed');
+  assert.match(first, message);
+  const keptCount = () => child.lines.filter((line) => line.startsWith('kept')).length;
+  assert.equal(await child.line('count'), `count ${keptCount()}`);
+  assert.ok(keptCount() > 10);
+  // Still full.
+  const again = child.lines.length;
+  child.process.stdin?.write('\n');
+  assert.match(await child.line('failed', again), message);
+  addRoom();
+  const later = child.lines.length;
+  const before = keptCount();
+  child.process.stdin?.write('\n');
+  assert.match(await child.line('failed', later), message);
+  assert.ok(keptCount() > before + 10, 'it did not go on');
+  await child.end();
+  assert.equal(child.lines.at(-1), 'closed');
+  const store = await place.open({ dataDir });
+  const emails = new Set((await store.users.list()).map(({ email }) => email));
+  const kept = child.lines.filter((line) => line.startsWith('kept')).map((line) => line.slice(5));
+  assert.deepEqual(emails, new Set(kept));
+  await store.close();
+}
+
+onEmbedded('a full disk', ({ within }) => {
+  test('a file system without room', (t) =>
+    within(async (place) => {
+      const dataDir = path.join(place.dataDir, 'small');
+      mkdirSync(dataDir);
+      const missing = tryRun('mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', dataDir);
+      if (missing !== undefined) {
+        t.skip(missing);
+        return;
+      }
+      const child = startChild(['fill', dataDir]);
+      try {
+        await checkFilling(child, place, dataDir, /NOT_READY store\.db cannot grow: .* full/, () =>
+          assert.equal(tryRun('mount', '-o', 'remount,size=6m', dataDir), undefined),
+        );
+      } finally {
+        await child.end('SIGKILL');
+        assert.equal(tryRun('umount', '-l', dataDir), undefined);
+      }
+    }));
+
+  test('a limit on the size of files', (t) =>
+    within(async (place) => {
+      const missing = tryRun('prlimit', '--version');
+      if (missing !== undefined) {
+        t.skip(`${missing}: Debian package util-linux`);
+        return;
+      }
+      const child = startChild(['fill', place.dataDir], ['prlimit', `--fsize=${MIB}:`]);
+      await checkFilling(child, place, place.dataDir, /NOT_READY store\.db cannot/, () =>
+        assert.equal(
+          tryRun('prlimit', `--pid=${child.process.pid}`, `--fsize=${3 * MIB}:`),
+          undefined,
+        ),
+      );
+    }));
+});

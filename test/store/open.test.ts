@@ -1,0 +1,183 @@
+// Opening the store: what is made, what is refused and in which words, on both engines.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import Libsql from 'libsql';
+import type { Place } from './harness.ts';
+import { newUser, onBothEngines, onEmbedded, onPostgres, refuses } from './harness.ts';
+
+const PASSWORD = 'correct-horse';
+
+function fileOf(place: Place): string {
+  return path.join(place.dataDir, 'store.db');
+}
+
+onBothEngines('opening', (world) => {
+  const { within } = world;
+
+  test('a store of a newer version is refused and left alone', () =>
+    within(async (place) => {
+      const store = await place.open();
+      const { id } = await newUser(store);
+      await store.close();
+      const run = async (text: string): Promise<void> => {
+        if (place.databaseUrl === undefined) {
+          const file = new Libsql(fileOf(place));
+          file.exec(text);
+          file.close();
+        } else await world.server?.run(place.databaseUrl, text);
+      };
+      await run(`INSERT INTO trawl_migrations VALUES ('0002', '2026-01-01T00:00:00.000Z')`);
+      const error = await refuses(place.open(), 'NOT_READY');
+      assert.match(error.message, /newer version of Trawl: .* 0002.* 0001/);
+      await run(`DELETE FROM trawl_migrations WHERE name = '0002'`);
+      assert.notEqual(await (await place.open()).users.get(id), undefined);
+    }));
+
+  test('a closed store refuses, and may be closed again', () =>
+    within(async (place) => {
+      const store = await place.open();
+      const running = newUser(store);
+      const closing = store.close();
+      await refuses(store.users.list(), 'NOT_READY');
+      await closing;
+      await store.close();
+      assert.equal((await running).role, 'MEMBER');
+      await refuses(store.ping(), 'NOT_READY');
+      const again = await place.open();
+      await again.ping();
+      assert.equal(await again.users.count(), 1);
+    }));
+});
+
+onEmbedded('opening the file', ({ within }) => {
+  test('the file and those beside it are for the owner alone', () =>
+    within(async (place) => {
+      const file = fileOf(place);
+      const modes = () => ['', '-wal', '-shm'].map((end) => statSync(file + end).mode & 0o777);
+      const mask = process.umask(0);
+      try {
+        const store = await place.open();
+        await newUser(store);
+        assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
+        await store.close();
+        chmodSync(file, 0o644);
+        await newUser(await place.open());
+        assert.deepEqual(modes(), [0o600, 0o600, 0o600]);
+      } finally {
+        process.umask(mask);
+      }
+    }));
+
+  test('after closing, the file alone holds everything', () =>
+    within(async (place) => {
+      const store = await place.open();
+      for (let i = 0; i < 50; i++) await newUser(store);
+      await store.close();
+      const content = readFileSync(fileOf(place));
+      await within(async (copy) => {
+        writeFileSync(fileOf(copy), content);
+        assert.equal(await (await copy.open()).users.count(), 50);
+      });
+    }));
+
+  test('a damaged file is refused by its name', () =>
+    within(async (place) => {
+      const store = await place.open();
+      for (let i = 0; i < 500; i++) await newUser(store);
+      await store.close();
+      const whole = readFileSync(fileOf(place));
+      const damages: [string, () => void][] = [
+        ['other content', () => writeFileSync(fileOf(place), 'x'.repeat(20_000))],
+        ['a broken header', () => writeFileSync(fileOf(place), damaged(whole, 0, 100))],
+        ['a broken schema', () => writeFileSync(fileOf(place), damaged(whole, 100, 4_000))],
+        [
+          'a folder',
+          () => mkdirSync(path.join(place.dataDir, 'folder', 'store.db'), { recursive: true }),
+        ],
+      ];
+      for (const [what, damage] of damages) {
+        damage();
+        const dataDir = what === 'a folder' ? path.join(place.dataDir, 'folder') : place.dataDir;
+        const error = await refuses(place.open({ dataDir }), 'NOT_READY');
+        assert.ok(
+          error.message.includes(path.join(dataDir, 'store.db')),
+          `${what}: ${error.message}`,
+        );
+        if (what !== 'a folder') assert.match(error.message, /damaged/, what);
+      }
+      writeFileSync(fileOf(place), whole);
+      assert.equal(await (await place.open()).users.count(), 500);
+    }));
+
+  test('damage found while running is NOT_READY, without a path', () =>
+    within(async (place) => {
+      const first = await place.open();
+      for (let i = 0; i < 500; i++) await newUser(first);
+      await first.close();
+      const whole = readFileSync(fileOf(place));
+      writeFileSync(fileOf(place), damaged(whole, whole.length - 40_960, whole.length));
+      const store = await place.open();
+      const error = await refuses(store.users.list(), 'NOT_READY');
+      assert.match(error.message, /^store\.db is damaged/);
+    }));
+});
+
+function damaged(content: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.from(content);
+  copy.fill(0xa5, start, end);
+  return copy;
+}
+
+onPostgres('opening PostgreSQL', (world) => {
+  const { within } = world;
+
+  test('what is wrong with the address is said without it', () =>
+    within(async (place) => {
+      assert.ok(place.databaseUrl !== undefined);
+      const withPassword = place.databaseUrl.replace('trawl@', `trawl:${PASSWORD}@`);
+      const folder = place.databaseUrl.split('host=')[1]!;
+      const cases: [string, RegExp][] = [
+        [`postgres://trawl:${PASSWORD}@[bad`, /no PostgreSQL address/],
+        [`http://trawl:${PASSWORD}@localhost/x`, /no PostgreSQL address/],
+        [PASSWORD, /no PostgreSQL address/],
+        ['', /no PostgreSQL address/],
+        [`postgres://trawl:${PASSWORD}@127.0.0.1:1/x`, /cannot be reached/],
+        [`postgres://trawl:${PASSWORD}@no-such-host.invalid/x`, /cannot be reached/],
+        [withPassword.replace(folder, '%2Fnonexistent'), /cannot be reached/],
+        [withPassword.replace(/trawl_\d+/, 'nothing'), /database does not exist/],
+        [withPassword.replace('trawl:', 'nobody:'), /refuses the role/],
+      ];
+      for (const [databaseUrl, message] of cases) {
+        const error = await refuses(place.open({ databaseUrl }), 'NOT_READY');
+        assert.match(error.message, message);
+        assert.doesNotMatch(textOf(error), new RegExp(PASSWORD));
+      }
+      assert.doesNotMatch(place.logged.join(''), new RegExp(PASSWORD));
+    }));
+
+  test('two instances share a database, each in its schema', () =>
+    within(async (place) => {
+      const { server } = world;
+      assert.ok(server !== undefined && place.databaseUrl !== undefined);
+      await server.run(place.databaseUrl, 'CREATE SCHEMA a; CREATE SCHEMA b');
+      const within = (schema: string) =>
+        `${place.databaseUrl}&options=${encodeURIComponent(`-c search_path=${schema}`)}`;
+      const a = await place.open({ databaseUrl: within('a') });
+      const b = await place.open({ databaseUrl: within('b') });
+      await newUser(a);
+      assert.deepEqual([await a.users.count(), await b.users.count()], [1, 0]);
+      await b.load(a.dump());
+      assert.equal(await b.users.count(), 1);
+      const error = await refuses(place.open({ databaseUrl: within('c') }), 'NOT_READY');
+      assert.match(error.message, /names no schema/);
+    }));
+});
+
+/** All that a log would show of an error. */
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return JSON.stringify(error) ?? '';
+  return `${error.stack} ${JSON.stringify(error)} ${textOf(error.cause)}`;
+}
