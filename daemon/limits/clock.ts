@@ -9,7 +9,7 @@ export interface LedgerClock {
   after(ms: number, run: () => void): () => void;
 }
 
-/** The clock of the machine; its timers do not keep the process alive. */
+/** The clock of the machine. What repeats does not keep the process alive. */
 export const SYSTEM_CLOCK: LedgerClock = {
   nowMs: () => performance.now(),
   every: (ms, run) => {
@@ -17,7 +17,7 @@ export const SYSTEM_CLOCK: LedgerClock = {
     return () => clearInterval(timer);
   },
   after: (ms, run) => {
-    const timer = setTimeout(run, ms).unref();
+    const timer = setTimeout(run, ms);
     return () => clearTimeout(timer);
   },
 };

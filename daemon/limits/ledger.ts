@@ -77,6 +77,9 @@ const RETRY_MS = 20;
 const RETRY_MS_MAX = 250;
 const WAIT_MS_MAX = 15_000;
 
+const CLOSE_COUNT_MAX = 3;
+const CLOSE_PAUSE_MS = 200;
+
 export class Ledger {
   readonly #store: UsageStore;
   readonly #log: Log;
@@ -147,7 +150,10 @@ export class Ledger {
     return [...this.#days.values()].reduce((count, entries) => count + entries.size, 0);
   }
 
-  /** Reports everything and gives all numbers back. Requests that still wait fail with NOT_READY. */
+  /**
+   * Reports everything and gives all numbers back; a store that fails is asked three times. Requests that
+   * still wait fail with NOT_READY.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -156,9 +162,16 @@ export class Ledger {
     for (const entry of this.#entries()) {
       entry.cancelRetry?.();
       rejectAll(entry, closedError());
-      this.#leave(entry);
     }
-    await this.#asking.idle();
+    for (let attempt = 0; attempt < CLOSE_COUNT_MAX && this.entryCount > 0; attempt++) {
+      if (attempt > 0) await this.#pause(CLOSE_PAUSE_MS);
+      for (const entry of this.#entries()) this.#leave(entry);
+      await this.#asking.idle();
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.after(ms, resolve));
   }
 
   #entryOf(userId: string, day: number): Entry {

@@ -1,0 +1,46 @@
+// What callers are told of their limit: which one holds for them, the headers, and the refusal. Which
+// answers carry the headers is decided where requests are handled.
+
+import type { Decision } from './decision.ts';
+
+/** Whom to ask for a higher limit, unless the settings name somebody. */
+export const DEFAULT_CONTACT = 'an owner of this instance';
+
+/**
+ * The limit that holds for a user.
+ *
+ * @param requestsPerDay  of the user; null: the default
+ * @param defaultLimit    of the instance; null: none
+ * @returns               null: no limit
+ */
+export function limitOf(
+  requestsPerDay: number | 'unlimited' | null,
+  defaultLimit: number | null,
+): number | null {
+  if (requestsPerDay === 'unlimited') return null;
+  return requestsPerDay ?? defaultLimit;
+}
+
+/** The three headers; none where there is no limit. */
+export function rateLimitHeaders(decision: Decision): Readonly<Record<string, string>> {
+  const { limit, remaining, resetAtMs } = decision;
+  if (limit === null || remaining === null) return {};
+  return {
+    'X-RateLimit-Limit': String(limit),
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(resetAtMs / 1000),
+  };
+}
+
+/** Seconds until the limit resets, at least 1. */
+export function retryAfterSeconds({ resetAtMs }: Decision, nowMs: number): number {
+  return Math.max(1, Math.ceil((resetAtMs - nowMs) / 1000));
+}
+
+/** The text of a refusal. The decision has a limit. */
+export function refusalMessage({ limit }: Decision, contact: string = DEFAULT_CONTACT): string {
+  return (
+    `the limit of ${limit ?? 0} requests per day is reached; it resets at 00:00 UTC; ` +
+    `to request a higher limit, ask ${contact}`
+  );
+}
