@@ -93,7 +93,7 @@ function checkValue(value: unknown, schema: Schema, label: string): void {
 export function checkReply(request: SentRequest, reply: ReceivedReply, prefix = ''): void {
   const label = `${request.method} ${request.path.slice(0, 200)} -> ${reply.status}`;
   const requestId = reply.headers['x-request-id'];
-  assert.match(String(requestId), /^[A-Za-z0-9._-]{1,64}$/, `${label}: X-Request-Id`);
+  assert.match(String(requestId ?? ''), /^[A-Za-z0-9._-]{1,64}$/, `${label}: X-Request-Id`);
   for (const name of SAFETY_HEADERS)
     assert.ok(reply.headers[name] !== undefined, `${label}: ${name}`);
   const path = request.path.split('?')[0] ?? '';
