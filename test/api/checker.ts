@@ -106,7 +106,18 @@ export function checkReply(request: SentRequest, reply: ReceivedReply, prefix = 
 
 function operationsAt(path: string): readonly Named[] {
   const exact = operations.filter((one) => one.path === path);
-  return exact.length > 0 ? exact : operations.filter(({ form }) => form.test(path));
+  if (exact.length > 0) return exact;
+  return path.split('/').every(isParameter) ? operations.filter(({ form }) => form.test(path)) : [];
+}
+
+/** Can a parameter of a path have this value? */
+function isParameter(segment: string): boolean {
+  try {
+    decodeURIComponent(segment);
+    return segment.length <= 1024;
+  } catch {
+    return false;
+  }
 }
 
 /** The answer to a path or method that does not exist, or to OPTIONS. */
