@@ -64,7 +64,7 @@ export function responsesOf(
     const here = codes.filter((code) => ERROR_STATUS[code] === status);
     // Without a known user nothing is counted.
     const headers = status === 401 ? ['X-Request-Id'] : common;
-    return [String(status), errorResponse(here, headers)] as const;
+    return [String(status), errorResponse(status, here, headers)] as const;
   });
   return Object.fromEntries([...successes, ...errors]);
 }
@@ -82,13 +82,14 @@ function successResponse(
 }
 
 function errorResponse(
+  status: number,
   codes: readonly ErrorCode[],
   common: readonly string[],
 ): ZodOpenApiResponseObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_MEANINGS[code]}.`).join('\n\n'),
     headers: { ...references(common), ...retryHeader(codes) },
-    content: contentOf(NEGOTIABLE, errorObject),
+    content: contentOf(NEGOTIABLE, errorObject, { example: exampleError(status, codes) }),
     'x-error-codes': codes,
   };
 }
@@ -106,6 +107,14 @@ function references(names: readonly string[]) {
   );
 }
 
-function contentOf(contentTypes: readonly string[], schema: z.ZodType): ZodOpenApiContentObject {
-  return Object.fromEntries(contentTypes.map((type) => [type, { schema }]));
+function exampleError(statusCode: number, [errorCode]: readonly ErrorCode[]): object {
+  return { statusCode, errorCode, message: errorCode && ERROR_MEANINGS[errorCode] };
+}
+
+function contentOf(
+  contentTypes: readonly string[],
+  schema: z.ZodType,
+  more: { readonly example?: object } = {},
+): ZodOpenApiContentObject {
+  return Object.fromEntries(contentTypes.map((type) => [type, { schema, ...more }]));
 }

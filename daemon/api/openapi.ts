@@ -52,7 +52,7 @@ export function makeDocument(endpoints: readonly Endpoint[], options: DocumentOp
         version: API_LABEL,
         'x-product-version': options.version,
         description: DESCRIPTION,
-        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        license: { name: 'Apache-2.0' },
       },
       servers: [{ url: options.baseUrl }],
       tags: tagsOf(described),

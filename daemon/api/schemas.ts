@@ -8,7 +8,11 @@ import type { ErrorCode } from './errors.ts';
 
 /** An integer of at least `min` and below 2^53. */
 export function integer(description: string, min = 0) {
-  return z.int().min(min).max(Number.MAX_SAFE_INTEGER).meta({ format: 'int64', description });
+  return z
+    .int()
+    .min(min)
+    .max(Number.MAX_SAFE_INTEGER)
+    .meta({ format: 'int64', description, examples: [1] });
 }
 
 /** ISO 8601, UTC, milliseconds. */

@@ -4,6 +4,7 @@
 import type { z } from 'zod';
 import { ORG } from '../accounts/audit-trail.ts';
 import { endpoint, ok } from './endpoint.ts';
+import type { HeaderShape } from './endpoint.ts';
 import { explanation } from './explain-schemas.ts';
 import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
 import type { SearchCall } from './services.ts';
@@ -56,6 +57,15 @@ of one event.
 What is wrong before the stream starts is an ordinary error. A failure later is an event of type \`error\`; a stream
 that ends without its end mark, or that had an \`error\`, has failed.`;
 
+const STREAM_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'Cache-Control': { description: '`no-cache, no-transform`', type: 'string', isRequired: true },
+  'X-Accel-Buffering': {
+    description: '`no`: proxies are to pass events on at once.',
+    type: 'string',
+    isRequired: true,
+  },
+};
+
 export const streamSearch = endpoint(
   {
     operationId: 'streamSearch',
@@ -73,6 +83,7 @@ export const streamSearch = endpoint(
         description: 'The events, `chunk` zero or more times, then `final`.',
         body: streamEvent,
         contentTypes: ['text/event-stream', 'application/x-msgpack'],
+        headers: STREAM_HEADERS,
       },
     },
     errors: SEARCH_ERRORS,

@@ -5,6 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
+import { checkReply } from '../api/checker.ts';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
 import { get, post, serveIndexed, trawl } from './daemon.ts';
 
@@ -121,8 +122,14 @@ void test('a foreign Host header is refused on loopback', async () => {
       const call = request(
         { host: '127.0.0.1', port, path: '/api/health', headers: { host } },
         (answer) => {
-          answer.resume();
-          resolve(answer.statusCode ?? 0);
+          const parts: Buffer[] = [];
+          answer.on('data', (part: Buffer) => parts.push(part));
+          answer.on('end', () => {
+            const reply = { status: answer.statusCode ?? 0, headers: answer.headers };
+            const body = Buffer.concat(parts);
+            checkReply({ method: 'GET', path: '/api/health' }, { ...reply, body });
+            resolve(reply.status);
+          });
         },
       );
       call.on('error', reject);

@@ -23,6 +23,9 @@ import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../repos/fixture.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
+import { checkReply } from '../api/checker.ts';
+import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
+import { repliesIn } from './wire-replies.ts';
 
 export const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 export const OTHER_KEY = `svk_${'fedcba9876543210'.repeat(4)}`;
@@ -109,7 +112,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     format: 'json',
     write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const search = options.search ?? (async () => ({ files: [] }));
+  const search = options.search ?? (async () => answerOf());
   const directory = new RepoDirectory(() => repos);
   const control = await openControlPlane(configuration, directory, log);
   const services: Services = {
@@ -121,11 +124,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async stream(call, context) {
         calls.push(call);
-        return options.stream?.(call, context) ?? eventStream([]);
+        return options.stream?.(call, context) ?? eventStream([FINAL_EVENT]);
       },
       async explain(call, context) {
         calls.push(call);
-        return { plan: {}, ...((await search(call, context)) as object) };
+        await search(call, context);
+        return explanationOf(call.query);
       },
     },
     repos: directory,
@@ -191,7 +195,21 @@ export interface Reply {
   readonly json: () => Record<string, unknown>;
 }
 
-function send({ address }: RunningServer, options: CallOptions): Promise<Reply> {
+/** The answer to a request; it must be one that the API description allows. */
+async function send(server: RunningServer, options: CallOptions): Promise<Reply> {
+  const reply = await exchange(server, options);
+  const { method = 'GET', path, headers = {} } = options;
+  const accept = Object.entries(headers).find(([name]) => /^accept$/i.test(name))?.[1];
+  checkReply({ method, path, accept: accept?.toString() }, reply, prefixOf(server));
+  return reply;
+}
+
+/** Path of the base URL. */
+function prefixOf({ url }: RunningServer): string {
+  return new URL(url).pathname.replace(/\/$/, '');
+}
+
+function exchange({ address }: RunningServer, options: CallOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', path, headers = {}, body, signal } = options;
     const request = httpRequest({
@@ -229,7 +247,7 @@ export function searchWith(body: unknown, headers: Record<string, string> = {}):
 
 export const SEARCH_BODY = { query: 'needle', matches: 10 };
 
-/** A bare connection: what comes back as latin-1 text. */
+/** A bare connection: what comes back as latin-1 text; whole answers are checked where it is waited for. */
 export interface Wire {
   readonly socket: Socket;
   write(text: string): void;
@@ -239,9 +257,12 @@ export interface Wire {
   closed(): Promise<string>;
 }
 
-export function openWire({ address }: RunningServer): Wire {
+export function openWire(server: RunningServer): Wire {
+  const { address } = server;
   const socket = connect(address.port, address.host);
+  let written = '';
   let received = '';
+  let checkedCount = 0;
   let check = () => {};
   let isClosed = false;
   socket.setEncoding('latin1');
@@ -254,17 +275,28 @@ export function openWire({ address }: RunningServer): Wire {
     isClosed = true;
     check();
   });
+  const checkReplies = () => {
+    const replies = repliesIn(written, received).slice(checkedCount);
+    checkedCount += replies.length;
+    for (const reply of replies) checkReply(reply, reply, prefixOf(server));
+  };
   const wait = (isDone: () => boolean) =>
-    new Promise<string>((resolve, reject) => {
+    new Promise<void>((resolve, reject) => {
       check = () => {
-        if (isDone()) resolve(received);
+        if (isDone()) resolve();
         else if (isClosed) reject(new Error(`connection closed after: ${received.slice(0, 500)}`));
       };
       check();
+    }).then(() => {
+      checkReplies();
+      return received;
     });
   return {
     socket,
-    write: (text) => void socket.write(text),
+    write(text) {
+      written += text;
+      socket.write(text);
+    },
     until: (text, count = 1) => wait(() => received.split(text).length > count),
     closed: () => wait(() => isClosed),
   };

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../repos/fixture.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 import { z } from 'zod';
 import { onBothAdapters } from './adapters.ts';
+import { answerOf, explanationOf } from './answers.ts';
 import {
   OTHER_KEY,
   OWNER_KEY,
@@ -46,7 +47,7 @@ onBothAdapters('order of checks', (kind) => {
       settings: { maxRequestBodyBytes: 100, maxConcurrentSearches: 1, maxQueuedSearches: 1 },
       search: async () => {
         await release.opened;
-        return { files: [] };
+        return answerOf();
       },
     });
     // One search runs, one of two more waits: admission refuses all others.
@@ -101,7 +102,7 @@ onBothAdapters('order of checks', (kind) => {
 
   test('only the owner gets a search explained', async () => {
     const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
-    const world = await startWorld({ kind, env, search: async () => ({ answer: 42 }) });
+    const world = await startWorld({ kind, env });
     const guest = await world.call(explainWith(SEARCH_BODY));
     assert.equal(guest.status, 401);
     assert.equal(guest.json()['errorCode'], 'NOT_AUTHENTICATED');
@@ -110,7 +111,7 @@ onBothAdapters('order of checks', (kind) => {
     assert.equal(world.calls.length, 0);
     const owner = await world.call(explainWith({ ...SEARCH_BODY, contextLines: 200 }, WITH_KEY));
     assert.equal(owner.status, 200);
-    assert.deepEqual(owner.json(), { plan: {}, answer: 42 });
+    assert.deepEqual(owner.json(), explanationOf(SEARCH_BODY.query));
     assert.equal(world.calls[0]?.contextLines, 100);
     await world.close();
   });
