@@ -65,21 +65,13 @@ void test('a key and --anonymous: guests may search', async () => {
   await served.process.stop();
 });
 
-void test('an address for other machines: refused without a key, served with one or anonymously', async () => {
+void test('an address for other machines: nobody before there is an owner, served with a key or anonymously', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   for (const host of ['0.0.0.0', '::']) {
-    const { code, stderr } = await trawl([
-      'serve',
-      '--port',
-      '0',
-      '--host',
-      host,
-      '--data-dir',
-      temporaryFolder(),
-      repo,
-    ]);
-    assert.equal(code, 2);
-    assert.match(stderr, /reached from other machines.*TRAWL_OWNER_API_KEY.*--anonymous/);
+    const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--host', host] });
+    assert.equal((await post(served.url, { query: 'plum' })).status, 401);
+    assert.match(served.process.stderr, /^Set up the owner: http:.*\/setup\?token=[0-9a-f]{64}$/m);
+    await served.process.stop();
   }
   for (const options of [{ env: OWNER }, { flags: ['--anonymous'] }]) {
     const served = await serveIndexed(temporaryFolder(), [repo], {

@@ -8,14 +8,11 @@ import { ApiError } from '../../daemon/api/errors.ts';
 import { Admission } from '../../daemon/http/admission.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
 import type { HttpRequest } from '../../daemon/http/adapter.ts';
-import { readConfiguration } from '../../daemon/config/configuration.ts';
 import { readSettings } from '../../daemon/config/settings.ts';
-import { openControlPlane } from '../../daemon/control-plane.ts';
-import { RepoDirectory } from '../../daemon/repos/directory.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 import { z } from 'zod';
 import { onBothAdapters } from './adapters.ts';
+import { startControl } from './control.ts';
 import { answerOf, explanationOf } from './answers.ts';
 import {
   OTHER_KEY,
@@ -246,18 +243,8 @@ describe('pipeline', () => {
       },
     );
     const ask = async (anonymousAccess: boolean, isLoopback: boolean) => {
-      const env = {
-        TRAWL_DATA_DIR: temporaryFolder(),
-        TRAWL_ANONYMOUS_ACCESS: String(anonymousAccess),
-      };
-      const log = createLog({ level: 'error', format: 'json', write: () => {} });
-      const configuration = readConfiguration({ env });
-      const { close, ...control } = await openControlPlane(
-        configuration,
-        new RepoDirectory(() => []),
-        log,
-      );
-      await control.accounts.begin({ baseUrl: 'http://x', isLoopback });
+      const env = { TRAWL_ANONYMOUS_ACCESS: String(anonymousAccess) };
+      const { close, ...control } = await startControl(env, isLoopback);
       const pipeline = new Pipeline({
         endpoints: [forOwners],
         services: {} as never,
@@ -266,7 +253,7 @@ describe('pipeline', () => {
         baseUrl: 'http://x',
         hosts: undefined,
         version: '0',
-        log,
+        log: createLog({ level: 'error', format: 'json', write: () => {} }),
       });
       const { status } = await pipeline.handle(plainRequest('/api/test'));
       await close();

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { z } from 'zod';
 import { answer, endpoint, noContent, ok } from '../../daemon/api/endpoint.ts';
 import type { Endpoint, Method } from '../../daemon/api/endpoint.ts';
@@ -16,6 +16,7 @@ import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { Router } from '../../daemon/http/router.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 import { onBothAdapters } from './adapters.ts';
+import { startControl } from './control.ts';
 
 const HEAD = { access: 'none', tag: 'System', summary: 'A test' } as const;
 const DONE = { 200: { description: 'Done.', body: z.object({}) } };
@@ -113,11 +114,13 @@ async function start(
   kind: 'uws' | 'node',
 ): Promise<{ adapter: HttpAdapter; address: BoundAddress }> {
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
+  const { close, ...control } = await startControl({ TRAWL_ANONYMOUS_ACCESS: 'true' }, true);
+  after(close);
   const pipeline = new Pipeline({
     endpoints: ENDPOINTS,
     services: {} as never,
     settings: readSettings(),
-    access: { ownerKey: undefined, anonymousAccess: true, isLoopback: true },
+    ...control,
     baseUrl: 'http://localhost',
     hosts: undefined,
     version: '0',
