@@ -20,18 +20,21 @@ export interface ControlPlane {
 /**
  * The data directory must be there, and locked.
  *
+ * @param now  milliseconds since the epoch
+ *
  * Errors: NOT_READY if the store cannot be opened; ConfigError.
  */
 export async function openControlPlane(
   configuration: Configuration,
   directory: RepoDirectory,
   log: Log,
+  now: () => number = Date.now,
 ): Promise<ControlPlane> {
   const { dataDir, databaseUrl } = configuration;
   const store = await openStore({ dataDir, databaseUrl: databaseUrl?.reveal(), log });
   try {
     const version = readProductVersion();
-    const accounts = await Accounts.open({ configuration, store, directory, version, log });
+    const accounts = await Accounts.open({ configuration, store, directory, version, log, now });
     const ledger = new Ledger({ store: store.usage, log });
     return {
       store,

@@ -25,10 +25,12 @@ export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
 }
 
 /** Of the checks on who is calling; NOT_READY where the store of accounts cannot be reached. */
-function accessCodes({ access, method }: Endpoint): readonly ErrorCode[] {
-  if (access === 'none') return [];
-  const codes: ErrorCode[] = ['NOT_READY', 'API_KEY_USAGE_DISABLED', 'NOT_AUTHENTICATED'];
-  if (method !== 'GET') codes.push('CROSS_ORIGIN_REQUEST');
-  if (access !== 'opt') codes.push('INSUFFICIENT_PERMISSIONS');
+function accessCodes({ access, method, entitlement, isForBrowsers }: Endpoint): ErrorCode[] {
+  const codes: ErrorCode[] = [];
+  if (access !== 'none') codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED', 'NOT_AUTHENTICATED');
+  if (method !== 'GET' && (access !== 'none' || isForBrowsers === true))
+    codes.push('CROSS_ORIGIN_REQUEST');
+  const isRestricted = access === 'owner' || access === 'session' || access === 'key';
+  if (isRestricted || entitlement !== undefined) codes.push('INSUFFICIENT_PERMISSIONS');
   return codes;
 }

@@ -25,6 +25,10 @@ export const SHARED_HEADERS: Readonly<Record<string, HeaderShape>> = {
     type: 'integer',
   },
   'X-RateLimit-Remaining': { description: 'Requests left today.', type: 'integer' },
+  'Set-Cookie': {
+    description: 'The session of a browser, renewed once a day.',
+    type: 'string',
+  },
   'X-RateLimit-Reset': {
     description: 'When the count starts anew (00:00 UTC): Unix time in seconds.',
     type: 'integer',
@@ -54,7 +58,11 @@ export function headerObject({ description, type, isRequired = false }: HeaderSh
 export function responsesOf(
   endpoint: Endpoint,
 ): Readonly<Record<`${number}`, ZodOpenApiResponseObject>> {
-  const common = ['X-Request-Id', ...(endpoint.isCounted ? RATE_HEADERS : [])];
+  const common = [
+    'X-Request-Id',
+    ...(endpoint.access === 'none' ? [] : ['Set-Cookie']),
+    ...(endpoint.isCounted ? RATE_HEADERS : []),
+  ];
   const successes = Object.entries(endpoint.responses).map(
     ([status, shape]) => [status, successResponse(shape, common)] as const,
   );

@@ -58,6 +58,8 @@ export interface World {
 export interface WorldOptions {
   readonly kind: 'uws' | 'node';
   readonly env?: Environment;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
   readonly settings?: ConfigurationInput['settings'];
   readonly repos?: readonly RepoRecord[];
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
@@ -114,7 +116,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   });
   const search = options.search ?? (async () => answerOf());
   const directory = new RepoDirectory(() => repos);
-  const control = await openControlPlane(configuration, directory, log);
+  const control = await openControlPlane(configuration, directory, log, options.now);
   const services: Services = {
     search: {
       async search(call, context) {
@@ -217,7 +219,10 @@ function exchange({ address }: RunningServer, options: CallOptions): Promise<Rep
       port: address.port,
       method,
       path,
-      headers: headers as Record<string, string | string[]>,
+      headers: {
+        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+        ...(headers as Record<string, string | string[]>),
+      },
       agent: false,
       ...(signal === undefined ? {} : { signal }),
     });
