@@ -8,7 +8,7 @@ import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
-import { visibleIn } from './visible.ts';
+import { visibleRepos } from './visible.ts';
 import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
@@ -71,16 +71,18 @@ export function prepareSearch(
   snapshot: Snapshot,
 ): Prepared {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
-  const visible = visibleIn(snapshot, sight);
   const query = parseQuery(request.query, { isRegexEnabled: request.isRegexEnabled });
   const conditions = planQuery(query, {
-    repos: visible.repos,
+    // Only queries that name repos ask for them.
+    get repos() {
+      return visibleRepos(snapshot, sight);
+    },
     isCaseSensitive: request.isCaseSensitivityEnabled,
     testNames: (program, names) => searcher.testNames(program, names),
   });
-  const scope = scopeOf(visible, (repoId) => decideForRepo(conditions, repoId) !== false);
+  const scope = scopeOf(snapshot, sight, (repoId) => decideForRepo(conditions, repoId) !== false);
   const plan = encodePlan(conditions, request.isCaseSensitivityEnabled, scope.shards);
-  const view = new ScopeView(searcher, repoOrderOf(visible.repos), scope.shards);
+  const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
   const run = {
     shards,

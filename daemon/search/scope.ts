@@ -3,10 +3,11 @@
 
 import type { Searcher } from '../engine/searcher.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import type { Sight } from '../repos/sight.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { OrderContext } from './order.ts';
-import { type LiveShard, liveDocCount, type QuarantinedShard } from './snapshot.ts';
-import type { VisibleSnapshot } from './visible.ts';
+import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
+import { visibleQuarantined, visibleShards } from './visible.ts';
 
 export interface Scope {
   readonly shards: readonly LiveShard[];
@@ -21,7 +22,7 @@ interface RepoOrder {
 
 const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
 
-/** The order of a list of repos, worked out once for it. */
+/** The order of a list of repos, worked out once for it: it also orders what somebody sees of them. */
 export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   const known = orders.get(repos);
   if (known !== undefined) return known;
@@ -36,13 +37,17 @@ export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   return made;
 }
 
-/** The shards of the repos that `isEligible` holds for, without those that hold no live doc. */
-export function scopeOf(snapshot: VisibleSnapshot, isEligible: (repoId: number) => boolean): Scope {
+/** The visible shards of the repos that `isEligible` holds for, without those that hold no live doc. */
+export function scopeOf(
+  snapshot: Snapshot,
+  sight: Sight,
+  isEligible: (repoId: number) => boolean,
+): Scope {
   const isInScope = (shard: LiveShard): boolean =>
     isEligible(shard.repoId) && liveDocCount(shard) > 0;
   return {
-    shards: snapshot.shards.filter(isInScope),
-    quarantined: snapshot.quarantined.filter(isInScope),
+    shards: visibleShards(snapshot, sight, isInScope),
+    quarantined: visibleQuarantined(snapshot, sight).filter(isInScope),
   };
 }
 

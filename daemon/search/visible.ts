@@ -1,132 +1,133 @@
-// The part of a snapshot that a sight leaves: its shards and repos, without a trace of the others. What all see
-// alike is worked out once for a snapshot; what a user sees beyond that is put in between, so that many users over
-// many repos cost little each.
+// The part of a snapshot that a sight leaves: its shards and repos, without a trace of the others. What many users see
+// alike is worked out once for a snapshot; what one sees beyond that is walked in between, so that many users over
+// many repos cost nothing to speak of.
+// Measured: 2026-11-21, X6: copying the lists for each user took 0.8 ms with 25,000 repos in common.
 
 import { LRUCache } from 'lru-cache';
 import type { RepoRecord } from '../repos/records.ts';
 import { isSeen, type Sight } from '../repos/sight.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 
-/** What a search may look at. */
-export type VisibleSnapshot = Pick<Snapshot, 'shards' | 'repos' | 'quarantined'>;
-
-/** Lists that are the same for all who share a base, and where each item stands in the snapshot. */
+/** Items that are the same for all who share a base, and where each stands in the snapshot. */
 interface Part<Item> {
   readonly items: readonly Item[];
   readonly places: readonly number[];
 }
 
 interface Tables {
-  readonly bases: Map<ReadonlySet<number>, { shards: Part<LiveShard>; repos: Part<RepoRecord> }>;
+  readonly shardParts: Map<ReadonlySet<number>, Part<LiveShard>>;
+  readonly repoParts: Map<ReadonlySet<number>, Part<RepoRecord>>;
   /** Place of each repo, places of its shards, by repoId. */
-  readonly repoPlaces: ReadonlyMap<number, number>;
+  readonly repoPlaces: ReadonlyMap<number, readonly number[]>;
   readonly shardPlaces: ReadonlyMap<number, readonly number[]>;
-  readonly views: LRUCache<Sight, VisibleSnapshot>;
+  readonly repoLists: LRUCache<Sight, readonly RepoRecord[]>;
 }
 
-/** Guess: users whose searches come close together; a view of 100,000 shards takes 2 MB. */
-const VIEWS_MAX = 32;
+/** Guess: users who name repos in searches that come close together; a list of 100,000 takes 1 MB. */
+const REPO_LISTS_MAX = 32;
 
 const tablesOf = new WeakMap<Snapshot, Tables>();
 
-/** What of the snapshot `sight` sees; the same object for the same two as long as both are in use. */
-export function visibleIn(snapshot: Snapshot, sight: Sight): VisibleSnapshot {
-  if (sight.base === 'all') return snapshot;
-  const tables = tablesFor(snapshot);
-  const kept = tables.views.get(sight);
+/** Those of the shards that the sight sees and `isWanted` holds for, in the order of the snapshot. */
+export function visibleShards(
+  snapshot: Snapshot,
+  sight: Sight,
+  isWanted: (shard: LiveShard) => boolean,
+): LiveShard[] {
+  if (sight.base === 'all') return snapshot.shards.filter(isWanted);
+  const { shardParts, shardPlaces } = tablesFor(snapshot);
+  const part = partOf(shardParts, snapshot.shards, sight.base);
+  return merged(part, placesOf(shardPlaces, sight.extra), snapshot.shards, isWanted);
+}
+
+/** Those of the shards out of service that the sight sees. */
+export function visibleQuarantined(snapshot: Snapshot, sight: Sight): readonly QuarantinedShard[] {
+  return snapshot.quarantined.filter(({ repoId }) => isSeen(sight, repoId));
+}
+
+/** The repos that the sight sees, in the order of the snapshot. */
+export function visibleRepos(snapshot: Snapshot, sight: Sight): readonly RepoRecord[] {
+  if (sight.base === 'all') return snapshot.repos;
+  const { repoParts, repoPlaces, repoLists } = tablesFor(snapshot);
+  const kept = repoLists.get(sight);
   if (kept !== undefined) return kept;
-  const view = makeView(snapshot, tables, sight, sight.base);
-  tables.views.set(sight, view);
-  return view;
+  const part = partOf(repoParts, snapshot.repos, sight.base);
+  const list = merged(part, placesOf(repoPlaces, sight.extra), snapshot.repos, () => true);
+  repoLists.set(sight, list);
+  return list;
 }
 
 function tablesFor(snapshot: Snapshot): Tables {
   const known = tablesOf.get(snapshot);
   if (known !== undefined) return known;
-  const shardPlaces = new Map<number, number[]>();
-  for (const [place, { repoId }] of snapshot.shards.entries()) {
-    const places = shardPlaces.get(repoId);
-    if (places === undefined) shardPlaces.set(repoId, [place]);
-    else places.push(place);
-  }
   const tables: Tables = {
-    bases: new Map(),
-    repoPlaces: new Map(snapshot.repos.map(({ repoId }, place) => [repoId, place])),
-    shardPlaces,
-    views: new LRUCache({ max: VIEWS_MAX }),
+    shardParts: new Map(),
+    repoParts: new Map(),
+    repoPlaces: placesByRepo(snapshot.repos),
+    shardPlaces: placesByRepo(snapshot.shards),
+    repoLists: new LRUCache({ max: REPO_LISTS_MAX }),
   };
   tablesOf.set(snapshot, tables);
   return tables;
 }
 
-function makeView(
-  snapshot: Snapshot,
-  tables: Tables,
-  sight: Sight,
-  base: ReadonlySet<number>,
-): VisibleSnapshot {
-  const { shards, repos } = basePart(snapshot, tables, base);
-  const extra = [...sight.extra];
-  const shardPlaces = extra.flatMap((repoId) => tables.shardPlaces.get(repoId) ?? []);
-  const repoPlaces = extra.flatMap((repoId) => tables.repoPlaces.get(repoId) ?? []);
-  return {
-    shards: withExtra(shards, shardPlaces, snapshot.shards),
-    repos: withExtra(repos, repoPlaces, snapshot.repos),
-    quarantined: snapshot.quarantined.filter((shard: QuarantinedShard) =>
-      isSeen(sight, shard.repoId),
-    ),
-  };
+interface OfRepo {
+  readonly repoId: number;
 }
 
-function basePart(snapshot: Snapshot, { bases }: Tables, base: ReadonlySet<number>) {
-  const known = bases.get(base);
-  if (known !== undefined) return known;
-  const made = { shards: partOf(snapshot.shards, base), repos: partOf(snapshot.repos, base) };
-  bases.set(base, made);
-  return made;
+function placesByRepo(items: readonly OfRepo[]): ReadonlyMap<number, readonly number[]> {
+  const byRepo = new Map<number, number[]>();
+  for (const [place, { repoId }] of items.entries()) {
+    const places = byRepo.get(repoId);
+    if (places === undefined) byRepo.set(repoId, [place]);
+    else places.push(place);
+  }
+  return byRepo;
 }
 
-function partOf<Item extends { readonly repoId: number }>(
+/** Ascending. */
+function placesOf(
+  byRepo: ReadonlyMap<number, readonly number[]>,
+  repoIds: ReadonlySet<number>,
+): readonly number[] {
+  const places: number[] = [];
+  for (const repoId of repoIds) places.push(...(byRepo.get(repoId) ?? []));
+  return places.sort((a, b) => a - b);
+}
+
+function partOf<Item extends OfRepo>(
+  known: Map<ReadonlySet<number>, Part<Item>>,
   all: readonly Item[],
   base: ReadonlySet<number>,
 ): Part<Item> {
+  const kept = known.get(base);
+  if (kept !== undefined) return kept;
   const items: Item[] = [];
   const places: number[] = [];
-  if (base.size === 0) return { items, places };
-  for (const [place, item] of all.entries()) {
+  for (const [place, item] of base.size === 0 ? [] : all.entries()) {
     if (!base.has(item.repoId)) continue;
     items.push(item);
     places.push(place);
   }
-  return { items, places };
+  const part = { items, places };
+  known.set(base, part);
+  return part;
 }
 
-/** The items of a part and those at further places, in the order of all. */
-function withExtra<Item>(
-  part: Part<Item>,
+/** The wanted items of a part and those at further places, in the order of all. */
+function merged<Item>(
+  { items, places }: Part<Item>,
   extra: readonly number[],
   all: readonly Item[],
-): readonly Item[] {
-  if (extra.length === 0) return part.items;
-  const merged: Item[] = [];
+  isWanted: (item: Item) => boolean,
+): Item[] {
+  const found: Item[] = [];
   let next = 0;
-  for (const place of extra.toSorted((a, b) => a - b)) {
-    const end = placeAfter(part.places, place, next);
-    for (; next < end; next++) merged.push(part.items[next]!);
-    merged.push(all[place]!);
+  for (const place of extra) {
+    for (; next < items.length && places[next]! < place; next++)
+      if (isWanted(items[next]!)) found.push(items[next]!);
+    if (isWanted(all[place]!)) found.push(all[place]!);
   }
-  for (; next < part.items.length; next++) merged.push(part.items[next]!);
-  return merged;
-}
-
-/** Index of the first of the ascending places from `start` on that is above `place`. */
-function placeAfter(places: readonly number[], place: number, start: number): number {
-  let low = start;
-  let high = places.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (places[middle]! < place) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  for (; next < items.length; next++) if (isWanted(items[next]!)) found.push(items[next]!);
+  return found;
 }
