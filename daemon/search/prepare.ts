@@ -8,7 +8,7 @@ import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
-import { visibleRepos } from './visible.ts';
+import { hasRevisions, visibleRepos } from './visible.ts';
 import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
@@ -73,10 +73,8 @@ export function prepareSearch(
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const query = parseQuery(request.query, { isRegexEnabled: request.isRegexEnabled });
   const conditions = planQuery(query, {
-    // Only queries that name repos ask for them.
-    get repos() {
-      return visibleRepos(snapshot, sight);
-    },
+    repos: () => visibleRepos(snapshot, sight),
+    hasRevisions: hasRevisions(snapshot, sight),
     isCaseSensitive: request.isCaseSensitivityEnabled,
     testNames: (program, names) => searcher.testNames(program, names),
   });

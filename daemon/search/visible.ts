@@ -21,6 +21,10 @@ interface Tables {
   readonly repoPlaces: ReadonlyMap<number, readonly number[]>;
   readonly shardPlaces: ReadonlyMap<number, readonly number[]>;
   readonly repoLists: LRUCache<Sight, readonly RepoRecord[]>;
+  /** Repos with more revisions than the default one. */
+  readonly revised: ReadonlySet<number>;
+  /** Whether a base holds one of these. */
+  readonly revisedBases: Map<ReadonlySet<number>, boolean>;
 }
 
 /** Guess: users who name repos in searches that come close together; a list of 100,000 takes 1 MB. */
@@ -57,6 +61,19 @@ export function visibleRepos(snapshot: Snapshot, sight: Sight): readonly RepoRec
   return list;
 }
 
+/** Has any of the repos that the sight sees more revisions than the default one? */
+export function hasRevisions(snapshot: Snapshot, { base, extra }: Sight): boolean {
+  const { revised, revisedBases } = tablesFor(snapshot);
+  if (revised.size === 0 || base === 'all') return revised.size > 0;
+  for (const repoId of extra) if (revised.has(repoId)) return true;
+  let isRevised = revisedBases.get(base);
+  if (isRevised === undefined) {
+    isRevised = [...revised].some((repoId) => base.has(repoId));
+    revisedBases.set(base, isRevised);
+  }
+  return isRevised;
+}
+
 function tablesFor(snapshot: Snapshot): Tables {
   const known = tablesOf.get(snapshot);
   if (known !== undefined) return known;
@@ -66,6 +83,10 @@ function tablesFor(snapshot: Snapshot): Tables {
     repoPlaces: placesByRepo(snapshot.repos),
     shardPlaces: placesByRepo(snapshot.shards),
     repoLists: new LRUCache({ max: REPO_LISTS_MAX }),
+    revised: new Set(
+      snapshot.repos.filter(({ revisions }) => revisions !== undefined).map(({ repoId }) => repoId),
+    ),
+    revisedBases: new Map(),
   };
   tablesOf.set(snapshot, tables);
   return tables;

@@ -36,7 +36,12 @@ interface FoundDocs {
 
 function searchUnits(searcher: Searcher, shardId: string, text: string): FoundDocs[] {
   const query = parseQuery(text, { isRegexEnabled: true });
-  const context = { repos: [REPO], isCaseSensitive: false, testNames: () => [true] };
+  const context = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: false,
+    testNames: () => [true],
+  };
   searcher.beginPlan(encodePlan(planQuery(query, context), false));
   const { unitCount } = searcher.bind(shardId);
   return Array.from({ length: unitCount }, (_, unit) => {
