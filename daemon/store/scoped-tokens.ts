@@ -1,7 +1,7 @@
 // Scoped access tokens, by the hash of their value. One ends by being removed: it then looks as if it had
 // never been. Whether one has expired is for the caller to say, who has the clock.
 
-import type { Database } from './database.ts';
+import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
 
 export interface ScopedToken {
@@ -17,7 +17,7 @@ export interface ScopedToken {
 }
 
 export interface ScopedTokens {
-  /** Errors: NOT_FOUND if there is no such active user or no such key. */
+  /** Errors: NOT_FOUND if there is no such active user, or it has no such key. */
   create(token: ScopedToken): Promise<void>;
   byHash(hash: string): Promise<ScopedToken | undefined>;
   /** Those of a user that expire after `now`, in the order they were made. */
@@ -40,21 +40,7 @@ const COLUMNS = [
 
 export function scopedTokensIn(database: Database): ScopedTokens {
   return {
-    create: (token) =>
-      database.write(async ({ db, holdActiveUser }) => {
-        if (!(await holdActiveUser(token.userId)))
-          throw new StoreError('NOT_FOUND', 'user not found');
-        const row = {
-          id: token.id,
-          hash: token.hash,
-          user_id: token.userId,
-          api_key_id: token.apiKeyId,
-          repo_ids: JSON.stringify(token.repoIds),
-          created_at: token.createdAt,
-          expires_at: token.expiresAt,
-        };
-        await db.insertInto('scoped_tokens').values(row).execute();
-      }),
+    create: (token) => database.write((writing) => create(writing, token)),
     byHash: (hash) =>
       database.read(async (db) => {
         const query = db.selectFrom('scoped_tokens').select(COLUMNS).where('hash', '=', hash);
@@ -93,6 +79,27 @@ export function scopedTokensIn(database: Database): ScopedTokens {
         return Number(result.numDeletedRows);
       }),
   };
+}
+
+async function create({ db, holdActiveUser }: Writing, token: ScopedToken): Promise<void> {
+  if (!(await holdActiveUser(token.userId))) throw new StoreError('NOT_FOUND', 'user not found');
+  const key = await db
+    .selectFrom('api_keys')
+    .select('id')
+    .where('id', '=', token.apiKeyId)
+    .where('user_id', '=', token.userId)
+    .executeTakeFirst();
+  if (key === undefined) throw new StoreError('NOT_FOUND', 'API key not found');
+  const row = {
+    id: token.id,
+    hash: token.hash,
+    user_id: token.userId,
+    api_key_id: token.apiKeyId,
+    repo_ids: JSON.stringify(token.repoIds),
+    created_at: token.createdAt,
+    expires_at: token.expiresAt,
+  };
+  await db.insertInto('scoped_tokens').values(row).execute();
 }
 
 function tokenFrom({

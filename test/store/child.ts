@@ -7,6 +7,7 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import Libsql from 'libsql';
+import type { NewAuditRecord } from '../../daemon/store/audit.ts';
 import { openStore } from '../../daemon/store/store.ts';
 import type { Store } from '../../daemon/store/store.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
@@ -40,6 +41,20 @@ async function open(databaseUrl?: string): Promise<Store> {
   return await openStore({ dataDir: place, databaseUrl, log });
 }
 
+function recordOf(timestamp: number, targetId: string): NewAuditRecord {
+  return {
+    timestamp,
+    action: 'user.read',
+    actorId: 'actor',
+    actorType: 'user',
+    targetId,
+    targetType: 'user',
+    productVersion: 'v1',
+    metadata: null,
+    orgId: '1',
+  };
+}
+
 /** Lines: `made <name> <userId>`, `removing <userId>`, `removed <userId>`. */
 async function writeWithoutEnd(store: Store, writer: number): Promise<void> {
   let last: string | undefined;
@@ -50,12 +65,7 @@ async function writeWithoutEnd(store: Store, writer: number): Promise<void> {
       id,
       Array.from({ length: STEP_GRANT_COUNT }, (_, i) => i),
     );
-    await store.audit.append(
-      Array.from({ length: STEP_RECORD_COUNT }, () => ({
-        ...{ timestamp: step, action: 'a', actorId: id, actorType: 'user', targetType: 'user' },
-        ...{ targetId: name, productVersion: 'v', metadata: null, orgId: '1' },
-      })),
-    );
+    await store.audit.append(Array.from({ length: STEP_RECORD_COUNT }, () => recordOf(step, name)));
     say(`made ${name} ${id}`);
     if (last !== undefined && step % 2 === 0) {
       say(`removing ${last}`);

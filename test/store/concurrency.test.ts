@@ -13,7 +13,9 @@ async function outcomes(promises: readonly Promise<unknown>[]) {
   const settled = await Promise.allSettled(promises);
   const codes = settled
     .filter((result) => result.status === 'rejected')
-    .map(({ reason }: { reason: { errorCode?: string } }) => reason.errorCode ?? String(reason));
+    .map(({ reason }: { reason: Error & { errorCode?: string } }) => {
+      return reason.errorCode ?? reason.message;
+    });
   return { count: settled.length - codes.length, codes: [...new Set(codes)].sort() };
 }
 

@@ -8,6 +8,7 @@ import type { DumpPart } from '../../daemon/store/dump.ts';
 import type { Store } from '../../daemon/store/store.ts';
 import {
   newHash,
+  newRecord,
   newToken,
   newUser,
   onBothEngines,
@@ -58,12 +59,9 @@ async function fill(store: Store): Promise<void> {
     owner.id,
     Array.from({ length: 1_234 }, (_, i) => i * 3),
   );
-  const record = {
-    ...{ action: 'a', actorId: 'b', actorType: 'user', targetId: 'c', targetType: 'repo' },
-    ...{ productVersion: 'v', orgId: '1', metadata: { a: '\0', b: [1.5, null] } },
-  };
+  const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
-    Array.from({ length: 450 }, (_, timestamp) => ({ ...record, timestamp })),
+    Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),
   );
 }
 
@@ -116,16 +114,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
       for (let i = 0; i < 1_100; i++) await newUser(writer);
       // Each step adds a user, then ten records: other orders or other counts were no moment.
       let stepCount = 0;
-      let isOver = false;
+      const stopping = new AbortController();
       const writing = (async () => {
-        while (!isOver) {
+        while (!stopping.signal.aborted) {
           await newUser(stepCount % 2 === 0 ? writer : reader);
           await writer.audit.append(
-            Array.from({ length: 10 }, () => ({
-              ...{ action: 'a', actorId: 'b', actorType: 'user', targetType: 'repo' },
-              ...{ productVersion: 'v', orgId: '1', metadata: null, timestamp: 1 },
-              targetId: String(stepCount),
-            })),
+            Array.from({ length: 10 }, () => newRecord(1, { targetId: String(stepCount) })),
           );
           stepCount++;
         }
@@ -140,7 +134,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
           assert.ok(lag === 0 || lag === 1, `${userCount} users, ${records.length} records`);
         }
       } finally {
-        isOver = true;
+        stopping.abort();
         await writing;
       }
       assert.ok(stepCount > 0);

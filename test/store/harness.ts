@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe } from 'node:test';
+import type { NewAuditRecord } from '../../daemon/store/audit.ts';
 import { openStore } from '../../daemon/store/store.ts';
 import type { Store, StoreOptions } from '../../daemon/store/store.ts';
 import type { User } from '../../daemon/store/users.ts';
@@ -30,9 +31,9 @@ export interface World {
   /** Undefined on the embedded store. */
   readonly server: PostgresServer | undefined;
   /** Runs with a new place; its stores are closed afterwards. */
-  within(run: (place: Place) => Promise<void>): Promise<void>;
+  readonly within: (run: (place: Place) => Promise<void>) => Promise<void>;
   /** Runs with one open store in a new place. */
-  withStore(run: (store: Store, place: Place) => Promise<void>): Promise<void>;
+  readonly withStore: (run: (store: Store, place: Place) => Promise<void>) => Promise<void>;
 }
 
 /** Defines the same tests for each engine. */
@@ -106,6 +107,22 @@ export async function refuses(promise: Promise<unknown>, errorCode: string): Pro
   assert.ok(caught instanceof Error, `${errorCode} expected, but it went well`);
   assert.equal((caught as Error & { errorCode?: string }).errorCode, errorCode, String(caught));
   return caught;
+}
+
+/** An audit record. */
+export function newRecord(timestamp: number, fields: Partial<NewAuditRecord> = {}): NewAuditRecord {
+  return {
+    timestamp,
+    action: 'user.read',
+    actorId: 'actor',
+    actorType: 'user',
+    targetId: 'target',
+    targetType: 'user',
+    productVersion: 'v1',
+    metadata: null,
+    orgId: '1',
+    ...fields,
+  };
 }
 
 let hashCount = 0;

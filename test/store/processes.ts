@@ -31,9 +31,9 @@ export function startChild(args: readonly string[], before: readonly string[] = 
     lines.push(line);
     wake();
   });
-  const closed = once(reader, 'close').then(wake);
   let isClosed = false;
-  void closed.then(() => {
+  const closed = once(reader, 'close');
+  reader.on('close', () => {
     isClosed = true;
     wake();
   });

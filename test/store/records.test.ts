@@ -2,8 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NewAuditRecord } from '../../daemon/store/audit.ts';
-import { newUser, onBothEngines, refuses } from './harness.ts';
+import { newRecord, newUser, onBothEngines, refuses } from './harness.ts';
 
 const ALL = { offset: 0, limit: 1_000 };
 
@@ -70,26 +69,11 @@ onBothEngines('grants', ({ withStore }) => {
     }));
 });
 
-function record(timestamp: number, fields: Partial<NewAuditRecord> = {}): NewAuditRecord {
-  return {
-    timestamp,
-    action: 'user.read',
-    actorId: 'actor',
-    actorType: 'user',
-    targetId: 'target',
-    targetType: 'user',
-    productVersion: 'v1',
-    metadata: null,
-    orgId: '1',
-    ...fields,
-  };
-}
-
 onBothEngines('audit', ({ withStore }) => {
   test('a record is kept with all its members', () =>
     withStore(async ({ audit }) => {
       const metadata = { source: 'web\0', list: [1, null, { deep: 'ü🙂' }] };
-      const full = record(2 ** 41, { metadata, targetId: 'a\0b', actorType: 'api_key' });
+      const full = newRecord(2 ** 41, { metadata, targetId: 'a\0b', actorType: 'api_key' });
       await audit.append([full]);
       const { total, rows } = await audit.list(ALL);
       assert.equal(total, 1);
@@ -100,10 +84,10 @@ onBothEngines('audit', ({ withStore }) => {
   test('newest first, in the order of appending within a millisecond, in pages and periods', () =>
     withStore(async ({ audit }) => {
       const times = [10, 20, 20, 20, 30];
-      await audit.append(times.slice(0, 3).map((at, i) => record(at, { targetId: String(i) })));
+      await audit.append(times.slice(0, 3).map((at, i) => newRecord(at, { targetId: String(i) })));
       await audit.append([]);
-      await audit.append([record(20, { targetId: '3' })]);
-      await audit.append([record(30, { targetId: '4' })]);
+      await audit.append([newRecord(20, { targetId: '3' })]);
+      await audit.append([newRecord(30, { targetId: '4' })]);
       const listed = async (query: Parameters<typeof audit.list>[0]) => {
         const { total, rows } = await audit.list(query);
         return `${total}: ${rows.map(({ targetId }) => targetId).join(' ')}`;
@@ -118,7 +102,7 @@ onBothEngines('audit', ({ withStore }) => {
 
   test('pruning removes what is older, however much that is', () =>
     withStore(async ({ audit }) => {
-      await audit.append(range(0, 2_500).map((at) => record(at)));
+      await audit.append(range(0, 2_500).map((at) => newRecord(at)));
       assert.equal(await audit.prune(2_400), 2_400);
       assert.equal(await audit.prune(2_400), 0);
       assert.equal((await audit.list({ offset: 0, limit: 1 })).total, 100);
