@@ -50,11 +50,11 @@ export interface Entry {
   isAsking: boolean;
   /** More numbers are asked for while some are left. */
   isRefilling: boolean;
-  /** The store said that others lack numbers. */
+  /** Others lack numbers, as the store or they themselves said. */
   isWanted: boolean;
-  /** Others said so since the last request to the store. */
-  isRecalled: boolean;
-  /** Nothing is to be kept: the day is over, or the user idle. */
+  /** Others gave numbers back after the last request to the store was made. */
+  isReturned: boolean;
+  /** Nothing is to be kept: the user is idle. */
   isLeaving: boolean;
   /** Ends the wait for numbers of other daemons. */
   cancelRetry: (() => void) | undefined;
@@ -82,7 +82,7 @@ export function newEntry(userId: string, day: number, want: number): Entry {
     isAsking: false,
     isRefilling: false,
     isWanted: false,
-    isRecalled: false,
+    isReturned: false,
     isLeaving: false,
     cancelRetry: undefined,
     shortSinceMs: undefined,
@@ -129,18 +129,17 @@ export function fitWant(entry: Entry): void {
 }
 
 /** What to report and to ask for now. From here on nothing is left that the request does not keep. */
-export function requestOf(entry: Entry, holder: string, nowMs: number): UsageRequest {
+export function requestOf(entry: Entry, holder: string): UsageRequest {
   const cap = entry.waiters[0]?.cap ?? entry.cap;
   const firstOther = entry.waiters.findIndex((waiter) => waiter.cap !== cap);
   const need = firstOther < 0 ? entry.waiters.length : firstOther;
-  const isGivingUp = entry.isWanted || entry.isRecalled;
-  const isReturn = isGivingUp && holdsAny(entry);
+  const isReturn = entry.isWanted && holdsAny(entry);
   const isLeaving = entry.isLeaving && need === 0;
-  if (cap !== entry.cap || isGivingUp || isLeaving || nowMs >= entry.deadlineMs) entry.left = 0;
-  const isAskingMore = !isGivingUp && !isLeaving && (need > 0 || entry.isRefilling);
+  if (cap !== entry.cap || entry.isWanted || isLeaving) entry.left = 0;
+  const isAskingMore = !entry.isWanted && !isLeaving && (need > 0 || entry.isRefilling);
+  entry.isReturned = false;
   const baseline = entry.sent;
   entry.sent = entry.total;
-  entry.isRecalled = false;
   return {
     userId: entry.userId,
     holder,

@@ -217,7 +217,7 @@ export class Ledger {
   async #exchange(entries: readonly Entry[]): Promise<void> {
     const sentMs = this.#clock.nowMs();
     const day = entries[0]?.day ?? this.#day;
-    const requests = entries.map((entry) => requestOf(entry, this.#holder, sentMs));
+    const requests = entries.map((entry) => requestOf(entry, this.#holder));
     let answers: readonly UsageAnswer[];
     try {
       answers = await this.#store.exchange(dayText(day), requests);
@@ -254,8 +254,7 @@ export class Ledger {
       return;
     }
     entry.shortSinceMs = undefined;
-    const hasToGiveUp = (entry.isWanted || entry.isRecalled) && holdsAny(entry);
-    entry.isRecalled = hasToGiveUp;
+    const hasToGiveUp = entry.isWanted && holdsAny(entry);
     if (entry.waiters.length > 0 || hasToGiveUp) this.#asking.ask(entry);
     else if (request.isFinal) this.#remove(entry);
   }
@@ -276,6 +275,10 @@ export class Ledger {
       rejectAll(entry, new LedgerError('NOT_READY', 'another daemon does not say what is used'));
       return;
     }
+    if (entry.isReturned) {
+      this.#asking.ask(entry);
+      return;
+    }
     // Each attempt waits as long as all before it.
     const pauseMs = Math.min(RETRY_MS_MAX, Math.max(RETRY_MS, waitedMs));
     entry.cancelRetry = this.#clock.after(pauseMs, () => {
@@ -290,14 +293,16 @@ export class Ledger {
       const entry = entries.get(userId);
       if (entry === undefined) continue;
       if (kind === 'returned') this.#retryNow(entry);
-      else if (holdsAny(entry) || entry.isAsking) {
-        entry.isRecalled = true;
+      else if (holdsAny(entry)) {
+        // The answer to a request under way may take this back: then it is said again.
+        entry.isWanted = true;
         this.#asking.ask(entry);
       }
     }
   }
 
   #retryNow(entry: Entry): void {
+    entry.isReturned = true;
     if (entry.cancelRetry === undefined) return;
     entry.cancelRetry();
     entry.cancelRetry = undefined;
@@ -313,9 +318,8 @@ export class Ledger {
       if (!isIdle) fitWant(entry);
       entry.takeCount = 0;
       if (entry.cancelRetry !== undefined) continue;
-      const isOver = entry.day !== this.#day;
       const isDone = isIdle && (isFull || entry.idleTickCount >= this.#idleTickCountMax);
-      if (isOver || isDone) this.#leave(entry);
+      if (isDone) this.#leave(entry);
       else if (entry.total !== entry.reported) this.#asking.ask(entry);
     }
     if (this.#isPruningDue) void this.#prune();

@@ -311,12 +311,15 @@ test('several daemons: numbers that others hold are called back before a refusal
   await a.ledger.take('u', 100, NOON_MS);
   await b.ledger.take('u', 100, NOON_MS);
   assert.ok((store.rows.get(`${TODAY} u`)?.leases ?? []).every(({ size }) => size > 0));
+  const before = clock.nowMs();
   let admitted = 2;
   for (let i = 0; i < 120; i++) {
     const { admitted: isAdmitted } = await clock.settle(c.ledger.take('u', 100, NOON_MS));
     if (isAdmitted) admitted++;
   }
   assert.equal(admitted, 100);
+  // Word of others comes at once: no timer was waited for.
+  assert.equal(clock.nowMs(), before);
   for (const { ledger } of [a, b, c]) {
     assert.equal(short(await clock.settle(ledger.take('u', 100, NOON_MS))), 'no 0');
   }
