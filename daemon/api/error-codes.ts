@@ -25,12 +25,18 @@ export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
 }
 
 /** Of the checks on who is calling; NOT_READY where the store of accounts cannot be reached. */
-function accessCodes({ access, method, entitlement, isForBrowsers }: Endpoint): ErrorCode[] {
+function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
+  const { access, method, entitlement, isNobodyWelcome, isForBrowsers } = endpoint;
   const codes: ErrorCode[] = [];
-  if (access !== 'none') codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED', 'NOT_AUTHENTICATED');
-  if (method !== 'GET' && (access !== 'none' || isForBrowsers === true))
+  const isCallerKnown = access !== 'none';
+  if (isCallerKnown) codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED');
+  if (isCallerKnown && isNobodyWelcome !== true) codes.push('NOT_AUTHENTICATED');
+  if (method !== 'GET' && (isCallerKnown || isForBrowsers === true))
     codes.push('CROSS_ORIGIN_REQUEST');
-  const isRestricted = access === 'owner' || access === 'session' || access === 'key';
-  if (isRestricted || entitlement !== undefined) codes.push('INSUFFICIENT_PERMISSIONS');
+  if (entitlement !== undefined || hasRoleCheck(access)) codes.push('INSUFFICIENT_PERMISSIONS');
   return codes;
+}
+
+function hasRoleCheck(access: Endpoint['access']): boolean {
+  return access === 'owner' || access === 'session' || access === 'key';
 }

@@ -1,7 +1,7 @@
 // Schemas of the answer that explains a search: its query and plan, totals, and a row for each shard.
 
 import { z } from 'zod';
-import { exhaustiveness, stats, statsCounts, statsNumbers } from './search-schemas.ts';
+import { exhaustiveness, stats, statsShares, statsNumbers } from './search-schemas.ts';
 import { integer, text } from './schemas.ts';
 
 const gramNode = z
@@ -64,9 +64,9 @@ const shardReport = z
     reason: text('Why it is of this class, in words.'),
     docs: integer('Live files.'),
     estimatedBytes: integer('Bytes that verifying was expected to read.'),
-    stats: z.object(statsCounts).meta({
+    stats: z.object(statsShares).meta({
       id: 'ShardStats',
-      description: 'Its share of each number; times have no shares.',
+      description: 'Its share of each number that has shares.',
     }),
   })
   .meta({ id: 'ShardReport', description: 'What became of an eligible shard.' });

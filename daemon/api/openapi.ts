@@ -130,12 +130,13 @@ function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
 }
 
 function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
-  const { operationId, summary, description, tag, access, input } = endpoint;
+  const { operationId, summary, tag, access, input } = endpoint;
+  const description = descriptionOf(endpoint);
   const { path, query, body } = input;
   return {
     operationId,
     summary,
-    ...(description === undefined ? {} : { description }),
+    ...(description === '' ? {} : { description }),
     tags: [tag],
     security: securityOf(access),
     ...((path ?? query) && { requestParams: { ...(path && { path }), ...(query && { query }) } }),
@@ -144,6 +145,22 @@ function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
     }),
     responses: responsesOf(endpoint),
   };
+}
+
+const WHO_MAY: Readonly<Record<Endpoint['access'], string | undefined>> = {
+  none: undefined,
+  opt: undefined,
+  user: 'For callers with an account.',
+  session: 'For browser sessions.',
+  key: 'With an API key only.',
+  owner: 'For owners, but not with a scoped access token.',
+};
+
+/** What the endpoint says of itself, and who may call it under what licence. */
+function descriptionOf({ description, access, entitlement }: Endpoint): string {
+  const licence = entitlement && `Needs a licence with the entitlement \`${entitlement}\`.`;
+  const rules = [WHO_MAY[access], licence].filter((text) => text !== undefined).join(' ');
+  return [description, rules].filter((text) => text !== undefined && text !== '').join('\n\n');
 }
 
 function securityOf(access: Endpoint['access']) {

@@ -119,7 +119,7 @@ const repositoryInfo = z
   .meta({ id: 'RepositoryInfo', description: 'A repository that results come from.' });
 
 /** The numbers of `stats` that are added up over shards. */
-export const statsCounts = {
+export const statsShares = {
   actualMatchCount: integer('Matches in this answer.'),
   totalMatchCount: integer('Matches found, before the cut to `matches`.'),
   fileCount: integer('Files with at least one match, before the cut.'),
@@ -136,17 +136,16 @@ export const statsCounts = {
   ngramMatches: integer('Blocks that the posting lists left as candidates.'),
   ngramLookups: integer('Probes of a dictionary of trigrams.'),
   regexpsConsidered: integer('Runs of the regular expression engine.'),
-};
-
-const statsDurations = {
-  duration: integer('Wall time of the search, in nanoseconds.'),
-  wait: integer('Time before the first unit of work, in nanoseconds.'),
   matchTreeConstruction: integer('Planning, summed over threads, in nanoseconds.'),
   matchTreeSearch: integer('Evaluation, summed over threads, in nanoseconds.'),
 };
 
 /** All numbers of `stats`. */
-export const statsNumbers = { ...statsCounts, ...statsDurations };
+export const statsNumbers = {
+  ...statsShares,
+  duration: integer('Wall time of the search, in nanoseconds.'),
+  wait: integer('Time before the first unit of work, in nanoseconds.'),
+};
 
 export const stats = z
   .object({

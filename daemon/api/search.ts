@@ -107,8 +107,7 @@ export const explainSearch = endpoint(
     access: 'owner',
     tag: 'System',
     summary: 'Explain a search',
-    description:
-      'Runs the search and tells how it was planned and what each shard added. For owners.',
+    description: 'Runs the search and tells how it was planned and what each shard added.',
     isSearch: true,
     input: { body: searchBody },
     responses: { 200: { description: 'How the search went.', body: explanation } },

@@ -143,14 +143,17 @@ test('each error response lists codes of its status, each success none', () => {
 
 test('integers have bounds of ours, never those of the library', () => {
   const text = JSON.stringify(wholeDocument());
-  assert.doesNotMatch(text, /-9007199254740991/);
+  assert.ok(!text.includes('-9007199254740991'));
   const integers = [...text.matchAll(/\{[^{}]*"type":"integer"[^{}]*\}/g)];
   assert.ok(integers.length > 20);
   for (const [integer] of integers) assert.match(integer, /"minimum":[01]\b|"minimum":400/);
 });
 
 test('answers may get further members: no schema of one forbids them', () => {
-  assert.doesNotMatch(JSON.stringify(document), /"additionalProperties":false/);
+  const closed = '"additionalProperties":false';
+  assert.ok(!JSON.stringify(document.components.schemas).includes(closed));
+  for (const { path, operation } of operations)
+    assert.ok(!JSON.stringify(operation.responses).includes(closed), path);
 });
 
 test('names, types and required members are those that were agreed on', () => {

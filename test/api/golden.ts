@@ -73,14 +73,16 @@ function typeOf(schema: Schema): string {
 }
 
 function bareTypeOf(schema: Schema): string {
-  const { $ref, oneOf, enum: values, properties, items, type } = schema;
+  const { $ref, oneOf, anyOf, enum: values, properties, items, type } = schema;
   if ($ref !== undefined) return $ref.replace('#/components/schemas/', '');
-  if (oneOf !== undefined) return oneOf.map(bareTypeOf).join(' | ');
+  const choices = oneOf ?? anyOf;
+  if (choices !== undefined) return choices.map(bareTypeOf).join(' | ');
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
   if ('const' in schema) return JSON.stringify(schema.const);
   if (items !== undefined) return `(${typeOf(items)})[]`;
   if (properties !== undefined) return `{ ${fieldsOf(schema).join('; ')} }`;
-  const parts = [type, schema.format, boundsOf(schema), schema.pattern];
+  const types = typeof type === 'string' ? type : type?.join(' | ');
+  const parts = [types, schema.format, boundsOf(schema), schema.pattern];
   return parts.filter((part) => part !== undefined).join(' ');
 }
 

@@ -15,9 +15,9 @@ export interface MadeRequest {
 
 export interface Vocabulary {
   /** Values that mean something to this daemon, by the name of a parameter or member. */
-  readonly words: Readonly<Record<string, readonly string[]>>;
-  /** Headers of a caller who may do everything. */
-  readonly credential: Readonly<Record<string, string>>;
+  readonly words: Readonly<Record<string, readonly unknown[]>>;
+  /** Headers of callers who may do something. */
+  readonly credentials: readonly Readonly<Record<string, string>>[];
 }
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
@@ -66,13 +66,24 @@ const wrongJson: Arbitrary<string> = fc.oneof(
   nested,
 );
 
+interface Maker extends Vocabulary {
+  readonly document: Document;
+}
+
 /** JSON that fits the schema. */
-function fittingJson(schema: Schema, { words }: Vocabulary, name: string): Arbitrary<string> {
-  const known = words[name];
+function fittingJson(schema: Schema, maker: Maker, name: string): Arbitrary<string> {
+  const known = maker.words[name];
   if (known !== undefined) return fc.constantFrom(...known.map((word) => JSON.stringify(word)));
-  if (schema.enum !== undefined)
-    return fc.constantFrom(...schema.enum.map((value) => JSON.stringify(value)));
-  switch (schema.type) {
+  const { enum: values, anyOf, items, type } = resolve(schema, maker);
+  if (values !== undefined) return fc.constantFrom(...values.map((one) => JSON.stringify(one)));
+  if (anyOf !== undefined) return fc.oneof(...anyOf.map((one) => fittingJson(one, maker, '')));
+  if (items !== undefined)
+    return fc
+      .array(fittingJson(items, maker, ''), { minLength: 1, maxLength: 3 })
+      .map((all) => `[${all.join(',')}]`);
+  switch (type) {
+    case 'null':
+      return fc.constant('null');
     case 'boolean':
       return fc.constantFrom('true', 'false');
     case 'integer': {
@@ -80,19 +91,21 @@ function fittingJson(schema: Schema, { words }: Vocabulary, name: string): Arbit
       return fc.integer({ min, max: Math.min(maximum, 1e9) }).map(String);
     }
     default:
-      return anyText.map((text) => JSON.stringify(text));
+      return 'const' in schema
+        ? fc.constant(JSON.stringify(schema.const))
+        : anyText.map((text) => JSON.stringify(text));
   }
 }
 
-function resolve(schema: Schema, document: Document): Schema {
+function resolve(schema: Schema, { document }: Maker): Schema {
   const name = schema.$ref?.replace('#/components/schemas/', '');
   return name === undefined ? schema : (document.components.schemas[name] ?? {});
 }
 
 /** A body whose members fit, are wrong, are missing, or are not known. */
-function memberBody(schema: Schema, document: Document, vocabulary: Vocabulary): Arbitrary<string> {
+function memberBody(schema: Schema, maker: Maker): Arbitrary<string> {
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
-    const fitting = fittingJson(resolve(member, document), vocabulary, name);
+    const fitting = fittingJson(member, maker, name);
     const isRequired = schema.required?.includes(name) ?? false;
     return fc.oneof(
       { weight: 8, arbitrary: fitting.map((json) => `"${name}":${json}`) },
@@ -110,7 +123,7 @@ function memberBody(schema: Schema, document: Document, vocabulary: Vocabulary):
     .map((parts) => `{${parts.filter((part) => part !== '').join(',')}}`);
 }
 
-function bodyFor({ operation }: Named, document: Document, vocabulary: Vocabulary) {
+function bodyFor({ operation }: Named, maker: Maker) {
   const schema = operation.requestBody?.content['application/json']?.schema;
   const garbage = fc.oneof(
     fc.uint8Array({ maxLength: 300 }),
@@ -123,7 +136,7 @@ function bodyFor({ operation }: Named, document: Document, vocabulary: Vocabular
     ),
   );
   if (schema === undefined) return fc.option(garbage, { nil: undefined, freq: 8 });
-  const fitting = memberBody(resolve(schema, document), document, vocabulary);
+  const fitting = memberBody(resolve(schema, maker), maker);
   return fc.oneof({ weight: 6, arbitrary: fitting }, { weight: 1, arbitrary: garbage });
 }
 
@@ -144,23 +157,21 @@ const oddValue = fc.oneof(
   fc.integer({ min: 1, max: 3000 }).map((size) => 'a'.repeat(size)),
 );
 
-function parameterValue({ name, schema }: Parameter, vocabulary: Vocabulary): Arbitrary<string> {
-  const fitting = fittingJson(schema, vocabulary, name).map((json) => {
+function parameterValue({ name, schema }: Parameter, maker: Maker): Arbitrary<string> {
+  const fitting = fittingJson(schema, maker, name).map((json) => {
     const value: unknown = JSON.parse(json);
     return encodeURIComponent(String(value));
   });
   return fc.oneof({ weight: 4, arbitrary: fitting }, { weight: 1, arbitrary: oddValue });
 }
 
-function queryFor({ operation }: Named, vocabulary: Vocabulary) {
+function queryFor({ operation }: Named, maker: Maker) {
   const parameters = (operation.parameters ?? []).filter(({ in: place }) => place === 'query');
   const parts = parameters.map((parameter) =>
     fc.oneof(
       {
         weight: 4,
-        arbitrary: parameterValue(parameter, vocabulary).map(
-          (value) => `${parameter.name}=${value}`,
-        ),
+        arbitrary: parameterValue(parameter, maker).map((value) => `${parameter.name}=${value}`),
       },
       { weight: parameter.required === true ? 1 : 4, arbitrary: fc.constant('') },
     ),
@@ -178,10 +189,10 @@ function queryFor({ operation }: Named, vocabulary: Vocabulary) {
     .map((query) => (query === '' ? '' : `?${query}`));
 }
 
-function pathFor({ path, operation }: Named, vocabulary: Vocabulary) {
+function pathFor({ path, operation }: Named, maker: Maker) {
   const parameters = (operation.parameters ?? []).filter(({ in: place }) => place === 'path');
   return fc
-    .tuple(...parameters.map((parameter) => parameterValue(parameter, vocabulary)))
+    .tuple(...parameters.map((parameter) => parameterValue(parameter, maker)))
     .map((values) =>
       parameters.reduce(
         (text, { name }, index) => text.replace(`{${name}}`, () => values[index] ?? ''),
@@ -190,11 +201,11 @@ function pathFor({ path, operation }: Named, vocabulary: Vocabulary) {
     );
 }
 
-function headersFor({ credential }: Vocabulary): Arbitrary<Record<string, string>> {
+function headersFor({ credentials: known }: Maker): Arbitrary<Record<string, string>> {
   const sometimes = (values: readonly string[]) =>
     fc.option(fc.constantFrom(...values), { nil: undefined, freq: 2 });
   const credentials = fc.oneof(
-    { weight: 9, arbitrary: fc.constant(credential) },
+    { weight: 9, arbitrary: fc.constantFrom(...known) },
     fc.constantFrom<Record<string, string>>(
       {},
       { Authorization: 'Bearer' },
@@ -227,6 +238,7 @@ export function requestsFor(
   document: Document,
   vocabulary: Vocabulary,
 ): Arbitrary<MadeRequest> {
+  const maker: Maker = { ...vocabulary, document };
   const method = fc.oneof(
     { weight: 9, arbitrary: fc.constant(named.method) },
     { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
@@ -234,10 +246,10 @@ export function requestsFor(
   return fc
     .record({
       method,
-      path: pathFor(named, vocabulary),
-      query: queryFor(named, vocabulary),
-      headers: headersFor(vocabulary),
-      body: bodyFor(named, document, vocabulary),
+      path: pathFor(named, maker),
+      query: queryFor(named, maker),
+      headers: headersFor(maker),
+      body: bodyFor(named, maker),
     })
     .map(({ body, query, path, ...rest }) => ({
       ...rest,
