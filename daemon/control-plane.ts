@@ -14,7 +14,7 @@ export interface ControlPlane {
   readonly accounts: Accounts;
   readonly ledger: Ledger;
   /** Writes what waits to be written. */
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function openControlPlane(
       store,
       accounts,
       ledger,
-      async close() {
+      close: async () => {
         await ledger.close();
         await accounts.close();
         await store.close();

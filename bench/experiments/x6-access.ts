@@ -225,6 +225,8 @@ async function main(databaseUrl: string | undefined): Promise<void> {
     const { store: _, close: __, ...parts } = control;
     const pipeline = new Pipeline({
       endpoints: [probe],
+      // Safety: the probe calls none.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       services: {} as never,
       settings: configuration.settings,
       ...parts,

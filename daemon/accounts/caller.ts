@@ -13,6 +13,12 @@ export type CallerSource =
 /** A user without what proves who it is. */
 export type Person = Omit<User, 'passwordHash'>;
 
+/** Without what is secret. */
+export function personOf(user: User): Person {
+  const { passwordHash: _, ...person } = user;
+  return person;
+}
+
 export interface Caller {
   readonly source: CallerSource;
   /** Absent for guests and local callers. */

@@ -8,7 +8,7 @@ import type { ApiKey } from '../store/api-keys.ts';
 import type { ScopedToken } from '../store/scoped-tokens.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
-import type { Caller, Person } from './caller.ts';
+import { type Caller, type Person, personOf } from './caller.ts';
 import {
   hashCredential,
   presentedCredentials,
@@ -184,7 +184,7 @@ export class Callers {
     const user = await store.users.get(userId);
     if (user === undefined) return undefined;
     const granted = user.role === 'OWNER' ? [] : await store.grants.repoIdsOf(userId);
-    const { passwordHash: _, ...person } = user;
+    const person = personOf(user);
     const known = { person, granted, stampedMs: person.lastActivityAt ?? 0 };
     if (changeCount === this.#changeCount) this.#people.set(userId, known);
     return known;

@@ -4,7 +4,7 @@
 import type { Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';
 import { type Actor, type AuditAction, type AuditTrail } from './audit-trail.ts';
-import type { Person } from './caller.ts';
+import { type Person, personOf } from './caller.ts';
 import { AccountError } from './error.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -116,10 +116,6 @@ export class Members {
 
 function notFound(): AccountError {
   return new AccountError('NOT_FOUND', 'There is no such user.');
-}
-
-export function personOf({ passwordHash: _, ...person }: User): Person {
-  return person;
 }
 
 function actionsOf(before: User, after: User): AuditAction[] {

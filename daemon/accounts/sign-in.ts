@@ -4,7 +4,7 @@
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Actor, AuditTrail } from './audit-trail.ts';
-import type { Person } from './caller.ts';
+import { type Person, personOf } from './caller.ts';
 import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';
 import { AccountError } from './error.ts';
 import {
@@ -216,8 +216,7 @@ export class SignIn {
       createdAt,
       expiresAt: createdAt + SESSION_MS,
     });
-    const { passwordHash: _, ...person } = user;
-    return { person, sessionValue };
+    return { person: personOf(user), sessionValue };
   }
 }
 

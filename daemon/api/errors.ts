@@ -162,7 +162,7 @@ export function toApiError(error: unknown): ApiError | undefined {
   if (!(error instanceof Error) || !('errorCode' in error)) return undefined;
   if (!isErrorCode(error.errorCode)) return undefined;
   const seconds = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined;
-  const headers = seconds === undefined ? {} : { 'Retry-After': String(seconds) };
+  const headers = typeof seconds === 'number' ? { 'Retry-After': String(seconds) } : undefined;
   return new ApiError(error.errorCode, error.message, headers);
 }
 

@@ -20,16 +20,16 @@ export interface AccountsWorld extends World {
   readonly ownerKey: string;
   readonly memberKey: string;
   /** Calls and parses; `as` is an API key, a token, a session cookie or nobody. */
-  ask(
+  readonly ask: (
     method: string,
     path: string,
     as?: string,
     body?: unknown,
     headers?: Record<string, string>,
-  ): Promise<Reply & { readonly code: unknown }>;
+  ) => Promise<Reply & { readonly code: unknown }>;
   /** Value of a `Cookie` header. */
-  signIn(email: string, password?: string): Promise<string>;
-  origin(): string;
+  readonly signIn: (email: string, password?: string) => Promise<string>;
+  readonly origin: () => string;
 }
 
 export interface AccountsOptions extends Omit<WorldOptions, 'now' | 'kind'> {

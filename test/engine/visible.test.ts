@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { isSeen, SEES_ALL, SEES_NOTHING, type Sight } from '../../daemon/repos/sight.ts';
 import { startStream } from '../../daemon/search/stream.ts';
 import type { LiveShard, QuarantinedShard } from '../../daemon/search/snapshot.ts';

@@ -51,7 +51,7 @@ export interface World {
   /** Searches that reached the service. */
   readonly calls: SearchCall[];
   readonly control: ControlPlane;
-  call(options: CallOptions): Promise<Reply>;
+  readonly call: (options: CallOptions) => Promise<Reply>;
   close(): Promise<void>;
 }
 
