@@ -2,11 +2,13 @@
 // `trawl serve`.
 
 import type { Configuration } from './config/configuration.ts';
+import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import { readSource, SourceError } from './ingest/source-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
+import { RepoDirectory } from './repos/directory.ts';
 import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
@@ -28,6 +30,10 @@ export interface DaemonOptions {
 
 export interface Daemon {
   readonly url: string;
+  /** One-time address where the first owner is made, or sets a password. */
+  readonly setupUrl: string | undefined;
+  /** Requests must say who they are from, unless there is anonymous access. */
+  readonly needsCredential: boolean;
   /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
   close(): Promise<void>;
@@ -52,45 +58,50 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
   const abort = new AbortController();
+  let control: ControlPlane | undefined;
   let server: RunningServer | undefined;
   try {
-    const { indexer } = instance;
+    const { indexer, parts } = instance;
     const added =
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, options.selection)
         : await indexer.changeSelection(options.selection ?? {});
     indexer.publish();
-    server = await createServer({
-      configuration,
-      services: servicesOf(instance, configuration),
-      log,
-    });
+    const directory = new RepoDirectory(() => parts.snapshots.current.repos);
+    control = await openControlPlane(configuration, directory, log);
+    const services = servicesOf(instance, directory, configuration);
+    server = await createServer({ configuration, services, log, ...control });
     const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
       if (!abort.signal.aborted) throw error;
       return [];
     });
-    return { url: server.url, indexed, close: () => shutDown(instance, server, abort, indexed) };
+    return {
+      url: server.url,
+      setupUrl: server.setupUrl,
+      needsCredential: !control.accounts.callers.isOpenHouse,
+      indexed,
+      close: async () => {
+        abort.abort(new Error('the daemon is stopping'));
+        await server?.close();
+        await control?.close();
+        await indexed;
+        await instance.close();
+      },
+    };
   } catch (error) {
     await server?.close();
+    await control?.close();
     await instance.close();
     throw error;
   }
 }
 
-async function shutDown(
-  instance: Instance,
-  server: RunningServer | undefined,
-  abort: AbortController,
-  indexed: Promise<unknown>,
-): Promise<void> {
-  abort.abort(new Error('the daemon is stopping'));
-  await server?.close();
-  await indexed;
-  await instance.close();
-}
-
 /** What the endpoints call. */
-function servicesOf(instance: Instance, configuration: Configuration): Services {
+function servicesOf(
+  instance: Instance,
+  directory: RepoDirectory,
+  configuration: Configuration,
+): Services {
   const { indexer, parts } = instance;
   return {
     search: {
@@ -99,10 +110,7 @@ function servicesOf(instance: Instance, configuration: Configuration): Services 
       stream: async (call, context) => startStream(parts, call, context),
       explain: (call, context) => explain(parts, call, context),
     },
-    repos: {
-      list: () => indexer.repos,
-      byName: (name) => indexer.repos.find((repo) => repo.name === name),
-    },
+    repos: directory,
     source: {
       read: (repo, path, ref, { sourceSizeMax, signal }) =>
         readAsApi(
@@ -117,7 +125,7 @@ function servicesOf(instance: Instance, configuration: Configuration): Services 
       status: () => ({
         isReady: true,
         shardCount: parts.snapshots.current.shards.length,
-        repoCount: indexer.repos.length,
+        repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,
       }),
     },

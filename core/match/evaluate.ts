@@ -472,6 +472,26 @@ export function nextRange(): bool {
   }
 }
 
+/**
+ * Whether ranges are worth keeping, and enough to render a doc by: those of the plan's only text, an expression that
+ * reads nothing beyond its candidate blocks.
+ */
+export function canKeepRanges(): bool {
+  if (textNodeCount != 1) return false;
+  const node = nodeAt(textNodes, 0);
+  return node.kind == NODE_REGEX && node.spansLines == 0;
+}
+
+/** Makes `id`, whose ranges were kept, the current doc, with all read that evaluating it reads. */
+export function enterKeptDoc(id: u32): void {
+  enterDoc(id);
+  const node = nodeAt(textNodes, 0);
+  node.cursorBlock = firstBlock;
+  node.cursor = 0;
+  node.isFresh = 0;
+  while (nextRun(node)) {}
+}
+
 /** Whether the content ranges of the current doc are the matches of one atom. */
 export function isSingleText(): bool {
   return activeTextCount == 1;

@@ -29,6 +29,8 @@ class RenderRequest {
   rangeMax: u32; // in: ranges to show; out: ranges shown
   size: u32; // out: bytes of the object
   links: u32; // in: index of its texts for links; out: bytes of content that evaluating the doc did not read
+  kept: u32; // in: address of ranges that a unit kept
+  keptCount: u32; // in
 }
 if (offsetof<RenderRequest>() != RENDER_REQUEST_SIZE) ERROR('RenderRequest: size');
 
@@ -81,7 +83,17 @@ export function renderDocs(
     if (out + tailRoom >= outEnd) return <i32>i;
     const start = out;
     store<u8>(out, 123);
-    const size = renderDoc(arena, request.docId, request.rangeMax, contextLines, isWhole, out + 1, outEnd - tailRoom);
+    const size = renderDoc(
+      arena,
+      request.docId,
+      request.rangeMax,
+      contextLines,
+      isWhole,
+      request.kept,
+      request.keptCount,
+      out + 1,
+      outEnd - tailRoom,
+    );
     arenaReset(arena, mark);
     if (isStopped) {
       forgetReads();

@@ -1,5 +1,6 @@
 // Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context, ranges
-// with lines and columns. Evaluates the doc again, which costs less than keeping all ranges of all docs.
+// with lines and columns. Evaluates the doc again, which costs less than keeping all ranges of all docs, unless its
+// ranges were kept (search.ts).
 // Writes the members of the file result that the core knows, without braces; the host adds the others.
 // Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6 says.
 
@@ -7,6 +8,7 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { writeDecimal, writeJsonString } from '../scan/json.ts';
 import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
+import { KEPT_RANGE_SIZE } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blockAt, docAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
@@ -20,6 +22,8 @@ import {
   currentPathEnd,
   currentPathStart,
   currentStart,
+  canKeepRanges,
+  enterKeptDoc,
   evaluateDoc,
   forgetReads,
   hasActiveTexts,
@@ -45,7 +49,7 @@ const RANGES_MAX: u32 = 1 << 20;
 const RANGE_ROOM: usize = 192;
 const CHUNK_ROOM: usize = 160;
 const DOC_ROOM: usize = 512;
-const RANGE_SIZE: usize = 8;
+const RANGE_SIZE: usize = KEPT_RANGE_SIZE;
 
 /** A run of ranges that are shown together. */
 @unmanaged
@@ -81,6 +85,7 @@ export let renderedRangeCount: u32 = 0;
  * @param rangeMax      most ranges to show, > 0
  * @param contextLines  lines around each range, 0 to 100
  * @param isWhole       1: the whole content too
+ * @param kept          `keptCount` ranges that a unit kept of the doc
  */
 export function renderDoc(
   arena: Arena,
@@ -88,14 +93,18 @@ export function renderDoc(
   rangeMax: u32,
   contextLines: u32,
   isWhole: u32,
+  kept: usize,
+  keptCount: u32,
   outStart: usize,
   outEnd: usize,
 ): i32 {
   out = outStart;
   outLimit = outEnd;
   forgetReads();
-  if (!evaluateDoc(docId)) return writeNothing();
-  if (!collectRanges(arena)) return STATUS_OUT_OF_MEMORY;
+  if (!takeKeptRanges(arena, docId, kept, keptCount)) {
+    if (!evaluateDoc(docId)) return writeNothing();
+    if (!collectRanges(arena)) return STATUS_OUT_OF_MEMORY;
+  }
   const bytesBefore = contentBytesRead;
   const wasRead = isCurrentRead();
   if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
@@ -113,6 +122,30 @@ function writeNothing(): i32 {
   renderBytesRead = 0;
   isFirstReadByRender = false;
   return STATUS_OK;
+}
+
+/** Makes the doc the current one, and kept ranges its ranges; false: there are none that can be used. */
+function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): bool {
+  if (keptCount == 0 || keptCount > RANGES_MAX || !canKeepRanges()) return false;
+  enterKeptDoc(docId);
+  ranges = arenaAlloc(arena, <usize>keptCount * RANGE_SIZE, 8);
+  if (ranges == 0) return false;
+  const start = <u32>currentStart();
+  const size = <u32>currentEnd() - start;
+  let last: u32 = 0;
+  for (let i: usize = 0; i < <usize>keptCount * RANGE_SIZE; i += RANGE_SIZE) {
+    const rangeStart = load<u32>(kept + i);
+    const rangeEnd = load<u32>(kept + i, 4);
+    if (rangeStart < last || rangeEnd <= rangeStart || rangeEnd > size) {
+      forgetReads();
+      return false;
+    }
+    store<u32>(ranges + i, start + rangeStart);
+    store<u32>(ranges + i, start + rangeEnd, 4);
+    last = rangeEnd;
+  }
+  rangeCount = keptCount;
+  return true;
 }
 
 /** Lists the content ranges of the current doc; false if the arena is full. */

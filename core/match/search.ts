@@ -1,15 +1,17 @@
 // Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with the
 // exact number of its ranges and its score. Counting only: positions, lines and texts are made by
-// render.ts for the docs that are shown. A unit is bounded, so that limits, deadlines and cancellation act
+// render.ts for the docs that are shown; ranges that took an expression to find are kept for it. A unit is bounded, so that limits, deadlines and cancellation act
 // between units, and within one where it takes long (base/work.ts); units are numbered in order of docs, the same on every worker.
 
 import { beginWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import {
+  KEPT_RANGE_SIZE,
   MATCH_ROW_SIZE,
   MATCH_TIER_SHIFT,
   UNIT_CONSIDERED_OFFSET,
   UNIT_CONTENT_BYTES_OFFSET,
+  UNIT_KEPT_OFFSET,
   UNIT_LOADED_OFFSET,
   UNIT_MATCHES_OFFSET,
   UNIT_REGEXPS_OFFSET,
@@ -22,6 +24,7 @@ import {
   activeLeafCount,
   beginPathRanges,
   beginRanges,
+  canKeepRanges,
   contentBytesRead,
   countRest,
   currentEnd,
@@ -54,15 +57,24 @@ class MatchRow {
 if (offsetof<MatchRow>() != MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
 let bestPoints: u32 = 0;
+/** Whether there is room to keep ranges; where the record of the current doc starts, and its next range goes. */
+let isKeeping: bool = false;
+let keptDoc: usize = 0;
+let keptNext: usize = 0;
+let keptLimit: usize = 0;
 
 /**
- * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`.
+ * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`, ranges to
+ * [kept, keptEnd) as long as they fit, if finding them again is dear.
  *
  * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and nothing is known of it
  * Safety: unit < unit count; `out` has room for as many rows as the unit has candidates.
  */
-export function searchUnit(unit: u32, out: usize, stats: usize): i32 {
+export function searchUnit(unit: u32, out: usize, stats: usize, kept: usize, keptEnd: usize): i32 {
   beginWork();
+  isKeeping = canKeepRanges();
+  keptDoc = kept;
+  keptLimit = keptEnd;
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
   const bytesBefore = contentBytesRead;
@@ -74,8 +86,10 @@ export function searchUnit(unit: u32, out: usize, stats: usize): i32 {
     const docId = load<u32>(candidateDocs + (<usize>i << 2));
     const isMatch = evaluateDoc(docId);
     if (isMatch) {
+      beginKept();
       const count = countRanges();
       if (isStopped) break;
+      endKept();
       writeRow(out + <usize>rowCount * MATCH_ROW_SIZE, docId, count);
       rowCount++;
       matchCount += count;
@@ -93,6 +107,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize): i32 {
   store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
   store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
   store<f64>(stats, regexpsRun - regexpsBefore, UNIT_REGEXPS_OFFSET);
+  store<f64>(stats, <f64>((keptDoc - kept) >> 2), UNIT_KEPT_OFFSET);
   return <i32>rowCount;
 }
 
@@ -106,6 +121,30 @@ function writeRow(ptr: usize, docId: u32, count: u32): void {
   row.pathRank = doc.pathRank;
 }
 
+/** Begins the record of the current doc: the number of its ranges, then these. */
+function beginKept(): void {
+  keptNext = keptDoc + 4;
+  if (keptNext > keptLimit) isKeeping = false;
+}
+
+/** Closes the record, unless the room did not suffice. */
+function endKept(): void {
+  if (!isKeeping) return;
+  store<u32>(keptDoc, <u32>((keptNext - keptDoc - 4) / KEPT_RANGE_SIZE));
+  keptDoc = keptNext;
+}
+
+/** Keeps the range that nextRange found, or stops keeping for want of room. */
+function keepRange(contentStart: usize): void {
+  if (keptNext + KEPT_RANGE_SIZE > keptLimit) {
+    isKeeping = false;
+    return;
+  }
+  store<u32>(keptNext, <u32>(rangeStart - contentStart));
+  store<u32>(keptNext, <u32>(rangeEnd - contentStart), 4);
+  keptNext += KEPT_RANGE_SIZE;
+}
+
 /** Ranges of the current doc: those of its content, else those of its path, else one over the path. */
 function countRanges(): u32 {
   bestPoints = 0;
@@ -116,9 +155,10 @@ function countRanges(): u32 {
     beginRanges();
     while (nextRange()) {
       count++;
+      if (isKeeping) keepRange(start);
       if (bestPoints < POINTS_CONTENT_MAX) {
         bestPoints = max(bestPoints, contentPoints(rangeStart, rangeEnd, start, end));
-      } else if (isSingleText()) return count + countRest();
+      } else if (!isKeeping && isSingleText()) return count + countRest();
     }
     if (count > 0) return count;
   }

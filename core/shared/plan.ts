@@ -73,13 +73,16 @@ export const MATCH_TIER_SHIFT: u32 = 28;
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-// A doc to render: in: the doc, the ranges to show, which texts for links; out: the ranges shown, the bytes
-// written, and in place of the texts the bytes of content read beyond what evaluating the doc took.
-export const RENDER_REQUEST_SIZE: u32 = 16;
+// A doc to render: in: the doc, the ranges to show, which texts for links, address and number of its ranges that a
+// unit kept (0: none); out: the ranges shown, the bytes written, and in place of the texts the bytes of content read
+// beyond what evaluating the doc took.
+export const RENDER_REQUEST_SIZE: u32 = 24;
 export const RENDER_DOC_OFFSET: u32 = 0;
 export const RENDER_RANGES_OFFSET: u32 = 4;
 export const RENDER_SIZE_OFFSET: u32 = 8;
 export const RENDER_LINKS_OFFSET: u32 = 12;
+export const RENDER_KEPT_OFFSET: u32 = 16;
+export const RENDER_KEPT_COUNT_OFFSET: u32 = 20;
 /** Addresses and sizes of the texts for links; core/match/file-results.ts. */
 export const LINK_TEXTS_SIZE: u32 = 32;
 
@@ -93,10 +96,15 @@ export const BIND_BYTES_OFFSET: u32 = 32;
 export const BIND_UNITS_OFFSET: u32 = 40;
 export const BIND_REGEXPS_OFFSET: u32 = 48;
 
-export const UNIT_STATS_SIZE: u32 = 40;
+export const UNIT_STATS_SIZE: u32 = 48;
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;
 export const UNIT_LOADED_OFFSET: u32 = 8;
 export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
 export const UNIT_MATCHES_OFFSET: u32 = 24;
 /** Runs of the regular expression engine: one for each expression and block, or path. */
 export const UNIT_REGEXPS_OFFSET: u32 = 32;
+/** Words of what is kept: for each doc, from the first on, the number of its kept ranges, then these. */
+export const UNIT_KEPT_OFFSET: u32 = 40;
+
+/** A range that was kept: start and end, bytes from the start of the doc's content. */
+export const KEPT_RANGE_SIZE: u32 = 8;

@@ -2,8 +2,7 @@
 // them, and which of them a request presents, in the order in which they are tried. Whether one is good is
 // for whoever looks up its hash.
 
-import { randomBytes } from 'node:crypto';
-import { hashKey } from '../config/secrets.ts';
+import { createHmac, randomBytes } from 'node:crypto';
 
 /** What a caller was recognised by. */
 export type CredentialSource = 'session' | 'oauth' | 'scoped_access_token' | 'api_key';
@@ -51,7 +50,7 @@ export function isApiKey(text: string): boolean {
  * tells nothing of the credential, however long that takes, to one who does not know the secret.
  */
 export function hashCredential(secret: Buffer, value: string): string {
-  return hashKey(secret, value).digest.toString('hex');
+  return createHmac('sha256', secret).update(value).digest('hex');
 }
 
 /**

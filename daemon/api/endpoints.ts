@@ -1,7 +1,25 @@
 // All endpoints of the daemon, in the order of the API description.
 
+import {
+  changePassword,
+  createKey,
+  deleteKey,
+  getAccount,
+  getUsage,
+  listKeys,
+  listTokens,
+  logIn,
+  logOut,
+  setUp,
+} from './account.ts';
+import { listAuditRecords } from './audit.ts';
+import { descriptionEndpoints } from './describe.ts';
 import type { Endpoint } from './endpoint.ts';
+import { addGrants, listGrants, removeGrants } from './grants.ts';
+import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
+import { createUser, deleteUser, getUser, listUsers, updateUser } from './members.ts';
 import { listRepos } from './repos.ts';
+import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
 import { explainSearch, search, streamSearch } from './search.ts';
 import { getSource } from './source.ts';
 import { getHealth, getReady, getVersion } from './system.ts';
@@ -11,8 +29,34 @@ export const ENDPOINTS: readonly Endpoint[] = [
   streamSearch,
   getSource,
   listRepos,
+  getUser,
+  listUsers,
+  deleteUser,
+  createUser,
+  updateUser,
+  listAuditRecords,
+  listGrants,
+  addGrants,
+  removeGrants,
+  createScopedAccessToken,
+  revokeScopedAccessToken,
+  setUp,
+  logIn,
+  logOut,
+  changePassword,
+  getAccount,
+  getUsage,
+  listKeys,
+  createKey,
+  deleteKey,
+  listTokens,
+  getLicence,
+  setLicence,
+  getInstance,
+  changeInstance,
   getHealth,
   getReady,
   getVersion,
+  ...descriptionEndpoints(() => ENDPOINTS),
   explainSearch,
 ];

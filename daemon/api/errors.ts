@@ -1,6 +1,6 @@
-// Every error code that the daemon may send, with its status: the one registry. daemon/README.md,
-// "Errors", shows the same table to people, and a test keeps the two equal. Also how an error thrown by a
-// lower layer becomes one of these. Leaves the encoding of an error to the HTTP layer.
+// Every error code that the daemon may send, with its status and meaning: the one registry. daemon/README.md,
+// "Errors", and the API description show the same table, and a test keeps the three equal. Also how an error
+// thrown by a lower layer becomes one of these. Leaves the encoding of an error to the HTTP layer.
 
 import { QueryError } from '../regex/error.ts';
 
@@ -45,6 +45,47 @@ export const ERROR_STATUS = {
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** What each code means, for people; the documents show it beside the code. */
+export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
+  API_RATE_LIMIT_EXCEEDED: 'more requests today than the caller may send',
+  UNEXPECTED_ERROR: 'a fault of the daemon; the log has the details under the request id',
+  NOT_FOUND: 'no such path, or no such repository for this caller',
+  METHOD_NOT_ALLOWED: 'the path exists, the method does not; `Allow` names those that do',
+  INVALID_REQUEST_BODY:
+    'the body is not JSON in UTF-8 or does not fit; the message names the field',
+  REQUEST_BODY_TOO_LARGE: 'the body is larger than `maxRequestBodyBytes`',
+  INVALID_QUERY_PARAMS: 'a query parameter does not fit; the message names it',
+  MISSING_REQUIRED_QUERY_PARAMETER: 'a required query parameter of a member endpoint is missing',
+  FAILED_TO_PARSE_QUERY: 'the search query does not parse; the message has reason and position',
+  SEARCH_CONTEXT_NOT_FOUND: 'the query names an unknown search context',
+  FILE_NOT_FOUND: 'no such file at that ref, or a path that cannot be one',
+  INVALID_GIT_REF: 'the ref is malformed or resolves to no commit',
+  NOT_AUTHENTICATED: 'a valid credential is needed',
+  INVALID_CREDENTIALS: 'e-mail or password is wrong',
+  INSUFFICIENT_PERMISSIONS: 'the caller lacks the role, the kind of credential or the entitlement',
+  API_KEY_USAGE_DISABLED: 'API keys are switched off for this caller',
+  API_KEY_ALREADY_EXISTS: 'the name of an API key is taken or malformed',
+  API_KEY_NOT_FOUND: 'the caller has no such API key',
+  INVALID_REPOSITORY_SCOPE: 'the repositories of a scoped token do not fit its maker',
+  SCOPED_ACCESS_TOKEN_NOT_FOUND: 'the caller has no such scoped token',
+  ORG_SEAT_COUNT_REACHED: 'all seats of the licence are taken',
+  LAST_OWNER_CANNOT_BE_DEMOTED: 'one active owner must remain',
+  LAST_OWNER_CANNOT_BE_REMOVED: 'one active owner must remain',
+  ANONYMOUS_ACCESS_CONTROLLED_BY_ENV: 'the environment fixes anonymous access',
+  EMAIL_LOGIN_CANNOT_BE_DISABLED: 'no other way to sign in would remain',
+  HOST_NOT_ALLOWED: 'the Host header names neither this machine nor the base URL',
+  CROSS_ORIGIN_REQUEST: 'a page of another origin sent a request with a cookie',
+  SERVER_OVERLOADED: 'too many searches run and wait; `Retry-After` says when to come back',
+  NOT_READY: 'the index is loading or the daemon is stopping',
+  TOO_MANY_SIGN_IN_ATTEMPTS: 'too many failed sign-ins; `Retry-After` says when to come back',
+  USER_ALREADY_EXISTS: 'the e-mail address belongs to a user already',
+  EMAIL_LOGIN_DISABLED: 'sign-in by password is switched off',
+  INVALID_LICENSE: 'the licence is malformed, expired or not signed by its issuer',
+  LICENSE_CONTROLLED_BY_ENV: 'the environment fixes the licence',
+  SETTING_CONTROLLED_BY_CONFIG: 'the configuration fixes the setting',
+  OAUTH_ERROR: 'an OAuth request failed; `error` says how',
+};
 
 /** Codes that clients may know from elsewhere. Never sent, never given another meaning. */
 export const RESERVED_ERROR_CODES = [
@@ -119,7 +160,10 @@ export function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (error instanceof QueryError) return new ApiError('FAILED_TO_PARSE_QUERY', error.message);
   if (!(error instanceof Error) || !('errorCode' in error)) return undefined;
-  return isErrorCode(error.errorCode) ? new ApiError(error.errorCode, error.message) : undefined;
+  if (!isErrorCode(error.errorCode)) return undefined;
+  const seconds = 'retryAfterSeconds' in error ? error.retryAfterSeconds : undefined;
+  const headers = typeof seconds === 'number' ? { 'Retry-After': String(seconds) } : undefined;
+  return new ApiError(error.errorCode, error.message, headers);
 }
 
 function isErrorCode(value: unknown): value is ErrorCode {

@@ -1,5 +1,6 @@
 // Pages of a list: which items, and the headers `X-Total-Count` and `Link` that lead to the others.
 
+import type { HeaderShape } from './endpoint.ts';
 import { integerText } from './input.ts';
 
 const PER_PAGE_MAX = 100;
@@ -7,10 +8,28 @@ const PER_PAGE_MAX = 100;
 /** Schema fields `page` and `perPage`, to be spread into a query schema. */
 export function pageFields(perPageDefault: number) {
   return {
-    page: integerText(1, Number.MAX_SAFE_INTEGER).default(1),
-    perPage: integerText(1, PER_PAGE_MAX).default(perPageDefault),
+    page: integerText(1, Number.MAX_SAFE_INTEGER)
+      .default(1)
+      .meta({ description: 'Which page, from 1.', override: { default: 1 } }),
+    perPage: integerText(1, PER_PAGE_MAX)
+      .default(perPageDefault)
+      .meta({ description: 'Items on a page.', override: { default: perPageDefault } }),
   };
 }
+
+/** The headers of `paginate`. */
+export const PAGE_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'X-Total-Count': {
+    description: 'Number of items over all pages.',
+    type: 'integer',
+    isRequired: true,
+  },
+  Link: {
+    description:
+      'Addresses of the pages `first`, `prev`, `next`, `last`, as far as they exist; absent if there is one page only.',
+    type: 'string',
+  },
+};
 
 export interface PageRequest {
   /** 1-based. */
@@ -36,10 +55,26 @@ export function paginate<Item>(
   parameters: Readonly<Record<string, string | undefined>>,
 ): Page<Item> {
   const start = (page - 1) * perPage;
-  const headers: Record<string, string> = { 'X-Total-Count': String(all.length) };
-  const lastPage = Math.ceil(all.length / perPage);
-  if (lastPage > 1) headers['Link'] = linkHeader({ page, perPage }, lastPage, url, parameters);
+  const { headers } = pageOf(all.length, { page, perPage }, url, parameters);
   return { items: all.slice(start, start + perPage), headers };
+}
+
+/** Which items of a list a page shows. */
+export function windowOf({ page, perPage }: PageRequest): { offset: number; limit: number } {
+  return { offset: (page - 1) * perPage, limit: perPage };
+}
+
+/** The headers of a page whose items were found elsewhere; parameters as for `paginate`. */
+export function pageOf(
+  total: number,
+  { page, perPage }: PageRequest,
+  url: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): Pick<Page<never>, 'headers'> {
+  const headers: Record<string, string> = { 'X-Total-Count': String(total) };
+  const lastPage = Math.ceil(total / perPage);
+  if (lastPage > 1) headers['Link'] = linkHeader({ page, perPage }, lastPage, url, parameters);
+  return { headers };
 }
 
 function linkHeader(

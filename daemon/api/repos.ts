@@ -1,21 +1,52 @@
 // GET /api/repos: the list of repos, filtered, sorted, in pages.
 
 import { z } from 'zod';
+import { ORG } from '../accounts/audit-trail.ts';
 import { shortRefName, treePageUrl } from '../repos/links.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { ok, queryEndpoint } from './endpoint.ts';
+import { endpoint, ok } from './endpoint.ts';
 import { choiceText, integerText } from './input.ts';
-import { pageFields, paginate } from './pagination.ts';
+import { PAGE_HEADERS, pageFields, paginate } from './pagination.ts';
+import { codeHostType, flag, integer, text, time } from './schemas.ts';
 
 const PATH = '/api/repos';
 
 const listQuery = z.object({
   ...pageFields(30),
-  sort: choiceText(['name', 'pushed']).optional(),
-  direction: choiceText(['asc', 'desc']).optional(),
-  query: z.string().optional(),
-  connectionId: integerText(1, Number.MAX_SAFE_INTEGER).optional(),
+  sort: choiceText(['name', 'pushed'])
+    .optional()
+    .meta({
+      description: 'By name or by time of the newest commit.',
+      override: { default: 'name' },
+    }),
+  direction: choiceText(['asc', 'desc'])
+    .optional()
+    .meta({ description: 'Which way to sort.', override: { default: 'asc' } }),
+  query: z.string().optional().meta({ description: 'Part of the name, without regard to case.' }),
+  connectionId: integerText(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .meta({ description: 'Only repositories of this connection.' }),
 });
+
+const repository = z
+  .object({
+    codeHostType,
+    repoId: integer('Id of the repository, never reused.', 1),
+    repoName: text('Name, for example `github.com/owner/name`.'),
+    webUrl: text('Page of the repository in this instance.'),
+    isFork: flag('Is it a fork?'),
+    isArchived: flag('Is it archived?'),
+    repoDisplayName: text('Name for people.').optional(),
+    externalWebUrl: text('Page of the repository at its code host.').optional(),
+    imageUrl: text('Picture of the repository or its owner.').optional(),
+    defaultBranch: text('Short name of the default branch.').optional(),
+    indexedAt: time('When it was last indexed.').optional(),
+    pushedAt: time('Time of the newest commit.').optional(),
+  })
+  .meta({
+    id: 'Repository',
+    description: 'A repository. One without `indexedAt` is not indexed yet.',
+  });
 
 /** Ascending by name bytes, which is the order of UTF-8. */
 function sortByName(repos: readonly RepoRecord[]): RepoRecord[] {
@@ -55,13 +86,29 @@ function toListItem(repo: RepoRecord, baseUrl: string) {
   };
 }
 
-export const listRepos = queryEndpoint(
-  { operationId: 'listRepositories', path: PATH, access: 'opt' },
-  listQuery,
-  (query, { services, baseUrl }) => {
+export const listRepos = endpoint(
+  {
+    operationId: 'listRepositories',
+    method: 'GET',
+    path: PATH,
+    access: 'opt',
+    tag: 'Repositories',
+    summary: 'List repositories',
+    isCounted: true,
+    input: { query: listQuery },
+    responses: {
+      200: {
+        description: 'A page of the list.',
+        body: z.array(repository),
+        headers: PAGE_HEADERS,
+      },
+    },
+  },
+  ({ query }, { services, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.listed_repos', ORG);
     const wanted = query.query?.toLowerCase() ?? '';
     // No repo belongs to a connection while connections are not configurable.
-    const all = query.connectionId === undefined ? services.repos.list() : [];
+    const all = query.connectionId === undefined ? services.repos.list(sight) : [];
     const found = all.filter((repo) => repo.name.toLowerCase().includes(wanted));
     const sorted = query.sort === 'pushed' ? sortByPush(found) : sortByName(found);
     if (query.direction === 'desc') sorted.reverse();

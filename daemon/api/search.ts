@@ -1,25 +1,13 @@
 // POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, while it runs, or
 // explained. Checks and clamps the request; the search service does the rest.
 
-import { z } from 'zod';
-import { bodyEndpoint, ok } from './endpoint.ts';
-import type { CallContext } from './endpoint.ts';
-import { jsonInteger } from './input.ts';
+import type { z } from 'zod';
+import { ORG } from '../accounts/audit-trail.ts';
+import { endpoint, ok } from './endpoint.ts';
+import type { HeaderShape } from './endpoint.ts';
+import { explanation } from './explain-schemas.ts';
+import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
 import type { SearchCall } from './services.ts';
-
-const QUERY_SIZE_MAX = 65536;
-const CONTEXT_LINES_MAX = 100;
-
-export const searchBody = z.object({
-  query: z.string().refine((query) => Buffer.byteLength(query) <= QUERY_SIZE_MAX, {
-    error: `longer than ${QUERY_SIZE_MAX} bytes`,
-  }),
-  matches: jsonInteger(1),
-  contextLines: jsonInteger(0).default(0),
-  whole: z.boolean().default(false),
-  isRegexEnabled: z.boolean().default(false),
-  isCaseSensitivityEnabled: z.boolean().default(false),
-});
 
 /** The call that the body asks for, `matches` and `contextLines` clamped. */
 export function toSearchCall(body: z.output<typeof searchBody>, matchCountMax: number): SearchCall {
@@ -30,49 +18,104 @@ export function toSearchCall(body: z.output<typeof searchBody>, matchCountMax: n
   };
 }
 
-export const search = bodyEndpoint(
+const SEARCH_ERRORS = [
+  'FAILED_TO_PARSE_QUERY',
+  'INSUFFICIENT_PERMISSIONS',
+  'SEARCH_CONTEXT_NOT_FOUND',
+] as const;
+
+export const search = endpoint(
   {
     operationId: 'search',
     method: 'POST',
     path: '/api/search',
     access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Search code',
+    description: 'Answers when the search has ended, with all results in one body.',
     isSearch: true,
+    isCounted: true,
+    input: { body: searchBody },
+    responses: { 200: { description: 'The results, best first.', body: searchAnswer } },
+    errors: SEARCH_ERRORS,
   },
-  searchBody,
-  async (body, { services, settings, signal, baseUrl }: CallContext) => {
+  async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const { json } = await services.search.search(call, { signal, baseUrl });
+    const { json } = await services.search.search(call, { signal, baseUrl, sight });
     return { status: 200, content: { json } };
   },
 );
 
-export const streamSearch = bodyEndpoint(
+const STREAM_DESCRIPTION = `Answers while the search runs.
+
+As \`text/event-stream\` every event is one line \`data: \` with a JSON object and a blank line; behind the last
+one stands \`data: [DONE]\`. As \`application/x-msgpack; framing=u32be\` every event is a frame: its size in bytes
+(unsigned, 32 bits, big-endian), then one MessagePack map; a frame of size 0 stands for the end. The schema is that
+of one event.
+
+What is wrong before the stream starts is an ordinary error. A failure later is an event of type \`error\`; a stream
+that ends without its end mark, or that had an \`error\`, has failed.`;
+
+const STREAM_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'Cache-Control': { description: '`no-cache, no-transform`', type: 'string', isRequired: true },
+  'X-Accel-Buffering': {
+    description: '`no`: proxies are to pass events on at once.',
+    type: 'string',
+    isRequired: true,
+  },
+};
+
+export const streamSearch = endpoint(
   {
     operationId: 'streamSearch',
     method: 'POST',
     path: '/api/stream_search',
     access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Search code, results as found',
+    description: STREAM_DESCRIPTION,
     isSearch: true,
+    isCounted: true,
+    input: { body: searchBody },
+    responses: {
+      200: {
+        description: 'The events, `chunk` zero or more times, then `final`.',
+        body: streamEvent,
+        contentTypes: ['text/event-stream', 'application/x-msgpack'],
+        headers: STREAM_HEADERS,
+      },
+    },
+    errors: SEARCH_ERRORS,
   },
-  searchBody,
-  async (body, { services, settings, signal, baseUrl, eventSizeMax }: CallContext) => {
+  async (
+    { body },
+    { services, settings, signal, baseUrl, sight, eventSizeMax, accounts, actor },
+  ) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const events = await services.search.stream(call, { signal, baseUrl, eventSizeMax });
+    const events = await services.search.stream(call, { signal, baseUrl, sight, eventSizeMax });
     return { status: 200, content: { events } };
   },
 );
 
-export const explainSearch = bodyEndpoint(
+export const explainSearch = endpoint(
   {
     operationId: 'explainSearch',
     method: 'POST',
     path: '/api/explain',
     access: 'owner',
+    tag: 'System',
+    summary: 'Explain a search',
+    description: 'Runs the search and tells how it was planned and what each shard added.',
     isSearch: true,
+    input: { body: searchBody },
+    responses: { 200: { description: 'How the search went.', body: explanation } },
+    errors: SEARCH_ERRORS,
   },
-  searchBody,
-  async (body, { services, settings, signal, baseUrl }: CallContext) => {
+  async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    return ok(await services.search.explain(call, { signal, baseUrl }));
+    return ok(await services.search.explain(call, { signal, baseUrl, sight }));
   },
 );

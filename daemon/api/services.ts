@@ -1,7 +1,9 @@
 // What the endpoints need from the parts of the daemon that do the work. The parts implement these
 // interfaces; main.ts joins them. Nothing here knows of HTTP.
 
+import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import type { Sight } from '../repos/sight.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
 
 /** A search as the caller asked for it, bounds applied (matches and contextLines are clamped). */
@@ -19,6 +21,8 @@ export interface SearchContext {
   readonly signal: AbortSignal;
   /** Without trailing slash; the links of the answer start with it. */
   readonly baseUrl: string;
+  /** The repos that the search may see; others count for nothing. */
+  readonly sight: Sight;
 }
 
 export interface StreamContext extends SearchContext {
@@ -63,11 +67,6 @@ export interface SearchService {
    * Errors: as `search`.
    */
   explain(call: SearchCall, context: SearchContext): Promise<object>;
-}
-
-export interface RepoDirectory {
-  list(): readonly RepoRecord[];
-  byName(name: string): RepoRecord | undefined;
 }
 
 export interface SourceLimits {

@@ -3,25 +3,53 @@
 
 import { z } from 'zod';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
-import { ok, queryEndpoint } from './endpoint.ts';
+import { endpoint, ok } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { checkPath, checkRef } from './git-names.ts';
 import { requiredText } from './input.ts';
+import { codeHostType, text } from './schemas.ts';
 
 const sourceQuery = z.object({
-  path: requiredText(),
-  repo: requiredText(),
-  ref: z.string().optional(),
+  path: requiredText().meta({ description: 'Path from the root of the repository.' }),
+  repo: requiredText().meta({ description: 'Name of the repository.' }),
+  ref: z.string().optional().meta({
+    description: 'Branch, tag or commit; default: the default branch. Empty counts as absent.',
+  }),
 });
 
-export const getSource = queryEndpoint(
-  { operationId: 'getFileSource', path: '/api/source', access: 'opt' },
-  sourceQuery,
-  async (query, { services, settings, signal, baseUrl }) => {
+const fileSource = z
+  .object({
+    source: text('The content; bad UTF-8 bytes as U+FFFD.'),
+    language: text('Name of the language, "" if unknown.'),
+    path: text('As asked.'),
+    repo: text('As asked.'),
+    repoCodeHostType: codeHostType,
+    repoDisplayName: text('Name of the repository for people.').optional(),
+    repoExternalWebUrl: text('Page of the repository at its code host.').optional(),
+    webUrl: text('Page of the file in this instance.'),
+    externalWebUrl: text('Page of the file at the code host.').optional(),
+    blobSha: text('Git object id of the content.').optional(),
+  })
+  .meta({ id: 'FileSource', description: 'Content of a file and where it comes from.' });
+
+export const getSource = endpoint(
+  {
+    operationId: 'getFileSource',
+    method: 'GET',
+    path: '/api/source',
+    access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Content of a file',
+    isCounted: true,
+    input: { query: sourceQuery },
+    responses: { 200: { description: 'The file.', body: fileSource } },
+    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF'],
+  },
+  async ({ query }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
     const { path } = query;
     // Why: an empty optional ref counts as absent, unlike any other empty value.
     const ref = query.ref === '' ? undefined : query.ref;
-    const repo = services.repos.byName(query.repo);
+    const repo = services.repos.byName(query.repo, sight);
     if (repo === undefined) {
       throw new ApiError('NOT_FOUND', `Repository "${query.repo}" not found.`);
     }
@@ -30,6 +58,10 @@ export const getSource = queryEndpoint(
     const content = await services.source.read(repo, path, ref, {
       sourceSizeMax: settings.maxSourceBytes,
       signal: AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]),
+    });
+    accounts.trail.note(actor, 'user.fetched_file_source', {
+      id: `${repo.name}/${path}`,
+      type: 'file',
     });
     return ok({
       source: Buffer.from(content.bytes).toString('utf8'),

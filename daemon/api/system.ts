@@ -1,21 +1,44 @@
 // GET /api/health, /api/ready and /api/version: is the process alive, can it answer, which one is it.
 
 import { z } from 'zod';
-import { ok, queryEndpoint } from './endpoint.ts';
+import { endpoint, ok } from './endpoint.ts';
 import { ApiError } from './errors.ts';
-
-const noParameters = z.object({});
+import { integer } from './schemas.ts';
 
 /** Liveness only: touches neither store nor engine. */
-export const getHealth = queryEndpoint(
-  { operationId: 'getHealth', path: '/api/health', access: 'none' },
-  noParameters,
+export const getHealth = endpoint(
+  {
+    operationId: 'getHealth',
+    method: 'GET',
+    path: '/api/health',
+    access: 'none',
+    tag: 'System',
+    summary: 'Is the process alive?',
+    responses: {
+      200: { description: 'It is.', body: z.object({ status: z.literal('ok') }) },
+    },
+  },
   () => ok({ status: 'ok' }),
 );
 
-export const getReady = queryEndpoint(
-  { operationId: 'getReady', path: '/api/ready', access: 'none' },
-  noParameters,
+const readiness = z.object({
+  status: z.literal('ready'),
+  shards: integer('Shards in service.'),
+  repositories: integer('Repositories known.'),
+  quarantinedShards: integer('Shards taken out of service.'),
+});
+
+export const getReady = endpoint(
+  {
+    operationId: 'getReady',
+    method: 'GET',
+    path: '/api/ready',
+    access: 'none',
+    tag: 'System',
+    summary: 'Should it get traffic?',
+    responses: { 200: { description: 'It should.', body: readiness } },
+    errors: ['NOT_READY'],
+  },
   (_, { services, isStopping }) => {
     if (isStopping) throw new ApiError('NOT_READY', 'The daemon is stopping.');
     const status = services.readiness.status();
@@ -29,8 +52,25 @@ export const getReady = queryEndpoint(
   },
 );
 
-export const getVersion = queryEndpoint(
-  { operationId: 'getVersion', path: '/api/version', access: 'none' },
-  noParameters,
+export const getVersion = endpoint(
+  {
+    operationId: 'getVersion',
+    method: 'GET',
+    path: '/api/version',
+    access: 'none',
+    tag: 'System',
+    summary: 'Version of the product',
+    responses: {
+      200: {
+        description: 'The version.',
+        body: z.object({
+          version: z
+            .string()
+            .regex(/^v/)
+            .meta({ examples: ['v1.2.3'] }),
+        }),
+      },
+    },
+  },
   (_, { version }) => ok({ version: `v${version}` }),
 );

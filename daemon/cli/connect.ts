@@ -7,6 +7,7 @@ import { readConfiguration, type Configuration } from '../config/configuration.t
 import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
 import type { JobResult } from '../sync/indexer.ts';
+import { SEES_ALL } from '../repos/sight.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import type { SelectionChange } from '../sync/select-revisions.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
@@ -81,7 +82,11 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   return {
     async search(call, signal) {
       const { json } = await withErrorObject(
-        search(instance.parts, toSearchCall(call, settings.maxMatchCount), { signal, baseUrl }),
+        search(instance.parts, toSearchCall(call, settings.maxMatchCount), {
+          signal,
+          baseUrl,
+          sight: SEES_ALL,
+        }),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
       return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
@@ -90,14 +95,14 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
       const { explain } = await import('../search/explain.ts');
       const clamped = toSearchCall(call, settings.maxMatchCount);
       const explained = await withErrorObject(
-        explain(instance.parts, clamped, { signal, baseUrl }),
+        explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }),
       );
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a daemon would send it
       return JSON.parse(JSON.stringify(explained)) as Explanation;
     },
     async *stream(call, signal) {
       const clamped = toSearchCall(call, settings.maxMatchCount);
-      const environment = { signal, baseUrl, eventSizeMax: Infinity };
+      const environment = { signal, baseUrl, sight: SEES_ALL, eventSizeMax: Infinity };
       const events = await withErrorObject(
         Promise.resolve().then(() => startStream(instance.parts, clamped, environment)),
       );
@@ -158,7 +163,8 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
   });
   return {
     url: daemon.url,
-    needsKey: configuration.ownerKey !== undefined && !configuration.anonymousAccess,
+    needsKey: daemon.needsCredential && configuration.anonymousAccess !== true,
+    ...(daemon.setupUrl === undefined ? {} : { setupUrl: daemon.setupUrl }),
     indexed: daemon.indexed.then((results) => results.map(resultOf)),
     close: () => daemon.close(),
   };

@@ -7,8 +7,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
 import { ConfigError } from './error.ts';
-import { hashKey, openInstanceSecret } from './secrets.ts';
-import type { HashedKey } from './secrets.ts';
+import { SecretText } from './secret-text.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { CLIENT_VARIABLES, VARIABLES } from './variables.ts';
@@ -21,6 +20,13 @@ export interface LogConfiguration {
   readonly file: string | undefined;
 }
 
+/** The owner that the environment names. */
+export interface OwnerConfiguration {
+  readonly email: string;
+  readonly password: SecretText | undefined;
+  readonly apiKey: SecretText | undefined;
+}
+
 export interface Configuration {
   readonly host: string;
   /** 0: the system chooses. */
@@ -29,10 +35,15 @@ export interface Configuration {
   readonly baseUrl: string | undefined;
   /** Absolute path. */
   readonly dataDir: string;
-  readonly ownerEmail: string | undefined;
-  /** Undefined: no key is configured. */
-  readonly ownerKey: HashedKey | undefined;
-  readonly anonymousAccess: boolean;
+  /** The instance secret; undefined: the data directory has it. */
+  readonly secret: SecretText | undefined;
+  readonly owner: OwnerConfiguration | undefined;
+  /** Undefined: the embedded store. */
+  readonly databaseUrl: SecretText | undefined;
+  readonly licenseKey: SecretText | undefined;
+  readonly licensePublicKey: string | undefined;
+  /** Undefined: up to the owners. */
+  readonly anonymousAccess: boolean | undefined;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
   readonly log: LogConfiguration;
@@ -62,22 +73,31 @@ type Values = {
  * The configuration of this run.
  *
  * Errors: ConfigError naming variable, value and what is allowed.
- * Writes only if an owner key is given without an instance secret: then the data directory and the
- * secret in it are made.
  */
 export function readConfiguration(input: ConfigurationInput): Configuration {
   const { env, flags = {}, folder = process.cwd() } = input;
   const notices = unknownVariables(env);
   const values = readValues(env, flags);
+  checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
   return {
     host: values.host ?? '',
     port: values.port ?? 0,
     baseUrl: values.baseUrl,
     dataDir,
-    ownerEmail: values.ownerEmail,
-    ownerKey: ownerKey(values, dataDir),
-    anonymousAccess: values.anonymousAccess ?? false,
+    secret: secretText(values.secret),
+    owner:
+      values.ownerEmail === undefined
+        ? undefined
+        : {
+            email: values.ownerEmail,
+            password: secretText(values.ownerPassword),
+            apiKey: secretText(values.ownerApiKey),
+          },
+    databaseUrl: secretText(values.databaseUrl),
+    licenseKey: secretText(values.licenseKey),
+    licensePublicKey: values.licensePublicKey,
+    anonymousAccess: values.anonymousAccess,
     workerCount: values.workers ?? availableParallelism(),
     http: values.http ?? 'uws',
     log: {
@@ -90,18 +110,21 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   };
 }
 
-function ownerKey(values: Values, dataDir: string): HashedKey | undefined {
-  if (values.ownerApiKey === undefined) return undefined;
-  if (values.ownerEmail === undefined) {
-    throw new ConfigError(
-      VARIABLES.ownerApiKey.name,
-      'set without an owner',
-      `set ${VARIABLES.ownerEmail.name} too`,
-    );
-  }
-  const secret =
-    values.secret === undefined ? openInstanceSecret(dataDir) : Buffer.from(values.secret);
-  return hashKey(secret, values.ownerApiKey);
+function secretText(text: string | undefined): SecretText | undefined {
+  return text === undefined ? undefined : new SecretText(text);
+}
+
+/** Errors: ConfigError. */
+function checkOwner({ ownerApiKey, ownerPassword, ownerEmail }: Values): void {
+  if (ownerEmail !== undefined) return;
+  const row =
+    ownerApiKey === undefined
+      ? ownerPassword === undefined
+        ? undefined
+        : VARIABLES.ownerPassword
+      : VARIABLES.ownerApiKey;
+  if (row === undefined) return;
+  throw new ConfigError(row.name, 'set without an owner', `set ${VARIABLES.ownerEmail.name} too`);
 }
 
 function readValues(env: Environment, flags: Flags): Values {

@@ -1,29 +1,11 @@
-// The instance secret and what is kept of a key: only its HMAC-SHA256 under that secret. Keys themselves
-// are forgotten as soon as they are hashed.
+// The instance secret: made at first need, kept in the data directory.
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
-export interface HashedKey {
-  /** The instance secret: key of the HMAC. */
-  readonly secret: Buffer;
-  /** HMAC-SHA256 of the key, 32 bytes. */
-  readonly digest: Buffer;
-}
-
 const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
-
-/** What to keep of `key`. */
-export function hashKey(secret: Buffer, key: string): HashedKey {
-  return { secret, digest: createHmac('sha256', secret).update(key).digest() };
-}
-
-/** Is `candidate` the key that was hashed? The time taken does not depend on where they differ. */
-export function isSameKey(hashed: HashedKey, candidate: string): boolean {
-  return timingSafeEqual(hashed.digest, hashKey(hashed.secret, candidate).digest);
-}
 
 /**
  * The instance secret kept in the data directory, made (32 random bytes as hex, mode 0600) if missing.

@@ -34,12 +34,55 @@ export const INTEGER_SETTINGS = {
   maxSourceBytes: { min: 1, defaultValue: 67108864, help: 'largest file content that is served' },
   maxRequestBodyBytes: { min: 1, defaultValue: 1048576, help: 'largest request body' },
   gitTimeoutMs: { min: 1, defaultValue: 30000, help: 'deadline of a call of git' },
+  auditRetentionDays: {
+    min: 0,
+    defaultValue: 180,
+    help: 'days after which audit records are removed; 0 = never',
+  },
 } as const satisfies Record<string, IntegerSetting>;
 
-export const PATTERN_SETTING_HELP = 'globs over paths; lift maxFileSize and maxTrigramCount';
+/** The settings that are no integers: their default and help as people read them. */
+export const OTHER_SETTINGS = {
+  alwaysIndexFilePatterns: {
+    defaultNote: '[]',
+    help: 'globs over paths; lift maxFileSize and maxTrigramCount',
+  },
+  apiKeyHeaderAliases: { defaultNote: '[]', help: 'further headers that carry API keys' },
+  anonymousAccess: { defaultNote: 'as an owner set it, at first false', help: 'serve guests' },
+  passwordLogin: {
+    defaultNote: 'as an owner set it, at first true',
+    help: 'sign-in with e-mail and password',
+  },
+  apiKeyCreation: {
+    defaultNote: 'as an owner set it, at first `all`',
+    help: 'who may make API keys: `all` or `owners`',
+  },
+  apiKeyUsage: {
+    defaultNote: 'as an owner set it, at first `all`',
+    help: 'whose API keys count: `all` or `owners`',
+  },
+  rateLimit: {
+    defaultNote: '{}',
+    help: '`requestsPerDay` of a user (10000; null = no limit), `contact` for a higher limit',
+  },
+} as const;
+
+export interface RateLimitSettings {
+  /** Null: no limit. */
+  readonly requestsPerDay: number | null;
+  /** Whom to ask for a higher limit. */
+  readonly contact: string;
+}
 
 export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number } & {
   readonly alwaysIndexFilePatterns: readonly string[];
+  readonly apiKeyHeaderAliases: readonly string[];
+  /** The following four are up to the owners where they are absent. */
+  readonly anonymousAccess?: boolean;
+  readonly passwordLogin?: boolean;
+  readonly apiKeyCreation?: 'all' | 'owners';
+  readonly apiKeyUsage?: 'all' | 'owners';
+  readonly rateLimit: RateLimitSettings;
 };
 
 /**
@@ -50,7 +93,11 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
  * Errors: ConfigError naming the key.
  */
 export function readSettings(given: Readonly<Record<string, unknown>> = {}): Settings {
-  const settings: Record<string, unknown> = { alwaysIndexFilePatterns: [] };
+  const settings: Record<string, unknown> = {
+    alwaysIndexFilePatterns: [],
+    apiKeyHeaderAliases: [],
+    rateLimit: {},
+  };
   for (const [key, row] of Object.entries<IntegerSetting>(INTEGER_SETTINGS)) {
     const { defaultValue } = row;
     settings[key] = typeof defaultValue === 'number' ? defaultValue : 2 * availableParallelism();
@@ -59,9 +106,8 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
   const result = settingsSchema.safeParse(settings);
   if (result.success) return result.data;
   const issue = result.error.issues[0];
-  const key = String(
-    issue?.code === 'unrecognized_keys' ? issue.keys[0] : (issue?.path[0] ?? 'settings'),
-  );
+  const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
+  const key = String(issue?.path[0] ?? unknown ?? 'settings');
   throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), issue?.message ?? 'invalid');
 }
 
@@ -79,7 +125,24 @@ const integerFields = Object.fromEntries(
   Object.entries<IntegerSetting>(INTEGER_SETTINGS).map(([key, row]) => [key, integerField(row)]),
 ) as Record<IntegerKey, z.ZodType<number>>;
 
+const flag = z.boolean({ error: 'allowed: true or false' });
+const whoMay = z.enum(['all', 'owners'], { error: 'allowed: all or owners' });
+
 const settingsSchema = z.strictObject({
   ...integerFields,
   alwaysIndexFilePatterns: z.array(z.string(), { error: 'allowed: a list of globs' }),
+  apiKeyHeaderAliases: z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/), {
+    error: 'allowed: a list of header names',
+  }),
+  anonymousAccess: flag.exactOptional(),
+  passwordLogin: flag.exactOptional(),
+  apiKeyCreation: whoMay.exactOptional(),
+  apiKeyUsage: whoMay.exactOptional(),
+  rateLimit: z.strictObject(
+    {
+      requestsPerDay: z.int().min(1).nullable().default(10_000),
+      contact: z.string().min(1).max(200).default('an owner of this instance'),
+    },
+    { error: 'allowed: requestsPerDay (an integer from 1, or null) and contact (a text)' },
+  ),
 });

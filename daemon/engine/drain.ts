@@ -6,7 +6,13 @@
 
 import { isTrap, type StopTest } from './core.ts';
 import { PrefixSum, type SearchControl } from './control.ts';
-import type { BindFinding, FailureFinding, Findings, UnitFinding } from './search-messages.ts';
+import type {
+  BindFinding,
+  FailureFinding,
+  Findings,
+  ShardTimes,
+  UnitFinding,
+} from './search-messages.ts';
 import type { SearchPlan } from './search-plan.ts';
 import type { Searcher } from './searcher.ts';
 import { ShardError } from './space.ts';
@@ -16,8 +22,6 @@ export class Drain {
   bindings: BindFinding[] = [];
   units: UnitFinding[] = [];
   failures: FailureFinding[] = [];
-  bindNs = 0;
-  searchNs = 0;
   firstUnitNs: bigint | undefined;
   readonly #searcher: Searcher;
   readonly #plan: SearchPlan;
@@ -25,6 +29,7 @@ export class Drain {
   readonly #limit: number;
   readonly #control: SearchControl;
   readonly #prefix: PrefixSum;
+  #times: ShardTimes[] = [];
   /** Shards whose binding is among the findings, taken ones included. */
   readonly #known = new Set<number>();
   #shard = 0;
@@ -54,13 +59,23 @@ export class Drain {
 
   /** The findings since the last call. */
   take(): Findings {
-    const { bindings, units, failures, bindNs, searchNs, firstUnitNs } = this;
+    const { bindings, units, failures, firstUnitNs } = this;
+    const times = this.#times;
     this.bindings = [];
     this.units = [];
     this.failures = [];
-    this.bindNs = 0;
-    this.searchNs = 0;
-    return { bindings, units, failures, bindNs, searchNs, firstUnitNs };
+    this.#times = [];
+    return { bindings, units, failures, times, firstUnitNs };
+  }
+
+  #addTimes(bindNs: number, searchNs: number): void {
+    const shard = this.#shard;
+    const last = this.#times.at(-1);
+    if (last?.shard !== shard) this.#times.push({ shard, bindNs, searchNs });
+    else {
+      const sums = { shard, bindNs: last.bindNs + bindNs, searchNs: last.searchNs + searchNs };
+      this.#times[this.#times.length - 1] = sums;
+    }
   }
 
   /**
@@ -101,7 +116,7 @@ export class Drain {
   #bind(shardId: string, isStopWanted: StopTest): void {
     const start = process.hrtime.bigint();
     const binding = this.#searcher.bind(shardId, isStopWanted);
-    this.bindNs += Number(process.hrtime.bigint() - start);
+    this.#addTimes(Number(process.hrtime.bigint() - start), 0);
     if (binding === undefined) return;
     this.#unitCount = binding.unitCount;
     if (!this.#known.has(this.#shard)) {
@@ -115,7 +130,7 @@ export class Drain {
     const start = process.hrtime.bigint();
     this.firstUnitNs ??= start;
     const found = this.#searcher.searchUnit(unit, isStopWanted);
-    this.searchNs += Number(process.hrtime.bigint() - start);
+    this.#addTimes(0, Number(process.hrtime.bigint() - start));
     if (found === undefined) {
       // Of a search that is stopped it counts as not begun.
       if (!this.#control.isStopped) this.#control.giveBack(this.#shard, unit);

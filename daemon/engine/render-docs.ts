@@ -17,7 +17,7 @@ export function renderDocs(
 ): RenderedDocs | undefined;
 export function renderDocs(
   searcher: Searcher,
-  { plan, shardId, requests, options }: RenderWork,
+  { plan, shardId, requests, kept, options }: RenderWork,
   isStopWanted = neverStops,
 ): RenderedDocs | undefined {
   for (let isRetry = false; ; isRetry = true) {
@@ -25,7 +25,7 @@ export function renderDocs(
       searcher.setPlan(plan);
       if (!searcher.isBound(shardId) && searcher.bind(shardId, isStopWanted) === undefined)
         return undefined;
-      return searcher.render(requests, options, isStopWanted);
+      return searcher.render(requests, kept, options, isStopWanted);
     } catch (error) {
       if (!isTrap(error)) throw error;
       searcher.replaceSpaceOf(shardId);

@@ -3,7 +3,7 @@
 // the search wants them sooner, in several.
 
 import type { SearchPlan } from './search-plan.ts';
-import type { RenderedDocs, RenderOptions } from './searcher.ts';
+import type { KeptRanges, RenderedDocs, RenderOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
 export interface SearchWorkerData {
@@ -38,8 +38,10 @@ export interface RenderMessage {
   readonly id: number;
   readonly plan: SearchPlan;
   readonly shardId: string;
-  /** For each doc its docId, the most ranges to show, and the index of its links. */
+  /** For each doc its docId, the most ranges to show, the index of its links, the number of its kept ranges. */
   readonly requests: Uint32Array;
+  /** Kept ranges of the docs, those of one behind those of the other. */
+  readonly kept: Uint32Array;
   readonly options: RenderOptions;
 }
 
@@ -55,6 +57,7 @@ export interface UnitFinding {
   readonly contentBytes: number;
   readonly matches: number;
   readonly regexps: number;
+  readonly kept?: KeptRanges;
 }
 
 export interface BindFinding {
@@ -75,13 +78,20 @@ export interface FailureFinding {
   readonly reason: string;
 }
 
+/** Time that a thread spent on a shard, ns. */
+export interface ShardTimes {
+  readonly shard: number;
+  readonly bindNs: number;
+  readonly searchNs: number;
+}
+
 /** What one thread found, in all or since it last told. */
 export interface Findings {
   readonly bindings: readonly BindFinding[];
   readonly units: readonly UnitFinding[];
   readonly failures: readonly FailureFinding[];
-  readonly bindNs: number;
-  readonly searchNs: number;
+  /** A shard may occur several times. */
+  readonly times: readonly ShardTimes[];
   /** When the first unit of the search began on this thread (process.hrtime), if any did. */
   readonly firstUnitNs: bigint | undefined;
 }

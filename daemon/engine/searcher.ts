@@ -11,10 +11,13 @@ import {
   BIND_REGEXPS_OFFSET,
   BIND_UNITS_OFFSET,
   LINK_TEXTS_SIZE,
+  KEPT_RANGE_SIZE,
   MATCH_ROW_SIZE,
   RENDER_REQUEST_SIZE,
   UNIT_CONSIDERED_OFFSET,
   UNIT_CONTENT_BYTES_OFFSET,
+  UNIT_DOCS_MAX,
+  UNIT_KEPT_OFFSET,
   UNIT_LOADED_OFFSET,
   UNIT_MATCHES_OFFSET,
   UNIT_REGEXPS_OFFSET,
@@ -45,7 +48,14 @@ export interface UnitResult {
   readonly matches: number;
   /** Runs of regular expressions on blocks. */
   readonly regexps: number;
+  readonly kept?: KeptRanges;
 }
+
+/**
+ * Ranges of docs that need not be found again to be shown. For each doc of the rows, from the first on: the number
+ * of its kept ranges, 0 or all it has, then start and end of each, bytes from the start of the doc's content.
+ */
+export type KeptRanges = Uint32Array;
 
 /** Texts that the links of docs share, ready as JSON (core/match/file-results.ts). */
 export interface LinkTexts {
@@ -90,8 +100,12 @@ function align4(address: number): number {
  */
 const NAME_QUESTIONS_MAX = 64;
 
-/** Words of a request to render: docId, most ranges, index of the links. */
-const REQUEST_WORDS = 3;
+/** Words of a request to render: docId, most ranges, index of the links, number of kept ranges. */
+export const REQUEST_WORDS = 4;
+/** Words of a kept range. */
+const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
+/** Guess: a unit with more ranges than this is shown in part, if at all. */
+const KEPT_RANGES_MAX = 32_768;
 
 const NO_PLAN: SearchPlan = {
   bytes: new Uint8Array(),
@@ -249,14 +263,19 @@ export class Searcher {
   searchUnit(unit: number, isStopWanted: StopTest): UnitResult | undefined;
   searchUnit(unit: number, isStopWanted = neverStops): UnitResult | undefined {
     const { core, outputStart, statsStart } = this.#boundSpace();
+    const keptStart = outputStart + UNIT_DOCS_MAX * MATCH_ROW_SIZE;
+    const keptEnd = keptStart + KEPT_RANGES_MAX * KEPT_RANGE_SIZE;
     const count = whileWanted(core, isStopWanted, ({ exports }) =>
-      exports.searchUnit(unit, outputStart, statsStart),
+      exports.searchUnit(unit, outputStart, statsStart, keptStart, keptEnd),
     );
     if (count === STATUS_STOPPED) return undefined;
     const stats = new DataView(core.memory.buffer, statsStart);
     const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
+    const keptSize = stats.getFloat64(UNIT_KEPT_OFFSET, true);
+    const kept = new Uint32Array(core.memory.buffer, keptStart, keptSize);
     return {
       rows: rows.slice(),
+      ...(keptSize === 0 ? {} : { kept: kept.slice() }),
       considered: stats.getFloat64(UNIT_CONSIDERED_OFFSET, true),
       loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
       contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
@@ -268,17 +287,21 @@ export class Searcher {
   /**
    * Renders docs of the bound shard that match; throws if one alone does not fit the output area.
    *
-   * @param requests  for each doc its docId, the most ranges to show, and the index of its links
+   * @param requests  for each doc its docId, the most ranges to show, the index of its links, and the number of its
+   *     ranges in `kept`
+   * @param kept      start and end of each range, those of one doc behind those of the other
    * @returns         undefined: it was stopped
    */
-  render(requests: Uint32Array, options: RenderOptions): RenderedDocs;
+  render(requests: Uint32Array, kept: Uint32Array, options: RenderOptions): RenderedDocs;
   render(
     requests: Uint32Array,
+    kept: Uint32Array,
     options: RenderOptions,
     isStopWanted: StopTest,
   ): RenderedDocs | undefined;
   render(
     requests: Uint32Array,
+    kept: Uint32Array,
     options: RenderOptions,
     isStopWanted = neverStops,
   ): RenderedDocs | undefined {
@@ -287,9 +310,10 @@ export class Searcher {
     const bytesRead = new Uint32Array(sizes.length);
     const sums = { rangeCount: 0, loadCount: 0 };
     let done = 0;
+    let keptRest = kept;
     while (done < sizes.length) {
       const rest = requests.subarray(done * REQUEST_WORDS);
-      const some = this.#renderSome(rest, options, isStopWanted);
+      const some = this.#renderSome(rest, keptRest, options, isStopWanted);
       if (some === undefined) return undefined;
       if (some.sizes.length === 0) {
         throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
@@ -297,6 +321,7 @@ export class Searcher {
       parts.push(some.json);
       sizes.set(some.sizes, done);
       bytesRead.set(some.bytesRead, done);
+      keptRest = keptRest.subarray(KEPT_WORDS * keptCountOf(rest, some.sizes.length));
       done += some.sizes.length;
       sums.rangeCount += some.rangeCount;
       sums.loadCount += some.loadCount;
@@ -306,6 +331,7 @@ export class Searcher {
 
   #renderSome(
     requests: Uint32Array,
+    kept: Uint32Array,
     options: RenderOptions,
     isStopWanted: StopTest,
   ): RenderedDocs | undefined {
@@ -314,12 +340,17 @@ export class Searcher {
     const rowWords = RENDER_REQUEST_SIZE / 4;
     const wanted = requests.length / REQUEST_WORDS;
     const rows = new Uint32Array(memory.buffer, outputStart, wanted * rowWords);
+    let keptNext = outputStart + rows.byteLength;
+    new Uint32Array(memory.buffer, keptNext, kept.length).set(kept);
+    const links = keptNext + kept.byteLength;
     for (let i = 0; i < wanted; i++) {
       rows[i * rowWords] = requests[i * REQUEST_WORDS]!;
       rows[i * rowWords + 1] = requests[i * REQUEST_WORDS + 1]!;
       rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
+      rows[i * rowWords + 4] = keptNext;
+      rows[i * rowWords + 5] = requests[i * REQUEST_WORDS + 3]!;
+      keptNext += requests[i * REQUEST_WORDS + 3]! * KEPT_RANGE_SIZE;
     }
-    const links = outputStart + rows.byteLength;
     const out = writeLinks(memory, links, options.links);
     const { contextLines, isWhole } = options;
     const whole = isWhole ? 1 : 0;
@@ -407,6 +438,13 @@ export class Searcher {
     for (const file of files) this.#files.delete(file.shardId);
     this.setShards([...this.#files.values(), ...files]);
   }
+}
+
+/** Kept ranges of the first `count` requests. */
+function keptCountOf(requests: Uint32Array, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += requests[i * REQUEST_WORDS + 3]!;
+  return sum;
 }
 
 function memoryError({ arenaSize }: Space): PlanError {

@@ -1,5 +1,5 @@
-// The address to listen on and what follows from it: is it reachable from other machines, may the daemon
-// start there, which Host headers are served, what the public address is.
+// The address to listen on and what follows from it: is it reachable from other machines, which Host headers are
+// served, what the public address is.
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
@@ -23,21 +23,12 @@ const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Resolves the host of the configuration.
- * Errors: ConfigError if it does not resolve, or if others could reach a daemon that nothing protects.
+ * Errors: ConfigError if it does not resolve.
  */
 export async function resolveBinding(configuration: Configuration): Promise<Binding> {
   const { host } = configuration;
   const address = await resolveHost(host.replace(/^\[(.*)\]$/, '$1'));
-  const isLoopback = loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  const isProtected = configuration.ownerKey !== undefined || configuration.anonymousAccess;
-  if (!isLoopback && !isProtected) {
-    throw new ConfigError(
-      VARIABLES.host.name,
-      `${JSON.stringify(host)} can be reached from other machines, but no key is set`,
-      `set ${VARIABLES.ownerEmail.name} and ${VARIABLES.ownerApiKey.name}, or give --anonymous to serve everybody, or listen on 127.0.0.1`,
-    );
-  }
-  return { address, isLoopback };
+  return { address, isLoopback: loopback.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4') };
 }
 
 async function resolveHost(host: string): Promise<string> {

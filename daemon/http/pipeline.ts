@@ -3,8 +3,11 @@
 // sockets and nothing of what an endpoint does.
 
 import { TextDecoder } from 'node:util';
-import { hasOwnerRole, resolveCaller } from '../api/authentication.ts';
-import type { AccessRules, Caller } from '../api/authentication.ts';
+import type { Accounts } from '../accounts/accounts.ts';
+import { actorOf } from '../accounts/audit-trail.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { Ledger } from '../limits/ledger.ts';
+import { SEES_NOTHING } from '../repos/sight.ts';
 import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/endpoint.ts';
 import { ApiError, toApiError } from '../api/errors.ts';
 import type { EventStream, Services } from '../api/services.ts';
@@ -12,6 +15,16 @@ import type { Settings } from '../config/settings.ts';
 import type { Log } from '../telemetry/log.ts';
 import { BodyTooLargeError, ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapter.ts';
+import {
+  checkAuthentication,
+  checkEntitlement,
+  checkKeyUsage,
+  checkOrigin,
+  checkRole,
+  countRequest,
+  findCaller,
+} from './access.ts';
+import type { Access, AccessParts } from './access.ts';
 import { Admission } from './admission.ts';
 import type { Release } from './admission.ts';
 import { isHostAllowed } from './binding.ts';
@@ -25,7 +38,8 @@ export interface PipelineOptions {
   readonly endpoints: readonly Endpoint[];
   readonly services: Services;
   readonly settings: Settings;
-  readonly access: AccessRules;
+  readonly accounts: Accounts;
+  readonly ledger: Ledger;
   /** Without trailing slash. */
   readonly baseUrl: string;
   /** Host names that are served; undefined: all. */
@@ -41,7 +55,10 @@ interface Exchange {
   readonly method: string;
   readonly requestId: string;
   readonly startMs: number;
+  /** Headers of whatever the answer will be. */
+  readonly answerHeaders: Record<string, string>;
   route?: Route;
+  pathValues?: Readonly<Record<string, string>>;
   endpoint?: Endpoint;
   caller?: Caller | undefined;
   handler?: BoundHandler;
@@ -60,19 +77,25 @@ interface Step {
 /** Status in the log of a request whose client went away; it is never sent. */
 const CLIENT_GONE_STATUS = 499;
 
+/** Characters of the client's name that are kept. */
+const CLIENT_SOURCE_MAX = 64;
+
 const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
 
 export class Pipeline {
   readonly options: PipelineOptions;
   readonly router: Router;
   readonly admission: Admission;
+  readonly accessParts: AccessParts;
   readonly #safetyHeaders: Readonly<Record<string, string>>;
   #isStopping = false;
 
   constructor(options: PipelineOptions) {
     this.options = options;
     this.router = new Router(options.endpoints, options.baseUrl);
-    const { maxConcurrentSearches, maxQueuedSearches } = options.settings;
+    const { accounts, ledger, settings, baseUrl } = options;
+    const { maxConcurrentSearches, maxQueuedSearches, rateLimit } = settings;
+    this.accessParts = { accounts, ledger, rateLimit, baseUrl };
     this.admission = new Admission(maxConcurrentSearches, maxQueuedSearches);
     this.#safetyHeaders = safetyHeaders(options.baseUrl);
   }
@@ -84,14 +107,15 @@ export class Pipeline {
 
   /** Answers one request. Never rejects. A response that is a stream is logged when it is over. */
   async handle(request: HttpRequest): Promise<HttpResponse> {
+    const requestId = newRequestId(request.header('x-request-id'));
     const exchange: Exchange = {
       request,
       method: request.method === 'HEAD' ? 'GET' : request.method,
-      requestId: newRequestId(request.header('x-request-id')),
+      requestId,
       startMs: performance.now(),
+      answerHeaders: { ...this.#safetyHeaders, 'X-Request-Id': requestId },
     };
-    const common = { ...this.#safetyHeaders, 'X-Request-Id': exchange.requestId };
-    const response = await this.#respond(exchange, common);
+    const response = await this.#respond(exchange);
     const { status, body } = response;
     if (!isBodyStream(body)) this.#logRequest(exchange, status, bodySize(body));
     return response;
@@ -99,17 +123,28 @@ export class Pipeline {
 
   context(exchange: Exchange): CallContext {
     const { request, caller } = exchange;
-    const { baseUrl, services, settings, version } = this.options;
-    const { signal } = request;
-    const eventSizeMax = eventSizeMaxOf(request);
-    const isStopping = this.#isStopping;
-    return { baseUrl, caller, services, settings, signal, eventSizeMax, isStopping, version };
+    const { baseUrl, services, settings, version, accounts, ledger } = this.options;
+    const clientSource = request.header('x-service-client-source')?.slice(0, CLIENT_SOURCE_MAX);
+    return {
+      baseUrl,
+      caller,
+      sight: caller?.sight ?? SEES_NOTHING,
+      actor: actorOf(caller, clientSource),
+      address: request.remoteAddress,
+      accounts,
+      ledger,
+      services,
+      settings,
+      signal: request.signal,
+      eventSizeMax: eventSizeMaxOf(request),
+      isStopping: this.#isStopping,
+      version,
+    };
   }
 
-  async #respond(
-    exchange: Exchange,
-    common: Readonly<Record<string, string>>,
-  ): Promise<HttpResponse> {
+  async #respond(exchange: Exchange): Promise<HttpResponse> {
+    // The steps add to it.
+    const common = exchange.answerHeaders;
     try {
       const result = await this.#runSteps(exchange);
       if (!('content' in result)) return { ...result, headers: { ...common, ...result.headers } };
@@ -175,7 +210,7 @@ export class Pipeline {
   }
 
   #logRequest(exchange: Exchange, status: number, bytes: number): void {
-    const { request, route, requestId, startMs } = exchange;
+    const { request, route, requestId, startMs, caller } = exchange;
     const durationMs = performance.now() - startMs;
     this.options.log.info('request', {
       requestId,
@@ -183,21 +218,43 @@ export class Pipeline {
       route: route === undefined ? 'none' : request.path,
       status,
       durationMs: Math.round(durationMs * 1000) / 1000,
-      source: request.remoteAddress,
+      source: caller?.source ?? 'none',
+      ...(caller?.person === undefined ? {} : { userId: caller.person.id }),
+      address: request.remoteAddress,
       bytes,
     });
   }
 }
 
-/** The order of the checks. Steps 5 to 8 are those of rate limits, cookies, key usage and licence. */
+/** A step of access.ts. */
+function accessStep(
+  number: number,
+  name: string,
+  check: (parts: AccessParts, access: Access) => void | Promise<void>,
+): Step {
+  return {
+    number,
+    name,
+    run: ({ accessParts }, exchange) =>
+      // Safety: step 3 found the endpoint.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      check(accessParts, exchange as Exchange & Access),
+  };
+}
+
+/** The order of the checks. */
 export const STEPS: readonly Step[] = [
   { number: 1, name: 'host', run: checkHost },
   { number: 2, name: 'path', run: findRoute },
   { number: 3, name: 'method', run: findEndpoint },
-  { number: 4, name: 'caller', run: findCaller },
+  accessStep(4, 'caller', findCaller),
+  accessStep(5, 'rate limit', countRequest),
+  accessStep(6, 'origin', checkOrigin),
+  accessStep(7, 'key usage', checkKeyUsage),
+  accessStep(8, 'entitlement', checkEntitlement),
   { number: 9, name: 'input', run: readInput },
-  { number: 10, name: 'authentication', run: checkAuthentication },
-  { number: 11, name: 'role', run: checkRole },
+  accessStep(10, 'authentication', checkAuthentication),
+  accessStep(11, 'role', checkRole),
   { number: 12, name: 'admission', run: admit },
   { number: 13, name: 'handler', run: callHandler },
 ];
@@ -208,9 +265,10 @@ function checkHost({ options }: Pipeline, { request }: Exchange): void {
 }
 
 function findRoute({ router }: Pipeline, exchange: Exchange): void {
-  const route = router.find(exchange.request.path);
-  if (route === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
-  exchange.route = route;
+  const found = router.find(exchange.request.path);
+  if (found === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
+  exchange.route = found.route;
+  exchange.pathValues = found.pathValues;
 }
 
 function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
@@ -226,15 +284,10 @@ function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
   throw new ApiError('METHOD_NOT_ALLOWED', `Method ${method} is not allowed here.`, headers);
 }
 
-function findCaller({ options }: Pipeline, exchange: Exchange): void {
-  if (exchange.endpoint?.access === 'none') return;
-  exchange.caller = resolveCaller(options.access, (name) => exchange.request.header(name));
-}
-
 async function readInput(_: Pipeline, exchange: Exchange): Promise<void> {
-  const { request, endpoint } = exchange;
-  const json = endpoint?.hasBody === true ? await readJson(request) : undefined;
-  const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery });
+  const { request, endpoint, pathValues = {} } = exchange;
+  const json = endpoint?.input.body === undefined ? undefined : await readJson(request);
+  const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery, pathValues });
   if (handler !== undefined) exchange.handler = handler;
 }
 
@@ -258,21 +311,11 @@ async function readBody(request: HttpRequest): Promise<Buffer> {
   }
 }
 
-function checkAuthentication(_: Pipeline, { endpoint, caller }: Exchange): void {
-  if (endpoint?.access === 'none' || caller !== undefined) return;
-  throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');
-}
-
-function checkRole(_: Pipeline, { endpoint, caller }: Exchange): void {
-  if (endpoint?.access !== 'owner' || hasOwnerRole(caller)) return;
-  throw new ApiError('INSUFFICIENT_PERMISSIONS', 'This needs the role OWNER.');
-}
-
 async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
   const { caller, request } = exchange;
   // Callers without a name of their own are told apart by where they call from.
-  const share = `${caller?.kind ?? 'guest'} ${request.remoteAddress}`;
+  const share = caller?.person?.id ?? `${caller?.source ?? 'guest'} ${request.remoteAddress}`;
   exchange.release = await admission.acquire(share, request.signal);
 }
 

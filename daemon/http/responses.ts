@@ -1,8 +1,10 @@
-// From an answer to the bytes of a response: encoding (JSON or MessagePack), compression, and the headers
-// that every response carries.
+// From an answer to the bytes of a response: encoding (JSON or MessagePack), compression, revalidation of what
+// clients keep, and the headers that every response carries.
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { isUnchanged } from '../api/asset.ts';
+import type { Asset } from '../api/asset.ts';
 import type { Answer } from '../api/endpoint.ts';
 import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
@@ -91,23 +93,77 @@ export async function toResponse(
   request: HttpRequest,
   common: Readonly<Record<string, string>>,
 ): Promise<HttpResponse> {
+  const { content } = answer;
+  if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
+  if ('nothing' in content) return emptyResponse(answer, common);
   const isPacked = isMessagePackWanted(request.header('accept'));
-  const body = encode(answer, isPacked);
+  const body = encode(content, isPacked);
   const headers: Record<string, string> = {
     ...common,
     ...answer.headers,
     'Content-Type': isPacked ? 'application/x-msgpack' : 'application/json',
     Vary: 'Accept, Accept-Encoding',
   };
-  const coding = chooseCoding(request.header('accept-encoding'));
-  if (coding === undefined || body.byteLength <= COMPRESS_ABOVE_SIZE) {
-    return { status: answer.status, headers, body };
-  }
+  const coding = codingFor(request, body.byteLength);
+  if (coding === undefined) return { status: answer.status, headers, body };
   headers['Content-Encoding'] = coding;
   return { status: answer.status, headers, body: await compressors[coding](allBytes(body)) };
 }
 
-function encode({ content }: PlainAnswer, isPacked: boolean): Uint8Array | LazyBytes {
+type Encodable = Extract<
+  Answer['content'],
+  { readonly value: unknown } | { readonly json: unknown }
+>;
+
+function encode(content: Encodable, isPacked: boolean): Uint8Array | LazyBytes {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
   return isPacked ? jsonToMessagePack(allBytes(json)) : json;
+}
+
+/** The coding for a body of this many bytes; undefined: none. */
+function codingFor(request: HttpRequest, size: number): ContentCoding | undefined {
+  return size > COMPRESS_ABOVE_SIZE ? chooseCoding(request.header('accept-encoding')) : undefined;
+}
+
+/** Compressed assets; each is asked for again and again. */
+const compressedAssets = new WeakMap<Asset, Map<ContentCoding, Promise<Buffer>>>();
+
+function compressAsset(asset: Asset, coding: ContentCoding): Promise<Buffer> {
+  const forms = compressedAssets.get(asset) ?? new Map<ContentCoding, Promise<Buffer>>();
+  compressedAssets.set(asset, forms);
+  const form = forms.get(coding) ?? compressors[coding](asset.bytes);
+  forms.set(coding, form);
+  return form;
+}
+
+async function toAssetResponse(
+  { status, headers: more }: PlainAnswer,
+  asset: Asset,
+  request: HttpRequest,
+  common: Readonly<Record<string, string>>,
+): Promise<HttpResponse> {
+  const headers: Record<string, string> = {
+    ...common,
+    'Cache-Control': 'no-cache',
+    ...more,
+    ETag: asset.etag,
+    Vary: 'Accept-Encoding',
+  };
+  if (isUnchanged(asset, request.header('if-none-match'))) {
+    return { status: 304, headers, body: undefined };
+  }
+  headers['Content-Type'] = asset.contentType;
+  const coding = codingFor(request, asset.bytes.byteLength);
+  if (coding === undefined) return { status, headers, body: asset.bytes };
+  headers['Content-Encoding'] = coding;
+  return { status, headers, body: await compressAsset(asset, coding) };
+}
+
+function emptyResponse(
+  { status, headers }: PlainAnswer,
+  common: Readonly<Record<string, string>>,
+): HttpResponse {
+  // Why: only a 204 says by its status that nothing follows; others need a Content-Length of 0.
+  const body = status === 204 ? undefined : new Uint8Array();
+  return { status, headers: { ...common, ...headers }, body };
 }

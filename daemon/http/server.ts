@@ -1,5 +1,7 @@
 // Makes a listening server out of configuration and services. main.ts calls it and closes it.
 
+import type { Accounts } from '../accounts/accounts.ts';
+import type { Ledger } from '../limits/ledger.ts';
 import { ENDPOINTS } from '../api/endpoints.ts';
 import type { Services } from '../api/services.ts';
 import type { Configuration } from '../config/configuration.ts';
@@ -21,6 +23,8 @@ const refuse: HttpHandler = async () => ({ status: 503, headers: {}, body: undef
 export interface ServerOptions {
   readonly configuration: Configuration;
   readonly services: Services;
+  readonly accounts: Accounts;
+  readonly ledger: Ledger;
   readonly log: Log;
   /** As in AdapterOptions. */
   readonly streamStallMs?: number;
@@ -29,6 +33,8 @@ export interface ServerOptions {
 export interface RunningServer {
   /** Public address, without trailing slash. */
   readonly url: string;
+  /** One-time address where the first owner is made, or sets a password. */
+  readonly setupUrl: string | undefined;
   readonly address: BoundAddress;
   readonly http: HttpAdapter['kind'];
   /**
@@ -41,7 +47,7 @@ export interface RunningServer {
 /**
  * Starts to serve.
  *
- * Errors: ConfigError if the address cannot be bound, or if others could reach it without a key.
+ * Errors: ConfigError if the address cannot be bound; NOT_READY if the store cannot be reached.
  */
 export async function createServer(options: ServerOptions): Promise<RunningServer> {
   const { configuration } = options;
@@ -59,12 +65,14 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
   );
   const address = await listen(adapter, binding, configuration);
   const url = configuration.baseUrl ?? defaultBaseUrl(binding, address);
+  const setupUrl = await options.accounts.begin({ baseUrl: url, isLoopback: binding.isLoopback });
   const pipeline = makePipeline(options, binding, url, log);
   handle = (request) => pipeline.handle(request);
   log.info('listening', { url, host: address.host, port: address.port, http: adapter.kind });
   let closing: Promise<void> | undefined;
   return {
     url,
+    setupUrl,
     address,
     http: adapter.kind,
     close(graceMs = GRACE_MS) {
@@ -93,16 +101,13 @@ async function listen(
 }
 
 function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
-  const { configuration, services } = options;
+  const { configuration, services, accounts, ledger } = options;
   return new Pipeline({
     endpoints: ENDPOINTS,
     services,
     settings: configuration.settings,
-    access: {
-      ownerKey: configuration.ownerKey,
-      anonymousAccess: configuration.anonymousAccess,
-      isLoopback: binding.isLoopback,
-    },
+    accounts,
+    ledger,
     baseUrl: url,
     hosts: allowedHosts(binding, configuration.baseUrl),
     version: readProductVersion(),

@@ -44,6 +44,11 @@ export interface RepoRecord {
   readonly isFork: boolean;
   readonly isArchived: boolean;
   readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
+  /**
+   * Whose permissions are asked for: `restricted`: those of repos that are neither public nor, for members,
+   * internal; `all`: of every repo. Absent: nobody's, everybody sees the repo.
+   */
+  readonly enforcement?: 'restricted' | 'all';
   readonly source: RepoSource;
   /** Full ref name of the default revision, `refs/heads/main`, or `HEAD` if it is unknown. */
   readonly defaultRevision: string;

@@ -1,6 +1,7 @@
 // What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
 // bytes around file results that are JSON already.
 
+import type { ShardTimes } from '../engine/search-messages.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import type { FoundDoc } from './order.ts';
 import type { FileResults, RenderSums } from './render.ts';
@@ -8,17 +9,35 @@ import type { RunStop } from './run.ts';
 import type { ScopeView } from './scope.ts';
 import type { Counts, Tally } from './tally.ts';
 
-/** Durations of API.md 7 in ns. */
-export interface Durations {
-  readonly duration: number;
-  readonly wait: number;
+/** Time of all threads together, ns. */
+export interface WorkTimes {
   readonly matchTreeConstruction: number;
   readonly matchTreeSearch: number;
 }
 
-/** The numbers of `stats` that shards add up to. */
+/** Durations of API.md 7 in ns. */
+export interface Durations extends WorkTimes {
+  readonly duration: number;
+  readonly wait: number;
+}
+
+/** What a search counted, rendering included. */
 export type CountNumbers = Counts & { readonly actualMatchCount: number };
+/** The numbers of `stats` that shards add up to. */
+export type AdditiveNumbers = CountNumbers & WorkTimes;
 export type StatsNumbers = CountNumbers & Durations;
+
+const NO_WORK: WorkTimes = { matchTreeConstruction: 0, matchTreeSearch: 0 };
+
+/** Adds up times, on top of `before`. */
+export function workTimes(times: readonly ShardTimes[], before = NO_WORK): WorkTimes {
+  let { matchTreeConstruction, matchTreeSearch } = before;
+  for (const { bindNs, searchNs } of times) {
+    matchTreeConstruction += bindNs;
+    matchTreeSearch += searchNs;
+  }
+  return { matchTreeConstruction, matchTreeSearch };
+}
 
 /** What was counted, rendering included. */
 export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers {

@@ -3,7 +3,7 @@
 // the totals, so that a difference between them shows.
 
 import { printQuery, quoteText } from '../query/print.ts';
-import { countNumbers, type CountNumbers } from './answer.ts';
+import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from './answer.ts';
 import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
 import {
   type ConditionNode,
@@ -33,8 +33,8 @@ export interface ShardRow {
   readonly docs: number;
   /** Bytes of content that verifying its candidates was expected to take. */
   readonly estimatedBytes: number;
-  /** Its share of the numbers in `stats`; times have no shares. */
-  readonly stats: CountNumbers;
+  /** Its share of the numbers in `stats`; how long the search took and waited has no shares. */
+  readonly stats: AdditiveNumbers;
 }
 
 export interface Explanation extends Exhaustiveness {
@@ -130,24 +130,28 @@ async function explainShards(
   const { scope } = completed.prepared;
   const names = new Map(snapshot.repos.map(({ repoId, name }) => [repoId, name]));
   const started = new Map(completed.tally.shards.map((findings) => [findings.shard, findings]));
+  const times = new Map<number, WorkTimes>();
+  for (const one of completed.outcome.times)
+    times.set(one.shard, workTimes([one], times.get(one.shard)));
   const rows: ShardRow[] = [];
   const addRow = (
     shard: LiveShard,
     counts: Counts,
     more: Pick<ShardRow, 'reason' | 'estimatedBytes'>,
     sums = NOTHING_RENDERED,
+    work = workTimes([]),
   ): void => {
     const repository = names.get(shard.repoId) ?? '';
     const head = { id: shard.shardId, repository, class: classOf(counts) };
     const docs = liveDocCount(shard);
-    rows.push({ ...head, ...more, docs, stats: countNumbers(counts, sums) });
+    rows.push({ ...head, ...more, docs, stats: { ...countNumbers(counts, sums), ...work } });
   };
   for (const [index, shard] of scope.shards.entries()) {
     const findings = started.get(index);
     const counts = shareOf(shard, findings);
     const reason = whyOf(completed, shard, counts, findings, probe);
     const estimatedBytes = findings?.binding?.candidateBytes ?? 0;
-    addRow(shard, counts, { reason, estimatedBytes }, rendered.get(index));
+    addRow(shard, counts, { reason, estimatedBytes }, rendered.get(index), times.get(index));
     await probe.breathe();
   }
   for (const shard of scope.quarantined) {

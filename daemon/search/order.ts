@@ -1,7 +1,7 @@
 // Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
 // ordinary docs before tests before vendored ones, then by repo name, then by path.
 
-import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../core/shared/plan.ts';
+import { KEPT_RANGE_SIZE, MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../core/shared/plan.ts';
 import type { UnitFinding } from '../engine/search-messages.ts';
 
 /** One matching doc. */
@@ -15,6 +15,8 @@ export interface FoundDoc {
   readonly tier: number;
   /** Order of the path within its shard. */
   readonly pathRank: number;
+  /** Its ranges, if they were kept (searcher.ts). */
+  readonly kept?: Uint32Array;
   /** Ranges that the answer may show of it; set by cutDocs. */
   rangeMax: number;
 }
@@ -27,6 +29,7 @@ export interface OrderContext {
 }
 
 const ROW_WORDS = MATCH_ROW_SIZE / 4;
+const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
 const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
 
 /** The docs of all units, best first. */
@@ -41,13 +44,18 @@ export function sortDocs(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
 }
 
 /** The docs that a unit found. */
-export function docsOf({ shard, rows }: UnitFinding): FoundDoc[] {
+export function docsOf({ shard, rows, kept }: UnitFinding): FoundDoc[] {
   const docs: FoundDoc[] = [];
+  let next = 0;
   for (let i = 0; i < rows.length; i += ROW_WORDS) {
+    const keptCount = kept?.[next] ?? 0;
+    const start = next + 1;
+    next = start + keptCount * KEPT_WORDS;
     docs.push({
       shard,
       docId: rows[i]!,
       count: rows[i + 1]!,
+      ...(keptCount === 0 ? {} : { kept: kept!.subarray(start, next) }),
       score: rows[i + 2]! & SCORE_MASK,
       tier: rows[i + 2]! >>> MATCH_TIER_SHIFT,
       pathRank: rows[i + 3]!,

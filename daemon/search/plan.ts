@@ -83,7 +83,10 @@ export class EntitlementError extends Error {
 
 /** What a plan depends on beside its query. */
 export interface PlanContext {
-  readonly repos: readonly RepoRecord[];
+  /** Asked for by queries that are about repos. */
+  readonly repos: () => readonly RepoRecord[];
+  /** Some of them have more revisions than the default one. */
+  readonly hasRevisions: boolean;
   readonly isCaseSensitive: boolean;
   /** Which of the names the program matches (engine/searcher.ts). */
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
@@ -113,8 +116,7 @@ interface Planning extends PlanContext {
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
   const plan = planNode(query, { ...context, ...limits });
-  const live = planLiveDocs(query, context.repos);
-  return live === undefined ? plan : list('and', [live, plan]);
+  return context.hasRevisions ? list('and', [planLiveDocs(query, context.repos()), plan]) : plan;
 }
 
 function planNode(query: QueryNode, context: Planning): PlanNode {
@@ -136,7 +138,7 @@ function planNode(query: QueryNode, context: Planning): PlanNode {
     case 'pattern':
       return planPattern(query, context);
     case 'value':
-      return planValue(query, context.repos);
+      return planValue(query, context.repos());
   }
 }
 
@@ -219,7 +221,7 @@ function planPattern(node: PatternNode, context: Planning): PlanNode {
 }
 
 function planRepoPattern(expression: Expression, context: PlanContext): PlanNode {
-  const { repos } = context;
+  const repos = context.repos();
   const names = repos.map(({ name }) => name);
   const matches =
     expression.kind === 'program'

@@ -8,11 +8,13 @@ import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
+import { hasRevisions, visibleRepos } from './visible.ts';
 import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
-import { type Scope, scopeOf, ScopeView } from './scope.ts';
+import type { Sight } from '../repos/sight.ts';
+import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { Turns } from './turns.ts';
 
@@ -30,6 +32,8 @@ export interface SearchEnvironment {
   readonly signal: AbortSignal;
   /** Without trailing slash. */
   readonly baseUrl: string;
+  /** The repos that the search may see. */
+  readonly sight: Sight;
 }
 
 export interface EngineParts {
@@ -63,19 +67,20 @@ export interface Prepared {
 export function prepareSearch(
   parts: EngineParts,
   request: SearchRequest,
-  { signal, baseUrl }: SearchEnvironment,
+  { signal, baseUrl, sight }: SearchEnvironment,
   snapshot: Snapshot,
 ): Prepared {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const query = parseQuery(request.query, { isRegexEnabled: request.isRegexEnabled });
   const conditions = planQuery(query, {
-    repos: snapshot.repos,
+    repos: () => visibleRepos(snapshot, sight),
+    hasRevisions: hasRevisions(snapshot, sight),
     isCaseSensitive: request.isCaseSensitivityEnabled,
     testNames: (program, names) => searcher.testNames(program, names),
   });
-  const scope = scopeOf(snapshot, (repoId) => decideForRepo(conditions, repoId) !== false);
+  const scope = scopeOf(snapshot, sight, (repoId) => decideForRepo(conditions, repoId) !== false);
   const plan = encodePlan(conditions, request.isCaseSensitivityEnabled, scope.shards);
-  const view = new ScopeView(searcher, snapshot.repos, scope.shards);
+  const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
   const run = {
     shards,

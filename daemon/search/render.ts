@@ -4,6 +4,7 @@
 
 import type { SearchPool } from '../engine/pool.ts';
 import { renderDocs } from '../engine/render-docs.ts';
+import { REQUEST_WORDS } from '../engine/searcher.ts';
 import type { SearchPlan } from '../engine/search-plan.ts';
 import type { LinkTexts, RenderedDocs, Searcher } from '../engine/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
@@ -209,22 +210,26 @@ async function renderGroup(
   const { searcher, pool, plan, contextLines, isWhole } = context;
   const { shardId, revisions } = context.shards[shard]!;
   const repo = context.repoOf(shard);
-  const requests = new Uint32Array(places.length * 3);
+  const requests = new Uint32Array(places.length * REQUEST_WORDS);
+  const kept: Uint32Array[] = [];
   for (let i = 0; i < places.length; i++) {
-    const { docId, rangeMax } = docs[places[i]!]!;
-    requests[i * 3] = docId;
-    requests[i * 3 + 1] = rangeMax;
+    const doc = docs[places[i]!]!;
+    requests[i * REQUEST_WORDS] = doc.docId;
+    requests[i * REQUEST_WORDS + 1] = doc.rangeMax;
+    if (doc.kept === undefined) continue;
+    requests[i * REQUEST_WORDS + 3] = doc.count;
+    kept.push(doc.kept);
   }
   const docIds = places.map((place) => docs[place]!.docId);
   const groups = groupByBranches(repo, revisions, context.revisionTexts, docIds);
   for (const [group, members] of groups.entries())
-    for (const index of members.docs) requests[index * 3 + 2] = group;
+    for (const index of members.docs) requests[index * REQUEST_WORDS + 2] = group;
   const options = {
     links: groups.map(({ branches }) => linkTexts(context.baseUrl, repo, branches)),
     contextLines,
     isWhole,
   };
-  const work = { plan, shardId, requests, options };
+  const work = { plan, shardId, requests, kept: joinWords(kept), options };
   if (where === 'here') {
     const end = process.hrtime.bigint() + INLINE_NS;
     const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
@@ -234,6 +239,16 @@ async function renderGroup(
   if (done?.error !== undefined) throw new Error(done.error);
   // Where the thread died, what it was to do is done here.
   return done?.docs ?? renderDocs(searcher, work);
+}
+
+function joinWords(parts: readonly Uint32Array[]): Uint32Array {
+  const joined = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let next = 0;
+  for (const part of parts) {
+    joined.set(part, next);
+    next += part.length;
+  }
+  return joined;
 }
 
 /** Stands for the path while the texts around it are made; no encoding changes it. */

@@ -57,11 +57,10 @@ export function planRevisions(repos: readonly RepoRecord[], text: string): DocsN
 }
 
 /**
- * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds;
- * undefined where that is every doc of every repo.
+ * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds.
+ * Not needed where every repo has its default revision alone.
  */
-export function planLiveDocs(query: QueryNode, repos: readonly RepoRecord[]): DocsNode | undefined {
-  if (repos.every(({ revisions }) => revisions === undefined)) return undefined;
+export function planLiveDocs(query: QueryNode, repos: readonly RepoRecord[]): DocsNode {
   return planRevisions(repos, hasRevisionFilter(query) ? ANY_REVISION : DEFAULT_REVISION);
 }
 

@@ -285,8 +285,7 @@ function joinFindings(parts: readonly Findings[]): Findings {
     bindings: [...bindings.values()],
     units: parts.flatMap(({ units }) => units),
     failures: parts.flatMap(({ failures }) => failures),
-    bindNs: parts.reduce((sum, { bindNs }) => sum + bindNs, 0),
-    searchNs: parts.reduce((sum, { searchNs }) => sum + searchNs, 0),
+    times: parts.flatMap(({ times }) => times),
     firstUnitNs: earliest(parts.map(({ firstUnitNs }) => firstUnitNs)),
   };
 }

@@ -3,46 +3,70 @@
 
 import type { Searcher } from '../engine/searcher.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import type { Sight } from '../repos/sight.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { OrderContext } from './order.ts';
 import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
+import { visibleQuarantined, visibleShards } from './visible.ts';
 
 export interface Scope {
   readonly shards: readonly LiveShard[];
   readonly quarantined: readonly QuarantinedShard[];
 }
 
-/** The shards of the repos that `isEligible` holds for, without those that hold no live doc. */
-export function scopeOf(snapshot: Snapshot, isEligible: (repoId: number) => boolean): Scope {
+/** Repos by id, and the place of each among them by the bytes of its name. */
+interface RepoOrder {
+  readonly repos: ReadonlyMap<number, RepoRecord>;
+  readonly ranks: ReadonlyMap<number, number>;
+}
+
+const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
+
+/** The order of a list of repos, worked out once for it: it also orders what somebody sees of them. */
+export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
+  const known = orders.get(repos);
+  if (known !== undefined) return known;
+  const byName = repos
+    .map(({ repoId, name }) => ({ repoId, key: Buffer.from(name) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key));
+  const made = {
+    repos: new Map(repos.map((repo) => [repo.repoId, repo])),
+    ranks: new Map(byName.map(({ repoId }, rank) => [repoId, rank])),
+  };
+  orders.set(repos, made);
+  return made;
+}
+
+/** The visible shards of the repos that `isEligible` holds for, without those that hold no live doc. */
+export function scopeOf(
+  snapshot: Snapshot,
+  sight: Sight,
+  isEligible: (repoId: number) => boolean,
+): Scope {
   const isInScope = (shard: LiveShard): boolean =>
     isEligible(shard.repoId) && liveDocCount(shard) > 0;
   return {
-    shards: snapshot.shards.filter(isInScope),
-    quarantined: snapshot.quarantined.filter(isInScope),
+    shards: visibleShards(snapshot, sight, isInScope),
+    quarantined: visibleQuarantined(snapshot, sight).filter(isInScope),
   };
 }
 
 /** Tables and repos of the shards in scope, made when first asked for. */
 export class ScopeView implements OrderContext {
   readonly #searcher: Searcher;
-  readonly #repos: Map<number, RepoRecord>;
-  readonly #ranks: Map<number, number>;
+  readonly #order: RepoOrder;
   readonly #shards: readonly LiveShard[];
   readonly #tables = new Map<number, ShardTables>();
 
-  constructor(searcher: Searcher, repos: readonly RepoRecord[], shards: readonly LiveShard[]) {
+  constructor(searcher: Searcher, order: RepoOrder, shards: readonly LiveShard[]) {
     this.#searcher = searcher;
     this.#shards = shards;
-    this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
-    const byName = [...repos].sort((a, b) =>
-      Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)),
-    );
-    this.#ranks = new Map(byName.map((repo, rank) => [repo.repoId, rank]));
+    this.#order = order;
   }
 
   repoOf(shard: number): RepoRecord {
     const { repoId, shardId } = this.#shards[shard]!;
-    const repo = this.#repos.get(repoId);
+    const repo = this.#order.repos.get(repoId);
     if (repo === undefined) throw new Error(`shard ${shardId} belongs to no repo`);
     return repo;
   }
@@ -58,7 +82,7 @@ export class ScopeView implements OrderContext {
   }
 
   repoRank(shard: number): number {
-    return this.#ranks.get(this.#shards[shard]!.repoId) ?? 0;
+    return this.#order.ranks.get(this.#shards[shard]!.repoId) ?? 0;
   }
 
   pathOf(shard: number, docId: number): Uint8Array {

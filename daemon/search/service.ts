@@ -2,7 +2,13 @@
 // bytes. What it went through on the way is there for explain.ts. Holds no state but the snapshot.
 
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
-import { statsNumbers, type StatsNumbers, statsObject, writeWithFiles } from './answer.ts';
+import {
+  statsNumbers,
+  type StatsNumbers,
+  statsObject,
+  workTimes,
+  writeWithFiles,
+} from './answer.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
@@ -104,8 +110,7 @@ export async function completeSearch(
   const numbers = statsNumbers(tally.counts, rendered, {
     duration,
     wait: Math.min(waitNs, duration),
-    matchTreeConstruction: outcome.bindNs,
-    matchTreeSearch: outcome.searchNs,
+    ...workTimes(outcome.times),
   });
   return { prepared, outcome, tally, shown, files, numbers, reasons };
 }

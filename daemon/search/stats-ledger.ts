@@ -2,7 +2,13 @@
 // come out right because every event takes the difference to what was told before.
 
 import type { Findings } from '../engine/search-messages.ts';
-import { type FlushReason, statsNumbers, type StatsNumbers } from './answer.ts';
+import {
+  type FlushReason,
+  statsNumbers,
+  type StatsNumbers,
+  type WorkTimes,
+  workTimes,
+} from './answer.ts';
 import type { RenderSums } from './render.ts';
 import type { Counts } from './tally.ts';
 
@@ -11,8 +17,7 @@ export class StatsLedger {
   readonly #startNs: bigint;
   readonly #rendered: RenderSums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   #waitNs: number | undefined;
-  #bindNs = 0;
-  #searchNs = 0;
+  #work: WorkTimes = workTimes([]);
   #told: StatsNumbers | undefined;
   #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
 
@@ -25,9 +30,8 @@ export class StatsLedger {
     this.#startNs = startNs;
   }
 
-  addTimes({ bindNs, searchNs, firstUnitNs }: Findings): void {
-    this.#bindNs += bindNs;
-    this.#searchNs += searchNs;
+  addTimes({ times, firstUnitNs }: Findings): void {
+    this.#work = workTimes(times, this.#work);
     if (firstUnitNs !== undefined) this.#waitNs ??= Number(firstUnitNs - this.#startNs);
   }
 
@@ -66,8 +70,7 @@ export class StatsLedger {
     return statsNumbers(this.#counts, this.#rendered, {
       duration: Number(process.hrtime.bigint() - this.#startNs),
       wait: this.#waitNs ?? 0,
-      matchTreeConstruction: this.#bindNs,
-      matchTreeSearch: this.#searchNs,
+      ...this.#work,
     });
   }
 }

@@ -33,6 +33,7 @@ const recordSchema = z.object({
   isFork: z.boolean(),
   isArchived: z.boolean(),
   visibility: z.enum(['public', 'internal', 'private', 'unknown']),
+  enforcement: z.enum(['restricted', 'all']).exactOptional(),
   source: z.object({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
   defaultRevision: z.string(),
   selection: z

@@ -1,6 +1,7 @@
 // The whole store as rows, the same for both engines: backups are made of it, and moves from one engine to
 // the other. A dump is one state of the store while writes go on; what it is written to is for the caller.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
@@ -33,12 +34,12 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   scoped_tokens: { key: ['id'], rowCount: 10 },
   grants: { key: ['user_id', 'repo_id'] },
   usage: { key: ['user_id', 'day'] },
-  audit: { key: ['id'], rowCount: 200 },
+  audit: { key: ['timestamp', 'ordinal', 'id'], rowCount: 200 },
   settings: { key: ['name'] },
 };
 
 const HEADER_TABLE = 'store';
-const ROW_COUNT = 500;
+const ROW_COUNT = 250;
 
 /** Values that one statement inserts at most; SQLite takes 32,766. */
 const VALUE_COUNT_MAX = 2_000;
@@ -98,6 +99,7 @@ async function loadParts({ db, changed }: Writing, parts: AsyncIterable<DumpPart
       }
     }
     isVersionKnown = true;
+    await nextTurn();
   }
   if (!isVersionKnown) throw new DumpError('the dump is empty');
   changed({ topic: 'all' });

@@ -2,161 +2,137 @@
 // A migration that has been released is never changed; the next form is the next file.
 
 import { sql } from 'kysely';
-import type { CreateTableBuilder, Kysely, Migration, RawBuilder } from 'kysely';
+import type { Kysely, Migration } from 'kysely';
 import type { StoreKind } from './schema.ts';
 
-type Db = Kysely<unknown>;
-type Text = 'text' | RawBuilder<unknown>;
-
-/** A table with a column that names its user and goes with it. */
-function withUser<Name extends string, Column extends string>(
-  table: CreateTableBuilder<Name, Column>,
-  text: Text,
-): CreateTableBuilder<Name, Column | 'user_id'> {
-  return table.addColumn('user_id', text, (column) =>
-    column.notNull().references('users.id').onDelete('cascade'),
-  );
+interface Dialect {
+  /** Type of text. Why: compared by bytes on both, so that no index depends on a machine's locales. */
+  readonly text: string;
+  /** End of a table whose rows are short: kept in the order of their key, and only there. */
+  readonly clustered: string;
 }
 
-async function createUsers(db: Db, text: Text): Promise<void> {
-  await db.schema
-    .createTable('users')
-    .addColumn('id', text, (column) => column.primaryKey().notNull())
-    .addColumn('email', text, (column) => column.notNull().unique())
-    .addColumn('name', text)
-    .addColumn('role', text, (column) => column.notNull().check(sql`role in ('OWNER', 'MEMBER')`))
-    .addColumn('password_hash', text)
-    .addColumn('suspended_at', 'bigint')
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('updated_at', 'bigint', (column) => column.notNull())
-    .addColumn('last_activity_at', 'bigint')
-    .addColumn('requests_per_day', 'bigint')
-    .addColumn('ordinal', 'bigint', (column) => column.notNull())
-    .execute();
-  await index(db, 'users', ['created_at', 'ordinal', 'id']);
-  await index(db, 'users', ['suspended_at', 'role']);
+const DIALECTS: Readonly<Record<StoreKind, Dialect>> = {
+  embedded: { text: 'text', clustered: 'without rowid' },
+  postgres: { text: 'text collate "C"', clustered: '' },
+};
+
+function userStatements({ text, clustered }: Dialect): string[] {
+  return [
+    `create table users (
+      id ${text} not null primary key,
+      email ${text} not null unique,
+      name ${text},
+      role ${text} not null check (role in ('OWNER', 'MEMBER')),
+      password_hash ${text},
+      suspended_at bigint,
+      created_at bigint not null,
+      updated_at bigint not null,
+      last_activity_at bigint,
+      requests_per_day bigint,
+      ordinal bigint not null
+    )`,
+    `create index users_in_order on users (created_at, ordinal, id)`,
+    `create index users_by_state on users (suspended_at, role)`,
+    `create table sessions (
+      hash ${text} not null primary key,
+      user_id ${text} not null references users (id) on delete cascade,
+      created_at bigint not null,
+      expires_at bigint not null
+    ) ${clustered}`,
+    `create index sessions_by_user on sessions (user_id)`,
+    `create index sessions_by_end on sessions (expires_at)`,
+    `create table setup_links (
+      hash ${text} not null primary key,
+      user_id ${text} references users (id) on delete cascade,
+      created_at bigint not null,
+      expires_at bigint
+    ) ${clustered}`,
+    `create index setup_links_by_user on setup_links (user_id)`,
+    `create index setup_links_by_end on setup_links (expires_at)`,
+  ];
 }
 
-async function createSignIn(db: Db, text: Text): Promise<void> {
-  await withUser(
-    db.schema
-      .createTable('sessions')
-      .addColumn('hash', text, (column) => column.primaryKey().notNull()),
-    text,
-  )
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint', (column) => column.notNull())
-    .execute();
-  await index(db, 'sessions', ['user_id']);
-  await index(db, 'sessions', ['expires_at']);
-  await db.schema
-    .createTable('setup_links')
-    .addColumn('hash', text, (column) => column.primaryKey().notNull())
-    .addColumn('user_id', text, (column) => column.references('users.id').onDelete('cascade'))
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint')
-    .execute();
-  await index(db, 'setup_links', ['user_id']);
-  await index(db, 'setup_links', ['expires_at']);
+function keyStatements({ text }: Dialect): string[] {
+  return [
+    `create table api_keys (
+      id ${text} not null primary key,
+      user_id ${text} not null references users (id) on delete cascade,
+      name ${text} not null,
+      hash ${text} not null unique,
+      created_at bigint not null,
+      last_used_at bigint,
+      ordinal bigint not null,
+      unique (user_id, name)
+    )`,
+    `create index api_keys_in_order on api_keys (created_at, ordinal, id)`,
+    `create table scoped_tokens (
+      id ${text} not null primary key,
+      hash ${text} not null unique,
+      user_id ${text} not null references users (id) on delete cascade,
+      api_key_id ${text} not null references api_keys (id) on delete cascade,
+      repo_ids ${text} not null,
+      created_at bigint not null,
+      expires_at bigint not null
+    )`,
+    `create index scoped_tokens_by_user on scoped_tokens (user_id)`,
+    `create index scoped_tokens_by_key on scoped_tokens (api_key_id)`,
+    `create index scoped_tokens_by_end on scoped_tokens (expires_at)`,
+  ];
 }
 
-async function createKeys(db: Db, text: Text): Promise<void> {
-  await withUser(
-    db.schema
-      .createTable('api_keys')
-      .addColumn('id', text, (column) => column.primaryKey().notNull()),
-    text,
-  )
-    .addColumn('name', text, (column) => column.notNull())
-    .addColumn('hash', text, (column) => column.notNull().unique())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('last_used_at', 'bigint')
-    .addColumn('ordinal', 'bigint', (column) => column.notNull())
-    .addUniqueConstraint('api_keys_user_id_name', ['user_id', 'name'])
-    .execute();
-  await index(db, 'api_keys', ['created_at', 'ordinal', 'id']);
-  await withUser(
-    db.schema
-      .createTable('scoped_tokens')
-      .addColumn('id', text, (column) => column.primaryKey().notNull()),
-    text,
-  )
-    .addColumn('hash', text, (column) => column.notNull().unique())
-    .addColumn('api_key_id', text, (column) =>
-      column.notNull().references('api_keys.id').onDelete('cascade'),
-    )
-    .addColumn('repo_ids', text, (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
-    .addColumn('expires_at', 'bigint', (column) => column.notNull())
-    .execute();
-  await index(db, 'scoped_tokens', ['user_id']);
-  await index(db, 'scoped_tokens', ['api_key_id']);
-  await index(db, 'scoped_tokens', ['expires_at']);
+/** Usage does not refer to users: it is written behind requests, and may arrive after its user is gone. */
+function countStatements({ text, clustered }: Dialect): string[] {
+  return [
+    `create table grants (
+      user_id ${text} not null references users (id) on delete cascade,
+      repo_id bigint not null,
+      primary key (user_id, repo_id)
+    ) ${clustered}`,
+    `create index grants_by_repo on grants (repo_id, user_id)`,
+    `create table usage (
+      user_id ${text} not null,
+      day ${text} not null,
+      used bigint not null,
+      leases ${text} not null,
+      wanted_until bigint not null,
+      primary key (user_id, day)
+    ) ${clustered}`,
+    `create index usage_by_day on usage (day)`,
+  ];
 }
 
-async function createGrants(db: Db, text: Text): Promise<void> {
-  await withUser(db.schema.createTable('grants'), text)
-    .addColumn('repo_id', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('grants_pk', ['user_id', 'repo_id'])
-    .execute();
-  await index(db, 'grants', ['repo_id', 'user_id']);
-}
-
-/** Without reference to users: counts are written behind requests, and may arrive after their user is gone. */
-async function createUsage(db: Db, text: Text): Promise<void> {
-  await db.schema
-    .createTable('usage')
-    .addColumn('user_id', text, (column) => column.notNull())
-    .addColumn('day', text, (column) => column.notNull())
-    .addColumn('used', 'bigint', (column) => column.notNull())
-    .addColumn('leases', text, (column) => column.notNull())
-    .addColumn('wanted_until', 'bigint', (column) => column.notNull())
-    .addPrimaryKeyConstraint('usage_pk', ['user_id', 'day'])
-    .execute();
-  await index(db, 'usage', ['day']);
-}
-
-async function createRecords(db: Db, text: Text): Promise<void> {
-  let audit = db.schema
-    .createTable('audit')
-    .addColumn('id', text, (column) => column.primaryKey().notNull())
-    .addColumn('timestamp', 'bigint', (column) => column.notNull())
-    .addColumn('ordinal', 'bigint', (column) => column.notNull());
-  for (const name of ['action', 'actor_id', 'actor_type', 'target_id', 'target_type']) {
-    audit = audit.addColumn(name, text, (column) => column.notNull());
-  }
-  await audit
-    .addColumn('product_version', text, (column) => column.notNull())
-    .addColumn('metadata', text)
-    .addColumn('org_id', text, (column) => column.notNull())
-    .execute();
-  await index(db, 'audit', ['timestamp', 'ordinal', 'id']);
-  await db.schema
-    .createTable('settings')
-    .addColumn('name', text, (column) => column.primaryKey().notNull())
-    .addColumn('value', text, (column) => column.notNull())
-    .execute();
-}
-
-async function index(db: Db, table: string, columns: readonly string[]): Promise<void> {
-  await db.schema
-    .createIndex(`${table}_by_${columns.join('_')}`)
-    .on(table)
-    .columns([...columns])
-    .execute();
+function recordStatements({ text, clustered }: Dialect): string[] {
+  return [
+    `create table audit (
+      timestamp bigint not null,
+      ordinal bigint not null,
+      id ${text} not null,
+      action ${text} not null,
+      actor_id ${text} not null,
+      actor_type ${text} not null,
+      target_id ${text} not null,
+      target_type ${text} not null,
+      product_version ${text} not null,
+      metadata ${text},
+      org_id ${text} not null,
+      primary key (timestamp, ordinal, id)
+    )`,
+    `create table settings (
+      name ${text} not null primary key,
+      value ${text} not null
+    ) ${clustered}`,
+  ];
 }
 
 export function migration0001(kind: StoreKind): Migration {
-  // Why: compared by bytes on both engines, and indexes do not depend on the locales of a machine.
-  const text: Text = kind === 'postgres' ? sql`text collate "C"` : 'text';
+  const dialect = DIALECTS[kind];
+  const statements = [userStatements, keyStatements, countStatements, recordStatements];
   return {
-    async up(db: Db): Promise<void> {
-      await createUsers(db, text);
-      await createSignIn(db, text);
-      await createKeys(db, text);
-      await createGrants(db, text);
-      await createUsage(db, text);
-      await createRecords(db, text);
+    async up(db: Kysely<unknown>): Promise<void> {
+      for (const statement of statements.flatMap((make) => make(dialect))) {
+        await sql.raw(statement).execute(db);
+      }
     },
   };
 }

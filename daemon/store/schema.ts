@@ -76,9 +76,9 @@ export interface UsageTable {
 }
 
 export interface AuditTable {
-  id: string;
   timestamp: number;
   ordinal: number;
+  id: string;
   action: string;
   actor_id: string;
   actor_type: string;

@@ -9,7 +9,7 @@ import { inspect } from 'node:util';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import type { Environment, Flags } from '../../daemon/config/configuration.ts';
 import { ConfigError } from '../../daemon/config/error.ts';
-import { hashKey, isSameKey, openInstanceSecret } from '../../daemon/config/secrets.ts';
+import { openInstanceSecret } from '../../daemon/config/secrets.ts';
 import { readSettings } from '../../daemon/config/settings.ts';
 import { readProductVersion } from '../../daemon/config/version.ts';
 
@@ -38,9 +38,12 @@ describe('configuration', () => {
       port: 3000,
       baseUrl: undefined,
       dataDir: path.join(folder, '.trawl'),
-      ownerEmail: undefined,
-      ownerKey: undefined,
-      anonymousAccess: false,
+      secret: undefined,
+      owner: undefined,
+      databaseUrl: undefined,
+      licenseKey: undefined,
+      licensePublicKey: undefined,
+      anonymousAccess: undefined,
       workerCount: availableParallelism(),
       http: 'uws',
       log: { level: 'info', format: 'text', file: undefined },
@@ -128,11 +131,8 @@ describe('configuration', () => {
     const configuration = readConfiguration({ env, folder });
     assert.deepEqual(env, { TRAWL_OWNER_EMAIL: 'o@example.com' });
     assert.ok(!inspect(configuration, { depth: null }).includes(KEY));
-    const { ownerKey } = configuration;
-    assert.ok(ownerKey !== undefined);
-    assert.equal(isSameKey(ownerKey, KEY), true);
-    assert.equal(isSameKey(ownerKey, `${KEY} `), false);
-    assert.deepEqual(ownerKey, hashKey(Buffer.from('x'.repeat(32)), KEY));
+    assert.ok(!JSON.stringify(configuration).includes(KEY));
+    assert.equal(configuration.owner?.apiKey?.reveal(), KEY);
   });
 
   test('secrets may come from files; a missing file and a short secret are refused', () => {
@@ -143,8 +143,7 @@ describe('configuration', () => {
       TRAWL_OWNER_API_KEY_FILE: file,
       TRAWL_SECRET: 'x'.repeat(32),
     };
-    const { ownerKey } = readConfiguration({ env, folder });
-    assert.ok(ownerKey !== undefined && isSameKey(ownerKey, KEY));
+    assert.equal(readConfiguration({ env, folder }).owner?.apiKey?.reveal(), KEY);
     assert.equal(env['TRAWL_OWNER_API_KEY_FILE'], undefined);
     const missing = refusal({ TRAWL_SECRET_FILE: path.join(folder, 'none') });
     assert.match(missing.message, /^TRAWL_SECRET_FILE: .*ENOENT/);
@@ -154,13 +153,12 @@ describe('configuration', () => {
 
   test('without TRAWL_SECRET one is made in the data directory and found again', () => {
     const dataDir = path.join(folder, 'deep', 'data');
-    const read = () => readConfiguration({ env: { ...OWNER, TRAWL_DATA_DIR: dataDir }, folder });
-    const first = read();
+    const first = openInstanceSecret(dataDir);
     const file = path.join(dataDir, 'secret');
     assert.equal(statSync(file).mode & 0o777, 0o600);
     assert.equal(statSync(dataDir).mode & 0o777, 0o700);
     assert.match(readFileSync(file, 'utf8'), /^[0-9a-f]{64}\n$/);
-    assert.deepEqual(read().ownerKey, first.ownerKey);
+    assert.deepEqual(openInstanceSecret(dataDir), first);
     writeFileSync(file, 'short');
     assert.throws(() => openInstanceSecret(dataDir), /too short/);
   });
@@ -179,7 +177,14 @@ describe('settings', () => {
       maxSourceBytes: 67108864,
       maxRequestBodyBytes: 1048576,
       gitTimeoutMs: 30000,
+      auditRetentionDays: 180,
+      apiKeyHeaderAliases: [],
+      rateLimit: { requestsPerDay: 10000, contact: 'an owner of this instance' },
     });
+    assert.equal(
+      readSettings({ rateLimit: { requestsPerDay: null } }).rateLimit.requestsPerDay,
+      null,
+    );
     assert.equal(readSettings({ searchTimeoutMs: 0 }).searchTimeoutMs, 0);
     const cases: [string, unknown][] = [
       ['maxMatchCount', 0],
@@ -189,6 +194,11 @@ describe('settings', () => {
       ['searchTimeoutMs', -1],
       ['alwaysIndexFilePatterns', '*.js'],
       ['maxMatchcount', 5],
+      ['rateLimit', { requestsPerDay: 0 }],
+      ['rateLimit', { perDay: 5 }],
+      ['apiKeyHeaderAliases', ['no header']],
+      ['apiKeyUsage', 'nobody'],
+      ['anonymousAccess', 'true'],
     ];
     for (const [key, value] of cases) {
       assert.throws(

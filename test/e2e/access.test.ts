@@ -5,6 +5,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
+import { checkReply } from '../api/checker.ts';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
 import { get, post, serveIndexed, trawl } from './daemon.ts';
 
@@ -64,21 +65,13 @@ void test('a key and --anonymous: guests may search', async () => {
   await served.process.stop();
 });
 
-void test('an address for other machines: refused without a key, served with one or anonymously', async () => {
+void test('an address for other machines: nobody before there is an owner, served with a key or anonymously', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   for (const host of ['0.0.0.0', '::']) {
-    const { code, stderr } = await trawl([
-      'serve',
-      '--port',
-      '0',
-      '--host',
-      host,
-      '--data-dir',
-      temporaryFolder(),
-      repo,
-    ]);
-    assert.equal(code, 2);
-    assert.match(stderr, /reached from other machines.*TRAWL_OWNER_API_KEY.*--anonymous/);
+    const served = await serveIndexed(temporaryFolder(), [repo], { flags: ['--host', host] });
+    assert.equal((await post(served.url, { query: 'plum' })).status, 401);
+    assert.match(served.process.stderr, /^Set up the owner: http:.*\/setup\?token=[0-9a-f]{64}$/m);
+    await served.process.stop();
   }
   for (const options of [{ env: OWNER }, { flags: ['--anonymous'] }]) {
     const served = await serveIndexed(temporaryFolder(), [repo], {
@@ -121,8 +114,14 @@ void test('a foreign Host header is refused on loopback', async () => {
       const call = request(
         { host: '127.0.0.1', port, path: '/api/health', headers: { host } },
         (answer) => {
-          answer.resume();
-          resolve(answer.statusCode ?? 0);
+          const parts: Buffer[] = [];
+          answer.on('data', (part: Buffer) => parts.push(part));
+          answer.on('end', () => {
+            const reply = { status: answer.statusCode ?? 0, headers: answer.headers };
+            const body = Buffer.concat(parts);
+            checkReply({ method: 'GET', path: '/api/health' }, { ...reply, body });
+            resolve(reply.status);
+          });
         },
       );
       call.on('error', reject);

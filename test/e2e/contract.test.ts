@@ -7,7 +7,7 @@ import { unpack } from 'msgpackr';
 import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
 import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import { checkInvariants } from '../engine/invariants.ts';
-import { post, search, serveIndexed } from './daemon.ts';
+import { call, post, search, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 interface FullFile extends FileResult {
@@ -223,14 +223,14 @@ void test('refused requests: 400 with code and position', async () => {
     assert.equal(body['errorCode'], code, shown);
     assert.match(String(body['message']), message);
   }
-  const text = await fetch(`${served.url}/api/search`, { method: 'POST', body: '{"query":' });
+  const text = await call(`${served.url}/api/search`, { method: 'POST', body: '{"query":' });
   assert.equal(text.status, 400);
-  const large = await fetch(`${served.url}/api/search`, {
+  const large = await call(`${served.url}/api/search`, {
     method: 'POST',
     body: 'x'.repeat(1_100_000),
   });
   assert.equal(large.status, 413);
-  const wrong = await fetch(`${served.url}/api/search`);
+  const wrong = await call(`${served.url}/api/search`);
   assert.equal(wrong.status, 405);
   assert.equal(wrong.headers.get('allow')?.includes('POST'), true);
 });
@@ -269,7 +269,7 @@ void test('hostile expressions and bytes are refused by both searches, with posi
   ];
   for (const path of ['search', 'stream_search']) {
     for (const [body, errorCode, message] of bodies) {
-      const answer = await fetch(`${served.url}/api/${path}`, { method: 'POST', body });
+      const answer = await call(`${served.url}/api/${path}`, { method: 'POST', body });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked here
       const error = (await answer.json()) as Record<string, unknown>;
       const shown = `${path} ${Buffer.from(body).toString().slice(0, 60)} ${JSON.stringify(error)}`;
@@ -321,7 +321,7 @@ void test('MessagePack holds the same answer as JSON, errors too', async () => {
     { query: '(', isRegexEnabled: true },
   ]) {
     const json = await post(served.url, request);
-    const packed = await fetch(`${served.url}/api/search`, {
+    const packed = await call(`${served.url}/api/search`, {
       method: 'POST',
       headers: { accept: 'application/x-msgpack' },
       body: JSON.stringify({ matches: 1000, ...request }),

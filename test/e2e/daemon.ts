@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/cli/services.ts';
+import { checkReply } from '../api/checker.ts';
 import { checkInvariants } from '../engine/invariants.ts';
 
 export const MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
@@ -130,6 +131,21 @@ export async function jobsEnded({ process: running }: Served, count: number): Pr
   await running.until(/ repo indexed | indexing failed /, count);
 }
 
+/** As `fetch`, whole; the answer must be one that the API description allows. */
+export async function call(url: string, init: RequestInit = {}): Promise<Response> {
+  const answer = await fetch(url, init);
+  const body = Buffer.from(await answer.arrayBuffer());
+  const { pathname, search: query } = new URL(url);
+  const accept = new Headers(init.headers).get('accept') ?? undefined;
+  // What fetch gives is decoded.
+  const { 'content-encoding': _, ...headers } = Object.fromEntries(answer.headers);
+  checkReply(
+    { method: init.method ?? 'GET', path: pathname + query, accept },
+    { status: answer.status, headers, body },
+  );
+  return new Response(body.length > 0 ? body : null, answer);
+}
+
 export interface Answer<Body> {
   readonly status: number;
   readonly headers: Headers;
@@ -141,7 +157,7 @@ export async function get<Body>(
   url: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer<Body>> {
-  const answer = await fetch(url, { headers });
+  const answer = await call(url, { headers });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
   return { status: answer.status, headers: answer.headers, body: (await answer.json()) as Body };
 }
@@ -153,7 +169,7 @@ export async function post<Body = SearchResponse>(
   headers: Readonly<Record<string, string>> = {},
   signal?: AbortSignal,
 ): Promise<Answer<Body>> {
-  const answer = await fetch(`${url}/api/search`, {
+  const answer = await call(`${url}/api/search`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ matches: 1000, ...request }),

@@ -6,6 +6,7 @@ import test, { after, before } from 'node:test';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import { startDaemon } from '../../daemon/main.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
+import { checkReply } from '../api/checker.ts';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
 import { eventually, get, post, search, serve, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
@@ -36,9 +37,11 @@ function postWith(
     const call = request(`${served.url}/api/search`, { agent, method: 'POST' }, (answer) => {
       const parts: Buffer[] = [];
       answer.on('data', (part: Buffer) => parts.push(part));
-      answer.on('end', () =>
-        resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(parts).toString() }),
-      );
+      answer.on('end', () => {
+        const reply = { status: answer.statusCode ?? 0, body: Buffer.concat(parts) };
+        checkReply({ method: 'POST', path: '/api/search' }, { ...reply, headers: answer.headers });
+        resolve({ status: reply.status, text: reply.body.toString() });
+      });
     });
     call.on('error', reject);
     call.end(JSON.stringify({ query, matches }));
@@ -158,7 +161,7 @@ void test(
 
 void test('SIGINT while idle and SIGTERM while indexing: exit 0', { timeout: 60_000 }, async () => {
   const idle = await serveIndexed(temporaryFolder(), [repo]);
-  await fetch(`${idle.url}/api/health`).then((answer) => answer.text());
+  assert.equal((await get(`${idle.url}/api/health`)).status, 200);
   assert.equal((await idle.process.stop('SIGINT')).code, 0);
   const indexing = await serve(temporaryFolder(), [repo]);
   await indexing.process.until(/^reading /m);

@@ -14,7 +14,8 @@ const REPO = repoRecord(1, 'host/repo');
 function planOf(query: string): SearchPlan {
   return encodePlan(
     planQuery(parseQuery(query, { isRegexEnabled: false }), {
-      repos: [REPO],
+      repos: () => [REPO],
+      hasRevisions: false,
       isCaseSensitive: false,
       testNames: () => [],
     }),
@@ -72,7 +73,12 @@ void test('blocks that hold a word in another case only are no candidates', asyn
   searcher.setShards([shard]);
   const candidates = (query: string, isCaseSensitive: boolean): number => {
     const tree = parseQuery(query, { isRegexEnabled: true });
-    const plan = planQuery(tree, { repos: [REPO], isCaseSensitive, testNames: () => [] });
+    const plan = planQuery(tree, {
+      repos: () => [REPO],
+      hasRevisions: false,
+      isCaseSensitive,
+      testNames: () => [],
+    });
     searcher.setPlan(encodePlan(plan, isCaseSensitive));
     return searcher.bind(shard.shardId).candidateDocs;
   };

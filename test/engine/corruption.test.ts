@@ -49,8 +49,8 @@ function answersOf(searcher: Searcher, shardId: string): string {
       for (let unit = 0; unit < unitCount; unit++) {
         const found = searcher.searchUnit(unit).rows;
         for (let i = 0; i < found.length; i += 4) {
-          const requests = Uint32Array.of(found[i]!, 100, 0);
-          const { json } = searcher.render(requests, {
+          const requests = Uint32Array.of(found[i]!, 100, 0, 0);
+          const { json } = searcher.render(requests, new Uint32Array(), {
             links: [LINKS],
             contextLines: 1,
             isWhole: true,

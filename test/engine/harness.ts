@@ -2,6 +2,7 @@
 // (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
 // release build of the core, by one searcher and a pool of threads.
 
+import { SEES_ALL, type Sight } from '../../daemon/repos/sight.ts';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -277,9 +278,10 @@ export class Engine {
     query: string,
     request: Partial<SearchRequest> = {},
     signal: AbortSignal = new AbortController().signal,
+    sight: Sight = SEES_ALL,
   ): Promise<SearchAnswer> {
     const asked = { ...DEFAULTS, ...request, query };
-    const environment = { signal, baseUrl: 'http://localhost' };
+    const environment = { signal, baseUrl: 'http://localhost', sight };
     const snapshot = this.snapshots.acquire();
     try {
       const { json } = await search(this.parts, asked, environment);
@@ -299,7 +301,7 @@ export class Engine {
 
   explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
     const { signal } = new AbortController();
-    const environment = { signal, baseUrl: 'http://localhost' };
+    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
     return explain(this.parts, { ...DEFAULTS, ...request, query }, environment);
   }
 

@@ -59,7 +59,12 @@ void test('a unit that is given back is found whole by who takes it next', async
   const shard = shardOf(module, 1);
   const engine = new Engine(module);
   engine.publish([shard], [REPO]);
-  const options = { repos: [REPO], isCaseSensitive: true, testNames: () => [true] };
+  const options = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: true,
+    testNames: () => [true],
+  };
   const query = parseQuery(QUERY, { isRegexEnabled: true });
   const plan = encodePlan(planQuery(query, options), true, [shard]);
   const control = new SearchControl([10]);

@@ -2,6 +2,7 @@
 // noticed and short searches answered, and takes turns with other streams.
 
 import assert from 'node:assert/strict';
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
 import test from 'node:test';
 import { type SearchStream, startStream } from '../../daemon/search/stream.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
@@ -32,6 +33,7 @@ function streamOf({ parts }: Engine): SearchStream {
   const environment = {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
+    sight: SEES_ALL,
     eventSizeMax: 16_000_000,
   };
   return startStream({ ...parts, inlineNs: 10n ** 12n }, REQUEST, environment);

@@ -60,7 +60,16 @@ export async function parserTarget(): Promise<Target> {
   const plan = (text: string, isRegexEnabled: boolean, isCaseSensitive: boolean): void => {
     const query = parseQuery(text, { isRegexEnabled });
     const testNames = (_: Uint8Array, names: readonly string[]): boolean[] => names.map(() => true);
-    encodePlan(planQuery(query, { repos, isCaseSensitive, testNames }), isCaseSensitive, []);
+    encodePlan(
+      planQuery(query, {
+        repos: () => repos,
+        hasRevisions: repos.some(({ revisions }) => revisions !== undefined),
+        isCaseSensitive,
+        testNames,
+      }),
+      isCaseSensitive,
+      [],
+    );
     counts.plans++;
   };
   const property = fc.asyncProperty(

@@ -7,6 +7,7 @@ import { ApiError } from '../../daemon/api/errors.ts';
 import type { SourceReader } from '../../daemon/api/services.ts';
 import { QueryError } from '../../daemon/regex/error.ts';
 import { onBothAdapters } from './adapters.ts';
+import { answerOf, resultOf } from './answers.ts';
 import { SEARCH_BODY, repo, searchWith, startWorld } from './harness.ts';
 import type { Reply, World } from './harness.ts';
 
@@ -24,10 +25,10 @@ onBothAdapters('endpoints', (kind) => {
     const world = await startWorld({
       kind,
       settings: { maxMatchCount: 500 },
-      search: async (_, { baseUrl }) => ({ baseUrl }),
+      search: async (_, { baseUrl }) => answerOf([resultOf('text', { webUrl: baseUrl })]),
     });
     const reply = await world.call(searchWith({ query: 'a', matches: 7, extra: null }));
-    assert.deepEqual(reply.json(), { baseUrl: world.server.url });
+    assert.deepEqual(reply.json(), answerOf([resultOf('text', { webUrl: world.server.url })]));
     const body = `{"query":"b","matches":1e3,"contextLines":100.0,"whole":true,
       "isRegexEnabled":true,"isCaseSensitivityEnabled":true}`;
     await world.call({ method: 'POST', path: '/api/search', body });
@@ -373,8 +374,9 @@ onBothAdapters('endpoints', (kind) => {
       method: 'POST',
       route: '/api/search',
       status: 200,
-      source: '127.0.0.1',
-      bytes: 12,
+      source: 'local',
+      address: '127.0.0.1',
+      bytes: JSON.stringify(answerOf()).length,
     });
     assert.ok(!JSON.stringify(world.lines).includes(SEARCH_BODY.query));
     await world.close();

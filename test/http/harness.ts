@@ -16,10 +16,16 @@ import type {
 } from '../../daemon/api/services.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
+import { type ControlPlane, openControlPlane } from '../../daemon/control-plane.ts';
 import { createServer } from '../../daemon/http/server.ts';
 import type { RunningServer } from '../../daemon/http/server.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
+import { checkReply } from '../api/checker.ts';
+import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
+import { repliesIn } from './wire-replies.ts';
 
 export const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 export const OTHER_KEY = `svk_${'fedcba9876543210'.repeat(4)}`;
@@ -44,13 +50,16 @@ export interface World {
   readonly lines: Record<string, unknown>[];
   /** Searches that reached the service. */
   readonly calls: SearchCall[];
-  call(options: CallOptions): Promise<Reply>;
+  readonly control: ControlPlane;
+  readonly call: (options: CallOptions) => Promise<Reply>;
   close(): Promise<void>;
 }
 
 export interface WorldOptions {
   readonly kind: 'uws' | 'node';
   readonly env?: Environment;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
   readonly settings?: ConfigurationInput['settings'];
   readonly repos?: readonly RepoRecord[];
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
@@ -88,7 +97,13 @@ function lazily(bytes: Uint8Array): LazyBytes {
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
-  const env = { TRAWL_PORT: '0', TRAWL_HTTP: kind, TRAWL_SECRET: 's'.repeat(32), ...options.env };
+  const env = {
+    TRAWL_PORT: '0',
+    TRAWL_HTTP: kind,
+    TRAWL_SECRET: 's'.repeat(32),
+    TRAWL_DATA_DIR: temporaryFolder(),
+    ...options.env,
+  };
   const configuration = readConfiguration(
     options.settings === undefined ? { env } : { env, settings: options.settings },
   );
@@ -99,7 +114,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     format: 'json',
     write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
   });
-  const search = options.search ?? (async () => ({ files: [] }));
+  const search = options.search ?? (async () => answerOf());
+  const directory = new RepoDirectory(() => repos);
+  const control = await openControlPlane(configuration, directory, log, options.now);
   const services: Services = {
     search: {
       async search(call, context) {
@@ -109,14 +126,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       },
       async stream(call, context) {
         calls.push(call);
-        return options.stream?.(call, context) ?? eventStream([]);
+        return options.stream?.(call, context) ?? eventStream([FINAL_EVENT]);
       },
       async explain(call, context) {
         calls.push(call);
-        return { plan: {}, ...((await search(call, context)) as object) };
+        await search(call, context);
+        return explanationOf(call.query);
       },
     },
-    repos: { list: () => repos, byName: (name) => repos.find((r) => r.name === name) },
+    repos: directory,
     source: {
       read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
     },
@@ -133,6 +151,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     configuration,
     services,
     log,
+    ...control,
     ...(options.streamStallMs === undefined ? {} : { streamStallMs: options.streamStallMs }),
   });
   const world: World = {
@@ -140,7 +159,11 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     lines,
     calls,
     call: (call) => send(server, call),
-    close: () => server.close(0),
+    control,
+    async close() {
+      await server.close(0);
+      await control.close();
+    },
   };
   openWorlds.add(world);
   return world;
@@ -174,7 +197,21 @@ export interface Reply {
   readonly json: () => Record<string, unknown>;
 }
 
-function send({ address }: RunningServer, options: CallOptions): Promise<Reply> {
+/** The answer to a request; it must be one that the API description allows. */
+async function send(server: RunningServer, options: CallOptions): Promise<Reply> {
+  const reply = await exchange(server, options);
+  const { method = 'GET', path, headers = {} } = options;
+  const accept = Object.entries(headers).find(([name]) => /^accept$/i.test(name))?.[1];
+  checkReply({ method, path, accept: accept?.toString() }, reply, prefixOf(server));
+  return reply;
+}
+
+/** Path of the base URL. */
+function prefixOf({ url }: RunningServer): string {
+  return new URL(url).pathname.replace(/\/$/, '');
+}
+
+function exchange({ address }: RunningServer, options: CallOptions): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const { method = 'GET', path, headers = {}, body, signal } = options;
     const request = httpRequest({
@@ -182,7 +219,10 @@ function send({ address }: RunningServer, options: CallOptions): Promise<Reply> 
       port: address.port,
       method,
       path,
-      headers: headers as Record<string, string | string[]>,
+      headers: {
+        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+        ...(headers as Record<string, string | string[]>),
+      },
       agent: false,
       ...(signal === undefined ? {} : { signal }),
     });
@@ -212,7 +252,7 @@ export function searchWith(body: unknown, headers: Record<string, string> = {}):
 
 export const SEARCH_BODY = { query: 'needle', matches: 10 };
 
-/** A bare connection: what comes back as latin-1 text. */
+/** A bare connection: what comes back as latin-1 text; whole answers are checked where it is waited for. */
 export interface Wire {
   readonly socket: Socket;
   write(text: string): void;
@@ -222,9 +262,12 @@ export interface Wire {
   closed(): Promise<string>;
 }
 
-export function openWire({ address }: RunningServer): Wire {
+export function openWire(server: RunningServer): Wire {
+  const { address } = server;
   const socket = connect(address.port, address.host);
+  let written = '';
   let received = '';
+  let checkedCount = 0;
   let check = () => {};
   let isClosed = false;
   socket.setEncoding('latin1');
@@ -237,17 +280,28 @@ export function openWire({ address }: RunningServer): Wire {
     isClosed = true;
     check();
   });
+  const checkReplies = () => {
+    const replies = repliesIn(written, received).slice(checkedCount);
+    checkedCount += replies.length;
+    for (const reply of replies) checkReply(reply, reply, prefixOf(server));
+  };
   const wait = (isDone: () => boolean) =>
-    new Promise<string>((resolve, reject) => {
+    new Promise<void>((resolve, reject) => {
       check = () => {
-        if (isDone()) resolve(received);
+        if (isDone()) resolve();
         else if (isClosed) reject(new Error(`connection closed after: ${received.slice(0, 500)}`));
       };
       check();
+    }).then(() => {
+      checkReplies();
+      return received;
     });
   return {
     socket,
-    write: (text) => void socket.write(text),
+    write(text) {
+      written += text;
+      socket.write(text);
+    },
     until: (text, count = 1) => wait(() => received.split(text).length > count),
     closed: () => wait(() => isClosed),
   };

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { queryEndpoint, ok } from '../../daemon/api/endpoint.ts';
+import { endpoint, ok } from '../../daemon/api/endpoint.ts';
 import { ApiError } from '../../daemon/api/errors.ts';
 import { Admission } from '../../daemon/http/admission.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
@@ -12,6 +12,8 @@ import { readSettings } from '../../daemon/config/settings.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 import { z } from 'zod';
 import { onBothAdapters } from './adapters.ts';
+import { startControl } from './control.ts';
+import { answerOf, explanationOf } from './answers.ts';
 import {
   OTHER_KEY,
   OWNER_KEY,
@@ -42,7 +44,7 @@ onBothAdapters('order of checks', (kind) => {
       settings: { maxRequestBodyBytes: 100, maxConcurrentSearches: 1, maxQueuedSearches: 1 },
       search: async () => {
         await release.opened;
-        return { files: [] };
+        return answerOf();
       },
     });
     // One search runs, one of two more waits: admission refuses all others.
@@ -97,16 +99,16 @@ onBothAdapters('order of checks', (kind) => {
 
   test('only the owner gets a search explained', async () => {
     const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
-    const world = await startWorld({ kind, env, search: async () => ({ answer: 42 }) });
+    const world = await startWorld({ kind, env });
     const guest = await world.call(explainWith(SEARCH_BODY));
-    assert.equal(guest.status, 403);
-    assert.equal(guest.json()['errorCode'], 'INSUFFICIENT_PERMISSIONS');
+    assert.equal(guest.status, 401);
+    assert.equal(guest.json()['errorCode'], 'NOT_AUTHENTICATED');
     const early = await world.call(explainWith({ ...SEARCH_BODY, matches: 0 }));
     assert.equal(early.json()['errorCode'], 'INVALID_REQUEST_BODY');
     assert.equal(world.calls.length, 0);
     const owner = await world.call(explainWith({ ...SEARCH_BODY, contextLines: 200 }, WITH_KEY));
     assert.equal(owner.status, 200);
-    assert.deepEqual(owner.json(), { plan: {}, answer: 42 });
+    assert.deepEqual(owner.json(), explanationOf(SEARCH_BODY.query));
     assert.equal(world.calls[0]?.contextLines, 100);
     await world.close();
   });
@@ -191,17 +193,13 @@ onBothAdapters('order of checks', (kind) => {
     await world.close();
   });
 
-  test('without an owner key an address that others reach is refused at start', async () => {
+  test('on an address that others reach nobody is served before there is an owner', async () => {
     for (const host of ['0.0.0.0', '::', '[::]']) {
-      await assert.rejects(startWorld({ kind, env: { TRAWL_HOST: host } }), (error: Error) => {
-        assert.equal(error.name, 'ConfigError');
-        assert.match(error.message, /^TRAWL_HOST: .*TRAWL_OWNER_API_KEY.*--anonymous/);
-        assert.equal('exitCode' in error && error.exitCode, 2);
-        return true;
-      });
+      const world = await startWorld({ kind, env: { TRAWL_HOST: host } });
+      assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 401);
+      assert.match(world.server.setupUrl ?? '', /\/setup\?token=[0-9a-f]{64}$/);
+      await world.close();
     }
-    const world = await startWorld({ kind, env: { ...OWNER_ENV, TRAWL_HOST: '0.0.0.0' } });
-    await world.close();
   });
 });
 
@@ -229,29 +227,40 @@ describe('pipeline', () => {
 
   test('owner endpoints refuse guests, after authentication and before the handler', async () => {
     let callCount = 0;
-    const endpoint = queryEndpoint(
-      { operationId: 'test', path: '/api/test', access: 'owner' },
-      z.object({}),
+    const forOwners = endpoint(
+      {
+        operationId: 'test',
+        method: 'GET',
+        path: '/api/test',
+        access: 'owner',
+        tag: 'System',
+        summary: 'A test',
+        responses: { 200: { description: 'Done.', body: z.object({}) } },
+      },
       () => {
         callCount++;
         return ok({});
       },
     );
     const ask = async (anonymousAccess: boolean, isLoopback: boolean) => {
+      const env = { TRAWL_ANONYMOUS_ACCESS: String(anonymousAccess) };
+      const { close, ...control } = await startControl(env, isLoopback);
       const pipeline = new Pipeline({
-        endpoints: [endpoint],
+        endpoints: [forOwners],
         services: {} as never,
         settings: readSettings(),
-        access: { ownerKey: undefined, anonymousAccess, isLoopback },
+        ...control,
         baseUrl: 'http://x',
         hosts: undefined,
         version: '0',
         log: createLog({ level: 'error', format: 'json', write: () => {} }),
       });
-      return (await pipeline.handle(plainRequest('/api/test'))).status;
+      const { status } = await pipeline.handle(plainRequest('/api/test'));
+      await close();
+      return status;
     };
     assert.equal(await ask(false, false), 401);
-    assert.equal(await ask(true, false), 403);
+    assert.equal(await ask(true, false), 401);
     assert.equal(callCount, 0);
     assert.equal(await ask(false, true), 200);
   });

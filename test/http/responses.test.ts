@@ -8,6 +8,7 @@ import { Unpackr } from 'msgpackr';
 import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
 import { chooseCoding, isMessagePackWanted } from '../../daemon/http/negotiation.ts';
 import { onBothAdapters } from './adapters.ts';
+import { answerOf, resultOf } from './answers.ts';
 import { SEARCH_BODY, searchWith, startWorld } from './harness.ts';
 
 const unpackr = new Unpackr({ int64AsType: 'number', mapsAsObjects: true });
@@ -58,9 +59,9 @@ onBothAdapters('responses', (kind) => {
   });
 
   test('bodies above 1 KiB are compressed as the client allows, smaller ones never', async () => {
-    const value = { text: 'a'.repeat(1013) }; // {"text":"..."} = 1024 bytes
+    const padding = 1024 - JSON.stringify(answerOf([resultOf('')])).length;
     let isLarger = false;
-    const search = async () => (isLarger ? { text: `${value.text}a` } : value);
+    const search = async () => answerOf([resultOf('a'.repeat(padding + (isLarger ? 1 : 0)))]);
     const world = await startWorld({ kind, search });
     const ask = (coding: string) =>
       world.call(searchWith(SEARCH_BODY, { 'Accept-Encoding': coding }));
@@ -81,13 +82,14 @@ onBothAdapters('responses', (kind) => {
       assert.equal(reply.headers['content-length'], String(reply.body.length));
       assert.match(String(reply.headers.vary), /Accept-Encoding/);
       const text = decoders[coding](reply.body).toString();
-      assert.equal((JSON.parse(text) as typeof value).text.length, 1014);
+      assert.equal(text.length, 1025);
+      assert.deepEqual(JSON.parse(text), await search());
     }
     await world.close();
   });
 
   test('MessagePack carries the same object, errors too, and varies by Accept', async () => {
-    const value = { stats: { durationNs: 2 ** 40, count: 3, none: 0 }, files: [{ ok: true }] };
+    const value = answerOf([resultOf('é')], { duration: 2 ** 40, fileCount: 3 });
     const world = await startWorld({ kind, search: async () => value });
     const Accept = 'application/x-msgpack';
     const json = await world.call(searchWith(SEARCH_BODY));

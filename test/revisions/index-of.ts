@@ -1,6 +1,7 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
 import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -91,7 +92,11 @@ export async function openIndexOf(
       const { inlineNs } = options;
       const parts = { ...instance.parts, ...(inlineNs === undefined ? {} : { inlineNs }) };
       const signal = new AbortController().signal;
-      const { json } = await search(parts, request, { signal, baseUrl: 'http://localhost' });
+      const { json } = await search(parts, request, {
+        signal,
+        baseUrl: 'http://localhost',
+        sight: SEES_ALL,
+      });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
         RevisionAnswer,

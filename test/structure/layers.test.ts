@@ -29,7 +29,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/config': [],
   'daemon/telemetry': [],
   'daemon/store': ['daemon/telemetry'],
-  'daemon/accounts': ['daemon/config'],
+  'daemon/accounts': ['daemon/config', 'daemon/telemetry', 'daemon/repos', 'daemon/store'],
   'daemon/limits': ['daemon/telemetry', 'daemon/store'],
   'daemon/regex': [BASE],
   'daemon/query': ['daemon/regex'],
@@ -54,9 +54,22 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/ingest',
     'daemon/search',
   ],
-  // The endpoints see the rest through interfaces of their own (api/services.ts).
-  'daemon/api': ['daemon/config', 'daemon/regex', 'daemon/repos'],
-  'daemon/http': ['daemon/config', 'daemon/telemetry', 'daemon/api'],
+  // The endpoints see the engine through interfaces of their own (api/services.ts).
+  'daemon/api': [
+    'daemon/config',
+    'daemon/regex',
+    'daemon/repos',
+    'daemon/accounts',
+    'daemon/limits',
+  ],
+  'daemon/http': [
+    'daemon/config',
+    'daemon/telemetry',
+    'daemon/repos',
+    'daemon/accounts',
+    'daemon/limits',
+    'daemon/api',
+  ],
 };
 
 /** The folders at the top, which join the others: these may not be imported by them. */

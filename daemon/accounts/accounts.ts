@@ -1,0 +1,266 @@
+// Joins what belongs to accounts over one store, and does what the first start needs: the owner that the environment
+// names, its key, or a one-time link (API.md 21.1).
+
+import type { Configuration, OwnerConfiguration } from '../config/configuration.ts';
+import { ConfigError } from '../config/error.ts';
+import type { SecretText } from '../config/secret-text.ts';
+import { openInstanceSecret } from '../config/secrets.ts';
+import { VARIABLES } from '../config/variables.ts';
+import type { RepoDirectory } from '../repos/directory.ts';
+import type { Store } from '../store/store.ts';
+import type { User } from '../store/users.ts';
+import type { Log } from '../telemetry/log.ts';
+import { type Actor, AuditTrail, OPERATOR } from './audit-trail.ts';
+import { Callers } from './callers.ts';
+import { configuredGrants, type PermissionsConfiguration } from './configured-grants.ts';
+import { NO_PERMISSIONS } from './configured-grants.ts';
+import { type CookiePlace, hashCredential } from './credentials.ts';
+import { GrantBook } from './grants.ts';
+import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
+import { Keys } from './keys.ts';
+import type { Entitlement } from './licence.ts';
+import { LicenceKeeper } from './licence-keeper.ts';
+import { BUILT_IN_PUBLIC_KEY, parsePublicKey } from './licence-key.ts';
+import { Members } from './members.ts';
+import { Passwords } from './passwords.ts';
+import { Sights } from './sights.ts';
+import { SignIn } from './sign-in.ts';
+import { SignInLimiter } from './sign-in-limiter.ts';
+
+export interface AccountsOptions {
+  readonly configuration: Configuration;
+  readonly store: Store;
+  readonly directory: RepoDirectory;
+  readonly permissions?: PermissionsConfiguration;
+  readonly version: string;
+  readonly log: Log;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Where the daemon can be reached. */
+export interface Reach {
+  /** Public address, without trailing slash. */
+  readonly baseUrl: string;
+  /** Only from this machine. */
+  readonly isLoopback: boolean;
+}
+
+export class Accounts {
+  readonly store: Store;
+  readonly now: () => number;
+  readonly directory: RepoDirectory;
+  readonly trail: AuditTrail;
+  readonly callers: Callers;
+  readonly signIn: SignIn;
+  readonly members: Members;
+  readonly keys: Keys;
+  readonly grants: GrantBook;
+  readonly licences: LicenceKeeper;
+  readonly settings: InstanceSettingsKeeper;
+  readonly #secret: Buffer;
+  readonly #owner: OwnerConfiguration | undefined;
+  readonly #log: Log;
+  readonly #ignore: () => void;
+  #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
+
+  constructor(options: AccountsOptions) {
+    const { configuration, store, directory, version, now = Date.now } = options;
+    const log = options.log.labelled('accounts');
+    const secret = secretOf(configuration);
+    const trail = new AuditTrail({
+      store,
+      version,
+      retentionDays: configuration.settings.auditRetentionDays,
+      now,
+      log,
+    });
+    const settings = new InstanceSettingsKeeper(store, fixedSettings(configuration), trail);
+    const licences = new LicenceKeeper({
+      store,
+      publicKey: licencePublicKey(configuration),
+      fixedKey: configuration.licenseKey?.reveal(),
+      trail,
+      now,
+    });
+    const grants = configuredGrants(options.permissions ?? NO_PERMISSIONS);
+    const sights = new Sights({
+      directory,
+      configuredGrants: grants,
+      hasGrants: () => this.isEntitled('permissions'),
+    });
+    this.store = store;
+    this.now = now;
+    this.directory = directory;
+    this.trail = trail;
+    this.settings = settings;
+    this.licences = licences;
+    this.#secret = secret;
+    this.#owner = configuration.owner;
+    this.#log = log;
+    this.callers = new Callers({
+      store,
+      secret,
+      sights,
+      apiKeyHeaderAliases: configuration.settings.apiKeyHeaderAliases,
+      isAnonymousAllowed: () => settings.current.anonymousAccess,
+      hasScopedTokens: () => this.isEntitled('scoped-tokens'),
+      cookiePlace: () => this.#cookiePlace,
+      now,
+      log,
+    });
+    this.signIn = new SignIn({
+      store,
+      secret,
+      passwords: new Passwords(),
+      limiter: new SignInLimiter(),
+      trail,
+      now,
+      isPasswordLoginAllowed: () => settings.current.passwordLogin,
+    });
+    this.members = new Members({
+      store,
+      signIn: this.signIn,
+      trail,
+      now,
+      seatMax: () => licences.licence.seatMax(now()),
+    });
+    this.keys = new Keys({
+      store,
+      secret,
+      trail,
+      now,
+      mayMembersCreate: () => settings.current.apiKeyCreation === 'all',
+      directory,
+    });
+    this.grants = new GrantBook({ store, directory, configuredGrants: grants, trail });
+    this.#ignore = store.onChange((change) => {
+      if ('topic' in change) void this.#reload();
+    });
+  }
+
+  /**
+   * Errors: NOT_READY; ConfigError for a licence public key that is none, or an owner who cannot have the key.
+   */
+  static async open(options: AccountsOptions): Promise<Accounts> {
+    const accounts = new Accounts(options);
+    await accounts.settings.load();
+    await accounts.licences.load();
+    await accounts.#provideOwner();
+    return accounts;
+  }
+
+  isEntitled(name: Entitlement): boolean {
+    return this.licences.licence.isEntitled(name, this.now());
+  }
+
+  get cookiePlace(): CookiePlace {
+    return this.#cookiePlace;
+  }
+
+  /**
+   * From now on requests come.
+   *
+   * @returns  the address where the first owner is made, or sets a password; undefined: none is waited for
+   */
+  async begin({ baseUrl, isLoopback }: Reach): Promise<string | undefined> {
+    const { pathname, protocol } = new URL(baseUrl);
+    this.#cookiePlace = {
+      basePath: pathname.replace(/\/+$/, ''),
+      isSecure: protocol === 'https:',
+    };
+    const userCount = await this.store.users.count();
+    this.callers.isOpenHouse = userCount === 0 && isLoopback;
+    const waiting = userCount === 0 ? null : (await this.#ownerWithoutPassword())?.id;
+    if (waiting === undefined) return undefined;
+    return this.setupUrl(baseUrl, await this.signIn.makeLink(waiting));
+  }
+
+  setupUrl(baseUrl: string, linkValue: string): string {
+    return `${baseUrl}/setup?token=${linkValue}`;
+  }
+
+  /** Writes what waits to be written. Leaves the store open. */
+  async close(): Promise<void> {
+    this.#ignore();
+    this.keys.close();
+    this.callers.close();
+    await this.trail.close();
+  }
+
+  async #reload(): Promise<void> {
+    try {
+      await this.settings.load();
+      await this.licences.load();
+    } catch (error) {
+      this.#log.warn('settings could not be read again', { error: String(error) });
+    }
+  }
+
+  /** The owner of the environment, unless there is a way to sign in. */
+  async #ownerWithoutPassword(): Promise<User | undefined> {
+    if (this.#owner === undefined || this.#owner.apiKey !== undefined) return undefined;
+    const user = await this.store.users.byEmail(this.#owner.email);
+    return user?.passwordHash === null ? user : undefined;
+  }
+
+  async #provideOwner(): Promise<void> {
+    if (this.#owner === undefined) return;
+    const { email, password, apiKey } = this.#owner;
+    const isFirst = (await this.store.users.count()) === 0;
+    if (isFirst) await this.#makeOwner(email, password);
+    else if (password !== undefined)
+      this.#log.info('there are users: TRAWL_OWNER_EMAIL and TRAWL_OWNER_PASSWORD change nothing');
+    if (apiKey !== undefined) await this.#provideKey(email, apiKey);
+  }
+
+  async #makeOwner(email: string, password: SecretText | undefined): Promise<void> {
+    const user = await this.store.users.create({ email, role: 'OWNER' });
+    if (password !== undefined) await this.signIn.setPassword(user.id, password.reveal());
+    await this.#record('user.owner_created', user.id);
+  }
+
+  async #provideKey(email: string, apiKey: SecretText): Promise<void> {
+    const user = await this.store.users.byEmail(email);
+    if (user?.role !== 'OWNER')
+      throw new ConfigError(
+        VARIABLES.ownerApiKey.name,
+        `${email} is not an owner`,
+        `name an owner in ${VARIABLES.ownerEmail.name}`,
+      );
+    await this.store.apiKeys.replaceBootstrap(
+      user.id,
+      hashCredential(this.#secret, apiKey.reveal()),
+    );
+  }
+
+  async #record(action: 'user.owner_created', userId: string, actor: Actor = OPERATOR) {
+    await this.trail.record(actor, action, { id: userId, type: 'user' });
+  }
+}
+
+function secretOf({ secret, dataDir }: Configuration): Buffer {
+  return secret === undefined ? openInstanceSecret(dataDir) : Buffer.from(secret.reveal());
+}
+
+function fixedSettings({ anonymousAccess, settings }: Configuration) {
+  const file: Partial<InstanceSettings> = {
+    ...(settings.anonymousAccess === undefined
+      ? {}
+      : { anonymousAccess: settings.anonymousAccess }),
+    ...(settings.passwordLogin === undefined ? {} : { passwordLogin: settings.passwordLogin }),
+    ...(settings.apiKeyCreation === undefined ? {} : { apiKeyCreation: settings.apiKeyCreation }),
+    ...(settings.apiKeyUsage === undefined ? {} : { apiKeyUsage: settings.apiKeyUsage }),
+  };
+  return { env: anonymousAccess === undefined ? {} : { anonymousAccess }, file };
+}
+
+/** Errors: ConfigError. */
+function licencePublicKey({ licensePublicKey }: Configuration) {
+  try {
+    return parsePublicKey(licensePublicKey ?? BUILT_IN_PUBLIC_KEY);
+  } catch (error) {
+    const { name, allowed } = VARIABLES.licensePublicKey;
+    throw new ConfigError(name, String(error), `allowed: ${allowed}`);
+  }
+}

@@ -1,0 +1,201 @@
+// Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
+// is collected and written shortly after, so that a search does not wait for it.
+
+import type { Log } from '../telemetry/log.ts';
+import type { NewAuditRecord } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
+import type { Caller } from './caller.ts';
+
+export type AuditAction =
+  | 'api_key.created'
+  | 'api_key.creation_failed'
+  | 'api_key.deleted'
+  | 'api_key.deletion_failed'
+  | 'scoped_token.created'
+  | 'scoped_token.revoked'
+  | 'user.signed_in'
+  | 'user.signed_out'
+  | 'user.sign_in_failed'
+  | 'user.owner_created'
+  | 'user.creation_failed'
+  | 'user.list'
+  | 'user.read'
+  | 'user.delete'
+  | 'user.listed_repos'
+  | 'user.performed_code_search'
+  | 'user.fetched_file_source'
+  | 'org.member_added'
+  | 'org.member_removed'
+  | 'org.member_promoted_to_owner'
+  | 'org.owner_demoted_to_member'
+  | 'org.member_deactivated'
+  | 'org.member_reactivated'
+  | 'audit.fetch'
+  | 'license.changed'
+  | 'settings.changed'
+  | 'grant.added'
+  | 'grant.removed';
+
+export type AuditTargetType =
+  'user' | 'org' | 'file' | 'repo' | 'api_key' | 'scoped_token' | 'oauth_client';
+
+export interface AuditTarget {
+  readonly id: string;
+  readonly type: AuditTargetType;
+}
+
+/** There is one organization. */
+export const ORG_ID = '1';
+export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
+
+/** Who did it, and what the client says it is. */
+export interface Actor {
+  readonly id: string;
+  readonly type: 'user' | 'api_key';
+  /** From the header `X-Service-Client-Source`, at most 64 characters. */
+  readonly clientSource?: string;
+}
+
+/** The operator at the machine of the daemon, and what the daemon does by itself. */
+export const OPERATOR: Actor = { id: 'operator', type: 'user' };
+
+/** Undefined: a guest or nobody, who leaves no trace; or a local caller before there are accounts. */
+export function actorOf(caller: Caller | undefined, clientSource?: string): Actor | undefined {
+  if (caller?.person === undefined) return undefined;
+  const { source, credentialId, person } = caller;
+  const head =
+    source === 'api_key' && credentialId !== undefined
+      ? ({ id: credentialId, type: 'api_key' } as const)
+      : ({ id: person.id, type: 'user' } as const);
+  return clientSource === undefined ? head : { ...head, clientSource };
+}
+
+const FLUSH_MS = 200;
+/** Records of one transaction: about 2 ms in the embedded store. */
+const BATCH_SIZE = 100;
+/** Bound: while the store cannot be reached, the newest are not recorded, which is logged. */
+const WAITING_MAX = 20_000;
+const PRUNE_MS = 86_400_000;
+const DAY_MS = 86_400_000;
+
+export interface AuditTrailOptions {
+  readonly store: Store;
+  readonly version: string;
+  /** 0: for ever. */
+  readonly retentionDays: number;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export class AuditTrail {
+  readonly #options: AuditTrailOptions;
+  #waiting: NewAuditRecord[] = [];
+  #lostCount = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> = Promise.resolve();
+  readonly #pruning: NodeJS.Timeout;
+
+  constructor(options: AuditTrailOptions) {
+    this.#options = options;
+    this.#pruning = setInterval(() => void this.prune(), PRUNE_MS);
+    this.#pruning.unref();
+    void this.prune();
+  }
+
+  /** Records a change. Errors: NOT_READY. */
+  async record(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
+    if (actor === undefined) return;
+    await this.#options.store.audit.append([this.#make(actor, action, target, metadata)]);
+  }
+
+  /** Records what only read something, soon. */
+  note(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): void {
+    if (actor === undefined) return;
+    if (this.#waiting.length >= WAITING_MAX) {
+      this.#lostCount++;
+      return;
+    }
+    this.#waiting.push(this.#make(actor, action, target, metadata));
+    this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
+  }
+
+  /** Writes what waits. */
+  async flush(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#writeAll());
+    await this.#writing;
+  }
+
+  /** Removes records that are older than they are kept. */
+  async prune(): Promise<void> {
+    const { store, retentionDays, now, log } = this.#options;
+    if (retentionDays === 0) return;
+    try {
+      await store.audit.prune(now() - retentionDays * DAY_MS);
+    } catch (error) {
+      log.warn('old audit records could not be removed', { error: String(error) });
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pruning);
+    await this.flush();
+  }
+
+  #flushSoon(): void {
+    void this.flush();
+  }
+
+  async #writeAll(): Promise<void> {
+    const { store, log } = this.#options;
+    try {
+      while (this.#waiting.length > 0) {
+        const batch = this.#waiting.slice(0, BATCH_SIZE);
+        await store.audit.append(batch);
+        this.#waiting = this.#waiting.slice(batch.length);
+      }
+    } catch (error) {
+      log.warn('audit records could not be written yet', {
+        error: String(error),
+        waiting: this.#waiting.length,
+      });
+      this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS * 10).unref();
+    }
+    if (this.#lostCount > 0) log.error('audit records were lost', { count: this.#lostCount });
+    this.#lostCount = 0;
+  }
+
+  #make(
+    { id, type, clientSource }: Actor,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): NewAuditRecord {
+    const all = {
+      ...metadata,
+      ...(clientSource === undefined ? {} : { source: clientSource }),
+    };
+    return {
+      timestamp: this.#options.now(),
+      action,
+      actorId: id,
+      actorType: type,
+      targetId: target.id,
+      targetType: target.type,
+      productVersion: this.#options.version,
+      metadata: Object.keys(all).length === 0 ? null : all,
+      orgId: ORG_ID,
+    };
+  }
+}

@@ -1,0 +1,300 @@
+// Finds out who calls: credential -> caller (API.md 4.2). What the store says of credentials and users is kept in
+// memory, so that a request normally asks no database; the store tells every change, and what is kept of the user
+// concerned is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
+
+import { LRUCache } from 'lru-cache';
+import type { Log } from '../telemetry/log.ts';
+import type { ApiKey } from '../store/api-keys.ts';
+import type { ScopedToken } from '../store/scoped-tokens.ts';
+import type { Session } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
+import { type Caller, type Person, personOf } from './caller.ts';
+import {
+  hashCredential,
+  presentedCredentials,
+  SESSION_MS,
+  sessionCookie,
+  type CookiePlace,
+  type Presented,
+} from './credentials.ts';
+import type { Sights } from './sights.ts';
+import { SEES_ALL } from '../repos/sight.ts';
+
+/** Stamps of use are written at most this often. */
+const STAMP_MS = 5 * 60_000;
+const RENEWAL_MS = 86_400_000;
+/** Guess: users and credentials that are active in the same hours; each takes about 1 KB. */
+const KEPT_MAX = 200_000;
+
+type Header = (name: string) => string | undefined;
+type MaybePromise<Value> = Value | Promise<Value>;
+
+/** What is kept of a user. A change makes a new one. */
+interface KnownPerson {
+  readonly person: Person;
+  /** RepoIds that the store grants. */
+  readonly granted: readonly number[];
+  stampedMs: number;
+}
+
+/** What is kept of a credential; worth nothing once `known` is no longer the one that is kept. */
+interface KnownCredential {
+  readonly known: KnownPerson;
+  readonly kind: 'session' | 'key' | 'token';
+  readonly id: string;
+  readonly hash: string;
+  /** Only of tokens. */
+  readonly repoIds: readonly number[];
+  /** Infinity: never. */
+  expiresAtMs: number;
+  stampedMs: number;
+}
+
+export interface CallersOptions {
+  readonly store: Store;
+  /** The instance secret. */
+  readonly secret: Buffer;
+  readonly sights: Sights;
+  /** Further headers for API keys. */
+  readonly apiKeyHeaderAliases: readonly string[];
+  readonly isAnonymousAllowed: () => boolean;
+  /** Are scoped tokens in the licence now? */
+  readonly hasScopedTokens: () => boolean;
+  readonly cookiePlace: () => CookiePlace;
+  readonly now: () => number;
+  readonly log: Log;
+}
+
+export class Callers {
+  readonly #options: CallersOptions;
+  readonly #credentials = new LRUCache<string, KnownCredential>({ max: KEPT_MAX });
+  readonly #people = new LRUCache<string, KnownPerson>({ max: KEPT_MAX });
+  readonly #ignore: () => void;
+  /** Rises with every change: what was read before it is not kept. */
+  #changeCount = 0;
+  /** Nobody has an account, so that those who reach this machine may do everything. */
+  #isOpenHouse = false;
+
+  constructor(options: CallersOptions) {
+    this.#options = options;
+    this.#ignore = options.store.onChange((change) => {
+      this.#changeCount++;
+      if ('userId' in change) {
+        this.#people.delete(change.userId);
+        // Whom a change concerns has an account.
+        this.#isOpenHouse = false;
+      } else if (change.topic === 'all') this.#people.clear();
+    });
+  }
+
+  close(): void {
+    this.#ignore();
+  }
+
+  /** Whether callers without credential count as local ones. */
+  set isOpenHouse(isOpen: boolean) {
+    this.#isOpenHouse = isOpen;
+  }
+
+  get isOpenHouse(): boolean {
+    return this.#isOpenHouse;
+  }
+
+  /**
+   * The caller of a request; undefined: nobody that counts. A promise only where the store must be asked.
+   *
+   * Errors: NOT_READY if the store must be asked and cannot be reached.
+   */
+  resolve(header: Header): MaybePromise<Caller | undefined> {
+    const presented = presentedCredentials(header, this.#options.apiKeyHeaderAliases);
+    return presented.length === 0 ? this.#withoutCredential() : this.#tryFrom(presented, 0);
+  }
+
+  /** Drops all that is kept. */
+  forget(): void {
+    this.#changeCount++;
+    this.#people.clear();
+    this.#credentials.clear();
+  }
+
+  #withoutCredential(): Caller | undefined {
+    if (this.#isOpenHouse) return { source: 'local', role: 'OWNER', sight: SEES_ALL };
+    if (!this.#options.isAnonymousAllowed()) return undefined;
+    return { source: 'guest', sight: this.#options.sights.ofGuest() };
+  }
+
+  /** Tries the credentials from one on; the first that is good counts. */
+  #tryFrom(presented: readonly Presented[], index: number): MaybePromise<Caller | undefined> {
+    const one = presented[index];
+    if (one === undefined) return this.#withoutCredential();
+    const found = this.#lookUp(one);
+    const goOn = (caller: Caller | undefined): MaybePromise<Caller | undefined> =>
+      caller ?? this.#tryFrom(presented, index + 1);
+    return found instanceof Promise ? found.then(goOn) : goOn(found);
+  }
+
+  #lookUp({ source, value }: Presented): MaybePromise<Caller | undefined> {
+    if (source === 'oauth') return undefined;
+    const { secret, store } = this.#options;
+    const hash = hashCredential(secret, value);
+    const kept = this.#credentials.get(hash);
+    if (
+      kept !== undefined &&
+      store.isInformed &&
+      this.#people.get(kept.known.person.id) === kept.known
+    )
+      return this.#callerOf(kept);
+    return this.#read(source, hash).then((read) => read && this.#callerOf(read));
+  }
+
+  async #read(
+    source: 'session' | 'api_key' | 'scoped_access_token',
+    hash: string,
+  ): Promise<KnownCredential | undefined> {
+    const changeCount = this.#changeCount;
+    const found = await this.#readCredential(source, hash);
+    if (found === undefined) return undefined;
+    const known = await this.#readPerson(found.userId, changeCount);
+    if (known === undefined) return undefined;
+    const { userId: _, ...rest } = found;
+    const credential: KnownCredential = { known, hash, ...rest };
+    if (changeCount === this.#changeCount) this.#credentials.set(hash, credential);
+    return credential;
+  }
+
+  async #readCredential(
+    source: 'session' | 'api_key' | 'scoped_access_token',
+    hash: string,
+  ): Promise<(Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined> {
+    const { store } = this.#options;
+    switch (source) {
+      case 'session':
+        return ofSession(await store.sessions.byHash(hash));
+      case 'api_key':
+        return ofKey(await store.apiKeys.byHash(hash));
+      case 'scoped_access_token':
+        return ofToken(await store.scopedTokens.byHash(hash));
+    }
+  }
+
+  async #readPerson(userId: string, changeCount: number): Promise<KnownPerson | undefined> {
+    const kept = this.#people.get(userId);
+    if (kept !== undefined && this.#options.store.isInformed) return kept;
+    const { store } = this.#options;
+    const user = await store.users.get(userId);
+    if (user === undefined) return undefined;
+    const granted = user.role === 'OWNER' ? [] : await store.grants.repoIdsOf(userId);
+    const person = personOf(user);
+    const known = { person, granted, stampedMs: person.lastActivityAt ?? 0 };
+    if (changeCount === this.#changeCount) this.#people.set(userId, known);
+    return known;
+  }
+
+  #callerOf(credential: KnownCredential): Caller | undefined {
+    const { sights, now, hasScopedTokens } = this.#options;
+    const { known, kind, id } = credential;
+    const nowMs = now();
+    if (known.person.suspendedAt !== null || nowMs >= credential.expiresAtMs) return undefined;
+    if (kind === 'token' && !hasScopedTokens()) return undefined;
+    this.#stamp(credential, nowMs);
+    const { person } = known;
+    const sight = sights.ofPerson(person, known.granted);
+    const head = { person, role: person.role };
+    switch (kind) {
+      case 'key':
+        return { source: 'api_key', ...head, credentialId: id, sight };
+      case 'token': {
+        const narrow = sights.ofToken(sight, credential.repoIds);
+        return { source: 'scoped_access_token', ...head, credentialId: id, sight: narrow };
+      }
+      case 'session':
+        return { source: 'session', ...head, sessionHash: credential.hash, sight };
+    }
+  }
+
+  /** Notes that the credential was used, without holding up the request. */
+  #stamp(credential: KnownCredential, nowMs: number): void {
+    const { store } = this.#options;
+    const { known, kind, id } = credential;
+    if (nowMs - known.stampedMs >= STAMP_MS) {
+      known.stampedMs = nowMs;
+      this.#inBackground(store.users.touch(known.person.id, nowMs));
+    }
+    if (kind === 'key' && nowMs - credential.stampedMs >= STAMP_MS) {
+      credential.stampedMs = nowMs;
+      this.#inBackground(store.apiKeys.touch(id, nowMs));
+    }
+  }
+
+  #inBackground(work: Promise<unknown>): void {
+    work.catch((error: unknown) =>
+      this.#options.log.warn('the time of last use could not be written', { error: String(error) }),
+    );
+  }
+
+  /**
+   * Renews the session of a caller once a day.
+   *
+   * @param header  of the request that the caller came with
+   * @returns       the `Set-Cookie` value for the answer; undefined: it needs none
+   */
+  async renewed(caller: Caller, header: Header): Promise<string | undefined> {
+    const { store, now, cookiePlace } = this.#options;
+    const credential = this.#credentials.get(caller.sessionHash ?? '');
+    if (credential === undefined || !needsRenewal(credential, now())) return undefined;
+    const expiresAtMs = now() + SESSION_MS;
+    credential.expiresAtMs = expiresAtMs;
+    if (!(await store.sessions.renew(credential.hash, expiresAtMs))) return undefined;
+    const value = presentedCredentials(header).find(({ source }) => source === 'session')?.value;
+    return value === undefined ? undefined : sessionCookie(value, cookiePlace());
+  }
+
+  /** Does the session of a caller want to be renewed? */
+  needsRenewal(caller: Caller): boolean {
+    const credential = this.#credentials.get(caller.sessionHash ?? '');
+    return credential !== undefined && needsRenewal(credential, this.#options.now());
+  }
+}
+
+function needsRenewal({ kind, expiresAtMs }: KnownCredential, nowMs: number): boolean {
+  return kind === 'session' && expiresAtMs - SESSION_MS + RENEWAL_MS <= nowMs;
+}
+
+function ofSession(session: Session | undefined) {
+  if (session === undefined) return undefined;
+  const { userId, hash, expiresAt } = session;
+  return {
+    kind: 'session' as const,
+    userId,
+    id: hash,
+    repoIds: [],
+    expiresAtMs: expiresAt,
+    stampedMs: 0,
+  };
+}
+
+function ofKey(key: ApiKey | undefined) {
+  if (key === undefined) return undefined;
+  const { userId, id, lastUsedAt } = key;
+  return {
+    kind: 'key' as const,
+    userId,
+    id,
+    repoIds: [],
+    expiresAtMs: Infinity,
+    stampedMs: lastUsedAt ?? 0,
+  };
+}
+
+function ofToken(token: ScopedToken | undefined) {
+  if (token === undefined) return undefined;
+  const { userId, id, repoIds, expiresAt } = token;
+  return {
+    kind: 'token' as const,
+    userId,
+    id,
+    repoIds,
+    expiresAtMs: expiresAt,
+    stampedMs: 0,
+  };
+}

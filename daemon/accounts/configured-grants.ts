@@ -1,0 +1,40 @@
+// Grants of the configuration (API.md 19.5): to users, groups of users or everyone, of repos by globs over their
+// names. Read once; what they come to is up to sights.ts.
+
+import picomatch from 'picomatch';
+
+export interface PermissionsConfiguration {
+  /** Group -> e-mail addresses. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly grants: readonly {
+    /** `user:<email>`, `group:<name>` or `everyone`. */
+    readonly to: readonly string[];
+    readonly repos: readonly string[];
+  }[];
+}
+
+export interface ConfiguredGrant {
+  readonly isForEveryone: boolean;
+  /** Lower-cased. */
+  readonly emails: ReadonlySet<string>;
+  readonly covers: (repoName: string) => boolean;
+}
+
+export const NO_PERMISSIONS: PermissionsConfiguration = { groups: {}, grants: [] };
+
+/** The grants, groups resolved. What is no user, no group and not everyone was refused before. */
+export function configuredGrants({
+  groups,
+  grants,
+}: PermissionsConfiguration): readonly ConfiguredGrant[] {
+  return grants.map(({ to, repos }) => ({
+    isForEveryone: to.includes('everyone'),
+    emails: new Set(to.flatMap((one) => emailsOf(one, groups)).map((email) => email.toLowerCase())),
+    covers: picomatch([...repos], { dot: true }),
+  }));
+}
+
+function emailsOf(receiver: string, groups: PermissionsConfiguration['groups']): readonly string[] {
+  if (receiver.startsWith('user:')) return [receiver.slice('user:'.length).trim()];
+  return receiver.startsWith('group:') ? (groups[receiver.slice('group:'.length)] ?? []) : [];
+}

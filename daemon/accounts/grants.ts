@@ -1,0 +1,123 @@
+// Grants: which users see which repos whose permissions are enforced (API.md 14.7). Those of the store are changed
+// here; those of the configuration are shown beside them.
+
+import type { RepoDirectory } from '../repos/directory.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import type { Store } from '../store/store.ts';
+import type { Actor, AuditTrail } from './audit-trail.ts';
+import type { ConfiguredGrant } from './configured-grants.ts';
+import { AccountError } from './error.ts';
+
+export interface GrantRow {
+  readonly userId: string;
+  readonly repoId: number;
+  readonly source: 'config' | 'store';
+}
+
+export interface GrantsOptions {
+  readonly store: Store;
+  readonly directory: RepoDirectory;
+  readonly configuredGrants: readonly ConfiguredGrant[];
+  readonly trail: AuditTrail;
+}
+
+export interface GrantPage {
+  readonly total: number;
+  readonly rows: readonly GrantRow[];
+}
+
+interface Window {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+export class GrantBook {
+  readonly #options: GrantsOptions;
+
+  constructor(options: GrantsOptions) {
+    this.#options = options;
+  }
+
+  /** Those of a user; the configured ones first. Errors: NOT_FOUND. */
+  async ofUser(userId: string, window: Window): Promise<GrantPage> {
+    const { store, configuredGrants, directory } = this.#options;
+    const user = await store.users.get(userId);
+    if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
+    const meant = configuredGrants.filter(
+      ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
+    );
+    const configured = directory.all
+      .filter(({ name }) => meant.some(({ covers }) => covers(name)))
+      .map(({ repoId }): GrantRow => ({ userId, repoId, source: 'config' }));
+    return withStored(configured, window, (rest) => store.grants.listOfUser(userId, rest));
+  }
+
+  /** Those for a repo; the configured ones first. Errors: NOT_FOUND. */
+  async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
+    const { store, configuredGrants } = this.#options;
+    const repo = this.#repo(repoId);
+    const covering = configuredGrants.filter(({ covers }) => covers(repo.name));
+    const users = covering.length === 0 ? [] : await store.users.list();
+    const configured = users
+      .filter(({ email }) =>
+        covering.some(({ isForEveryone, emails }) => isForEveryone || emails.has(email)),
+      )
+      .map(({ id }): GrantRow => ({ userId: id, repoId, source: 'config' }));
+    return withStored(configured, window, (rest) => store.grants.listOfRepo(repoId, rest));
+  }
+
+  /** How many were new. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
+  async add(actor: Actor | undefined, userId: string, repoIds: readonly number[]): Promise<number> {
+    const { store, trail } = this.#options;
+    for (const repoId of repoIds) this.#repo(repoId);
+    const added = await store.grants.add(userId, repoIds);
+    await trail.record(actor, 'grant.added', userTarget(userId), shown(repoIds));
+    return added;
+  }
+
+  /** How many there were. Errors: as `add`. */
+  async remove(
+    actor: Actor | undefined,
+    userId: string,
+    repoIds: readonly number[],
+  ): Promise<number> {
+    const { store, trail } = this.#options;
+    for (const repoId of repoIds) this.#repo(repoId);
+    if ((await store.users.get(userId)) === undefined)
+      throw new AccountError('NOT_FOUND', 'There is no such user.');
+    const removed = await store.grants.remove(userId, repoIds);
+    await trail.record(actor, 'grant.removed', userTarget(userId), shown(repoIds));
+    return removed;
+  }
+
+  #repo(repoId: number): RepoRecord {
+    const repo = this.#options.directory.byId(repoId);
+    if (repo === undefined) throw new AccountError('NOT_FOUND', 'There is no such repository.');
+    return repo;
+  }
+}
+
+async function withStored(
+  configured: readonly GrantRow[],
+  { offset, limit }: Window,
+  list: (window: Window) => Promise<{
+    readonly total: number;
+    readonly rows: readonly { readonly userId: string; readonly repoId: number }[];
+  }>,
+): Promise<GrantPage> {
+  const first = configured.slice(offset, offset + limit);
+  const stored = await list({
+    offset: Math.max(0, offset - configured.length),
+    limit: limit - first.length,
+  });
+  const rows = stored.rows.map((row): GrantRow => ({ ...row, source: 'store' }));
+  return { total: configured.length + stored.total, rows: [...first, ...rows] };
+}
+
+function userTarget(id: string) {
+  return { id, type: 'user' } as const;
+}
+
+function shown(repoIds: readonly number[]) {
+  return { repoIds: repoIds.slice(0, 100), count: repoIds.length };
+}

@@ -1,0 +1,122 @@
+// The settings that owners may change while the daemon runs (API.md 15.5), and who decides each: the environment
+// (or a flag) before the file before what an owner set. Kept in the store; read into memory at start and when the
+// store tells that they changed.
+
+import type { Store } from '../store/store.ts';
+import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+import { AccountError } from './error.ts';
+
+export const WHO_MAY = ['all', 'owners'] as const;
+export type WhoMay = (typeof WHO_MAY)[number];
+
+export interface InstanceSettings {
+  readonly anonymousAccess: boolean;
+  readonly passwordLogin: boolean;
+  readonly apiKeyCreation: WhoMay;
+  readonly apiKeyUsage: WhoMay;
+}
+
+export type InstanceSettingName = keyof InstanceSettings;
+export type Controller = 'env' | 'file' | 'ui';
+
+const DEFAULTS: InstanceSettings = {
+  anonymousAccess: false,
+  passwordLogin: true,
+  apiKeyCreation: 'all',
+  apiKeyUsage: 'all',
+};
+
+const NAMES = ['anonymousAccess', 'passwordLogin', 'apiKeyCreation', 'apiKeyUsage'] as const;
+
+export interface FixedSettings {
+  readonly env: Partial<InstanceSettings>;
+  readonly file: Partial<InstanceSettings>;
+}
+
+export class InstanceSettingsKeeper {
+  readonly #store: Store;
+  readonly #fixed: FixedSettings;
+  readonly #trail: AuditTrail;
+  #chosen: Partial<InstanceSettings> = {};
+  #current: InstanceSettings = DEFAULTS;
+
+  constructor(store: Store, fixed: FixedSettings, trail: AuditTrail) {
+    this.#store = store;
+    this.#fixed = fixed;
+    this.#trail = trail;
+    this.#settle();
+  }
+
+  get current(): InstanceSettings {
+    return this.#current;
+  }
+
+  get controlledBy(): Readonly<Record<InstanceSettingName, Controller>> {
+    const { env, file } = this.#fixed;
+    const of = (name: InstanceSettingName): Controller =>
+      env[name] === undefined ? (file[name] === undefined ? 'ui' : 'file') : 'env';
+    return {
+      anonymousAccess: of('anonymousAccess'),
+      passwordLogin: of('passwordLogin'),
+      apiKeyCreation: of('apiKeyCreation'),
+      apiKeyUsage: of('apiKeyUsage'),
+    };
+  }
+
+  /** Reads what owners chose. Errors: NOT_READY. */
+  async load(): Promise<void> {
+    const all = await this.#store.settings.all();
+    const chosen: Record<string, unknown> = {};
+    for (const name of NAMES) {
+      const text = all.get(keyOf(name));
+      if (text !== undefined) chosen[name] = JSON.parse(text);
+    }
+    this.#chosen = chosen;
+    this.#settle();
+  }
+
+  /**
+   * Changes settings, all or none.
+   *
+   * Errors: ANONYMOUS_ACCESS_CONTROLLED_BY_ENV, SETTING_CONTROLLED_BY_CONFIG,
+   * EMAIL_LOGIN_CANNOT_BE_DISABLED: there is no other way to sign in; NOT_READY.
+   */
+  async change(actor: Actor | undefined, changes: Partial<InstanceSettings>): Promise<void> {
+    const names = NAMES.filter((name) => changes[name] !== undefined);
+    for (const name of names) this.#checkFree(name);
+    if (changes.passwordLogin === false) {
+      throw new AccountError(
+        'EMAIL_LOGIN_CANNOT_BE_DISABLED',
+        'Sign-in by password cannot be switched off: there is no other way to sign in.',
+      );
+    }
+    for (const name of names)
+      await this.#store.settings.set(keyOf(name), JSON.stringify(changes[name]));
+    await this.#trail.record(actor, 'settings.changed', ORG, { settings: names });
+    await this.load();
+  }
+
+  #checkFree(name: InstanceSettingName): void {
+    const controller = this.controlledBy[name];
+    if (controller === 'ui') return;
+    if (name === 'anonymousAccess' && controller === 'env') {
+      throw new AccountError(
+        'ANONYMOUS_ACCESS_CONTROLLED_BY_ENV',
+        'anonymousAccess is fixed by TRAWL_ANONYMOUS_ACCESS or --anonymous.',
+      );
+    }
+    throw new AccountError(
+      'SETTING_CONTROLLED_BY_CONFIG',
+      `${name} is fixed by the configuration.`,
+    );
+  }
+
+  #settle(): void {
+    const { env, file } = this.#fixed;
+    this.#current = { ...DEFAULTS, ...this.#chosen, ...file, ...env };
+  }
+}
+
+function keyOf(name: InstanceSettingName): string {
+  return `instance.${name}`;
+}

@@ -1,0 +1,146 @@
+// API keys and scoped access tokens of a user: made, listed, ended (API.md 4.3, 4.4, 15.2 to 15.4). Their values leave
+// this file once, when they are made; the store has their hashes.
+
+import { randomUUID } from 'node:crypto';
+import type { RepoDirectory } from '../repos/directory.ts';
+import { isSeen } from '../repos/sight.ts';
+import type { ApiKey } from '../store/api-keys.ts';
+import type { ScopedToken } from '../store/scoped-tokens.ts';
+import type { Store } from '../store/store.ts';
+import type { Actor, AuditTrail } from './audit-trail.ts';
+import type { Caller, Person } from './caller.ts';
+import { hashCredential, makeApiKey, makeScopedToken } from './credentials.ts';
+import { AccountError } from './error.ts';
+
+/** A token lives exactly so long. */
+export const TOKEN_MS = 3_600_000;
+const PRUNE_MS = 600_000;
+
+export interface KeysOptions {
+  readonly store: Store;
+  readonly secret: Buffer;
+  readonly trail: AuditTrail;
+  readonly now: () => number;
+  /** May members who are not owners make keys? */
+  readonly mayMembersCreate: () => boolean;
+  readonly directory: RepoDirectory;
+}
+
+/** With the value, shown this once. */
+export interface MadeKey extends ApiKey {
+  readonly value: string;
+}
+
+export interface MadeToken extends ScopedToken {
+  readonly value: string;
+}
+
+export class Keys {
+  readonly #options: KeysOptions;
+  readonly #pruning: NodeJS.Timeout;
+
+  constructor(options: KeysOptions) {
+    this.#options = options;
+    const { store, now } = options;
+    // Why ignore failures: what is expired is refused anyway, and the next time comes.
+    const prune = (): void =>
+      void Promise.allSettled([
+        store.scopedTokens.prune(now()),
+        store.sessions.prune(now()),
+        store.setupLinks.prune(now()),
+      ]);
+    this.#pruning = setInterval(prune, PRUNE_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#pruning);
+  }
+
+  list(person: Person): Promise<ApiKey[]> {
+    return this.#options.store.apiKeys.list(person.id);
+  }
+
+  /** Errors: INSUFFICIENT_PERMISSIONS, API_KEY_ALREADY_EXISTS. */
+  async create(actor: Actor | undefined, person: Person, name: string): Promise<MadeKey> {
+    const { store, secret, trail, mayMembersCreate } = this.#options;
+    try {
+      if (person.role !== 'OWNER' && !mayMembersCreate())
+        throw new AccountError('INSUFFICIENT_PERMISSIONS', 'Only owners may make API keys here.');
+      const value = makeApiKey();
+      const hash = hashCredential(secret, value);
+      const key = await store.apiKeys.create({ userId: person.id, name, hash });
+      await trail.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, { name });
+      return { ...key, value };
+    } catch (error) {
+      await trail.record(
+        actor,
+        'api_key.creation_failed',
+        { id: person.id, type: 'user' },
+        { name },
+      );
+      throw error;
+    }
+  }
+
+  /** Ends a key of the user, with the tokens that it made. Errors: API_KEY_NOT_FOUND. */
+  async remove(actor: Actor | undefined, keyId: string, userId?: string): Promise<void> {
+    const { store, trail } = this.#options;
+    const target = { id: keyId, type: 'api_key' } as const;
+    if (!(await store.apiKeys.remove(keyId, userId))) {
+      await trail.record(actor, 'api_key.deletion_failed', target);
+      throw new AccountError('API_KEY_NOT_FOUND', 'There is no such API key.');
+    }
+    await trail.record(actor, 'api_key.deleted', target);
+  }
+
+  /** Those that are good now. */
+  listTokens(person: Person): Promise<ScopedToken[]> {
+    return this.#options.store.scopedTokens.listActive(person.id, this.#options.now());
+  }
+
+  /**
+   * Makes a token that sees some of what the caller of an API key sees.
+   *
+   * @param repoIds  duplicates are left out
+   *
+   * Errors: INVALID_REPOSITORY_SCOPE, the same for unknown repos and those the caller does not see.
+   */
+  async createToken(
+    actor: Actor | undefined,
+    caller: Caller & { readonly person: Person },
+    repoIds: readonly number[],
+  ): Promise<MadeToken> {
+    const { store, secret, trail, now, directory } = this.#options;
+    const wanted = [...new Set(repoIds)];
+    const isGood = (repoId: number): boolean =>
+      directory.byId(repoId) !== undefined && isSeen(caller.sight, repoId);
+    if (!wanted.every(isGood))
+      throw new AccountError(
+        'INVALID_REPOSITORY_SCOPE',
+        'repoIds: not every id is that of a repository that you can see',
+      );
+    const value = makeScopedToken();
+    const createdAt = now();
+    const token: ScopedToken = {
+      id: randomUUID(),
+      hash: hashCredential(secret, value),
+      userId: caller.person.id,
+      apiKeyId: caller.credentialId ?? '',
+      repoIds: wanted,
+      createdAt,
+      expiresAt: createdAt + TOKEN_MS,
+    };
+    await store.scopedTokens.create(token);
+    const target = { id: token.id, type: 'scoped_token' } as const;
+    await trail.record(actor, 'scoped_token.created', target, { repoIds: wanted.slice(0, 100) });
+    return { ...token, value };
+  }
+
+  /** Errors: SCOPED_ACCESS_TOKEN_NOT_FOUND: unknown, expired, revoked before, or of another user. */
+  async revokeToken(actor: Actor | undefined, person: Person, tokenId: string): Promise<void> {
+    const { store, trail, now } = this.#options;
+    if (!(await store.scopedTokens.revoke(tokenId, person.id, now())))
+      throw new AccountError('SCOPED_ACCESS_TOKEN_NOT_FOUND', 'There is no such active token.');
+    await trail.record(actor, 'scoped_token.revoked', { id: tokenId, type: 'scoped_token' });
+  }
+}

@@ -1,0 +1,77 @@
+// The licence key in force: that of the environment, else the one that an owner set, which the store keeps (API.md
+// 4.9, 15.5).
+
+import type { KeyObject } from 'node:crypto';
+import type { Store } from '../store/store.ts';
+import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+import { AccountError } from './error.ts';
+import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';
+
+const SETTING = 'licence';
+
+export interface LicenceKeeperOptions {
+  readonly store: Store;
+  readonly publicKey: KeyObject;
+  /** Of the environment. */
+  readonly fixedKey: string | undefined;
+  readonly trail: AuditTrail;
+  readonly now: () => number;
+}
+
+export class LicenceKeeper {
+  readonly licence = new Licence({ kind: 'none' });
+  readonly #options: LicenceKeeperOptions;
+
+  constructor(options: LicenceKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the key that counts. Errors: NOT_READY. */
+  async load(): Promise<void> {
+    const { store, fixedKey, publicKey } = this.#options;
+    const key = fixedKey ?? (await store.settings.get(SETTING));
+    this.licence.replace(await readLicence(key, publicKey));
+  }
+
+  /** As GET /api/license answers it. */
+  async describe(): Promise<LicenceDescription & { readonly seatsUsed: number }> {
+    const { store, now } = this.#options;
+    return { ...this.licence.describe(now()), seatsUsed: await store.users.countActive() };
+  }
+
+  /**
+   * Sets another key.
+   *
+   * Errors: LICENSE_CONTROLLED_BY_ENV; INVALID_LICENSE for one that is not good now; NOT_READY.
+   */
+  async set(actor: Actor | undefined, key: string): Promise<void> {
+    const { store, publicKey, trail, now } = this.#options;
+    this.#checkFree();
+    const read = await readLicence(key, publicKey);
+    const state = stateOf(read, now());
+    if (state !== 'valid') {
+      const reason = read.kind === 'invalid' ? `: ${read.reason}` : '';
+      throw new AccountError('INVALID_LICENSE', `The licence key is ${state}${reason}.`);
+    }
+    await store.settings.set(SETTING, key.trim());
+    await trail.record(actor, 'license.changed', ORG);
+    await this.load();
+  }
+
+  /** Takes the key that was set away. Errors: LICENSE_CONTROLLED_BY_ENV; NOT_READY. */
+  async remove(actor: Actor | undefined): Promise<void> {
+    const { store, trail } = this.#options;
+    this.#checkFree();
+    await store.settings.remove(SETTING);
+    await trail.record(actor, 'license.changed', ORG);
+    await this.load();
+  }
+
+  #checkFree(): void {
+    if (this.#options.fixedKey === undefined) return;
+    throw new AccountError(
+      'LICENSE_CONTROLLED_BY_ENV',
+      'The licence key is fixed by TRAWL_LICENSE_KEY.',
+    );
+  }
+}

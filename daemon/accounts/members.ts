@@ -1,0 +1,130 @@
+// The members of the instance: list, add, change, remove (API.md 14). Who may do so is decided before; seats, the
+// last owner and the audit records are seen to here and in the store.
+
+import type { Role, User, UserChanges } from '../store/users.ts';
+import type { Store } from '../store/store.ts';
+import { type Actor, type AuditAction, type AuditTrail } from './audit-trail.ts';
+import { type Person, personOf } from './caller.ts';
+import { AccountError } from './error.ts';
+import type { SignIn } from './sign-in.ts';
+
+export interface MembersOptions {
+  readonly store: Store;
+  readonly signIn: SignIn;
+  readonly trail: AuditTrail;
+  readonly now: () => number;
+  /** Active members that the licence allows; undefined: any number. */
+  readonly seatMax: () => number | undefined;
+}
+
+export interface NewMember {
+  readonly email: string;
+  readonly name?: string;
+  readonly role?: Role;
+}
+
+export interface MemberChanges {
+  readonly name?: string;
+  readonly role?: Role;
+  readonly suspended?: boolean;
+  /** Null: the default of the instance. */
+  readonly requestsPerDay?: number | 'unlimited' | null;
+}
+
+export interface Invited {
+  readonly person: Person;
+  /** Value of the one-time link to set a password. */
+  readonly linkValue: string;
+}
+
+export class Members {
+  readonly #options: MembersOptions;
+
+  constructor(options: MembersOptions) {
+    this.#options = options;
+  }
+
+  async list(actor: Actor | undefined): Promise<Person[]> {
+    const users = await this.#options.store.users.list();
+    this.#options.trail.note(actor, 'user.list', { id: '1', type: 'org' });
+    return users.map(personOf);
+  }
+
+  /** Errors: NOT_FOUND. */
+  async get(actor: Actor | undefined, userId: string): Promise<Person> {
+    const user = await this.#options.store.users.get(userId);
+    if (user === undefined) throw notFound();
+    this.#options.trail.note(actor, 'user.read', { id: userId, type: 'user' });
+    return personOf(user);
+  }
+
+  /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
+  async add(
+    actor: Actor | undefined,
+    { email, name, role = 'MEMBER' }: NewMember,
+  ): Promise<Invited> {
+    const { store, signIn, trail, seatMax } = this.#options;
+    let user: User;
+    try {
+      user = await store.users.create({ email, name: name ?? null, role }, { seatMax: seatMax() });
+    } catch (error) {
+      await trail.record(actor, 'user.creation_failed', { id: '1', type: 'org' });
+      throw error;
+    }
+    await trail.record(actor, 'org.member_added', { id: user.id, type: 'user' }, { role });
+    return { person: personOf(user), linkValue: await signIn.makeLink(user.id) };
+  }
+
+  /**
+   * Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_DEMOTED, LAST_OWNER_CANNOT_BE_REMOVED (suspended),
+   * ORG_SEAT_COUNT_REACHED (restored).
+   */
+  async change(actor: Actor | undefined, userId: string, changes: MemberChanges): Promise<Person> {
+    const { store, trail, now, seatMax } = this.#options;
+    const { suspended, ...others } = changes;
+    const before = await store.users.get(userId);
+    if (before === undefined) throw notFound();
+    const isSuspended = before.suspendedAt !== null;
+    const all: UserChanges = {
+      ...others,
+      ...(suspended === undefined || suspended === isSuspended
+        ? {}
+        : { suspendedAt: suspended ? now() : null }),
+    };
+    const after = await store.users.update(userId, all, { seatMax: seatMax() });
+    if (after === undefined) throw notFound();
+    for (const action of actionsOf(before, after))
+      await trail.record(actor, action, { id: userId, type: 'user' });
+    return personOf(after);
+  }
+
+  /** Removes the user, whose sessions, keys and tokens end at once. Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_REMOVED. */
+  async remove(actor: Actor | undefined, userId: string): Promise<void> {
+    const { store, trail } = this.#options;
+    if (!(await store.users.remove(userId))) throw notFound();
+    await trail.record(actor, 'user.delete', { id: userId, type: 'user' });
+    await trail.record(actor, 'org.member_removed', { id: userId, type: 'user' });
+  }
+
+  /** Errors: NOT_FOUND, naming the address. */
+  async byEmail(email: string): Promise<Person> {
+    const user = await this.#options.store.users.byEmail(email);
+    if (user === undefined) throw new AccountError('NOT_FOUND', `There is no user ${email}.`);
+    return personOf(user);
+  }
+}
+
+function notFound(): AccountError {
+  return new AccountError('NOT_FOUND', 'There is no such user.');
+}
+
+function actionsOf(before: User, after: User): AuditAction[] {
+  const actions: AuditAction[] = [];
+  if (before.role !== after.role)
+    actions.push(
+      after.role === 'OWNER' ? 'org.member_promoted_to_owner' : 'org.owner_demoted_to_member',
+    );
+  if ((before.suspendedAt === null) !== (after.suspendedAt === null))
+    actions.push(after.suspendedAt === null ? 'org.member_reactivated' : 'org.member_deactivated');
+  return actions;
+}

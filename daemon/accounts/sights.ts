@@ -1,0 +1,127 @@
+// What each user sees of the repos (API.md 4.7), kept until repos, licence or grants change. A repo is open unless
+// a connection of it enforces permissions; then owners see it, all see it if it is public (members also if it is
+// internal) and that is not enforced too, and those with a grant see it.
+
+import type { RepoDirectory } from '../repos/directory.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { narrowed, NO_REPOS, SEES_ALL, type Sight } from '../repos/sight.ts';
+import type { ConfiguredGrant } from './configured-grants.ts';
+import type { Person } from './caller.ts';
+
+export interface SightSources {
+  readonly directory: RepoDirectory;
+  readonly configuredGrants: readonly ConfiguredGrant[];
+  /** Is the entitlement `permissions` there now? Without it grants give nothing. */
+  readonly hasGrants: () => boolean;
+}
+
+/** What the repos as they are now amount to. */
+interface Directory {
+  readonly repos: readonly RepoRecord[];
+  /** Repos whose permissions are enforced; none: everybody sees everything. */
+  readonly enforced: readonly RepoRecord[];
+  readonly members: ReadonlySet<number>;
+  readonly guests: ReadonlySet<number>;
+  /** RepoIds of each configured grant. */
+  readonly configured: readonly ReadonlySet<number>[];
+}
+
+interface KeptSight {
+  readonly directory: Directory;
+  readonly hasGrants: boolean;
+  readonly sight: Sight;
+}
+
+export class Sights {
+  readonly #sources: SightSources;
+  /** By the list of granted ids, which is a new one whenever the user or its grants changed. */
+  readonly #kept = new WeakMap<readonly number[], KeptSight>();
+  readonly #narrowed = new WeakMap<
+    readonly number[],
+    { readonly of: Sight; readonly sight: Sight }
+  >();
+  #directory: Directory | undefined;
+
+  constructor(sources: SightSources) {
+    this.#sources = sources;
+  }
+
+  /** Does anybody see less than everything? */
+  get isEnforced(): boolean {
+    return this.#currentDirectory().enforced.length > 0;
+  }
+
+  ofGuest(): Sight {
+    if (!this.isEnforced) return SEES_ALL;
+    const directory = this.#currentDirectory();
+    const extra = this.#sources.hasGrants() ? this.#configuredFor(undefined, directory) : NO_REPOS;
+    return { base: directory.guests, extra };
+  }
+
+  /** @param granted  repoIds that the store grants; the same array as long as it says the same */
+  ofPerson(person: Person, granted: readonly number[]): Sight {
+    if (person.role === 'OWNER' || !this.isEnforced) return SEES_ALL;
+    const directory = this.#currentDirectory();
+    const hasGrants = this.#sources.hasGrants();
+    const kept = this.#kept.get(granted);
+    if (kept?.directory === directory && kept.hasGrants === hasGrants) return kept.sight;
+    const sight = hasGrants
+      ? { base: directory.members, extra: this.#extraOf(person, granted, directory) }
+      : { base: directory.members, extra: NO_REPOS };
+    this.#kept.set(granted, { directory, hasGrants, sight });
+    return sight;
+  }
+
+  /** What a token for these repos sees, whose user sees `sight`. */
+  ofToken(sight: Sight, repoIds: readonly number[]): Sight {
+    const kept = this.#narrowed.get(repoIds);
+    if (kept?.of === sight) return kept.sight;
+    const narrow = narrowed(sight, repoIds);
+    this.#narrowed.set(repoIds, { of: sight, sight: narrow });
+    return narrow;
+  }
+
+  #extraOf(person: Person, granted: readonly number[], directory: Directory): ReadonlySet<number> {
+    const extra = new Set(this.#configuredFor(person, directory));
+    for (const repoId of granted) if (!directory.members.has(repoId)) extra.add(repoId);
+    return extra;
+  }
+
+  /** RepoIds beyond the base that the configuration grants; undefined: to everyone. */
+  #configuredFor(person: Person | undefined, directory: Directory): ReadonlySet<number> {
+    const base = person === undefined ? directory.guests : directory.members;
+    const found = new Set<number>();
+    for (const [index, grant] of this.#sources.configuredGrants.entries()) {
+      const isMeant =
+        grant.isForEveryone || (person !== undefined && grant.emails.has(person.email));
+      if (!isMeant) continue;
+      for (const repoId of directory.configured[index]!) if (!base.has(repoId)) found.add(repoId);
+    }
+    return found;
+  }
+
+  #currentDirectory(): Directory {
+    const repos = this.#sources.directory.all;
+    if (this.#directory?.repos === repos) return this.#directory;
+    const { configuredGrants } = this.#sources;
+    const idsOf = (isIn: (repo: RepoRecord) => boolean): ReadonlySet<number> =>
+      new Set(repos.filter(isIn).map(({ repoId }) => repoId));
+    this.#directory = {
+      repos,
+      enforced: repos.filter(({ enforcement }) => enforcement !== undefined),
+      members: idsOf((repo) => isOpen(repo, ['public', 'internal'])),
+      guests: idsOf((repo) => isOpen(repo, ['public'])),
+      configured: configuredGrants.map(({ covers }) => idsOf(({ name }) => covers(name))),
+    };
+    return this.#directory;
+  }
+}
+
+/** Rules b and c of API.md 4.7. */
+function isOpen(
+  { enforcement, visibility }: RepoRecord,
+  openKinds: readonly RepoRecord['visibility'][],
+): boolean {
+  if (enforcement === undefined) return true;
+  return enforcement === 'restricted' && openKinds.includes(visibility);
+}

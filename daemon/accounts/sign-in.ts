@@ -1,0 +1,242 @@
+// How people prove who they are to a browser: the one-time link that makes the first owner or sets a password,
+// sign-in with e-mail and password, sessions, and their end (API.md 4.8, 15.1, 21.1).
+
+import type { Store } from '../store/store.ts';
+import type { User } from '../store/users.ts';
+import type { Actor, AuditTrail } from './audit-trail.ts';
+import { type Person, personOf } from './caller.ts';
+import { hashCredential, makeSecretValue, SESSION_MS } from './credentials.ts';
+import { AccountError } from './error.ts';
+import {
+  isPasswordAllowed,
+  PASSWORD_LENGTH_MAX,
+  PASSWORD_LENGTH_MIN,
+  type Passwords,
+} from './passwords.ts';
+import type { SignInLimiter, SignInOutcome } from './sign-in-limiter.ts';
+
+/** How long a link to set a password is good. */
+const LINK_MS = 7 * 86_400_000;
+
+export interface SignInOptions {
+  readonly store: Store;
+  readonly secret: Buffer;
+  readonly passwords: Passwords;
+  readonly limiter: SignInLimiter;
+  readonly trail: AuditTrail;
+  readonly now: () => number;
+  readonly isPasswordLoginAllowed: () => boolean;
+}
+
+/** A session that begins: its value goes into the cookie and is nowhere else. */
+export interface SignedIn {
+  readonly person: Person;
+  readonly sessionValue: string;
+}
+
+export interface SetupRequest {
+  readonly token: string;
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+export interface LoginRequest {
+  readonly email: string;
+  readonly password: string;
+  /** Of the client. */
+  readonly address: string;
+  readonly clientSource?: string;
+}
+
+const WRONG_CREDENTIALS = 'The e-mail address or the password is wrong.';
+const WRONG_TOKEN = 'This link is not valid, was used already, or is too old.';
+
+export class SignIn {
+  readonly #options: SignInOptions;
+
+  constructor(options: SignInOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The value of a one-time link.
+   *
+   * @param userId  whose password it sets; null: it makes the first owner, and links before it are void
+   */
+  async makeLink(userId: string | null): Promise<string> {
+    const { store, secret, now } = this.#options;
+    const value = makeSecretValue();
+    const createdAt = now();
+    const expiresAt = userId === null ? null : createdAt + LINK_MS;
+    if (userId === null) await store.setupLinks.removeFirstOwnerLinks();
+    const hash = hashCredential(secret, value);
+    await store.setupLinks.create({ hash, userId, createdAt, expiresAt });
+    return value;
+  }
+
+  /**
+   * Uses a one-time link: makes the first owner, or sets password and name of the user it is for.
+   *
+   * Errors: INVALID_CREDENTIALS; INVALID_REQUEST_BODY for a password of the wrong length, the link then stays
+   * good; SERVER_OVERLOADED; NOT_READY.
+   */
+  async setUp({ token, email, name, password }: SetupRequest): Promise<SignedIn> {
+    const { store, secret, passwords, now, trail } = this.#options;
+    checkNewPassword(password, 'password');
+    const passwordHash = await passwords.hash(password);
+    const link = await store.setupLinks.take(hashCredential(secret, token), now());
+    if (link === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
+    if (link.userId !== null) {
+      const user = await store.users.update(link.userId, { passwordHash, name });
+      if (user === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
+      await store.sessions.removeAllOf(user.id);
+      return this.#begin(user);
+    }
+    if ((await store.users.count()) > 0) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
+    const user = await store.users.create({ email, name, role: 'OWNER', passwordHash });
+    await trail.record(userActor(user), 'user.owner_created', { id: user.id, type: 'user' });
+    return this.#begin(user);
+  }
+
+  /**
+   * Errors: EMAIL_LOGIN_DISABLED; TOO_MANY_SIGN_IN_ATTEMPTS; INVALID_CREDENTIALS, after the same time whether the
+   * user is unknown or the password wrong; SERVER_OVERLOADED; NOT_READY.
+   */
+  async logIn({ email, password, address, clientSource }: LoginRequest): Promise<SignedIn> {
+    const { store, trail } = this.#options;
+    if (!this.#options.isPasswordLoginAllowed())
+      throw new AccountError('EMAIL_LOGIN_DISABLED', 'Sign-in by password is switched off.');
+    const user = await this.#checked(email, address, password, async () => {
+      const known = await store.users.byEmail(email);
+      return known?.suspendedAt === null ? known : undefined;
+    });
+    if (user === undefined) {
+      await this.#noteFailure(email, clientSource);
+      throw new AccountError('INVALID_CREDENTIALS', WRONG_CREDENTIALS);
+    }
+    const signedIn = await this.#begin(user);
+    await trail.record(withSource(userActor(user), clientSource), 'user.signed_in', targetOf(user));
+    return signedIn;
+  }
+
+  /** Ends one session. Errors: NOT_READY. */
+  async logOut(person: Person, sessionHash: string, actor: Actor | undefined): Promise<void> {
+    await this.#options.store.sessions.remove(sessionHash);
+    await this.#options.trail.record(actor, 'user.signed_out', targetOf(person));
+  }
+
+  /**
+   * Changes the password of a user who is signed in, and ends the other sessions.
+   *
+   * Errors: INVALID_CREDENTIALS if the current one is wrong; INVALID_REQUEST_BODY for a new one of the wrong
+   * length; TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
+   */
+  async changePassword(
+    person: Person,
+    sessionHash: string,
+    {
+      currentPassword,
+      newPassword,
+      address,
+    }: {
+      readonly currentPassword: string;
+      readonly newPassword: string;
+      readonly address: string;
+    },
+  ): Promise<void> {
+    const { store } = this.#options;
+    checkNewPassword(newPassword, 'newPassword');
+    const user = await this.#checked(person.email, address, currentPassword, () =>
+      store.users.get(person.id),
+    );
+    if (user === undefined)
+      throw new AccountError('INVALID_CREDENTIALS', 'The current password is wrong.');
+    await this.setPassword(person.id, newPassword, sessionHash);
+  }
+
+  /**
+   * Sets a password without asking for the old one, and ends the sessions but one.
+   *
+   * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
+   */
+  async setPassword(userId: string, password: string, exceptSession?: string): Promise<void> {
+    const { store, passwords } = this.#options;
+    checkNewPassword(password, 'password');
+    await store.users.update(userId, { passwordHash: await passwords.hash(password) });
+    await store.sessions.removeAllOf(userId, exceptSession);
+  }
+
+  /**
+   * The user that `find` gives, if the password fits; within the limit of failures for e-mail and address.
+   *
+   * Errors: TOO_MANY_SIGN_IN_ATTEMPTS; SERVER_OVERLOADED; NOT_READY.
+   */
+  async #checked(
+    email: string,
+    address: string,
+    password: string,
+    find: () => Promise<User | undefined>,
+  ): Promise<User | undefined> {
+    const { limiter, passwords, now } = this.#options;
+    const attempt = { email, address };
+    const waitSeconds = limiter.begin(attempt, now());
+    if (waitSeconds > 0) {
+      throw new AccountError(
+        'TOO_MANY_SIGN_IN_ATTEMPTS',
+        `Too many failed sign-ins. Try again in ${waitSeconds} seconds.`,
+        waitSeconds,
+      );
+    }
+    let outcome: SignInOutcome = 'abandoned';
+    try {
+      const user = await find();
+      const fits = await passwords.verify(user?.passwordHash, password);
+      outcome = fits ? 'succeeded' : 'failed';
+      return fits ? user : undefined;
+    } finally {
+      limiter.end(attempt, outcome, now());
+    }
+  }
+
+  async #noteFailure(email: string, clientSource: string | undefined): Promise<void> {
+    const { store, trail } = this.#options;
+    const user = await store.users.byEmail(email);
+    if (user === undefined) return;
+    trail.note(withSource(userActor(user), clientSource), 'user.sign_in_failed', targetOf(user));
+  }
+
+  async #begin(user: User): Promise<SignedIn> {
+    const { store, secret, now } = this.#options;
+    const sessionValue = makeSecretValue();
+    const createdAt = now();
+    await store.sessions.create({
+      hash: hashCredential(secret, sessionValue),
+      userId: user.id,
+      createdAt,
+      expiresAt: createdAt + SESSION_MS,
+    });
+    return { person: personOf(user), sessionValue };
+  }
+}
+
+/** Errors: INVALID_REQUEST_BODY naming the field. */
+export function checkNewPassword(password: string, field: string): void {
+  if (isPasswordAllowed(password)) return;
+  throw new AccountError(
+    'INVALID_REQUEST_BODY',
+    `${field}: a password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+  );
+}
+
+function userActor(user: { readonly id: string }): Actor {
+  return { id: user.id, type: 'user' };
+}
+
+function withSource(actor: Actor, clientSource: string | undefined): Actor {
+  return clientSource === undefined ? actor : { ...actor, clientSource };
+}
+
+function targetOf({ id }: { readonly id: string }) {
+  return { id, type: 'user' } as const;
+}

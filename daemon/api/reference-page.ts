@@ -1,0 +1,102 @@
+// The page that shows the API description to people: its own few lines of HTML, style and script around the files
+// of swagger-ui-dist. Everything is addressed relative to the page and comes from the daemon, so that it works
+// below any base URL, without a network, and under a policy that allows no inline script.
+
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { makeAsset } from './asset.ts';
+import type { Asset } from './asset.ts';
+
+/** Content-Security-Policy of the page. */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
+
+const HTML = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Trawl API reference</title>
+    <link rel="icon" href="data:,">
+    <link rel="stylesheet" href="reference/swagger-ui.css">
+    <link rel="stylesheet" href="reference/page.css">
+  </head>
+  <body>
+    <header>
+      <strong>Trawl API reference</strong>
+      <a href="openapi.json">openapi.json</a>
+    </header>
+    <main id="reference">
+      <p>This page needs JavaScript. The <a href="openapi.json">description</a> itself does not.</p>
+    </main>
+    <script src="reference/swagger-ui-bundle.js"></script>
+    <script src="reference/page.js"></script>
+  </body>
+</html>
+`;
+
+const STYLE = `body { margin: 0; background: #fff; }
+header { display: flex; gap: 1.5rem; align-items: baseline; padding: .75rem 1.25rem; background: #16324f; color: #fff;
+  font: 16px/1.5 system-ui, sans-serif; }
+header a { color: #cfe3f7; }
+main > p { padding: 1rem 1.25rem; font: 16px/1.5 system-ui, sans-serif; }
+.swagger-ui .info { margin: 24px 0; }
+.swagger-ui .info table td, .swagger-ui table.model td table td { vertical-align: top; }
+`;
+
+// Why the server is replaced: calls from the page must stay at the address by which the page was reached.
+const SCRIPT = `'use strict';
+(async () => {
+  const description = await (await fetch('openapi.json')).json();
+  const base = new URL('..', location.href).pathname.replace(/\\/$/, '');
+  description.servers = [{ url: location.origin + base }];
+  SwaggerUIBundle({
+    spec: description,
+    domNode: document.getElementById('reference'),
+    deepLinking: true,
+    docExpansion: 'list',
+    defaultModelsExpandDepth: 0,
+    defaultModelExpandDepth: 2,
+    displayOperationId: true,
+    validatorUrl: null,
+  });
+})();
+`;
+
+const CSS = 'text/css; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+export const PAGE = makeAsset(Buffer.from(HTML), 'text/html; charset=utf-8');
+
+const OWN_FILES: ReadonlyMap<string, Asset> = new Map([
+  ['page.css', makeAsset(Buffer.from(STYLE), CSS)],
+  ['page.js', makeAsset(Buffer.from(SCRIPT), JAVASCRIPT)],
+]);
+
+/** Files of swagger-ui-dist and their types. */
+const PACKAGE_FILES: ReadonlyMap<string, string> = new Map([
+  ['swagger-ui.css', CSS],
+  ['swagger-ui-bundle.js', JAVASCRIPT],
+]);
+
+const readFiles = new Map<string, Asset>();
+
+/** A file of the page, read at its first use; undefined: there is none of this name. */
+export async function pageFile(name: string): Promise<Asset | undefined> {
+  const contentType = PACKAGE_FILES.get(name);
+  if (contentType === undefined) return OWN_FILES.get(name);
+  const known = readFiles.get(name);
+  if (known !== undefined) return known;
+  const place = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`));
+  const asset = makeAsset(await readFile(place), contentType);
+  readFiles.set(name, asset);
+  return asset;
+}

@@ -1,0 +1,162 @@
+// The checks on who is calling: steps 4 to 8, 10 and 11 of the fixed order (pipeline.ts). Each takes what is known of
+// the request and refuses by an error; what it finds out it leaves in the exchange.
+
+import type { Accounts } from '../accounts/accounts.ts';
+import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
+import type { Endpoint } from '../api/endpoint.ts';
+import { ApiError } from '../api/errors.ts';
+import type { RateLimitSettings } from '../config/settings.ts';
+import type { Decision } from '../limits/decision.ts';
+import type { Ledger } from '../limits/ledger.ts';
+import type { HttpRequest } from './adapter.ts';
+
+/** What the checks need, and what they find out. */
+export interface Access {
+  readonly request: HttpRequest;
+  readonly endpoint: Endpoint;
+  caller?: Caller | undefined;
+  /** Headers of whatever the answer will be. */
+  readonly answerHeaders: Record<string, string>;
+}
+
+export interface AccessParts {
+  readonly accounts: Accounts;
+  readonly ledger: Ledger;
+  readonly rateLimit: RateLimitSettings;
+  /** Without trailing slash. */
+  readonly baseUrl: string;
+}
+
+type MaybePromise = void | Promise<void>;
+
+/** Step 4: finds the caller. Errors: NOT_READY if the store must be asked and cannot be reached. */
+export function findCaller({ accounts }: AccessParts, access: Access): MaybePromise {
+  const { endpoint, request } = access;
+  if (endpoint.access === 'none') return undefined;
+  const found = accounts.callers.resolve((name) => request.header(name));
+  if (found instanceof Promise) return found.then((caller) => noteCaller(accounts, access, caller));
+  return noteCaller(accounts, access, found);
+}
+
+function noteCaller(accounts: Accounts, access: Access, caller: Caller | undefined): MaybePromise {
+  access.caller = caller;
+  if (caller?.source !== 'session' || !accounts.callers.needsRenewal(caller)) return undefined;
+  return renewSession(accounts, access, caller);
+}
+
+async function renewSession(
+  accounts: Accounts,
+  { request, answerHeaders }: Access,
+  caller: Caller,
+): Promise<void> {
+  const cookie = await accounts.callers.renewed(caller, (name) => request.header(name));
+  if (cookie !== undefined) answerHeaders['Set-Cookie'] = cookie;
+}
+
+/** Step 5: counts the request. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
+export function countRequest(parts: AccessParts, access: Access): MaybePromise {
+  const { endpoint, caller } = access;
+  if (!endpoint.isCounted || caller?.person === undefined || !isProgrammatic(caller))
+    return undefined;
+  const own = caller.person.requestsPerDay;
+  const limit = own === 'unlimited' ? null : (own ?? parts.rateLimit.requestsPerDay);
+  if (limit === null) return undefined;
+  const taken = parts.ledger.take(caller.person.id, limit, parts.accounts.now());
+  if (taken instanceof Promise) return taken.then((decision) => obey(decision, parts, access));
+  return obey(taken, parts, access);
+}
+
+function obey(
+  { admitted, limit, remaining, resetAtMs }: Decision,
+  { rateLimit, accounts }: AccessParts,
+  { answerHeaders }: Access,
+): void {
+  if (limit === null || remaining === null) return;
+  answerHeaders['X-RateLimit-Limit'] = String(limit);
+  answerHeaders['X-RateLimit-Remaining'] = String(remaining);
+  answerHeaders['X-RateLimit-Reset'] = String(Math.floor(resetAtMs / 1000));
+  if (admitted) return;
+  const waitSeconds = Math.max(1, Math.ceil((resetAtMs - accounts.now()) / 1000));
+  throw new ApiError(
+    'API_RATE_LIMIT_EXCEEDED',
+    `The limit of ${limit} requests per day is reached. It resets at 00:00 UTC. ` +
+      `For a higher limit ask ${rateLimit.contact}.`,
+    { 'Retry-After': String(waitSeconds) },
+  );
+}
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Step 6: an unsafe request of a browser must come from our own pages. Errors: CROSS_ORIGIN_REQUEST. */
+export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, caller }: Access): void {
+  if (SAFE_METHODS.has(request.method)) return;
+  const isSession = caller !== undefined && isFromBrowser(caller);
+  if (!isSession && endpoint.isForBrowsers !== true) return;
+  const origin = request.header('origin');
+  // Why the difference: without a cookie there is nothing that a browser adds by itself, so that only a page of
+  // another origin, which says so, is refused.
+  const isOwn =
+    origin === undefined
+      ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'
+      : isOwnOrigin(origin, baseUrl, request.header('host'));
+  if (isOwn) return;
+  throw new ApiError('CROSS_ORIGIN_REQUEST', 'This request comes from a page of another origin.');
+}
+
+/** The origin of the base URL; on loopback, whose names stand for one another, that of the Host header too. */
+function isOwnOrigin(origin: string, baseUrl: string, host: string | undefined): boolean {
+  const own = new URL(baseUrl);
+  if (origin === own.origin) return true;
+  const isLoopback = own.hostname === 'localhost' && own.protocol === 'http:';
+  return isLoopback && host !== undefined && origin === `http://${host}`;
+}
+
+/** Step 7. Errors: API_KEY_USAGE_DISABLED. */
+export function checkKeyUsage({ accounts }: AccessParts, { caller }: Access): void {
+  if (caller?.source !== 'api_key' || caller.role === 'OWNER') return;
+  if (accounts.settings.current.apiKeyUsage === 'all') return;
+  throw new ApiError('API_KEY_USAGE_DISABLED', 'Only API keys of owners are accepted here.');
+}
+
+/** Step 8. Errors: INSUFFICIENT_PERMISSIONS naming the entitlement. */
+export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Access): void {
+  const { entitlement } = endpoint;
+  if (entitlement === undefined || accounts.isEntitled(entitlement)) return;
+  throw new ApiError(
+    'INSUFFICIENT_PERMISSIONS',
+    `This needs a licence with the entitlement "${entitlement}".`,
+  );
+}
+
+/** Step 10. Errors: NOT_AUTHENTICATED. */
+export function checkAuthentication(_: AccessParts, { endpoint, caller }: Access): void {
+  if (isAuthenticated(endpoint, caller)) return;
+  throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');
+}
+
+function isAuthenticated({ access, isNobodyWelcome }: Endpoint, caller: Caller | undefined) {
+  if (access === 'none' || isNobodyWelcome === true) return true;
+  if (caller === undefined) return false;
+  if (access === 'opt') return true;
+  return caller.person !== undefined || (access === 'owner' && caller.source === 'local');
+}
+
+/** Step 11: the kind of the credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
+export function checkRole(_: AccessParts, { endpoint, caller }: Access): void {
+  const refusal = refusalOf(endpoint, caller);
+  if (refusal !== undefined) throw new ApiError('INSUFFICIENT_PERMISSIONS', refusal);
+}
+
+function refusalOf({ access }: Endpoint, caller: Caller | undefined): string | undefined {
+  switch (access) {
+    case 'owner':
+      if (caller?.source === 'scoped_access_token') return 'A scoped access token cannot do this.';
+      return hasOwnerRole(caller) ? undefined : 'This needs the role OWNER.';
+    case 'session':
+      return caller?.source === 'session' ? undefined : 'This needs a browser session.';
+    case 'key':
+      return caller?.source === 'api_key' ? undefined : 'This needs an API key.';
+    default:
+      return undefined;
+  }
+}

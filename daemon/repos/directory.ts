@@ -1,0 +1,50 @@
+// The repos as they are now, found by id and by name, for those who see them. Built on a list that is another array
+// whenever a repo changed.
+
+import type { RepoRecord } from './records.ts';
+import { isSeen, type Sight } from './sight.ts';
+
+interface Tables {
+  readonly repos: readonly RepoRecord[];
+  readonly byId: ReadonlyMap<number, RepoRecord>;
+  readonly byName: ReadonlyMap<string, RepoRecord>;
+}
+
+export class RepoDirectory {
+  readonly #source: () => readonly RepoRecord[];
+  #tables: Tables | undefined;
+
+  /** @param source  the same array as long as nothing has changed */
+  constructor(source: () => readonly RepoRecord[]) {
+    this.#source = source;
+  }
+
+  /** All repos; the same array as long as nothing has changed. */
+  get all(): readonly RepoRecord[] {
+    return this.#source();
+  }
+
+  byId(repoId: number): RepoRecord | undefined {
+    return this.#current().byId.get(repoId);
+  }
+
+  list(sight: Sight): readonly RepoRecord[] {
+    return sight.base === 'all' ? this.all : this.all.filter(({ repoId }) => isSeen(sight, repoId));
+  }
+
+  byName(name: string, sight: Sight): RepoRecord | undefined {
+    const repo = this.#current().byName.get(name);
+    return repo !== undefined && isSeen(sight, repo.repoId) ? repo : undefined;
+  }
+
+  #current(): Tables {
+    const repos = this.#source();
+    if (this.#tables?.repos === repos) return this.#tables;
+    this.#tables = {
+      repos,
+      byId: new Map(repos.map((repo) => [repo.repoId, repo])),
+      byName: new Map(repos.map((repo) => [repo.name, repo])),
+    };
+    return this.#tables;
+  }
+}

@@ -1,0 +1,23 @@
+// Which repos somebody sees. Made by accounts/sights.ts, applied by the search, the lists and all that serves a
+// repo. Knows nothing of why.
+
+export interface Sight {
+  /** What many see alike: all repos, or a set that is the same object for all of them. */
+  readonly base: 'all' | ReadonlySet<number>;
+  /** RepoIds that come on top; none of them is in `base`. */
+  readonly extra: ReadonlySet<number>;
+}
+
+export const NO_REPOS: ReadonlySet<number> = new Set();
+
+export const SEES_ALL: Sight = { base: 'all', extra: NO_REPOS };
+export const SEES_NOTHING: Sight = { base: NO_REPOS, extra: NO_REPOS };
+
+export function isSeen({ base, extra }: Sight, repoId: number): boolean {
+  return base === 'all' || base.has(repoId) || extra.has(repoId);
+}
+
+/** What is seen by both `sight` and a list of ids. */
+export function narrowed(sight: Sight, repoIds: readonly number[]): Sight {
+  return { base: NO_REPOS, extra: new Set(repoIds.filter((repoId) => isSeen(sight, repoId))) };
+}

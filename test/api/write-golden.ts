@@ -1,0 +1,7 @@
+// Writes the listing of the API description. Run by scripts/golden.mjs.
+
+import { writeFileSync } from 'node:fs';
+import { publicDocument } from './document.ts';
+import { GOLDEN_FILE, listingOf } from './golden.ts';
+
+writeFileSync(GOLDEN_FILE, listingOf(publicDocument()));

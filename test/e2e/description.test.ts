@@ -1,0 +1,87 @@
+// Answers of a real daemon with as many of their optional members as it can give, in both encodings: each is what
+// the API description says, and the members that nothing else brings out are there.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { call, serveIndexed } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+const repo = makeRepo({
+  'a.txt': 'plum and pear\nplum\n',
+  'src/b.ts': 'export const plum = 1;\nfunction peach() {}\n',
+  'plum.bin': Buffer.from([0, 1, 2, 0]),
+  'large-plum.txt': 'plum '.repeat(500_000),
+});
+git(repo, 'checkout', '-q', '-b', 'next');
+writeFiles(repo, { 'c.txt': 'plum of the next version\n' });
+commitAll(repo);
+git(repo, 'checkout', '-q', 'main');
+
+const dataDir = temporaryFolder();
+let served: Served;
+before(async () => {
+  served = await serveIndexed(dataDir, [repo], {
+    flags: ['--mode', 'commits', '--branches', '*'],
+  });
+});
+after(() => served.process.stop());
+
+const PACKED = { accept: 'application/x-msgpack' };
+
+/** Asked twice, as JSON and as MessagePack; the JSON text. */
+async function ask(path: string, body?: object): Promise<string> {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const packed = await call(served.url + path, { ...init, headers: PACKED });
+  const plain = await call(served.url + path, init);
+  assert.deepEqual([packed.status, plain.status], [200, 200], path);
+  return plain.text();
+}
+
+function assertHolds(text: string, members: readonly string[]): void {
+  for (const member of members) assert.ok(text.includes(`"${member}":`), `no ${member}`);
+}
+
+const SEARCHES = [
+  { query: 'plum', whole: true, contextLines: 1 },
+  { query: 'plum', matches: 1 },
+  { query: 'pl[a-z]+\\s(and|=) or (?i)PEACH', isRegexEnabled: true },
+  { query: 'plum rev:next -file:large', isCaseSensitivityEnabled: true },
+  { query: 'file:plum' },
+  { query: 'nothing at all' },
+];
+
+test('searches, streams and explanations', async () => {
+  const texts: string[] = [];
+  for (const search of SEARCHES) {
+    const body = { matches: 100, ...search };
+    texts.push(await ask('/api/search', body), await ask('/api/stream_search', body));
+    const explained = await ask('/api/explain', body);
+    assertHolds(explained, ['conditions', 'totals', 'shards', 'canonical']);
+    texts.push(explained);
+  }
+  const members = ['content', 'skipReason', 'branches', 'incompleteReasons', 'webUrl'];
+  const explained = ['implicitRevision', 'gram', 'begins', 'needles', 'condition'];
+  assertHolds(texts.join('\n'), [...members, ...explained, 'accumulatedStats']);
+});
+
+test('repositories and files', async () => {
+  const repos = await ask('/api/repos');
+  assertHolds(repos, ['defaultBranch', 'indexedAt', 'pushedAt']);
+  const [{ repoName }] = JSON.parse(repos) as [{ repoName: string }];
+  for (const query of [
+    'path=src/b.ts',
+    'path=c.txt&ref=next',
+    'path=plum.bin&ref=refs/heads/main',
+  ]) {
+    const source = await ask(`/api/source?repo=${encodeURIComponent(repoName)}&${query}`);
+    assertHolds(source, ['blobSha']);
+  }
+});
+
+test('the rest', async () => {
+  for (const path of ['health', 'ready', 'version']) await ask(`/api/${path}`);
+  for (const path of ['openapi.json', 'reference', 'reference/page.js']) {
+    assert.equal((await call(`${served.url}/api/${path}`)).status, 200);
+  }
+});

@@ -1,0 +1,255 @@
+// A real daemon under requests made from its own description, on both HTTP servers: each is answered as the
+// description says, never with a fault of the daemon, and the daemon goes on.
+
+import assert from 'node:assert/strict';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import test, { after, before, describe } from 'node:test';
+import fc from 'fast-check';
+import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
+import { loadUws } from '../../daemon/http/uws-adapter.ts';
+import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
+import { checkReply } from '../api/checker.ts';
+import { operationsOf, wholeDocument } from '../api/document.ts';
+import type { Named } from '../api/document.ts';
+import { requestsFor } from '../api/requests.ts';
+import type { MadeRequest, Vocabulary } from '../api/requests.ts';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { call, post, serveIndexed } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const EMAIL = 'owner@example.com';
+const PASSWORD = 'a long enough password';
+const NOW_SECONDS = Math.floor(Date.now() / 1000);
+const ENVIRONMENT = {
+  TRAWL_OWNER_EMAIL: EMAIL,
+  TRAWL_OWNER_API_KEY: KEY,
+  TRAWL_OWNER_PASSWORD: PASSWORD,
+  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
+  TRAWL_LICENSE_KEY: token(HEADER, {
+    ...CLAIMS,
+    iat: NOW_SECONDS,
+    exp: NOW_SECONDS + 86_400,
+    entitlements: ENTITLEMENTS,
+    seats: 10_000,
+  }),
+};
+const WITH_KEY = { Authorization: `Bearer ${KEY}` };
+
+/** Requests for each operation. */
+const RUNS = 150;
+
+/** Operations that need a secret, that a limit of attempts closes, or that are refused here for good. */
+const SELDOM_DONE = new Set(['setUp', 'logIn', 'changePassword', 'setLicense']);
+
+/** Two that stay, and some that requests to their address may remove, whatever else they are about. */
+const MEMBERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
+
+const repo = makeRepo({ 'a.txt': 'plum\n', 'src/b.ts': 'const pear = 1;\n', 'c.bin': '\0\0' });
+const document = wholeDocument();
+const operations = operationsOf(document);
+const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+after(() => agent.destroy());
+
+interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+function send(url: string, { method, path, headers, body }: MadeRequest): Promise<Received> {
+  const framing = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  return new Promise((resolve, reject) => {
+    const options = { agent, method, path, headers: { ...headers, ...framing } };
+    const call = httpRequest(url, options, (reply) => {
+      const parts: Buffer[] = [];
+      reply.on('data', (part: Buffer) => parts.push(part));
+      reply.on('error', reject);
+      reply.on('end', () =>
+        resolve({
+          status: reply.statusCode ?? 0,
+          headers: reply.headers,
+          body: Buffer.concat(parts),
+        }),
+      );
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+
+/** The status of an answer that is as described and no fault of the daemon. */
+async function statusOf(url: string, made: MadeRequest): Promise<number> {
+  const reply = await send(url, made);
+  checkReply({ ...made, accept: made.headers['Accept'] }, reply);
+  assert.notEqual(reply.status, 500);
+  return reply.status;
+}
+
+/** Resolves once the connection that the bytes were sent on is over, or has brought something. */
+function sendBytes(url: string, bytes: Uint8Array): Promise<void> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.on('close', () => resolve());
+    socket.on('data', () => socket.destroy());
+    socket.end(bytes);
+  });
+}
+
+const uwsFailure = await loadUws().then(
+  () => undefined,
+  (error: unknown) => String(error).split('\n')[0],
+);
+
+/** The answer to a request that must succeed. */
+async function done(
+  url: string,
+  method: string,
+  body?: object,
+  headers: Readonly<Record<string, string>> = WITH_KEY,
+): Promise<Response> {
+  const answer = await call(url, {
+    method,
+    headers,
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  assert.ok(answer.ok, `${method} ${url}: ${answer.ok ? '' : await answer.text()}`);
+  return answer;
+}
+
+async function idOf(answer: Promise<Response>): Promise<string> {
+  return ((await (await answer).json()) as { id: string }).id;
+}
+
+/** Headers of a browser that has signed in. */
+async function signIn({ url }: Served): Promise<Record<string, string>> {
+  const answer = await done(
+    `${url}/api/auth/login`,
+    'POST',
+    { email: EMAIL, password: PASSWORD },
+    {},
+  );
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
+  return { Cookie: cookie, Origin: url };
+}
+
+/** Makes what requests may name: members, keys, tokens. */
+async function prepare(served: Served): Promise<Vocabulary> {
+  const { url } = served;
+  const session = await signIn(served);
+  const [userId, id]: [string[], string[]] = [[], []];
+  for (const name of MEMBERS) {
+    const member = { email: `${name}@example.com`, name };
+    userId.push(await idOf(done(`${url}/api/ee/users`, 'POST', member)));
+    id.push(await idOf(done(`${url}/api/user/api_keys`, 'POST', { name }, session)));
+    const scope = { repoIds: [1] };
+    id.push(await idOf(done(`${url}/api/ee/scoped_access_token`, 'POST', scope)));
+  }
+  const repos = await done(`${url}/api/repos`, 'GET');
+  const words = {
+    repo: ((await repos.json()) as { repoName: string }[]).map(({ repoName }) => repoName),
+    path: ['a.txt', 'src/b.ts', 'src', 'none'],
+    ref: ['HEAD', 'none', ''],
+    file: ['page.js', 'swagger-ui.css', 'none'],
+    email: [EMAIL, 'a@example.com', ...Array.from({ length: 9 }, (_, i) => `new${i}@example.com`)],
+    password: [PASSWORD, 'wrong password'],
+    since: ['2026-01-01', '2026-01-01T00:00:00Z', 'x'],
+    repoIds: [[1], [1, 1], [1, 999], [0]],
+    repoId: [1, 999],
+    userId,
+    id,
+  };
+  return { words, credentials: [WITH_KEY] };
+}
+
+function membersFor({ path, operation }: Named, { words }: Vocabulary): readonly unknown[] {
+  const all = words['userId'] ?? [];
+  if (path !== '/api/ee/user') return all.slice(0, 2);
+  return operation.operationId === 'deleteUser' ? all.slice(2, 6) : all.slice(6);
+}
+
+for (const kind of ['node', 'uws']) {
+  const skip = kind === 'uws' && uwsFailure !== undefined ? uwsFailure : false;
+  describe(`hostile requests on ${kind}`, { skip }, () => {
+    const dataDir = temporaryFolder();
+    let served: Served;
+    let vocabulary: Vocabulary;
+    /** One for each operation: some end it. */
+    const sessions = new Map<string, Record<string, string>>();
+
+    before(async () => {
+      served = await serveIndexed(dataDir, [repo], { env: { ...ENVIRONMENT, TRAWL_HTTP: kind } });
+      vocabulary = await prepare(served);
+      for (const { operation } of operations)
+        sessions.set(operation.operationId, await signIn(served));
+    });
+    after(() => served.process.stop());
+
+    for (const named of operations) {
+      const { operationId } = named.operation;
+      test(`${named.method} ${named.path}`, async () => {
+        const credentials = [WITH_KEY, sessions.get(operationId) ?? {}];
+        const userId = membersFor(named, vocabulary);
+        const words = { ...vocabulary.words, userId };
+        const requests = requestsFor(named, document, { words, credentials });
+        const statuses = new Set<number>();
+        await fc.assert(
+          fc.asyncProperty(requests, async (made) => {
+            statuses.add(await statusOf(served.url, made));
+          }),
+          { numRuns: RUNS },
+        );
+        const isDone = [...statuses].some((status) => status < 300 && status !== 204);
+        const isEmpty = '204' in named.operation.responses && statuses.has(204);
+        const seen = `only ${[...statuses].join(', ')}`;
+        assert.ok(isDone || isEmpty || SELDOM_DONE.has(operationId), seen);
+        assert.ok(statuses.size > 1, seen);
+      });
+    }
+
+    test('paths that do not exist', async () => {
+      const path = fc.webPath({ size: 'small' }).map((text) => text.replace(/^\/*/, '/'));
+      const made = fc.record({
+        method: fc.constantFrom('GET', 'POST', 'DELETE', 'OPTIONS', 'HEAD'),
+        path: fc.oneof(
+          path,
+          path.map((text) => `/api${text}`),
+          fc.constant('/api/%2e%2e/health'),
+        ),
+        headers: fc.constant({}),
+      });
+      await fc.assert(
+        fc.asyncProperty(made, async (one) => void (await statusOf(served.url, one))),
+        { numRuns: RUNS },
+      );
+    });
+
+    test('bytes that are no HTTP end the connection, nothing else', async () => {
+      const start = fc.constantFrom(
+        '',
+        'GET ',
+        'GET /api/health HTTP/1.1\r\n',
+        'POST /api/search ',
+      );
+      await fc.assert(
+        fc.asyncProperty(start, fc.uint8Array({ minLength: 1, maxLength: 400 }), (text, bytes) =>
+          sendBytes(served.url, Buffer.concat([Buffer.from(text), bytes])),
+        ),
+        { numRuns: RUNS },
+      );
+    });
+
+    test('the daemon goes on, and has met no fault of its own', async () => {
+      const { status, body } = await post(served.url, { query: 'plum' }, WITH_KEY);
+      assert.equal(status, 200);
+      assert.deepEqual(
+        body.files.map(({ fileName }) => fileName.text),
+        ['a.txt'],
+      );
+      assert.doesNotMatch(served.process.stderr, / ERROR |failed unexpectedly|\n\s+at /);
+    });
+  });
+}

@@ -1,0 +1,266 @@
+// Endpoints of every shape over real sockets: parameters in the path and in the query of any method, bodies on all
+// methods that have them, answers without a body or with a status of their own.
+
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, test } from 'node:test';
+import { z } from 'zod';
+import { answer, endpoint, noContent, ok } from '../../daemon/api/endpoint.ts';
+import type { Endpoint, Method } from '../../daemon/api/endpoint.ts';
+import { integerText, requiredText } from '../../daemon/api/input.ts';
+import { makeDocument } from '../../daemon/api/openapi.ts';
+import { readSettings } from '../../daemon/config/settings.ts';
+import type { BoundAddress, HttpAdapter } from '../../daemon/http/adapter.ts';
+import { openAdapter } from '../../daemon/http/open-adapter.ts';
+import { Pipeline } from '../../daemon/http/pipeline.ts';
+import { Router } from '../../daemon/http/router.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { onBothAdapters } from './adapters.ts';
+import { startControl } from './control.ts';
+
+const HEAD = { access: 'none', tag: 'System', summary: 'A test' } as const;
+const DONE = { 200: { description: 'Done.', body: z.object({}) } };
+
+const name = z.object({ name: z.string() });
+
+const ENDPOINTS: readonly Endpoint[] = [
+  ...(['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) =>
+    endpoint(
+      {
+        ...HEAD,
+        operationId: method,
+        method,
+        path: '/api/body',
+        input: { body: name },
+        responses: DONE,
+      },
+      ({ body }) => ok({ method, body }),
+    ),
+  ),
+  endpoint(
+    {
+      ...HEAD,
+      operationId: 'strict',
+      method: 'POST',
+      path: '/api/strict',
+      input: { body: z.strictObject({ name: z.string() }) },
+      responses: DONE,
+    },
+    ({ body }) => ok({ body }),
+  ),
+  endpoint(
+    {
+      ...HEAD,
+      operationId: 'remove',
+      method: 'DELETE',
+      path: '/api/user',
+      input: { query: z.object({ userId: requiredText(), page: integerText(1, 9).optional() }) },
+      missingQueryCode: 'MISSING_REQUIRED_QUERY_PARAMETER',
+      responses: DONE,
+    },
+    ({ query }) => ok({ query }),
+  ),
+  endpoint(
+    {
+      ...HEAD,
+      operationId: 'all',
+      method: 'PATCH',
+      path: '/api/user/{userId}/keys/{id}',
+      input: {
+        path: z.object({ userId: z.string(), id: integerText(1, 99) }),
+        query: z.object({ force: z.enum(['yes']).optional() }),
+        body: name,
+      },
+      responses: DONE,
+    },
+    (input) => ok(input),
+  ),
+  endpoint(
+    {
+      ...HEAD,
+      operationId: 'mine',
+      method: 'PATCH',
+      path: '/api/user/me/keys/1',
+      responses: DONE,
+    },
+    () => ok({ isMine: true }),
+  ),
+  endpoint(
+    {
+      ...HEAD,
+      operationId: 'sign',
+      method: 'POST',
+      path: '/api/sign/{status}',
+      input: { path: z.object({ status: z.string() }) },
+      responses: { 201: { description: 'Made.' } },
+    },
+    ({ path: { status } }) => {
+      const headers = { 'Set-Cookie': 'trawl_session=x; HttpOnly; SameSite=Lax; Path=/' };
+      if (status === '204') return noContent(headers);
+      if (status === '302')
+        return { status: 302, headers: { Location: '/x' }, content: { nothing: true } };
+      return answer(Number(status), { status }, headers);
+    },
+  ),
+];
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+}
+
+async function start(
+  kind: 'uws' | 'node',
+): Promise<{ adapter: HttpAdapter; address: BoundAddress }> {
+  const log = createLog({ level: 'error', format: 'json', write: () => {} });
+  const { close, ...control } = await startControl({ TRAWL_ANONYMOUS_ACCESS: 'true' }, true);
+  after(close);
+  const pipeline = new Pipeline({
+    endpoints: ENDPOINTS,
+    services: {} as never,
+    settings: readSettings(),
+    ...control,
+    baseUrl: 'http://localhost',
+    hosts: undefined,
+    version: '0',
+    log,
+  });
+  const options = { handle: pipeline.handle.bind(pipeline), bodySizeMax: 1000 };
+  const adapter = await openAdapter(kind, options, log);
+  return { adapter, address: await adapter.listen('127.0.0.1', 0) };
+}
+
+/** Sends requests on one connection. */
+function sendTo({ host, port }: BoundAddress, method: Method, path: string, body?: string) {
+  return new Promise<Reply>((resolve, reject) => {
+    const headers = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+    const call = request({ host, port, method, path, headers }, (reply) => {
+      let text = '';
+      reply.setEncoding('utf8');
+      reply.on('data', (piece: string) => (text += piece));
+      reply.on('end', () =>
+        resolve({ status: reply.statusCode ?? 0, headers: reply.headers, text }),
+      );
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+
+onBothAdapters('shapes of endpoints', (kind) => {
+  type Send = (method: Method, path: string, body?: string) => Promise<Reply>;
+
+  const withServer = (run: (send: Send) => Promise<void>) => async () => {
+    const { adapter, address } = await start(kind);
+    try {
+      await run((method, path, body) => sendTo(address, method, path, body));
+    } finally {
+      await adapter.close(0);
+    }
+  };
+
+  test(
+    'bodies on POST, PUT, PATCH and DELETE',
+    withServer(async (send) => {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+        const reply = await send(method, '/api/body', '{"name":"ö","more":1}');
+        assert.deepEqual(JSON.parse(reply.text), { method, body: { name: 'ö' } });
+        assert.match((await send(method, '/api/body', '{}')).text, /INVALID_REQUEST_BODY.*name: /);
+        assert.equal((await send(method, '/api/body', 'x'.repeat(1001))).status, 413);
+      }
+      assert.match((await send('POST', '/api/strict', '{"name":"a","b":1}')).text, /INVALID_REQ/);
+    }),
+  );
+
+  test(
+    'query parameters on DELETE; a code of its own for one that is missing',
+    withServer(async (send) => {
+      const reply = await send('DELETE', '/api/user?userId=&page=2');
+      assert.deepEqual(JSON.parse(reply.text), { query: { userId: '', page: 2 } });
+      assert.match(
+        (await send('DELETE', '/api/user')).text,
+        /"statusCode":400,"errorCode":"MISSING_REQUIRED_QUERY_PARAMETER","message":"userId: /,
+      );
+      const wrong = await send('DELETE', '/api/user?userId=1&page=x');
+      assert.match(wrong.text, /"INVALID_QUERY_PARAMS","message":"page: /);
+    }),
+  );
+
+  test(
+    'parameters of the path are decoded, bounded, and part of the address',
+    withServer(async (send) => {
+      const body = '{"name":"n"}';
+      const value = encodeURIComponent('a/b {ö}?');
+      const all = await send('PATCH', `/api/user/${value}/keys/7?force=yes`, body);
+      assert.deepEqual(JSON.parse(all.text), {
+        path: { userId: 'a/b {ö}?', id: 7 },
+        query: { force: 'yes' },
+        body: { name: 'n' },
+      });
+      assert.match((await send('PATCH', '/api/user/me/keys/1')).text, /"isMine":true/);
+      const nowhere = [
+        '//keys/7',
+        '/%zz/keys/7',
+        '/u/keys/7/',
+        '/u/keys',
+        '/u/keys/0',
+        '/u/keys/x',
+      ];
+      for (const rest of [...nowhere, `/${'u'.repeat(1025)}/keys/7`]) {
+        const reply = await send('PATCH', `/api/user${rest}`, body);
+        assert.equal(reply.status, 404, rest);
+        assert.match(reply.text, /"NOT_FOUND"/);
+      }
+      assert.equal((await send('PATCH', `/api/user/${'u'.repeat(1024)}/keys/7`, body)).status, 200);
+      const wrong = await send('GET', '/api/user/u/keys/7');
+      assert.equal(wrong.status, 405);
+      assert.equal(wrong.headers['allow'], 'PATCH, OPTIONS');
+    }),
+  );
+
+  test(
+    'statuses of their own, with cookies, with and without a body',
+    withServer(async (send) => {
+      const cookie = ['trawl_session=x; HttpOnly; SameSite=Lax; Path=/'];
+      for (const status of ['201', '202', '200']) {
+        const reply = await send('POST', `/api/sign/${status}`);
+        assert.deepEqual([String(reply.status), JSON.parse(reply.text)], [status, { status }]);
+        assert.deepEqual(reply.headers['set-cookie'], cookie);
+      }
+      const none = await send('POST', '/api/sign/204');
+      assert.deepEqual([none.status, none.text], [204, '']);
+      assert.deepEqual(none.headers['set-cookie'], cookie);
+      assert.equal(none.headers['content-length'], undefined);
+      assert.equal(none.headers['content-type'], undefined);
+      const moved = await send('POST', '/api/sign/302');
+      assert.deepEqual([moved.status, moved.text, moved.headers['location']], [302, '', '/x']);
+      assert.equal(moved.headers['content-length'], '0');
+    }),
+  );
+});
+
+test('the document says so', () => {
+  const { paths } = makeDocument(ENDPOINTS, { baseUrl: 'http://x', version: '0' }) as {
+    paths: Record<string, Record<string, { parameters?: object[]; requestBody?: unknown }>>;
+  };
+  const all = paths['/api/user/{userId}/keys/{id}']?.['patch'];
+  assert.deepEqual(
+    all?.parameters?.map((one) => ({ ...one, schema: 0 })),
+    [
+      { in: 'path', name: 'userId', required: true, schema: 0 },
+      { in: 'path', name: 'id', required: true, schema: 0 },
+      { in: 'query', name: 'force', schema: 0 },
+    ],
+  );
+  assert.deepEqual(Object.keys(paths['/api/body'] ?? {}), ['post', 'put', 'patch', 'delete']);
+  assert.match(JSON.stringify(paths['/api/strict']), /"additionalProperties":false/);
+  assert.match(JSON.stringify(paths['/api/user']), /MISSING_REQUIRED_QUERY_PARAMETER/);
+});
+
+test('two names for the parameter of one path are refused', () => {
+  const twice = (path: string): Endpoint =>
+    endpoint({ ...HEAD, operationId: path, method: 'GET', path, responses: DONE }, () => ok({}));
+  const endpoints = [twice('/api/x/{id}'), twice('/api/x/{key}')];
+  assert.throws(() => new Router(endpoints, 'http://x'), /two names/);
+});

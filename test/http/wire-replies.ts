@@ -1,0 +1,80 @@
+// Replies in what a bare connection has received, put beside the requests that were written to it, so that they
+// can be checked like those of an HTTP client. What is not whole yet, or never will be, is left out.
+
+export interface WireReply {
+  readonly method: string;
+  readonly path: string;
+  readonly accept: string | undefined;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+interface Head {
+  readonly first: string;
+  readonly headers: Record<string, string>;
+}
+
+function parseHead(text: string): Head {
+  const [first = '', ...lines] = text.split('\r\n');
+  const fields = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()] as const;
+  });
+  return { first, headers: Object.fromEntries(fields) };
+}
+
+/** Heads of the requests. */
+function requestsIn(written: string): Head[] {
+  return [...written.matchAll(/[A-Z]+ \S+ HTTP\/1\.1\r\n[^]*?(?=\r\n\r\n)/g)].map(([head]) =>
+    parseHead(head),
+  );
+}
+
+/** The chunked body at the start of the text and its size there; undefined: it is not whole. */
+function parseChunks(text: string): { body: string; size: number } | undefined {
+  let body = '';
+  let at = 0;
+  for (;;) {
+    const lineEnd = text.indexOf('\r\n', at);
+    if (lineEnd < 0) return undefined;
+    const size = Number.parseInt(text.slice(at, lineEnd), 16);
+    const end = lineEnd + 2 + size + 2;
+    if (Number.isNaN(size) || end > text.length) return undefined;
+    if (size === 0) return { body, size: end };
+    body += text.slice(lineEnd + 2, lineEnd + 2 + size);
+    at = end;
+  }
+}
+
+function parseBody(
+  text: string,
+  status: number,
+  method: string,
+  headers: Readonly<Record<string, string>>,
+): { body: string; size: number } | undefined {
+  if (method === 'HEAD' || status === 204 || status === 304) return { body: '', size: 0 };
+  if (headers['transfer-encoding'] === 'chunked') return parseChunks(text);
+  const size = Number(headers['content-length']);
+  return size <= text.length ? { body: text.slice(0, size), size } : undefined;
+}
+
+/** The whole replies among what was received, in order; texts are latin-1. */
+export function repliesIn(written: string, received: string): WireReply[] {
+  const replies: WireReply[] = [];
+  let rest = received;
+  for (const request of requestsIn(written)) {
+    const headEnd = rest.indexOf('\r\n\r\n');
+    if (headEnd < 0) break;
+    const { first, headers } = parseHead(rest.slice(0, headEnd));
+    const [method = '', path = ''] = request.first.split(' ');
+    const status = Number(first.split(' ')[1]);
+    const found = parseBody(rest.slice(headEnd + 4), status, method, headers);
+    if (found === undefined) break;
+    rest = rest.slice(headEnd + 4 + found.size);
+    const accept = request.headers['accept'];
+    const body = Buffer.from(found.body, 'latin1');
+    replies.push({ method, path, accept, status, headers, body });
+  }
+  return replies;
+}
