@@ -2,9 +2,9 @@
 // and leases, which are numbers of requests that a daemon may admit before it reports them. Reading and
 // writing the row is in usage.ts; when to ask is for daemon/limits/.
 //
-// Invariant: used + sizes of live leases <= limit, as long as the limit is not lowered: so the daemons
-// together admit no more than the limit, without asking for each request. A lease that its daemon does not
-// renew ends by itself, and nothing of it counts but what was reported.
+// Invariant: used + sizes of all live leases <= the limit that each of them was taken from, also while daemons
+// know of different limits: so together they admit no more than the limit, without asking for each request.
+// A lease that its daemon does not renew ends by itself, and nothing of it counts but what was reported.
 
 /** Numbers that one daemon may admit. */
 export interface UsageLease {
@@ -12,6 +12,8 @@ export interface UsageLease {
   readonly holder: string;
   /** Requests that it may admit and has not yet reported. */
   readonly size: number;
+  /** That it was taken from. */
+  readonly limit: number;
   /** All that it has reported since it holds this lease: a report that arrives twice counts once. */
   readonly total: number;
   /** Milliseconds since the epoch by the clock of the store. */
@@ -91,11 +93,14 @@ export function exchange(
   const { nowMs } = terms;
   const own = state.leases.find(({ holder }) => holder === request.holder);
   const others = state.leases.filter((lease) => lease !== own && isRemembered(lease, terms));
-  const leasedByOthers = others.filter(terms.isLive).reduce((size, lease) => size + lease.size, 0);
+  const held = others.filter((lease) => lease.size > 0 && terms.isLive(lease));
+  const leasedByOthers = held.reduce((size, lease) => size + lease.size, 0);
+  // Why: beyond a lower limit, whoever holds numbers below it could not tell that they are used up.
+  const limit = Math.min(request.limit, ...held.map((lease) => lease.limit));
   // A request whose answer was lost may have counted what was then not admitted: this takes it back.
   const reported = request.total - (own?.total ?? request.baseline);
   const usedBefore = Math.max(0, state.used + reported);
-  const free = Math.max(0, request.limit - usedBefore - leasedByOthers);
+  const free = Math.max(0, limit - usedBefore - leasedByOthers);
   // Why: a lease that lives was taken from what is free; one that has ended may be others' by now.
   const keep = own !== undefined && terms.isLive(own) ? request.keep : Math.min(request.keep, free);
   const left = Math.max(0, free - keep);
@@ -106,8 +111,13 @@ export function exchange(
   const isWanted = wantedUntil > nowMs;
   const share = Math.floor((left - admitted) / terms.shareCount);
   const size = keep + (isWanted ? 0 : Math.min(request.want, share));
-  const { holder } = request;
-  const lease = { holder, size, total: request.total + admitted, expiresAt: nowMs + terms.leaseMs };
+  const lease = {
+    holder: request.holder,
+    size,
+    limit: request.limit,
+    total: request.total + admitted,
+    expiresAt: nowMs + terms.leaseMs,
+  };
   return {
     state: { used, leases: request.isFinal ? others : [...others, lease], wantedUntil },
     answer: { used, admitted, size, leasedByOthers, isWanted },

@@ -54,6 +54,7 @@ const leasesSchema = z.array(
   z.object({
     holder: z.string(),
     size: z.number(),
+    limit: z.number(),
     total: z.number(),
     expiresAt: z.number(),
   }),

@@ -367,6 +367,25 @@ test('several daemons: leases of a crashed one end, and nothing unused of it cou
   assert.equal(store.usedOn('u', TODAY), 60);
 });
 
+test('several daemons: a limit that was raised for a while', async () => {
+  const { clock, open } = scene(true);
+  const [a, b] = [open(), open()];
+  const admittedOf = async (
+    daemon: Daemon,
+    limit: number | null,
+    count: number,
+  ): Promise<number> => {
+    const all = Array.from({ length: count }, async () => daemon.ledger.take('u', limit, NOON_MS));
+    return (await clock.settle(Promise.all(all))).filter(({ admitted }) => admitted).length;
+  };
+  assert.equal(await admittedOf(a, 40, 2), 2); // and holds more
+  assert.equal(await admittedOf(b, null, 33), 33);
+  assert.equal(await admittedOf(a, 40, 9), 5);
+  assert.equal(await admittedOf(b, 100, 3), 3);
+  assert.equal(await admittedOf(a, 40, 1), 0);
+  assert.equal(await admittedOf(a, 100, 99), 57);
+});
+
 test('several daemons: an idle one gives its numbers back', async () => {
   const { clock, store, open } = scene(true);
   const { ledger } = open();
