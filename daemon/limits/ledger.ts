@@ -46,6 +46,8 @@ export interface LedgerOptions {
   readonly store: UsageStore;
   readonly log: Log;
   readonly clock?: LedgerClock;
+  /** Users in memory; 100,000. */
+  readonly entryCountMax?: number;
 }
 
 /** The ledger cannot decide now. Nothing was counted for good. */
@@ -66,7 +68,7 @@ const USE_SHARE = 5 / 6;
 
 /** On a store of its own a daemon keeps idle users in memory that long; on a shared one for a tick. */
 const IDLE_MS_MAX = 600_000;
-/** Users in memory; above, idle ones go at the next tick. */
+/** Users in memory, about 400 bytes each; above, idle ones go at the next tick. */
 const ENTRY_COUNT_MAX = 100_000;
 
 /** Requests of one user that wait. */
@@ -87,6 +89,7 @@ export class Ledger {
   /** Name of this run of the daemon. */
   readonly #holder = randomUUID();
   readonly #asking: Asking;
+  readonly #entryCountMax: number;
   readonly #idleTickCountMax: number;
   readonly #firstWant: number;
   readonly #days = new Map<number, Map<string, Entry>>();
@@ -98,11 +101,13 @@ export class Ledger {
   #isFailing = false;
   #isClosed = false;
 
-  constructor({ store, log, clock = SYSTEM_CLOCK }: LedgerOptions) {
+  constructor(options: LedgerOptions) {
+    const { store, log, clock = SYSTEM_CLOCK, entryCountMax = ENTRY_COUNT_MAX } = options;
     this.#store = store;
     this.#log = log.labelled('limits');
     this.#clock = clock;
     const isShared = Number.isFinite(store.leaseMs);
+    this.#entryCountMax = entryCountMax;
     this.#idleTickCountMax = isShared ? 1 : IDLE_MS_MAX / TICK_MS;
     this.#firstWant = isShared ? WANT_MIN : UNLIMITED;
     this.#asking = new Asking((entries) => this.#exchange(entries));
@@ -311,16 +316,18 @@ export class Ledger {
 
   /** Reports what is not reported, and lets go what is not used. */
   #tick(): void {
-    const isFull = this.entryCount > ENTRY_COUNT_MAX;
+    let excessCount = this.entryCount - this.#entryCountMax;
     for (const entry of this.#entries()) {
       const isIdle = entry.takeCount === 0;
       entry.idleTickCount = isIdle ? entry.idleTickCount + 1 : 0;
       if (!isIdle) fitWant(entry);
       entry.takeCount = 0;
       if (entry.cancelRetry !== undefined) continue;
-      const isDone = isIdle && (isFull || entry.idleTickCount >= this.#idleTickCountMax);
-      if (isDone) this.#leave(entry);
-      else if (entry.total !== entry.reported) this.#asking.ask(entry);
+      const isDone = excessCount > 0 || entry.idleTickCount >= this.#idleTickCountMax;
+      if (isIdle && isDone) {
+        excessCount--;
+        this.#leave(entry);
+      } else if (entry.total !== entry.reported) this.#asking.ask(entry);
     }
     if (this.#isPruningDue) void this.#prune();
   }

@@ -12,13 +12,18 @@ export class Daemon {
   #isDead = false;
   #stops: (() => void)[] = [];
 
-  constructor(store: UsageStore, clock: LedgerClock) {
+  constructor(store: UsageStore, clock: LedgerClock, entryCountMax = 1_000) {
     const log = createLog({
       level: 'info',
       format: 'text',
       write: (line) => void this.logged.push(line),
     });
-    this.ledger = new Ledger({ store: this.#mortal(store), log, clock: this.#watched(clock) });
+    this.ledger = new Ledger({
+      store: this.#mortal(store),
+      log,
+      clock: this.#watched(clock),
+      entryCountMax,
+    });
   }
 
   crash(): void {

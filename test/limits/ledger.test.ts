@@ -228,6 +228,19 @@ for (const isShared of [false, true]) {
     assert.equal(short(await ledger.take('u7', 5, NOON_MS)), 'yes 3');
   });
 
+  test(`${kind}: users in memory are bounded, the idle ones go`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    for (let i = 0; i < 1_500; i++) await ledger.take(`u${i}`, 50, NOON_MS);
+    await clock.advance(2_000);
+    for (let i = 1_400; i < 1_500; i++) await ledger.take(`u${i}`, 50, NOON_MS);
+    await clock.advance(2_000);
+    assert.equal(ledger.entryCount, isShared ? 100 : 1_000);
+    assert.ok(!isPromise(ledger.take('u1450', 50, NOON_MS)));
+    assert.equal(short(await ledger.take('u7', 50, NOON_MS)), 'yes 48');
+    assert.equal(store.usedOn('u7', TODAY), 2);
+  });
+
   test(`${kind}: a failing store is an error, not a count`, async () => {
     const { clock, store, open } = scene(isShared);
     const daemon = open();
