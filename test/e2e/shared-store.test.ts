@@ -99,9 +99,9 @@ void test(
   { skip },
   async () => {
     const seen = new Set<number>();
-    const load = new AbortController();
-    const load = daemons.map(async (daemon) => {
-      while (!isOver) seen.add((await ask(daemon, '/api/repos', asOwner)).status);
+    const end = new AbortController();
+    const loads = daemons.map(async (daemon) => {
+      while (!end.signal.aborted) seen.add((await ask(daemon, '/api/repos', asOwner)).status);
     });
     for (const mode of ['fast', 'immediate'] as const) {
       await postgres!.stop(mode);
