@@ -3,11 +3,13 @@
 
 import type { Configuration } from './config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { type ControlServer, startControlServer } from './http/control-server.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import { readSource, SourceError } from './ingest/source-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
+import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
@@ -60,6 +62,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const abort = new AbortController();
   let control: ControlPlane | undefined;
   let server: RunningServer | undefined;
+  let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
     const added =
@@ -71,6 +74,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     control = await openControlPlane(configuration, directory, log);
     const services = servicesOf(instance, directory, configuration);
     server = await createServer({ configuration, services, log, ...control });
+    const context = { accounts: control.accounts, baseUrl: server.url };
+    commands = await startControlServer({
+      dataDir: configuration.dataDir,
+      run: (name, input) => runOperation(context, name, input),
+      log: log.labelled('operator'),
+    });
     const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
       if (!abort.signal.aborted) throw error;
       return [];
@@ -82,6 +91,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       indexed,
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
+        await commands?.close();
         await server?.close();
         await control?.close();
         await indexed;
@@ -89,6 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
     };
   } catch (error) {
+    await commands?.close();
     await server?.close();
     await control?.close();
     await instance.close();

@@ -161,10 +161,15 @@ export class SignIn {
    * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
    */
   async setPassword(userId: string, password: string, exceptSession?: string): Promise<void> {
-    const { store, passwords } = this.#options;
-    checkNewPassword(password, 'password');
-    await store.users.update(userId, { passwordHash: await passwords.hash(password) });
+    const { store } = this.#options;
+    await store.users.update(userId, { passwordHash: await this.hashPassword(password) });
     await store.sessions.removeAllOf(userId, exceptSession);
+  }
+
+  /** What the store keeps of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */
+  async hashPassword(password: string): Promise<string> {
+    checkNewPassword(password, 'password');
+    return this.#options.passwords.hash(password);
   }
 
   /**

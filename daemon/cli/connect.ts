@@ -39,6 +39,8 @@ export function connectServices(): CliServices {
     indexSources,
     inspectShard: async (options) => (await import('../shards/inspect.ts')).inspectShard(options),
     verifyShards,
+    openOperator: async ({ isMaking, ...common }) =>
+      (await import('./operator.ts')).openOperator(configurationOf(common), isMaking),
     versions: () => ({
       product: readProductVersion(),
       shardFormat: FORMAT_VERSION,

@@ -2,6 +2,8 @@
 // commands know only these interfaces, so that they can be tested with services of their own; the file
 // connect.ts binds them to the engine, the build and the server.
 
+import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
+
 /** The request body of `POST /api/search`. */
 export interface SearchCall {
   readonly query: string;
@@ -282,6 +284,21 @@ export interface Versions {
   readonly api: string;
 }
 
+/** Does what the operator of an instance may do, whether or not its daemon runs. */
+export interface Operator {
+  /** Errors: what the operation refuses, with a message for people. */
+  call<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<OperationOutput<Name>>;
+  close(): Promise<void>;
+}
+
+export interface OperatorOptions extends CommonOptions {
+  /** The data directory is made if it is missing. */
+  readonly isMaking: boolean;
+}
+
 /** Everything the commands need from the rest of the daemon. */
 export interface CliServices {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index there. */
@@ -296,5 +313,7 @@ export interface CliServices {
   inspectShard(options: InspectOptions): Promise<ShardReport>;
   /** Errors: a path that cannot be read; a damaged shard is a result, not an error. */
   verifyShards(options: VerifyOptions): Promise<readonly ShardCheck[]>;
+  /** Errors: no data directory there, or somebody has it who takes no commands. */
+  openOperator(options: OperatorOptions): Promise<Operator>;
   versions(): Versions;
 }

@@ -62,6 +62,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts',
     'daemon/limits',
   ],
+  'daemon/operator': ['daemon/accounts', 'daemon/api'],
   'daemon/http': [
     'daemon/config',
     'daemon/telemetry',
