@@ -1,6 +1,8 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
 // `trawl serve`.
 
+import { backupInput, makeBackup } from './backup/make.ts';
+import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { type ControlServer, startControlServer } from './http/control-server.ts';
@@ -9,6 +11,7 @@ import type { BuildProgress } from './ingest/build.ts';
 import { readSource, SourceError } from './ingest/source-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
+import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import { explain } from './search/explain.ts';
@@ -74,10 +77,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     control = await openControlPlane(configuration, directory, log);
     const services = servicesOf(instance, directory, configuration);
     server = await createServer({ configuration, services, log, ...control });
+    const source = backupSource(configuration, instance.catalog, control.store);
     const context = { accounts: control.accounts, baseUrl: server.url };
     commands = await startControlServer({
       dataDir: configuration.dataDir,
       run: (name, input) => runOperation(context, name, input),
+      backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
       log: log.labelled('operator'),
     });
     const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {

@@ -12,13 +12,16 @@ import { messageOf } from '../telemetry/caught.ts';
 import type { SelectionChange } from '../sync/select-revisions.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
+import type { RestoreReport } from '../backup/restore.ts';
 import type {
+  BackupOptions,
   CliServices,
   CommonOptions,
   Explanation,
   IndexOptions,
   IndexResult,
   ProgressListener,
+  RestoreCall,
   SearchEvent,
   SearchResponse,
   SearchSource,
@@ -41,6 +44,8 @@ export function connectServices(): CliServices {
     verifyShards,
     openOperator: async ({ isMaking, ...common }) =>
       (await import('./operator.ts')).openOperator(configurationOf(common), isMaking),
+    backup,
+    restore,
     versions: () => ({
       product: readProductVersion(),
       shardFormat: FORMAT_VERSION,
@@ -297,5 +302,33 @@ async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly
   return files.map((file) => {
     const problem = verifyShardFile(module, file);
     return { path: file, problems: problem === undefined ? [] : [problem] };
+  });
+}
+
+async function backup(options: BackupOptions): Promise<{ readonly size: number }> {
+  const { openOperator } = await import('./operator.ts');
+  const { writeBackupFile } = await import('./backup-file.ts');
+  const { file, withIndex, passphrase, ...common } = options;
+  const operator = await openOperator(configurationOf(common), false);
+  try {
+    const input = { withIndex, ...(passphrase === undefined ? {} : { passphrase }) };
+    return await writeBackupFile(file, operator.backup(input));
+  } finally {
+    await operator.close();
+  }
+}
+
+async function restore(options: RestoreCall): Promise<RestoreReport> {
+  const { restoreBackup } = await import('../backup/restore.ts');
+  const { file, isForced, passphrase, ...common } = options;
+  const { dataDir, databaseUrl, secret, log } = configurationOf(common);
+  return restoreBackup({
+    dataDir,
+    databaseUrl: databaseUrl?.reveal(),
+    file,
+    isForced,
+    passphrase,
+    secret: options.secret ?? secret?.reveal(),
+    log: createLog(log),
   });
 }

@@ -8,7 +8,7 @@ import { findControlPath } from '../config/control-path.ts';
 import type { Offline } from '../offline.ts';
 import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
 import { createLog } from '../telemetry/log.ts';
-import { callOperation, NoDaemonError } from './control-client.ts';
+import { callControl, callOperation, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import type { Operator } from './services.ts';
 
@@ -31,7 +31,7 @@ export async function openOperator(
   if (!isMaking && !existsSync(dataDir))
     throw new UsageError(`there is no data directory ${dataDir}; --data-dir names another one`);
   const reached = await reach(configuration);
-  return typeof reached === 'string' ? throughSocket(reached) : inProcess(reached);
+  return typeof reached === 'string' ? throughSocket(reached) : inProcess(reached, configuration);
 }
 
 /** The path of the socket of a daemon, or the data directory opened. */
@@ -77,17 +77,29 @@ function throughSocket(socketPath: string): Operator {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return output as OperationOutput<Name>;
     },
+    async *backup(input) {
+      const response = await callControl(socketPath, 'backup', input);
+      for await (const part of response) yield Buffer.from(part);
+    },
     close: () => Promise.resolve(),
   };
 }
 
-function inProcess(offline: Offline): Operator {
+function inProcess(offline: Offline, configuration: Configuration): Operator {
   return {
     async call<Name extends OperationName>(name: Name, input: OperationInput<Name>) {
       const { runOperation } = await import('../operator/operations.ts');
       // Safety: as it would come from a daemon.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
       return (await runOperation(offline, name, input)) as OperationOutput<Name>;
+    },
+    async *backup(input) {
+      const { backupInput, makeBackup } = await import('../backup/make.ts');
+      const { checkedInput } = await import('../operator/operation.ts');
+      const { backupSource } = await import('../backup/source.ts');
+      const source = backupSource(configuration, offline.catalog, offline.control.store);
+      const { signal } = new AbortController();
+      yield* makeBackup(source, checkedInput(backupInput, input), signal);
     },
     close: () => offline.close(),
   };

@@ -3,6 +3,7 @@
 
 import { Command, CommanderError } from 'commander';
 import { addAuditCommand } from './commands/audit.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addExplainCommand } from './commands/explain.ts';
 import { addGrantCommand } from './commands/grant.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
@@ -55,6 +56,7 @@ function createProgram(context: CliContext): Command {
   addGrantCommand(program, context);
   addAuditCommand(program, context);
   addLicenseCommand(program, context);
+  addBackupCommands(program, context);
   addVersionCommand(program, context);
   return program;
 }

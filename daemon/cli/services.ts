@@ -2,6 +2,8 @@
 // commands know only these interfaces, so that they can be tested with services of their own; the file
 // connect.ts binds them to the engine, the build and the server.
 
+import type { BackupInput } from '../backup/make.ts';
+import type { RestoreReport } from '../backup/restore.ts';
 import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
 
 /** The request body of `POST /api/search`. */
@@ -291,12 +293,26 @@ export interface Operator {
     name: Name,
     input: OperationInput<Name>,
   ): Promise<OperationOutput<Name>>;
+  /** The bytes of a backup. */
+  backup(input: BackupInput): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
 export interface OperatorOptions extends CommonOptions {
   /** The data directory is made if it is missing. */
   readonly isMaking: boolean;
+}
+
+export interface BackupOptions extends CommonOptions, BackupInput {
+  readonly file: string;
+}
+
+export interface RestoreCall extends CommonOptions {
+  readonly file: string;
+  readonly isForced: boolean;
+  readonly passphrase?: string;
+  /** The instance secret; absent: that of the environment, if it has one. */
+  readonly secret?: string;
 }
 
 /** Everything the commands need from the rest of the daemon. */
@@ -315,5 +331,9 @@ export interface CliServices {
   verifyShards(options: VerifyOptions): Promise<readonly ShardCheck[]>;
   /** Errors: no data directory there, or somebody has it who takes no commands. */
   openOperator(options: OperatorOptions): Promise<Operator>;
+  /** Errors: a file that cannot be written; those of openOperator. */
+  backup(options: BackupOptions): Promise<{ readonly size: number }>;
+  /** Errors: no backup, a damaged one, something to replace; nothing is changed then. */
+  restore(options: RestoreCall): Promise<RestoreReport>;
   versions(): Versions;
 }

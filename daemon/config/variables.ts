@@ -181,6 +181,11 @@ export const VARIABLES = {
 };
 
 /** Names that other parts of the program read; listed so that they are not reported as unknown. */
-export const CLIENT_VARIABLES = ['TRAWL_URL', 'TRAWL_API_KEY'];
+export const CLIENT_VARIABLES = [
+  'TRAWL_URL',
+  'TRAWL_API_KEY',
+  'TRAWL_BACKUP_PASSPHRASE',
+  'TRAWL_BACKUP_PASSPHRASE_FILE',
+];
 
 export type VariableKey = keyof typeof VARIABLES;

@@ -17,7 +17,7 @@ export interface ControlServerOptions {
   /** Does `name`; what it throws goes to the caller, whole if it has an `errorCode`. */
   readonly run: (name: string, input: unknown) => Promise<unknown>;
   /** Makes a backup; ends early when the signal is given. */
-  readonly backup?: (input: unknown, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+  readonly backup: (input: unknown, signal: AbortSignal) => AsyncIterable<Uint8Array>;
   readonly log: Log;
 }
 
@@ -82,7 +82,7 @@ async function answer(
   try {
     const name = (request.url ?? '').slice(1);
     const input = await readInput(request);
-    if (name !== 'backup' || options.backup === undefined) {
+    if (name !== 'backup') {
       sendJson(response, 200, (await options.run(name, input)) ?? null);
       return;
     }

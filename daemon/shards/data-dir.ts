@@ -1,8 +1,9 @@
-// Takes possession of a data directory: makes it if it is missing, and locks it.
+// Takes possession of a data directory: makes it if it is missing, locks it, and finishes a restore that was killed.
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { lockDataDir } from './lock.ts';
+import { finishPlacing } from './placing.ts';
 
 /**
  * Makes the data directory if it is missing and takes its lock; returns how to give it back. Why the ignore file: the
@@ -14,5 +15,12 @@ export async function takeDataDir(dataDir: string): Promise<() => void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
   if (isNew) await writeFile(path.join(dataDir, '.gitignore'), '*\n');
-  return lockDataDir(dataDir);
+  const unlock = lockDataDir(dataDir);
+  try {
+    await finishPlacing(dataDir);
+    return unlock;
+  } catch (error) {
+    unlock();
+    throw error;
+  }
 }

@@ -60,20 +60,36 @@ async function* readParts(db: Kysely<Schema>): AsyncGenerator<DumpPart> {
   }
 }
 
+export interface LoadOptions {
+  /** What the store holds goes first, in the same transaction; default: it must be empty. */
+  readonly isReplacing?: boolean;
+}
+
 /**
  * Fills an empty store with the rows of a dump, all of them or none.
  *
  * Errors: DumpError if the parts are no dump, of another version, or the store is not empty; NOT_READY.
  */
-export async function load(database: Database, parts: AsyncIterable<DumpPart>): Promise<void> {
+export async function load(
+  database: Database,
+  parts: AsyncIterable<DumpPart>,
+  options: LoadOptions,
+): Promise<void> {
   // Why: a transaction that is tried again could not read the parts again.
   let isBegun = false;
   await database.write(async (writing) => {
     await writing.lockMembership();
     if (isBegun) throw new DumpError('loading was disturbed by another writer; load it again');
     isBegun = true;
+    if (options.isReplacing === true) await empty(writing);
     await loadParts(database.kind, writing, parts);
   });
+}
+
+/** Removes all rows, those first that refer to others. */
+async function empty({ db }: Writing): Promise<void> {
+  const anyDb = db.withTables<AnyTables>();
+  for (const table of Object.keys(TABLES).reverse()) await anyDb.deleteFrom(table).execute();
 }
 
 async function loadParts(

@@ -56,7 +56,7 @@ function echoed(stderr: string, name: string): unknown {
 
 const COMMANDS = [
   ...['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version'],
-  ...['user', 'key', 'grant', 'audit', 'license'],
+  ...['user', 'key', 'grant', 'audit', 'license', 'backup', 'restore'],
 ];
 
 for (const args of [[], ...COMMANDS.map((name) => [name])]) {
