@@ -18,7 +18,7 @@ import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
-import type { SelectionChange } from './sync/select-revisions.ts';
+import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface DaemonOptions {
@@ -28,8 +28,8 @@ export interface DaemonOptions {
   readonly sources: readonly string[];
   /** Absent: the files on disk of a work tree, else commits. */
   readonly mode?: 'commits' | 'worktree';
-  /** Changes which branches and tags the repos have; default: nothing. */
-  readonly selection?: SelectionChange;
+  /** Changes the repos; default: nothing. */
+  readonly change?: RepoChange;
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
 }
 
@@ -70,8 +70,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const { indexer, parts } = instance;
     const added =
       sources.length > 0
-        ? await indexer.addSources(sources, options.mode, options.selection)
-        : await indexer.changeSelection(options.selection ?? {});
+        ? await indexer.addSources(sources, options.mode, options.change)
+        : await indexer.changeRepos(options.change ?? {});
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);

@@ -9,7 +9,7 @@ import type { BuildProgress } from '../ingest/build.ts';
 import type { JobResult } from '../sync/indexer.ts';
 import { SEES_ALL } from '../repos/sight.ts';
 import { messageOf } from '../telemetry/caught.ts';
-import type { SelectionChange } from '../sync/select-revisions.ts';
+import type { RepoChange } from '../sync/change-repo.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
 import type { RestoreReport } from '../backup/restore.ts';
@@ -165,7 +165,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     log,
     sources: options.sources.map(localPath),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
-    selection: selectionOf(options),
+    change: changeOf(options),
     onProgress: progressOf(progressListener(configuration, log, onProgress)),
   });
   return {
@@ -207,8 +207,8 @@ async function indexSources(
     const sources = options.sources.map(localPath);
     const repos =
       sources.length > 0
-        ? await indexer.addSources(sources, options.mode, selectionOf(options))
-        : await indexer.changeSelection(selectionOf(options), options.repo);
+        ? await indexer.addSources(sources, options.mode, changeOf(options))
+        : await indexer.changeRepos(changeOf(options), options.repo);
     const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     return (await indexer.indexAll(wanted, options.isForced)).map(resultOf);
@@ -217,11 +217,13 @@ async function indexSources(
   }
 }
 
-/** What the command line says of branches and tags. */
-function selectionOf({ branches, tags }: SourceOptions): SelectionChange {
+/** What the command line says of the repos. */
+function changeOf({ branches, tags, visibility, enforcement }: SourceOptions): RepoChange {
   return {
     ...(branches === undefined ? {} : { branches }),
     ...(tags === undefined ? {} : { tags }),
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(enforcement === undefined ? {} : { enforcement }),
   };
 }
 

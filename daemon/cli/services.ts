@@ -179,6 +179,10 @@ export interface SourceOptions {
   /** Globs of further branches and tags to index; absent: as the repo has them; empty: none. */
   readonly branches?: readonly string[];
   readonly tags?: readonly string[];
+  /** Who may see the repos at their host; absent: as the repos have it. */
+  readonly visibility?: 'public' | 'internal' | 'private';
+  /** Of which repos grants are asked for: none, those that are not public, all. Absent: as the repos have it. */
+  readonly enforcement?: 'none' | 'restricted' | 'all';
 }
 
 export interface IndexOptions extends CommonOptions, SourceOptions {
