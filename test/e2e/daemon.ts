@@ -22,6 +22,8 @@ export interface Outcome {
 export interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What standard input holds; default: nothing. */
+  readonly input?: string;
 }
 
 const children = new Set<ChildProcess>();
@@ -42,8 +44,10 @@ export class Running {
     this.child = spawn(command, args, {
       cwd: options.cwd ?? '/',
       env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
+    this.child.stdin?.on('error', () => {}); // it may end without reading
+    this.child.stdin?.end(options.input);
     children.add(this.child);
     this.child.stdout?.on('data', (data: Buffer) => this.#add('stdout', data));
     this.child.stderr?.on('data', (data: Buffer) => this.#add('stderr', data));
