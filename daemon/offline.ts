@@ -22,7 +22,7 @@ export interface Offline extends OperatorContext {
  */
 export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
   const { dataDir } = configuration;
-  const unlock = await takeDataDir(dataDir);
+  const unlock = await takeDataDir(dataDir, true);
   try {
     const catalog = new Catalog(dataDir);
     await catalog.load();

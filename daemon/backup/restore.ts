@@ -67,7 +67,7 @@ const SECRET_SIZE_MIN = 32;
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { dataDir } = options;
   const isNew = !existsSync(dataDir);
-  const unlock = await takeDataDir(dataDir);
+  const unlock = await takeDataDir(dataDir, true);
   let isDone = false;
   try {
     const report = await restoreLocked(options);

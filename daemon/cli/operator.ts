@@ -36,26 +36,34 @@ export async function openOperator(
 
 /** The path of the socket of a daemon, or the data directory opened. */
 async function reach(configuration: Configuration): Promise<string | Offline> {
-  const { openOffline } = await import('../offline.ts');
-  const { LockedError } = await import('../shards/lock.ts');
   const { dataDir } = configuration;
   const end = Date.now() + WAIT_MS;
   for (;;) {
     const socketPath = findControlPath(dataDir);
     if (await isListening(socketPath)) return socketPath;
-    try {
-      return await openOffline(configuration, createLog(configuration.log));
-    } catch (error) {
-      if (!(error instanceof LockedError)) throw error;
-      if (Date.now() > end)
-        throw new UsageError(
-          `${error.message}, which takes no commands; try again when it is done`,
-          {
-            cause: error,
-          },
-        );
-    }
+    const opened = await tryOpen(configuration);
+    if (!(opened instanceof Error)) return opened;
+    if (Date.now() > end)
+      throw new UsageError(
+        `${opened.message}, which takes no commands; try again when it is done`,
+        {
+          cause: opened,
+        },
+      );
     await setTimeout(PAUSE_MS);
+  }
+}
+
+/** The data directory opened; an error: somebody has it. */
+async function tryOpen(configuration: Configuration): Promise<Offline | Error> {
+  // Why only now: with the store comes much that a command has no use for where a daemon runs.
+  const { openOffline } = await import('../offline.ts');
+  const { LockedError } = await import('../shards/lock.ts');
+  try {
+    return await openOffline(configuration, createLog(configuration.log));
+  } catch (error) {
+    if (error instanceof LockedError) return error;
+    throw error;
   }
 }
 

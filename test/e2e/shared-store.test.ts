@@ -112,8 +112,8 @@ void test(
       for (const daemon of daemons)
         await eventually(async () => (await ask(daemon, '/api/repos', asOwner)).status === 200);
     }
-    isOver = true;
-    await Promise.all(load);
+    end.abort();
+    await Promise.all(loads);
     assert.deepEqual(
       [...seen].sort((a, b) => a - b),
       [200, 503],
