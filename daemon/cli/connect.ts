@@ -60,7 +60,12 @@ function configurationOf(
 ): Configuration {
   return readConfiguration({
     env: process.env,
-    flags: { dataDir: options.dataDir, logLevel: options.logLevel, ...flags },
+    flags: {
+      dataDir: options.dataDir,
+      logLevel: options.logLevel,
+      ...(options.config === undefined ? {} : { config: options.config }),
+      ...flags,
+    },
   });
 }
 

@@ -49,7 +49,7 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Adds `--data-dir`, `--log-level`. */
+/** Adds `--data-dir`, `--config`, `--log-level`. */
 export function addCommonOptions(command: Command): Command {
   const logLevel = new Option('--log-level <level>', 'least severe messages to log')
     .choices(LOG_LEVELS)
@@ -60,6 +60,11 @@ export function addCommonOptions(command: Command): Command {
       new Option('--data-dir <path>', 'folder of the index and the store')
         .env('TRAWL_DATA_DIR')
         .default('.trawl'),
+    )
+    .addOption(
+      new Option('--config <path>', 'configuration file: settings and permissions').env(
+        'TRAWL_CONFIG',
+      ),
     )
     .addOption(logLevel);
 }
@@ -116,6 +121,7 @@ export function addAccessOptions(command: Command): Command {
 /** The parsed flags of `addCommonOptions`, `addModeOption`, `addRevisionOptions` and `addAccessOptions`. */
 export interface CommonFlags {
   readonly dataDir: string;
+  readonly config?: string;
   readonly logLevel: string;
   readonly mode?: SourceMode;
   readonly branches?: readonly string[];
@@ -125,8 +131,8 @@ export interface CommonFlags {
   readonly enforcePermissionsForPublicRepos?: true;
 }
 
-export function commonOptions({ dataDir, logLevel }: CommonFlags): CommonOptions {
-  return { dataDir, logLevel };
+export function commonOptions({ dataDir, logLevel, config }: CommonFlags): CommonOptions {
+  return { dataDir, logLevel, ...(config === undefined ? {} : { config }) };
 }
 
 /** `{ mode }`, or nothing if it was not given. */

@@ -168,6 +168,8 @@ export type ProgressListener = (progress: IndexProgress) => void;
 /** Settings that every command takes. */
 export interface CommonOptions {
   readonly dataDir: string;
+  /** The configuration file. */
+  readonly config?: string;
   readonly logLevel: string;
 }
 

@@ -83,6 +83,13 @@ export const VARIABLES = {
     help: 'index, clones and secret; made with mode 0700',
     schema: anyText,
   }),
+  config: variable({
+    name: 'TRAWL_CONFIG',
+    flag: 'config',
+    allowed: 'a path',
+    help: 'configuration file: settings and permissions, JSON with comments',
+    schema: anyText,
+  }),
   secret: variable({
     name: 'TRAWL_SECRET',
     isSecret: true,
