@@ -3,7 +3,7 @@
 // before that step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
-import { open, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { open, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
@@ -75,8 +75,10 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     return report;
   } finally {
     await dropStaging(dataDir);
+    if (isNew && !isDone) await rm(path.join(dataDir, '.gitignore'), { force: true });
     unlock();
-    if (isNew && !isDone) await rm(dataDir, { recursive: true, force: true });
+    // Not empty any more if somebody was waiting for it.
+    if (isNew && !isDone) await rmdir(dataDir).catch(() => {});
   }
 }
 

@@ -5,10 +5,13 @@ import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
 import { makeControlPath, removeControlPath } from '../config/control-path.ts';
 import type { Log } from '../telemetry/log.ts';
 
+/** How long operations under way are waited for. */
+const GRACE_MS = 5_000;
 /** Bytes of an input; the longest is a list of 10,000 names. */
 const INPUT_SIZE_MAX = 16 * 1024 * 1024;
 
@@ -49,7 +52,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       abort.abort(new Error('the daemon is stopping'));
-      await Promise.allSettled(running);
+      await Promise.race([Promise.allSettled(running), setTimeout(GRACE_MS, null, { ref: false })]);
       server.closeAllConnections();
       await closed;
       removeControlPath(dataDir);

@@ -10,7 +10,7 @@ import { callOperation } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/config/control-path.ts';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
-import { get, search, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
+import { get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, StartOptions } from './daemon.ts';
 
 const PASSPHRASE = 'pass phrase of the test';
@@ -74,16 +74,16 @@ void test('while a client writes: one moment, whole, with key and index', async 
   const { dataDir, repo, served, options, key } = await makeInstance(20);
   const file = path.join(temporaryFolder(), 'backup.tar.gz');
   const written: string[] = [];
-  let isWriting = true;
+  const over = new AbortController();
   const writing = (async () => {
-    for (let i = 0; isWriting; i++) {
+    for (let i = 0; !over.signal.aborted; i++) {
       await addUser(dataDir, `later${i}@x.org`);
       written.push(`later${i}@x.org`);
     }
   })();
   const before = [...written];
   const { stderr } = await ok(['backup', file, '--with-index'], withPassphrase(options));
-  isWriting = false;
+  over.abort();
   await writing;
   assert.equal(stderr.includes('left out'), false);
   assert.equal(statSync(file).mode & 0o777, 0o600);
@@ -137,7 +137,6 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
     const again = await serveIndexed(place, [repo]);
     const headers = { authorization: `Bearer ${key}` };
     assert.equal((await get(`${again.url}/api/repos`, headers)).status, status);
-    if (status === 200) assert.equal(await search(`${again.url}`, 'plum').catch(() => 1), 1);
     await again.process.stop();
   }
   const onTop = await ok(['restore', file, '--force'], options);
@@ -189,7 +188,7 @@ void test('what is not a whole backup is refused and changes nothing', async () 
   }
   const wrong = { env: { ...options.env, TRAWL_BACKUP_PASSPHRASE: 'not the passphrase' } };
   assert.match(await refused(['restore', file, '--force'], wrong), /passphrase/);
-  assert.match(await refused(['restore', path.join(folder, 'none')], options), /none/);
+  assert.match(await refused(['restore', path.join(folder, 'none'), '--force'], options), /none/);
   assert.match(await refused(['restore', file], options), /not empty.*catalog\.json.*--force/);
   assert.match(await refused(['backup', '/nonexistent/x.tar.gz'], options), /\/nonexistent\/x/);
   assert.deepEqual(contentOf(dataDir), before);
@@ -202,9 +201,7 @@ async function killAt(
   isMoment: () => boolean,
 ): Promise<boolean> {
   const running = startTrawl(args, options);
-  let isOver = false;
-  void running.ended.then(() => (isOver = true));
-  while (!isOver && !isMoment()) await setImmediate();
+  while (!running.isOver && !isMoment()) await setImmediate();
   running.child.kill('SIGKILL');
   const { code } = await running.ended;
   return code === undefined;
@@ -266,9 +263,7 @@ void test('the daemon ends while it makes a backup: an error and no file', async
   const folder = temporaryFolder();
   const file = path.join(folder, 'backup.tar.gz');
   const backing = startTrawl(['backup', file, '--with-index'], withPassphrase(options));
-  let isOver = false;
-  void backing.ended.then(() => (isOver = true));
-  while (!isOver && readdirSync(folder).length === 0) await setImmediate();
+  while (!backing.isOver && readdirSync(folder).length === 0) await setImmediate();
   await served.process.stop('SIGKILL');
   const { code } = await backing.ended;
   assert.deepEqual(readdirSync(folder), code === 0 ? ['backup.tar.gz'] : []);

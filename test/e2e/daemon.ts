@@ -66,14 +66,17 @@ export class Running {
     for (const listener of this.#onText) listener();
   }
 
+  get isOver(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
   /** Waits until standard error has matched `count` times. Errors: the process ends before. */
   async until(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
     const all = new RegExp(pattern.source, `${pattern.flags.replace('g', '')}g`);
     return new Promise((resolve, reject) => {
       const look = (): void => {
         const found = [...this.stderr.matchAll(all)];
-        const isOver = this.child.exitCode !== null || this.child.signalCode !== null;
-        if (found.length < count && !isOver) return;
+        if (found.length < count && !this.isOver) return;
         this.#onText.delete(look);
         const last = found[count - 1];
         if (last !== undefined) resolve(last);

@@ -173,15 +173,19 @@ async function readAudit(desk: Desk): Promise<void> {
   const rows = await desk.rows<AuditRow>(['audit']);
   const actions = new Set(rows.map(({ action }) => action));
   for (const action of [
-    ...['org.member_added', 'org.member_removed', 'org.member_deactivated', 'user.creation_failed'],
-    ...['org.member_reactivated', 'org.member_promoted_to_owner', 'api_key.created', 'user.list'],
-    ...[
-      'api_key.deleted',
-      'api_key.deletion_failed',
-      'license.changed',
-      'grant.added',
-      'grant.removed',
-    ],
+    'org.member_added',
+    'org.member_removed',
+    'org.member_deactivated',
+    'user.creation_failed',
+    'org.member_reactivated',
+    'org.member_promoted_to_owner',
+    'api_key.created',
+    'user.list',
+    'api_key.deleted',
+    'api_key.deletion_failed',
+    'license.changed',
+    'grant.added',
+    'grant.removed',
   ])
     assert.ok(actions.has(action), action);
   assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);

@@ -20,9 +20,9 @@ const LINK_TOKEN = /token=([0-9a-f]{64})/;
 /** Texts of the arguments of all processes, seen over and over while `work` runs. */
 async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Result, Set<string>]> {
   const seen = new Set<string>();
-  let isOver = false;
+  const over = new AbortController();
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
         try {
           seen.add(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
@@ -34,7 +34,7 @@ async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Res
     }
   })();
   const result = await work();
-  isOver = true;
+  over.abort();
   await watching;
   return [result, seen];
 }

@@ -150,11 +150,8 @@ function limit(text: string): number | 'unlimited' | null {
   throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
 }
 
-function addCommand(group: Command, use: string, summary: string, more = ''): Command {
-  const command = group
-    .command(use)
-    .summary(summary)
-    .description(`${more === '' ? summary : more}`);
+function addCommand(group: Command, use: string, summary: string, more = summary): Command {
+  const command = group.command(use).summary(summary).description(more);
   return addCommonOptions(command);
 }
 
@@ -212,9 +209,14 @@ function addAddCommand(group: Command, context: CliContext): void {
   ]);
 }
 
+function userArgument(): Argument {
+  return new Argument('<email>', 'address of the user');
+}
+
 function addChangeCommands(group: Command, context: CliContext): void {
-  const email = (): Argument => new Argument('<email>', 'address of the user');
-  const role = addCommand(group, 'role', 'make a user an owner or a member').addArgument(email());
+  const role = addCommand(group, 'role', 'make a user an owner or a member').addArgument(
+    userArgument(),
+  );
   role.addArgument(new Argument('<role>', 'what the user may do').choices(Object.keys(ROLES)));
   role.action((user: string, name: RoleName, flags: OperatorFlags) =>
     change(user, { role: ROLES[name] }, flags, context),
@@ -224,14 +226,14 @@ function addChangeCommands(group: Command, context: CliContext): void {
     ['suspend', true, 'refuse every credential of a user'],
     ['restore', false, 'end the suspension of a user'],
   ] as const) {
-    const command = addCommand(group, name, summary).addArgument(email());
+    const command = addCommand(group, name, summary).addArgument(userArgument());
     command.action((user: string, flags: OperatorFlags) =>
       change(user, { suspended }, flags, context),
     );
     addExamples(command, [`trawl user ${name} ada@example.com`]);
   }
   const removing = addCommand(group, 'remove', "remove a user with all that is the user's");
-  removing.addArgument(email());
+  removing.addArgument(userArgument());
   removing.action((user: string, flags: OperatorFlags) => remove(user, flags, context));
   addExamples(removing, ['trawl user remove ada@example.com']);
   const password = addCommand(
@@ -240,12 +242,12 @@ function addChangeCommands(group: Command, context: CliContext): void {
     'set the password of a user',
     'Sets the password, which ends the sessions of the user. Without --password-stdin prints a link, alone\n' +
       'on standard output, where the user sets it.',
-  ).addArgument(email());
+  ).addArgument(userArgument());
   password.option('--password-stdin', 'read the password from standard input');
   password.action((user: string, flags: AddFlags) => setPassword(user, flags, context));
   addExamples(password, ['trawl user password ada@example.com --password-stdin <password.txt']);
   const limiting = addCommand(group, 'limit', 'change how many requests a user has a day');
-  limiting.addArgument(email());
+  limiting.addArgument(userArgument());
   limiting.addArgument(
     new Argument('<limit>', 'a number, "unlimited" or "default"').argParser(limit),
   );
