@@ -116,6 +116,7 @@ export class SignIn {
       throw new AccountError('INVALID_CREDENTIALS', WRONG_CREDENTIALS);
     }
     const signedIn = await this.#begin(user);
+    await this.#checkStill(user, signedIn);
     await trail.record(withSource(userActor(user), clientSource), 'user.signed_in', targetOf(user));
     return signedIn;
   }
@@ -202,6 +203,14 @@ export class SignIn {
     } finally {
       limiter.end(attempt, outcome, now());
     }
+  }
+
+  /** Why: while the password was checked it may have been changed, which ends sessions that were there. */
+  async #checkStill({ id, passwordHash }: User, { sessionValue }: SignedIn): Promise<void> {
+    const { store, secret } = this.#options;
+    if ((await store.users.get(id))?.passwordHash === passwordHash) return;
+    await store.sessions.remove(hashCredential(secret, sessionValue));
+    throw new AccountError('INVALID_CREDENTIALS', WRONG_CREDENTIALS);
   }
 
   async #noteFailure(email: string, clientSource: string | undefined): Promise<void> {
