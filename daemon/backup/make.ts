@@ -85,6 +85,7 @@ export async function* makeBackup(
     await writing;
     await piping;
   } catch (error) {
+    if (signal.aborted) throw new BackupError('the backup was given up: the daemon is stopping');
     await failureOf(writing);
     throw error;
   } finally {

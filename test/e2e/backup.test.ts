@@ -190,7 +190,7 @@ void test('what is not a whole backup is refused and changes nothing', async () 
   assert.match(await refused(['restore', file, '--force'], wrong), /passphrase/);
   assert.match(await refused(['restore', path.join(folder, 'none'), '--force'], options), /none/);
   assert.match(await refused(['restore', file], options), /not empty.*catalog\.json.*--force/);
-  assert.match(await refused(['backup', '/nonexistent/x.tar.gz'], options), /\/nonexistent\/x/);
+  assert.match(await refused(['backup', path.join(file, 'x.gz')], options), /x\.gz/);
   assert.deepEqual(contentOf(dataDir), before);
 });
 
