@@ -1,8 +1,6 @@
 // One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
 // for one search or one build.
 
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { compileCore } from './engine/core.ts';
 import { SearchPool } from './engine/pool.ts';
 import { Searcher } from './engine/searcher.ts';
@@ -13,7 +11,7 @@ import { HeapTrimmer } from './engine/heap.ts';
 import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
 import { Catalog } from './shards/catalog.ts';
-import { lockDataDir } from './shards/lock.ts';
+import { takeDataDir } from './shards/data-dir.ts';
 import { Indexer } from './sync/indexer.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -43,8 +41,7 @@ export interface Instance {
  */
 export async function openInstance(options: InstanceOptions): Promise<Instance> {
   const { dataDir, isOwner } = options;
-  if (isOwner) await prepareDataDir(dataDir);
-  const unlock = isOwner ? lockDataDir(dataDir) : () => {};
+  const unlock = isOwner ? await takeDataDir(dataDir) : () => {};
   try {
     return await openLocked(options, unlock);
   } catch (error) {
@@ -99,14 +96,4 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
       unlock();
     },
   };
-}
-
-/**
- * Makes the data directory. Why the ignore file: the directory may lie inside a source, and neither git nor
- * Trawl is to take index and secret for sources.
- */
-async function prepareDataDir(dataDir: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
-  if (isNew) await writeFile(path.join(dataDir, '.gitignore'), '*\n');
 }

@@ -1,19 +1,24 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
 // `trawl serve`.
 
+import { backupInput, makeBackup } from './backup/make.ts';
+import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { type ControlServer, startControlServer } from './http/control-server.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import { readSource, SourceError } from './ingest/source-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
+import { checkedInput } from './operator/operation.ts';
+import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
-import type { SelectionChange } from './sync/select-revisions.ts';
+import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface DaemonOptions {
@@ -23,8 +28,8 @@ export interface DaemonOptions {
   readonly sources: readonly string[];
   /** Absent: the files on disk of a work tree, else commits. */
   readonly mode?: 'commits' | 'worktree';
-  /** Changes which branches and tags the repos have; default: nothing. */
-  readonly selection?: SelectionChange;
+  /** Changes the repos; default: nothing. */
+  readonly change?: RepoChange;
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
 }
 
@@ -60,17 +65,26 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const abort = new AbortController();
   let control: ControlPlane | undefined;
   let server: RunningServer | undefined;
+  let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
     const added =
       sources.length > 0
-        ? await indexer.addSources(sources, options.mode, options.selection)
-        : await indexer.changeSelection(options.selection ?? {});
+        ? await indexer.addSources(sources, options.mode, options.change)
+        : await indexer.changeRepos(options.change ?? {});
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);
     const services = servicesOf(instance, directory, configuration);
     server = await createServer({ configuration, services, log, ...control });
+    const source = backupSource(configuration, instance.catalog, control.store);
+    const context = { accounts: control.accounts, baseUrl: server.url };
+    commands = await startControlServer({
+      dataDir: configuration.dataDir,
+      run: (name, input) => runOperation(context, name, input),
+      backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
+      log: log.labelled('operator'),
+    });
     const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
       if (!abort.signal.aborted) throw error;
       return [];
@@ -82,6 +96,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       indexed,
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
+        await commands?.close();
         await server?.close();
         await control?.close();
         await indexed;
@@ -89,6 +104,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
     };
   } catch (error) {
+    await commands?.close();
     await server?.close();
     await control?.close();
     await instance.close();

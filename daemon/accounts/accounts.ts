@@ -12,8 +12,7 @@ import type { User } from '../store/users.ts';
 import type { Log } from '../telemetry/log.ts';
 import { type Actor, AuditTrail, OPERATOR } from './audit-trail.ts';
 import { Callers } from './callers.ts';
-import { configuredGrants, type PermissionsConfiguration } from './configured-grants.ts';
-import { NO_PERMISSIONS } from './configured-grants.ts';
+import { configuredGrants } from './configured-grants.ts';
 import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
 import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
@@ -31,7 +30,6 @@ export interface AccountsOptions {
   readonly configuration: Configuration;
   readonly store: Store;
   readonly directory: RepoDirectory;
-  readonly permissions?: PermissionsConfiguration;
   readonly version: string;
   readonly log: Log;
   /** Milliseconds since the epoch. */
@@ -83,7 +81,7 @@ export class Accounts {
       trail,
       now,
     });
-    const grants = configuredGrants(options.permissions ?? NO_PERMISSIONS);
+    const grants = configuredGrants(configuration.permissions);
     const sights = new Sights({
       directory,
       configuredGrants: grants,

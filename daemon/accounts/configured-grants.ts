@@ -2,16 +2,7 @@
 // names. Read once; what they come to is up to sights.ts.
 
 import picomatch from 'picomatch';
-
-export interface PermissionsConfiguration {
-  /** Group -> e-mail addresses. */
-  readonly groups: Readonly<Record<string, readonly string[]>>;
-  readonly grants: readonly {
-    /** `user:<email>`, `group:<name>` or `everyone`. */
-    readonly to: readonly string[];
-    readonly repos: readonly string[];
-  }[];
-}
+import type { PermissionsConfiguration } from '../config/file.ts';
 
 export interface ConfiguredGrant {
   readonly isForEveryone: boolean;
@@ -19,8 +10,6 @@ export interface ConfiguredGrant {
   readonly emails: ReadonlySet<string>;
   readonly covers: (repoName: string) => boolean;
 }
-
-export const NO_PERMISSIONS: PermissionsConfiguration = { groups: {}, grants: [] };
 
 /** The grants, groups resolved. What is no user, no group and not everyone was refused before. */
 export function configuredGrants({

@@ -14,6 +14,8 @@ import { AccountError } from './error.ts';
 
 /** A token lives exactly so long. */
 export const TOKEN_MS = 3_600_000;
+/** Characters of the name of an API key. */
+export const KEY_NAME_LENGTH_MAX = 64;
 const PRUNE_MS = 600_000;
 
 export interface KeysOptions {
@@ -62,24 +64,31 @@ export class Keys {
 
   /** Errors: INSUFFICIENT_PERMISSIONS, API_KEY_ALREADY_EXISTS. */
   async create(actor: Actor | undefined, person: Person, name: string): Promise<MadeKey> {
-    const { store, secret, trail, mayMembersCreate } = this.#options;
+    if (person.role === 'OWNER' || this.#options.mayMembersCreate())
+      return this.createFor(actor, person, name);
+    await this.#recordFailure(actor, person, name);
+    throw new AccountError('INSUFFICIENT_PERMISSIONS', 'Only owners may make API keys here.');
+  }
+
+  /** Makes a key whether or not the user may. Errors: API_KEY_ALREADY_EXISTS; NOT_FOUND if the user is suspended. */
+  async createFor(actor: Actor | undefined, person: Person, name: string): Promise<MadeKey> {
+    const { store, secret, trail } = this.#options;
+    const value = makeApiKey();
+    const hash = hashCredential(secret, value);
+    let key: ApiKey;
     try {
-      if (person.role !== 'OWNER' && !mayMembersCreate())
-        throw new AccountError('INSUFFICIENT_PERMISSIONS', 'Only owners may make API keys here.');
-      const value = makeApiKey();
-      const hash = hashCredential(secret, value);
-      const key = await store.apiKeys.create({ userId: person.id, name, hash });
-      await trail.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, { name });
-      return { ...key, value };
+      key = await store.apiKeys.create({ userId: person.id, name, hash });
     } catch (error) {
-      await trail.record(
-        actor,
-        'api_key.creation_failed',
-        { id: person.id, type: 'user' },
-        { name },
-      );
+      await this.#recordFailure(actor, person, name);
       throw error;
     }
+    await trail.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, { name });
+    return { ...key, value };
+  }
+
+  #recordFailure(actor: Actor | undefined, { id }: Person, name: string): Promise<void> {
+    const target = { id, type: 'user' } as const;
+    return this.#options.trail.record(actor, 'api_key.creation_failed', target, { name });
   }
 
   /** Ends a key of the user, with the tokens that it made. Errors: API_KEY_NOT_FOUND. */

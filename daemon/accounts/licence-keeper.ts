@@ -7,7 +7,8 @@ import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
 import { Licence, type LicenceDescription, readLicence, stateOf } from './licence.ts';
 
-const SETTING = 'licence';
+/** Setting of the store that holds the key. */
+export const LICENCE_SETTING = 'licence';
 
 export interface LicenceKeeperOptions {
   readonly store: Store;
@@ -29,7 +30,7 @@ export class LicenceKeeper {
   /** Reads the key that counts. Errors: NOT_READY. */
   async load(): Promise<void> {
     const { store, fixedKey, publicKey } = this.#options;
-    const key = fixedKey ?? (await store.settings.get(SETTING));
+    const key = fixedKey ?? (await store.settings.get(LICENCE_SETTING));
     this.licence.replace(await readLicence(key, publicKey));
   }
 
@@ -53,7 +54,7 @@ export class LicenceKeeper {
       const reason = read.kind === 'invalid' ? `: ${read.reason}` : '';
       throw new AccountError('INVALID_LICENSE', `The licence key is ${state}${reason}.`);
     }
-    await store.settings.set(SETTING, key.trim());
+    await store.settings.set(LICENCE_SETTING, key.trim());
     await trail.record(actor, 'license.changed', ORG);
     await this.load();
   }
@@ -62,7 +63,7 @@ export class LicenceKeeper {
   async remove(actor: Actor | undefined): Promise<void> {
     const { store, trail } = this.#options;
     this.#checkFree();
-    await store.settings.remove(SETTING);
+    await store.settings.remove(LICENCE_SETTING);
     await trail.record(actor, 'license.changed', ORG);
     await this.load();
   }

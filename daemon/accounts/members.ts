@@ -3,7 +3,7 @@
 
 import type { Role, User, UserChanges } from '../store/users.ts';
 import type { Store } from '../store/store.ts';
-import { type Actor, type AuditAction, type AuditTrail } from './audit-trail.ts';
+import { type Actor, type AuditAction, type AuditTrail, ORG } from './audit-trail.ts';
 import { type Person, personOf } from './caller.ts';
 import { AccountError } from './error.ts';
 import type { SignIn } from './sign-in.ts';
@@ -21,6 +21,8 @@ export interface NewMember {
   readonly email: string;
   readonly name?: string;
   readonly role?: Role;
+  /** Of SignIn.hashPassword. */
+  readonly passwordHash?: string;
 }
 
 export interface MemberChanges {
@@ -58,21 +60,30 @@ export class Members {
     return personOf(user);
   }
 
+  /** Adds a member with a link to set a password. Errors: as `create`. */
+  async add(actor: Actor | undefined, member: NewMember): Promise<Invited> {
+    const person = await this.create(actor, member);
+    return { person, linkValue: await this.#options.signIn.makeLink(person.id) };
+  }
+
   /** Errors: USER_ALREADY_EXISTS, ORG_SEAT_COUNT_REACHED. */
-  async add(
+  async create(
     actor: Actor | undefined,
-    { email, name, role = 'MEMBER' }: NewMember,
-  ): Promise<Invited> {
-    const { store, signIn, trail, seatMax } = this.#options;
+    { email, name, role = 'MEMBER', passwordHash }: NewMember,
+  ): Promise<Person> {
+    const { store, trail, seatMax } = this.#options;
     let user: User;
     try {
-      user = await store.users.create({ email, name: name ?? null, role }, { seatMax: seatMax() });
+      user = await store.users.create(
+        { email, name: name ?? null, role, passwordHash: passwordHash ?? null },
+        { seatMax: seatMax() },
+      );
     } catch (error) {
-      await trail.record(actor, 'user.creation_failed', { id: '1', type: 'org' });
+      await trail.record(actor, 'user.creation_failed', ORG);
       throw error;
     }
     await trail.record(actor, 'org.member_added', { id: user.id, type: 'user' }, { role });
-    return { person: personOf(user), linkValue: await signIn.makeLink(user.id) };
+    return personOf(user);
   }
 
   /**

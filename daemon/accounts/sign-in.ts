@@ -116,6 +116,7 @@ export class SignIn {
       throw new AccountError('INVALID_CREDENTIALS', WRONG_CREDENTIALS);
     }
     const signedIn = await this.#begin(user);
+    await this.#checkStill(user, signedIn);
     await trail.record(withSource(userActor(user), clientSource), 'user.signed_in', targetOf(user));
     return signedIn;
   }
@@ -161,10 +162,15 @@ export class SignIn {
    * Errors: INVALID_REQUEST_BODY for one of the wrong length; NOT_READY.
    */
   async setPassword(userId: string, password: string, exceptSession?: string): Promise<void> {
-    const { store, passwords } = this.#options;
-    checkNewPassword(password, 'password');
-    await store.users.update(userId, { passwordHash: await passwords.hash(password) });
+    const { store } = this.#options;
+    await store.users.update(userId, { passwordHash: await this.hashPassword(password) });
     await store.sessions.removeAllOf(userId, exceptSession);
+  }
+
+  /** What the store keeps of a password. Errors: INVALID_REQUEST_BODY for one of the wrong length; SERVER_OVERLOADED. */
+  async hashPassword(password: string): Promise<string> {
+    checkNewPassword(password, 'password');
+    return this.#options.passwords.hash(password);
   }
 
   /**
@@ -197,6 +203,14 @@ export class SignIn {
     } finally {
       limiter.end(attempt, outcome, now());
     }
+  }
+
+  /** Why: while the password was checked it may have been changed, which ends sessions that were there. */
+  async #checkStill({ id, passwordHash }: User, { sessionValue }: SignedIn): Promise<void> {
+    const { store, secret } = this.#options;
+    if ((await store.users.get(id))?.passwordHash === passwordHash) return;
+    await store.sessions.remove(hashCredential(secret, sessionValue));
+    throw new AccountError('INVALID_CREDENTIALS', WRONG_CREDENTIALS);
   }
 
   async #noteFailure(email: string, clientSource: string | undefined): Promise<void> {

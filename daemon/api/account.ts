@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { endedSessionCookie, sessionCookie } from '../accounts/credentials.ts';
+import { KEY_NAME_LENGTH_MAX } from '../accounts/keys.ts';
 import type { SignedIn } from '../accounts/sign-in.ts';
 import { type Answer, answer, type CallContext, endpoint, noContent, ok } from './endpoint.ts';
 import { ApiError } from './errors.ts';
@@ -187,7 +188,6 @@ export const getUsage = endpoint(
 );
 
 const KEYS = '/api/user/api_keys';
-const KEY_NAME_LENGTH_MAX = 64;
 
 export const listKeys = endpoint(
   {

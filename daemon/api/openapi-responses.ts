@@ -42,6 +42,10 @@ const RETRY_AFTER: HeaderShape = {
 
 const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
 
+function isNoRateHeader(name: string): boolean {
+  return !RATE_HEADERS.includes(name);
+}
+
 /** Codes that come with Retry-After. */
 const RETRY_CODES: readonly ErrorCode[] = [
   'API_RATE_LIMIT_EXCEEDED',
@@ -71,7 +75,7 @@ export function responsesOf(
   const errors = statuses.map((status) => {
     const here = codes.filter((code) => ERROR_STATUS[code] === status);
     // Without a known user nothing is counted.
-    const headers = status === 401 ? ['X-Request-Id'] : common;
+    const headers = status === 401 ? common.filter(isNoRateHeader) : common;
     return [String(status), errorResponse(status, here, headers)] as const;
   });
   return Object.fromEntries([...successes, ...errors]);

@@ -3,7 +3,6 @@
 // below any base URL, without a network, and under a policy that allows no inline script.
 
 import { readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { makeAsset } from './asset.ts';
 import type { Asset } from './asset.ts';
 
@@ -95,7 +94,7 @@ export async function pageFile(name: string): Promise<Asset | undefined> {
   if (contentType === undefined) return OWN_FILES.get(name);
   const known = readFiles.get(name);
   if (known !== undefined) return known;
-  const place = fileURLToPath(import.meta.resolve(`swagger-ui-dist/${name}`));
+  const place = new URL(name, import.meta.resolve('swagger-ui-dist/package.json'));
   const asset = makeAsset(await readFile(place), contentType);
   readFiles.set(name, asset);
   return asset;

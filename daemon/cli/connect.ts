@@ -9,16 +9,19 @@ import type { BuildProgress } from '../ingest/build.ts';
 import type { JobResult } from '../sync/indexer.ts';
 import { SEES_ALL } from '../repos/sight.ts';
 import { messageOf } from '../telemetry/caught.ts';
-import type { SelectionChange } from '../sync/select-revisions.ts';
+import type { RepoChange } from '../sync/change-repo.ts';
 import { createLog, type Log } from '../telemetry/log.ts';
 import { UsageError } from './errors.ts';
+import type { RestoreReport } from '../backup/restore.ts';
 import type {
+  BackupOptions,
   CliServices,
   CommonOptions,
   Explanation,
   IndexOptions,
   IndexResult,
   ProgressListener,
+  RestoreCall,
   SearchEvent,
   SearchResponse,
   SearchSource,
@@ -39,6 +42,10 @@ export function connectServices(): CliServices {
     indexSources,
     inspectShard: async (options) => (await import('../shards/inspect.ts')).inspectShard(options),
     verifyShards,
+    openOperator: async ({ isMaking, ...common }) =>
+      (await import('./operator.ts')).openOperator(configurationOf(common), isMaking),
+    backup,
+    restore,
     versions: () => ({
       product: readProductVersion(),
       shardFormat: FORMAT_VERSION,
@@ -53,7 +60,12 @@ function configurationOf(
 ): Configuration {
   return readConfiguration({
     env: process.env,
-    flags: { dataDir: options.dataDir, logLevel: options.logLevel, ...flags },
+    flags: {
+      dataDir: options.dataDir,
+      logLevel: options.logLevel,
+      ...(options.config === undefined ? {} : { config: options.config }),
+      ...flags,
+    },
   });
 }
 
@@ -158,7 +170,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     log,
     sources: options.sources.map(localPath),
     ...(options.mode === undefined ? {} : { mode: options.mode }),
-    selection: selectionOf(options),
+    change: changeOf(options),
     onProgress: progressOf(progressListener(configuration, log, onProgress)),
   });
   return {
@@ -200,8 +212,8 @@ async function indexSources(
     const sources = options.sources.map(localPath);
     const repos =
       sources.length > 0
-        ? await indexer.addSources(sources, options.mode, selectionOf(options))
-        : await indexer.changeSelection(selectionOf(options), options.repo);
+        ? await indexer.addSources(sources, options.mode, changeOf(options))
+        : await indexer.changeRepos(changeOf(options), options.repo);
     const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     return (await indexer.indexAll(wanted, options.isForced)).map(resultOf);
@@ -210,11 +222,13 @@ async function indexSources(
   }
 }
 
-/** What the command line says of branches and tags. */
-function selectionOf({ branches, tags }: SourceOptions): SelectionChange {
+/** What the command line says of the repos. */
+function changeOf({ branches, tags, visibility, enforcement }: SourceOptions): RepoChange {
   return {
     ...(branches === undefined ? {} : { branches }),
     ...(tags === undefined ? {} : { tags }),
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(enforcement === undefined ? {} : { enforcement }),
   };
 }
 
@@ -295,5 +309,33 @@ async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly
   return files.map((file) => {
     const problem = verifyShardFile(module, file);
     return { path: file, problems: problem === undefined ? [] : [problem] };
+  });
+}
+
+async function backup(options: BackupOptions): Promise<{ readonly size: number }> {
+  const { openOperator } = await import('./operator.ts');
+  const { writeBackupFile } = await import('./backup-file.ts');
+  const { file, withIndex, passphrase, ...common } = options;
+  const operator = await openOperator(configurationOf(common), false);
+  try {
+    const input = { withIndex, ...(passphrase === undefined ? {} : { passphrase }) };
+    return await writeBackupFile(file, operator.backup(input));
+  } finally {
+    await operator.close();
+  }
+}
+
+async function restore(options: RestoreCall): Promise<RestoreReport> {
+  const { restoreBackup } = await import('../backup/restore.ts');
+  const { file, isForced, passphrase, ...common } = options;
+  const { dataDir, databaseUrl, secret, log } = configurationOf(common);
+  return restoreBackup({
+    dataDir,
+    databaseUrl: databaseUrl?.reveal(),
+    file,
+    isForced,
+    passphrase,
+    secret: options.secret ?? secret?.reveal(),
+    log: createLog(log),
   });
 }

@@ -49,7 +49,7 @@ export function readSecret(env: Environment, name: string): string | undefined {
   }
 }
 
-/** Adds `--data-dir`, `--log-level`. */
+/** Adds `--data-dir`, `--config`, `--log-level`. */
 export function addCommonOptions(command: Command): Command {
   const logLevel = new Option('--log-level <level>', 'least severe messages to log')
     .choices(LOG_LEVELS)
@@ -60,6 +60,11 @@ export function addCommonOptions(command: Command): Command {
       new Option('--data-dir <path>', 'folder of the index and the store')
         .env('TRAWL_DATA_DIR')
         .default('.trawl'),
+    )
+    .addOption(
+      new Option('--config <path>', 'configuration file: settings and permissions').env(
+        'TRAWL_CONFIG',
+      ),
     )
     .addOption(logLevel);
 }
@@ -92,17 +97,42 @@ export function addRevisionOptions(command: Command): Command {
     );
 }
 
-/** The parsed flags of `addCommonOptions`, `addModeOption` and `addRevisionOptions`. */
+/** Adds `--visibility`, `--enforce-permissions` and `--enforce-permissions-for-public-repos`. */
+export function addAccessOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--visibility <name>',
+        'who may see the repositories at their host; kept until given again',
+      ).choices(['public', 'internal', 'private']),
+    )
+    .option(
+      '--enforce-permissions',
+      'only owners and users with a grant see the repositories, unless they are public, or internal and\n' +
+        'the user has signed in; kept until given again',
+    )
+    .option('--no-enforce-permissions', 'whoever may search sees the repositories')
+    .option(
+      '--enforce-permissions-for-public-repos',
+      'with --enforce-permissions: public and internal ones too',
+    );
+}
+
+/** The parsed flags of `addCommonOptions`, `addModeOption`, `addRevisionOptions` and `addAccessOptions`. */
 export interface CommonFlags {
   readonly dataDir: string;
+  readonly config?: string;
   readonly logLevel: string;
   readonly mode?: SourceMode;
   readonly branches?: readonly string[];
   readonly tags?: readonly string[];
+  readonly visibility?: 'public' | 'internal' | 'private';
+  readonly enforcePermissions?: boolean;
+  readonly enforcePermissionsForPublicRepos?: true;
 }
 
-export function commonOptions({ dataDir, logLevel }: CommonFlags): CommonOptions {
-  return { dataDir, logLevel };
+export function commonOptions({ dataDir, logLevel, config }: CommonFlags): CommonOptions {
+  return { dataDir, logLevel, ...(config === undefined ? {} : { config }) };
 }
 
 /** `{ mode }`, or nothing if it was not given. */
@@ -118,6 +148,27 @@ export function revisionOptions({
   return {
     ...(branches === undefined ? {} : { branches }),
     ...(tags === undefined ? {} : { tags }),
+  };
+}
+
+/**
+ * What was given of who may see the repositories.
+ *
+ * Errors: UsageError for the third flag without the second.
+ */
+export function accessOptions({
+  visibility,
+  enforcePermissions,
+  enforcePermissionsForPublicRepos,
+}: CommonFlags): Pick<SourceOptions, 'visibility' | 'enforcement'> {
+  if (enforcePermissionsForPublicRepos === true && enforcePermissions !== true)
+    throw new UsageError('--enforce-permissions-for-public-repos needs --enforce-permissions');
+  const enforced = enforcePermissionsForPublicRepos === true ? 'all' : 'restricted';
+  return {
+    ...(visibility === undefined ? {} : { visibility }),
+    ...(enforcePermissions === undefined
+      ? {}
+      : { enforcement: enforcePermissions ? enforced : 'none' }),
   };
 }
 

@@ -2,12 +2,17 @@
 // match or success, 1 no match, 2 error. Results go to standard output, everything else to standard error.
 
 import { Command, CommanderError } from 'commander';
+import { addAuditCommand } from './commands/audit.ts';
+import { addBackupCommands } from './commands/backup.ts';
 import { addExplainCommand } from './commands/explain.ts';
+import { addGrantCommand } from './commands/grant.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
 import { addInspectCommand } from './commands/inspect.ts';
+import { addKeyCommand } from './commands/key.ts';
 import { addLicenseCommand } from './commands/license.ts';
 import { addSearchCommand } from './commands/search.ts';
 import { addServeCommand } from './commands/serve.ts';
+import { addUserCommand } from './commands/user.ts';
 import { addVerifyCommand } from './commands/verify.ts';
 import { EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliContext } from './context.ts';
@@ -46,7 +51,12 @@ function createProgram(context: CliContext): Command {
   addExplainCommand(program, context);
   addInspectCommand(program, context);
   addVerifyCommand(program, context);
+  addUserCommand(program, context);
+  addKeyCommand(program, context);
+  addGrantCommand(program, context);
+  addAuditCommand(program, context);
   addLicenseCommand(program, context);
+  addBackupCommands(program, context);
   addVersionCommand(program, context);
   return program;
 }

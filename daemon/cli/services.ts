@@ -2,6 +2,10 @@
 // commands know only these interfaces, so that they can be tested with services of their own; the file
 // connect.ts binds them to the engine, the build and the server.
 
+import type { BackupInput } from '../backup/make.ts';
+import type { RestoreReport } from '../backup/restore.ts';
+import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
+
 /** The request body of `POST /api/search`. */
 export interface SearchCall {
   readonly query: string;
@@ -164,6 +168,8 @@ export type ProgressListener = (progress: IndexProgress) => void;
 /** Settings that every command takes. */
 export interface CommonOptions {
   readonly dataDir: string;
+  /** The configuration file. */
+  readonly config?: string;
   readonly logLevel: string;
 }
 
@@ -175,6 +181,10 @@ export interface SourceOptions {
   /** Globs of further branches and tags to index; absent: as the repo has them; empty: none. */
   readonly branches?: readonly string[];
   readonly tags?: readonly string[];
+  /** Who may see the repos at their host; absent: as the repos have it. */
+  readonly visibility?: 'public' | 'internal' | 'private';
+  /** Of which repos grants are asked for: none, those that are not public, all. Absent: as the repos have it. */
+  readonly enforcement?: 'none' | 'restricted' | 'all';
 }
 
 export interface IndexOptions extends CommonOptions, SourceOptions {
@@ -282,6 +292,35 @@ export interface Versions {
   readonly api: string;
 }
 
+/** Does what the operator of an instance may do, whether or not its daemon runs. */
+export interface Operator {
+  /** Errors: what the operation refuses, with a message for people. */
+  call<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<OperationOutput<Name>>;
+  /** The bytes of a backup. */
+  backup(input: BackupInput): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export interface OperatorOptions extends CommonOptions {
+  /** The data directory is made if it is missing. */
+  readonly isMaking: boolean;
+}
+
+export interface BackupOptions extends CommonOptions, BackupInput {
+  readonly file: string;
+}
+
+export interface RestoreCall extends CommonOptions {
+  readonly file: string;
+  readonly isForced: boolean;
+  readonly passphrase?: string;
+  /** The instance secret; absent: that of the environment, if it has one. */
+  readonly secret?: string;
+}
+
 /** Everything the commands need from the rest of the daemon. */
 export interface CliServices {
   /** Opens the index of a data directory read-only; every repo is visible. Errors: no index there. */
@@ -296,5 +335,11 @@ export interface CliServices {
   inspectShard(options: InspectOptions): Promise<ShardReport>;
   /** Errors: a path that cannot be read; a damaged shard is a result, not an error. */
   verifyShards(options: VerifyOptions): Promise<readonly ShardCheck[]>;
+  /** Errors: no data directory there, or somebody has it who takes no commands. */
+  openOperator(options: OperatorOptions): Promise<Operator>;
+  /** Errors: a file that cannot be written; those of openOperator. */
+  backup(options: BackupOptions): Promise<{ readonly size: number }>;
+  /** Errors: no backup, a damaged one, something to replace; nothing is changed then. */
+  restore(options: RestoreCall): Promise<RestoreReport>;
   versions(): Versions;
 }

@@ -1,12 +1,14 @@
 // Reads environment and flags into one typed value, once, at start. Flags beat variables, variables beat
 // defaults; an empty variable counts as unset. Secrets leave the environment here, so that no child
-// process inherits them. The configuration file is not read here.
+// process inherits them. The configuration file comes between the two.
 
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import type { z } from 'zod';
 import { ConfigError } from './error.ts';
+import { type FileConfiguration, NO_PERMISSIONS, readConfigurationFile } from './file.ts';
+import type { PermissionsConfiguration } from './file.ts';
 import { SecretText } from './secret-text.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
@@ -48,6 +50,7 @@ export interface Configuration {
   readonly http: (typeof HTTP_KINDS)[number];
   readonly log: LogConfiguration;
   readonly settings: Settings;
+  readonly permissions: PermissionsConfiguration;
   /** Things to tell the operator that do not keep the daemon from starting. */
   readonly notices: readonly string[];
 }
@@ -80,6 +83,10 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   const values = readValues(env, flags);
   checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
+  const file =
+    values.config === undefined
+      ? undefined
+      : readConfigurationFile(path.resolve(folder, values.config));
   return {
     host: values.host ?? '',
     port: values.port ?? 0,
@@ -105,9 +112,24 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
       format: values.logFormat ?? 'text',
       file: values.logFile === undefined ? undefined : path.resolve(folder, values.logFile),
     },
-    settings: readSettings(input.settings),
+    settings: settingsOf(input, file),
+    permissions: file?.permissions ?? NO_PERMISSIONS,
     notices,
   };
+}
+
+/** Errors: ConfigError, with the line of the file where the key stands in it. */
+function settingsOf(input: ConfigurationInput, file: FileConfiguration | undefined): Settings {
+  try {
+    return readSettings({ ...file?.settings, ...input.settings });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const key = error.variable.replace('settings.', '');
+    const line = file?.lineOf(key);
+    if (line === undefined) throw error;
+    const value = JSON.stringify(file?.settings[key]);
+    throw new ConfigError(`line ${line}: ${error.variable}`, value, error.allowed);
+  }
 }
 
 function secretText(text: string | undefined): SecretText | undefined {

@@ -1,9 +1,28 @@
 // The settings that the daemon uses, as one table: default, bounds, help. All numbers are integers.
 // daemon/README.md, "Settings", shows the same table; a test keeps them equal.
 
+import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { ConfigError } from './error.ts';
+
+/** An address, or all that begin with the first `prefix` bits. */
+export interface Network {
+  readonly address: string;
+  readonly prefix: number;
+  readonly family: 'ipv4' | 'ipv6';
+}
+
+/** `10.0.0.0/8`, `::1`; undefined: neither an address nor a network. */
+export function readNetwork(text: string): Network | undefined {
+  const [address = '', size, ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0 || more.length > 0) return undefined;
+  const bits = version === 4 ? 32 : 128;
+  const prefix = size === undefined ? bits : Number(size);
+  const isSize = size === undefined || (/^\d{1,3}$/.test(size) && prefix <= bits);
+  return isSize ? { address, prefix, family: version === 4 ? 'ipv4' : 'ipv6' } : undefined;
+}
 
 interface IntegerSetting {
   readonly min: number;
@@ -61,6 +80,10 @@ export const OTHER_SETTINGS = {
     defaultNote: 'as an owner set it, at first `all`',
     help: 'whose API keys count: `all` or `owners`',
   },
+  trustedProxies: {
+    defaultNote: '[]',
+    help: 'addresses or networks whose `X-Forwarded-For` counts',
+  },
   rateLimit: {
     defaultNote: '{}',
     help: '`requestsPerDay` of a user (10000; null = no limit), `contact` for a higher limit',
@@ -77,6 +100,7 @@ export interface RateLimitSettings {
 export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number } & {
   readonly alwaysIndexFilePatterns: readonly string[];
   readonly apiKeyHeaderAliases: readonly string[];
+  readonly trustedProxies: readonly string[];
   /** The following four are up to the owners where they are absent. */
   readonly anonymousAccess?: boolean;
   readonly passwordLogin?: boolean;
@@ -96,6 +120,7 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
   const settings: Record<string, unknown> = {
     alwaysIndexFilePatterns: [],
     apiKeyHeaderAliases: [],
+    trustedProxies: [],
     rateLimit: {},
   };
   for (const [key, row] of Object.entries<IntegerSetting>(INTEGER_SETTINGS)) {
@@ -134,6 +159,12 @@ const settingsSchema = z.strictObject({
   apiKeyHeaderAliases: z.array(z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/), {
     error: 'allowed: a list of header names',
   }),
+  trustedProxies: z.array(
+    z.string().refine((text) => readNetwork(text) !== undefined, {
+      error: 'allowed: a list of IP addresses and networks such as 10.0.0.0/8',
+    }),
+    { error: 'allowed: a list of IP addresses and networks such as 10.0.0.0/8' },
+  ),
   anonymousAccess: flag.exactOptional(),
   passwordLogin: flag.exactOptional(),
   apiKeyCreation: whoMay.exactOptional(),

@@ -83,6 +83,13 @@ export const VARIABLES = {
     help: 'index, clones and secret; made with mode 0700',
     schema: anyText,
   }),
+  config: variable({
+    name: 'TRAWL_CONFIG',
+    flag: 'config',
+    allowed: 'a path',
+    help: 'configuration file: settings and permissions, JSON with comments',
+    schema: anyText,
+  }),
   secret: variable({
     name: 'TRAWL_SECRET',
     isSecret: true,
@@ -181,6 +188,11 @@ export const VARIABLES = {
 };
 
 /** Names that other parts of the program read; listed so that they are not reported as unknown. */
-export const CLIENT_VARIABLES = ['TRAWL_URL', 'TRAWL_API_KEY'];
+export const CLIENT_VARIABLES = [
+  'TRAWL_URL',
+  'TRAWL_API_KEY',
+  'TRAWL_BACKUP_PASSPHRASE',
+  'TRAWL_BACKUP_PASSPHRASE_FILE',
+];
 
 export type VariableKey = keyof typeof VARIABLES;

@@ -2,6 +2,7 @@
 // decides; the numbers are those of the contract, so a later check has its place waiting. Knows nothing of
 // sockets and nothing of what an endpoint does.
 
+import type { BlockList } from 'node:net';
 import { TextDecoder } from 'node:util';
 import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-trail.ts';
@@ -27,6 +28,7 @@ import {
 import type { Access, AccessParts } from './access.ts';
 import { Admission } from './admission.ts';
 import type { Release } from './admission.ts';
+import { clientAddress, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
@@ -55,6 +57,8 @@ interface Exchange {
   readonly method: string;
   readonly requestId: string;
   readonly startMs: number;
+  /** Of the client. */
+  readonly address: string;
   /** Headers of whatever the answer will be. */
   readonly answerHeaders: Record<string, string>;
   route?: Route;
@@ -88,6 +92,7 @@ export class Pipeline {
   readonly admission: Admission;
   readonly accessParts: AccessParts;
   readonly #safetyHeaders: Readonly<Record<string, string>>;
+  readonly #proxies: BlockList | undefined;
   #isStopping = false;
 
   constructor(options: PipelineOptions) {
@@ -98,6 +103,7 @@ export class Pipeline {
     this.accessParts = { accounts, ledger, rateLimit, baseUrl };
     this.admission = new Admission(maxConcurrentSearches, maxQueuedSearches);
     this.#safetyHeaders = safetyHeaders(options.baseUrl);
+    this.#proxies = proxyList(settings.trustedProxies);
   }
 
   /** From now on the daemon reports that it is not ready. */
@@ -113,6 +119,7 @@ export class Pipeline {
       method: request.method === 'HEAD' ? 'GET' : request.method,
       requestId,
       startMs: performance.now(),
+      address: clientAddress(request, this.#proxies),
       answerHeaders: { ...this.#safetyHeaders, 'X-Request-Id': requestId },
     };
     const response = await this.#respond(exchange);
@@ -130,7 +137,7 @@ export class Pipeline {
       caller,
       sight: caller?.sight ?? SEES_NOTHING,
       actor: actorOf(caller, clientSource),
-      address: request.remoteAddress,
+      address: exchange.address,
       accounts,
       ledger,
       services,
@@ -210,7 +217,7 @@ export class Pipeline {
   }
 
   #logRequest(exchange: Exchange, status: number, bytes: number): void {
-    const { request, route, requestId, startMs, caller } = exchange;
+    const { request, route, requestId, startMs, caller, address } = exchange;
     const durationMs = performance.now() - startMs;
     this.options.log.info('request', {
       requestId,
@@ -220,7 +227,7 @@ export class Pipeline {
       durationMs: Math.round(durationMs * 1000) / 1000,
       source: caller?.source ?? 'none',
       ...(caller?.person === undefined ? {} : { userId: caller.person.id }),
-      address: request.remoteAddress,
+      address,
       bytes,
     });
   }
@@ -313,9 +320,9 @@ async function readBody(request: HttpRequest): Promise<Buffer> {
 
 async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  const { caller, request } = exchange;
+  const { caller, request, address } = exchange;
   // Callers without a name of their own are told apart by where they call from.
-  const share = caller?.person?.id ?? `${caller?.source ?? 'guest'} ${request.remoteAddress}`;
+  const share = caller?.person?.id ?? `${caller?.source ?? 'guest'} ${address}`;
   exchange.release = await admission.acquire(share, request.signal);
 }
 

@@ -93,6 +93,19 @@ export class Catalog {
     return path.join(this.shardFolder, `${shardId}.shard`);
   }
 
+  /** Names in the shard folder of all files that a state names, each once. */
+  fileNames({ repos }: CatalogState): string[] {
+    const names = repos.flatMap(({ shards, revisionFile }) => [
+      ...shards.map(({ shardId }) => `${shardId}.shard`),
+      ...(revisionFile === undefined ? [] : [`${revisionFile}.revisions`]),
+    ]);
+    return [...new Set(names)];
+  }
+
+  filePath(name: string): string {
+    return path.join(this.shardFolder, name);
+  }
+
   /**
    * Reads the catalog; no file is an empty one. Shards that are gone, or of another format version, leave
    * their repo to be built again.
@@ -156,12 +169,7 @@ export class Catalog {
   /** Removes files of the shard folder that no repo names. Only for the owner of the data directory. */
   async sweep(): Promise<void> {
     await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
-    const named = new Set(
-      this.repos.flatMap(({ shards, revisionFile }) => [
-        ...shards.map(({ shardId }) => `${shardId}.shard`),
-        ...(revisionFile === undefined ? [] : [`${revisionFile}.revisions`]),
-      ]),
-    );
+    const named = new Set(this.fileNames(this.#state));
     for (const file of await readdir(this.shardFolder)) {
       if (!named.has(file)) await rm(path.join(this.shardFolder, file), { force: true });
     }

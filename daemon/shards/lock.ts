@@ -9,22 +9,37 @@ import { systemCodeOf } from '../telemetry/caught.ts';
 /** Another process owns the data directory. */
 export class LockedError extends Error {
   readonly exitCode = 2;
+  /** The owner is a command that soon gives the directory back. */
+  readonly isBrief: boolean;
+
+  constructor(message: string, isBrief: boolean, cause: unknown) {
+    super(message, { cause });
+    this.isBrief = isBrief;
+  }
 }
 
-/** Takes the lock; returns how to give it back. Errors: LockedError. */
-export function lockDataDir(dataDir: string): () => void {
+const BRIEF = 'brief';
+
+/**
+ * Takes the lock; returns how to give it back.
+ *
+ * @param isBrief  for the time of a command; others may wait for that
+ *
+ * Errors: LockedError.
+ */
+export function lockDataDir(dataDir: string, isBrief = false): () => void {
   const file = path.join(dataDir, 'lock');
   for (let attempt = 0; ; attempt++) {
     try {
       const handle = openSync(file, 'wx', 0o600);
-      writeSync(handle, `${process.pid} ${startOf(process.pid)}\n`);
+      writeSync(handle, `${process.pid} ${startOf(process.pid)} ${isBrief ? BRIEF : ''}\n`);
       closeSync(handle);
       return () => unlinkSync(file);
     } catch (error) {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
-      const [owner = '', start = ''] = readOwner(file).trim().split(' ');
+      const [owner = '', start = '', kind] = readOwner(file).trim().split(' ');
       if (attempt > 2 || isAlive(Number(owner), start)) {
-        throw new LockedError(`${dataDir} is in use by process ${owner}`, { cause: error });
+        throw new LockedError(`${dataDir} is in use by process ${owner}`, kind === BRIEF, error);
       }
       unlinkSync(file);
     }

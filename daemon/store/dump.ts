@@ -6,8 +6,8 @@ import type { Kysely } from 'kysely';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { DumpError } from './error.ts';
-import { STORE_VERSION } from './migrations.ts';
-import type { Schema } from './schema.ts';
+import { STORE_VERSION, columnsByTable } from './migrations.ts';
+import type { Schema, StoreKind } from './schema.ts';
 
 export type DumpValue = string | number | null;
 export type DumpRow = Readonly<Record<string, DumpValue>>;
@@ -60,35 +60,55 @@ async function* readParts(db: Kysely<Schema>): AsyncGenerator<DumpPart> {
   }
 }
 
+export interface LoadOptions {
+  /** What the store holds goes first, in the same transaction; default: it must be empty. */
+  readonly isReplacing?: boolean;
+}
+
 /**
  * Fills an empty store with the rows of a dump, all of them or none.
  *
  * Errors: DumpError if the parts are no dump, of another version, or the store is not empty; NOT_READY.
  */
-export async function load(database: Database, parts: AsyncIterable<DumpPart>): Promise<void> {
+export async function load(
+  database: Database,
+  parts: AsyncIterable<DumpPart>,
+  options: LoadOptions,
+): Promise<void> {
   // Why: a transaction that is tried again could not read the parts again.
   let isBegun = false;
   await database.write(async (writing) => {
     await writing.lockMembership();
     if (isBegun) throw new DumpError('loading was disturbed by another writer; load it again');
     isBegun = true;
-    await loadParts(writing, parts);
+    if (options.isReplacing === true) await empty(writing);
+    await loadParts(database.kind, writing, parts);
   });
 }
 
-async function loadParts({ db, changed }: Writing, parts: AsyncIterable<DumpPart>): Promise<void> {
+/** Removes all rows, those first that refer to others. */
+async function empty({ db }: Writing): Promise<void> {
+  const anyDb = db.withTables<AnyTables>();
+  for (const table of Object.keys(TABLES).reverse()) await anyDb.deleteFrom(table).execute();
+}
+
+async function loadParts(
+  kind: StoreKind,
+  { db, changed }: Writing,
+  parts: AsyncIterable<DumpPart>,
+): Promise<void> {
   const anyDb = db.withTables<AnyTables>();
   for (const table of Object.keys(TABLES)) {
     const row = await anyDb.selectFrom(table).selectAll().limit(1).executeTakeFirst();
     if (row !== undefined)
       throw new DumpError(`the store is not empty: there are rows in ${table}`);
   }
-  const columnsOf = await columnsByTable(db);
+  const columnsOf = await columnsByTable(db, kind);
   let isVersionKnown = false;
   for await (const { table, rows } of parts) {
     if (!isVersionKnown) checkHeader(table, rows);
     else {
-      const columns = columnsOf.get(table);
+      const columns = table in TABLES ? columnsOf.get(table) : undefined;
       if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
       for (const row of rows) checkRow(table, columns, row);
       for await (const batch of inBatches(rows, Math.floor(VALUE_COUNT_MAX / columns.length))) {
@@ -103,12 +123,6 @@ async function loadParts({ db, changed }: Writing, parts: AsyncIterable<DumpPart
   }
   if (!isVersionKnown) throw new DumpError('the dump is empty');
   changed({ topic: 'all' });
-}
-
-async function columnsByTable(db: Kysely<Schema>): Promise<Map<string, readonly string[]>> {
-  const tables = await db.introspection.getTables();
-  const known = tables.filter(({ name }) => name in TABLES);
-  return new Map(known.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
 }
 
 function checkHeader(table: string, rows: readonly DumpRow[]): void {

@@ -2,7 +2,7 @@
 // one transaction, one daemon at a time. A store that a newer version has brought further is refused.
 
 import { Migrator, sql } from 'kysely';
-import type { Kysely, Migration } from 'kysely';
+import type { Kysely, Migration, TableMetadata } from 'kysely';
 import { StoreError } from './error.ts';
 import { migration0001 } from './migration-0001.ts';
 import type { Schema, StoreKind } from './schema.ts';
@@ -25,7 +25,7 @@ function migrations(kind: StoreKind): Record<string, Migration> {
  */
 export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void> {
   const known = migrations(kind);
-  const schema = kind === 'postgres' ? await currentSchema(db) : undefined;
+  const schema = await schemaOf(db, kind);
   const migrator = new Migrator({
     db,
     provider: { getMigrations: () => Promise.resolve(known) },
@@ -42,8 +42,9 @@ export async function migrate(db: Kysely<Schema>, kind: StoreKind): Promise<void
   throw error;
 }
 
-/** The schema that tables are made in; several instances may share a database, each with its own. */
-async function currentSchema(db: Kysely<Schema>): Promise<string> {
+/** The schema that tables are made in; several instances may share a PostgreSQL database, each with its own. */
+async function schemaOf(db: Kysely<Schema>, kind: StoreKind): Promise<string | undefined> {
+  if (kind === 'embedded') return undefined;
   const { rows } = await sql<{ name: string | null }>`select current_schema() as name`.execute(db);
   const name = rows[0]?.name;
   if (name === undefined || name === null) {
@@ -52,17 +53,32 @@ async function currentSchema(db: Kysely<Schema>): Promise<string> {
   return name;
 }
 
+/** Tables of this instance. @param schema  undefined: there is but one */
+async function tablesHere(
+  db: Kysely<Schema>,
+  schema: string | undefined,
+): Promise<readonly TableMetadata[]> {
+  const tables = await db.introspection.getTables();
+  return tables.filter((table) => schema === undefined || table.schema === schema);
+}
+
+/** Names of the columns of each table, in any order. */
+export async function columnsByTable(
+  db: Kysely<Schema>,
+  kind: StoreKind,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const tables = await tablesHere(db, await schemaOf(db, kind));
+  return new Map(tables.map(({ name, columns }) => [name, columns.map(({ name }) => name)]));
+}
+
 /** The last migration that has run; undefined: none has. Errors: NOT_READY if this version does not know it. */
 async function checkedVersion(
   db: Kysely<Schema>,
   schema: string | undefined,
   known: readonly string[],
 ): Promise<string | undefined> {
-  const tables = await db.introspection.getTables();
-  const isHere = tables.some(
-    (table) => table.name === MIGRATION_TABLE && (schema === undefined || table.schema === schema),
-  );
-  if (!isHere) return undefined;
+  const tables = await tablesHere(db, schema);
+  if (!tables.some(({ name }) => name === MIGRATION_TABLE)) return undefined;
   const rows = await db
     .withTables<{ [MIGRATION_TABLE]: { name: string } }>()
     .selectFrom(MIGRATION_TABLE)

@@ -11,7 +11,7 @@ import type { Audit } from './audit.ts';
 import { Database } from './database.ts';
 import { openEmbedded } from './embedded.ts';
 import { dump, load } from './dump.ts';
-import type { DumpPart } from './dump.ts';
+import type { DumpPart, LoadOptions } from './dump.ts';
 import type { Change, Engine } from './engine.ts';
 import { grantsIn } from './grants.ts';
 import type { Grants } from './grants.ts';
@@ -67,11 +67,12 @@ export interface Store {
   /** All rows as of one moment, while writes go on; ends early without harm. */
   dump(): AsyncIterable<DumpPart>;
   /**
-   * Fills this store, which must be empty, with the rows of a dump: all or none. Others wait meanwhile.
+   * Fills this store, which must be empty or is emptied first, with the rows of a dump: all or none. Others wait
+   * meanwhile.
    *
    * Errors: DumpError if the parts are no dump, of another version, or the store is not empty.
    */
-  load(parts: AsyncIterable<DumpPart>): Promise<void>;
+  load(parts: AsyncIterable<DumpPart>, options?: LoadOptions): Promise<void>;
   /** Asks the database for an answer. */
   ping(): Promise<void>;
   /** Waits for operations under way; later ones fail with NOT_READY. */
@@ -121,7 +122,7 @@ function joined(database: Database, leaseMs?: number): Store {
       return database.isInformed;
     },
     dump: () => dump(database),
-    load: (parts) => load(database, parts),
+    load: (parts, options = {}) => load(database, parts, options),
     ping: () => database.read(async (db) => void (await sql`select 1`.execute(db))),
     close: () => database.close(),
   };

@@ -19,7 +19,8 @@ import type { LiveShard, Snapshot } from '../search/snapshot.ts';
 import { RevisionTable } from '../shards/revisions.ts';
 import type { Log } from '../telemetry/log.ts';
 import { messageOf } from '../telemetry/caught.ts';
-import { selectRevisions, type SelectionChange, withSelection } from './select-revisions.ts';
+import { type RepoChange, withChange } from './change-repo.ts';
+import { selectRevisions } from './select-revisions.ts';
 
 export interface IndexerOptions {
   readonly module: WebAssembly.Module;
@@ -131,15 +132,15 @@ export class Indexer {
   }
 
   /**
-   * Finds or makes the repo of each path, each repo once, and changes which revisions it is to have. From then on
-   * searches see just these.
+   * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
+   * these.
    *
    * Errors: ProbeError for a path that is no source.
    */
   async addSources(
     paths: readonly string[],
     mode: 'commits' | 'worktree' | undefined,
-    selection: SelectionChange = {},
+    change: RepoChange = {},
   ): Promise<RepoRecord[]> {
     const probed: ProbedSource[] = [];
     for (const one of paths) probed.push(await probeForIndex(one, mode));
@@ -147,8 +148,8 @@ export class Indexer {
     await this.#options.catalog.update((state) => {
       let next = state;
       for (const source of probed) {
-        const { state: changed, record } = withSource(next, source, selection);
-        this.#warnOfFolder(record, selection);
+        const { state: changed, record } = withSource(next, source, change);
+        this.#warnOfFolder(record, change);
         next = changed;
         records.set(record.repoId, record);
       }
@@ -159,29 +160,24 @@ export class Indexer {
   }
 
   /**
-   * Changes which revisions the repos that searches see, or the one of this name, are to have.
+   * Changes the repos that searches see, or the one of this name.
    *
    * @returns  all repos that searches see
    */
-  async changeSelection(
-    selection: SelectionChange,
-    repoName?: string,
-  ): Promise<readonly RepoRecord[]> {
-    if (Object.keys(selection).length === 0) return this.repos;
+  async changeRepos(change: RepoChange, repoName?: string): Promise<readonly RepoRecord[]> {
+    if (Object.keys(change).length === 0) return this.repos;
     const changed = this.repos.filter(({ name }) => repoName === undefined || name === repoName);
     const ids = new Set(changed.map(({ repoId }) => repoId));
     await this.#options.catalog.update((state) => ({
       ...state,
       repos: state.repos.map((repo) =>
-        ids.has(repo.record.repoId)
-          ? { ...repo, record: withSelection(repo.record, selection) }
-          : repo,
+        ids.has(repo.record.repoId) ? { ...repo, record: withChange(repo.record, change) } : repo,
       ),
     }));
     return this.repos;
   }
 
-  #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: SelectionChange): void {
+  #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
     if (source.kind === 'folder' && branches.length + tags.length > 0)
       this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
   }
@@ -432,14 +428,14 @@ type State = Catalog['state'];
 function withSource(
   state: State,
   probed: ProbedSource,
-  selection: SelectionChange,
+  change: RepoChange,
 ): { state: State; record: RepoRecord } {
   const { kind, path: place } = probed.source;
   const known = state.repos.find(
     ({ record }) => record.source.path === place && record.source.kind === kind,
   );
   if (known !== undefined) {
-    const record = withSelection(known.record, selection);
+    const record = withChange(known.record, change);
     const repos = state.repos.map((repo) => (repo === known ? { ...repo, record } : repo));
     return { state: { ...state, repos }, record };
   }
@@ -455,7 +451,7 @@ function withSource(
     defaultRevision: probed.defaultRevision,
     ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
   };
-  const record = withSelection(made, selection);
+  const record = withChange(made, change);
   const repo: CatalogRepo = { record, shards: [], skipped: {} };
   return {
     state: { ...state, nextRepoId: state.nextRepoId + 1, repos: [...state.repos, repo] },

@@ -191,8 +191,7 @@ function checkError(value: unknown, status: number, codes: readonly string[], la
 }
 
 function isAlwaysAllowed(name: string): boolean {
-  // A session is renewed by whatever answer comes next.
-  const always = ['x-request-id', 'strict-transport-security', 'set-cookie', ...SAFETY_HEADERS];
+  const always = ['x-request-id', 'strict-transport-security', ...SAFETY_HEADERS];
   return TRANSPORT_HEADERS.has(name) || always.includes(name);
 }
 

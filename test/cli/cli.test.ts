@@ -54,7 +54,10 @@ function echoed(stderr: string, name: string): unknown {
   return JSON.parse(line.slice(name.length + 1)) as unknown;
 }
 
-const COMMANDS = ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'license', 'version'];
+const COMMANDS =
+  `serve index search explain inspect verify version user key grant audit license backup restore`.split(
+    ' ',
+  );
 
 for (const args of [[], ...COMMANDS.map((name) => [name])]) {
   void test(`help: trawl ${[...args, '--help'].join(' ')}`, async () => {

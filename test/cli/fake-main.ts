@@ -134,6 +134,18 @@ const services: CliServices = {
       paths.map((path) => ({ path, problems: path === 'bad' ? ['checksum of content'] : [] })),
     );
   },
+  openOperator(options) {
+    echo('operator', options);
+    return Promise.reject(new Error('there is no store here'));
+  },
+  backup(options) {
+    echo('backup', options);
+    return Promise.resolve({ size: 1234 });
+  },
+  restore(options) {
+    echo('restore', options);
+    return Promise.reject(new Error('there is no backup here'));
+  },
   versions: () => ({ product: '1.2.3', shardFormat: 4, api: 'v5' }),
 };
 

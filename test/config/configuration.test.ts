@@ -44,6 +44,7 @@ describe('configuration', () => {
       licenseKey: undefined,
       licensePublicKey: undefined,
       anonymousAccess: undefined,
+      permissions: { groups: {}, grants: [] },
       workerCount: availableParallelism(),
       http: 'uws',
       log: { level: 'info', format: 'text', file: undefined },
@@ -179,6 +180,7 @@ describe('settings', () => {
       gitTimeoutMs: 30000,
       auditRetentionDays: 180,
       apiKeyHeaderAliases: [],
+      trustedProxies: [],
       rateLimit: { requestsPerDay: 10000, contact: 'an owner of this instance' },
     });
     assert.equal(
@@ -198,6 +200,8 @@ describe('settings', () => {
       ['rateLimit', { perDay: 5 }],
       ['apiKeyHeaderAliases', ['no header']],
       ['apiKeyUsage', 'nobody'],
+      ['trustedProxies', ['10.0.0.0/33']],
+      ['trustedProxies', ['proxy.example']],
       ['anonymousAccess', 'true'],
     ];
     for (const [key, value] of cases) {

@@ -22,6 +22,8 @@ export interface Outcome {
 export interface StartOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** What standard input holds; default: nothing. */
+  readonly input?: string;
 }
 
 const children = new Set<ChildProcess>();
@@ -42,8 +44,10 @@ export class Running {
     this.child = spawn(command, args, {
       cwd: options.cwd ?? '/',
       env: { PATH: process.env['PATH'], HOME: '/nonexistent', ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
+    this.child.stdin?.on('error', () => {}); // it may end without reading
+    this.child.stdin?.end(options.input);
     children.add(this.child);
     this.child.stdout?.on('data', (data: Buffer) => this.#add('stdout', data));
     this.child.stderr?.on('data', (data: Buffer) => this.#add('stderr', data));
@@ -62,14 +66,17 @@ export class Running {
     for (const listener of this.#onText) listener();
   }
 
+  get isOver(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
   /** Waits until standard error has matched `count` times. Errors: the process ends before. */
   async until(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
     const all = new RegExp(pattern.source, `${pattern.flags.replace('g', '')}g`);
     return new Promise((resolve, reject) => {
       const look = (): void => {
         const found = [...this.stderr.matchAll(all)];
-        const isOver = this.child.exitCode !== null || this.child.signalCode !== null;
-        if (found.length < count && !isOver) return;
+        if (found.length < count && !this.isOver) return;
         this.#onText.delete(look);
         const last = found[count - 1];
         if (last !== undefined) resolve(last);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import test, { after, before, describe } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
 import { loadUws } from '../../daemon/http/uws-adapter.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';

@@ -114,8 +114,8 @@ async function start(
   kind: 'uws' | 'node',
 ): Promise<{ adapter: HttpAdapter; address: BoundAddress }> {
   const log = createLog({ level: 'error', format: 'json', write: () => {} });
-  const { close, ...control } = await startControl({ TRAWL_ANONYMOUS_ACCESS: 'true' }, true);
-  after(close);
+  const control = await startControl({ TRAWL_ANONYMOUS_ACCESS: 'true' }, true);
+  after(() => control.close());
   const pipeline = new Pipeline({
     endpoints: ENDPOINTS,
     services: {} as never,

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { type Instance, openInstance } from '../../daemon/instance.ts';
 import { search } from '../../daemon/search/service.ts';
 import type { JobResult } from '../../daemon/sync/indexer.ts';
-import type { SelectionChange } from '../../daemon/sync/select-revisions.ts';
+import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
 import { checkInvariants } from '../engine/invariants.ts';
 
@@ -39,7 +39,7 @@ export interface IndexOf {
   readonly warnings: readonly string[];
   index(
     paths: readonly string[],
-    selection?: SelectionChange,
+    selection?: RepoChange,
     mode?: 'commits' | 'worktree',
   ): Promise<readonly JobResult[]>;
   search(query: string, more?: object): Promise<RevisionAnswer>;

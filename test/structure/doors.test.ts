@@ -38,6 +38,12 @@ const DOORS: readonly Door[] = [
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   { what: 'standard output', code: /\bconsole\.|process\.stdout/, places: ['daemon/cli/'] },
   { what: 'MessagePack', module: ['msgpackr'], places: ['daemon/http/'] },
+  {
+    what: 'the API description',
+    module: ['zod-openapi'],
+    code: /\bswagger-ui-dist\b/,
+    places: ['daemon/api/'],
+  },
   { what: 'pino', module: ['pino'], places: ['daemon/telemetry/'] },
   { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/store/'] },
   { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },

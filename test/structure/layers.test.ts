@@ -62,6 +62,14 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts',
     'daemon/limits',
   ],
+  'daemon/backup': [
+    'daemon/config',
+    'daemon/telemetry',
+    'daemon/store',
+    'daemon/accounts',
+    'daemon/shards',
+  ],
+  'daemon/operator': ['daemon/accounts', 'daemon/api'],
   'daemon/http': [
     'daemon/config',
     'daemon/telemetry',

@@ -5,7 +5,14 @@ import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
-import { addRevisionOptions, commonOptions, modeOption, revisionOptions } from '../options.ts';
+import {
+  accessOptions,
+  addAccessOptions,
+  addRevisionOptions,
+  commonOptions,
+  modeOption,
+  revisionOptions,
+} from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import type { IndexResult } from '../services.ts';
@@ -45,6 +52,7 @@ async function runIndex(
     ...commonOptions(flags),
     ...modeOption(flags),
     ...revisionOptions(flags),
+    ...accessOptions(flags),
     ...(flags.repo === undefined ? {} : { repo: flags.repo }),
     sources,
     isForced: flags.force ?? false,
@@ -77,6 +85,7 @@ export function addIndexCommand(program: Command, context: CliContext): void {
     .option('--json', 'results as one JSON object a line');
   addModeOption(command);
   addRevisionOptions(command);
+  addAccessOptions(command);
   addCommonOptions(command);
   addExamples(command, [
     'trawl index .',

@@ -5,13 +5,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Entitlement, ReadLicence } from '../../accounts/licence.ts';
+import type { OperationOutput } from '../../operator/operations.ts';
 import { messageOf } from '../../telemetry/caught.ts';
 import { EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { parseExpiry } from '../expiry.ts';
-import { addExamples, integer } from '../options.ts';
-import { escapeControls } from '../terminal-text.ts';
+import {
+  formatJsonLines,
+  formatRows,
+  type OperatorFlags,
+  withOperator,
+} from '../operator-output.ts';
+import { addCommonOptions, addExamples, integer } from '../options.ts';
 
 interface IssueFlags {
   readonly key: string;
@@ -108,14 +114,6 @@ function formatTime(timeMs: number | undefined): string | undefined {
   return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
 }
 
-function formatRows(rows: readonly (readonly [string, string | undefined])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length)) + 1;
-  return rows
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value = '']) => `${`${name}:`.padEnd(width)} ${escapeControls(value)}\n`)
-    .join('');
-}
-
 async function verify(file: string, flags: VerifyFlags, context: CliContext): Promise<void> {
   const { BUILT_IN_PUBLIC_KEY, parsePublicKey } = await loadKeys();
   const { Licence, readLicence } = await loadLicences();
@@ -193,16 +191,93 @@ function addVerify(group: Command, context: CliContext): void {
   command.action((file: string, flags: VerifyFlags) => verify(file, flags, context));
 }
 
+type Shown = OperationOutput<'licence.show'>;
+
+function describeInForce(licence: Shown): [string, string | undefined][] {
+  const { seats, seatsUsed } = licence;
+  return [
+    ['state', licence.state],
+    ['id', licence.licenseId],
+    ['customer', licence.customer],
+    ['entitlements', licence.entitlements.join(', ') || 'none'],
+    ['seats', `${seatsUsed} used${seats === undefined ? '' : ` of ${seats}`}`],
+    ['expires', licence.expiresAt],
+  ];
+}
+
+function printInForce(licence: Shown, flags: OperatorFlags, { stdout }: CliContext): void {
+  stdout.write(flags.json ? formatJsonLines([licence]) : formatRows(describeInForce(licence)));
+}
+
+async function show(flags: OperatorFlags, context: CliContext): Promise<void> {
+  const licence = await withOperator(context, flags, (operator) =>
+    operator.call('licence.show', {}),
+  );
+  printInForce(licence, flags, context);
+}
+
+async function set(file: string, flags: OperatorFlags, context: CliContext): Promise<void> {
+  const key = file === '-' ? await text(context.stdin) : readFile(file);
+  const licence = await withOperator(
+    context,
+    flags,
+    (operator) => operator.call('licence.set', { key: key.trim() }),
+    true,
+  );
+  printInForce(licence, flags, context);
+}
+
+async function remove(flags: OperatorFlags, context: CliContext): Promise<void> {
+  const licence = await withOperator(context, flags, (operator) =>
+    operator.call('licence.remove', {}),
+  );
+  printInForce(licence, flags, context);
+}
+
+/** The subcommands about the licence of an instance. */
+function addInForce(group: Command, context: CliContext): void {
+  const showing = group
+    .command('show')
+    .summary('show the licence of the instance')
+    .description('Shows the licence in force, whether or not the daemon runs.')
+    .option('--json', 'as GET /api/license shows it');
+  addCommonOptions(showing).action((flags: OperatorFlags) => show(flags, context));
+  addExamples(showing, ['trawl license show']);
+  const setting = group
+    .command('set')
+    .summary('set the licence of the instance')
+    .description(
+      'Sets the licence key and shows what it grants. One that is not valid changes nothing.',
+    )
+    .argument('<file>', 'file of the licence key; - reads standard input')
+    .option('--json', 'as GET /api/license shows it');
+  addCommonOptions(setting).action((file: string, flags: OperatorFlags) =>
+    set(file, flags, context),
+  );
+  addExamples(setting, ['trawl license set license.jwt', 'trawl license set - <license.jwt']);
+  const removing = group
+    .command('remove')
+    .summary('remove the licence of the instance')
+    .description('Removes the licence key that was set.')
+    .option('--json', 'as GET /api/license shows it');
+  addCommonOptions(removing).action((flags: OperatorFlags) => remove(flags, context));
+  addExamples(removing, ['trawl license remove']);
+}
+
 /** Adds the command and its subcommands to `program`. */
 export function addLicenseCommand(program: Command, context: CliContext): void {
   const group = program
     .command('license')
-    .summary('issue and check licences')
-    .description('Makes key pairs, issues licence keys and checks them.');
+    .summary('set, issue and check licences')
+    .description(
+      'Shows and changes the licence of an instance; makes key pairs, issues licence keys and checks them.',
+    );
+  addInForce(group, context);
   addKeygen(group, context);
   addIssue(group, context);
   addVerify(group, context);
   addExamples(group, [
+    'trawl license set license.jwt',
     'trawl license keygen license-key.pem',
     'trawl license issue --key license-key.pem --entitlement audit --expires 90d >license.jwt',
     'trawl license verify license.jwt',

@@ -10,6 +10,8 @@ import {
   integer,
   modeOption,
   readBoolean,
+  accessOptions,
+  addAccessOptions,
   addRevisionOptions,
   revisionOptions,
 } from '../options.ts';
@@ -38,6 +40,7 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
     ...commonOptions(flags),
     ...modeOption(flags),
     ...revisionOptions(flags),
+    ...accessOptions(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     ...(flags.workers === undefined ? {} : { workers: flags.workers }),
     sources: isDefault && flags.defaultSource !== undefined ? [flags.defaultSource] : sources,
@@ -132,11 +135,13 @@ export function addServeCommand(program: Command, context: CliContext): void {
     .addOption(new Option('--default-source <path>').hideHelp());
   addModeOption(command);
   addRevisionOptions(command);
+  addAccessOptions(command);
   addCommonOptions(command);
   addExamples(command, [
     'trawl serve .',
     'trawl serve --port 3001 --anonymous ~/src/linux',
     'trawl serve --mode commits ~/src/linux /srv/git/tools.git',
+    'trawl serve --visibility private --enforce-permissions /srv/git/secret.git',
     "trawl serve --branches 'main,release/**' --tags 'v*' /srv/git/tools.git",
   ]);
   command.action((sources: string[], flags: ServeFlags) =>

@@ -1,0 +1,249 @@
+// Makes a backup while the instance is in use: the store as of one moment, then the catalog, then, held open so that
+// nobody can take them away, the shards that it names.
+//
+// Why in this order: what the store says of a repo must not be about one that the catalog has not heard of yet, whose
+// id it would give to another one.
+
+import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import tar from 'tar-stream';
+import { z } from 'zod';
+import type { Catalog, CatalogState } from '../shards/catalog.ts';
+import type { DumpPart, DumpRow } from '../store/dump.ts';
+import type { Store } from '../store/store.ts';
+import { systemCodeOf } from '../telemetry/caught.ts';
+import {
+  BackupError,
+  type BackupHeader,
+  CATALOG_MEMBER,
+  FORMAT_KIND,
+  FORMAT_VERSION,
+  HEADER_MEMBER,
+  type Manifest,
+  MANIFEST_MEMBER,
+  SEALED_MEMBER,
+  STORE_FOLDER,
+} from './format.ts';
+import { makeSecretCheck, seal } from './seal.ts';
+
+export interface BackupSource {
+  readonly catalog: Catalog;
+  readonly store: Store;
+  /** The instance secret. */
+  readonly secret: string;
+  /** Names of settings whose values are secret. */
+  readonly secretSettings: readonly string[];
+  readonly productVersion: string;
+}
+
+/** Characters of a passphrase at least. */
+export const PASSPHRASE_LENGTH_MIN = 8;
+
+export const backupInput = z.strictObject({
+  /** Shards too. */
+  withIndex: z.boolean(),
+  /** Seals the secrets; without one they are left out. */
+  passphrase: z
+    .string()
+    .min(PASSPHRASE_LENGTH_MIN, { error: `less than ${PASSPHRASE_LENGTH_MIN} characters` })
+    .optional(),
+});
+
+export type BackupInput = z.infer<typeof backupInput>;
+
+/** Bytes of rows in a member, about. */
+const PART_SIZE = 1024 * 1024;
+const READ_SIZE = 256 * 1024;
+/** Measured: 2 cores, shards of sources: 90 MB/s at 1, 35 MB/s at 6 for 12% less. */
+const GZIP_LEVEL = 1;
+
+/**
+ * The bytes of a backup, made as they are asked for. Whoever stops asking early ends it.
+ *
+ * Errors: BackupError; NOT_READY of the store.
+ */
+export async function* makeBackup(
+  source: BackupSource,
+  input: BackupInput,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  signal.throwIfAborted();
+  const pack = tar.pack();
+  const gzip = createGzip({ level: GZIP_LEVEL });
+  const piping = pipeline(pack, gzip, { signal });
+  const writing = writeMembers(new Members(pack), source, input).catch((error: unknown) => {
+    pack.destroy(error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  });
+  // What fails is seen below, when the bytes end.
+  piping.catch(() => {});
+  writing.catch(() => {});
+  try {
+    for await (const part of gzip) yield part;
+    await writing;
+    await piping;
+  } catch (error) {
+    if (signal.aborted) throw new BackupError('the backup was given up: the daemon is stopping');
+    await failureOf(writing);
+    throw error;
+  } finally {
+    pack.destroy();
+    gzip.destroy();
+    await writing.catch(() => {});
+  }
+}
+
+/** Throws what went wrong in making, which says more than the stream that broke by it. */
+async function failureOf(writing: Promise<void>): Promise<void> {
+  await writing.catch((error: unknown) => {
+    if (systemCodeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  });
+}
+
+async function writeMembers(
+  members: Members,
+  source: BackupSource,
+  { withIndex, passphrase }: BackupInput,
+): Promise<void> {
+  const { catalog, store, secret, productVersion } = source;
+  const header: BackupHeader = {
+    kind: FORMAT_KIND,
+    formatVersion: FORMAT_VERSION,
+    productVersion,
+    createdAt: new Date().toISOString(),
+    hasIndex: withIndex,
+    secretCheck: await makeSecretCheck(secret),
+  };
+  await members.addText(HEADER_MEMBER, JSON.stringify(header));
+  const settings = await writeStore(members, store, source.secretSettings);
+  const held = await holdIndex(catalog, withIndex);
+  try {
+    await members.addText(CATALOG_MEMBER, JSON.stringify(held.state));
+    if (passphrase !== undefined)
+      await members.addText(SEALED_MEMBER, await seal({ secret, settings }, passphrase));
+    for (const { name, handle, size } of held.files) {
+      const bytes = handle.createReadStream({
+        autoClose: false,
+        highWaterMark: READ_SIZE,
+        start: 0,
+      });
+      await members.add(name, size, bytes);
+    }
+  } finally {
+    for (const { handle } of held.files) await handle.close();
+  }
+  await members.finish();
+}
+
+/** Writes the rows of the store; returns the settings that were left out as they are secret. */
+async function writeStore(
+  members: Members,
+  store: Store,
+  secretSettings: readonly string[],
+): Promise<Record<string, string>> {
+  const settings: Record<string, string> = {};
+  const isSecret = ({ name, value }: DumpRow): boolean => {
+    if (!secretSettings.includes(String(name))) return false;
+    settings[String(name)] = String(value);
+    return true;
+  };
+  const open = ({ table, rows }: DumpPart): DumpPart =>
+    table === 'settings' ? { table, rows: rows.filter((row) => !isSecret(row)) } : { table, rows };
+  let partCount = 0;
+  const flush = async (text: string): Promise<void> => {
+    partCount++;
+    const name = `${STORE_FOLDER}/${String(partCount).padStart(6, '0')}.ndjson`;
+    await members.addText(name, text);
+  };
+  let text = '';
+  for await (const part of store.dump()) {
+    text += `${JSON.stringify(open(part))}\n`;
+    if (text.length < PART_SIZE) continue;
+    await flush(text);
+    text = '';
+  }
+  if (text !== '') await flush(text);
+  return settings;
+}
+
+interface HeldFile {
+  readonly name: string;
+  readonly handle: FileHandle;
+  readonly size: number;
+}
+
+interface HeldIndex {
+  readonly state: CatalogState;
+  readonly files: readonly HeldFile[];
+}
+
+/** The catalog with the files that it names, open; tried again when an index job changed it meanwhile. */
+async function holdIndex(catalog: Catalog, withIndex: boolean): Promise<HeldIndex> {
+  for (;;) {
+    const { state } = catalog;
+    if (!withIndex) return { state: withoutShards(state), files: [] };
+    const files: HeldFile[] = [];
+    try {
+      for (const name of catalog.fileNames(state)) {
+        const handle = await open(catalog.filePath(name), 'r');
+        files.push({ name: `shards/${name}`, handle, size: (await handle.stat()).size });
+      }
+      return { state, files };
+    } catch (error) {
+      for (const { handle } of files) await handle.close();
+      if (systemCodeOf(error) === 'ENOENT' && catalog.state !== state) continue;
+      throw new BackupError(`a file of the index cannot be read: ${String(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** The repos without what is built from them, which is built again. */
+function withoutShards(state: CatalogState): CatalogState {
+  const repos = state.repos.map(({ record, skipped }) => {
+    const { indexedAt: _, revisions: __, ...rest } = record;
+    return { record: rest, shards: [], skipped };
+  });
+  return { ...state, repos };
+}
+
+/** Writes members into a tar, each with its checksum into the manifest at the end. */
+class Members {
+  readonly #pack: tar.Pack;
+  readonly #written: Manifest['members'] = [];
+  readonly #time = new Date();
+
+  constructor(pack: tar.Pack) {
+    this.#pack = pack;
+  }
+
+  async addText(name: string, text: string): Promise<void> {
+    const bytes = Buffer.from(text);
+    await this.add(name, bytes.length, [bytes]);
+  }
+
+  /** Errors: BackupError if there are other than `size` bytes. */
+  async add(
+    name: string,
+    size: number,
+    bytes: AsyncIterable<Buffer> | Iterable<Buffer>,
+  ): Promise<void> {
+    const hash = createHash('sha256');
+    const entry = this.#pack.entry({ name, size, mode: 0o600, mtime: this.#time });
+    await pipeline(async function* () {
+      for await (const part of bytes) {
+        hash.update(part);
+        yield part;
+      }
+    }, entry);
+    this.#written.push({ name, size, sha256: hash.digest('hex') });
+  }
+
+  async finish(): Promise<void> {
+    await this.addText(MANIFEST_MEMBER, JSON.stringify({ members: this.#written }));
+    this.#pack.finalize();
+  }
+}

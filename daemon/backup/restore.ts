@@ -1,0 +1,216 @@
+// Restores a backup into a data directory and its store: everything is unpacked, checked and made ready beside what is
+// there, then takes its place in one step (shards/placing.ts). A PostgreSQL store is filled in one transaction just
+// before that step.
+
+import { createReadStream, existsSync, readFileSync } from 'node:fs';
+import { open, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { CONTROL_FILES } from '../config/control-path.ts';
+import { Catalog } from '../shards/catalog.ts';
+import { takeDataDir } from '../shards/data-dir.ts';
+import { dropStaging, makeStaging, placeStaging, PLACING_FOLDERS } from '../shards/placing.ts';
+import type { DumpPart } from '../store/dump.ts';
+import { DumpError } from '../store/error.ts';
+import { openStore } from '../store/store.ts';
+import { messageOf } from '../telemetry/caught.ts';
+import type { Log } from '../telemetry/log.ts';
+import {
+  BackupError,
+  type BackupHeader,
+  type Secrets,
+  SEALED_MEMBER,
+  STORE_FOLDER,
+} from './format.ts';
+import { type UnpackedBackup, unpackBackup } from './read.ts';
+import { isRightSecret, unseal } from './seal.ts';
+
+export interface RestoreOptions {
+  /** Absolute path. */
+  readonly dataDir: string;
+  /** Undefined: the embedded store. */
+  readonly databaseUrl: string | undefined;
+  readonly file: string;
+  /** What is there may be replaced. */
+  readonly isForced: boolean;
+  readonly passphrase: string | undefined;
+  /** The instance secret, if it was given. */
+  readonly secret: string | undefined;
+  readonly log: Log;
+}
+
+export interface RestoreReport {
+  /** ISO 8601, when the backup was made. */
+  readonly createdAt: string;
+  readonly repoCount: number;
+  readonly userCount: number;
+  readonly hasIndex: boolean;
+  /** Names in the data directory that were replaced. */
+  readonly replaced: readonly string[];
+  /** The right instance secret is in place; else all keys, tokens and sessions are void. */
+  readonly hasSecret: boolean;
+  /** There are secrets in the backup that were not opened. */
+  readonly isSealed: boolean;
+}
+
+/** Names that an empty data directory may have; the secret may be put there before. */
+const NEUTRAL: readonly string[] = ['lock', '.gitignore', ...CONTROL_FILES, ...PLACING_FOLDERS];
+const SECRET_FILE = 'secret';
+const SECRET_SIZE_MIN = 32;
+
+/**
+ * Restores a backup.
+ *
+ * Errors: BackupError, LockedError, DumpError, NOT_READY, after which nothing is changed.
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
+  const { dataDir } = options;
+  const isNew = !existsSync(dataDir);
+  const unlock = await takeDataDir(dataDir, true);
+  let isDone = false;
+  try {
+    const report = await restoreLocked(options);
+    isDone = true;
+    return report;
+  } finally {
+    await dropStaging(dataDir);
+    if (isNew && !isDone) await rm(path.join(dataDir, '.gitignore'), { force: true });
+    unlock();
+    // Not empty any more if somebody was waiting for it.
+    if (isNew && !isDone) await rmdir(dataDir).catch(() => {});
+  }
+}
+
+async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
+  const { dataDir, file, isForced, databaseUrl } = options;
+  const present = (await readdir(dataDir)).filter((name) => !NEUTRAL.includes(name));
+  const occupied = present.filter((name) => name !== SECRET_FILE);
+  if (occupied.length > 0 && !isForced)
+    throw new BackupError(
+      `${dataDir} is not empty, it has ${occupied.join(', ')}; --force replaces what is there`,
+    );
+  const staging = await makeStaging(dataDir);
+  const unpacked = await unpackBackup(file, staging);
+  const catalog = new Catalog(staging);
+  await catalog.load();
+  const secrets = await openSecrets(staging, unpacked, options);
+  const hasSecret = await provideSecret(staging, unpacked.header, secrets, options);
+  const userCount = await fillStore(staging, unpacked, secrets, options);
+  for (const name of ['backup.json', 'manifest.json', SEALED_MEMBER, STORE_FOLDER])
+    await rm(path.join(staging, name), { recursive: true, force: true });
+  const arriving = await readdir(staging);
+  await placeStaging(dataDir);
+  return {
+    createdAt: unpacked.header.createdAt,
+    repoCount: catalog.repos.length,
+    userCount,
+    hasIndex: unpacked.header.hasIndex,
+    replaced: [
+      ...present.filter((name) => arriving.includes(name)),
+      ...(isForced && databaseUrl !== undefined ? ['the PostgreSQL store'] : []),
+    ],
+    hasSecret,
+    isSealed: secrets === undefined && unpacked.names.includes(SEALED_MEMBER),
+  };
+}
+
+/** Errors: BackupError for another passphrase. */
+async function openSecrets(
+  staging: string,
+  { names }: UnpackedBackup,
+  { passphrase, file }: RestoreOptions,
+): Promise<Secrets | undefined> {
+  if (passphrase === undefined || !names.includes(SEALED_MEMBER)) return undefined;
+  try {
+    return await unseal(await readFile(path.join(staging, SEALED_MEMBER), 'utf8'), passphrase);
+  } catch (error) {
+    throw new BackupError(`${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+/**
+ * Puts the instance secret where it is known. False: nobody knows it.
+ *
+ * Errors: BackupError if the one that was given is not the right one.
+ */
+async function provideSecret(
+  staging: string,
+  { secretCheck }: BackupHeader,
+  secrets: Secrets | undefined,
+  { dataDir, secret: given, file }: RestoreOptions,
+): Promise<boolean> {
+  if (given !== undefined && !(await isRightSecret(given, secretCheck)))
+    throw new BackupError(`${file} was made with another instance secret than the one given`);
+  const known = given ?? secrets?.secret ?? presentSecret(dataDir);
+  if (known === undefined || known.length < SECRET_SIZE_MIN) return false;
+  if (!(await isRightSecret(known, secretCheck))) return false;
+  await writeSynced(path.join(staging, SECRET_FILE), `${known}\n`);
+  return true;
+}
+
+function presentSecret(dataDir: string): string | undefined {
+  try {
+    return readFileSync(path.join(dataDir, SECRET_FILE), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Loads the rows into a store beside the one in use, or into PostgreSQL. Returns how many users it has. */
+async function fillStore(
+  staging: string,
+  { names }: UnpackedBackup,
+  secrets: Secrets | undefined,
+  { databaseUrl, isForced, log, file }: RestoreOptions,
+): Promise<number> {
+  const store = await openStore({ dataDir: staging, databaseUrl, log });
+  const parts = readParts(
+    names
+      .filter((name) => name.startsWith(`${STORE_FOLDER}/`))
+      .map((name) => path.join(staging, name)),
+    secrets,
+  );
+  let userCount: number;
+  try {
+    await store.load(parts, { isReplacing: isForced });
+    userCount = await store.users.count();
+  } catch (error) {
+    if (error instanceof DumpError)
+      throw new BackupError(`${file} is not restored: ${error.message}`);
+    throw error;
+  } finally {
+    await store.close();
+  }
+  if (databaseUrl === undefined) await syncFile(path.join(staging, 'store.db'));
+  return userCount;
+}
+
+const rowSchema = z.record(z.string(), z.union([z.string(), z.number(), z.null()]));
+const partSchema = z.object({ table: z.string(), rows: z.array(rowSchema) });
+
+async function* readParts(
+  files: readonly string[],
+  secrets: Secrets | undefined,
+): AsyncGenerator<DumpPart> {
+  for (const file of files)
+    for await (const line of createInterface({ input: createReadStream(file) }))
+      yield partSchema.parse(JSON.parse(line));
+  const settings = Object.entries(secrets?.settings ?? {});
+  if (settings.length > 0)
+    yield { table: 'settings', rows: settings.map(([name, value]) => ({ name, value })) };
+}
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+  await syncFile(file);
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

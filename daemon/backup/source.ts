@@ -1,0 +1,23 @@
+// What a backup of an open instance is made of.
+
+import { LICENCE_SETTING } from '../accounts/licence-keeper.ts';
+import type { Configuration } from '../config/configuration.ts';
+import { openInstanceSecret } from '../config/secrets.ts';
+import { readProductVersion } from '../config/version.ts';
+import type { Catalog } from '../shards/catalog.ts';
+import type { Store } from '../store/store.ts';
+import type { BackupSource } from './make.ts';
+
+export function backupSource(
+  { secret, dataDir }: Configuration,
+  catalog: Catalog,
+  store: Store,
+): BackupSource {
+  return {
+    catalog,
+    store,
+    secret: secret?.reveal() ?? openInstanceSecret(dataDir).toString('utf8'),
+    secretSettings: [LICENCE_SETTING],
+    productVersion: readProductVersion(),
+  };
+}

@@ -1,0 +1,44 @@
+// Writes a backup to its file: under a temporary name beside it, synced, then renamed, readable by its owner only. A
+// failure leaves the file of that name as it was.
+
+import { randomBytes } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { messageOf } from '../telemetry/caught.ts';
+import { UsageError } from './errors.ts';
+
+/** Errors: UsageError if the file cannot be written; what `parts` fails with. */
+export async function writeBackupFile(
+  file: string,
+  parts: AsyncIterable<Uint8Array>,
+): Promise<{ readonly size: number }> {
+  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
+  const handle = await open(partial, 'wx', 0o600).catch((error: unknown) => {
+    throw new UsageError(`cannot write ${file}: ${messageOf(error)}`, { cause: error });
+  });
+  let size = 0;
+  try {
+    for await (const part of parts) {
+      size += part.length;
+      await handle.writeFile(part);
+    }
+    await handle.sync();
+    await handle.close();
+    await rename(partial, file);
+  } catch (error) {
+    await handle.close().catch(() => {});
+    await rm(partial, { force: true });
+    throw error;
+  }
+  await syncFolder(path.dirname(path.resolve(file)));
+  return { size };
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}

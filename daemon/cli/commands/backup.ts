@@ -1,0 +1,129 @@
+// `trawl backup FILE`, `trawl restore FILE`. Passphrases and secrets come from standard input, a file or the
+// environment, never from arguments.
+
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { messageOf } from '../../telemetry/caught.ts';
+import type { CliContext } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import { formatBytes, formatCount } from '../format.ts';
+import { addCommonOptions, addExamples, commonOptions, readSecret } from '../options.ts';
+import type { CommonFlags } from '../options.ts';
+import { readSecretInput } from '../stdin.ts';
+
+interface PassphraseFlags extends CommonFlags {
+  readonly passphraseStdin?: true;
+}
+
+interface BackupFlags extends PassphraseFlags {
+  readonly withIndex?: true;
+}
+
+interface RestoreFlags extends PassphraseFlags {
+  readonly force?: true;
+  readonly secretFile?: string;
+}
+
+async function passphraseOption(
+  { passphraseStdin }: PassphraseFlags,
+  { stdin, env }: CliContext,
+): Promise<{ passphrase?: string }> {
+  const passphrase =
+    passphraseStdin === undefined
+      ? readSecret(env, 'TRAWL_BACKUP_PASSPHRASE')
+      : await readSecretInput(stdin, 'passphrase');
+  return passphrase === undefined ? {} : { passphrase };
+}
+
+async function backup(file: string, flags: BackupFlags, context: CliContext): Promise<void> {
+  const { services, stderr } = context;
+  const passphrase = await passphraseOption(flags, context);
+  const { size } = await services.backup({
+    ...commonOptions(flags),
+    ...passphrase,
+    file,
+    withIndex: flags.withIndex ?? false,
+  });
+  stderr.write(`${file}: ${formatBytes(size)}\n`);
+  if (passphrase.passphrase === undefined)
+    stderr.write(
+      'note: without a passphrase the instance secret and a licence key that was set are left out;\n' +
+        'a restore needs the secret, or keys, tokens and sessions are void\n',
+    );
+}
+
+function secretOption(file: string | undefined): { secret?: string } {
+  if (file === undefined) return {};
+  try {
+    return { secret: readFileSync(file, 'utf8').trim() };
+  } catch (error) {
+    throw new UsageError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+async function restore(file: string, flags: RestoreFlags, context: CliContext): Promise<void> {
+  const { services, stderr } = context;
+  const report = await services.restore({
+    ...commonOptions(flags),
+    ...(await passphraseOption(flags, context)),
+    ...secretOption(flags.secretFile),
+    file,
+    isForced: flags.force ?? false,
+  });
+  const { repoCount, userCount, createdAt, replaced } = report;
+  if (replaced.length > 0) stderr.write(`replaced: ${replaced.join(', ')}\n`);
+  stderr.write(
+    `restored ${formatCount(userCount)} users and ${formatCount(repoCount)} repositories ` +
+      `as of ${createdAt}\n`,
+  );
+  if (!report.hasIndex) stderr.write('note: repositories are indexed again at the next start\n');
+  if (!report.hasSecret)
+    stderr.write(
+      'warning: the instance secret of the backup is not known: all keys, tokens, sessions and links are\n' +
+        'void. Restore again with --secret-file, TRAWL_SECRET or the passphrase to keep them\n',
+    );
+  if (report.isSealed)
+    stderr.write('warning: without the passphrase a licence key that was set is not restored\n');
+}
+
+/** Adds `backup` and `restore` to `program`. */
+export function addBackupCommands(program: Command, context: CliContext): void {
+  const passphraseHelp =
+    'read the passphrase from standard input (env: TRAWL_BACKUP_PASSPHRASE, TRAWL_BACKUP_PASSPHRASE_FILE)';
+  const backing = program
+    .command('backup')
+    .summary('write a backup')
+    .description(
+      'Writes users, credentials, grants, settings, audit records and the catalog to FILE, as of one moment,\n' +
+        'while the daemon runs or not. Instance secret and licence key are in it only encrypted, with a\n' +
+        'passphrase.',
+    )
+    .argument('<file>', 'file to write; one that is there is replaced at the end')
+    .option('--with-index', 'add the index, so that nothing has to be indexed again')
+    .option('--passphrase-stdin', passphraseHelp);
+  addCommonOptions(backing).action((file: string, flags: BackupFlags) =>
+    backup(file, flags, context),
+  );
+  addExamples(backing, [
+    'trawl backup /var/backups/trawl.tar.gz --passphrase-stdin <passphrase.txt',
+    'trawl backup trawl.tar.gz --with-index',
+  ]);
+  const restoring = program
+    .command('restore')
+    .summary('restore a backup')
+    .description(
+      'Restores a backup into an empty data directory, or with TRAWL_DATABASE_URL into PostgreSQL, whichever\n' +
+        'of both it came from. A file that is damaged changes nothing. The daemon must not run.',
+    )
+    .argument('<file>', 'file of the backup')
+    .option('--force', 'replace what the data directory and the store hold')
+    .option('--passphrase-stdin', passphraseHelp)
+    .option('--secret-file <file>', 'file of the instance secret (or variable TRAWL_SECRET)');
+  addCommonOptions(restoring).action((file: string, flags: RestoreFlags) =>
+    restore(file, flags, context),
+  );
+  addExamples(restoring, [
+    'trawl restore trawl.tar.gz --data-dir /srv/trawl --passphrase-stdin <passphrase.txt',
+    'trawl restore trawl.tar.gz --force --secret-file secret.txt',
+  ]);
+}

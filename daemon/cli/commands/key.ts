@@ -1,0 +1,81 @@
+// `trawl key ...`: API keys of any user. The value of a new key goes to standard output, alone, this once.
+
+import type { Command } from 'commander';
+import type { CliContext } from '../context.ts';
+import {
+  formatJsonLines,
+  formatTable,
+  type OperatorFlags,
+  withOperator,
+} from '../operator-output.ts';
+import { addCommonOptions, addExamples } from '../options.ts';
+import { escapeControls } from '../terminal-text.ts';
+
+interface KeyFlags extends OperatorFlags {
+  readonly user?: string;
+}
+
+interface CreateFlags extends OperatorFlags {
+  readonly user: string;
+  readonly name: string;
+}
+
+async function create(flags: CreateFlags, context: CliContext): Promise<void> {
+  const { user: email, name } = flags;
+  const made = await withOperator(context, flags, (operator) =>
+    operator.call('key.create', { email, name }),
+  );
+  context.stderr.write(`made key ${made.id} for ${made.email}; its value is shown this once\n`);
+  context.stdout.write(`${made.key}\n`);
+}
+
+async function list(flags: KeyFlags, context: CliContext): Promise<void> {
+  const input = flags.user === undefined ? {} : { email: flags.user };
+  const keys = await withOperator(context, flags, (operator) => operator.call('key.list', input));
+  const columns = ['id', 'email', 'name', 'createdAt', 'lastUsedAt'] as const;
+  context.stdout.write(flags.json ? formatJsonLines(keys) : formatTable(columns, keys));
+}
+
+async function revoke(id: string, flags: OperatorFlags, context: CliContext): Promise<void> {
+  const { name } = await withOperator(context, flags, (operator) =>
+    operator.call('key.revoke', { id }),
+  );
+  context.stderr.write(`revoked key ${escapeControls(`${id} (${name})`)}\n`);
+}
+
+/** Adds the command and its subcommands to `program`. */
+export function addKeyCommand(program: Command, context: CliContext): void {
+  const group = program
+    .command('key')
+    .summary('make, list and revoke API keys')
+    .description('Makes, lists and revokes API keys, whether or not the daemon runs.');
+  const creating = group
+    .command('create')
+    .summary('make an API key')
+    .description('Makes an API key and prints its value, alone on standard output, this once.')
+    .requiredOption('--user <email>', 'whose key it is')
+    .requiredOption('--name <name>', 'name of the key, unique for the user');
+  addCommonOptions(creating).action((flags: CreateFlags) => create(flags, context));
+  addExamples(creating, ['trawl key create --user bot@example.com --name ci >key.txt']);
+  const listing = group
+    .command('list')
+    .summary('list API keys')
+    .description('Lists API keys, without their values.')
+    .option('--user <email>', 'only those of this user')
+    .option('--json', 'one JSON object a line');
+  addCommonOptions(listing).action((flags: KeyFlags) => list(flags, context));
+  addExamples(listing, ['trawl key list', 'trawl key list --user bot@example.com --json']);
+  const revoking = group
+    .command('revoke')
+    .summary('end an API key')
+    .description('Ends an API key and the scoped tokens that it made, at once.')
+    .argument('<id>', 'id of the key, as listed');
+  addCommonOptions(revoking).action((id: string, flags: OperatorFlags) =>
+    revoke(id, flags, context),
+  );
+  addExamples(revoking, ['trawl key revoke 6f0c5a2e-54a1-4d0e-9a52-0f6f3c1f1a11']);
+  addExamples(group, [
+    'trawl key create --user bot@example.com --name ci >key.txt',
+    'trawl key list --user bot@example.com',
+  ]);
+}

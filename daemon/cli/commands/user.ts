@@ -1,0 +1,258 @@
+// `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
+
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { ShownUser } from '../../operator/users.ts';
+import type { CliContext } from '../context.ts';
+import {
+  formatJsonLines,
+  formatRows,
+  formatTable,
+  type OperatorFlags,
+  withOperator,
+} from '../operator-output.ts';
+import { addCommonOptions, addExamples } from '../options.ts';
+import { readSecretInput } from '../stdin.ts';
+import { escapeControls } from '../terminal-text.ts';
+
+type RoleName = 'owner' | 'member';
+
+interface AddFlags extends OperatorFlags {
+  readonly name?: string;
+  readonly role?: RoleName;
+  readonly passwordStdin?: true;
+}
+
+const ROLES = { owner: 'OWNER', member: 'MEMBER' } as const;
+
+function roleOf({ role }: ShownUser): string {
+  return role === 'OWNER' ? 'owner' : 'member';
+}
+
+function limitOf({ requestsPerDay }: ShownUser): string {
+  return requestsPerDay === null ? 'default' : String(requestsPerDay);
+}
+
+async function passwordOf(
+  { passwordStdin }: { readonly passwordStdin?: true },
+  { stdin }: CliContext,
+): Promise<{ password?: string }> {
+  return passwordStdin === undefined ? {} : { password: await readSecretInput(stdin, 'password') };
+}
+
+/** The link alone on standard output, what it is for beside it. */
+function printLink(setupUrl: string | undefined, email: string, context: CliContext): void {
+  if (setupUrl === undefined) return;
+  context.stderr.write(
+    `link for ${escapeControls(email)} to set a password, good once, for 7 days:\n`,
+  );
+  context.stdout.write(`${setupUrl}\n`);
+}
+
+async function add(email: string, flags: AddFlags, context: CliContext): Promise<void> {
+  const { name, role } = flags;
+  const input = {
+    email,
+    ...(name === undefined ? {} : { name }),
+    ...(role === undefined ? {} : { role: ROLES[role] }),
+    ...(await passwordOf(flags, context)),
+  };
+  const added = await withOperator(
+    context,
+    flags,
+    (operator) => operator.call('user.add', input),
+    true,
+  );
+  context.stderr.write(`added ${added.user.email} (${roleOf(added.user)})\n`);
+  printLink('setupUrl' in added ? added.setupUrl : undefined, added.user.email, context);
+}
+
+async function list(flags: OperatorFlags, context: CliContext): Promise<void> {
+  const users = await withOperator(context, flags, (operator) => operator.call('user.list', {}));
+  const columns = [
+    'email',
+    'name',
+    'role',
+    'state',
+    'limit',
+    'createdAt',
+    'lastActivityAt',
+  ] as const;
+  const rows = users.map((user) => ({ ...user, role: roleOf(user), ...stateOf(user) }));
+  context.stdout.write(flags.json ? formatJsonLines(users) : formatTable(columns, rows));
+}
+
+function stateOf(user: ShownUser): { state: string; limit: string } {
+  return { state: user.suspendedAt === null ? 'active' : 'suspended', limit: limitOf(user) };
+}
+
+async function show(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
+  const user = await withOperator(context, flags, (operator) =>
+    operator.call('user.show', { email }),
+  );
+  const rows: [string, string | undefined][] = [
+    ['email', user.email],
+    ['id', user.id],
+    ['name', user.name ?? undefined],
+    ['role', roleOf(user)],
+    ['state', stateOf(user).state],
+    ['requests per day', limitOf(user)],
+    ['created', user.createdAt],
+    ['changed', user.updatedAt],
+    ['last active', user.lastActivityAt ?? 'never'],
+    ['suspended', user.suspendedAt ?? undefined],
+  ];
+  context.stdout.write(flags.json ? formatJsonLines([user]) : formatRows(rows));
+}
+
+interface Change {
+  readonly role?: 'OWNER' | 'MEMBER';
+  readonly suspended?: boolean;
+  readonly requestsPerDay?: number | 'unlimited' | null;
+}
+
+async function change(
+  email: string,
+  changes: Change,
+  flags: OperatorFlags,
+  context: CliContext,
+): Promise<void> {
+  const user = await withOperator(context, flags, (operator) =>
+    operator.call('user.change', { email, ...changes }),
+  );
+  const { state, limit } = stateOf(user);
+  context.stderr.write(`${user.email}: ${roleOf(user)}, ${state}, requests per day: ${limit}\n`);
+}
+
+async function remove(email: string, flags: OperatorFlags, context: CliContext): Promise<void> {
+  const user = await withOperator(context, flags, (operator) =>
+    operator.call('user.remove', { email }),
+  );
+  context.stderr.write(`removed ${user.email} with all sessions, keys, tokens and grants\n`);
+}
+
+async function setPassword(email: string, flags: AddFlags, context: CliContext): Promise<void> {
+  const input = { email, ...(await passwordOf(flags, context)) };
+  const { setupUrl } = await withOperator(
+    context,
+    flags,
+    async (operator): Promise<{ setupUrl?: string }> => operator.call('user.password', input),
+  );
+  if (setupUrl === undefined)
+    context.stderr.write(`the password of ${escapeControls(email)} is set\n`);
+  printLink(setupUrl, email, context);
+}
+
+function limit(text: string): number | 'unlimited' | null {
+  if (text === 'unlimited') return text;
+  if (text === 'default') return null;
+  const count = Number(text);
+  if (/^\d+$/.test(text) && Number.isSafeInteger(count)) return count;
+  throw new InvalidArgumentError('It must be a whole number, "unlimited" or "default".');
+}
+
+function addCommand(group: Command, use: string, summary: string, more = summary): Command {
+  const command = group.command(use).summary(summary).description(more);
+  return addCommonOptions(command);
+}
+
+/** Adds the command and its subcommands to `program`. */
+export function addUserCommand(program: Command, context: CliContext): void {
+  const group = program
+    .command('user')
+    .summary('add, change and remove users')
+    .description(
+      'Changes the users of an instance, on the machine of its data directory, whether or not the\n' +
+        'daemon runs. Needs no licence.',
+    );
+  addAddCommand(group, context);
+  const listing = addCommand(group, 'list', 'list all users').option(
+    '--json',
+    'one JSON object a line',
+  );
+  listing.action((flags: OperatorFlags) => list(flags, context));
+  addExamples(listing, ['trawl user list', 'trawl user list --json']);
+  const showing = addCommand(group, 'show', 'show a user').argument(
+    '<email>',
+    'address of the user',
+  );
+  showing.option('--json', 'as one JSON object');
+  showing.action((email: string, flags: OperatorFlags) => show(email, flags, context));
+  addExamples(showing, ['trawl user show ada@example.com']);
+  addChangeCommands(group, context);
+  addExamples(group, [
+    'trawl user add ada@example.com --role owner',
+    'trawl user password ada@example.com --password-stdin <password.txt',
+    'trawl user limit bot@example.com 100000',
+    'trawl user list',
+  ]);
+}
+
+function addAddCommand(group: Command, context: CliContext): void {
+  const command = addCommand(
+    group,
+    'add',
+    'add a user',
+    'Adds a user. Without a password prints a link, alone on standard output, where the user sets one.',
+  )
+    .argument('<email>', 'address of the new user')
+    .option('--name <name>', 'name for people')
+    .addOption(
+      new Option('--role <role>', 'default: member; the first user is an owner').choices(
+        Object.keys(ROLES),
+      ),
+    )
+    .option('--password-stdin', 'read the password from standard input');
+  command.action((email: string, flags: AddFlags) => add(email, flags, context));
+  addExamples(command, [
+    'trawl user add ada@example.com --name "Ada Lovelace"',
+    'trawl user add bot@example.com --password-stdin <password.txt',
+  ]);
+}
+
+function userArgument(): Argument {
+  return new Argument('<email>', 'address of the user');
+}
+
+function addChangeCommands(group: Command, context: CliContext): void {
+  const role = addCommand(group, 'role', 'make a user an owner or a member').addArgument(
+    userArgument(),
+  );
+  role.addArgument(new Argument('<role>', 'what the user may do').choices(Object.keys(ROLES)));
+  role.action((user: string, name: RoleName, flags: OperatorFlags) =>
+    change(user, { role: ROLES[name] }, flags, context),
+  );
+  addExamples(role, ['trawl user role ada@example.com owner']);
+  for (const [name, suspended, summary] of [
+    ['suspend', true, 'refuse every credential of a user'],
+    ['restore', false, 'end the suspension of a user'],
+  ] as const) {
+    const command = addCommand(group, name, summary).addArgument(userArgument());
+    command.action((user: string, flags: OperatorFlags) =>
+      change(user, { suspended }, flags, context),
+    );
+    addExamples(command, [`trawl user ${name} ada@example.com`]);
+  }
+  const removing = addCommand(group, 'remove', "remove a user with all that is the user's");
+  removing.addArgument(userArgument());
+  removing.action((user: string, flags: OperatorFlags) => remove(user, flags, context));
+  addExamples(removing, ['trawl user remove ada@example.com']);
+  const password = addCommand(
+    group,
+    'password',
+    'set the password of a user',
+    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a link, alone\n' +
+      'on standard output, where the user sets it.',
+  ).addArgument(userArgument());
+  password.option('--password-stdin', 'read the password from standard input');
+  password.action((user: string, flags: AddFlags) => setPassword(user, flags, context));
+  addExamples(password, ['trawl user password ada@example.com --password-stdin <password.txt']);
+  const limiting = addCommand(group, 'limit', 'change how many requests a user has a day');
+  limiting.addArgument(userArgument());
+  limiting.addArgument(
+    new Argument('<limit>', 'a number, "unlimited" or "default"').argParser(limit),
+  );
+  limiting.action((user: string, requestsPerDay: Change['requestsPerDay'], flags: OperatorFlags) =>
+    change(user, requestsPerDay === undefined ? {} : { requestsPerDay }, flags, context),
+  );
+  addExamples(limiting, ['trawl user limit bot@example.com unlimited']);
+}

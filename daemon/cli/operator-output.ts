@@ -1,0 +1,60 @@
+// What the commands of the operator share: the way to the store and its end, tables, rows, JSON.
+
+import type { CliContext } from './context.ts';
+import { formatColumns } from './format.ts';
+import { commonOptions, type CommonFlags } from './options.ts';
+import type { Operator } from './services.ts';
+import { escapeControls } from './terminal-text.ts';
+
+/** The flags of every command of the operator. */
+export interface OperatorFlags extends CommonFlags {
+  readonly json?: true;
+}
+
+/** Runs `work` with the way to the store open. */
+export async function withOperator<Result>(
+  { services }: CliContext,
+  flags: CommonFlags,
+  work: (operator: Operator) => Promise<Result>,
+  isMaking = false,
+): Promise<Result> {
+  const operator = await services.openOperator({ ...commonOptions(flags), isMaking });
+  try {
+    return await work(operator);
+  } finally {
+    await operator.close();
+  }
+}
+
+type Cell = string | number | null;
+
+/** Objects as a table with the names of `columns` above; null is `-`. */
+export function formatTable<Column extends string>(
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, Cell>>[],
+  hasHead = true,
+): string {
+  const cells = rows.map((row) => columns.map((column) => cellText(row[column])));
+  const head = columns.map((column) =>
+    column.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+  );
+  return formatColumns(hasHead ? [head, ...cells] : cells);
+}
+
+function cellText(value: Cell): string {
+  return value === null || value === '' ? '-' : escapeControls(String(value));
+}
+
+/** One JSON object a line. */
+export function formatJsonLines(rows: readonly object[]): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+}
+
+/** `name: value` lines, the values in one column; undefined: left out. */
+export function formatRows(rows: readonly (readonly [string, string | undefined])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 1;
+  return rows
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value = '']) => `${`${name}:`.padEnd(width)} ${escapeControls(value)}\n`)
+    .join('');
+}

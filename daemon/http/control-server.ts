@@ -1,0 +1,138 @@
+// The socket through which commands on the same machine have the daemon do things: POST with JSON in, JSON or a stream
+// of bytes out. Whoever may open the socket is the operator; what there is to do is for the caller to say.
+
+import { chmodSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
+import { makeControlPath, removeControlPath } from '../config/control-path.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** How long operations under way are waited for. */
+const GRACE_MS = 5_000;
+/** Bytes of an input; the longest is a list of 10,000 names. */
+const INPUT_SIZE_MAX = 16 * 1024 * 1024;
+
+export interface ControlServerOptions {
+  readonly dataDir: string;
+  /** Does `name`; what it throws goes to the caller, whole if it has an `errorCode`. */
+  readonly run: (name: string, input: unknown) => Promise<unknown>;
+  /** Makes a backup; ends early when the signal is given. */
+  readonly backup: (input: unknown, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+  readonly log: Log;
+}
+
+export interface ControlServer {
+  /** Takes no more requests, lets short ones end, drops streams. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens in the data directory, which the caller owns. Where that cannot be, says so in the log and goes without.
+ */
+export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
+  const { dataDir, log } = options;
+  const abort = new AbortController();
+  const running = new Set<Promise<void>>();
+  const server = createServer((request, response) => {
+    const work = answer(options, request, response, abort.signal);
+    running.add(work);
+    void work.finally(() => running.delete(work));
+  });
+  try {
+    await listen(server, makeControlPath(dataDir));
+  } catch (error) {
+    log.warn('commands such as "trawl user" cannot reach this daemon', { error: String(error) });
+    removeControlPath(dataDir);
+    return { close: () => Promise.resolve() };
+  }
+  return {
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      abort.abort(new Error('the daemon is stopping'));
+      await Promise.race([Promise.allSettled(running), setTimeout(GRACE_MS, null, { ref: false })]);
+      server.closeAllConnections();
+      await closed;
+      removeControlPath(dataDir);
+    },
+  };
+}
+
+async function listen(server: Server, socketPath: string): Promise<void> {
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.once('listening', resolve);
+  });
+  // Safety: the socket is made in this call, and nobody else may open it even for a moment.
+  const before = process.umask(0o177);
+  try {
+    server.listen(socketPath);
+  } finally {
+    process.umask(before);
+  }
+  await listening;
+  chmodSync(socketPath, 0o600);
+}
+
+async function answer(
+  options: ControlServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const name = (request.url ?? '').slice(1);
+    const input = await readInput(request);
+    if (name !== 'backup') {
+      sendJson(response, 200, (await options.run(name, input)) ?? null);
+      return;
+    }
+    const parts = Readable.from(options.backup(input, signal), { objectMode: false });
+    // Why: an error before the first byte is an answer, one behind it can only end the connection.
+    await new Promise((resolve, reject) => {
+      parts.once('readable', resolve);
+      parts.once('error', reject);
+    });
+    response.writeHead(200, { 'content-type': 'application/gzip' });
+    await pipeline(parts, response, { signal });
+  } catch (error) {
+    if (response.headersSent) {
+      options.log.warn('an operation ended early', { error: String(error) });
+      response.destroy();
+      return;
+    }
+    sendJson(response, 400, errorBody(error));
+    if (!hasCode(error)) options.log.error('an operation failed', { error });
+  }
+}
+
+async function readInput(request: IncomingMessage): Promise<unknown> {
+  let size = 0;
+  request.on('data', (part: Buffer) => {
+    size += part.length;
+    if (size > INPUT_SIZE_MAX) request.destroy(new Error(`input over ${INPUT_SIZE_MAX} bytes`));
+  });
+  const body: unknown = JSON.parse(await text(request));
+  return body;
+}
+
+function hasCode(error: unknown): error is Error & { readonly errorCode: string } {
+  return error instanceof Error && 'errorCode' in error && typeof error.errorCode === 'string';
+}
+
+function errorBody(error: unknown): { errorCode: string; message: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  return { errorCode: hasCode(error) ? error.errorCode : 'UNEXPECTED_ERROR', message };
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  const body = JSON.stringify(value);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  });
+  response.end(body);
+}

@@ -1,0 +1,47 @@
+// What an operation of the operator is: a checked input in JSON, an output in JSON, done on the accounts. The command
+// line runs operations on a store that it opens itself, or has the daemon run them; both do the same.
+
+import { z } from 'zod';
+import type { Accounts } from '../accounts/accounts.ts';
+import { AccountError } from '../accounts/error.ts';
+
+/** What operations work on. */
+export interface OperatorContext {
+  readonly accounts: Accounts;
+  /** Public address of the daemon, without trailing slash. */
+  readonly baseUrl: string;
+}
+
+export interface Operation<Schema extends z.ZodType, Output> {
+  readonly input: Schema;
+  readonly run: (context: OperatorContext, input: z.output<Schema>) => Promise<Output>;
+}
+
+export function operation<Schema extends z.ZodType, Output>(
+  input: Schema,
+  run: (context: OperatorContext, input: z.output<Schema>) => Promise<Output>,
+): Operation<Schema, Output> {
+  return { input, run };
+}
+
+/** Members of inputs whose value no message may show. */
+const SECRET_MEMBERS: readonly PropertyKey[] = ['password', 'key', 'passphrase', 'secret'];
+
+/**
+ * The input as the schema gives it.
+ *
+ * Errors: INVALID_REQUEST_BODY naming each wrong member and, unless it is secret, its value.
+ */
+export function checkedInput<Schema extends z.ZodType>(
+  schema: Schema,
+  input: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(input, { reportInput: true });
+  if (result.success) return result.data;
+  const texts = result.error.issues.map(({ path, message, input: value }) => {
+    const isSecret = path.some((member) => SECRET_MEMBERS.includes(member));
+    const shown = isSecret || value === undefined ? '' : ` ${JSON.stringify(value)}`;
+    return `${path.join('.')}${shown}: ${message}`;
+  });
+  throw new AccountError('INVALID_REQUEST_BODY', texts.join('; '));
+}

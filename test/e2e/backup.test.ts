@@ -1,0 +1,314 @@
+// Backups: made while somebody writes, restored on either engine, refused when damaged, and killed at bad moments.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { callOperation } from '../../daemon/cli/control-client.ts';
+import { findControlPath } from '../../daemon/config/control-path.ts';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
+import { get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
+import type { Outcome, StartOptions } from './daemon.ts';
+
+const PASSPHRASE = 'pass phrase of the test';
+
+interface Users {
+  readonly stdout: string;
+  readonly emails: readonly string[];
+}
+
+async function ok(args: readonly string[], options: StartOptions): Promise<Outcome> {
+  const outcome = await trawl(args, options);
+  assert.equal(outcome.code, 0, `${args.join(' ')}: ${outcome.stderr}`);
+  return outcome;
+}
+
+async function refused(args: readonly string[], options: StartOptions): Promise<string> {
+  const { code, stdout, stderr } = await trawl(args, options);
+  assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
+  assert.equal(stdout, '');
+  return stderr;
+}
+
+async function usersOf(dataDir: string, env: Record<string, string> = {}): Promise<Users> {
+  const options = { env: { ...env, TRAWL_DATA_DIR: dataDir } };
+  const { stdout } = await ok(['user', 'list', '--json'], options);
+  const rows = stdout.split('\n').slice(0, -1);
+  return { stdout, emails: rows.map((row) => (JSON.parse(row) as { email: string }).email) };
+}
+
+/** Everything in a data directory but what comes and goes, as names and contents. */
+function contentOf(dataDir: string): Record<string, string> {
+  if (!existsSync(dataDir)) return {};
+  const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).sort();
+  const files = names.filter((name) => statSync(path.join(dataDir, name)).isFile());
+  return Object.fromEntries(
+    files.map((name) => [name, readFileSync(path.join(dataDir, name)).toString('base64')]),
+  );
+}
+
+/** A data directory with an index, an owner with a key, and `count` other users. */
+async function makeInstance(count: number) {
+  const dataDir = path.join(temporaryFolder(), 'data');
+  const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'pear\n' });
+  const served = await serveIndexed(dataDir, [repo]);
+  const options = { env: { TRAWL_DATA_DIR: dataDir } };
+  await ok(['user', 'add', 'owner@x.org'], options);
+  const { stdout } = await ok(['key', 'create', '--user', 'owner@x.org', '--name', 'k'], options);
+  for (let i = 0; i < count; i++) await addUser(dataDir, `user${i}@x.org`);
+  return { dataDir, repo, served, options, key: stdout.trim() };
+}
+
+function addUser(dataDir: string, email: string): Promise<unknown> {
+  return callOperation(findControlPath(dataDir), 'user.add', { email });
+}
+
+function withPassphrase({ env }: StartOptions): StartOptions {
+  return { env: { ...env, TRAWL_BACKUP_PASSPHRASE: PASSPHRASE } };
+}
+
+void test('while a client writes: one moment, whole, with key and index', async () => {
+  const { dataDir, repo, served, options, key } = await makeInstance(20);
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  const written: string[] = [];
+  const over = new AbortController();
+  const writing = (async () => {
+    for (let i = 0; !over.signal.aborted; i++) {
+      await addUser(dataDir, `later${i}@x.org`);
+      written.push(`later${i}@x.org`);
+    }
+  })();
+  const before = [...written];
+  const { stderr } = await ok(['backup', file, '--with-index'], withPassphrase(options));
+  over.abort();
+  await writing;
+  assert.equal(stderr.includes('left out'), false);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(path.dirname(file)), [path.basename(file)]);
+  const { emails } = await usersOf(dataDir);
+  assert.ok(emails.length > 25, 'the client wrote meanwhile');
+  await served.process.stop();
+
+  const second = path.join(temporaryFolder(), 'data');
+  const target = { env: { TRAWL_DATA_DIR: second } };
+  const restored = await ok(['restore', file], withPassphrase(target));
+  assert.equal(/warning|note/.test(restored.stderr), false, restored.stderr);
+  const found = (await usersOf(second)).emails;
+  assert.deepEqual(found, emails.slice(0, found.length), 'as of one moment');
+  for (const email of ['owner@x.org', 'user19@x.org', ...before]) assert.ok(found.includes(email));
+  assert.equal(statSync(path.join(second, 'secret')).mode & 0o777, 0o600);
+  const copied = (place: string): string[] => readdirSync(path.join(place, 'shards')).sort();
+  assert.deepEqual(copied(second), copied(dataDir));
+  const again = await serve(second, [repo]);
+  await again.process.until(/isUnchanged=true/);
+  const headers = { authorization: `Bearer ${key}` };
+  assert.equal((await get(`${again.url}/api/repos`, headers)).status, 200);
+  await again.process.stop();
+});
+
+void test('without passphrase: no secret, said so; with the secret keys live on, else they are void', async () => {
+  const { dataDir, repo, served, options, key } = await makeInstance(1);
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  const { stderr } = await ok(['backup', file], options);
+  assert.match(stderr, /left out/);
+  await served.process.stop();
+  const secret = readFileSync(path.join(dataDir, 'secret'), 'utf8').trim();
+  assert.equal(gunzipSync(readFileSync(file)).includes(secret), false);
+  const secretFile = path.join(temporaryFolder(), 'secret');
+  writeFileSync(secretFile, `${secret}\n`);
+  const wrongFile = path.join(temporaryFolder(), 'secret');
+  writeFileSync(wrongFile, 'f'.repeat(64));
+  const cases: [string[], Record<string, string>, number][] = [
+    [[], {}, 401],
+    [['--secret-file', secretFile], {}, 200],
+    [[], { TRAWL_SECRET: secret }, 200],
+  ];
+  for (const [flags, env, status] of cases) {
+    const place = path.join(temporaryFolder(), 'data');
+    const target = { env: { ...env, TRAWL_DATA_DIR: place } };
+    const wrong = await refused(['restore', file, '--secret-file', wrongFile], target);
+    assert.match(wrong, /another instance secret/);
+    assert.equal(existsSync(place), false);
+    const outcome = await ok(['restore', file, ...flags], target);
+    assert.equal(/keys, tokens.* void/.test(outcome.stderr.replaceAll('\n', ' ')), status === 401);
+    const again = await serveIndexed(place, [repo]);
+    const headers = { authorization: `Bearer ${key}` };
+    assert.equal((await get(`${again.url}/api/repos`, headers)).status, status);
+    await again.process.stop();
+  }
+  const onTop = await ok(['restore', file, '--force'], options);
+  assert.match(onTop.stderr, /^replaced: .*catalog\.json.*store\.db/);
+  assert.equal(onTop.stderr.includes('void'), false, 'the secret that is there is the right one');
+});
+
+void test('what is not a whole backup is refused and changes nothing', async () => {
+  const { served, options, dataDir } = await makeInstance(300);
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'backup.tar.gz');
+  await ok(['backup', file, '--with-index'], withPassphrase(options));
+  const busy = await refused(['restore', file, '--force'], options);
+  assert.match(busy, /in use by process/);
+  await served.process.stop();
+  const bytes = readFileSync(file);
+  const plain = gunzipSync(bytes);
+  const changed = Buffer.from(plain);
+  const at = changed.indexOf('user7@x.org');
+  changed.write('x', at);
+  const flipped = Buffer.from(bytes);
+  flipped[bytes.length >> 1] = (flipped[bytes.length >> 1] ?? 0) ^ 1;
+  const endAt = plain.lastIndexOf('manifest.json\0');
+  const newer = Buffer.from(plain);
+  newer.write('"formatVersion":7', newer.indexOf('"formatVersion":1'));
+  const bad: [string, Buffer, RegExp][] = [
+    ['empty', Buffer.alloc(0), /no backup/],
+    ['text', Buffer.from('hello\n'), /no backup/],
+    ['other archive', gzipSync(Buffer.alloc(10_240)), /no backup/],
+    ['cut', bytes.subarray(0, bytes.length - 10), /damaged or was cut/],
+    ['cut early', bytes.subarray(0, bytes.length >> 2), /damaged or was cut/],
+    ['a bit', flipped, /damaged or was cut/],
+    ['a row', gzipSync(changed), /damaged or was cut.*store/],
+    [
+      'no manifest',
+      gzipSync(Buffer.concat([plain.subarray(0, endAt), Buffer.alloc(1024)])),
+      /before its manifest/,
+    ],
+    ['newer', gzipSync(newer), /form 7/],
+  ];
+  const before = contentOf(dataDir);
+  for (const [name, content, message] of bad) {
+    const badFile = path.join(folder, name);
+    writeFileSync(badFile, content);
+    const text = await refused(['restore', badFile, '--force'], withPassphrase(options));
+    assert.match(text, message, name);
+    assert.ok(text.includes(badFile), text);
+    assert.deepEqual(contentOf(dataDir), before, name);
+  }
+  const wrong = { env: { ...options.env, TRAWL_BACKUP_PASSPHRASE: 'not the passphrase' } };
+  assert.match(await refused(['restore', file, '--force'], wrong), /passphrase/);
+  assert.match(await refused(['restore', path.join(folder, 'none'), '--force'], options), /none/);
+  assert.match(await refused(['restore', file], options), /not empty.*catalog\.json.*--force/);
+  assert.match(await refused(['backup', path.join(file, 'x.gz')], options), /x\.gz/);
+  assert.deepEqual(contentOf(dataDir), before);
+});
+
+/** Starts a command and kills it as soon as `isMoment` is true; false: it ended before. */
+async function killAt(
+  args: readonly string[],
+  options: StartOptions,
+  isMoment: () => boolean,
+): Promise<boolean> {
+  const running = startTrawl(args, options);
+  while (!running.isOver && !isMoment()) await setImmediate();
+  running.child.kill('SIGKILL');
+  const { code } = await running.ended;
+  return code === undefined;
+}
+
+void test('killed while it backs up: no file of that name, and nothing in the way', async () => {
+  const { served, options, dataDir } = await makeInstance(200);
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'backup.tar.gz');
+  const hasBegun = (): boolean => readdirSync(folder).length > 0;
+  await killAt(['backup', file, '--with-index'], withPassphrase(options), hasBegun);
+  const left = readdirSync(folder);
+  if (left.includes(path.basename(file))) assert.equal(left.length, 1, 'it was done before');
+  assert.equal((await usersOf(dataDir)).emails.length, 201);
+  await ok(['backup', file], options);
+  await served.process.stop();
+  const place = path.join(temporaryFolder(), 'data');
+  await ok(['restore', file], { env: { TRAWL_DATA_DIR: place } });
+  assert.equal((await usersOf(place)).emails.length, 201);
+});
+
+void test('killed while it restores: as before or complete', async () => {
+  const { served, options, dataDir } = await makeInstance(400);
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  await ok(['backup', file, '--with-index'], options);
+  await served.process.stop();
+  const wanted = (await usersOf(dataDir)).stdout;
+  const place = path.join(temporaryFolder(), 'data');
+  const target = { env: { TRAWL_DATA_DIR: place } };
+  await ok(['user', 'add', 'old@x.org'], target);
+  let killCount = 0;
+  const moments = [
+    'lock',
+    'restoring/store',
+    'restoring/catalog.json',
+    'restoring/store.db',
+    'restored',
+  ];
+  for (const moment of moments) {
+    const isMoment = (): boolean => existsSync(path.join(place, moment));
+    const isKilled = await killAt(['restore', file, '--force'], target, isMoment);
+    const { stdout, emails } = await usersOf(place);
+    if (stdout === wanted) {
+      assert.equal((await ok(['search', 'plum'], target)).stdout.includes('a.txt:1:plum'), true);
+      assert.equal((await trawl(['verify'], target)).code, 0);
+    } else assert.deepEqual(emails, ['old@x.org'], moment);
+    if (isKilled) killCount++;
+    const others = readdirSync(place).filter((name) => name.startsWith('restor'));
+    assert.deepEqual(others, [], moment);
+    if (stdout === wanted && !isKilled) break;
+  }
+  assert.ok(killCount > 0);
+  await ok(['restore', file, '--force'], target);
+  assert.equal((await usersOf(place)).stdout, wanted);
+});
+
+void test('the daemon ends while it makes a backup: an error and no file', async () => {
+  const { served, options } = await makeInstance(300);
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'backup.tar.gz');
+  const backing = startTrawl(['backup', file, '--with-index'], withPassphrase(options));
+  while (!backing.isOver && readdirSync(folder).length === 0) await setImmediate();
+  await served.process.stop('SIGKILL');
+  const { code } = await backing.ended;
+  assert.deepEqual(readdirSync(folder), code === 0 ? ['backup.tar.gz'] : []);
+});
+
+void test(
+  'from the embedded store to PostgreSQL and back',
+  { skip: POSTGRES_MISSING },
+  async (t) => {
+    const postgres = await startPostgres();
+    t.after(() => postgres.remove());
+    const { served, options, key, dataDir, repo } = await makeInstance(30);
+    const folder = temporaryFolder();
+    const [there, back] = [path.join(folder, 'there'), path.join(folder, 'back')];
+    await ok(['backup', there, '--with-index'], withPassphrase(options));
+    await served.process.stop();
+    const wanted = (await usersOf(dataDir)).stdout;
+
+    const database = { TRAWL_DATABASE_URL: await postgres.createDatabase() };
+    const second = path.join(temporaryFolder(), 'data');
+    const onPostgres = { env: { ...database, TRAWL_DATA_DIR: second } };
+    await ok(['restore', there], withPassphrase(onPostgres));
+    assert.equal(existsSync(path.join(second, 'store.db')), false);
+    assert.equal((await usersOf(second, database)).stdout, wanted);
+    const again = await serveIndexed(second, [repo], { env: database });
+    const headers = { authorization: `Bearer ${key}` };
+    assert.equal((await get(`${again.url}/api/repos`, headers)).status, 200);
+    await ok(['user', 'add', 'new@x.org'], onPostgres);
+    await ok(['backup', back], withPassphrase(onPostgres));
+    await again.process.stop();
+
+    const third = path.join(temporaryFolder(), 'data');
+    mkdirSync(third);
+    await ok(['restore', back], withPassphrase({ env: { TRAWL_DATA_DIR: third } }));
+    const { emails } = await usersOf(third);
+    assert.equal(emails.at(-1), 'new@x.org');
+    assert.deepEqual(emails, (await usersOf(second, database)).emails);
+
+    const other = path.join(temporaryFolder(), 'data');
+    const onOther = { env: { ...database, TRAWL_DATA_DIR: other } };
+    const full = await refused(['restore', there], withPassphrase(onOther));
+    assert.match(full, /store is not empty/);
+    assert.equal(existsSync(other), false);
+    const forced = await ok(['restore', there, '--force'], withPassphrase(onOther));
+    assert.match(forced.stderr, /replaced: the PostgreSQL store/);
+    assert.equal((await usersOf(other, database)).stdout, wanted);
+  },
+);

@@ -1,0 +1,347 @@
+// The commands of the operator: users, keys, grants, licence and audit records, once on a data directory that nobody
+// uses and once through the socket of a daemon that does. Both must do the same, and what they do must hold at once.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { get, serveIndexed, startTrawl, trawl } from './daemon.ts';
+import type { Outcome, Served } from './daemon.ts';
+
+interface ShownUser {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly role: string;
+  readonly suspendedAt: string | null;
+  readonly requestsPerDay: number | string | null;
+}
+
+const LINK = /^http:\/\/localhost:\d+\/setup\?token=[0-9a-f]{64}\n$/;
+const KEY = /^svk_[0-9a-f]{64}\n$/;
+
+/** Runs commands on one data directory. */
+class Desk {
+  readonly dataDir: string;
+  readonly #env: Readonly<Record<string, string>>;
+
+  constructor(dataDir: string, env: Readonly<Record<string, string>> = {}) {
+    this.dataDir = dataDir;
+    this.#env = env;
+  }
+
+  run(args: readonly string[], input?: string): Promise<Outcome> {
+    const env = { ...this.#env, TRAWL_DATA_DIR: this.dataDir };
+    return trawl(args, { env, ...(input === undefined ? {} : { input }) });
+  }
+
+  /** Standard output of a command that must succeed. */
+  async ok(args: readonly string[], input?: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, input);
+    assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+
+  /** What standard error says of a command that must be refused. */
+  async refused(args: readonly string[], input?: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, input);
+    assert.equal(code, 2, args.join(' '));
+    assert.equal(stdout, '');
+    return stderr;
+  }
+
+  async rows<Row>(args: readonly string[]): Promise<Row[]> {
+    const lines = (await this.ok([...args, '--json'])).split('\n').slice(0, -1);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
+    return lines.map((line) => JSON.parse(line) as Row);
+  }
+
+  async user(email: string): Promise<ShownUser> {
+    const [user] = await this.rows<ShownUser>(['user', 'show', email]);
+    assert.ok(user);
+    return user;
+  }
+}
+
+async function changeUsers(desk: Desk): Promise<void> {
+  assert.match(await desk.refused(['user', 'add', 'a@x.org', '--role', 'member']), /first user/);
+  assert.match(await desk.ok(['user', 'add', ' Ada@X.org'.trim(), '--name', 'Ada']), LINK);
+  const secondAdd = ['user', 'add', 'bob@x.org', '--password-stdin'];
+  assert.match(await desk.refused(secondAdd, 'short\n'), /password/);
+  assert.match(await desk.refused(secondAdd, ''), /nothing/);
+  assert.equal(await desk.ok(secondAdd, 'correct horse\n'), '');
+  assert.match(await desk.refused(secondAdd, 'correct horse\n'), /bob@x\.org/);
+  assert.match(await desk.refused(['user', 'add', 'nobody']), /"nobody": .*e-mail/);
+  const users = await desk.rows<ShownUser>(['user', 'list']);
+  assert.deepEqual(
+    users.map(({ email, role, name }) => [email, role, name]),
+    [
+      ['ada@x.org', 'OWNER', 'Ada'],
+      ['bob@x.org', 'MEMBER', null],
+    ],
+  );
+  const table = await desk.ok(['user', 'list']);
+  assert.match(
+    table,
+    /^email .*\nada@x\.org +Ada +owner +active +default .*\nbob@x\.org +- +member/,
+  );
+  assert.match(await desk.refused(['user', 'suspend', 'ada@x.org']), /last active owner/);
+  assert.match(await desk.refused(['user', 'role', 'ada@x.org', 'member']), /last/);
+  assert.match(await desk.refused(['user', 'remove', 'ada@x.org']), /last/);
+  await desk.ok(['user', 'role', 'bob@x.org', 'owner']);
+  await desk.ok(['user', 'suspend', 'ada@x.org']);
+  assert.notEqual((await desk.user('ada@x.org')).suspendedAt, null);
+  await desk.ok(['user', 'restore', 'ADA@x.org']);
+  assert.equal((await desk.user('ada@x.org')).suspendedAt, null);
+  for (const [text, value] of [
+    ['12', 12],
+    ['unlimited', 'unlimited'],
+    ['0', 0],
+    ['default', null],
+  ] as const) {
+    await desk.ok(['user', 'limit', 'bob@x.org', text]);
+    assert.equal((await desk.user('bob@x.org')).requestsPerDay, value);
+  }
+  assert.match(
+    await desk.refused(['user', 'limit', 'bob@x.org', '-1']),
+    /unlimited|unknown option/,
+  );
+  assert.match(await desk.ok(['user', 'password', 'bob@x.org']), LINK);
+  assert.equal(
+    await desk.ok(['user', 'password', 'bob@x.org', '--password-stdin'], 'longer one'),
+    '',
+  );
+  assert.match(await desk.refused(['user', 'show', 'eve@x.org']), /eve@x\.org/);
+  await desk.ok(['user', 'add', 'eve@x.org']);
+  await desk.ok(['user', 'remove', 'eve@x.org']);
+  assert.match(await desk.refused(['user', 'remove', 'eve@x.org']), /eve@x\.org/);
+}
+
+async function changeKeys(desk: Desk): Promise<string> {
+  const value = await desk.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
+  assert.match(value, KEY);
+  const again = await desk.refused(['key', 'create', '--user', 'bob@x.org', '--name', 'ci']);
+  assert.match(again, /ci/);
+  await desk.ok(['key', 'create', '--user', 'ada@x.org', '--name', 'x']);
+  const all = await desk.rows<{ id: string; email: string; name: string }>(['key', 'list']);
+  assert.deepEqual(
+    all.map(({ email, name }) => [email, name]),
+    [
+      ['bob@x.org', 'ci'],
+      ['ada@x.org', 'x'],
+    ],
+  );
+  assert.equal(JSON.stringify(all).includes('svk_'), false);
+  await desk.ok(['key', 'revoke', all[1]?.id ?? '']);
+  assert.match(await desk.refused(['key', 'revoke', 'none']), /none/);
+  assert.equal((await desk.rows(['key', 'list', '--user', 'ada@x.org'])).length, 0);
+  return value.trim();
+}
+
+async function changeLicence(desk: Desk, folder: string): Promise<void> {
+  const file = path.join(folder, 'license.jwt');
+  assert.match(await desk.refused(['license', 'set', '-'], 'no licence'), /invalid/);
+  assert.match(await desk.ok(['license', 'show']), /^state: +none$/m);
+  assert.match(await desk.ok(['license', 'set', file]), /^entitlements: +permissions$/m);
+  assert.equal((await desk.rows<{ state: string }>(['license', 'show']))[0]?.state, 'valid');
+  assert.match(await desk.ok(['license', 'remove']), /^state: +none$/m);
+  assert.match(await desk.ok(['license', 'set', '-'], readFileSync(file, 'utf8')), /valid/);
+}
+
+async function changeGrants(desk: Desk, repo: string): Promise<void> {
+  assert.match(await desk.refused(['grant', 'add', 'ada@x.org', repo, 'no/repo']), /no\/repo/);
+  assert.match(await desk.refused(['grant', 'add', 'eve@x.org', repo]), /eve@x\.org/);
+  assert.deepEqual(await desk.rows(['grant', 'list']), []);
+  const added = await desk.run(['grant', 'add', 'ada@x.org', repo]);
+  assert.match(added.stderr, /1 grants added\n$/);
+  const grant = { email: 'ada@x.org', repo, repoId: 1, source: 'store' };
+  for (const filter of [[], ['--user', 'ada@x.org'], ['--repo', repo]])
+    assert.deepEqual(await desk.rows(['grant', 'list', ...filter]), [grant]);
+  assert.deepEqual(await desk.rows(['grant', 'list', '--user', 'bob@x.org']), []);
+  await desk.ok(['grant', 'remove', 'ada@x.org', repo]);
+  assert.deepEqual(await desk.rows(['grant', 'list']), []);
+}
+
+interface AuditRow {
+  readonly action: string;
+  readonly actorId: string;
+  readonly timestamp: string;
+}
+
+async function readAudit(desk: Desk): Promise<void> {
+  const rows = await desk.rows<AuditRow>(['audit']);
+  const actions = new Set(rows.map(({ action }) => action));
+  for (const action of [
+    'org.member_added',
+    'org.member_removed',
+    'org.member_deactivated',
+    'user.creation_failed',
+    'org.member_reactivated',
+    'org.member_promoted_to_owner',
+    'api_key.created',
+    'user.list',
+    'api_key.deleted',
+    'api_key.deletion_failed',
+    'license.changed',
+    'grant.added',
+    'grant.removed',
+  ])
+    assert.ok(actions.has(action), action);
+  assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);
+  const times = rows.map(({ timestamp }) => timestamp);
+  assert.deepEqual(times, times.toSorted().reverse());
+  const middle = times[Math.floor(times.length / 2)] ?? '';
+  const since = await desk.rows<AuditRow>(['audit', '--since', middle]);
+  const until = await desk.rows<AuditRow>(['audit', '--until', middle]);
+  assert.deepEqual(
+    until,
+    rows.filter(({ timestamp }) => timestamp < middle),
+  );
+  assert.deepEqual(
+    since.filter(({ timestamp }) => timestamp <= (times[0] ?? '')),
+    rows.filter(({ timestamp }) => timestamp >= middle),
+  );
+  assert.match(
+    await desk.refused(['audit', '--since', '2030-01-01', '--until', '2029-01-01']),
+    /2030/,
+  );
+  assert.match(await desk.ok(['audit']), /^timestamp +action +actor/);
+}
+
+/** A key pair and a licence made with it; returns the variables that make it count. */
+async function makeLicence(folder: string): Promise<Record<string, string>> {
+  const keyFile = path.join(folder, 'key.pem');
+  const publicKey = (await trawl(['license', 'keygen', keyFile])).stdout.trim();
+  const options = ['--entitlement', 'permissions', '--expires', '1d'];
+  const { stdout } = await trawl(['license', 'issue', '--key', keyFile, ...options]);
+  writeFileSync(path.join(folder, 'license.jwt'), stdout);
+  return { TRAWL_LICENSE_PUBLIC_KEY: publicKey };
+}
+
+async function searchStatus({ url }: Served, key: string): Promise<number> {
+  return (await get(`${url}/api/repos`, { authorization: `Bearer ${key}` })).status;
+}
+
+void test('without a daemon: all commands, and a daemon that starts later knows what they did', async () => {
+  const folder = temporaryFolder();
+  const env = await makeLicence(folder);
+  const desk = new Desk(path.join(folder, 'data'), env);
+  assert.match(await desk.refused(['user', 'list']), /no data directory/);
+  assert.equal(existsSync(desk.dataDir), false);
+  await changeUsers(desk);
+  assert.equal(readFileSync(path.join(desk.dataDir, '.gitignore'), 'utf8'), '*\n');
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  await desk.ok(['index', repo]);
+  const key = await changeKeys(desk);
+  await changeLicence(desk, folder);
+  await changeGrants(desk, `local/${path.basename(repo)}`);
+  await readAudit(desk);
+  const served = await serveIndexed(desk.dataDir, [repo], { env });
+  assert.equal(served.process.stderr.includes('Set up the owner'), false);
+  assert.equal(await searchStatus(served, key), 200);
+  await served.process.stop();
+});
+
+void test('through a daemon: all commands, and they hold from the next request on', async () => {
+  const folder = temporaryFolder();
+  const env = await makeLicence(folder);
+  const desk = new Desk(path.join(folder, 'data'), env);
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const served = await serveIndexed(desk.dataDir, [repo], { env });
+  const socket = path.join(desk.dataDir, 'control.sock');
+  assert.equal(statSync(socket).mode & 0o777, 0o600);
+  await changeUsers(desk);
+  const key = await changeKeys(desk);
+  await changeLicence(desk, folder);
+  await changeGrants(desk, `local/${path.basename(repo)}`);
+  await readAudit(desk);
+  assert.equal(await searchStatus(served, key), 200);
+  await desk.ok(['user', 'suspend', 'bob@x.org']);
+  assert.equal(await searchStatus(served, key), 401);
+  await desk.ok(['user', 'restore', 'bob@x.org']);
+  assert.equal(await searchStatus(served, key), 200);
+  await desk.ok(['user', 'remove', 'bob@x.org']);
+  assert.equal(await searchStatus(served, key), 401);
+  const ended = await served.process.stop();
+  assert.equal(ended.code, 0);
+  assert.equal(existsSync(socket), false);
+});
+
+void test("a daemon that was killed leaves a socket that is in nobody's way", async () => {
+  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const first = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  await first.process.stop('SIGKILL');
+  assert.equal(existsSync(path.join(desk.dataDir, 'control.sock')), true);
+  await desk.ok(['user', 'add', 'ada@x.org']);
+  const second = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  assert.equal((await desk.rows(['user', 'list'])).length, 1);
+  await second.process.stop();
+});
+
+void test('a data directory with a long path: the socket is in a private folder elsewhere', async () => {
+  const desk = new Desk(path.join(temporaryFolder(), 'x'.repeat(120), 'data'));
+  mkdirSync(desk.dataDir, { recursive: true });
+  const served = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  const socket = readFileSync(path.join(desk.dataDir, 'control.path'), 'utf8').trim();
+  assert.equal(statSync(socket).mode & 0o777, 0o600);
+  assert.equal(statSync(path.dirname(socket)).mode & 0o777, 0o700);
+  await desk.ok(['user', 'add', 'ada@x.org']);
+  assert.equal((await desk.rows(['user', 'list'])).length, 1);
+  await served.process.stop();
+  assert.equal(existsSync(path.dirname(socket)), false);
+  assert.equal((await desk.rows(['user', 'list'])).length, 1);
+});
+
+void test('commands while the daemon starts and stops wait for it', async () => {
+  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const env = { TRAWL_DATA_DIR: desk.dataDir };
+  const starting = startTrawl(['serve', '--port', '0', repo], { env });
+  const adding = Array.from({ length: 3 }, (_, i) => desk.ok(['user', 'add', `u${i}@x.org`]));
+  await Promise.all(adding);
+  await starting.until(/^Serving on /m);
+  const more = ['u3', 'u4'].map((name) => desk.ok(['user', 'add', `${name}@x.org`]));
+  await starting.stop();
+  await Promise.all(more);
+  assert.equal((await desk.rows(['user', 'list'])).length, 5);
+});
+
+void test('visibility and enforcement of sources that are given as arguments', async () => {
+  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const kept = (): { visibility?: string; enforcement?: string } => {
+    const catalog = JSON.parse(readFileSync(path.join(desk.dataDir, 'catalog.json'), 'utf8')) as {
+      repos: { record: { visibility?: string; enforcement?: string } }[];
+    };
+    const { visibility, enforcement } = catalog.repos[0]?.record ?? {};
+    return { ...(visibility && { visibility }), ...(enforcement && { enforcement }) };
+  };
+  await desk.ok(['index', repo]);
+  assert.deepEqual(kept(), { visibility: 'unknown' });
+  await desk.ok(['index', repo, '--visibility', 'private', '--enforce-permissions']);
+  assert.deepEqual(kept(), { visibility: 'private', enforcement: 'restricted' });
+  await desk.ok(['index', repo, '--force']);
+  assert.deepEqual(kept(), { visibility: 'private', enforcement: 'restricted' });
+  const enforced = ['--enforce-permissions', '--enforce-permissions-for-public-repos'];
+  await desk.ok(['index', '--visibility', 'public', ...enforced]);
+  assert.deepEqual(kept(), { visibility: 'public', enforcement: 'all' });
+  assert.match(
+    await desk.refused(['index', repo, enforced[1] ?? '']),
+    /needs --enforce-permissions/,
+  );
+  await desk.ok(['user', 'add', 'ada@x.org']);
+  await desk.ok(['user', 'add', 'bob@x.org']);
+  const key = (await desk.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'x'])).trim();
+  const listed = async (flags: readonly string[]): Promise<number> => {
+    const served = await serveIndexed(desk.dataDir, [repo], { flags });
+    const headers = { authorization: `Bearer ${key}` };
+    const { body } = await get<unknown[]>(`${served.url}/api/repos`, headers);
+    await served.process.stop();
+    return body.length;
+  };
+  assert.equal(await listed([]), 0);
+  assert.equal(await listed(['--enforce-permissions']), 1, 'public');
+  assert.equal(await listed(['--visibility', 'private']), 0);
+  assert.equal(await listed(['--no-enforce-permissions']), 1);
+});

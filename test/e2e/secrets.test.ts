@@ -1,0 +1,173 @@
+// A session of all commands that make, take or keep secrets: afterwards none of them is in any log, in any output but
+// the one meant, in a backup, in the files of the data directory that must not have it, or, at any time, in the
+// arguments or the environment of a process.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { serveIndexed, startTrawl } from './daemon.ts';
+import type { Outcome, Running, StartOptions } from './daemon.ts';
+
+const PASSWORD = 'correct horse battery';
+const NEW_PASSWORD = 'staple correct horse';
+const PASSPHRASE = 'tr0ub4dor and three';
+const LINK_TOKEN = /token=([0-9a-f]{64})/;
+
+/** Texts of the arguments of all processes, seen over and over while `work` runs. */
+async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Result, Set<string>]> {
+  const seen = new Set<string>();
+  const over = new AbortController();
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+        try {
+          seen.add(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+        } catch {
+          // It has ended.
+        }
+      }
+      await setTimeout(5);
+    }
+  })();
+  const result = await work();
+  over.abort();
+  await watching;
+  return [result, seen];
+}
+
+/** Environments of the children of a process. */
+function childEnvironments(pid: number): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((child) => {
+      try {
+        const status = readFileSync(`/proc/${child}/stat`, 'latin1');
+        const parent = Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]);
+        return parent === pid ? [readFileSync(`/proc/${child}/environ`, 'latin1')] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+function filesBelow(folder: string): [string, Buffer][] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => path.join(folder, name))
+    .filter((file) => statSync(file).isFile())
+    .map((file) => [file, readFileSync(file)]);
+}
+
+void test('no secret is anywhere but where it belongs', async () => {
+  const folder = temporaryFolder();
+  const dataDir = path.join(folder, 'data');
+  const logFile = path.join(folder, 'log.txt');
+  const keyFile = path.join(folder, 'key.pem');
+  const secrets = new Map([
+    ['password', PASSWORD],
+    ['new password', NEW_PASSWORD],
+    ['passphrase', PASSPHRASE],
+  ]);
+  /** Everything that was written where no secret belongs. */
+  const texts: [string, string][] = [];
+  const env: Record<string, string> = {
+    TRAWL_DATA_DIR: dataDir,
+    TRAWL_LOG_LEVEL: 'debug',
+    TRAWL_LOG_FILE: logFile,
+  };
+  const environments: string[] = [];
+
+  /** Runs a command; `meant`: standard output is where its secret belongs. */
+  async function run(args: string[], input?: string, meant = false): Promise<string> {
+    const options: StartOptions = { env, ...(input === undefined ? {} : { input }) };
+    const running: Running = startTrawl(args, options);
+    const { code, stdout, stderr }: Outcome = await running.ended;
+    assert.equal(code, 0, `${args.join(' ')}: ${stderr}`);
+    texts.push([`stderr of ${args.join(' ')}`, stderr]);
+    if (!meant) texts.push([`stdout of ${args.join(' ')}`, stdout]);
+    return stdout.trim();
+  }
+
+  function note(name: string, value: string | undefined): void {
+    assert.ok(value !== undefined && value.length > 8, name);
+    secrets.set(name, value);
+  }
+
+  async function session(prefix: string): Promise<void> {
+    const [first, second] = [`${prefix}a@x.org`, `${prefix}b@x.org`];
+    const link = await run(['user', 'add', first, '--role', 'owner'], undefined, true);
+    note(`${prefix} link`, LINK_TOKEN.exec(link)?.[1]);
+    await run(['user', 'add', second, '--password-stdin'], `${PASSWORD}\n`);
+    await run(['user', 'password', second, '--password-stdin'], NEW_PASSWORD);
+    const another = await run(['user', 'password', second], undefined, true);
+    note(`${prefix} second link`, LINK_TOKEN.exec(another)?.[1]);
+    const create = ['key', 'create', '--user', second, '--name', 'x'];
+    note(`${prefix} key`, await run(create, undefined, true));
+    await run(['license', 'set', path.join(folder, 'license.jwt')]);
+    for (const list of [['user', 'list'], ['user', 'show', first], ['key', 'list'], ['audit']]) {
+      await run(list);
+      await run([...list, '--json']);
+    }
+    await run(['license', 'show', '--json']);
+    await run(
+      ['backup', path.join(folder, `${prefix}sealed.gz`), '--passphrase-stdin'],
+      PASSPHRASE,
+    );
+    await run(['backup', path.join(folder, `${prefix}plain.gz`), '--with-index']);
+  }
+
+  const [, seen] = await watchArguments(async () => {
+    env['TRAWL_LICENSE_PUBLIC_KEY'] = await run(['license', 'keygen', keyFile]);
+    note('private key', readFileSync(keyFile, 'utf8').split('\n')[1]);
+    const issue = [
+      'license',
+      'issue',
+      '--key',
+      keyFile,
+      '--entitlement',
+      'audit',
+      '--expires',
+      '1d',
+    ];
+    const licence = await run(issue, undefined, true);
+    writeFileSync(path.join(folder, 'license.jwt'), licence, { mode: 0o600 });
+    note('licence key', licence);
+    await session('off');
+    const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], {
+      env: { ...env, TRAWL_LOG_FILE: '', TRAWL_BACKUP_PASSPHRASE: PASSPHRASE },
+    });
+    await session('on');
+    environments.push(...childEnvironments(served.process.child.pid ?? 0));
+    await served.process.stop();
+    texts.push(['log of the daemon', served.process.stderr + served.process.stdout]);
+    const sealed = path.join(folder, 'onsealed.gz');
+    env['TRAWL_DATA_DIR'] = path.join(folder, 'again');
+    await run(['restore', sealed, '--passphrase-stdin'], PASSPHRASE);
+    const shown = await run(['license', 'show']);
+    assert.match(shown, /^state: +valid$/m, 'the licence key came with the passphrase');
+    await run(['restore', path.join(folder, 'onplain.gz'), '--force']);
+  });
+  note('instance secret', readFileSync(path.join(dataDir, 'secret'), 'utf8').trim());
+
+  for (const [file, content] of filesBelow(folder)) {
+    const name = path.basename(file);
+    if (name === 'key.pem' || name === 'license.jwt' || name === 'secret') continue;
+    const isBackup = name.endsWith('.gz');
+    const text = (isBackup ? gunzipSync(content) : content).toString('latin1');
+    for (const [what, secret] of secrets) {
+      // The store has the licence key to use it; it tells nothing to those who read the file.
+      if (what === 'licence key' && name.startsWith('store.db')) continue;
+      assert.equal(text.includes(secret), false, `${what} in ${file}`);
+    }
+  }
+  for (const cmdline of seen) texts.push(['arguments of a process', cmdline]);
+  for (const environment of environments) texts.push(['environment of a child', environment]);
+  for (const [where, text] of texts)
+    for (const [what, secret] of secrets)
+      assert.equal(text.includes(secret), false, `${what} in ${where}`);
+  assert.ok(seen.size > 5);
+  assert.ok(secrets.size >= 12);
+});
