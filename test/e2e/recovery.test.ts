@@ -124,7 +124,8 @@ void test(
     assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
     assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
     const own = readdirSync(dataDir).filter((name) => !name.startsWith('store.db'));
-    assert.deepEqual(own.sort(), ['.gitignore', 'catalog.json', 'lock', 'secret', 'shards']);
+    const expected = ['.gitignore', 'catalog.json', 'control.sock', 'lock', 'secret', 'shards'];
+    assert.deepEqual(own.sort(), expected);
     await served.process.stop();
   },
 );
