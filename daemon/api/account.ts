@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { endedSessionCookie, sessionCookie } from '../accounts/credentials.ts';
 import { KEY_NAME_LENGTH_MAX } from '../accounts/keys.ts';
 import type { SignedIn } from '../accounts/sign-in.ts';
+import { limitOf } from '../limits/answer.ts';
 import { type Answer, answer, type CallContext, endpoint, noContent, ok } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { withPerson } from './scoped-tokens.ts';
@@ -179,8 +180,7 @@ export const getUsage = endpoint(
   async (_, context) => {
     const { accounts, ledger, settings } = context;
     const { id, requestsPerDay } = withPerson(context).person;
-    const own = requestsPerDay ?? settings.rateLimit.requestsPerDay;
-    const limit = own === 'unlimited' ? null : own;
+    const limit = limitOf(requestsPerDay, settings.rateLimit.requestsPerDay);
     const usage = await ledger.usageOf(id, limit, accounts.now());
     const { used, remaining, resetAtMs } = usage;
     return ok({ limit: usage.limit, used, remaining, resetsAt: isoTime(resetAtMs) });

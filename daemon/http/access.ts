@@ -6,6 +6,7 @@ import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../acc
 import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError } from '../api/errors.ts';
 import type { RateLimitSettings } from '../config/settings.ts';
+import { limitOf, rateLimitHeaders, refusalMessage, retryAfterSeconds } from '../limits/answer.ts';
 import type { Decision } from '../limits/decision.ts';
 import type { Ledger } from '../limits/ledger.ts';
 import type { HttpRequest } from './adapter.ts';
@@ -58,8 +59,7 @@ export function countRequest(parts: AccessParts, access: Access): MaybePromise {
   const { endpoint, caller } = access;
   if (!endpoint.isCounted || caller?.person === undefined || !isProgrammatic(caller))
     return undefined;
-  const own = caller.person.requestsPerDay;
-  const limit = own === 'unlimited' ? null : (own ?? parts.rateLimit.requestsPerDay);
+  const limit = limitOf(caller.person.requestsPerDay, parts.rateLimit.requestsPerDay);
   if (limit === null) return undefined;
   const taken = parts.ledger.take(caller.person.id, limit, parts.accounts.now());
   if (taken instanceof Promise) return taken.then((decision) => obey(decision, parts, access));
@@ -67,22 +67,15 @@ export function countRequest(parts: AccessParts, access: Access): MaybePromise {
 }
 
 function obey(
-  { admitted, limit, remaining, resetAtMs }: Decision,
+  decision: Decision,
   { rateLimit, accounts }: AccessParts,
   { answerHeaders }: Access,
 ): void {
-  if (limit === null || remaining === null) return;
-  answerHeaders['X-RateLimit-Limit'] = String(limit);
-  answerHeaders['X-RateLimit-Remaining'] = String(remaining);
-  answerHeaders['X-RateLimit-Reset'] = String(Math.floor(resetAtMs / 1000));
-  if (admitted) return;
-  const waitSeconds = Math.max(1, Math.ceil((resetAtMs - accounts.now()) / 1000));
-  throw new ApiError(
-    'API_RATE_LIMIT_EXCEEDED',
-    `The limit of ${limit} requests per day is reached. It resets at 00:00 UTC. ` +
-      `For a higher limit ask ${rateLimit.contact}.`,
-    { 'Retry-After': String(waitSeconds) },
-  );
+  Object.assign(answerHeaders, rateLimitHeaders(decision));
+  if (decision.admitted) return;
+  throw new ApiError('API_RATE_LIMIT_EXCEEDED', refusalMessage(decision, rateLimit.contact), {
+    'Retry-After': String(retryAfterSeconds(decision, accounts.now())),
+  });
 }
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);

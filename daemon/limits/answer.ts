@@ -3,9 +3,6 @@
 
 import type { Decision } from './decision.ts';
 
-/** Whom to ask for a higher limit, unless the settings name somebody. */
-export const DEFAULT_CONTACT = 'an owner of this instance';
-
 /**
  * The limit that holds for a user.
  *
@@ -38,9 +35,9 @@ export function retryAfterSeconds({ resetAtMs }: Decision, nowMs: number): numbe
 }
 
 /** The text of a refusal. The decision has a limit. */
-export function refusalMessage({ limit }: Decision, contact: string = DEFAULT_CONTACT): string {
+export function refusalMessage({ limit }: Decision, contact: string): string {
   return (
-    `the limit of ${limit ?? 0} requests per day is reached; it resets at 00:00 UTC; ` +
-    `to request a higher limit, ask ${contact}`
+    `The limit of ${limit ?? 0} requests per day is reached. It resets at 00:00 UTC. ` +
+    `To request a higher limit, ask ${contact}.`
   );
 }
