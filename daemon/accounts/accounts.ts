@@ -10,7 +10,7 @@ import type { RepoDirectory } from '../repos/directory.ts';
 import type { Store } from '../store/store.ts';
 import type { User } from '../store/users.ts';
 import type { Log } from '../telemetry/log.ts';
-import { type Actor, AuditTrail, OPERATOR } from './audit-trail.ts';
+import { AuditTrail, OPERATOR } from './audit-trail.ts';
 import { Callers } from './callers.ts';
 import { configuredGrants } from './configured-grants.ts';
 import { type CookiePlace, hashCredential } from './credentials.ts';
@@ -62,7 +62,7 @@ export class Accounts {
   readonly #ignore: () => void;
   #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
 
-  constructor(options: AccountsOptions) {
+  private constructor(options: AccountsOptions) {
     const { configuration, store, directory, version, now = Date.now } = options;
     const log = options.log.labelled('accounts');
     const secret = secretOf(configuration);
@@ -167,6 +167,7 @@ export class Accounts {
       basePath: pathname.replace(/\/+$/, ''),
       isSecure: protocol === 'https:',
     };
+    this.#warnOfGrants();
     const userCount = await this.store.users.count();
     this.callers.isOpenHouse = userCount === 0 && isLoopback;
     const waiting = userCount === 0 ? null : (await this.#ownerWithoutPassword())?.id;
@@ -184,6 +185,12 @@ export class Accounts {
     this.keys.close();
     this.callers.close();
     await this.trail.close();
+  }
+
+  #warnOfGrants(): void {
+    const isEnforced = this.directory.all.some(({ enforcement }) => enforcement !== undefined);
+    if (!isEnforced || this.isEntitled('permissions')) return;
+    this.#log.warn('grants count for nothing without the entitlement "permissions" in a licence');
   }
 
   async #reload(): Promise<void> {
@@ -215,7 +222,7 @@ export class Accounts {
   async #makeOwner(email: string, password: SecretText | undefined): Promise<void> {
     const user = await this.store.users.create({ email, role: 'OWNER' });
     if (password !== undefined) await this.signIn.setPassword(user.id, password.reveal());
-    await this.#record('user.owner_created', user.id);
+    await this.trail.record(OPERATOR, 'user.owner_created', { id: user.id, type: 'user' });
   }
 
   async #provideKey(email: string, apiKey: SecretText): Promise<void> {
@@ -230,10 +237,6 @@ export class Accounts {
       user.id,
       hashCredential(this.#secret, apiKey.reveal()),
     );
-  }
-
-  async #record(action: 'user.owner_created', userId: string, actor: Actor = OPERATOR) {
-    await this.trail.record(actor, action, { id: userId, type: 'user' });
   }
 }
 

@@ -110,13 +110,6 @@ export class Callers {
     return presented.length === 0 ? this.#withoutCredential() : this.#tryFrom(presented, 0);
   }
 
-  /** Drops all that is kept. */
-  forget(): void {
-    this.#changeCount++;
-    this.#people.clear();
-    this.#credentials.clear();
-  }
-
   #withoutCredential(): Caller | undefined {
     if (this.#isOpenHouse) return { source: 'local', role: 'OWNER', sight: SEES_ALL };
     if (!this.#options.isAnonymousAllowed()) return undefined;

@@ -41,6 +41,7 @@ export class Sights {
     { readonly of: Sight; readonly sight: Sight }
   >();
   #directory: Directory | undefined;
+  #guest: KeptSight | undefined;
 
   constructor(sources: SightSources) {
     this.#sources = sources;
@@ -54,8 +55,13 @@ export class Sights {
   ofGuest(): Sight {
     if (!this.isEnforced) return SEES_ALL;
     const directory = this.#currentDirectory();
-    const extra = this.#sources.hasGrants() ? this.#configuredFor(undefined, directory) : NO_REPOS;
-    return { base: directory.guests, extra };
+    const hasGrants = this.#sources.hasGrants();
+    if (this.#guest?.directory === directory && this.#guest.hasGrants === hasGrants)
+      return this.#guest.sight;
+    const extra = hasGrants ? this.#configuredFor(undefined, directory) : NO_REPOS;
+    const sight = { base: directory.guests, extra };
+    this.#guest = { directory, hasGrants, sight };
+    return sight;
   }
 
   /** @param granted  repoIds that the store grants; the same array as long as it says the same */

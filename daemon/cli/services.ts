@@ -105,7 +105,7 @@ export interface ShardRow {
   readonly reason: string;
   readonly docs: number;
   readonly estimatedBytes: number;
-  /** Its share of the numbers in `stats`; times have none. */
+  /** Its share of the numbers in `stats`; how long the search took and waited has none. */
   readonly stats: Readonly<Record<string, number>>;
 }
 

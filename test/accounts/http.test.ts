@@ -2,7 +2,10 @@
 // who may do what, in the order of the checks.
 
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../repos/fixture.ts';
 import { repo, SEARCH_BODY } from '../http/harness.ts';
 import { onBothAdapters } from '../http/adapters.ts';
 import { DAY_MS } from './licences.ts';
@@ -426,6 +429,38 @@ onBothAdapters('accounts', (kind) => {
         'INVALID_QUERY_PARAMS',
       );
     assert.deepEqual((await ask('GET', '/api/ee/audit?until=2020-01-01', ownerKey)).json(), []);
+  });
+
+  test('guests and members see by visibility and configured grants; without the entitlement grants give nothing', async () => {
+    const restricted = { enforcement: 'restricted' } as const;
+    const repos = [
+      repo(1, 'open', { visibility: 'private' }),
+      repo(2, 'public', { ...restricted, visibility: 'public' }),
+      repo(3, 'internal', { ...restricted, visibility: 'internal' }),
+      repo(4, 'private', { ...restricted, visibility: 'private' }),
+      repo(5, 'for-all', { enforcement: 'all', visibility: 'public' }),
+    ];
+    const file = path.join(temporaryFolder(), 'trawl.json');
+    writeFileSync(file, '{"permissions": {"grants": [{"to": ["everyone"], "repos": ["for-*"]}]}}');
+    const env = { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_CONFIG: file };
+    for (const [entitlements, granted] of [
+      [['permissions'], [5]],
+      ['none', []],
+    ] as const) {
+      const world = await startAccounts({ kind, repos, env, entitlements });
+      const seen = async (as?: string) => {
+        const list = (await world.ask('GET', '/api/repos', as)).json() as unknown as {
+          repoId: number;
+        }[];
+        return list.map(({ repoId }) => repoId).sort((a, b) => a - b);
+      };
+      assert.deepEqual(await seen(), [1, 2, ...granted]);
+      assert.deepEqual(await seen(), [1, 2, ...granted]);
+      assert.deepEqual(await seen(world.memberKey), [1, 2, 3, ...granted]);
+      assert.deepEqual(await seen(world.ownerKey), [1, 2, 3, 4, 5]);
+      const isWarned = JSON.stringify(world.lines).includes('grants count for nothing');
+      assert.equal(isWarned, granted.length === 0);
+    }
   });
 
   test('grants: added, listed, taken away; unknown users and repos change nothing', async () => {

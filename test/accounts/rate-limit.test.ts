@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { closeWorlds, SEARCH_BODY } from '../http/harness.ts';
+import { closeWorlds, SEARCH_BODY, startWorld } from '../http/harness.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
 import { NOW_MS } from './licences.ts';
 import { startAccounts } from './world.ts';
 import type { AccountsWorld } from './world.ts';
@@ -112,7 +113,8 @@ void test('keys and tokens of one user share; the day ends at 00:00 UTC; a clock
 });
 
 void test('exactly the limit is admitted, however many ask at once, and a restart forgets nothing', async () => {
-  const world = await startAccounts({ kind: 'node' });
+  const env = { TRAWL_DATA_DIR: temporaryFolder() };
+  const world = await startAccounts({ env });
   await limitOf(world, 60);
   const many = async (count: number, one: AccountsWorld): Promise<number> => {
     const replies = await Promise.all(
@@ -123,6 +125,14 @@ void test('exactly the limit is admitted, however many ask at once, and a restar
   assert.equal(await many(40, world), 40);
   assert.equal(await many(100, world), 20);
   assert.equal(await many(10, world), 0);
-  const used = await world.control.ledger.usageOf(world.member.id, 60, NOW_MS);
-  assert.deepEqual([used.used, used.remaining], [60, 0]);
+  await limitOf(world, 70);
+  await world.close();
+  const again = await startWorld({ kind: 'node', env, now: () => NOW_MS });
+  const used = await again.control.ledger.usageOf(world.member.id, 70, NOW_MS);
+  assert.deepEqual([used.used, used.remaining], [60, 10]);
+  const headers = { authorization: `Bearer ${world.memberKey}` };
+  const replies = await Promise.all(
+    Array.from({ length: 30 }, () => again.call({ path: '/api/repos', headers })),
+  );
+  assert.equal(replies.filter(({ status }) => status === 200).length, 10);
 });
