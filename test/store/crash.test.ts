@@ -9,6 +9,8 @@ import Libsql from 'libsql';
 import type { Store } from '../../daemon/store/store.ts';
 import { STEP_GRANT_COUNT, STEP_RECORD_COUNT } from './child.ts';
 import { onBothEngines } from './harness.ts';
+import type { Place } from './harness.ts';
+import type { PostgresServer } from './postgres-server.ts';
 import { startChild } from './processes.ts';
 
 const ROUNDS = 10;
@@ -64,9 +66,26 @@ function checkFile(dataDir: string): void {
   connection.close();
 }
 
-onBothEngines('kills', ({ within }) => {
+/**
+ * Waits until a PostgreSQL server has noticed that the killed process is gone: it still finishes what it
+ * was sent, and pages that are read meanwhile shift.
+ */
+async function waitForServer(place: Place, server: PostgresServer | undefined): Promise<void> {
+  if (server === undefined || place.databaseUrl === undefined) return;
+  for (;;) {
+    const others = await server.run(
+      place.databaseUrl,
+      `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
+         AND backend_type = 'client backend' AND pid <> pg_backend_pid()`,
+    );
+    if (others.length === 0) return;
+    await setTimeout(5);
+  }
+}
+
+onBothEngines('kills', (world) => {
   test('everything acknowledged is there, nothing by half, round after round', () =>
-    within(async (place) => {
+    world.within(async (place) => {
       const said: Said = { made: new Map(), removing: new Set(), removed: new Set() };
       for (let round = 0; round < ROUNDS; round++) {
         const child = startChild([
@@ -79,6 +98,7 @@ onBothEngines('kills', ({ within }) => {
         await child.end('SIGKILL');
         assert.equal(child.process.signalCode, 'SIGKILL');
         note(said, child.lines);
+        await waitForServer(place, world.server);
         const store = await place.open();
         await check(store, said);
         await store.close();
