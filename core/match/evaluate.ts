@@ -543,7 +543,7 @@ export function countRest(): u32 {
   return count;
 }
 
-/** Of the nodes in a list, the one whose match starts first, and ends last among those. */
+/** Of the nodes in a list, the one whose match starts first, and ends last among those; of equal ones that of a tag. */
 function firstMatch(list: usize, count: u32): MatchNode {
   let first = changetype<MatchNode>(0);
   for (let i: u32 = 0; i < count; i++) {
@@ -552,7 +552,8 @@ function firstMatch(list: usize, count: u32): MatchNode {
     if (
       changetype<usize>(first) == 0 ||
       node.matchStart < first.matchStart ||
-      (node.matchStart == first.matchStart && node.matchEnd > first.matchEnd)
+      (node.matchStart == first.matchStart && node.matchEnd > first.matchEnd) ||
+      (node.matchStart == first.matchStart && node.matchEnd == first.matchEnd && isTagKind(node))
     ) {
       first = node;
     }

@@ -290,7 +290,12 @@ function nextWalkTag(): bool {
 function findTag(start: usize, end: usize): bool {
   if (walkEndBlock == 0) return false;
   if (start >= walkBlockEnd) enterWalkBlock(blockWith(start));
-  while (!isOnTag || walkTagEnd <= start) if (!nextWalkTag()) return false;
+  while (!isOnTag || walkTagEnd <= start) {
+    if (nextWalkTag()) continue;
+    // A range may span blocks.
+    if (end <= walkBlockEnd || walkBlock + 1 >= walkEndBlock) return false;
+    enterWalkBlock(walkBlock + 1);
+  }
   return walkTagStart < end;
 }
 
