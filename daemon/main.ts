@@ -15,6 +15,7 @@ import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import { explain } from './search/explain.ts';
+import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
@@ -125,6 +126,7 @@ function servicesOf(
       // oxlint-disable-next-line typescript/require-await -- what it throws is to reject
       stream: async (call, context) => startStream(parts, call, context),
       explain: (call, context) => explain(parts, call, context),
+      navigate: (kind, call, context) => navigate(parts, kind, call, context),
     },
     repos: directory,
     source: {

@@ -18,6 +18,7 @@ import type { Endpoint } from './endpoint.ts';
 import { addGrants, listGrants, removeGrants } from './grants.ts';
 import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
 import { createUser, deleteUser, getUser, listUsers, updateUser } from './members.ts';
+import { findDefinitions, findReferences } from './navigation.ts';
 import { listRepos } from './repos.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
 import { explainSearch, search, streamSearch } from './search.ts';
@@ -27,6 +28,8 @@ import { getHealth, getReady, getVersion } from './system.ts';
 export const ENDPOINTS: readonly Endpoint[] = [
   search,
   streamSearch,
+  findDefinitions,
+  findReferences,
   getSource,
   listRepos,
   getUser,
