@@ -1,0 +1,65 @@
+// Finds the symbols of contents with the engine that reads their language: ctags where it is installed and
+// safe to use, else tree-sitter. A language that neither reads has no symbols, which is no failure.
+
+import type { Log } from '../telemetry/log.ts';
+import { CtagsEngine } from './ctags.ts';
+import { findCtags } from './ctags-process.ts';
+import type { Engine } from './engine.ts';
+import type { Extraction } from './found.ts';
+
+export type EngineName = 'ctags' | 'tree-sitter';
+
+export interface ExtractorOptions {
+  /** Contents read at once by each engine. */
+  readonly concurrency: number;
+  readonly fileTimeoutMs: number;
+  /** Bytes that one process or thread may take. */
+  readonly fileMemoryMax: number;
+  readonly log: Log;
+  /** Engines to use where they are there; default: both, ctags first. */
+  readonly engines?: readonly EngineName[];
+}
+
+export interface Extractor {
+  /**
+   * The symbols of one content, which must not change until then.
+   *
+   * @param language  as linguist spells it
+   * @param path      for messages only
+   *
+   * Errors: none for what is wrong with the content; rejects once closed.
+   */
+  extract(language: string, path: string, content: Uint8Array): Promise<Extraction>;
+  /** Undefined: the language has no symbols here. */
+  engineOf(language: string): EngineName | undefined;
+  /** Ends all processes and threads. */
+  close(): Promise<void>;
+}
+
+/** Finds out which engines there are; starts nothing that stays. */
+export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
+  const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax, log } = options;
+  const wanted = options.engines ?? ['ctags', 'tree-sitter'];
+  const engines: { readonly name: EngineName; readonly engine: Engine }[] = [];
+  const program = wanted.includes('ctags') ? findCtags() : undefined;
+  if (program !== undefined) {
+    const engine = new CtagsEngine(program, { concurrency, timeoutMs, memoryMax });
+    engines.push({ name: 'ctags', engine });
+  }
+  const find = (language: string): (typeof engines)[number] | undefined =>
+    engines.find(({ engine }) => engine.knows(language));
+  await Promise.resolve();
+  return {
+    async extract(language, path, content) {
+      const engine = find(language)?.engine;
+      if (engine === undefined || content.length === 0) return { symbols: [] };
+      const extraction = await engine.extract(language, content);
+      if ('failure' in extraction) log.debug('no symbols', { path, ...extraction });
+      return extraction;
+    },
+    engineOf: (language) => find(language)?.name,
+    async close() {
+      await Promise.all(engines.map(({ engine }) => engine.close()));
+    },
+  };
+}
