@@ -1,5 +1,5 @@
-// The engine over ctags: a few processes, each reading one content at a time, started when there is work and
-// replaced when they die. A content that kills two of them fails alone.
+// The engine over ctags: each process of a pool reads one content at a time. A content that kills two of them
+// fails alone.
 
 import { isAscii, isUtf8 } from 'node:buffer';
 import { ASCII_PARSERS, ctagsParserOf } from './ctags-languages.ts';
@@ -11,75 +11,46 @@ import {
 } from './ctags-process.ts';
 import { placeTags } from './ctags-tags.ts';
 import type { Engine } from './engine.ts';
-import { type Extraction, orderSymbols } from './found.ts';
-import { Turns } from './turns.ts';
+import { orderSymbols } from './found.ts';
+import { ReaderPool } from './pool.ts';
 
 export interface CtagsOptions extends CtagsLimits {
   /** Most processes. */
   readonly concurrency: number;
 }
 
-export class CtagsEngine implements Engine {
-  readonly #program: CtagsProgram;
-  readonly #options: CtagsOptions;
-  readonly #idle: CtagsProcess[] = [];
-  readonly #all = new Set<CtagsProcess>();
-  readonly #turns: Turns;
-  readonly #parsers: ReadonlySet<string>;
-
-  constructor(program: CtagsProgram, options: CtagsOptions) {
-    this.#program = program;
-    this.#options = options;
-    this.#turns = new Turns(options.concurrency);
-    this.#parsers = new Set(program.parsers);
-  }
-
-  knows(language: string): boolean {
+export function openCtagsEngine(program: CtagsProgram, options: CtagsOptions): Engine {
+  const pool = new ReaderPool(options.concurrency, () => new CtagsProcess(program, options));
+  const parsers = new Set(program.parsers);
+  const parserOf = (language: string): string | undefined => {
     const parser = ctagsParserOf(language);
-    return parser !== undefined && this.#parsers.has(parser);
-  }
+    return parser !== undefined && parsers.has(parser) ? parser : undefined;
+  };
+  return {
+    knows: (language) => parserOf(language) !== undefined,
+    async extract(language, content) {
+      const parser = parserOf(language);
+      if (parser === undefined) return { symbols: [] };
+      const bytes = readable(parser, content);
+      const outcome = await readTags(pool, parser, bytes);
+      if ('failure' in outcome) return outcome;
+      return { symbols: orderSymbols(placeTags(parser, language, bytes, outcome.tags)) };
+    },
+    close: () => pool.close(),
+  };
+}
 
-  async extract(language: string, content: Uint8Array): Promise<Extraction> {
-    const parser = ctagsParserOf(language);
-    if (parser === undefined || !this.#parsers.has(parser)) return { symbols: [] };
-    const read = readable(parser, content);
-    const outcome = await this.#turns.run(() => this.#read(parser, read));
-    if ('failure' in outcome) return outcome;
-    return { symbols: orderSymbols(placeTags(parser, language, read, outcome.tags)) };
+async function readTags(
+  pool: ReaderPool<CtagsProcess>,
+  parser: string,
+  content: Buffer,
+): Promise<TagsOutcome> {
+  const first = await pool.use((ctags) => ctags.read(parser, content));
+  if (!('failure' in first) || (first.failure !== 'crash' && first.failure !== 'memory')) {
+    return first;
   }
-
-  async #read(parser: string, content: Buffer): Promise<TagsOutcome> {
-    const first = await this.#readOnce(parser, content);
-    if (!('failure' in first) || (first.failure !== 'crash' && first.failure !== 'memory'))
-      return first;
-    // Why once more: what killed it may have been left behind by the contents before, or be a character.
-    return this.#readOnce(parser, plain(content));
-  }
-
-  async #readOnce(parser: string, content: Buffer): Promise<TagsOutcome> {
-    const ctags = this.#take();
-    const outcome = await ctags.read(parser, content);
-    if (ctags.isDead) this.#all.delete(ctags);
-    else this.#idle.push(ctags);
-    return outcome;
-  }
-
-  #take(): CtagsProcess {
-    for (;;) {
-      const idle = this.#idle.pop();
-      if (idle === undefined) break;
-      if (!idle.isDead) return idle;
-      this.#all.delete(idle);
-    }
-    const ctags = new CtagsProcess(this.#program, this.#options);
-    this.#all.add(ctags);
-    return ctags;
-  }
-
-  async close(): Promise<void> {
-    this.#turns.close();
-    await Promise.all([...this.#all].map((ctags) => ctags.close()));
-  }
+  // Why once more: what killed it may be what the contents before left behind, or a character.
+  return pool.use((ctags) => ctags.read(parser, plain(content)));
 }
 
 /** The content in a form that the parser and its JSON can take, each byte at its place. */

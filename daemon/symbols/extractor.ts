@@ -2,10 +2,11 @@
 // safe to use, else tree-sitter. A language that neither reads has no symbols, which is no failure.
 
 import type { Log } from '../telemetry/log.ts';
-import { CtagsEngine } from './ctags.ts';
+import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction } from './found.ts';
+import { openTreeSitterEngine } from './tree-sitter.ts';
 
 export type EngineName = 'ctags' | 'tree-sitter';
 
@@ -37,24 +38,16 @@ export interface Extractor {
 }
 
 /** Finds out which engines there are; starts nothing that stays. */
-export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
-  const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax, log } = options;
-  const wanted = options.engines ?? ['ctags', 'tree-sitter'];
-  const engines: { readonly name: EngineName; readonly engine: Engine }[] = [];
-  const program = wanted.includes('ctags') ? findCtags() : undefined;
-  if (program !== undefined) {
-    const engine = new CtagsEngine(program, { concurrency, timeoutMs, memoryMax });
-    engines.push({ name: 'ctags', engine });
-  }
-  const find = (language: string): (typeof engines)[number] | undefined =>
+export function openExtractor(options: ExtractorOptions): Extractor {
+  const engines = openEngines(options);
+  const find = (language: string): NamedEngine | undefined =>
     engines.find(({ engine }) => engine.knows(language));
-  await Promise.resolve();
   return {
     async extract(language, path, content) {
       const engine = find(language)?.engine;
       if (engine === undefined || content.length === 0) return { symbols: [] };
       const extraction = await engine.extract(language, content);
-      if ('failure' in extraction) log.debug('no symbols', { path, ...extraction });
+      if ('failure' in extraction) options.log.debug('no symbols', { path, ...extraction });
       return extraction;
     },
     engineOf: (language) => find(language)?.name,
@@ -62,4 +55,26 @@ export async function openExtractor(options: ExtractorOptions): Promise<Extracto
       await Promise.all(engines.map(({ engine }) => engine.close()));
     },
   };
+}
+
+interface NamedEngine {
+  readonly name: EngineName;
+  readonly engine: Engine;
+}
+
+function openEngines(options: ExtractorOptions): NamedEngine[] {
+  const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax } = options;
+  const wanted = options.engines ?? ['ctags', 'tree-sitter'];
+  const limits = { concurrency, timeoutMs, memoryMax };
+  const engines: NamedEngine[] = [];
+  for (const name of wanted) {
+    const engine = name === 'ctags' ? openCtags(limits) : openTreeSitterEngine(limits);
+    if (engine !== undefined) engines.push({ name, engine });
+  }
+  return engines;
+}
+
+function openCtags(limits: CtagsOptions): Engine | undefined {
+  const program = findCtags();
+  return program === undefined ? undefined : openCtagsEngine(program, limits);
 }

@@ -51,7 +51,15 @@ const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
   'trait',
   'union',
   'object',
+  // The name of a struct without one, or of what an implementation is for.
+  'type',
 ]);
+
+/** What variables and constants of a class are called in a language; `field` for the others. */
+const MEMBER_KINDS: Readonly<Record<string, SymbolKind>> = {
+  Kotlin: 'property',
+  Swift: 'property',
+};
 
 const CONSTRUCTOR_NAMES: Readonly<Record<string, string>> = {
   JavaScript: 'constructor',
@@ -80,7 +88,8 @@ export function kindInPlace(
   parent: { readonly name: string; readonly kind: SymbolKind } | undefined,
 ): SymbolKind {
   if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) return kind;
-  if (kind === 'variable') return 'field';
+  if (kind === 'variable') return MEMBER_KINDS[language] ?? 'field';
+  if (kind === 'constant') return MEMBER_KINDS[language] ?? kind;
   if (kind !== 'function' && kind !== 'method') return kind;
   const isConstructor = NAMED_CONSTRUCTORS.has(language)
     ? name === parent.name
