@@ -4,7 +4,7 @@
 
 import type { PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
-import { kindInPlace, type SymbolKind } from './kinds.ts';
+import { holdsLocals, kindInPlace, type SymbolKind } from './kinds.ts';
 
 /** One line of ctags' output, as far as it is used. */
 export interface Tag {
@@ -54,6 +54,8 @@ export function placeTags(
     const place = lines.find(tag.line, tag.name, kind);
     if (place === undefined) continue;
     const parent = tag.scope === undefined ? undefined : parents.parentOf(tag.scope, tag.scopeKind);
+    const isVariable = kind === 'variable' || kind === 'constant';
+    if (isVariable && parent !== undefined && holdsLocals(parent.kind)) continue;
     placed.push({
       ...place,
       kind: kindInPlace(language, kind, tag.name, parent),

@@ -58,6 +58,7 @@ const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
 /** What variables and constants of a class are called in a language; `field` for the others. */
 const MEMBER_KINDS: Readonly<Record<string, SymbolKind>> = {
   Kotlin: 'property',
+  Scala: 'field',
   Swift: 'property',
 };
 
@@ -76,6 +77,11 @@ const CONSTRUCTOR_NAMES: Readonly<Record<string, string>> = {
 /** Languages whose constructors bear the name of their class. */
 const NAMED_CONSTRUCTORS: ReadonlySet<string> = new Set(['C++', 'Cuda', 'C#', 'Java', 'D']);
 
+/** Whether a variable with this parent is local, and no symbol. */
+export function holdsLocals(kind: SymbolKind): boolean {
+  return kind === 'function' || kind === 'method' || kind === 'constructor';
+}
+
 /**
  * The kind that a symbol has by its place: a function of a class is a method, or its constructor.
  *
@@ -87,7 +93,10 @@ export function kindInPlace(
   name: string,
   parent: { readonly name: string; readonly kind: SymbolKind } | undefined,
 ): SymbolKind {
-  if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) return kind;
+  if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) {
+    // Every function of Kotlin is a method to ctags.
+    return kind === 'method' && language === 'Kotlin' ? 'function' : kind;
+  }
   if (kind === 'variable') return MEMBER_KINDS[language] ?? 'field';
   if (kind === 'constant') return MEMBER_KINDS[language] ?? kind;
   if (kind !== 'function' && kind !== 'method') return kind;

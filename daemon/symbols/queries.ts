@@ -5,6 +5,7 @@
 //   @parent      names the parent, where that is not what stands around
 //   @scope       on the whole: a parent by its @name, but no definition (an implementation)
 //   @local       on the whole: variables in it are local, and no symbols
+//   @rest        anywhere: what follows in the file is in it
 //
 // Of patterns that give the same name the first counts. Parents, locals, and kinds that follow from the place
 // are found by tree-symbols.ts; functions make their variables local without a capture.
@@ -26,7 +27,11 @@ const CPP = `
 ${C_COMMON}
 (class_specifier name: (type_identifier) @name body: (_)) @class
 (namespace_definition name: (namespace_identifier) @name) @namespace
-(namespace_definition name: (nested_namespace_specifier) @name) @namespace
+(namespace_definition
+  name: (nested_namespace_specifier (namespace_identifier) @name)) @namespace
+(namespace_definition
+  name: (nested_namespace_specifier
+    (nested_namespace_specifier (namespace_identifier) @name))) @namespace
 (alias_declaration name: (type_identifier) @name) @type
 (concept_definition name: (identifier) @name) @type
 (lambda_expression) @local
@@ -69,8 +74,13 @@ const TYPESCRIPT = `
 (internal_module name: [(identifier) (nested_identifier)] @name) @namespace
 (module name: (identifier) @name) @namespace
 (public_field_definition name: [(property_identifier) (private_property_identifier)] @name) @property
-(property_signature name: (property_identifier) @name) @property
-(method_signature name: (property_identifier) @name) @method
+(interface_body (property_signature name: (property_identifier) @name) @property)
+(interface_body (method_signature name: (property_identifier) @name) @method)
+(type_alias_declaration
+  value: (object_type (property_signature name: (property_identifier) @name) @property))
+(type_alias_declaration
+  value: (object_type (method_signature name: (property_identifier) @name) @method))
+(class_body (method_signature name: (property_identifier) @name) @method)
 (abstract_method_signature name: (property_identifier) @name) @method
 (function_signature name: (identifier) @name) @function
 ${JAVASCRIPT_COMMON}
@@ -106,7 +116,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 (type_alias_statement left: (type (identifier) @name)) @type
 `,
   go: `
-(package_clause (package_identifier) @name) @package
+(package_clause (package_identifier) @name) @package @rest
 (function_declaration name: (identifier) @name) @function
 (method_declaration
   receiver: (parameter_list (parameter_declaration type: [
@@ -160,6 +170,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   (#any-of? @call "attr_accessor" "attr_reader" "attr_writer"))
 `,
   php: `
+(namespace_definition name: (namespace_name) @name !body) @namespace @rest
 (namespace_definition name: (namespace_name) @name) @namespace
 (class_declaration name: (name) @name) @class
 (interface_declaration name: (name) @name) @interface
@@ -180,7 +191,8 @@ const QUERIES: Readonly<Record<string, string>> = {
 `,
   c_sharp: `
 (namespace_declaration name: [(identifier) (qualified_name)] @name) @namespace
-(file_scoped_namespace_declaration name: [(identifier) (qualified_name)] @name) @namespace
+(file_scoped_namespace_declaration
+  name: [(identifier) (qualified_name)] @name) @namespace @rest
 (class_declaration name: (identifier) @name) @class
 (record_declaration name: (identifier) @name) @class
 (struct_declaration name: (identifier) @name) @struct
@@ -197,7 +209,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 (local_function_statement name: (identifier) @name) @function
 `,
   kotlin: `
-(package_header (identifier) @name) @package
+(package_header (identifier) @name) @package @rest
 (class_declaration "interface" (type_identifier) @name) @interface
 (class_declaration "enum" (type_identifier) @name) @enum
 (class_declaration (type_identifier) @name) @class
@@ -215,6 +227,7 @@ const QUERIES: Readonly<Record<string, string>> = {
 (anonymous_initializer) @local
 `,
   scala: `
+(package_clause name: (package_identifier) @name !body) @package @rest
 (package_clause name: (package_identifier) @name) @package
 (class_definition name: (identifier) @name) @class
 (object_definition name: (identifier) @name) @object

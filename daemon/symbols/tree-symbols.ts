@@ -6,7 +6,8 @@ import type { PlacedSymbol } from './found.ts';
 import { isSymbolKind, kindInPlace, type SymbolKind } from './kinds.ts';
 
 interface Definition {
-  readonly role: SymbolKind | 'scope' | 'local';
+  /** The kind by its place is filled in when all around it is known. */
+  role: SymbolKind | 'scope' | 'local';
   /** Of the whole. */
   readonly start: number;
   readonly end: number;
@@ -15,6 +16,8 @@ interface Definition {
   readonly name: string;
   readonly parentName: string | undefined;
   readonly patternIndex: number;
+  /** It is around all that follows, without brackets. */
+  readonly isRest: boolean;
 }
 
 interface Parent {
@@ -35,6 +38,8 @@ const HOLDERS: ReadonlySet<string> = new Set([
   'namespace',
 ]);
 const FUNCTIONS: ReadonlySet<string> = new Set(['function', 'method', 'constructor']);
+/** What only a class and its like can hold. */
+const MEMBERS: ReadonlySet<string> = new Set(['field', 'property', 'enumMember']);
 const VARIABLES: ReadonlySet<string> = new Set(['variable', 'constant']);
 
 /** Symbols of the matches; places are characters of `text`. */
@@ -51,34 +56,41 @@ export function symbolsOfMatches(
   const parentNamed = (name: string): Parent => ({ name, kind: kinds.get(name) ?? 'type' });
   const around: Definition[] = [];
   const placed: PlacedSymbol[] = [];
-  const named = new Set<number>();
   for (const definition of definitions) {
     while (around.length > 0 && around.at(-1)!.end <= definition.start) around.pop();
-    const { role, nameStart, nameEnd, name } = definition;
-    const isNew = role !== 'scope' && role !== 'local' && !named.has(nameStart);
-    if (isNew && !(VARIABLES.has(role) && isLocal(around, definition))) {
-      named.add(nameStart);
+    const { role, nameStart, nameEnd, name, parentName } = definition;
+    if (isKind(role) && !(VARIABLES.has(role) && isLocal(around, definition))) {
       const parent =
-        definition.parentName === undefined
+        parentName === undefined
           ? findParent(around, definition, parentNamed)
-          : parentNamed(definition.parentName);
-      const kind = kindInPlace(language, role, name, parent);
-      placed.push({ start: nameStart, size: nameEnd - nameStart, kind, parent });
+          : parentNamed(parentName);
+      definition.role = kindInPlace(language, role, name, parent);
+      placed.push({ start: nameStart, size: nameEnd - nameStart, kind: definition.role, parent });
     }
     around.push(definition);
   }
   return placed;
 }
 
-/** Outer ones first; of those with the same name and place the one of the first pattern first. */
+function isKind(role: Definition['role']): role is SymbolKind {
+  return role !== 'scope' && role !== 'local';
+}
+
+/** Outer ones first; of those with the same name the one of the first pattern alone. */
 function definitionsOf(text: string, matches: readonly QueryMatch[]): Definition[] {
-  const definitions: Definition[] = [];
+  const others: Definition[] = [];
+  const byName = new Map<number, Definition>();
   for (const match of matches) {
     const definition = definitionOf(text, match);
-    if (definition !== undefined) definitions.push(definition);
+    if (definition === undefined) continue;
+    const { role, nameStart, patternIndex } = definition;
+    if (!isKind(role)) others.push(definition);
+    else if (patternIndex < (byName.get(nameStart)?.patternIndex ?? Infinity)) {
+      byName.set(nameStart, definition);
+    }
   }
-  return definitions.sort(
-    (a, b) => a.start - b.start || b.end - a.end || a.patternIndex - b.patternIndex,
+  return [...others, ...byName.values()].sort(
+    (a, b) => a.start - b.start || b.end - a.end || a.nameStart - b.nameStart,
   );
 }
 
@@ -88,9 +100,11 @@ function definitionOf(text: string, match: QueryMatch): Definition | undefined {
   let name: { start: number; end: number; parent?: string } | undefined;
   let declarator: Node | undefined;
   let parentName: string | undefined;
+  let isRest = false;
   for (const { name: capture, node } of match.captures) {
     if (capture === 'name') name = { start: node.startIndex, end: node.endIndex };
     else if (capture === 'declarator') declarator = node;
+    else if (capture === 'rest') isRest = true;
     else if (capture === 'parent') parentName = text.slice(node.startIndex, node.endIndex);
     else if (capture === 'scope' || capture === 'local' || isSymbolKind(capture)) {
       role = capture;
@@ -101,17 +115,18 @@ function definitionOf(text: string, match: QueryMatch): Definition | undefined {
   if (declarator !== undefined) name = declaredName(declarator, whole, role);
   else if (role === 'local') name = { start: whole.startIndex, end: whole.startIndex };
   if (name === undefined) return undefined;
-  // A symbol of Ruby stands for its name.
-  const start = text[name.start] === ':' ? name.start + 1 : name.start;
+  // A symbol of Ruby stands for its name, and so does a private name of JavaScript.
+  const start = /[:#]/.test(text[name.start] ?? '') ? name.start + 1 : name.start;
   return {
     role,
     start: whole.startIndex,
-    end: whole.endIndex,
+    end: isRest ? text.length : whole.endIndex,
     nameStart: start,
     nameEnd: name.end,
     name: text.slice(start, name.end),
     parentName: name.parent ?? parentName,
     patternIndex: match.patternIndex,
+    isRest,
   };
 }
 
@@ -201,22 +216,25 @@ function findParent(
   definition: Definition,
   parentNamed: (name: string) => Parent,
 ): Parent | undefined {
+  if (definition.isRest) return undefined;
   for (let i = around.length - 1; i >= 0; i--) {
-    const outer = around[i]!;
-    const { role, name } = outer;
-    if (!isAround(outer, definition) || name === '') continue;
+    const { role, name, isRest } = around[i]!;
+    if (!isAround(around[i]!, definition) || name === '') continue;
     if (role === 'scope') return parentNamed(name);
-    if (role === 'local') continue;
-    if (HOLDERS.has(role) || FUNCTIONS.has(role) || isHolderOf(role, definition.role)) {
+    if (role !== 'local' && (isRest || isHolderOf(role, definition.role))) {
       return { name, kind: role };
     }
   }
   return undefined;
 }
 
-/** A type around a field is the name of its struct; a variable around a method the name of its object. */
-function isHolderOf(outer: string, inner: string): boolean {
-  if (outer === 'type') return inner === 'field' || inner === 'enumMember';
-  if (!VARIABLES.has(outer)) return false;
-  return FUNCTIONS.has(inner) || inner === 'property';
+/**
+ * Whether one is the parent of the other, which it is around: a type around a field is the name of its struct, a
+ * variable around a method the name of its object.
+ */
+function isHolderOf(outer: SymbolKind, inner: string): boolean {
+  if (HOLDERS.has(outer)) return true;
+  if (FUNCTIONS.has(outer)) return !MEMBERS.has(inner);
+  if (outer === 'type') return MEMBERS.has(inner) || inner === 'method';
+  return VARIABLES.has(outer) && (FUNCTIONS.has(inner) || inner === 'property');
 }
