@@ -1,7 +1,6 @@
 // Finds the symbols of contents with the engine that reads their language: ctags where it is installed and
 // safe to use, else tree-sitter. A language that neither reads has no symbols, which is no failure.
 
-import type { Log } from '../telemetry/log.ts';
 import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
 import type { Engine } from './engine.ts';
@@ -16,7 +15,6 @@ export interface ExtractorOptions {
   readonly fileTimeoutMs: number;
   /** Bytes that one process or thread may take. */
   readonly fileMemoryMax: number;
-  readonly log: Log;
   /** Engines to use where they are there; default: both, ctags first. */
   readonly engines?: readonly EngineName[];
 }
@@ -26,11 +24,12 @@ export interface Extractor {
    * The symbols of one content, which must not change until then.
    *
    * @param language  as linguist spells it
-   * @param path      for messages only
    *
    * Errors: none for what is wrong with the content; rejects once closed.
    */
-  extract(language: string, path: string, content: Uint8Array): Promise<Extraction>;
+  extract(language: string, content: Uint8Array): Promise<Extraction>;
+  /** Those that are there, in the order of preference. */
+  readonly engines: readonly EngineName[];
   /** Undefined: the language has no symbols here. */
   engineOf(language: string): EngineName | undefined;
   /** Ends all processes and threads. */
@@ -43,13 +42,12 @@ export function openExtractor(options: ExtractorOptions): Extractor {
   const find = (language: string): NamedEngine | undefined =>
     engines.find(({ engine }) => engine.knows(language));
   return {
-    async extract(language, path, content) {
+    async extract(language, content) {
       const engine = find(language)?.engine;
       if (engine === undefined || content.length === 0) return { symbols: [] };
-      const extraction = await engine.extract(language, content);
-      if ('failure' in extraction) options.log.debug('no symbols', { path, ...extraction });
-      return extraction;
+      return engine.extract(language, content);
     },
+    engines: engines.map(({ name }) => name),
     engineOf: (language) => find(language)?.name,
     async close() {
       await Promise.all(engines.map(({ engine }) => engine.close()));

@@ -4,9 +4,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { type EngineName, type Extractor, openExtractor } from '../../daemon/symbols/extractor.ts';
 import type { ExtractionFailure, FoundSymbol } from '../../daemon/symbols/found.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-
-export const silentLog = createLog({ level: 'error', format: 'json', write: () => {} });
 
 /** What `ctags --version` says first; '' without ctags. */
 export const CTAGS_VERSION = spawnSync('ctags', ['--version'], { encoding: 'utf8' }).stdout ?? '';
@@ -22,7 +19,6 @@ export function openTestExtractor(
     concurrency: limits.concurrency ?? 2,
     fileTimeoutMs: limits.fileTimeoutMs ?? 60_000,
     fileMemoryMax: limits.fileMemoryMax ?? 512 << 20,
-    log: silentLog,
     engines: [engine],
   });
 }
@@ -33,7 +29,7 @@ export async function symbolsIn(
   language: string,
   content: Uint8Array,
 ): Promise<readonly FoundSymbol[]> {
-  const extraction = await extractor.extract(language, 'file', content);
+  const extraction = await extractor.extract(language, content);
   if ('failure' in extraction) assert.fail(`${extraction.failure}: ${extraction.detail}`);
   checkOrder(content, extraction.symbols);
   return extraction.symbols;
@@ -45,7 +41,7 @@ export async function failureOf(
   language: string,
   content: Uint8Array,
 ): Promise<ExtractionFailure> {
-  const extraction = await extractor.extract(language, 'file', content);
+  const extraction = await extractor.extract(language, content);
   if ('symbols' in extraction) assert.fail(`${extraction.symbols.length} symbols`);
   return extraction;
 }
