@@ -61,7 +61,7 @@ import {
   mergeLists,
   mergeStep,
 } from './shard/merge.ts';
-import { openTags as openTagsOf, tagsHeaderChecksum, verifyTags } from './shard/tags.ts';
+import { openTags as openTagsOf, tagsHeaderChecksum, verifyTags as verifyTagsOf } from './shard/tags.ts';
 import {
   tagsAddBlob,
   tagsBegin as beginTags,
@@ -120,7 +120,6 @@ export {
   tagsRowsSize,
   tagsStarts,
   tagsTagCount,
-  verifyTags,
 };
 
 const arena = changetype<Arena>(memory.data(12, 8));
@@ -154,6 +153,11 @@ export function openShard(base: usize, size: u32, view: usize): i32 {
 /** Opens a tags file as that of the open shard `view`. */
 export function openTags(base: usize, size: u32, view: usize): i32 {
   return openTagsOf(base, size, changetype<ShardView>(view));
+}
+
+/** Checks every byte of the tags file at `base` that `view` has open. */
+export function verifyTags(base: usize, view: usize, bitmap: usize): i32 {
+  return verifyTagsOf(base, changetype<ShardView>(view), bitmap);
 }
 
 /** Begins the tags of the open shard `view` in [start, end), which reads as zeros. */

@@ -90,6 +90,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!abort.signal.aborted) throw error;
       return [];
     });
+    void instance.symbols?.run();
     return {
       url: server.url,
       setupUrl: server.setupUrl,

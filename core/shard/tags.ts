@@ -55,7 +55,7 @@ import {
 import { xxh64, xxh64Begin, xxh64End, xxh64Update } from '../base/xxh64.ts';
 import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
-import { openFail, ShardView } from './open.ts';
+import { blockAt, openFail, ShardView } from './open.ts';
 import { SectionRow } from './rows.ts';
 
 /** What a tag that is not in another one has in place of a parent. */
@@ -100,15 +100,59 @@ export function openTags(base: usize, size: u32, view: ShardView): i32 {
   return STATUS_OK;
 }
 
-/** Checks the checksum of every section of an open tags file. */
-export function verifyTags(base: usize): i32 {
+/**
+ * Checks every byte of the tags file at `base`, which `view` has open: the checksums of its sections, that the rows of
+ * each block are tags within it, that names ascend and their lists can be read.
+ *
+ * @param bitmap  scratch memory of SHARD_BITMAP_SIZE bytes
+ */
+export function verifyTags(base: usize, view: ShardView, bitmap: usize): i32 {
   for (let kind: u32 = 1; kind <= TAGS_SECTION_COUNT; kind++) {
     const row = sectionRow(base, kind);
     if (xxh64(base + row.start, row.size, 0) != row.checksum) {
       return openFail(STATUS_SECTION_CHECKSUM, kind, 0);
     }
   }
+  let count: u32 = 0;
+  for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
+    const own = countTags(view, blockId);
+    if (own < 0) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_ROWS, blockId);
+    count += <u32>own;
+  }
+  if (count != view.tagCount) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_ROWS, count);
+  for (let name: u32 = 0; name < view.tagNameCount; name++) {
+    const isInOrder = name == 0 || compareFolded(nameAt(view, name - 1), nameSizeAt(view, name - 1), nameAt(view, name), nameSizeAt(view, name), false) <= 0;
+    if (!isInOrder) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_NAMES, name);
+    if (!readTagList(view, name, bitmap)) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_LISTS, name);
+  }
   return STATUS_OK;
+}
+
+/** Tags of a block; below 0 if a row is damaged. */
+function countTags(view: ShardView, blockId: u32): i32 {
+  const size = blockAt(view, blockId + 1).contentOffset - blockAt(view, blockId).contentOffset;
+  const end = tagRowsEndOf(view, blockId);
+  let ptr = tagRowsOf(view, blockId);
+  let place: u64 = 0;
+  let parent: u32 = NO_PARENT;
+  let count: i32 = 0;
+  while (readTag(view, ptr, end, parent)) {
+    place += <u64>tagGap + tagSize;
+    if (place > size) return -1;
+    ptr = tagNext;
+    if (tagParent != NO_PARENT) parent = tagParent;
+    count++;
+  }
+  return ptr == end ? count : -1;
+}
+
+@inline
+function nameAt(view: ShardView, name: u32): usize {
+  return <usize>view.content + load<u32>(<usize>view.tagNames + (<usize>name << 2));
+}
+@inline
+function nameSizeAt(view: ShardView, name: u32): u32 {
+  return load<u8>(<usize>view.tagNameSizes + name);
 }
 
 let failedSection: u32 = 0;
@@ -321,9 +365,7 @@ export function lowerTagName(view: ShardView, text: usize, size: u32, isPrefix: 
   let end = view.tagNameCount;
   while (start < end) {
     const middle = (start + end) >> 1;
-    const name = <usize>view.content + load<u32>(<usize>view.tagNames + (<usize>middle << 2));
-    const nameSize = <u32>load<u8>(<usize>view.tagNameSizes + middle);
-    const order = compareFolded(text, size, name, nameSize, isPrefix);
+    const order = compareFolded(text, size, nameAt(view, middle), nameSizeAt(view, middle), isPrefix);
     if (order > 0 || (isBehind && order == 0)) start = middle + 1;
     else end = middle;
   }

@@ -55,7 +55,7 @@ export interface CoreExports {
   mergeKeys(): number;
   mergeLists(): number;
   openTags(base: number, size: number, view: number): number;
-  verifyTags(base: number): number;
+  verifyTags(base: number, view: number, bitmap: number): number;
   tagsHeaderChecksum(base: number): bigint;
   tagsBegin(view: number, start: number, end: number): number;
   tagsAddBlob(blobId: number, input: number, count: number): number;

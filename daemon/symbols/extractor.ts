@@ -55,6 +55,12 @@ export function openExtractor(options: ExtractorOptions): Extractor {
   };
 }
 
+/** Engines that there are, in the order of preference. */
+export function enginesHere(): EngineName[] {
+  const { engines } = openExtractor({ concurrency: 1, fileTimeoutMs: 1, fileMemoryMax: 1 });
+  return [...engines];
+}
+
 interface NamedEngine {
   readonly name: EngineName;
   readonly engine: Engine;

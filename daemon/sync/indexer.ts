@@ -35,8 +35,8 @@ export interface IndexerOptions {
     snapshot: Snapshot,
   ) => readonly { readonly shardId: string; readonly message: string }[];
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
-  /** Told that symbols of a shard have to be found again. */
-  readonly onSymbolsLost?: () => void;
+  /** Told that shards may have come whose symbols are not known. */
+  readonly onNewShards?: () => void;
 }
 
 /** What one job did. */
@@ -126,7 +126,7 @@ export class Indexer {
     this.#symbolless.add(shardId);
     this.#failCounts.delete(shardId);
     this.publish();
-    this.#options.onSymbolsLost?.();
+    this.#options.onNewShards?.();
   }
 
   /** A shard in service although it is not known which revisions hold its docs. */
@@ -232,6 +232,14 @@ export class Indexer {
     const turn = this.#lastJob.catch(() => {}).then(job);
     this.#lastJob = turn;
     return turn;
+  }
+
+  /** Resolves when no job is under way or waiting. */
+  async whenIdle(): Promise<void> {
+    for (let last = this.#lastJob; ; last = this.#lastJob) {
+      await last.catch(() => {});
+      if (last === this.#lastJob) return;
+    }
   }
 
   async #runJob(
@@ -419,6 +427,7 @@ export class Indexer {
       await catalog.removeShard(shardId);
       if (symbols !== undefined) await catalog.removeSymbols(symbols.symbolsId);
     }
+    this.#options.onNewShards?.();
     const revisionFile = replaced?.revisionFile;
     if (revisionFile !== undefined && revisionFile !== next.revisionFile)
       await catalog.removeRevisions(revisionFile);

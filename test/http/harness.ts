@@ -11,6 +11,7 @@ import type {
   SearchCall,
   SearchContext,
   Services,
+  SearchService,
   SourceReader,
   StreamContext,
 } from '../../daemon/api/services.ts';
@@ -64,6 +65,7 @@ export interface WorldOptions {
   readonly repos?: readonly RepoRecord[];
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
   readonly stream?: (call: SearchCall, context: StreamContext) => EventStream;
+  readonly navigate?: SearchService['navigate'];
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
   readonly isReady?: boolean;
@@ -133,6 +135,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         await search(call, context);
         return explanationOf(call.query);
       },
+      navigate:
+        options.navigate ??
+        (async () => ({
+          stats: { matchCount: 0 },
+          files: [],
+          repositoryInfo: [],
+          isSearchExhaustive: true,
+        })),
     },
     repos: directory,
     source: {
