@@ -162,7 +162,10 @@ class Channel {
   async close(): Promise<void> {
     const killer = setTimeout(() => this.kill('aborted'), CLOSE_TIMEOUT_MS);
     if (this.#parser.isWaiting) this.kill('aborted');
-    else this.git.stdin.end();
+    else {
+      this.#fail(new Error('git cat-file: closed'));
+      this.git.stdin.end();
+    }
     await this.git.ended.catch(() => undefined);
     clearTimeout(killer);
   }
