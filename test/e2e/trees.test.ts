@@ -153,8 +153,14 @@ void test('trees: the root and what is opened, with all above it', async () => {
     [
       ['src/lib', 'docs'],
       [
-        ...['tree docs', 'blob docs/x y.md', 'tree src', 'tree src/lib', 'blob src/lib/a.ts'],
-        ...['blob src/B.ts', 'blob src/c.ts', 'blob README.md'],
+        'tree docs',
+        'blob docs/x y.md',
+        'tree src',
+        'tree src/lib',
+        'blob src/lib/a.ts',
+        'blob src/B.ts',
+        'blob src/c.ts',
+        'blob README.md',
       ],
     ],
   ];
