@@ -8,12 +8,15 @@ import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { type ControlServer, startControlServer } from './http/control-server.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './ingest/build.ts';
-import { readSource, SourceError } from './ingest/source-reader.ts';
+import { readSource } from './ingest/source-reader.ts';
+import { listFiles, listFolders } from './ingest/tree-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
 import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
+import { objectPool } from './repos/object-pool.ts';
+import { listRefs } from './repos/ref-list.ts';
 import { explain } from './search/explain.ts';
 import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
@@ -76,7 +79,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);
-    const services = servicesOf(instance, directory, configuration);
+    const services = servicesOf(instance, directory);
     server = await createServer({ configuration, services, log, ...control });
     const source = backupSource(configuration, instance.catalog, control.store);
     const context = { accounts: control.accounts, baseUrl: server.url };
@@ -103,6 +106,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         await control?.close();
         await indexed;
         await instance.close();
+        await objectPool.close();
       },
     };
   } catch (error) {
@@ -115,11 +119,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /** What the endpoints call. */
-function servicesOf(
-  instance: Instance,
-  directory: RepoDirectory,
-  configuration: Configuration,
-): Services {
+function servicesOf(instance: Instance, directory: RepoDirectory): Services {
   const { indexer, parts } = instance;
   return {
     search: {
@@ -132,14 +132,10 @@ function servicesOf(
     repos: directory,
     source: {
       read: (repo, path, ref, { sourceSizeMax, signal }) =>
-        readAsApi(
-          readSource(repo, path, ref, {
-            maxBytes: sourceSizeMax,
-            timeoutMs: configuration.settings.gitTimeoutMs,
-            signal,
-          }),
-        ),
+        readSource(repo, path, ref, { sizeMax: sourceSizeMax, signal }),
     },
+    trees: { files: listFiles, folders: listFolders },
+    refs: { list: listRefs },
     readiness: {
       status: () => ({
         isReady: true,
@@ -149,14 +145,4 @@ function servicesOf(
       }),
     },
   };
-}
-
-/** Gives the errors of reading a source the codes of the API. */
-async function readAsApi<Value>(reading: Promise<Value>): Promise<Value> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (!(error instanceof SourceError) || error.code === 'TOO_LARGE') throw error;
-    throw Object.assign(new Error(error.message), { errorCode: error.code });
-  }
 }

@@ -15,15 +15,19 @@ import {
 import { listAuditRecords } from './audit.ts';
 import { descriptionEndpoints } from './describe.ts';
 import type { Endpoint } from './endpoint.ts';
+import { getFiles } from './files.ts';
+import { getFolderContents } from './folder.ts';
 import { addGrants, listGrants, removeGrants } from './grants.ts';
 import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
 import { createUser, deleteUser, getUser, listUsers, updateUser } from './members.ts';
 import { findDefinitions, findReferences } from './navigation.ts';
+import { getRefs } from './refs.ts';
 import { listRepos } from './repos.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
 import { explainSearch, search, streamSearch } from './search.ts';
 import { getSource } from './source.ts';
 import { getHealth, getReady, getVersion } from './system.ts';
+import { getTree } from './tree.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   search,
@@ -31,6 +35,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   findDefinitions,
   findReferences,
   getSource,
+  getFiles,
+  getTree,
+  getFolderContents,
+  getRefs,
   listRepos,
   getUser,
   listUsers,

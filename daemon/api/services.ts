@@ -3,7 +3,9 @@
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import type { ListedRef } from '../repos/ref-list.ts';
 import type { Sight } from '../repos/sight.ts';
+import type { Folders } from '../repos/tree-paths.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
 
 /** A search as the caller asked for it, bounds applied (matches and contextLines are clamped). */
@@ -111,8 +113,9 @@ export interface SourceReader {
    *
    * @param ref  as the caller gave it; undefined = default revision of the repo
    *
-   * Errors: errors with `errorCode` INVALID_GIT_REF (does not resolve to a commit) or FILE_NOT_FOUND
-   * (absent, a directory, a submodule); anything else is a fault of the daemon.
+   * Errors: errors with `errorCode` INVALID_GIT_REF (does not resolve to a commit), FILE_NOT_FOUND (absent, a
+   * directory, a submodule), NOT_FOUND (the repository is not on disk) or SERVER_OVERLOADED; anything else is a fault
+   * of the daemon.
    */
   read(
     repo: RepoRecord,
@@ -120,6 +123,38 @@ export interface SourceReader {
     ref: string | undefined,
     limits: SourceLimits,
   ): Promise<SourceContent>;
+}
+
+export interface TreeReader {
+  /**
+   * Paths of all files and symbolic links at a revision, by the bytes of the paths. The same list for the same tree
+   * as long as it is kept.
+   *
+   * Errors: as `SourceReader.read`, for the ref.
+   */
+  files(repo: RepoRecord, revision: string, signal: AbortSignal): Promise<readonly string[]>;
+  /**
+   * The children of those folders that are wanted and exist at a revision.
+   *
+   * @param wanted  with each path the paths of the folders above it, and "" in any case
+   *
+   * Errors: as `SourceReader.read`, for the ref.
+   */
+  folders(
+    repo: RepoRecord,
+    revision: string,
+    wanted: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<Folders>;
+}
+
+export interface RefReader {
+  /**
+   * The branches and tags that name commits: the default one first, then by the time of the commit, newest first.
+   *
+   * Errors: as `SourceReader.read`, for the repository.
+   */
+  list(repo: RepoRecord, signal: AbortSignal): Promise<readonly ListedRef[]>;
 }
 
 export interface ReadinessStatus {
@@ -138,5 +173,7 @@ export interface Services {
   readonly search: SearchService;
   readonly repos: RepoDirectory;
   readonly source: SourceReader;
+  readonly trees: TreeReader;
+  readonly refs: RefReader;
   readonly readiness: Readiness;
 }

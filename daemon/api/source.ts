@@ -4,9 +4,10 @@
 import { z } from 'zod';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
 import { endpoint, ok } from './endpoint.ts';
-import { ApiError } from './errors.ts';
 import { checkPath, checkRef } from './git-names.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
 import { requiredText } from './input.ts';
+import { longTextJson } from './long-text.ts';
 import { codeHostType, text } from './schemas.ts';
 
 const sourceQuery = z.object({
@@ -32,6 +33,13 @@ const fileSource = z
   })
   .meta({ id: 'FileSource', description: 'Content of a file and where it comes from.' });
 
+/** Larger contents are escaped while they are sent. */
+const WHOLE_SIZE_MAX = 512 * 1024;
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+}
+
 export const getSource = endpoint(
   {
     operationId: 'getFileSource',
@@ -43,28 +51,24 @@ export const getSource = endpoint(
     isCounted: true,
     input: { query: sourceQuery },
     responses: { 200: { description: 'The file.', body: fileSource } },
-    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF'],
+    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
   async ({ query }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
     const { path } = query;
     // Why: an empty optional ref counts as absent, unlike any other empty value.
     const ref = query.ref === '' ? undefined : query.ref;
-    const repo = services.repos.byName(query.repo, sight);
-    if (repo === undefined) {
-      throw new ApiError('NOT_FOUND', `Repository "${query.repo}" not found.`);
-    }
+    const repo = findRepo(services.repos, query.repo, sight);
     checkPath(path);
     if (ref !== undefined) checkRef(ref);
     const content = await services.source.read(repo, path, ref, {
       sourceSizeMax: settings.maxSourceBytes,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]),
+      signal: gitSignal(signal, settings),
     });
     accounts.trail.note(actor, 'user.fetched_file_source', {
       id: `${repo.name}/${path}`,
       type: 'file',
     });
-    return ok({
-      source: Buffer.from(content.bytes).toString('utf8'),
+    const rest = {
       language: content.language,
       path,
       repo: repo.name,
@@ -74,6 +78,9 @@ export const getSource = endpoint(
       webUrl: blobPageUrl(baseUrl, repo.name, ref, path),
       externalWebUrl: externalFileUrl(repo, ref ?? repo.defaultRevision, path),
       blobSha: content.blobSha,
-    });
+    };
+    if (content.bytes.length > WHOLE_SIZE_MAX)
+      return { status: 200, content: { json: await longTextJson('source', content.bytes, rest) } };
+    return ok({ source: textOf(content.bytes), ...rest });
   },
 );

@@ -149,10 +149,16 @@ async function prepare(served: Served): Promise<Vocabulary> {
     id.push(await idOf(done(`${url}/api/ee/scoped_access_token`, 'POST', scope)));
   }
   const repos = await done(`${url}/api/repos`, 'GET');
+  const repoNames = ((await repos.json()) as { repoName: string }[]).map(
+    ({ repoName }) => repoName,
+  );
   const words = {
-    repo: ((await repos.json()) as { repoName: string }[]).map(({ repoName }) => repoName),
+    repo: repoNames,
     path: ['a.txt', 'src/b.ts', 'src', 'none'],
     ref: ['HEAD', 'none', ''],
+    repoName: repoNames,
+    revisionName: ['HEAD', 'HEAD', 'none', '', '-x', 'HEAD:a.txt'],
+    paths: [[], ['src'], ['/', 'none'], ['..'], ['a\0']],
     file: ['page.js', 'swagger-ui.css', 'none'],
     email: [EMAIL, 'a@example.com', ...Array.from({ length: 9 }, (_, i) => `new${i}@example.com`)],
     password: [PASSWORD, 'wrong password'],

@@ -10,10 +10,12 @@ import type {
   EventStream,
   SearchCall,
   SearchContext,
+  RefReader,
   Services,
   SearchService,
   SourceReader,
   StreamContext,
+  TreeReader,
 } from '../../daemon/api/services.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
@@ -68,6 +70,8 @@ export interface WorldOptions {
   readonly navigate?: SearchService['navigate'];
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
+  readonly trees?: Partial<TreeReader>;
+  readonly refs?: RefReader['list'];
   readonly isReady?: boolean;
   readonly logLevel?: 'debug' | 'info';
 }
@@ -148,6 +152,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     source: {
       read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
     },
+    trees: {
+      files: options.trees?.files ?? (async () => ['a.txt']),
+      folders:
+        options.trees?.folders ?? (async () => new Map([['', [{ name: 'a.txt', type: 'blob' }]]])),
+    },
+    refs: { list: options.refs ?? (async () => []) },
     readiness: {
       status: () => ({
         isReady: options.isReady ?? true,
