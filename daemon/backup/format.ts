@@ -5,7 +5,7 @@
 //   store/000001.ndjson   rows of the store, in parts: the dump of daemon/store/, the same for both engines
 //   catalog.json          the catalog as in a data directory; without the index its repos have no shards
 //   sealed.json           instance secret and licence key, encrypted; only with a passphrase
-//   shards/ID.shard       shards and revision files, only with the index
+//   shards/ID.shard       shards, revision files, symbols; only with the index
 //   manifest.json         size and SHA-256 of all members before
 
 import { z } from 'zod';
@@ -21,7 +21,7 @@ export const STORE_FOLDER = 'store';
 
 /** Names that a member may have. */
 export const MEMBER_NAME =
-  /^(?:(?:backup|catalog|sealed|manifest)\.json|store\/[0-9]{6}\.ndjson|shards\/[0-9a-f]{16}\.(?:shard|revisions))$/;
+  /^(?:(?:backup|catalog|sealed|manifest)\.json|store\/[0-9]{6}\.ndjson|shards\/[0-9a-f]{16}\.(?:shard|revisions|tags))$/;
 
 const base64 = z.base64();
 

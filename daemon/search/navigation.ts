@@ -52,6 +52,9 @@ interface FoundFile {
 /** Most places of an answer. */
 const PLACES_MAX = 1000;
 
+/** Bound: an expression may have 4,096 bytes. */
+const REPO_NAME_SIZE_MAX = 1000;
+
 /** Languages whose symbols are used in each other. */
 const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
   ['C', 'C++'],
@@ -107,13 +110,7 @@ function queryOf(
       ? { kind: 'pattern', prefix: 'sym', pattern, ...POSITION }
       : { kind: 'regex', pattern, ...POSITION };
   const children: QueryNode[] = [name];
-  if (repoName !== undefined)
-    children.push({
-      kind: 'pattern',
-      prefix: 'repo',
-      pattern: `^${quote(repoName)}$`,
-      ...POSITION,
-    });
+  if (repoName !== undefined) children.push(repoFilter(repoName));
   if (language !== undefined) children.push(languageFilter(language));
   if (revisionName !== DEFAULT_REVISION)
     children.push({
@@ -135,6 +132,12 @@ function boundedPattern(name: string): string {
 /** An expression for the text alone. */
 function quote(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+function repoFilter(name: string): QueryNode {
+  // No repo has such a name.
+  if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
+  return { kind: 'pattern', prefix: 'repo', pattern: `^${quote(name)}$`, ...POSITION };
 }
 
 function languageFilter(language: string): QueryNode {

@@ -10,7 +10,7 @@ import { callOperation } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/config/control-path.ts';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
-import { get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
+import { get, serve, serveIndexed, startTrawl, trawl, shardNames } from './daemon.ts';
 import type { Outcome, StartOptions } from './daemon.ts';
 
 const PASSPHRASE = 'pass phrase of the test';
@@ -100,8 +100,7 @@ void test('while a client writes: one moment, whole, with key and index', async 
   assert.deepEqual(found, emails.slice(0, found.length), 'as of one moment');
   for (const email of ['owner@x.org', 'user19@x.org', ...before]) assert.ok(found.includes(email));
   assert.equal(statSync(path.join(second, 'secret')).mode & 0o777, 0o600);
-  const copied = (place: string): string[] => readdirSync(path.join(place, 'shards')).sort();
-  assert.deepEqual(copied(second), copied(dataDir));
+  assert.deepEqual(shardNames(second), shardNames(dataDir));
   const again = await serve(second, [repo]);
   await again.process.until(/isUnchanged=true/);
   const headers = { authorization: `Bearer ${key}` };

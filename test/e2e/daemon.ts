@@ -2,9 +2,11 @@
 // environment, a free port, and real HTTP. Processes that a test leaves behind are killed at its end.
 
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:net';
 import { after } from 'node:test';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/cli/services.ts';
 import { checkReply } from '../api/checker.ts';
@@ -202,6 +204,12 @@ export async function search(
 /** Paths of the files of an answer, sorted. */
 export function pathsOf(answer: SearchResponse): string[] {
   return answer.files.map(({ fileName }) => fileName.text).sort();
+}
+
+/** Names in the folder of the shards, without the files of symbols, which come later. */
+export function shardNames(dataDir: string): string[] {
+  const names = readdirSync(path.join(dataDir, 'shards'));
+  return names.filter((name) => !name.includes('.tags')).sort();
 }
 
 /** Tries `attempt` until it is true, for as long as the test may take. */

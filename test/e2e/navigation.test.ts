@@ -121,6 +121,7 @@ void test('language, revision and repository narrow it', TIMEOUT, async () => {
     { ...ofWeb, revisionName: '*' },
     { ...ofWeb, repoName: repoName.slice(1) },
     { ...ofWeb, repoName: '.*' },
+    { ...ofWeb, repoName: 'x'.repeat(20_000) },
     { ...ofWeb, language: 'nosuch' },
   ])
     assert.deepEqual(await placesOf('definitions', nothing), [], JSON.stringify(nothing));

@@ -31,6 +31,7 @@ import {
   search,
   serve,
   serveIndexed,
+  shardNames,
   startTrawl,
   trawl,
 } from './daemon.ts';
@@ -42,8 +43,7 @@ interface Ready {
 }
 
 function shardFiles(dataDir: string): string[] {
-  const folder = path.join(dataDir, 'shards');
-  return readdirSync(folder).map((name) => path.join(folder, name));
+  return shardNames(dataDir).map((name) => path.join(dataDir, 'shards', name));
 }
 
 async function ready({ url }: Served): Promise<Ready> {

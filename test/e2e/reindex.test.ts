@@ -2,12 +2,21 @@
 // build again.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { get, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
+import {
+  get,
+  jobsEnded,
+  pathsOf,
+  search,
+  serve,
+  serveIndexed,
+  shardNames,
+  trawl,
+} from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 const TIMEOUT = { timeout: 30_000 };
@@ -67,7 +76,7 @@ void test(
       (await search(second.url, 'newword', { matches: 100_000 })).stats['fileCount'],
       400,
     );
-    assert.equal(readdirSync(path.join(dataDir, 'shards')).length, 1);
+    assert.equal(shardNames(dataDir).length, 1);
     await second.process.stop();
   },
 );
@@ -79,9 +88,10 @@ void test(
     const repo = makeRepo({ 'a.txt': 'plum\n', 'b/c.py': 'def plum(): pass\n' });
     const dataDir = temporaryFolder();
     const first = await serveIndexed(dataDir, [repo]);
+    await first.process.until(/ symbols found /);
     const before = await search(first.url, 'plum');
     await first.process.stop();
-    const shards = readdirSync(path.join(dataDir, 'shards'));
+    const shards = shardNames(dataDir);
     const second = await serve(dataDir, [repo]);
     const strip = (text: string, url: string): string => text.replaceAll(url, '');
     assert.equal(
@@ -91,7 +101,7 @@ void test(
     await jobsEnded(second, 1);
     assert.match(second.process.stderr, /repo indexed.*isUnchanged=true/);
     assert.doesNotMatch(second.process.stderr, /^(reading|merging) /m);
-    assert.deepEqual(readdirSync(path.join(dataDir, 'shards')), shards);
+    assert.deepEqual(shardNames(dataDir), shards);
     await second.process.stop();
 
     const noSources = await serve(dataDir, []);
