@@ -64,8 +64,13 @@ export function baseNameOf(path: string): string {
  */
 export function compareText(a: string, b: string): number {
   if (a === b) return 0;
-  if (!SURROGATE.test(a) && !SURROGATE.test(b)) return a < b ? -1 : 1;
+  if (!hasSurrogates(a) && !hasSurrogates(b)) return a < b ? -1 : 1;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+/** Whether a text has characters above U+FFFF, or halves of them. */
+export function hasSurrogates(text: string): boolean {
+  return SURROGATE.test(text);
 }
 
 const SURROGATE = /[\uD800-\uDFFF]/;
