@@ -1,6 +1,7 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
 // `trawl serve`.
 
+import path from 'node:path';
 import { backupInput, makeBackup } from './backup/make.ts';
 import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
@@ -14,11 +15,14 @@ import type { Services } from './api/services.ts';
 import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
+import { History } from './repos/history/history.ts';
+import type { RepoRecord } from './repos/records.ts';
 import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
 import type { RepoChange } from './sync/change-repo.ts';
+import { messageOf } from './telemetry/caught.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface DaemonOptions {
@@ -65,6 +69,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const abort = new AbortController();
   let control: ControlPlane | undefined;
   let server: RunningServer | undefined;
+  let history: History | undefined;
   let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
@@ -75,7 +80,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);
-    const services = servicesOf(instance, directory, configuration);
+    history = openHistory(configuration, log);
+    const repoIds = new Set(instance.catalog.repos.map(({ record }) => record.repoId));
+    await history.sweep((repoId) => repoIds.has(repoId));
+    const services = servicesOf(instance, directory, history, configuration);
     server = await createServer({ configuration, services, log, ...control });
     const source = backupSource(configuration, instance.catalog, control.store);
     const context = { accounts: control.accounts, baseUrl: server.url };
@@ -89,6 +97,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!abort.signal.aborted) throw error;
       return [];
     });
+    const prepared = indexed.then((jobs) => prepareHistories(jobs, added, history, abort.signal));
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -99,7 +108,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         await commands?.close();
         await server?.close();
         await control?.close();
+        await history?.close();
         await indexed;
+        await prepared;
         await instance.close();
       },
     };
@@ -107,6 +118,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await commands?.close();
     await server?.close();
     await control?.close();
+    await history?.close();
     await instance.close();
     throw error;
   }
@@ -116,6 +128,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 function servicesOf(
   instance: Instance,
   directory: RepoDirectory,
+  history: History,
   configuration: Configuration,
 ): Services {
   const { indexer, parts } = instance;
@@ -137,6 +150,7 @@ function servicesOf(
           }),
         ),
     },
+    history,
     readiness: {
       status: () => ({
         isReady: true,
@@ -146,6 +160,32 @@ function servicesOf(
       }),
     },
   };
+}
+
+function openHistory({ dataDir, settings }: Configuration, log: Log): History {
+  return new History({
+    timeoutMs: settings.gitTimeoutMs,
+    sourceSizeMax: settings.maxSourceBytes,
+    graphs: {
+      folder: path.join(dataDir, 'history'),
+      onFailure: ({ repoId }, error) =>
+        log.warn('no commit graph could be written', { repoId, error: messageOf(error) }),
+    },
+  });
+}
+
+/** Makes the histories of what was built quick to read; where that fails they are read all the same. */
+async function prepareHistories(
+  jobs: readonly JobResult[],
+  repos: readonly RepoRecord[],
+  history: History | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const built = new Set(jobs.filter(({ isUnchanged }) => !isUnchanged).map(({ repo }) => repo));
+  for (const repo of repos) {
+    if (!built.has(repo.name) || signal.aborted) continue;
+    await history?.prepare(repo, signal).catch(() => {});
+  }
 }
 
 /** Gives the errors of reading a source the codes of the API. */

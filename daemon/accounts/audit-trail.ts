@@ -24,6 +24,7 @@ export type AuditAction =
   | 'user.listed_repos'
   | 'user.performed_code_search'
   | 'user.fetched_file_source'
+  | 'user.fetched_file_blame'
   | 'org.member_added'
   | 'org.member_removed'
   | 'org.member_promoted_to_owner'

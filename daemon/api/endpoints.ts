@@ -13,7 +13,12 @@ import {
   setUp,
 } from './account.ts';
 import { listAuditRecords } from './audit.ts';
+import { getAuthors } from './authors.ts';
+import { getBlame } from './blame.ts';
+import { getCommit } from './commit.ts';
+import { getCommits } from './commits.ts';
 import { descriptionEndpoints } from './describe.ts';
+import { getDiff } from './diff.ts';
 import type { Endpoint } from './endpoint.ts';
 import { addGrants, listGrants, removeGrants } from './grants.ts';
 import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
@@ -28,6 +33,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   search,
   streamSearch,
   getSource,
+  getBlame,
+  getDiff,
+  getCommit,
+  getCommits,
+  getAuthors,
   listRepos,
   getUser,
   listUsers,

@@ -7,7 +7,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type {
+  CommitFields,
   EventStream,
+  HistoryReader,
   SearchCall,
   SearchContext,
   Services,
@@ -44,6 +46,17 @@ export function repo(repoId: number, name: string, more: Partial<RepoRecord> = {
   };
 }
 
+const COMMIT: CommitFields = {
+  hash: '1'.repeat(40),
+  date: '2024-05-06T07:08:09+02:00',
+  message: 'subject',
+  refs: 'HEAD -> main',
+  body: '',
+  authorName: 'A',
+  authorEmail: 'a@example.com',
+  parents: [],
+};
+
 export interface World {
   readonly server: RunningServer;
   /** Log lines, parsed. */
@@ -66,6 +79,7 @@ export interface WorldOptions {
   readonly stream?: (call: SearchCall, context: StreamContext) => EventStream;
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
+  readonly history?: Partial<HistoryReader>;
   readonly isReady?: boolean;
   readonly logLevel?: 'debug' | 'info';
 }
@@ -137,6 +151,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     repos: directory,
     source: {
       read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
+    },
+    history: {
+      blame: async () => Buffer.from('{"ranges":[],"commits":{}}'),
+      diff: async () => Buffer.from('{"files":[]}'),
+      commit: async () => COMMIT,
+      commits: async () => ({ total: 1, items: [COMMIT] }),
+      authors: async () => [{ name: 'A', email: 'a@example.com', commitCount: 1 }],
+      ...options.history,
     },
     readiness: {
       status: () => ({
