@@ -14,6 +14,8 @@ export interface GitOptions {
   readonly repoPath?: string;
   /** True: commands see the files below `repoPath`, which must be the root of a work tree. */
   readonly usesWorkTree?: boolean;
+  /** Absolute path of the folder to run in; default: `repoPath`. Git may look there for files of a work tree. */
+  readonly cwd?: string;
   /** More settings, `name=value`; they win over the fixed ones and over those of the repository. */
   readonly settings?: readonly string[];
   /** A last argument whose bytes are not UTF-8: those of Node.js are strings. Holds no NUL. */
@@ -206,7 +208,7 @@ function firstLine(stderr: string): string {
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
   const child: Child = spawn(...commandOf(args, options), {
-    cwd: options.repoPath,
+    cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,

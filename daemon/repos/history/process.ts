@@ -1,7 +1,9 @@
 // One git process for one question about history: what the repository itself is configured to do with diffs, logs
 // and blame is switched off or fixed, so that equal questions have equal answers and no program is run.
 
-import { type GitOptions, runGit } from '../git.ts';
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { gitDirOf, type GitOptions, runGit } from '../git.ts';
 import type { NamedPath } from '../paths.ts';
 
 /** Where and for how long the processes of one question run. */
@@ -51,31 +53,39 @@ const SETTINGS = [
 export async function runHistory(
   args: readonly string[],
   context: HistoryContext,
-  { path, input = '', outputSizeMax }: HistoryRunOptions,
+  { path: tail, input = '', outputSizeMax }: HistoryRunOptions,
 ): Promise<Buffer> {
-  const tail = path === undefined ? ['--'] : pathTail(path);
+  const options = { ...gitOptions(context, tail), input, outputSizeMax };
+  const isText = tail !== undefined && tail.rawPath === undefined;
   try {
-    return await runGit([...args, ...tail], { ...gitOptions(context, path), input, outputSizeMax });
+    return await runGit([...args, '--', ...(isText ? [tail.path] : [])], options);
   } catch (error) {
     context.signal.throwIfAborted();
     throw error;
   }
 }
 
-function pathTail({ path, rawPath }: NamedPath): string[] {
-  return rawPath === undefined ? ['--', path] : ['--'];
+/**
+ * Where git finds no files of a work tree. Why: `.mailmap` and `.gitattributes` on disk must not matter, and git reads
+ * them in the current folder unless the repository is bare.
+ */
+function quietFolder(repoPath: string): string {
+  const gitDir = gitDirOf(repoPath);
+  // A linked work tree has a file in its place.
+  const isFolder = statSync(gitDir, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isFolder ? gitDir : path.parse(gitDir).root;
 }
 
-function gitOptions(context: HistoryContext, path: NamedPath | undefined): GitOptions {
+function gitOptions(context: HistoryContext, tail: NamedPath | undefined): GitOptions {
   const { repoPath, env, mailmap, timeoutMs, signal } = context;
-  const rawTail = path?.rawPath;
+  const rawTail = tail?.rawPath;
   return {
     repoPath,
+    cwd: quietFolder(repoPath),
     settings: [...SETTINGS, `mailmap.blob=${mailmap ?? ''}`],
     env: {
       // Why: patterns match letters, not bytes. With a name in other bytes the shell must see bytes.
       LC_ALL: rawTail === undefined ? 'C.UTF-8' : 'C',
-      // Why: files on disk, such as `.mailmap` and `.gitattributes`, must not matter.
       GIT_IMPLICIT_WORK_TREE: '0',
       ...env,
     },
