@@ -1,28 +1,29 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
 // `trawl serve`.
 
-import path from 'node:path';
 import { backupInput, makeBackup } from './backup/make.ts';
 import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { openHistory, prepareHistories } from './histories.ts';
 import { type ControlServer, startControlServer } from './http/control-server.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './ingest/build.ts';
-import { readSource, SourceError } from './ingest/source-reader.ts';
+import { readSource } from './ingest/source-reader.ts';
+import { listFiles, listFolders } from './ingest/tree-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
 import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
-import { History } from './repos/history/history.ts';
-import type { RepoRecord } from './repos/records.ts';
+import type { History } from './repos/history/history.ts';
+import { objectPool } from './repos/object-pool.ts';
+import { listRefs } from './repos/ref-list.ts';
 import { explain } from './search/explain.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
 import type { RepoChange } from './sync/change-repo.ts';
-import { messageOf } from './telemetry/caught.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface DaemonOptions {
@@ -80,10 +81,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);
-    history = openHistory(configuration, log);
-    const repoIds = new Set(instance.catalog.repos.map(({ record }) => record.repoId));
-    await history.sweep((repoId) => repoIds.has(repoId));
-    const services = servicesOf(instance, directory, history, configuration);
+    const reader = await openHistory(configuration, instance.catalog, log);
+    history = reader;
+    const services = servicesOf(instance, directory, reader);
     server = await createServer({ configuration, services, log, ...control });
     const source = backupSource(configuration, instance.catalog, control.store);
     const context = { accounts: control.accounts, baseUrl: server.url };
@@ -97,7 +97,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!abort.signal.aborted) throw error;
       return [];
     });
-    const prepared = indexed.then((jobs) => prepareHistories(jobs, added, history, abort.signal));
+    const prepared = indexed.then((jobs) => prepareHistories(jobs, added, reader, abort.signal));
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -112,6 +112,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         await indexed;
         await prepared;
         await instance.close();
+        await objectPool.close();
       },
     };
   } catch (error) {
@@ -125,12 +126,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /** What the endpoints call. */
-function servicesOf(
-  instance: Instance,
-  directory: RepoDirectory,
-  history: History,
-  configuration: Configuration,
-): Services {
+function servicesOf(instance: Instance, directory: RepoDirectory, history: History): Services {
   const { indexer, parts } = instance;
   return {
     search: {
@@ -142,15 +138,11 @@ function servicesOf(
     repos: directory,
     source: {
       read: (repo, path, ref, { sourceSizeMax, signal }) =>
-        readAsApi(
-          readSource(repo, path, ref, {
-            maxBytes: sourceSizeMax,
-            timeoutMs: configuration.settings.gitTimeoutMs,
-            signal,
-          }),
-        ),
+        readSource(repo, path, ref, { sizeMax: sourceSizeMax, signal }),
     },
     history,
+    trees: { files: listFiles, folders: listFolders },
+    refs: { list: listRefs },
     readiness: {
       status: () => ({
         isReady: true,
@@ -160,40 +152,4 @@ function servicesOf(
       }),
     },
   };
-}
-
-function openHistory({ dataDir, settings }: Configuration, log: Log): History {
-  return new History({
-    timeoutMs: settings.gitTimeoutMs,
-    sourceSizeMax: settings.maxSourceBytes,
-    graphs: {
-      folder: path.join(dataDir, 'history'),
-      onFailure: ({ repoId }, error) =>
-        log.warn('no commit graph could be written', { repoId, error: messageOf(error) }),
-    },
-  });
-}
-
-/** Makes the histories of what was built quick to read; where that fails they are read all the same. */
-async function prepareHistories(
-  jobs: readonly JobResult[],
-  repos: readonly RepoRecord[],
-  history: History | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const built = new Set(jobs.filter(({ isUnchanged }) => !isUnchanged).map(({ repo }) => repo));
-  for (const repo of repos) {
-    if (!built.has(repo.name) || signal.aborted) continue;
-    await history?.prepare(repo, signal).catch(() => {});
-  }
-}
-
-/** Gives the errors of reading a source the codes of the API. */
-async function readAsApi<Value>(reading: Promise<Value>): Promise<Value> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (!(error instanceof SourceError) || error.code === 'TOO_LARGE') throw error;
-    throw Object.assign(new Error(error.message), { errorCode: error.code });
-  }
 }

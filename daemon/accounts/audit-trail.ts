@@ -25,6 +25,7 @@ export type AuditAction =
   | 'user.performed_code_search'
   | 'user.fetched_file_source'
   | 'user.fetched_file_blame'
+  | 'user.fetched_file_tree'
   | 'org.member_added'
   | 'org.member_removed'
   | 'org.member_promoted_to_owner'

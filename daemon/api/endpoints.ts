@@ -20,14 +20,18 @@ import { getCommits } from './commits.ts';
 import { descriptionEndpoints } from './describe.ts';
 import { getDiff } from './diff.ts';
 import type { Endpoint } from './endpoint.ts';
+import { getFiles } from './files.ts';
+import { getFolderContents } from './folder.ts';
 import { addGrants, listGrants, removeGrants } from './grants.ts';
 import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
 import { createUser, deleteUser, getUser, listUsers, updateUser } from './members.ts';
+import { getRefs } from './refs.ts';
 import { listRepos } from './repos.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
 import { explainSearch, search, streamSearch } from './search.ts';
 import { getSource } from './source.ts';
 import { getHealth, getReady, getVersion } from './system.ts';
+import { getTree } from './tree.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   search,
@@ -38,6 +42,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getCommit,
   getCommits,
   getAuthors,
+  getFiles,
+  getTree,
+  getFolderContents,
+  getRefs,
   listRepos,
   getUser,
   listUsers,

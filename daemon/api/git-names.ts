@@ -29,6 +29,27 @@ export function checkPath(path: string): void {
   if (isRefused) throw new ApiError('FILE_NOT_FOUND', 'File not found.');
 }
 
+/**
+ * The path of a folder without the slashes that may stand around it, "" for the root.
+ * Errors: FILE_NOT_FOUND if it leaves the repo or holds a NUL byte.
+ */
+export function folderPathOf(path: string): string {
+  const inner = path.replace(/^\//, '').replace(/\/$/, '');
+  checkPath(inner.replace(/^\/+/, ''));
+  return inner;
+}
+
+/** These folders, those above them, and the root. */
+export function withFoldersAbove(folders: Iterable<string>): Set<string> {
+  const all = new Set(['']);
+  for (const folder of folders) {
+    for (let slash = folder.indexOf('/'); slash >= 0; slash = folder.indexOf('/', slash + 1))
+      all.add(folder.slice(0, slash));
+    all.add(folder);
+  }
+  return all;
+}
+
 function hasControlCharacter(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

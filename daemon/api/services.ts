@@ -3,7 +3,10 @@
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import type { ListedRef } from '../repos/ref-list.ts';
 import type { Sight } from '../repos/sight.ts';
+import type { Folders } from '../repos/tree-paths.ts';
+import type { HistoryReader } from './history.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
 
 /** A search as the caller asked for it, bounds applied (matches and contextLines are clamped). */
@@ -89,8 +92,9 @@ export interface SourceReader {
    *
    * @param ref  as the caller gave it; undefined = default revision of the repo
    *
-   * Errors: errors with `errorCode` INVALID_GIT_REF (does not resolve to a commit) or FILE_NOT_FOUND
-   * (absent, a directory, a submodule); anything else is a fault of the daemon.
+   * Errors: errors with `errorCode` INVALID_GIT_REF (does not resolve to a commit), FILE_NOT_FOUND (absent, a
+   * directory, a submodule), NOT_FOUND (the repository is not on disk) or SERVER_OVERLOADED; anything else is a fault
+   * of the daemon.
    */
   read(
     repo: RepoRecord,
@@ -100,73 +104,36 @@ export interface SourceReader {
   ): Promise<SourceContent>;
 }
 
-/** What a ref stands for, the whole of it or a path. */
-export interface HistoryPlace {
-  /** As the caller gave it; undefined: the default revision of the repo. */
-  readonly ref: string | undefined;
-  /** Undefined: everything. */
-  readonly path: string | undefined;
+export interface TreeReader {
+  /**
+   * Paths of all files and symbolic links at a revision, by the bytes of the paths. The same list for the same tree
+   * as long as it is kept.
+   *
+   * Errors: as `SourceReader.read`, for the ref.
+   */
+  files(repo: RepoRecord, revision: string, signal: AbortSignal): Promise<readonly string[]>;
+  /**
+   * The children of those folders that are wanted and exist at a revision.
+   *
+   * @param wanted  with each path the paths of the folders above it, and "" in any case
+   *
+   * Errors: as `SourceReader.read`, for the ref.
+   */
+  folders(
+    repo: RepoRecord,
+    revision: string,
+    wanted: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<Folders>;
 }
 
-export interface CommitsCall extends HistoryPlace {
-  /** POSIX basic regular expressions, without regard to case: of the message, of name or e-mail. */
-  readonly query: string | undefined;
-  readonly author: string | undefined;
-  /** Seconds since 1970, inclusive. */
-  readonly since: number | undefined;
-  readonly until: number | undefined;
-  readonly offset: number;
-  readonly limit: number;
-}
-
-export interface CommitFields {
-  readonly hash: string;
-  readonly date: string;
-  readonly message: string;
-  readonly refs: string;
-  readonly body: string;
-  readonly authorName: string;
-  readonly authorEmail: string;
-  readonly parents: readonly string[];
-}
-
-export interface AuthorFields {
-  readonly name: string;
-  readonly email: string;
-  readonly commitCount: number;
-}
-
-/**
- * Reads the history of a repo. Paths and refs have passed the checks of git-names.ts; `signal` is aborted when the
- * client goes away or the deadline for git has passed.
- *
- * Errors: errors with `errorCode` INVALID_GIT_REF (does not resolve to a commit, no git), FILE_NOT_FOUND,
- * INVALID_QUERY_PARAMS (an expression does not compile), SERVER_OVERLOADED; anything else is a fault of the daemon.
- */
-export interface HistoryReader {
-  /** @returns  the complete response object of the blame endpoint as UTF-8 JSON */
-  blame(
-    repo: RepoRecord,
-    place: { readonly ref: string | undefined; readonly path: string },
-    signal: AbortSignal,
-  ): Promise<Uint8Array>;
-  /** @returns  the complete response object of the diff endpoint as UTF-8 JSON */
-  diff(
-    repo: RepoRecord,
-    call: { readonly base: string; readonly head: string; readonly path: string | undefined },
-    signal: AbortSignal,
-  ): Promise<Uint8Array>;
-  commit(repo: RepoRecord, ref: string, signal: AbortSignal): Promise<CommitFields>;
-  commits(
-    repo: RepoRecord,
-    call: CommitsCall,
-    signal: AbortSignal,
-  ): Promise<{ readonly total: number; readonly items: readonly CommitFields[] }>;
-  authors(
-    repo: RepoRecord,
-    place: HistoryPlace,
-    signal: AbortSignal,
-  ): Promise<readonly AuthorFields[]>;
+export interface RefReader {
+  /**
+   * The branches and tags that name commits: the default one first, then by the time of the commit, newest first.
+   *
+   * Errors: as `SourceReader.read`, for the repository.
+   */
+  list(repo: RepoRecord, signal: AbortSignal): Promise<readonly ListedRef[]>;
 }
 
 export interface ReadinessStatus {
@@ -186,5 +153,7 @@ export interface Services {
   readonly repos: RepoDirectory;
   readonly source: SourceReader;
   readonly history: HistoryReader;
+  readonly trees: TreeReader;
+  readonly refs: RefReader;
   readonly readiness: Readiness;
 }

@@ -4,8 +4,8 @@
 import { z } from 'zod';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
 import { endpoint, ok } from './endpoint.ts';
-import { ApiError } from './errors.ts';
 import { checkPath, checkRef } from './git-names.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
 import { requiredText } from './input.ts';
 import { codeHostType, text } from './schemas.ts';
 
@@ -43,21 +43,18 @@ export const getSource = endpoint(
     isCounted: true,
     input: { query: sourceQuery },
     responses: { 200: { description: 'The file.', body: fileSource } },
-    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF'],
+    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
   async ({ query }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
     const { path } = query;
     // Why: an empty optional ref counts as absent, unlike any other empty value.
     const ref = query.ref === '' ? undefined : query.ref;
-    const repo = services.repos.byName(query.repo, sight);
-    if (repo === undefined) {
-      throw new ApiError('NOT_FOUND', `Repository "${query.repo}" not found.`);
-    }
+    const repo = findRepo(services.repos, query.repo, sight);
     checkPath(path);
     if (ref !== undefined) checkRef(ref);
     const content = await services.source.read(repo, path, ref, {
       sourceSizeMax: settings.maxSourceBytes,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]),
+      signal: gitSignal(signal, settings),
     });
     accounts.trail.note(actor, 'user.fetched_file_source', {
       id: `${repo.name}/${path}`,

@@ -18,6 +18,18 @@ interface Folder {
 interface Child {
   readonly named: NamedPath;
   readonly isFolder: boolean;
+  /** A file or a symbolic link: not a folder, a pipe or a device. */
+  readonly isDoc: boolean;
+}
+
+/** What is in one folder and not ignored. */
+export interface WalkedFolder {
+  /** "" for the root. */
+  readonly path: string;
+  readonly files: readonly NamedPath[];
+  /** Those among `files` that are files or symbolic links. */
+  readonly docs: readonly NamedPath[];
+  readonly folders: readonly NamedPath[];
 }
 
 /**
@@ -32,21 +44,38 @@ export async function* walkFolder(
   root: string,
   isIgnored: (path: string) => boolean,
   leftOut: LeftOut[],
-): AsyncGenerator<NamedPath[]> {
+): AsyncGenerator<readonly NamedPath[]> {
+  for await (const { files } of walkFolders(root, isIgnored, leftOut)) yield files;
+}
+
+/**
+ * As `walkFolder`, folders too.
+ *
+ * @param isEntered  folders to look into; default: all
+ */
+export async function* walkFolders(
+  root: string,
+  isIgnored: (path: string) => boolean,
+  leftOut: LeftOut[],
+  isEntered: (path: string) => boolean = () => true,
+): AsyncGenerator<WalkedFolder> {
   const breather = new Breather();
   const pending: Folder[] = [{ named: { path: '' }, rules: IgnoreRules.none() }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const children = readChildren(root, folder.named, leftOut);
     const rules = rulesInside(root, folder, children, leftOut);
     const files: NamedPath[] = [];
-    for (const { named, isFolder } of children) {
+    const docs: NamedPath[] = [];
+    const folders: NamedPath[] = [];
+    for (const { named, isFolder, isDoc } of children) {
       await breather.pause();
       if (isIgnored(named.path) || rules.isIgnored(isFolder ? `${named.path}/` : named.path))
         continue;
-      if (isFolder) pending.push({ named, rules });
-      else files.push(named);
+      (isFolder ? folders : files).push(named);
+      if (isDoc) docs.push(named);
     }
-    yield files;
+    for (const named of folders) if (isEntered(named.path)) pending.push({ named, rules });
+    yield { path: folder.named.path, files, docs, folders };
   }
 }
 
@@ -68,9 +97,14 @@ function readChildren(root: string, folder: NamedPath, leftOut: LeftOut[]): Chil
   }
 }
 
-function childOf(folder: NamedPath, name: NamedPath, entry: Pick<Dirent, 'isDirectory'>): Child[] {
+function childOf(
+  folder: NamedPath,
+  name: NamedPath,
+  entry: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>,
+): Child[] {
   if (name.path === '.git') return [];
-  return [{ named: joinPath(folder, name), isFolder: entry.isDirectory() }];
+  const isDoc = entry.isFile() || entry.isSymbolicLink();
+  return [{ named: joinPath(folder, name), isFolder: entry.isDirectory(), isDoc }];
 }
 
 function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
@@ -136,6 +170,6 @@ export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
 
 function rulesOf(root: string, folder: string, rules: IgnoreRules): IgnoreRules {
   const path = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
-  const child = { named: { path }, isFolder: false };
+  const child = { named: { path }, isFolder: false, isDoc: true };
   return rulesInside(root, { named: { path: folder }, rules }, [child], []);
 }

@@ -4,32 +4,29 @@
 // the repo is decided before.
 
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
-import { BlobReader } from '../repos/blob-reader.ts';
-import {
-  findObjects,
-  listFolder,
-  listTree,
-  listWorktree,
-  type ObjectInfo,
-} from '../repos/objects.ts';
+import { withSlot } from '../repos/git-slots.ts';
+import { LargeObjectError, readBlob, readTree, rootTreeOf } from '../repos/object-reader.ts';
+import { listWorktree } from '../repos/objects.ts';
 import { folderOf, type NamedPath } from '../repos/paths.ts';
-import type { RepoRecord, RepoSource } from '../repos/records.ts';
+import type { RepoSource } from '../repos/records.ts';
+import { RefError, resolveRef, type ResolvableRepo } from '../repos/resolve.ts';
+import { findItems } from '../repos/tree-paths.ts';
 import { attributePathsAbove, Attributes, type AttributeFile } from './attributes.ts';
 import { diskPathOf, FolderGuard, isGone } from './disk.ts';
 import { DiskReader } from './disk-reader.ts';
 import { isIgnoredInFolder, walkFolder } from './folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from './languages.ts';
+import { isOnDisk, withRepo } from './tree-reader.ts';
 
 export interface ReadSourceOptions {
   /** Inclusive size of the content. */
-  readonly maxBytes: number;
-  /** Of each git process. */
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
+  readonly sizeMax: number;
+  /** Has the deadline too. */
+  readonly signal: AbortSignal;
 }
 
 export interface SourceContent {
-  /** Content, or the target of a symbolic link; the caller owns it. */
+  /** Content, or the target of a symbolic link; shared: nobody may change it. */
   readonly bytes: Uint8Array;
   /** git blob id. */
   readonly blobSha: string;
@@ -37,15 +34,15 @@ export interface SourceContent {
   readonly language: string;
 }
 
-export type SourceErrorCode = 'INVALID_GIT_REF' | 'FILE_NOT_FOUND' | 'TOO_LARGE';
-
+/** A file cannot be given. The message is for the caller. */
 export class SourceError extends Error {
   override readonly name = 'SourceError';
-  readonly code: SourceErrorCode;
+  /** `UNEXPECTED_ERROR`: it is too large. */
+  readonly errorCode: 'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR';
 
-  constructor(code: SourceErrorCode, message: string) {
+  constructor(errorCode: 'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR', message: string) {
     super(message);
-    this.code = code;
+    this.errorCode = errorCode;
   }
 }
 
@@ -70,36 +67,39 @@ export function isPathWellFormed(path: string): boolean {
  *
  * @param ref  revision as the user typed it; undefined: the default revision
  *
- * Errors: SourceError; GitError; an error of the file system if a file is there but cannot be read.
+ * Errors: SourceError; as `resolveRef` and `readBlob`; an error of the file system if a file is there but cannot be
+ * read.
  */
 export async function readSource(
-  repo: Pick<RepoRecord, 'source' | 'defaultRevision'>,
+  repo: ResolvableRepo,
   path: string,
   ref: string | undefined,
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
   if (!isPathWellFormed(path)) throw notFound(path);
-  if (ref !== undefined && !isRefWellFormed(ref)) throw invalidRef(ref);
-  const isOnDisk = repo.source.kind !== 'commits' && (ref ?? 'HEAD') === 'HEAD';
-  if (isOnDisk) return readFromDisk(repo.source, path, options);
-  if (repo.source.kind === 'folder') throw invalidRef(ref ?? '');
-  return readFromGit(repo, path, ref, options);
+  if (ref !== undefined && !isRefWellFormed(ref))
+    throw new RefError(`Git ref "${ref}" is not valid.`);
+  if (isOnDisk(repo, ref)) return withRepo(repo, () => readFromDisk(repo.source, path, options));
+  const commit = await resolveRef(repo, ref, options.signal).catch((error: unknown) => {
+    // An empty repository has no files, and nobody asked for a ref.
+    throw ref === undefined && error instanceof RefError ? notFound(path) : error;
+  });
+  return withRepo(repo, () => readFromCommit(repo.source.path, commit, path, options));
 }
 
 function notFound(path: string): SourceError {
   return new SourceError('FILE_NOT_FOUND', `File "${path}" not found.`);
 }
 
-function invalidRef(ref: string): SourceError {
-  return new SourceError('INVALID_GIT_REF', `Git ref "${ref}" is not valid.`);
+function tooLarge(path: string, size: number, sizeMax: number): SourceError {
+  return new SourceError(
+    'UNEXPECTED_ERROR',
+    `File "${path}" is too large: ${size} bytes, limit ${sizeMax}.`,
+  );
 }
 
-function requireSize(path: string, size: number, maxBytes: number): void {
-  if (size <= maxBytes) return;
-  throw new SourceError(
-    'TOO_LARGE',
-    `File "${path}" is too large: ${size} bytes, limit ${maxBytes}.`,
-  );
+function requireSize(path: string, size: number, sizeMax: number): void {
+  if (size > sizeMax) throw tooLarge(path, size, sizeMax);
 }
 
 function isHeader(path: string): boolean {
@@ -116,82 +116,58 @@ function languageOf(
   return given ?? detectLanguage(path, bytes, headerFolders);
 }
 
-async function readFromGit(
-  repo: Pick<RepoRecord, 'source' | 'defaultRevision'>,
+async function readFromCommit(
+  repoPath: string,
+  commit: string,
   path: string,
-  ref: string | undefined,
-  options: ReadSourceOptions,
+  { sizeMax, signal }: ReadSourceOptions,
 ): Promise<SourceContent> {
-  const repoPath = repo.source.path;
-  const revision = ref ?? repo.defaultRevision;
-  const attributePaths = attributePathsAbove(path);
-  const names = [
-    `${revision}^{commit}`,
-    ...[path, ...attributePaths].map((name) => `${revision}:${name}`),
-  ];
-  const [commit, file, ...attributes] = await findObjects(repoPath, names, gitOptions(options));
-  if (commit === undefined) throw ref === undefined ? notFound(path) : invalidRef(ref);
-  const blob = file ?? (await findUnreadablePath(repoPath, commit.oid, path, options));
-  if (blob?.type !== 'blob') throw notFound(path);
-  requireSize(path, blob.size, options.maxBytes);
-
-  const usable = attributes.flatMap((info, index) =>
-    info?.type === 'blob' && info.size <= ATTRIBUTE_FILE_SIZE_MAX
-      ? [{ oid: info.oid, folder: folderOf(attributePaths[index] ?? '') }]
-      : [],
-  );
-  const [bytes, ...texts] = await readBlobCopies(
-    repoPath,
-    [blob.oid, ...usable.map(({ oid }) => oid)],
-    options,
-  );
-  if (bytes === undefined) throw new Error(`object ${blob.oid} is missing`);
-  const attributeFiles = usable.map(({ folder }, index) => ({
-    folder,
-    text: texts[index]?.toString('utf8') ?? '',
-  }));
-  const siblings = isHeader(path)
-    ? await listFolder(repoPath, commit.oid, folderOf(path), gitOptions(options))
-    : [];
+  const root = await rootTreeOf(repoPath, commit, signal);
+  const items = await findItems(repoPath, root, path, signal);
+  const blob = items.find(({ type }) => type === 'blob');
+  if (blob === undefined) throw notFound(path);
+  const bytes = await readBlob(repoPath, blob.oid, sizeMax, signal).catch((error: unknown) => {
+    throw error instanceof LargeObjectError ? tooLarge(path, error.size, sizeMax) : error;
+  });
+  const attributeFiles = await readAttributes(repoPath, root, path, signal);
+  const siblings = isHeader(path) ? await siblingsInTree(repoPath, root, path, signal) : [];
   const language = languageOf(path, bytes, attributeFiles, findHeaderFolders(siblings));
   return { bytes, blobSha: blob.oid, language };
 }
 
-function gitOptions(options: ReadSourceOptions): { timeoutMs: number; signal?: AbortSignal } {
-  const { timeoutMs, signal } = options;
-  return signal === undefined ? { timeoutMs } : { timeoutMs, signal };
-}
-
-/** A path whose bytes are not UTF-8 can only be found by comparing what it looks like. */
-async function findUnreadablePath(
+async function readAttributes(
   repoPath: string,
-  commit: string,
+  root: string,
   path: string,
-  options: ReadSourceOptions,
-): Promise<ObjectInfo | undefined> {
-  if (!path.includes(REPLACEMENT)) return undefined;
-  const { entries } = await listTree(repoPath, commit, gitOptions(options));
-  const entry = entries.find((candidate) => candidate.path === path);
-  return entry === undefined ? undefined : { oid: entry.oid, type: 'blob', size: entry.size };
+  signal: AbortSignal,
+): Promise<AttributeFile[]> {
+  const files: AttributeFile[] = [];
+  for (const attributePath of attributePathsAbove(path)) {
+    const [item] = await findItems(repoPath, root, attributePath, signal);
+    if (item?.type !== 'blob') continue;
+    try {
+      const bytes = await readBlob(repoPath, item.oid, ATTRIBUTE_FILE_SIZE_MAX, signal);
+      files.push({ folder: folderOf(attributePath), text: bytes.toString('utf8') });
+    } catch (error) {
+      if (!(error instanceof LargeObjectError)) throw error;
+    }
+  }
+  return files;
 }
 
-async function readBlobCopies(
+/** Paths of what is in the folder of a path. */
+async function siblingsInTree(
   repoPath: string,
-  ids: readonly string[],
-  options: ReadSourceOptions,
-): Promise<(Buffer | undefined)[]> {
-  const { timeoutMs, signal } = options;
-  const limits = { idleTimeoutMs: timeoutMs, ...(signal === undefined ? {} : { signal }) };
-  const reader = await BlobReader.open(repoPath, limits);
-  try {
-    const copies: (Buffer | undefined)[] = [];
-    await reader.readBlobs(ids, (_, bytes) =>
-      copies.push(bytes === undefined ? undefined : Buffer.from(bytes)),
-    );
-    return copies;
-  } finally {
-    await reader.close();
-  }
+  root: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const folder = folderOf(path);
+  const folders = folder === '' ? [{ oid: root }] : await findItems(repoPath, root, folder, signal);
+  const [first] = folders;
+  if (first === undefined) return [];
+  const { items } = await readTree(repoPath, first.oid, signal);
+  return items.map(({ name }) => (folder === '' ? name : `${folder}/${name}`));
 }
 
 async function readFromDisk(
@@ -199,10 +175,10 @@ async function readFromDisk(
   path: string,
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
-  const named = await findOnDisk(source, path, options);
+  const named = await findOnDisk(source, path, options.signal);
   const stat = named === undefined ? undefined : statDoc(source.path, named);
   if (named === undefined || stat === undefined) throw notFound(path);
-  requireSize(path, stat.size, options.maxBytes);
+  requireSize(path, stat.size, options.sizeMax);
 
   const attributePaths = attributePathsAbove(path);
   const file = { ...named, size: stat.size, isSymlink: stat.isSymbolicLink() };
@@ -222,7 +198,7 @@ async function readFromDisk(
   if (failure !== undefined && failure.reason !== 'vanished')
     throw new Error(`${path}: ${failure.reason}`);
   if (bytes === undefined) throw notFound(path);
-  requireSize(path, bytes.length, options.maxBytes);
+  requireSize(path, bytes.length, options.sizeMax);
   const attributeFiles = attributePaths.map((name, index) => ({
     folder: folderOf(name),
     text: texts[index]?.toString('utf8') ?? '',
@@ -242,11 +218,11 @@ async function readFromDisk(
 async function findOnDisk(
   source: RepoSource,
   path: string,
-  options: ReadSourceOptions,
+  signal: AbortSignal,
 ): Promise<NamedPath | undefined> {
   if (source.kind === 'worktree') {
     const within = path.includes(REPLACEMENT) ? {} : { within: path };
-    const listed = await listWorktree(source.path, { ...gitOptions(options), ...within });
+    const listed = await withSlot(signal, () => listWorktree(source.path, { signal, ...within }));
     return listed.find((named) => named.path === path);
   }
   if (!path.includes(REPLACEMENT))

@@ -4,8 +4,9 @@
 // give the arguments and put `--end-of-options` or `--` before what a user typed; what the output
 // means is theirs.
 
-import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { ChildProcess, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 
@@ -83,6 +84,8 @@ export interface GitProcess {
   readonly ended: Promise<void>;
   /** Kills the process group. `ended` rejects with `failure`. */
   kill(failure: GitFailure): void;
+  /** Whether the process keeps the event loop alive; it does unless told otherwise. */
+  hold(isHeld: boolean): void;
 }
 
 // Why: hooks and the file system monitor are programs that a repository may name. `safe.directory`:
@@ -230,7 +233,17 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
     release();
     liveChildren.delete(child);
   });
-  return { stdin: child.stdin, stdout: child.stdout, ended, kill };
+  const hold = (isHeld: boolean): void => {
+    for (const part of [child, child.stdin, child.stdout, child.stderr]) holdOne(part, isHeld);
+  };
+  return { stdin: child.stdin, stdout: child.stdout, ended, kill, hold };
+}
+
+function holdOne(part: Child | Readable | Writable, isHeld: boolean): void {
+  // Pipes of a child are sockets, although their declared types do not say so.
+  if (!(part instanceof ChildProcess || part instanceof Socket)) return;
+  if (isHeld) part.ref();
+  else part.unref();
 }
 
 /** Arms the time limit and the abort signal; the result disarms them. */

@@ -56,3 +56,16 @@ export function folderOf(path: string): string {
 export function baseNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }
+
+/**
+ * Order of two texts by the bytes of their UTF-8 form, which is that of their code points; negative: `a` is first.
+ *
+ * Cost: that of a plain comparison, unless there are surrogates.
+ */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  if (!SURROGATE.test(a) && !SURROGATE.test(b)) return a < b ? -1 : 1;
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+const SURROGATE = /[\uD800-\uDFFF]/;

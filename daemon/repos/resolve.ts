@@ -1,9 +1,12 @@
 // From what a caller typed as a ref to the id of a commit. The form of a ref is checked before (API.md 11.0);
 // names are looked up each time, as they move; full ids are looked up once.
 
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { GitError, tryGit } from './git.ts';
+import { GitError, gitDirOf, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
+import { findObject } from './object-reader.ts';
 import { resolveCommit } from './probe.ts';
 import type { RepoRecord } from './records.ts';
 
@@ -13,10 +16,22 @@ export class RefError extends Error {
   readonly errorCode = 'INVALID_GIT_REF';
 }
 
+/** The repository of a repo is not on disk. The message is for the caller. */
+export class RepoGoneError extends Error {
+  override readonly name = 'RepoGoneError';
+  readonly errorCode = 'NOT_FOUND';
+
+  constructor(repoName: string) {
+    super(`Repository "${repoName}" is not cloned: nothing is at its place on disk.`);
+  }
+}
+
 /** The part of a repo that is asked for. */
-export type ResolvableRepo = Pick<RepoRecord, 'source' | 'defaultRevision'>;
+export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
 const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** Names of refs and ids in any length, without the operators of gitrevisions(7). */
+const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
 const KNOWN_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as it was given -> id of the commit. */
@@ -28,25 +43,39 @@ const knownIds = new LRUCache<string, string>({ max: KNOWN_IDS_MAX });
  * @param ref  any revision that git can resolve; undefined: the default revision of the repo, for which the files
  *             on disk of a work tree count as its HEAD
  *
- * Errors: RefError if it names no commit, as it always is for a folder without git; GitBusyError; GitError; the
- * reason of the signal.
+ * Errors: RefError if it names no commit, as it always is for a folder without git; RepoGoneError; GitBusyError;
+ * GitError or another Error if the repository is damaged; the reason of the signal.
+ * Cost: 0.1 ms for a name, 10 to 20 ms for an expression (`main~3`) and for what does not exist.
  */
 export async function resolveRef(
   repo: ResolvableRepo,
   ref: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const { kind, path } = repo.source;
+  const { kind, path: repoPath } = repo.source;
   if (kind === 'folder') throw refError(ref);
   const revision = ref ?? repo.defaultRevision;
-  const key = FULL_ID.test(revision) ? `${path}\0${revision}` : undefined;
+  const key = FULL_ID.test(revision) ? `${repoPath}\0${revision}` : undefined;
   const known = key === undefined ? undefined : knownIds.get(key);
   if (known !== undefined) return known;
-  const commit = await lookUp(path, revision, signal);
-  if (commit === undefined) throw refError(ref);
+  const commit =
+    (await findPlain(repoPath, revision, signal)) ??
+    (await lookUp(repo, revision, signal).catch((error: unknown) => {
+      throw isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
+    }));
+  if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
   // Why the lengths: in a repository with SHA-256 ids, 40 digits are the beginning of an id.
   if (key !== undefined && commit.length === revision.length) knownIds.set(key, commit);
   return commit;
+}
+
+/** Whether nothing that could be the repository or folder of a repo is at its place. */
+export function isRepoGone({ source }: Pick<RepoRecord, 'source'>): boolean {
+  const place = source.kind === 'folder' ? source.path : gitDirOf(source.path);
+  const status = statSync(place, { throwIfNoEntry: false });
+  if (status === undefined) return true;
+  // A file names the folder elsewhere, as in a work tree that was added to a repository.
+  return source.kind !== 'folder' && status.isDirectory() && !existsSync(path.join(place, 'HEAD'));
 }
 
 function refError(ref: string | undefined): RefError {
@@ -55,22 +84,48 @@ function refError(ref: string | undefined): RefError {
   );
 }
 
-/**
- * Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the text.
- */
-async function lookUp(
+/** Asks a process that runs already; undefined: it does not know. */
+async function findPlain(
   repoPath: string,
   revision: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  if (!PLAIN_NAME.test(revision)) return undefined;
+  try {
+    return (await findObject(repoPath, `${revision}^{commit}`, signal))?.oid;
+  } catch (error) {
+    if (error instanceof GitError && (error.failure === 'exit' || error.failure === 'not_started'))
+      return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Asks a git of its own.
+ *
+ * Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the text.
+ */
+async function lookUp(
+  { name, source }: ResolvableRepo,
+  revision: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const options = { repoPath: source.path, signal, timeoutMs: 0 };
   return withSlot(signal, async () => {
     try {
       const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', revision];
-      const id = await tryGit(args, { repoPath, signal, timeoutMs: 0 });
+      const id = await tryGit(args, options);
       if (id === undefined || !FULL_ID.test(id)) return undefined;
-      return await resolveCommit(repoPath, id, { signal, timeoutMs: 0 });
+      const commit = await resolveCommit(source.path, id, options);
+      if (commit !== undefined) return commit;
+      // An id that was typed need not exist; what a ref names has to.
+      const type = await tryGit(['cat-file', '-t', '--end-of-options', id], options);
+      const isTyped = id.startsWith(revision.toLowerCase());
+      if (type === undefined && PLAIN_NAME.test(revision) && !isTyped)
+        throw new Error(`${name}: object ${id} is missing or damaged`);
+      return undefined;
     } catch (error) {
-      if (error instanceof GitError && error.failure === 'aborted') signal.throwIfAborted();
+      signal.throwIfAborted();
       throw error;
     }
   });

@@ -12,9 +12,11 @@ import type {
   HistoryReader,
   SearchCall,
   SearchContext,
+  RefReader,
   Services,
   SourceReader,
   StreamContext,
+  TreeReader,
 } from '../../daemon/api/services.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
@@ -80,6 +82,8 @@ export interface WorldOptions {
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
   readonly history?: Partial<HistoryReader>;
+  readonly trees?: Partial<TreeReader>;
+  readonly refs?: RefReader['list'];
   readonly isReady?: boolean;
   readonly logLevel?: 'debug' | 'info';
 }
@@ -160,6 +164,12 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       authors: async () => [{ name: 'A', email: 'a@example.com', commitCount: 1 }],
       ...options.history,
     },
+    trees: {
+      files: options.trees?.files ?? (async () => ['a.txt']),
+      folders:
+        options.trees?.folders ?? (async () => new Map([['', [{ name: 'a.txt', type: 'blob' }]]])),
+    },
+    refs: { list: options.refs ?? (async () => []) },
     readiness: {
       status: () => ({
         isReady: options.isReady ?? true,

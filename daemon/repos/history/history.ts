@@ -5,6 +5,7 @@
 
 import { GitError } from '../git.ts';
 import { withSlot } from '../git-slots.ts';
+import { findObject } from '../object-reader.ts';
 import { findObjects } from '../objects.ts';
 import type { NamedPath } from '../paths.ts';
 import type { RepoRecord } from '../records.ts';
@@ -227,22 +228,13 @@ export class History {
 
   /** Looks up where history starts, and asks for a graph of it. */
   async #start(repo: RepoRecord, ref: string | undefined, signal: AbortSignal): Promise<Start> {
-    const [commit, mailmap, env] = await Promise.all([
-      resolveRef(repo, ref, signal),
-      this.#findMailmap(repo, signal),
+    const commit = await resolveRef(repo, ref, signal);
+    const [mailmap, env] = await Promise.all([
+      findMailmap(repo, signal),
       this.#graphs.environmentOf(repo),
     ]);
     this.#graphs.want(repo, commit);
     return { repo, commit, mailmap, env };
-  }
-
-  /** As for git: who is who is what the default revision says now, whichever commits are shown. */
-  async #findMailmap(repo: RepoRecord, signal: AbortSignal): Promise<string | undefined> {
-    if (repo.source.kind === 'folder') return undefined;
-    const name = `${repo.defaultRevision}:.mailmap`;
-    const [found] = await withSlot(signal, () => findObjects(repo.source.path, [name], { signal }));
-    const isUsable = found?.type === 'blob' && found.size <= MAILMAP_SIZE_MAX;
-    return isUsable ? found.oid : undefined;
   }
 
   #context({ repo, env, mailmap }: Start, signal: AbortSignal): HistoryContext {
@@ -274,17 +266,33 @@ export class History {
     commit: string,
     { path, rawPath, size }: FoundPath,
   ): Promise<void> {
-    const sizeOf = async (): Promise<number | undefined> => {
-      const [found] = await findObjects(repoPath, [`${commit}:${path}`], { signal });
-      return found?.type === 'blob' ? found.size : undefined;
-    };
-    const fileSize = rawPath === undefined ? await sizeOf() : size;
+    const fileSize =
+      rawPath === undefined ? await sizeOfFile(repoPath, `${commit}:${path}`, signal) : size;
     if (fileSize === undefined)
       throw new HistoryError('FILE_NOT_FOUND', `File "${path}" not found.`);
     const { sourceSizeMax } = this.#options;
     if (fileSize > sourceSizeMax)
       throw new Error(`file too large: ${fileSize} bytes, limit ${sourceSizeMax}`);
   }
+}
+
+/** As for git: who is who is what the default revision says now, whichever commits are shown. */
+async function findMailmap(repo: RepoRecord, signal: AbortSignal): Promise<string | undefined> {
+  const found = await findObject(repo.source.path, `${repo.defaultRevision}:.mailmap`, signal);
+  const isUsable = found?.type === 'blob' && found.size <= MAILMAP_SIZE_MAX;
+  return isUsable ? found.oid : undefined;
+}
+
+/** Bytes of the blob of this name; undefined if there is none. */
+async function sizeOfFile(
+  repoPath: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const known = name.includes('\n') ? undefined : await findObject(repoPath, name, signal);
+  // Why again: a process of the pool may not see what is new.
+  const found = known ?? (await findObjects(repoPath, [name], { signal }))[0];
+  return found?.type === 'blob' ? found.size : undefined;
 }
 
 function jsonOf(value: object): Buffer {

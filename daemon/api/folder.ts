@@ -1,0 +1,50 @@
+// GET /api/folder_contents: the children of one folder at a revision. Order of the checks: repo, path syntax, ref
+// syntax, ref resolves.
+
+import { z } from 'zod';
+import { endpoint, ok } from './endpoint.ts';
+import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
+import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
+import { requiredText } from './input.ts';
+
+const folderQuery = z.object({
+  ...revisionFields,
+  path: requiredText().meta({ description: 'Path of the folder; empty or `/` for the root.' }),
+});
+
+const folderItem = z
+  .object(folderItemFields)
+  .meta({ id: 'FolderItem', description: 'A child of a folder.' });
+
+export const getFolderContents = endpoint(
+  {
+    operationId: 'getFolderContents',
+    method: 'GET',
+    path: '/api/folder_contents',
+    access: 'opt',
+    tag: 'Git',
+    summary: 'Contents of a folder',
+    isCounted: true,
+    input: { query: folderQuery },
+    responses: {
+      200: {
+        description:
+          'The children, folders first, then by name. None if there is no such folder at that revision.',
+        body: z.array(folderItem),
+      },
+    },
+    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+  },
+  async ({ query }, { services, settings, signal, sight, accounts, actor }) => {
+    const repo = findRepo(services.repos, query.repoName, sight);
+    const path = folderPathOf(query.path);
+    checkRef(query.revisionName);
+    const wanted = withFoldersAbove([path]);
+    const limit = gitSignal(signal, settings);
+    const folders = await services.trees.folders(repo, query.revisionName, wanted, limit);
+    accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+    const prefix = path === '' ? '' : `${path}/`;
+    const children = folders.get(path) ?? [];
+    return ok(children.map(({ name, type }) => ({ type, path: prefix + name, name })));
+  },
+);

@@ -1,0 +1,39 @@
+// What the endpoints that read repositories have in common: the repo that was asked for, the time that git has, and
+// the schemas of names and folders.
+
+import { z } from 'zod';
+import type { Settings } from '../config/settings.ts';
+import type { RepoDirectory } from '../repos/directory.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import type { Sight } from '../repos/sight.ts';
+import { ApiError } from './errors.ts';
+import { text } from './schemas.ts';
+
+/** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
+export function findRepo(repos: RepoDirectory, name: string, sight: Sight): RepoRecord {
+  const repo = repos.byName(name, sight);
+  if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
+  return repo;
+}
+
+/** Aborted when the client goes away or the time that git has is over. */
+export function gitSignal(signal: AbortSignal, settings: Settings): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]);
+}
+
+/** Fields of a body or query that asks for a repository at a revision. */
+export const revisionFields = {
+  repoName: z.string({ error: 'required' }).meta({ description: 'Name of the repository.' }),
+  revisionName: z
+    .string({ error: 'required' })
+    .meta({ description: 'Branch, tag, commit or any revision that git can resolve.' }),
+};
+
+/** Fields of a folder's child in an answer. */
+export const folderItemFields = {
+  type: z
+    .enum(['tree', 'blob', 'commit'])
+    .meta({ description: 'Folder, file or symbolic link, or submodule.' }),
+  path: text('Path from the root of the repository.'),
+  name: text('Last segment of the path.'),
+};

@@ -1,0 +1,90 @@
+// POST /api/tree: the root level of a repository at a revision, and the levels of some folders. Order of the checks:
+// repo, path syntax, ref syntax, ref resolves.
+
+import { z } from 'zod';
+import type { FolderChild, Folders } from '../repos/tree-paths.ts';
+import { endpoint, ok } from './endpoint.ts';
+import { ApiError } from './errors.ts';
+import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
+import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
+
+const PATHS_MAX = 1000;
+/** Bound: an answer of about 20 MB. */
+const NODES_MAX = 200_000;
+
+const treeBody = z.object({
+  ...revisionFields,
+  paths: z
+    .array(z.string(), { error: 'expected an array of strings' })
+    .max(PATHS_MAX, { error: `expected at most ${PATHS_MAX} paths` })
+    .meta({ description: 'Folders to open; empty or `/` for the root. Unknown ones are ignored.' }),
+});
+
+interface TreeNode extends FolderChild {
+  readonly path: string;
+  readonly children: readonly TreeNode[];
+}
+
+const treeNode: z.ZodType<TreeNode> = z
+  .object({
+    ...folderItemFields,
+    children: z
+      .lazy(() => z.array(treeNode))
+      .meta({ description: 'Empty unless the folder is open.' }),
+  })
+  .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
+
+/**
+ * The tree of what was read: of the folders asked for, those that exist and those above them are open.
+ * Errors: INVALID_REQUEST_BODY if it is too large.
+ */
+function buildTree(folders: Folders, asked: readonly string[]): TreeNode {
+  const open = withFoldersAbove(asked.filter((path) => folders.has(path)));
+  let nodeCount = 0;
+  for (const path of open) nodeCount += folders.get(path)?.length ?? 0;
+  if (nodeCount > NODES_MAX)
+    throw new ApiError(
+      'INVALID_REQUEST_BODY',
+      `paths: these folders hold ${nodeCount} entries, limit ${NODES_MAX}`,
+    );
+  const childrenOf = (folder: string): TreeNode[] => {
+    const prefix = folder === '' ? '' : `${folder}/`;
+    return (folders.get(folder) ?? []).map(({ name, type }) => {
+      const path = prefix + name;
+      const isOpen = type === 'tree' && open.has(path);
+      return { type, path, name, children: isOpen ? childrenOf(path) : [] };
+    });
+  };
+  return { type: 'tree', path: '', name: 'root', children: childrenOf('') };
+}
+
+export const getTree = endpoint(
+  {
+    operationId: 'getTree',
+    method: 'POST',
+    path: '/api/tree',
+    access: 'opt',
+    tag: 'Git',
+    summary: 'Files and folders of a repository',
+    isCounted: true,
+    input: { body: treeBody },
+    responses: {
+      200: {
+        description:
+          'The root with its children, and those of the folders asked for and of all above them. Children: folders first, then by name.',
+        body: z.object({ tree: treeNode }),
+      },
+    },
+    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+  },
+  async ({ body }, { services, settings, signal, sight, accounts, actor }) => {
+    const repo = findRepo(services.repos, body.repoName, sight);
+    const asked = body.paths.map(folderPathOf);
+    checkRef(body.revisionName);
+    const wanted = withFoldersAbove(asked);
+    const limit = gitSignal(signal, settings);
+    const folders = await services.trees.folders(repo, body.revisionName, wanted, limit);
+    accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+    return ok({ tree: buildTree(folders, asked) });
+  },
+);

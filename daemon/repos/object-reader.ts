@@ -1,0 +1,198 @@
+// Reads single objects of repositories for requests: what names stand for, trees, blobs. Through the pool of git
+// processes; what never changes, and is small, is kept. An object that a process does not find, or over which it
+// dies, is asked for once more from a new one, which sees the packs, alternates and shallow ends of now.
+
+import { LRUCache } from 'lru-cache';
+import { GitError } from './git.ts';
+import { withSlot } from './git-slots.ts';
+import type { ObjectInfo, ObjectType } from './object-answers.ts';
+import { objectPool } from './object-pool.ts';
+import { ObjectProcess } from './object-process.ts';
+import { Tree } from './tree-object.ts';
+
+/** An object that another object names is not there, or of another type: the repository is damaged, or gone. */
+export class MissingObjectError extends Error {
+  override readonly name = 'MissingObjectError';
+
+  constructor(type: ObjectType, oid: string) {
+    super(`${type} ${oid} is missing`);
+  }
+}
+
+/** An object has more bytes than it may have. */
+export class LargeObjectError extends Error {
+  override readonly name = 'LargeObjectError';
+  /** Bytes. */
+  readonly size: number;
+
+  constructor(size: number, sizeMax: number) {
+    super(`object too large: ${size} bytes, limit ${sizeMax}`);
+    this.size = size;
+  }
+}
+
+/** Bound: a folder of a million files. */
+const TREE_SIZE_MAX = 64 << 20;
+
+/** Unit of all: bytes. */
+const KEPT_TREES_SIZE_MAX = 64 << 20;
+const KEPT_TREE_SIZE_MAX = 16 << 20;
+const KEPT_BLOBS_SIZE_MAX = 32 << 20;
+const KEPT_BLOB_SIZE_MAX = 256 << 10;
+/** Guess: key and record of an entry. */
+const KEPT_OVERHEAD = 300;
+const KEPT_ROOTS_MAX = 20_000;
+
+// Why the path of the repository in each key: whoever can write to one repository must not read the objects of
+// another by naming them.
+const keptTrees = new LRUCache<string, Tree>({
+  maxSize: KEPT_TREES_SIZE_MAX,
+  maxEntrySize: KEPT_TREE_SIZE_MAX,
+  sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
+});
+const keptBlobs = new LRUCache<string, Buffer>({
+  maxSize: KEPT_BLOBS_SIZE_MAX,
+  sizeCalculation: (bytes) => bytes.length + KEPT_OVERHEAD,
+});
+/** Commit -> tree. */
+const keptRoots = new LRUCache<string, string>({ max: KEPT_ROOTS_MAX });
+/** Large blobs as long as somebody still uses them: requests for one at the same time share it. */
+const sharedBlobs = new Map<string, WeakRef<Buffer>>();
+const sharedBlobsCleaner = new FinalizationRegistry<string>((key) => {
+  if (sharedBlobs.get(key)?.deref() === undefined) sharedBlobs.delete(key);
+});
+
+/** Asks a process of the pool; where that finds nothing, or dies, a new one. */
+async function ask<Value>(
+  repoPath: string,
+  signal: AbortSignal,
+  run: (process: ObjectProcess) => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  try {
+    const value = await objectPool.use(repoPath, signal, run);
+    if (value !== undefined) return value;
+  } catch (error) {
+    if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
+  }
+  const value = await withSlot(signal, () => askNewProcess(repoPath, signal, run));
+  if (value !== undefined) await objectPool.close(repoPath);
+  return value;
+}
+
+async function askNewProcess<Value>(
+  repoPath: string,
+  signal: AbortSignal,
+  run: (process: ObjectProcess) => Promise<Value | undefined>,
+): Promise<Value | undefined> {
+  const process = await ObjectProcess.start(repoPath);
+  const onAbort = (): void => process.kill('aborted');
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await run(process);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    await process.close();
+  }
+}
+
+/**
+ * What a name stands for, asked of a process of the pool alone; undefined if that finds nothing.
+ *
+ * @param name  anything git can resolve, without line breaks
+ *
+ * Errors: GitBusyError; GitError; the reason of the signal. So it is with all functions here.
+ */
+export function findObject(
+  repoPath: string,
+  name: string,
+  signal: AbortSignal,
+): Promise<ObjectInfo | undefined> {
+  return objectPool.use(repoPath, signal, (process) => process.info(name));
+}
+
+/** Id of the tree of a commit. Errors: as `findObject`; MissingObjectError. */
+export async function rootTreeOf(
+  repoPath: string,
+  commit: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const key = `${repoPath}\0${commit}`;
+  const kept = keptRoots.get(key);
+  if (kept !== undefined) return kept;
+  const tree = await ask(repoPath, signal, (process) => process.info(`${commit}^{tree}`));
+  if (tree === undefined) throw new MissingObjectError('commit', commit);
+  keptRoots.set(key, tree.oid);
+  return tree.oid;
+}
+
+/** A tree. Errors: as `findObject`; MissingObjectError; LargeObjectError; a damaged tree. */
+export async function readTree(repoPath: string, oid: string, signal: AbortSignal): Promise<Tree> {
+  const key = `${repoPath}\0${oid}`;
+  const kept = keptTrees.get(key);
+  if (kept !== undefined) return kept;
+  const bytes = await ask(repoPath, signal, (process) =>
+    readObject(process, 'tree', oid, TREE_SIZE_MAX),
+  );
+  if (bytes === undefined) throw new MissingObjectError('tree', oid);
+  const tree = new Tree(oid, bytes);
+  keptTrees.set(key, tree);
+  return tree;
+}
+
+/**
+ * Content of a blob. The bytes are shared: nobody may change them.
+ *
+ * @param sizeMax  inclusive
+ *
+ * Errors: as `findObject`; MissingObjectError; LargeObjectError, before anything is read.
+ */
+export async function readBlob(
+  repoPath: string,
+  oid: string,
+  sizeMax: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const key = `${repoPath}\0${oid}`;
+  const kept = keptBlob(key, sizeMax);
+  if (kept !== undefined) return kept;
+  const bytes = await ask(repoPath, signal, async (process) => {
+    // Why again: others may have read it while this request waited for a process.
+    const found = keptBlob(key, sizeMax);
+    if (found !== undefined) return found;
+    const content = await readObject(process, 'blob', oid, sizeMax);
+    if (content !== undefined) keepBlob(key, content);
+    return content;
+  });
+  if (bytes === undefined) throw new MissingObjectError('blob', oid);
+  return bytes;
+}
+
+function keptBlob(key: string, sizeMax: number): Buffer | undefined {
+  const bytes = keptBlobs.get(key) ?? sharedBlobs.get(key)?.deref();
+  if (bytes !== undefined && bytes.length > sizeMax)
+    throw new LargeObjectError(bytes.length, sizeMax);
+  return bytes;
+}
+
+function keepBlob(key: string, bytes: Buffer): void {
+  if (bytes.length <= KEPT_BLOB_SIZE_MAX) {
+    keptBlobs.set(key, bytes);
+    return;
+  }
+  sharedBlobs.set(key, new WeakRef(bytes));
+  sharedBlobsCleaner.register(bytes, key);
+}
+
+/** Undefined: no such object of that type. */
+async function readObject(
+  process: ObjectProcess,
+  type: 'tree' | 'blob',
+  oid: string,
+  sizeMax: number,
+): Promise<Buffer | undefined> {
+  const info = await process.info(oid);
+  if (info?.type !== type) return undefined;
+  if (info.size > sizeMax) throw new LargeObjectError(info.size, sizeMax);
+  return (await process.contents(oid))?.bytes;
+}
