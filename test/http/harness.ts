@@ -6,10 +6,9 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import type { CommitFields, HistoryReader } from '../../daemon/api/history.ts';
 import type {
-  CommitFields,
   EventStream,
-  HistoryReader,
   SearchCall,
   SearchContext,
   RefReader,
