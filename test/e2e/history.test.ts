@@ -423,12 +423,15 @@ test('plain folders, empty, shallow and detached repositories', async () => {
   );
 });
 
-test('a repository that is gone is a fault, and names no path of this machine', async () => {
+test('a repository that is gone is not found, and no path of this machine is named', async () => {
   assert.equal(await codeOf('commits', 'gone.git'), 'OK');
+  const id = git(path.join(parent, 'gone.git'), 'rev-parse', 'HEAD');
+  assert.equal(await codeOf('commit', 'gone.git', { ref: id }), 'OK');
   rmSync(path.join(parent, 'gone.git'), { recursive: true });
   for (const name of ENDPOINTS) {
     const { status, body } = await ask(name, 'gone.git', GOOD[name]);
-    assert.deepEqual([status, body['errorCode']], [500, 'UNEXPECTED_ERROR'], name);
+    assert.deepEqual([status, body['errorCode']], [404, 'NOT_FOUND'], name);
     assert.ok(!JSON.stringify(body).includes(parent));
   }
+  assert.equal(await codeOf('commit', 'gone.git', { ref: id }), 'NOT_FOUND');
 });

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { git, temporaryFolder } from '../repos/fixture.ts';
+import { git } from '../repos/fixture.ts';
 import { authorsOf, blameOf, changesOf, hunksOf, logOf } from './oracle.ts';
 import { gitBytes, makeHistory, type MadeCommit } from './repos.ts';
-import { historyOf, type HistoryWorld, NEVER } from './world.ts';
+import { graphFolder, historyOf, type HistoryWorld, NEVER } from './world.ts';
 
 function numbered(count: number, mark = ''): string {
   return Array.from({ length: count }, (_, i) => `line ${i}${mark}\n`).join('');
@@ -104,7 +104,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   git(repo, 'tag', '-a', '-m', 'tag of a tag', 'v2-again', 'v2');
   git(repo, 'update-ref', 'refs/remotes/origin/main', commits[8]!);
   git(repo, 'update-ref', 'refs/pull/1/head', commits[8]!);
-  const folder = temporaryFolder();
+  const folder = graphFolder();
   const known = historyOf(repo, { folder });
 
   const bothWays: [string, () => Promise<HistoryWorld>][] = [

@@ -35,6 +35,9 @@ export interface Blame {
 /** About 200 bytes a run of lines: enough for a million runs. */
 const OUTPUT_SIZE_MAX = 256 << 20;
 
+/** Lists of commits to look past are those of the repository's settings, which may not even exist. */
+const OPTIONS = ['--no-ignore-revs-file', '--no-textconv', '--encoding=UTF-8'];
+
 /**
  * Blames all lines of a file.
  *
@@ -48,7 +51,7 @@ export async function readBlame(
   commit: string,
   path: NamedPath,
 ): Promise<Blame> {
-  const args = ['blame', '--incremental', '--no-textconv', '--encoding=UTF-8', commit];
+  const args = ['blame', '--incremental', ...OPTIONS, commit];
   const output = await runHistory(args, context, { path, outputSizeMax: OUTPUT_SIZE_MAX });
   return parseBlame(output.toString('utf8'));
 }

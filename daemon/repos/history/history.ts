@@ -9,7 +9,7 @@ import { findObject } from '../object-reader.ts';
 import { findObjects } from '../objects.ts';
 import type { NamedPath } from '../paths.ts';
 import type { RepoRecord } from '../records.ts';
-import { RefError, resolveRef } from '../resolve.ts';
+import { isRepoGone, RefError, RepoGoneError, resolveRef } from '../resolve.ts';
 import { AnswerCache } from './answer-cache.ts';
 import { type Author, readAuthors } from './authors.ts';
 import { readBlame } from './blame.ts';
@@ -118,7 +118,7 @@ export class History {
   /**
    * Blame of a file, as JSON of `Blame`.
    *
-   * Errors: RefError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
+   * Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
    */
   async blame(repo: RepoRecord, place: BlameCall, signal: AbortSignal): Promise<Buffer> {
     const start = await this.#start(repo, place.ref, signal);
@@ -223,7 +223,7 @@ export class History {
   }
 
   #read(start: Start, hashes: readonly string[], signal: AbortSignal): Promise<CommitFields[]> {
-    return withSlot(signal, () => readCommits(this.#context(start, signal), hashes));
+    return this.#inSlot(start, signal, (context) => readCommits(context, hashes));
   }
 
   /** Looks up where history starts, and asks for a graph of it. */
@@ -237,9 +237,18 @@ export class History {
     return { repo, commit, mailmap, env };
   }
 
-  #context({ repo, env, mailmap }: Start, signal: AbortSignal): HistoryContext {
+  async #inSlot<Value>(
+    { repo, env, mailmap }: Start,
+    signal: AbortSignal,
+    run: (context: HistoryContext) => Promise<Value>,
+  ): Promise<Value> {
     const { timeoutMs } = this.#options;
-    return { repoPath: repo.source.path, env, mailmap, timeoutMs, signal };
+    const context = { repoPath: repo.source.path, env, mailmap, timeoutMs, signal };
+    try {
+      return await withSlot(signal, () => run(context));
+    } catch (error) {
+      throw error instanceof GitError && isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
+    }
   }
 
   #answer(
@@ -249,7 +258,7 @@ export class History {
     make: (context: HistoryContext) => Promise<Buffer>,
   ): Promise<Buffer> {
     return this.#answers.get(JSON.stringify([start.repo.repoId, ...key]), signal, (all) =>
-      withSlot(all, () => make(this.#context(start, all))),
+      this.#inSlot(start, all, make),
     );
   }
 

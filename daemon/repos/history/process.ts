@@ -36,13 +36,13 @@ const SETTINGS = [
   `core.bigFileThreshold=${TEXT_SIZE_MAX}`,
   'i18n.logOutputEncoding=UTF-8',
   'log.showSignature=false',
+  'log.decorate=short',
   'log.follow=false',
   'log.mailmap=true',
   'mailmap.file=/dev/null',
   'diff.suppressBlankEmpty=false',
   'diff.algorithm=default',
   'diff.renameLimit=1000',
-  'blame.ignoreRevsFile=',
 ];
 
 /**
