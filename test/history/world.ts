@@ -5,7 +5,8 @@ import path from 'node:path';
 import { after } from 'node:test';
 import type { Blame } from '../../daemon/repos/history/blame.ts';
 import type { FileDiff } from '../../daemon/repos/history/diff.ts';
-import { type CommitsCall, History } from '../../daemon/repos/history/history.ts';
+import type { CommitsCall } from '../../daemon/repos/history/calls.ts';
+import { History } from '../../daemon/repos/history/history.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../repos/fixture.ts';
 

@@ -34,20 +34,27 @@ export interface CommitWindow {
   readonly limit: number;
 }
 
-const LIST_SIZE_MAX = 1 << 20;
-/** Two bytes a commit. */
-const COUNT_SIZE_MAX = 256 << 20;
 /** Messages of one page. */
 const FIELDS_SIZE_MAX = 64 << 20;
+/** Ids of 4 million commits. */
+const WALK_SIZE_MAX = 256 << 20;
+/** Ids kept of a walk: those of 100,000 commits, more than people page through. */
+const KEPT_SIZE_MAX = 4 << 20;
 /** Largest number of commits that git can be told to skip. */
 const OFFSET_MAX = 2 ** 31 - 1;
 
-function filterArguments({ query, author, since, until }: CommitFilter): string[] {
+/** A command that writes ids, one a line, newest first. */
+function listCommand({ query, author, since, until }: CommitFilter): string[] {
+  // Why not always rev-list: it knows authors only as they wrote themselves.
+  const command =
+    author === undefined
+      ? ['rev-list']
+      : ['log', '--format=%H', '--no-decorate', '--use-mailmap', `--author=${author}`];
   return [
+    ...command,
     '--basic-regexp',
     '--regexp-ignore-case',
     ...(query === undefined ? [] : [`--grep=${query}`]),
-    ...(author === undefined ? [] : [`--author=${author}`]),
     ...(since === undefined ? [] : [`--max-age=${since}`]),
     ...(until === undefined ? [] : [`--min-age=${until}`]),
   ];
@@ -67,34 +74,60 @@ export function listCommits(
   path: NamedPath | undefined,
   { offset, limit }: CommitWindow,
 ): Promise<Buffer> {
-  const args = [
-    'log',
-    '--format=%H',
-    '--no-decorate',
-    '--use-mailmap',
-    `--max-count=${limit}`,
-    `--skip=${Math.min(offset, OFFSET_MAX)}`,
-    ...filterArguments(filter),
-    start,
-  ];
-  return runHistory(args, context, { path, outputSizeMax: LIST_SIZE_MAX });
+  const skip = `--skip=${Math.min(offset, OFFSET_MAX)}`;
+  const args = [...listCommand(filter), `--max-count=${limit}`, skip, start];
+  return runHistory(args, context, { path, outputSizeMax: WALK_SIZE_MAX });
 }
 
-/** How many commits `listCommits` could give, as decimal text. Errors: as there. */
-export async function countCommits(
+/** How many commits lead to `start`, as decimal text. Errors: as `listCommits`. */
+export function countCommits(context: HistoryContext, start: string): Promise<Buffer> {
+  return runHistory(['rev-list', '--count', start], context, { outputSizeMax: 100 });
+}
+
+/**
+ * Goes through all commits that `listCommits` could give: the first line of the result says how many they are, those
+ * behind it are the first ids. Why: to count them is to find them.
+ *
+ * Errors: as `listCommits`.
+ */
+export async function walkCommits(
   context: HistoryContext,
   start: string,
   filter: CommitFilter,
   path: NamedPath | undefined,
 ): Promise<Buffer> {
-  const options = { path, outputSizeMax: COUNT_SIZE_MAX };
-  const filters = filterArguments(filter);
-  if (filter.author === undefined)
-    return runHistory(['rev-list', '--count', ...filters, start], context, options);
-  // Why not rev-list: it knows authors only as they wrote themselves.
-  const args = ['log', '--format=tformat:x', '--no-decorate', '--use-mailmap', ...filters, start];
-  const output = await runHistory(args, context, options);
-  return Buffer.from(String(output.length / 2));
+  const options = { path, outputSizeMax: WALK_SIZE_MAX };
+  const ids = await runHistory([...listCommand(filter), start], context, options);
+  const lineSize = ids.indexOf(LINE_END) + 1;
+  if (lineSize === 0) return Buffer.from('0\n');
+  const keptSize = Math.floor(KEPT_SIZE_MAX / lineSize) * lineSize;
+  return Buffer.concat([Buffer.from(`${ids.length / lineSize}\n`), ids.subarray(0, keptSize)]);
+}
+
+const LINE_END = 0x0a;
+
+export interface WalkPart {
+  /** Of all commits. */
+  readonly total: number;
+  /** Undefined: not among those that are kept. */
+  readonly hashes: readonly string[] | undefined;
+}
+
+/** A part of what `walkCommits` gave. */
+export function partOfWalk(walk: Buffer, { offset, limit }: CommitWindow): WalkPart {
+  const head = walk.indexOf(LINE_END) + 1;
+  const total = Number(walk.toString('latin1', 0, head));
+  const lineSize = walk.indexOf(LINE_END, head) + 1 - head;
+  const end = Math.min(total, offset + limit);
+  if (offset >= end) return { total, hashes: [] };
+  if (head + end * lineSize > walk.length) return { total, hashes: undefined };
+  const lines = walk.toString('latin1', head + offset * lineSize, head + end * lineSize);
+  return { total, hashes: linesOf(lines) };
+}
+
+/** Lines without their ends. */
+export function linesOf(text: string): string[] {
+  return text.split('\n').slice(0, -1);
 }
 
 const FIELDS = ['%H', '%aI', '%s', '%D', '%b', '%aN', '%aE', '%P'];

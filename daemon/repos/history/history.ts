@@ -5,37 +5,35 @@
 
 import { GitError } from '../git.ts';
 import { withSlot } from '../git-slots.ts';
-import { findObject } from '../object-reader.ts';
-import { findObjects } from '../objects.ts';
 import type { NamedPath } from '../paths.ts';
 import type { RepoRecord } from '../records.ts';
 import { isRepoGone, RefError, RepoGoneError, resolveRef } from '../resolve.ts';
 import { AnswerCache } from './answer-cache.ts';
+import {
+  type BlameCall,
+  type CommitsCall,
+  type DiffCall,
+  HistoryError,
+  type HistoryPlace,
+  type ListPart,
+} from './calls.ts';
 import { type Author, readAuthors } from './authors.ts';
 import { readBlame } from './blame.ts';
 import {
   type CommitFields,
-  type CommitFilter,
-  type CommitWindow,
   countCommits,
+  linesOf,
   listCommits,
+  partOfWalk,
   readCommits,
+  walkCommits,
+  type WalkPart,
 } from './commits.ts';
 import { readDiff } from './diff.ts';
 import { GraphKeeper, type GraphKeeperOptions } from './graph.ts';
+import { findMailmap, sizeOfFile } from './lookups.ts';
 import type { HistoryContext } from './process.ts';
 import { findNamedPath, type FoundPath } from './raw-path.ts';
-
-/** What is asked for cannot be had. The message is for the caller. */
-export class HistoryError extends Error {
-  override readonly name = 'HistoryError';
-  readonly errorCode: 'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS';
-
-  constructor(errorCode: 'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS', message: string) {
-    super(message);
-    this.errorCode = errorCode;
-  }
-}
 
 export interface HistoryOptions {
   /** Of each git process, in ms. */
@@ -45,39 +43,8 @@ export interface HistoryOptions {
   readonly graphs: GraphKeeperOptions;
 }
 
-/** What a ref stands for where a path is given or not. */
-export interface HistoryPlace {
-  /** Undefined: the default revision. */
-  readonly ref: string | undefined;
-  /** Undefined: everything. */
-  readonly path: string | undefined;
-}
-
-export interface CommitsCall extends HistoryPlace, CommitFilter, CommitWindow {}
-
-/** Part of a list. */
-export interface ListPart<Item> {
-  /** Of the whole list. */
-  readonly total: number;
-  readonly items: readonly Item[];
-}
-
-export interface BlameCall {
-  /** Undefined: the default revision. */
-  readonly ref: string | undefined;
-  readonly path: string;
-}
-
-export interface DiffCall {
-  readonly base: string;
-  readonly head: string;
-  /** Undefined: everything. */
-  readonly path: string | undefined;
-}
-
 /** Guess: some hundred large answers, thousands of small ones. */
 const CACHE = { sizeMax: 64 << 20, entrySizeMax: 8 << 20 };
-const MAILMAP_SIZE_MAX = 1 << 20;
 /** How git begins what it says of an expression that does not compile, by where the expression came from. */
 const BAD_EXPRESSION = /^(command line|header), '.*': (.*)$/s;
 
@@ -170,20 +137,11 @@ export class History {
     signal: AbortSignal,
   ): Promise<ListPart<CommitFields>> {
     const start = await this.#start(repo, call.ref, signal);
-    const counting = new AbortController();
-    const total = this.#count(start, call, AbortSignal.any([signal, counting.signal]));
-    // It is awaited below, unless the list itself says how many there are.
-    total.catch(() => undefined);
-    try {
-      const hashes = await this.#list(start, call, signal);
-      const items = await this.#read(start, hashes, signal);
-      const isEnd = hashes.length < call.limit && (hashes.length > 0 || call.offset === 0);
-      return { total: isEnd ? call.offset + hashes.length : await total, items };
-    } catch (error) {
-      throw expressionError(error) ?? error;
-    } finally {
-      counting.abort();
-    }
+    const part = isFiltered(call)
+      ? await this.#walk(start, call, signal)
+      : await this.#count(start, call, signal);
+    const hashes = part.hashes ?? (await this.#list(start, call, signal));
+    return { total: part.total, items: await this.#read(start, hashes, signal) };
   }
 
   /** Everybody who made commits that lead to a ref, most commits first. Errors: as `blame`. */
@@ -204,22 +162,40 @@ export class History {
     return JSON.parse(json.toString('utf8')) as Author[];
   }
 
-  #count(start: Start, call: CommitsCall, signal: AbortSignal): Promise<number> {
-    const key = ['count', ...listKey(start, call)];
-    const answer = this.#answer(key, start, signal, async (context) => {
-      const path = await this.#named(context, [start.commit], call.path);
-      return countCommits(context, start.commit, call, path);
+  /** Finds all commits at once. */
+  async #walk(start: Start, call: CommitsCall, signal: AbortSignal): Promise<WalkPart> {
+    const { query, author, since, until, path } = call;
+    const mailmap = author === undefined ? undefined : start.mailmap;
+    const key = ['walk', start.commit, mailmap, query, author, since, until, path];
+    const walk = await this.#answer(key, start, signal, async (context) => {
+      const named = await this.#named(context, [start.commit], path);
+      return walkCommits(context, start.commit, call, named);
+    }).catch((error: unknown) => {
+      throw expressionError(error) ?? error;
     });
-    return answer.then((text) => Number(text.toString('latin1')));
+    return partOfWalk(walk, call);
+  }
+
+  /** Counts all commits, and meanwhile finds those that are asked for. */
+  async #count(start: Start, call: CommitsCall, signal: AbortSignal): Promise<WalkPart> {
+    const [count, hashes] = await Promise.all([
+      this.#answer(['count', start.commit], start, signal, (context) =>
+        countCommits(context, start.commit),
+      ),
+      this.#list(start, call, signal),
+    ]);
+    return { total: Number(count.toString('latin1')), hashes };
   }
 
   async #list(start: Start, call: CommitsCall, signal: AbortSignal): Promise<string[]> {
-    const key = ['list', ...listKey(start, call), call.offset, call.limit];
+    const { query, author, since, until, path, offset, limit } = call;
+    const filter = [start.mailmap, query, author, since, until, path];
+    const key = ['list', start.commit, ...filter, offset, limit];
     const text = await this.#answer(key, start, signal, async (context) => {
-      const path = await this.#named(context, [start.commit], call.path);
-      return listCommits(context, start.commit, call, path, call);
+      const named = await this.#named(context, [start.commit], path);
+      return listCommits(context, start.commit, call, named, call);
     });
-    return text.toString('latin1').split('\n').slice(0, -1);
+    return linesOf(text.toString('latin1'));
   }
 
   #read(start: Start, hashes: readonly string[], signal: AbortSignal): Promise<CommitFields[]> {
@@ -285,32 +261,12 @@ export class History {
   }
 }
 
-/** As for git: who is who is what the default revision says now, whichever commits are shown. */
-async function findMailmap(repo: RepoRecord, signal: AbortSignal): Promise<string | undefined> {
-  const found = await findObject(repo.source.path, `${repo.defaultRevision}:.mailmap`, signal);
-  const isUsable = found?.type === 'blob' && found.size <= MAILMAP_SIZE_MAX;
-  return isUsable ? found.oid : undefined;
-}
-
-/** Bytes of the blob of this name; undefined if there is none. */
-async function sizeOfFile(
-  repoPath: string,
-  name: string,
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const known = name.includes('\n') ? undefined : await findObject(repoPath, name, signal);
-  // Why again: a process of the pool may not see what is new.
-  const found = known ?? (await findObjects(repoPath, [name], { signal }))[0];
-  return found?.type === 'blob' ? found.size : undefined;
-}
-
 function jsonOf(value: object): Buffer {
   return Buffer.from(JSON.stringify(value));
 }
 
-function listKey({ commit, mailmap }: Start, call: CommitsCall): unknown[] {
-  const { query, author, since, until, path } = call;
-  return [commit, author === undefined ? undefined : mailmap, query, author, since, until, path];
+function isFiltered({ query, author, since, until, path }: CommitsCall): boolean {
+  return [query, author, since, until, path].some((value) => value !== undefined);
 }
 
 /** The error for the caller, where git could not compile an expression. */
