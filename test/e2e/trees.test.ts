@@ -299,9 +299,9 @@ void test('many at once need few processes', { skip: !hasProc }, async () => {
   const asked = Array.from({ length: 100 }, (_, i) => folderOf('bare.git', 'src', `main~${i % 2}`));
   let most = 0;
   const done = Promise.all(asked);
-  let isDone = false;
-  void done.finally(() => (isDone = true));
-  while (!isDone) {
+  const state = { isDone: false };
+  void done.finally(() => (state.isDone = true));
+  while (!state.isDone) {
     most = Math.max(most, gitProcesses().length);
     await delay(5);
   }
