@@ -17,6 +17,8 @@ export interface GitOptions {
   readonly usesWorkTree?: boolean;
   /** More variables, for example credentials of a fetch; they win over the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
+  /** More settings of git, `name=value`; they win over those of the repository. */
+  readonly settings?: readonly string[];
   /** 0 = none; default `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -150,7 +152,7 @@ export function gitDirOf(repoPath: string): string {
 
 function globalArguments(options: GitOptions): string[] {
   const args = ['--no-pager', '--literal-pathspecs'];
-  for (const setting of SETTINGS) args.push('-c', setting);
+  for (const setting of [...SETTINGS, ...(options.settings ?? [])]) args.push('-c', setting);
   if (options.repoPath === undefined) return args;
   args.push(`--git-dir=${gitDirOf(options.repoPath)}`);
   if (options.usesWorkTree === true) args.push(`--work-tree=${options.repoPath}`);
