@@ -2,6 +2,7 @@
 // whole body but does not parse it, because that would measure this process.
 
 import { Agent, request } from 'node:http';
+import type { RequestOptions } from 'node:http';
 import type { SearchResponse } from '../daemon/cli/services.ts';
 import { quoteLiteral, quotePattern } from './cases.ts';
 import type { BenchCase } from './cases.ts';
@@ -36,19 +37,7 @@ export function createClient(url: string, connectionCount: number): SearchClient
   const streamAddress = new URL('/api/stream_search', url);
   const options = { agent, method: 'POST', headers: { 'content-type': 'application/json' } };
   return {
-    post: (body) =>
-      new Promise((resolve, reject) => {
-        const call = request(address, options, (reply) => {
-          const parts: Buffer[] = [];
-          reply.on('data', (part: Buffer) => parts.push(part));
-          reply.on('error', reject);
-          reply.on('end', () => {
-            resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts) });
-          });
-        });
-        call.on('error', reject);
-        call.end(body);
-      }),
+    post: (body) => send(address, options, body),
     firstResult: (body) =>
       new Promise((resolve, reject) => {
         const startMs = performance.now();
@@ -75,6 +64,22 @@ export function createClient(url: string, connectionCount: number): SearchClient
       agent.destroy();
     },
   };
+}
+
+/** A request and its whole answer. Errors: rejects if the connection fails. */
+export function send(address: URL, options: RequestOptions, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const call = request(address, options, (reply) => {
+      const parts: Buffer[] = [];
+      reply.on('data', (part: Buffer) => parts.push(part));
+      reply.on('error', reject);
+      reply.on('end', () => {
+        resolve({ status: reply.statusCode ?? 0, body: Buffer.concat(parts) });
+      });
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
 }
 
 /** A whole chunk event that holds a file. */

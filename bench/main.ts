@@ -21,6 +21,7 @@ import type { BuildFigures, RunningDaemon } from './daemon.ts';
 import { describeReport, runDifferential } from './differential.ts';
 import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
+import { formatReading, measureReading } from './reading.ts';
 import { measureLoad } from './load.ts';
 import type { LoadFigure } from './load.ts';
 import { findPeers, measurePeers } from './peers.ts';
@@ -50,6 +51,7 @@ interface Flags {
   readonly differential?: true;
   readonly printExpected?: true;
   readonly explain?: true;
+  readonly reading?: true;
   readonly samples: number;
   readonly patterns: number;
   readonly seed: number;
@@ -275,6 +277,11 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
 }
 
 async function main(flags: Flags): Promise<void> {
+  if (flags.reading) {
+    const rows = await measureReading(flags.quick ? QUICK_EFFORT : FULL_EFFORT);
+    process.stdout.write(formatReading(rows));
+    return;
+  }
   const isSmall = flags.quick === true && flags.path === undefined;
   const name = flags.corpus ?? (isSmall ? QUICK_CORPUS : 'linux');
   const corpus = await openCorpus(name, cacheFolder(flags.cache), flags.path);
@@ -295,6 +302,7 @@ await new Command('bench')
   .option('--quick', 'a smoke run: few repetitions, and a small corpus unless one is given')
   .option('--no-peers', 'leave out ripgrep, git grep, csearch')
   .option('--differential', 'compare random searches with ripgrep instead of timing')
+  .option('--reading', 'time the endpoints that read repositories instead, on one made for it')
   .option('--explain', 'show under each row how the daemon answers its first page')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)

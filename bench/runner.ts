@@ -5,7 +5,7 @@ import { Bench } from 'tinybench';
 import type { SearchResponse } from '../daemon/cli/services.ts';
 import type { BenchCase } from './cases.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask, bodyOf } from './client.ts';
-import type { SearchClient } from './client.ts';
+import type { Answer, SearchClient } from './client.ts';
 import type { Counts } from './reference.ts';
 import { summarizeLatency } from './statistics.ts';
 import type { Latency } from './statistics.ts';
@@ -105,12 +105,17 @@ function workOf({ stats }: SearchResponse): Work {
   };
 }
 
-/** Latencies of one request repeated on one connection. Errors: rejects if an answer is not 200. */
-export async function measureLatency(
+/** Latencies of one search repeated on one connection. Errors: rejects if an answer is not 200. */
+export function measureLatency(
   client: SearchClient,
   body: string,
   effort: Effort,
 ): Promise<Latency> {
+  return measureCalls(() => client.post(body), effort);
+}
+
+/** Latencies of one request repeated. Errors: rejects if an answer is not 200. */
+export async function measureCalls(call: () => Promise<Answer>, effort: Effort): Promise<Latency> {
   const bench = new Bench({
     time: effort.timeMs,
     iterations: effort.iterationCount,
@@ -120,10 +125,10 @@ export async function measureLatency(
     throws: true,
   });
   const task = async (): Promise<void> => {
-    const { status } = await client.post(body);
+    const { status } = await call();
     if (status !== 200) throw new Error(`HTTP ${String(status)}`);
   };
-  bench.add('search', task, { async: true });
+  bench.add('request', task, { async: true });
   const [measured] = await bench.run();
   if (measured?.result.state !== 'completed') throw new Error('the measurement was cut short');
   return summarizeLatency(measured.result.latency.samples ?? []);

@@ -2,7 +2,8 @@
 // syntax, ref resolves.
 
 import { z } from 'zod';
-import { endpoint, ok } from './endpoint.ts';
+import { endpoint } from './endpoint.ts';
+import { folderJson } from './folder-json.ts';
 import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
 import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
 import { requiredText } from './input.ts';
@@ -43,8 +44,7 @@ export const getFolderContents = endpoint(
     const limit = gitSignal(signal, settings);
     const folders = await services.trees.folders(repo, query.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    const prefix = path === '' ? '' : `${path}/`;
-    const children = folders.get(path) ?? [];
-    return ok(children.map(({ name, type }) => ({ type, path: prefix + name, name })));
+    const json = folderJson(path, folders.get(path) ?? []);
+    return { status: 200, content: { json: Buffer.from(json) } };
   },
 );

@@ -7,6 +7,7 @@ import { endpoint, ok } from './endpoint.ts';
 import { checkPath, checkRef } from './git-names.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
 import { requiredText } from './input.ts';
+import { longTextJson } from './long-text.ts';
 import { codeHostType, text } from './schemas.ts';
 
 const sourceQuery = z.object({
@@ -31,6 +32,13 @@ const fileSource = z
     blobSha: text('Git object id of the content.').optional(),
   })
   .meta({ id: 'FileSource', description: 'Content of a file and where it comes from.' });
+
+/** Larger contents are escaped while they are sent. */
+const WHOLE_SIZE_MAX = 512 * 1024;
+
+function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+}
 
 export const getSource = endpoint(
   {
@@ -60,8 +68,7 @@ export const getSource = endpoint(
       id: `${repo.name}/${path}`,
       type: 'file',
     });
-    return ok({
-      source: Buffer.from(content.bytes).toString('utf8'),
+    const rest = {
       language: content.language,
       path,
       repo: repo.name,
@@ -71,6 +78,9 @@ export const getSource = endpoint(
       webUrl: blobPageUrl(baseUrl, repo.name, ref, path),
       externalWebUrl: externalFileUrl(repo, ref ?? repo.defaultRevision, path),
       blobSha: content.blobSha,
-    });
+    };
+    if (content.bytes.length > WHOLE_SIZE_MAX)
+      return { status: 200, content: { json: await longTextJson('source', content.bytes, rest) } };
+    return ok({ source: textOf(content.bytes), ...rest });
   },
 );

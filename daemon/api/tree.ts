@@ -2,9 +2,10 @@
 // repo, path syntax, ref syntax, ref resolves.
 
 import { z } from 'zod';
-import type { FolderChild, Folders } from '../repos/tree-paths.ts';
-import { endpoint, ok } from './endpoint.ts';
+import type { Folders } from '../repos/tree-paths.ts';
+import { endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
+import { treeJson } from './folder-json.ts';
 import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
 import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
 
@@ -20,12 +21,7 @@ const treeBody = z.object({
     .meta({ description: 'Folders to open; empty or `/` for the root. Unknown ones are ignored.' }),
 });
 
-interface TreeNode extends FolderChild {
-  readonly path: string;
-  readonly children: readonly TreeNode[];
-}
-
-const treeNode: z.ZodType<TreeNode> = z
+const treeNode: z.ZodType = z
   .object({
     ...folderItemFields,
     children: z
@@ -35,27 +31,18 @@ const treeNode: z.ZodType<TreeNode> = z
   .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
 
 /**
- * The tree of what was read: of the folders asked for, those that exist and those above them are open.
- * Errors: INVALID_REQUEST_BODY if it is too large.
+ * The folders to show: of those asked for the ones that exist, and those above them.
+ * Errors: INVALID_REQUEST_BODY if they hold too much.
  */
-function buildTree(folders: Folders, asked: readonly string[]): TreeNode {
+function openFolders(folders: Folders, asked: readonly string[]): ReadonlySet<string> {
   const open = withFoldersAbove(asked.filter((path) => folders.has(path)));
   let nodeCount = 0;
   for (const path of open) nodeCount += folders.get(path)?.length ?? 0;
-  if (nodeCount > NODES_MAX)
-    throw new ApiError(
-      'INVALID_REQUEST_BODY',
-      `paths: these folders hold ${nodeCount} entries, limit ${NODES_MAX}`,
-    );
-  const childrenOf = (folder: string): TreeNode[] => {
-    const prefix = folder === '' ? '' : `${folder}/`;
-    return (folders.get(folder) ?? []).map(({ name, type }) => {
-      const path = prefix + name;
-      const isOpen = type === 'tree' && open.has(path);
-      return { type, path, name, children: isOpen ? childrenOf(path) : [] };
-    });
-  };
-  return { type: 'tree', path: '', name: 'root', children: childrenOf('') };
+  if (nodeCount <= NODES_MAX) return open;
+  throw new ApiError(
+    'INVALID_REQUEST_BODY',
+    `paths: these folders hold ${nodeCount} entries, limit ${NODES_MAX}`,
+  );
 }
 
 export const getTree = endpoint(
@@ -85,6 +72,7 @@ export const getTree = endpoint(
     const limit = gitSignal(signal, settings);
     const folders = await services.trees.folders(repo, body.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    return ok({ tree: buildTree(folders, asked) });
+    const json = `{"tree":${treeJson(folders, openFolders(folders, asked))}}`;
+    return { status: 200, content: { json: Buffer.from(json) } };
   },
 );

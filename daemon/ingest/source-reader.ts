@@ -17,6 +17,7 @@ import { DiskReader } from './disk-reader.ts';
 import { isIgnoredInFolder, walkFolder } from './folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from './languages.ts';
 import { isOnDisk, withRepo } from './tree-reader.ts';
+import { isListedInWorktree } from './worktree-listed.ts';
 
 export interface ReadSourceOptions {
   /** Inclusive size of the content. */
@@ -221,8 +222,9 @@ async function findOnDisk(
   signal: AbortSignal,
 ): Promise<NamedPath | undefined> {
   if (source.kind === 'worktree') {
-    const within = path.includes(REPLACEMENT) ? {} : { within: path };
-    const listed = await withSlot(signal, () => listWorktree(source.path, { signal, ...within }));
+    if (!path.includes(REPLACEMENT))
+      return (await isListedInWorktree(source.path, path, signal)) ? { path } : undefined;
+    const listed = await withSlot(signal, () => listWorktree(source.path, { signal }));
     return listed.find((named) => named.path === path);
   }
   if (!path.includes(REPLACEMENT))

@@ -71,6 +71,7 @@ export class ObjectPool {
     const onAbort = (): void => process.kill('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
     try {
+      signal.throwIfAborted();
       return await run(process);
     } catch (error) {
       signal.throwIfAborted();

@@ -18,6 +18,12 @@ import {
 } from './git.ts';
 
 const CLOSE_TIMEOUT_MS = 1000;
+/**
+ * Bound: what git keeps of objects that others are deltas of; a repository could ask for any amount.
+ * Measured: 2026-11-21, 2 busy cores, 29,573 objects of git's own history (676 MB): 96 MB 3.0 s and 227 MB of memory,
+ * 24 MB 3.7 s and 147 MB, 8 MB 5.9 s and 128 MB.
+ */
+const SETTINGS = ['core.deltaBaseCacheLimit=24m'];
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 export class ObjectProcess {
@@ -113,7 +119,7 @@ class Channel {
   #failure: unknown;
 
   constructor(repoPath: string, mode: string) {
-    this.git = startGit(['cat-file', mode], { repoPath, timeoutMs: 0 });
+    this.git = startGit(['cat-file', mode], { repoPath, timeoutMs: 0, settings: SETTINGS });
     // Bound: git that neither answers nor ends, whatever the deadlines of those who wait.
     this.#stallTimer = setTimeout(() => {
       if (this.#parser.isWaiting) this.kill('timeout');
@@ -162,7 +168,10 @@ class Channel {
   async close(): Promise<void> {
     const killer = setTimeout(() => this.kill('aborted'), CLOSE_TIMEOUT_MS);
     if (this.#parser.isWaiting) this.kill('aborted');
-    else this.git.stdin.end();
+    else {
+      this.#fail(new Error('git cat-file: closed'));
+      this.git.stdin.end();
+    }
     await this.git.ended.catch(() => undefined);
     clearTimeout(killer);
   }

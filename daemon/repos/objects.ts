@@ -1,5 +1,6 @@
-// Lists what a repository holds: the tree of a commit, the children of one folder, the files of a
-// work tree, and what single names stand for. Blobs in bulk are read by blob-reader.ts.
+// Lists what a repository holds: the tree of a commit, the files of a work tree, and what single
+// names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
+// requests by object-reader.ts.
 
 import { runGit, tryGit } from './git.ts';
 import { splitRecords, type NamedPath } from './paths.ts';
@@ -133,23 +134,4 @@ export async function findObjects(
     if (oid === undefined || type === undefined) return undefined;
     return { oid, type, size: Number(size) };
   });
-}
-
-/**
- * Paths of the children of one folder of a commit.
- *
- * @param folder  "" for the root
- *
- * Errors: GitError.
- */
-export async function listFolder(
-  repoPath: string,
-  commit: string,
-  folder: string,
-  options: ReadOptions = {},
-): Promise<string[]> {
-  const args = ['ls-tree', '-z', '--name-only', '--full-tree', '--end-of-options', commit];
-  if (folder !== '') args.push('--', `${folder}/`);
-  const output = await runGit(args, { ...options, repoPath });
-  return [...splitRecords(output)].map(([path]) => path);
 }

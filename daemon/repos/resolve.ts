@@ -32,6 +32,11 @@ export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevisi
 const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Names of refs and ids in any length, without the operators of gitrevisions(7). */
 const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
+/**
+ * A name and some steps back from it, which a process that runs on may answer. Bound: it keeps the commits on the
+ * way.
+ */
+const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
 const KNOWN_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as it was given -> id of the commit. */
@@ -45,7 +50,8 @@ const knownIds = new LRUCache<string, string>({ max: KNOWN_IDS_MAX });
  *
  * Errors: RefError if it names no commit, as it always is for a folder without git; RepoGoneError; GitBusyError;
  * GitError or another Error if the repository is damaged; the reason of the signal.
- * Cost: 0.1 ms for a name, 10 to 20 ms for an expression (`main~3`) and for what does not exist.
+ * Cost: 0.1 ms for a name and a near ancestor (`main~3`), 10 to 20 ms for what does not exist, and for other
+ * expressions as long as git takes.
  */
 export async function resolveRef(
   repo: ResolvableRepo,
@@ -59,7 +65,7 @@ export async function resolveRef(
   const known = key === undefined ? undefined : knownIds.get(key);
   if (known !== undefined) return known;
   const commit =
-    (await findPlain(repoPath, revision, signal)) ??
+    (await askPool(repoPath, revision, signal)) ??
     (await lookUp(repo, revision, signal).catch((error: unknown) => {
       throw isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
     }));
@@ -85,12 +91,12 @@ function refError(ref: string | undefined): RefError {
 }
 
 /** Asks a process that runs already; undefined: it does not know. */
-async function findPlain(
+async function askPool(
   repoPath: string,
   revision: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!PLAIN_NAME.test(revision)) return undefined;
+  if (!NEAR_NAME.test(revision)) return undefined;
   try {
     return (await findObject(repoPath, `${revision}^{commit}`, signal))?.oid;
   } catch (error) {

@@ -20,8 +20,11 @@ export interface TreeItem {
 const BLANK = 0x20;
 const TYPE_MASK = 0o170000;
 const REPLACEMENT = '\uFFFD';
-/** Guess: bytes of an item beside its part of the object: the record, its name, its places in lists. */
-const ITEM_SIZE = 150;
+/**
+ * Guess: bytes of an item beside its part of the object: the record, its name, its places in lists, and what is made
+ * of it for answers and kept with them.
+ */
+const ITEM_SIZE = 300;
 
 export class Tree {
   /** In git's order. */

@@ -149,14 +149,20 @@ async function prepare(served: Served): Promise<Vocabulary> {
     id.push(await idOf(done(`${url}/api/ee/scoped_access_token`, 'POST', scope)));
   }
   const repos = await done(`${url}/api/repos`, 'GET');
+  const repoNames = ((await repos.json()) as { repoName: string }[]).map(
+    ({ repoName }) => repoName,
+  );
   const words = {
-    repo: ((await repos.json()) as { repoName: string }[]).map(({ repoName }) => repoName),
+    repo: repoNames,
     path: ['a.txt', 'src/b.ts', 'src', 'none'],
     ref: ['HEAD', 'none', ''],
     base: ['HEAD', 'none'],
     head: ['HEAD', 'main', '-x'],
     author: ['A', 'a@example', 'nobody', '\\('],
     until: ['2026-01-01', 'last week', '3 days ago', '2026-01-01T00:00:00.5Z', 'x'],
+    repoName: repoNames,
+    revisionName: ['HEAD', 'HEAD', 'none', '', '-x', 'HEAD:a.txt'],
+    paths: [[], ['src'], ['/', 'none'], ['..'], ['a\0']],
     file: ['page.js', 'swagger-ui.css', 'none'],
     email: [EMAIL, 'a@example.com', ...Array.from({ length: 9 }, (_, i) => `new${i}@example.com`)],
     password: [PASSWORD, 'wrong password'],

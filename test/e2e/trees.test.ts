@@ -1,0 +1,328 @@
+// POST /api/files, POST /api/tree, GET /api/folder_contents and GET /api/refs of a real daemon: shapes, order of the
+// checks, refusals, pages, and repositories that go away.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { call, serveIndexed } from './daemon.ts';
+import type { Served } from './daemon.ts';
+
+interface Item {
+  readonly type: string;
+  readonly path: string;
+  readonly name: string;
+}
+interface Node extends Item {
+  readonly children: readonly Node[];
+}
+interface Failure {
+  readonly errorCode?: string;
+  readonly message?: string;
+}
+interface Ref {
+  readonly name: string;
+  readonly shortName: string;
+  readonly kind: string;
+  readonly commit: string;
+  readonly committedAt: string;
+  readonly isDefault: boolean;
+  readonly isIndexed: boolean;
+}
+interface Reply<Body> {
+  readonly status: number;
+  readonly body: Body & Failure;
+  readonly headers: Headers;
+}
+
+// Made outside the hook: a folder made inside would be removed at the hook's end.
+const parent = temporaryFolder();
+const dataDir = temporaryFolder();
+const repo = path.join(parent, 'tree');
+const goingRepo = makeRepo({ 'a.txt': 'plum\n' });
+const goingName = `local/${path.basename(goingRepo)}`;
+let served: Served;
+
+before(async () => {
+  git(parent, 'init', '-q', '-b', 'main', 'tree');
+  writeFiles(repo, {
+    'src/lib/a.ts': 'a',
+    'src/B.ts': 'b',
+    'src/c.ts': 'c',
+    'README.md': '# plum\n',
+    'docs/x y.md': 'x',
+  });
+  commitAll(repo);
+  git(repo, 'tag', '-a', '-m', 'm', 'v1');
+  git(repo, 'tag', 'blob', 'HEAD:README.md');
+  git(repo, 'tag', '-a', '-m', 'm', 'again', 'v1');
+  git(repo, 'branch', 'feature/x');
+  writeFiles(repo, { new: 'n' });
+  git(repo, 'add', '-A');
+  git(repo, '-c', 'user.name=A', 'commit', '-q', '-m', 'newer', '--date', '2025-01-01T00:00:00Z');
+  git(parent, 'clone', '-q', '--mirror', repo, 'bare.git');
+  writeFiles(repo, { 'untracked.txt': 'u' });
+  writeFiles(parent, { 'plain/sub/c.txt': 'pear\n' });
+  const sources = ['tree', 'bare.git', 'plain'].map((name) => path.join(parent, name));
+  served = await serveIndexed(dataDir, [...sources, goingRepo]);
+});
+after(() => served.process.stop());
+
+async function replyOf<Body>(answer: Response): Promise<Reply<Body>> {
+  const { status, headers } = answer;
+  return { status, headers, body: (await answer.json()) as Body & Failure };
+}
+
+async function ask<Body>(address: string, body: object): Promise<Reply<Body>> {
+  const init = { method: 'POST', body: JSON.stringify(body) };
+  return replyOf(await call(`${served.url}${address}`, init));
+}
+
+function filesOf(name: string, revisionName = 'HEAD'): Promise<Reply<Item[]>> {
+  return ask('/api/files', { repoName: `local/${name}`, revisionName });
+}
+
+function treeOf(
+  name: string,
+  paths: readonly unknown[],
+  revisionName = 'HEAD',
+): Promise<Reply<{ tree: Node }>> {
+  return ask('/api/tree', { repoName: `local/${name}`, revisionName, paths });
+}
+
+async function query<Body>(
+  address: string,
+  values: Readonly<Record<string, string>>,
+): Promise<Reply<Body>> {
+  const text = new URLSearchParams(values).toString();
+  return replyOf(await call(`${served.url}${address}?${text}`));
+}
+
+function folderOf(name: string, folder: string, revisionName = 'HEAD'): Promise<Reply<Item[]>> {
+  return query('/api/folder_contents', { repoName: `local/${name}`, revisionName, path: folder });
+}
+
+function refsOf(name: string, more: Readonly<Record<string, string>> = {}): Promise<Reply<Ref[]>> {
+  return query('/api/refs', { repo: `local/${name}`, ...more });
+}
+
+/** `type path` of open folders and below. */
+function flat(node: Node): string[] {
+  return node.children.flatMap((child) => [`${child.type} ${child.path}`, ...flat(child)]);
+}
+
+void test('all files', async () => {
+  const committed = ['README.md', 'docs/x y.md', 'src/B.ts', 'src/c.ts', 'src/lib/a.ts'];
+  const items = (paths: readonly string[]) =>
+    paths.map((file) => ({ type: 'blob', path: file, name: path.basename(file) }));
+  assert.deepEqual((await filesOf('bare.git', 'v1')).body, items(committed));
+  assert.deepEqual((await filesOf('bare.git', 'again')).body, items(committed));
+  const newer = ['README.md', 'docs/x y.md', 'new', ...committed.slice(2)];
+  assert.deepEqual((await filesOf('bare.git')).body, items(newer));
+  assert.deepEqual((await filesOf('bare.git')).body, items(newer));
+  assert.deepEqual((await filesOf('tree', 'main')).body, items(newer));
+  assert.deepEqual((await filesOf('tree')).body, items([...newer, 'untracked.txt']));
+  assert.deepEqual((await filesOf('plain')).body, items(['sub/c.txt']));
+});
+
+void test('trees: the root and what is opened, with all above it', async () => {
+  const { body } = await treeOf('bare.git', [], 'v1');
+  assert.deepEqual(body, {
+    tree: {
+      type: 'tree',
+      path: '',
+      name: 'root',
+      children: [
+        { type: 'tree', path: 'docs', name: 'docs', children: [] },
+        { type: 'tree', path: 'src', name: 'src', children: [] },
+        { type: 'blob', path: 'README.md', name: 'README.md', children: [] },
+      ],
+    },
+  });
+  const root = ['tree docs', 'tree src', 'blob README.md'];
+  const inSource = ['tree src/lib', 'blob src/B.ts', 'blob src/c.ts'];
+  const cases: [string[], string[]][] = [
+    [['', '/', 'nosuch', 'src/nosuch', 'README.md', 'src/B.ts/x', 'SRC'], root],
+    [['src'], ['tree docs', 'tree src', ...inSource, 'blob README.md']],
+    [
+      ['/src/', 'src'],
+      ['tree docs', 'tree src', ...inSource, 'blob README.md'],
+    ],
+    [
+      ['src/lib', 'docs'],
+      [
+        'tree docs',
+        'blob docs/x y.md',
+        'tree src',
+        'tree src/lib',
+        'blob src/lib/a.ts',
+        'blob src/B.ts',
+        'blob src/c.ts',
+        'blob README.md',
+      ],
+    ],
+  ];
+  for (const [paths, expected] of cases)
+    assert.deepEqual(flat((await treeOf('bare.git', paths, 'v1')).body.tree), expected);
+  assert.ok(flat((await treeOf('tree', [])).body.tree).includes('blob untracked.txt'));
+  assert.deepEqual(flat((await treeOf('plain', ['sub'])).body.tree), [
+    'tree sub',
+    'blob sub/c.txt',
+  ]);
+});
+
+void test('contents of a folder', async () => {
+  assert.deepEqual((await folderOf('bare.git', 'src')).body, [
+    { type: 'tree', path: 'src/lib', name: 'lib' },
+    { type: 'blob', path: 'src/B.ts', name: 'B.ts' },
+    { type: 'blob', path: 'src/c.ts', name: 'c.ts' },
+  ]);
+  const root = (await folderOf('bare.git', '')).body;
+  assert.deepEqual(
+    root.map(({ path: place }) => place),
+    ['docs', 'src', 'new', 'README.md'],
+  );
+  assert.deepEqual((await folderOf('bare.git', '/')).body, root);
+  assert.deepEqual((await folderOf('bare.git', '/src/')).body.length, 3);
+  for (const name of ['bare.git', 'tree', 'plain'])
+    for (const folder of ['nosuch', 'README.md', 'src/B.ts', 'src//lib', './src', '.git', '*'])
+      assert.deepEqual(await folderOf(name, folder).then((r) => [r.status, r.body]), [200, []]);
+});
+
+void test('what is refused, in the order of the checks', async () => {
+  const asks: ((name: string, place: string, ref: string) => Promise<Reply<unknown>>)[] = [
+    (name, place, ref) => treeOf(name, ['src', place], ref),
+    folderOf,
+  ];
+  for (const one of asks) {
+    const nowhere = await one('nosuch', '..', '-x');
+    assert.equal(nowhere.body.message, 'Repository "local/nosuch" not found.');
+    for (const name of ['bare.git', 'tree', 'plain']) {
+      for (const place of ['..', 'a/../b', '/..', 'src/..', 'a\0'])
+        assert.equal((await one(name, place, '-x')).body.errorCode, 'FILE_NOT_FOUND', place);
+    }
+  }
+  const bad = ['-x', '', 'main..v1', 'main@{0}', 'a\nb', 'nosuch', 'blob', 'HEAD:src', 'HEAD~9'];
+  for (const one of [...asks, (name: string, _: string, ref: string) => filesOf(name, ref)]) {
+    for (const ref of [...bad, 'x'.repeat(1025)])
+      assert.equal((await one('bare.git', '', ref)).body.errorCode, 'INVALID_GIT_REF', ref);
+    assert.equal((await one('plain', '', 'main')).body.errorCode, 'INVALID_GIT_REF');
+  }
+  for (const paths of [Array.from({ length: 1001 }, () => 'src'), [1], 'src', undefined]) {
+    const { status, body } = await ask<Failure>('/api/tree', {
+      repoName: 'local/tree',
+      revisionName: 'HEAD',
+      paths,
+    });
+    assert.deepEqual([status, body.errorCode], [400, 'INVALID_REQUEST_BODY']);
+  }
+  const missing = await query<Failure>('/api/folder_contents', { repoName: 'x', path: '' });
+  assert.equal(missing.body.errorCode, 'INVALID_QUERY_PARAMS');
+});
+
+void test('branches and tags, in pages', async () => {
+  const { body, headers } = await refsOf('bare.git');
+  const old = git(repo, 'rev-parse', 'v1^{commit}');
+  assert.deepEqual(body[0], {
+    name: 'refs/heads/main',
+    shortName: 'main',
+    kind: 'branch',
+    commit: git(repo, 'rev-parse', 'main'),
+    committedAt: '2024-05-06T07:08:09.000Z',
+    isDefault: true,
+    isIndexed: true,
+  });
+  assert.deepEqual(
+    body
+      .slice(1)
+      .map(({ name, kind, commit, isDefault, isIndexed }) => [
+        name,
+        kind,
+        commit === old,
+        isDefault || isIndexed,
+      ]),
+    [
+      ['refs/heads/feature/x', 'branch', true, false],
+      ['refs/tags/again', 'tag', true, false],
+      ['refs/tags/v1', 'tag', true, false],
+    ],
+  );
+  assert.equal(headers.get('x-total-count'), '4');
+  assert.equal(headers.get('link'), null);
+  const page = await refsOf('bare.git', { query: 'TAGS/', perPage: '1', page: '2' });
+  assert.deepEqual(
+    page.body.map(({ name }) => name),
+    ['refs/tags/v1'],
+  );
+  assert.equal(page.headers.get('x-total-count'), '2');
+  const base = `${served.url}/api/refs`;
+  const rest = 'perPage=1&repo=local%2Fbare.git&query=TAGS%2F';
+  assert.equal(
+    page.headers.get('link'),
+    `<${base}?page=1&${rest}>; rel="first", <${base}?page=1&${rest}>; rel="prev", <${base}?page=2&${rest}>; rel="last"`,
+  );
+  assert.deepEqual((await refsOf('plain')).body, []);
+  assert.equal((await refsOf('nosuch')).status, 404);
+});
+
+/** Ids of the children of the daemon, of git. */
+function gitProcesses(): number[] {
+  const parentId = served.process.child.pid;
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [, command, , owner] = /^\d+ \((.*)\) (\S) (\d+)/.exec(stat) ?? [];
+        return command === 'git' && Number(owner) === parentId;
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+const hasProc = process.platform === 'linux';
+
+void test('a git that is killed is replaced', { skip: !hasProc }, async () => {
+  await filesOf('bare.git', 'v1');
+  const running = gitProcesses();
+  assert.ok(running.length > 0);
+  for (const id of running) process.kill(id, 'SIGKILL');
+  const asked = Array.from({ length: 20 }, () => folderOf('bare.git', 'src', 'main'));
+  for (const { status } of await Promise.all(asked)) assert.equal(status, 200);
+});
+
+void test('many at once need few processes', { skip: !hasProc }, async () => {
+  const asked = Array.from({ length: 100 }, (_, i) => folderOf('bare.git', 'src', `main~${i % 2}`));
+  let most = 0;
+  const done = Promise.all(asked);
+  const state = { isDone: false };
+  void done.finally(() => (state.isDone = true));
+  while (!state.isDone) {
+    most = Math.max(most, gitProcesses().length);
+    await delay(5);
+  }
+  for (const { status } of await done) assert.equal(status, 200);
+  assert.ok(most <= 40, `${most} processes`);
+});
+
+void test('a repository that goes away', async () => {
+  const read = () => query<Failure>('/api/source', { repo: goingName, path: 'a.txt', ref: 'main' });
+  assert.equal((await read()).status, 200);
+  rmSync(goingRepo, { recursive: true });
+  const failures = [
+    await read(),
+    await filesOf(path.basename(goingRepo)),
+    await filesOf(path.basename(goingRepo), 'main'),
+    await folderOf(path.basename(goingRepo), ''),
+    await refsOf(path.basename(goingRepo)),
+  ];
+  for (const { status, body } of failures) {
+    assert.deepEqual([status, body.errorCode], [404, 'NOT_FOUND']);
+    assert.match(body.message ?? '', /is not cloned/);
+    assert.ok(!(body.message ?? '').includes(goingRepo));
+  }
+});
