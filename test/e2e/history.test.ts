@@ -3,8 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { mkdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { goneSoon, isRunning, makeBrakedGit } from '../history/braked-git.ts';
 import { makeHistory } from '../history/repos.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import { get, serveIndexed } from './daemon.ts';
@@ -29,6 +32,13 @@ const bare = makeHistory([
     files: { 'a.txt': 'a\nd\n' },
   },
 ]).path;
+/** Blames at a time, and a few more than may wait. */
+const RUNNING_MAX = Math.max(4, availableParallelism() * 2);
+const MANY = RUNNING_MAX + 256 + 20;
+const many = makeHistory([
+  { files: Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`f${i}`, `${i}\n`])) },
+]).path;
+const braked = makeBrakedGit();
 let served: Served;
 
 before(async () => {
@@ -49,10 +59,21 @@ before(async () => {
   git(path.join(parent, 'detached'), 'checkout', '-q', '--detach', 'HEAD~1');
   const gone = makeRepo({ 'a.txt': 'a\n' });
   git(parent, 'clone', '-q', '--bare', gone, 'gone.git');
-  const names = ['tree', 'empty', 'plain', 'named.git', 'shallow.git', 'detached', 'gone.git'];
+  git(parent, 'clone', '-q', '--bare', many, 'many.git');
+  const names = [
+    'many.git',
+    'tree',
+    'empty',
+    'plain',
+    'named.git',
+    'shallow.git',
+    'detached',
+    'gone.git',
+  ];
   served = await serveIndexed(
     dataDir,
     names.map((name) => path.join(parent, name)),
+    { env: { PATH: braked.path } },
   );
 });
 after(() => served.process.stop());
@@ -421,6 +442,47 @@ test('plain folders, empty, shallow and detached repositories', async () => {
       ['one', ''],
     ],
   );
+});
+
+test('git ends when its client leaves', async () => {
+  braked.blamers();
+  braked.brake();
+  const client = new AbortController();
+  const query = 'repo=local/many.git&path=f0';
+  const asked = fetch(`${served.url}/api/blame?${query}`, { signal: client.signal });
+  const pid = await braked.blamerStarted();
+  assert.ok(isRunning(pid));
+  client.abort();
+  await assert.rejects(asked);
+  await goneSoon(pid);
+  braked.release();
+  assert.equal(await codeOf('blame', 'many.git', { path: 'f0' }), 'OK');
+});
+
+test('hundreds at a time: so many processes, so many wait, the others are told to come back', async () => {
+  braked.blamers();
+  braked.brake();
+  const asked = Array.from({ length: MANY }, (_, i) =>
+    ask('blame', 'many.git', { path: `f${i}`, ref: 'main' }),
+  );
+  const refused = await Promise.race(
+    asked.map(async (one) => ((await one).status === 503 ? one : new Promise<never>(() => {}))),
+  );
+  assert.equal(refused.body['errorCode'], 'SERVER_OVERLOADED');
+  assert.equal(refused.headers.get('retry-after'), '1');
+  const running: number[] = [];
+  while (running.length < RUNNING_MAX) {
+    running.push(...braked.blamers());
+    await sleep(20);
+  }
+  await sleep(200);
+  assert.deepEqual(braked.blamers(), []);
+  assert.equal(running.filter(isRunning).length, RUNNING_MAX);
+  braked.release();
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  assert.deepEqual(new Set(statuses), new Set([200, 503]));
+  assert.ok(statuses.filter((status) => status === 200).length >= RUNNING_MAX);
+  assert.equal(await codeOf('blame', 'many.git', { path: `f${MANY - 1}` }), 'OK');
 });
 
 test('a repository that is gone is not found, and no path of this machine is named', async () => {

@@ -3,62 +3,22 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { History } from '../../daemon/repos/history/history.ts';
 import { git, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { goneSoon, isRunning, makeBrakedGit } from './braked-git.ts';
 import { makeHistory, type MadeCommit } from './repos.ts';
 import { graphFolder, historyOf, type HistoryWorld, NEVER } from './world.ts';
 
-const tools = temporaryFolder();
-const notes = path.join(tools, 'notes');
-const brake = path.join(tools, 'brake');
-const realGit = spawnSync('sh', ['-c', 'command -v git']).stdout.toString().trim();
-const oldPath = process.env['PATH'] ?? '';
-
-writeFiles(tools, {
-  git: `#!/bin/sh
-case " $* " in
-  *" blame "*)
-    echo "$$" >> ${notes}
-    while [ -e ${brake} ]; do sleep 0.02; done
-esac
-exec ${realGit} "$@"
-`,
-});
-chmodSync(path.join(tools, 'git'), 0o755);
-process.env['PATH'] = `${tools}:${oldPath}`;
+const braked = makeBrakedGit();
+const oldPath = process.env['PATH'];
+process.env['PATH'] = braked.path;
 after(() => {
   process.env['PATH'] = oldPath;
 });
-
-/** Processes that blamed since the last call. */
-function blamers(): number[] {
-  const text = existsSync(notes) ? readFileSync(notes, 'utf8') : '';
-  rmSync(notes, { force: true });
-  return text.split('\n').filter(Boolean).map(Number);
-}
-
-async function blamerStarted(): Promise<number> {
-  while (!existsSync(notes) || readFileSync(notes, 'utf8') === '') await sleep(5);
-  return blamers()[0]!;
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // Why: nobody waits for a killed child of a killed shell but init, which may take its time.
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
-async function goneSoon(pid: number): Promise<void> {
-  while (isRunning(pid)) await sleep(5);
-}
 
 const COMMITS: readonly MadeCommit[] = [
   {
@@ -83,23 +43,24 @@ function blameJson(world: HistoryWorld, signal = NEVER): Promise<Buffer> {
 
 test('a hundred who ask the same are one process; the answer is kept', async () => {
   const world = historyOf(plain.path);
-  blamers();
+  braked.blamers();
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => blameJson(world, new AbortController().signal)),
   );
   assert.equal(new Set(answers.map(String)).size, 1);
   await blameJson(world);
-  assert.equal(blamers().length, 1);
+  assert.equal(braked.blamers().length, 1);
 });
 
 test('a process ends when all who wait for it have left, not before', async () => {
   const world = historyOf(plain.path);
-  blamers();
-  writeFileSync(brake, '');
+  braked.blamers();
+  braked.brake();
   const clients = [new AbortController(), new AbortController(), new AbortController()];
-  const waiting = clients.map(({ signal }) => blameJson(world, signal));
   const last = blameJson(world);
-  const pid = await blamerStarted();
+  const pid = await braked.blamerStarted();
+  const waiting = clients.map(({ signal }) => blameJson(world, signal));
+  await sleep(50);
   clients[0]?.abort(new Error('gone 0'));
   await assert.rejects(waiting[0]!, /gone 0/);
   clients[1]?.abort(new Error('gone 1'));
@@ -108,19 +69,19 @@ test('a process ends when all who wait for it have left, not before', async () =
   await assert.rejects(waiting[2]!, /gone 2/);
   await sleep(50);
   assert.ok(isRunning(pid), 'one is still there');
-  rmSync(brake);
+  braked.release();
   assert.ok((await last).length > 2);
-  assert.deepEqual(blamers(), []);
+  assert.deepEqual(braked.blamers(), [pid]);
 
   const other = historyOf(plain.path);
-  writeFileSync(brake, '');
+  braked.brake();
   const client = new AbortController();
   const alone = blameJson(other, client.signal);
-  const second = await blamerStarted();
+  const second = await braked.blamerStarted();
   client.abort(new Error('gone'));
   await assert.rejects(alone, /gone/);
   await goneSoon(second);
-  rmSync(brake);
+  braked.release();
   assert.ok((await blameJson(other)).length > 2, 'what was given up is made again');
 });
 
@@ -131,18 +92,18 @@ test('the time limit ends git', async () => {
     graphs: { folder: graphFolder() },
   });
   const { repo } = historyOf(plain.path);
-  blamers();
-  writeFileSync(brake, '');
+  braked.blamers();
+  braked.brake();
   const place = { ref: 'main', path: 'a.txt' };
   await assert.rejects(history.blame(repo, place, NEVER), { name: 'GitError', failure: 'timeout' });
-  for (const pid of blamers()) await goneSoon(pid);
-  rmSync(brake);
+  for (const pid of braked.blamers()) await goneSoon(pid);
+  braked.release();
   await history.close();
 });
 
 test('settings and programs of the repository change nothing and are not run', async () => {
   const evil = makeHistory(COMMITS).path;
-  const mark = path.join(tools, 'ran');
+  const mark = path.join(temporaryFolder(), 'ran');
   writeFiles(evil, {
     'evil.sh': `#!/bin/sh\ntouch ${mark}\ncat "$1" 2>/dev/null\n`,
     order: 'z*\n',
@@ -204,7 +165,7 @@ test('settings and programs of the repository change nothing and are not run', a
   ];
   assert.deepEqual(await answersOf(bad), await answersOf(good));
   assert.equal(existsSync(mark), false);
-  spawnSync(realGit, ['diff', 'main~1', 'main'], { cwd: evil });
+  spawnSync(braked.real, ['diff', 'main~1', 'main'], { cwd: evil });
   assert.equal(existsSync(mark), true, 'the trap works where nothing guards against it');
 });
 
