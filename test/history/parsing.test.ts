@@ -7,9 +7,13 @@ import * as fc from 'fast-check';
 import { parseCommitDate } from '../../daemon/api/commit-dates.ts';
 import { intervalCopies } from '../../daemon/api/expression-input.ts';
 import { AnswerCache } from '../../daemon/repos/history/answer-cache.ts';
-import { parseDiff } from '../../daemon/repos/history/diff.ts';
+import { diffsOf, type FileDiff } from '../../daemon/repos/history/diff.ts';
 import { unquoteName } from '../../daemon/repos/history/quoted.ts';
 import { NEVER } from './world.ts';
+
+function parseDiff(text: string): FileDiff[] {
+  return [...diffsOf(Buffer.from(text).toString('latin1'))];
+}
 
 test('names in quotes', () => {
   for (const [written, name] of [
@@ -26,7 +30,7 @@ test('names in quotes', () => {
 test('content that looks like the head of a part or of a hunk is content', () => {
   const list = ':100644 100644 1 2 M\ta\n:100644 100644 1 2 M\tb\n\n';
   const first =
-    '@@ -1,2 +1,3 @@ head\n-diff --git a/x b/x\n-@@ -1 +1 @@\n+diff --git a/y b/y\n+@@ -9 +9 @@\n++++ b/z\n';
+    '@@ -1,2 +1,3 @@ head\n-diff --git a/x b/x\n-@@ -1 +1 @@\n+diff --git a/y b/y\n+@@ -9 +9 @@\n++++ b/\u00E9\n';
   const text = `${list}diff --git a/a b/a\nindex 1..2 100644\n--- a/a\n+++ b/a\n${first}diff --git a/b b/b\nindex 1..2\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n`;
   const [a, b] = parseDiff(text);
   assert.deepEqual(a?.hunks, [
@@ -34,7 +38,7 @@ test('content that looks like the head of a part or of a hunk is content', () =>
       oldRange: { start: 1, lines: 2 },
       newRange: { start: 1, lines: 3 },
       heading: 'head',
-      body: '-diff --git a/x b/x\n-@@ -1 +1 @@\n+diff --git a/y b/y\n+@@ -9 +9 @@\n++++ b/z',
+      body: '-diff --git a/x b/x\n-@@ -1 +1 @@\n+diff --git a/y b/y\n+@@ -9 +9 @@\n++++ b/\u00E9',
     },
   ]);
   const note = '\\ No newline at end of file';

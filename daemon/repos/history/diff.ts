@@ -3,6 +3,7 @@
 // became something else (a link, a submodule). Lines of hunks are counted, so that no content can be taken for a
 // head line.
 
+import { setImmediate } from 'node:timers/promises';
 import type { NamedPath } from '../paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 import { unquoteName } from './quoted.ts';
@@ -55,8 +56,11 @@ const ARGS = [
   '--dst-prefix=b/',
 ];
 
+/** Bytes of JSON made at a time: about 10 ms. */
+const TURN_SIZE = 1 << 20;
+
 /**
- * Compares the trees of two commits.
+ * Compares the trees of two commits; JSON of `{ files: FileDiff[] }`. Others get their turn while it is made.
  *
  * @param base, head  full ids
  * @param path        only this file, or files below it; renames are seen only inside
@@ -68,10 +72,21 @@ export async function readDiff(
   base: string,
   head: string,
   path: NamedPath | undefined,
-): Promise<FileDiff[]> {
+): Promise<Buffer> {
   const options = { path, outputSizeMax: PATCH_SIZE_MAX };
   const output = await runHistory([...ARGS, base, head], context, options);
-  return parseDiff(output.toString('utf8'));
+  const parts: Buffer[] = [];
+  let turnSize = 0;
+  for (const file of diffsOf(output.toString('latin1'))) {
+    const part = Buffer.from(`${parts.length === 0 ? '' : ','}${JSON.stringify(file)}`);
+    parts.push(part);
+    turnSize += part.length;
+    if (turnSize < TURN_SIZE) continue;
+    await setImmediate();
+    context.signal.throwIfAborted();
+    turnSize = 0;
+  }
+  return Buffer.concat([Buffer.from('{"files":['), ...parts, Buffer.from(']}')]);
 }
 
 /** Position in the output, which the functions below move. */
@@ -93,22 +108,28 @@ function lineEnd({ text, offset }: Cursor): number {
   return end < 0 ? text.length : end;
 }
 
-/** Parses a raw list, an empty line, and the patch. Errors: an Error if they do not fit together. */
-export function parseDiff(text: string): FileDiff[] {
+/**
+ * Parses a raw list, an empty line, and the patch.
+ *
+ * @param text  bytes as Latin-1, which is quick; what is found is decoded as UTF-8
+ *
+ * Errors: an Error if list and patch do not fit together.
+ */
+export function* diffsOf(text: string): Generator<FileDiff> {
   const cursor = { text, offset: 0 };
   const changes: RawChange[] = [];
   while (text.startsWith(':', cursor.offset)) changes.push(parseRaw(readLine(cursor)));
   if (changes.length > 0) readLine(cursor);
-  const files = changes.flatMap(({ oldPath, newPath, isRemade }): FileDiff[] =>
-    isRemade
-      ? [
-          { oldPath, newPath: null, hunks: readHunks(cursor) },
-          { oldPath: null, newPath, hunks: readHunks(cursor) },
-        ]
-      : [{ oldPath, newPath, hunks: readHunks(cursor) }],
-  );
+  for (const { oldPath, newPath, isRemade } of changes) {
+    if (isRemade) yield { oldPath, newPath: null, hunks: readHunks(cursor) };
+    yield { oldPath: isRemade ? null : oldPath, newPath, hunks: readHunks(cursor) };
+  }
   if (cursor.offset < text.length) throw new Error('the patch has more files than its list');
-  return files;
+}
+
+/** What the bytes say as UTF-8. */
+function decode(latin1: string): string {
+  return /^[\0-\x7F]*$/.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8');
 }
 
 interface RawChange {
@@ -153,7 +174,8 @@ function readHunk(head: RegExpExecArray, cursor: Cursor): Hunk {
   const oldRange = { start: Number(oldStart), lines: Number(oldLines) };
   const newRange = { start: Number(newStart), lines: Number(newLines) };
   const body = readBody(cursor, oldRange.lines, newRange.lines);
-  return heading === '' ? { oldRange, newRange, body } : { oldRange, newRange, heading, body };
+  const hunk = { oldRange, newRange };
+  return heading === '' ? { ...hunk, body } : { ...hunk, heading: decode(heading), body };
 }
 
 const [PLUS, MINUS, BACKSLASH] = ['+', '-', '\\'].map((mark) => mark.charCodeAt(0));
@@ -172,5 +194,5 @@ function readBody(cursor: Cursor, oldLines: number, newLines: number): string {
     end = lineEnd(cursor);
     cursor.offset = end + 1;
   }
-  return text.slice(start, end);
+  return decode(text.slice(start, end));
 }
