@@ -8,6 +8,7 @@
 //   build:  coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
 //           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
 //           mergeStep* -> mergeFinish for each shard
+//   tags:   coreInit -> openShard -> tagsBegin -> tagsAddBlob* -> tagsFinish -> read the sections
 // The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and testNames ask. It must
 // not call the core.
 // Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies `>>> 0`.
@@ -60,6 +61,22 @@ import {
   mergeLists,
   mergeStep,
 } from './shard/merge.ts';
+import { openTags as openTagsOf, tagsHeaderChecksum, verifyTags as verifyTagsOf } from './shard/tags.ts';
+import {
+  tagsAddBlob,
+  tagsBegin as beginTags,
+  tagsFinish,
+  tagsLists,
+  tagsListsSize,
+  tagsNameCount,
+  tagsNameLists,
+  tagsNameOffsets,
+  tagsNameSizes,
+  tagsRows,
+  tagsRowsSize,
+  tagsStarts,
+  tagsTagCount,
+} from './shard/tags-builder.ts';
 import {
   VERIFY_SCRATCH_SIZE,
   verifyChecksums as verifyAllChecksums,
@@ -90,6 +107,19 @@ export {
   mergeLists,
   mergeStep,
   searchUnit,
+  tagsAddBlob,
+  tagsFinish,
+  tagsHeaderChecksum,
+  tagsLists,
+  tagsListsSize,
+  tagsNameCount,
+  tagsNameLists,
+  tagsNameOffsets,
+  tagsNameSizes,
+  tagsRows,
+  tagsRowsSize,
+  tagsStarts,
+  tagsTagCount,
 };
 
 const arena = changetype<Arena>(memory.data(12, 8));
@@ -118,6 +148,21 @@ export function requestArenaInit(start: usize, end: usize): void {
 
 export function openShard(base: usize, size: u32, view: usize): i32 {
   return open(base, size, view);
+}
+
+/** Opens a tags file as that of the open shard `view`. */
+export function openTags(base: usize, size: u32, view: usize): i32 {
+  return openTagsOf(base, size, changetype<ShardView>(view));
+}
+
+/** Checks every byte of the tags file at `base` that `view` has open. */
+export function verifyTags(base: usize, view: usize, bitmap: usize): i32 {
+  return verifyTagsOf(base, changetype<ShardView>(view), bitmap);
+}
+
+/** Begins the tags of the open shard `view` in [start, end), which reads as zeros. */
+export function tagsBegin(view: usize, start: usize, end: usize): i32 {
+  return beginTags(changetype<ShardView>(view), start, end);
 }
 export function openFailSection(): u32 {
   return failSection;

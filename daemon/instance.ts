@@ -12,7 +12,9 @@ import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
 import { Catalog } from './shards/catalog.ts';
 import { takeDataDir } from './shards/data-dir.ts';
+import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import { SymbolKeeper } from './sync/symbol-keeper.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface InstanceOptions {
@@ -25,11 +27,14 @@ export interface InstanceOptions {
   readonly workers?: number;
   readonly log: Log;
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+  readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
 }
 
 export interface Instance {
   readonly catalog: Catalog;
   readonly indexer: Indexer;
+  /** Absent where nothing is built. */
+  readonly symbols: SymbolKeeper | undefined;
   readonly parts: EngineParts;
   close(): Promise<void>;
 }
@@ -73,8 +78,19 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     ...(workers === undefined ? {} : { workers }),
     log,
     publish: (snapshot) => snapshots.publish(snapshot),
+    onNewShards: () => void symbols?.run(),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
+  const symbols = isOwner
+    ? new SymbolKeeper({
+        module,
+        indexer,
+        folder: catalog.shardFolder,
+        log,
+        ...(workers === undefined ? {} : { workers }),
+        ...(options.onSymbolProgress === undefined ? {} : { onProgress: options.onSymbolProgress }),
+      })
+    : undefined;
   const heap = new HeapTrimmer();
   const parts: EngineParts = {
     searcher,
@@ -88,8 +104,10 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   return {
     catalog,
     indexer,
+    symbols,
     parts,
     async close() {
+      await symbols?.close();
       await indexer.close();
       await pool.close();
       heap.close();

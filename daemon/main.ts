@@ -20,6 +20,7 @@ import type { History } from './repos/history/history.ts';
 import { objectPool } from './repos/object-pool.ts';
 import { listRefs } from './repos/ref-list.ts';
 import { explain } from './search/explain.ts';
+import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
@@ -98,6 +99,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return [];
     });
     const prepared = indexed.then((jobs) => prepareHistories(jobs, added, reader, abort.signal));
+    void instance.symbols?.run();
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -134,6 +136,7 @@ function servicesOf(instance: Instance, directory: RepoDirectory, history: Histo
       // oxlint-disable-next-line typescript/require-await -- what it throws is to reject
       stream: async (call, context) => startStream(parts, call, context),
       explain: (call, context) => explain(parts, call, context),
+      navigate: (kind, call, context) => navigate(parts, kind, call, context),
     },
     repos: directory,
     source: {

@@ -1,5 +1,5 @@
-// Builds everything into build/: the core (debug and release WebAssembly), the table of languages, and the
-// daemon, tests and benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force`
+// Builds everything into build/: the core (debug and release WebAssembly), the table of languages, the grammars
+// of tree-sitter, and the daemon, tests and benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force`
 // builds all.
 
 import { spawnSync } from 'node:child_process';
@@ -62,6 +62,9 @@ buildIfStale('core', ['core', 'asconfig.json', 'package-lock.json'], force, () =
 });
 buildIfStale('languages', ['scripts/languages.mjs', 'package-lock.json'], force, () => {
   run('scripts/languages.mjs', []);
+});
+buildIfStale('grammars', ['scripts/grammars.mjs', 'package-lock.json'], force, () => {
+  run('scripts/grammars.mjs', []);
 });
 buildIfStale(
   'daemon',

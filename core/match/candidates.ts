@@ -165,7 +165,7 @@ export function countCandidateBlocks(): f64 {
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < textNodeCount; i++) {
     const node = nodeAt(textNodes, i);
-    if (node.isRuledOut) continue;
+    if (node.isRuledOut || node.isUnlisted) continue;
     const bitmap = <usize>node.bitmap;
     if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;
   }

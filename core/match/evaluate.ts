@@ -16,6 +16,8 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
+  NODE_TAG,
+  NODE_TAG_REGEX,
   NODE_TEXT,
   PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
@@ -40,6 +42,7 @@ import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
 import { boundView } from './bound.ts';
 import { hasRepo, isInDocs, repoIdAt } from './doc-sets.ts';
+import { enteredBlock, nextTagMatch, TAG_BLOCK, TAG_MATCH, tagRegexRuns } from './tags.ts';
 import {
   MatchNode,
   matchRoot,
@@ -190,6 +193,8 @@ function evaluateNode(node: MatchNode): bool {
       return !evaluateNode(nodeAt(node.children, 0));
     case NODE_TEXT:
     case NODE_REGEX:
+    case NODE_TAG:
+    case NODE_TAG_REGEX:
       return holdsText(node);
     case NODE_PATH:
       return holdsPath(node);
@@ -215,13 +220,18 @@ function collectActive(node: MatchNode): void {
     return;
   }
   activeLeafCount++;
-  if (node.kind == NODE_TEXT || node.kind == NODE_REGEX) {
+  if (node.kind == NODE_TEXT || node.kind == NODE_REGEX || isTagKind(node)) {
     store<u32>(activeTexts + (<usize>activeTextCount << 2), changetype<usize>(node));
     activeTextCount++;
   } else if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) {
     store<u32>(activePaths + (<usize>activePathCount << 2), changetype<usize>(node));
     activePathCount++;
   }
+}
+
+@inline
+function isTagKind(node: MatchNode): bool {
+  return node.kind == NODE_TAG || node.kind == NODE_TAG_REGEX;
 }
 
 function holdsText(node: MatchNode): bool {
@@ -237,7 +247,7 @@ function holdsText(node: MatchNode): bool {
   return node.state == STATE_YES;
 }
 
-/** Puts the cursor of a text node on its first match in the current blob. */
+/** Puts the cursor of a node on its first match in the current blob. */
 function startCursor(node: MatchNode): void {
   node.cursorBlock = firstBlock;
   node.cursor = 0;
@@ -250,6 +260,10 @@ function startCursor(node: MatchNode): void {
 /** Moves the cursor to the node's next match; matchStart = 0 if there is none. */
 function advanceCursor(node: MatchNode): void {
   node.isFresh = 0;
+  if (isTagKind(node)) {
+    if (!advanceTag(node)) node.matchStart = 0;
+    return;
+  }
   for (;;) {
     if (node.cursor < node.cursorEnd && findInRun(node)) {
       node.cursor = node.matchEnd;
@@ -260,6 +274,18 @@ function advanceCursor(node: MatchNode): void {
       return;
     }
   }
+}
+
+/** Moves a tag node to its next match; false if there is none. */
+function advanceTag(node: MatchNode): bool {
+  const runsBefore = tagRegexRuns;
+  let step = nextTagMatch(node, endBlock, blobTextFlags);
+  while (step == TAG_BLOCK) {
+    markRead(enteredBlock, enteredBlock + 1);
+    step = nextTagMatch(node, endBlock, blobTextFlags);
+  }
+  regexpsRun += tagRegexRuns - runsBefore;
+  return step == TAG_MATCH;
 }
 
 /** Puts the node's match on the first one in the rest of its run; false if there is none. */
@@ -438,6 +464,8 @@ function advancePath(node: MatchNode): void {
 /** The range that nextRange or nextPathRange found, absolute addresses. */
 export let rangeStart: usize = 0;
 export let rangeEnd: usize = 0;
+/** Whether the range is part of the name of a tag that the query asks for. */
+export let isTagRange: bool = false;
 
 /** Begins the walk over the content ranges of the current doc, which matched. */
 export function beginRanges(): void {
@@ -456,6 +484,7 @@ export function nextRange(): bool {
     if (node.matchStart == 0) return false;
     rangeStart = node.matchStart;
     rangeEnd = node.matchEnd;
+    isTagRange = isTagKind(node);
     advanceCursor(node);
     return true;
   }
@@ -466,6 +495,7 @@ export function nextRange(): bool {
     const end = <usize>node.matchEnd;
     advanceCursor(node);
     if (start < rangeEnd) continue;
+    isTagRange = isTagKind(node);
     rangeStart = start;
     rangeEnd = end;
     return true;
@@ -502,15 +532,18 @@ export function countRest(): u32 {
   const node = nodeAt(activeTexts, 0);
   if (node.matchStart == 0) return 0;
   let count: u32 = 1;
-  do {
-    count += countInRun(node);
-  } while (nextRun(node));
+  if (isTagKind(node)) while (advanceTag(node)) count++;
+  else {
+    do {
+      count += countInRun(node);
+    } while (nextRun(node));
+  }
   node.matchStart = 0;
   node.isFresh = 0;
   return count;
 }
 
-/** Of the nodes in a list, the one whose match starts first, and ends last among those. */
+/** Of the nodes in a list, the one whose match starts first, and ends last among those; of equal ones that of a tag. */
 function firstMatch(list: usize, count: u32): MatchNode {
   let first = changetype<MatchNode>(0);
   for (let i: u32 = 0; i < count; i++) {
@@ -519,7 +552,8 @@ function firstMatch(list: usize, count: u32): MatchNode {
     if (
       changetype<usize>(first) == 0 ||
       node.matchStart < first.matchStart ||
-      (node.matchStart == first.matchStart && node.matchEnd > first.matchEnd)
+      (node.matchStart == first.matchStart && node.matchEnd > first.matchEnd) ||
+      (node.matchStart == first.matchStart && node.matchEnd == first.matchEnd && isTagKind(node))
     ) {
       first = node;
     }

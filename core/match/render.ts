@@ -5,12 +5,15 @@
 // Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6 says.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
+import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
 import { writeDecimal, writeJsonString } from '../scan/json.ts';
 import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { KEPT_RANGE_SIZE } from '../shared/plan.ts';
+import { TAG_NAME_SIZE_MAX } from '../shared/tags.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blockAt, docAt } from '../shard/open.ts';
+import { NO_PARENT, tagParentAt } from '../shard/tags.ts';
 import { boundView } from './bound.ts';
 import {
   beginPathRanges,
@@ -28,6 +31,7 @@ import {
   forgetReads,
   hasActiveTexts,
   isCurrentRead,
+  isTagRange,
   markRead,
   nextPathRange,
   nextRange,
@@ -42,6 +46,16 @@ import {
   moveTo,
 } from './positions.ts';
 import { contentPoints } from './score.ts';
+import {
+  beginTagWalk,
+  enterTag,
+  foundTagEnd,
+  foundTagKind,
+  foundTagParent,
+  foundTagStart,
+  tagKindName,
+  walkPoints,
+} from './tags.ts';
 
 /** Ranges of one doc that are ordered and shown at most; more than any `matches`. */
 const RANGES_MAX: u32 = 1 << 20;
@@ -49,7 +63,10 @@ const RANGES_MAX: u32 = 1 << 20;
 const RANGE_ROOM: usize = 192;
 const CHUNK_ROOM: usize = 160;
 const DOC_ROOM: usize = 512;
-const RANGE_SIZE: usize = KEPT_RANGE_SIZE;
+/** Room for a tag: its name and that of its parent. */
+const TAG_ROOM: usize = 12 * <usize>TAG_NAME_SIZE_MAX + 192;
+/** Start and end, addresses, and whether it is part of the name of a tag that the query asks for. */
+const RANGE_SIZE: usize = 12;
 
 /** A run of ranges that are shown together. */
 @unmanaged
@@ -133,19 +150,26 @@ function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): 
   const start = <u32>currentStart();
   const size = <u32>currentEnd() - start;
   let last: u32 = 0;
-  for (let i: usize = 0; i < <usize>keptCount * RANGE_SIZE; i += RANGE_SIZE) {
-    const rangeStart = load<u32>(kept + i);
-    const rangeEnd = load<u32>(kept + i, 4);
+  for (let i: u32 = 0; i < keptCount; i++) {
+    const row = kept + <usize>i * KEPT_RANGE_SIZE;
+    const rangeStart = load<u32>(row);
+    const rangeEnd = load<u32>(row, 4);
     if (rangeStart < last || rangeEnd <= rangeStart || rangeEnd > size) {
       forgetReads();
       return false;
     }
-    store<u32>(ranges + i, start + rangeStart);
-    store<u32>(ranges + i, start + rangeEnd, 4);
+    writeRange(i, start + rangeStart, start + rangeEnd, false);
     last = rangeEnd;
   }
   rangeCount = keptCount;
   return true;
+}
+
+function writeRange(index: u32, start: u32, end: u32, isTag: bool): void {
+  const ptr = ranges + <usize>index * RANGE_SIZE;
+  store<u32>(ptr, start);
+  store<u32>(ptr, end, 4);
+  store<u32>(ptr, isTag ? 1 : 0, 8);
 }
 
 /** Lists the content ranges of the current doc; false if the arena is full. */
@@ -159,9 +183,7 @@ function collectRanges(arena: Arena): bool {
   beginRanges();
   while (nextRange()) {
     if (rangeCount == most) break;
-    const ptr = ranges + <usize>rangeCount * RANGE_SIZE;
-    store<u32>(ptr, <u32>rangeStart);
-    store<u32>(ptr, <u32>rangeEnd, 4);
+    writeRange(rangeCount, <u32>rangeStart, <u32>rangeEnd, isTagRange);
     rangeCount++;
   }
   return arenaAlloc(arena, <usize>rangeCount * RANGE_SIZE, 8) != 0 || rangeCount == 0;
@@ -227,6 +249,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
   if (chunks == 0) return false;
   chunkCount = 0;
   beginPositions();
+  beginTagWalk(currentFirstBlock(), currentEndBlock());
   let chunk = changetype<Chunk>(0);
   for (let i: u32 = 0; i < rangeCount; i++) {
     const start = <usize>load<u32>(ranges + <usize>i * RANGE_SIZE);
@@ -236,7 +259,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
     const lineStart = currentLineStart();
     // The last byte's line: a range that ends with a newline belongs to the line before.
     moveTo(end - 1);
-    const points = contentPoints(start, end, currentStart(), currentEnd());
+    const points = contentPoints(start, end, currentStart(), currentEnd()) + walkPoints(start, end);
     if (i > 0 && chunk.lastLine + 2 * contextLines >= firstLine) {
       chunk.rangeCount++;
       chunk.lastLine = max(chunk.lastLine, currentLine());
@@ -268,27 +291,21 @@ function sortChunks(arena: Arena): bool {
   }
   if (isSorted) return true;
   const sorted = arenaAlloc(arena, <usize>chunkCount * CHUNK_SIZE, 8);
-  if (sorted == 0) return false;
-  // Points take three values, so one pass a value is a sort.
-  let count: u32 = 0;
-  for (let points = pointsBelow(0xffffffff); count < chunkCount; points = pointsBelow(points)) {
-    for (let i: u32 = 0; i < chunkCount; i++) {
-      if (chunkAt(i).points != points) continue;
-      memory.copy(sorted + <usize>count * CHUNK_SIZE, changetype<usize>(chunkAt(i)), CHUNK_SIZE);
-      count++;
-    }
+  const keys = arenaAlloc(arena, <usize>chunkCount * SORT_ROW_SIZE, 16);
+  const scratch = arenaAlloc(arena, <usize>chunkCount * SORT_ROW_SIZE, 16);
+  if (sorted == 0 || keys == 0 || scratch == 0) return false;
+  for (let i: u32 = 0; i < chunkCount; i++) {
+    const key = keys + <usize>i * SORT_ROW_SIZE;
+    store<u64>(key, <u64>~chunkAt(i).points);
+    store<u32>(key, i, 8);
+  }
+  const inOrder = sortByKey(keys, chunkCount, scratch, () => 0);
+  for (let i: u32 = 0; i < chunkCount; i++) {
+    const index = load<u32>(inOrder + <usize>i * SORT_ROW_SIZE, 8);
+    memory.copy(sorted + <usize>i * CHUNK_SIZE, changetype<usize>(chunkAt(index)), CHUNK_SIZE);
   }
   chunks = sorted;
   return true;
-}
-
-/** The highest points of a chunk below `limit`. */
-function pointsBelow(limit: u32): u32 {
-  let highest: u32 = 0;
-  for (let i: u32 = 0; i < chunkCount; i++) {
-    if (chunkAt(i).points < limit) highest = max(highest, chunkAt(i).points);
-  }
-  return highest;
 }
 
 /** One chunk with its first `shown` ranges and the lines around them. */
@@ -314,8 +331,48 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
     writePosition(load<u32>(range, 4));
     writeByte(125);
   }
-  writeText('],"symbols":[]}');
+  writeText('],"symbols":[');
+  if (hasTagRange(chunk, shown) && !writeTags(chunk, shown)) return false;
+  writeText(']}');
   return true;
+}
+
+function hasTagRange(chunk: Chunk, shown: u32): bool {
+  for (let i: u32 = 0; i < shown; i++) {
+    if (load<u32>(ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE, 8) != 0) return true;
+  }
+  return false;
+}
+
+/** A tag for each of the first `shown` ranges of the chunk, empty where the query did not ask for one. */
+function writeTags(chunk: Chunk, shown: u32): bool {
+  beginTagWalk(currentFirstBlock(), currentEndBlock());
+  for (let i: u32 = 0; i < shown; i++) {
+    const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
+    if (i > 0) writeByte(44);
+    const isTag = load<u32>(range, 8) != 0 && enterTag(load<u32>(range), load<u32>(range, 4));
+    if (!hasRoom(TAG_ROOM)) return false;
+    if (!isTag) writeText('{"symbol":"","kind":""}');
+    else writeTag();
+  }
+  return true;
+}
+
+/** The tag that enterTag found. */
+function writeTag(): void {
+  writeText('{"symbol":"');
+  out = writeJsonString(out, foundTagStart, foundTagEnd);
+  writeText('","kind":"');
+  writeText(tagKindName(foundTagKind));
+  if (foundTagParent != NO_PARENT) {
+    const parent = tagParentAt(boundView, foundTagParent);
+    const name = <usize>boundView.tagParentNames + parent.nameOffset;
+    writeText('","parent":{"symbol":"');
+    out = writeJsonString(out, name, name + parent.nameSize);
+    writeText('","kind":"');
+    writeText(tagKindName(parent.kind));
+    writeText('"}}');
+  } else writeText('"}');
 }
 
 let lineCountBefore: u32 = 0;

@@ -18,6 +18,7 @@ import {
 } from '../shared/plan.ts';
 import { STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
+import { hasTags } from '../shard/tags.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, unitStarts } from './candidates.ts';
 import {
@@ -28,6 +29,8 @@ import {
   contentBytesRead,
   countRest,
   currentEnd,
+  currentEndBlock,
+  currentFirstBlock,
   currentPathEnd,
   currentPathStart,
   currentStart,
@@ -42,7 +45,8 @@ import {
   rangeStart,
   regexpsRun,
 } from './evaluate.ts';
-import { contentPoints, pathPoints, POINTS_CONTENT_MAX, sharePoints } from './score.ts';
+import { contentPoints, pathPoints, POINTS_CONTENT_MAX, POINTS_TAG_MAX, sharePoints } from './score.ts';
+import { beginTagWalk, walkPoints } from './tags.ts';
 import { positiveLeafCount } from './tree.ts';
 
 
@@ -153,11 +157,14 @@ function countRanges(): u32 {
     const start = currentStart();
     const end = currentEnd();
     beginRanges();
+    beginTagWalk(currentFirstBlock(), currentEndBlock());
+    const pointsMax = hasTags(boundView) ? POINTS_TAG_MAX : POINTS_CONTENT_MAX;
     while (nextRange()) {
       count++;
       if (isKeeping) keepRange(start);
-      if (bestPoints < POINTS_CONTENT_MAX) {
-        bestPoints = max(bestPoints, contentPoints(rangeStart, rangeEnd, start, end));
+      if (bestPoints < pointsMax) {
+        const points = contentPoints(rangeStart, rangeEnd, start, end) + walkPoints(rangeStart, rangeEnd);
+        bestPoints = max(bestPoints, points);
       } else if (!isKeeping && isSingleText()) return count + countRest();
     }
     if (count > 0) return count;

@@ -14,6 +14,7 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
+  NODE_TAG_REGEX,
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
   PLAN_DATA_SIZE_OFFSET,
@@ -40,7 +41,7 @@ import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
 import { beginLookups, FOREIGN_KEYS_MAX } from './lookups.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
-/** A node. Leaves that find ranges (TEXT, REGEX, PATH, PATH_REGEX) are atoms. */
+/** A node. Leaves that find ranges (TEXT, REGEX, TAG, TAG_REGEX, PATH, PATH_REGEX) are atoms. */
 @unmanaged
 export class MatchNode {
   kind: u32;
@@ -60,7 +61,7 @@ export class MatchNode {
   keyCount: u32;
   marks: u32; // TEXT, GRAMS: case marks that blocks with the literal have; 0: none
   symbolCount: u32; // TEXT, GRAMS: symbols of the literal
-  spansLines: u32; // TEXT: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
+  spansLines: u32; // TEXT, TAG: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
   starts: u32; // REGEX: candidate blocks in which a match may begin; 0: all of `bitmap`
@@ -77,10 +78,13 @@ export class MatchNode {
   matchStart: u32; // the match the cursor stands on; 0: none left
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
-  countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted
-  isRead: u32; // TEXT, REGEX: 1: what `state` says was found out by reading blocks
+  countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted; TAG_REGEX: row
+  isRead: u32; // TEXT, REGEX, TAG: 1: what `state` says was found out by reading blocks
+  tagEnd: u32; // TAG, TAG_REGEX: address behind the tag that the row in front of `cursor` is of
+  tagParent: u32; // parent last named in the block (shard/tags.ts)
+  isUnlisted: u32; // 1: `bitmap` is that of all tags, not of lists
 }
-export const MATCH_NODE_SIZE: usize = 136;
+export const MATCH_NODE_SIZE: usize = 148;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
 
 export const STATE_UNKNOWN: u32 = 0;
@@ -89,7 +93,7 @@ export const STATE_YES: u32 = 2;
 
 /** The compiled request: root, and all atoms in plan order. */
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
-/** Addresses (u32) of the TEXT and REGEX nodes, and of the PATH and PATH_REGEX nodes. */
+/** Addresses (u32) of the TEXT, REGEX, TAG and TAG_REGEX nodes, and of the PATH and PATH_REGEX nodes. */
 export let textNodes: usize = 0;
 export let textNodeCount: u32 = 0;
 export let pathNodes: usize = 0;
@@ -207,12 +211,17 @@ function compileNode(arena: Arena, index: u32): i32 {
   if (node.kind == NODE_LANGUAGE) return STATUS_OK;
   if (node.kind == NODE_REPOS) return size % 4 == 0 ? STATUS_OK : STATUS_BAD_PLAN;
   if (node.kind == NODE_GRAMS) return collectKeys(arena, node);
-  if (node.kind == NODE_REGEX || node.kind == NODE_PATH_REGEX) return compileExpression(arena, node, index);
+  if (isExpressionKind(node.kind)) return compileExpression(arena, node, index);
   return compileAtom(arena, node);
 }
 
 function isLeafKind(kind: u32): bool {
-  return (kind >= NODE_TEXT && kind <= NODE_REPOS) || (kind >= NODE_REGEX && kind <= NODE_GRAMS);
+  return (kind >= NODE_TEXT && kind <= NODE_REPOS) || (kind >= NODE_REGEX && kind <= NODE_TAG_REGEX);
+}
+
+@inline
+function isExpressionKind(kind: u32): bool {
+  return kind == NODE_REGEX || kind == NODE_PATH_REGEX || kind == NODE_TAG_REGEX;
 }
 
 /** Adds an atom to the list of its kind. */
@@ -277,7 +286,7 @@ function countExpressions(): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < planNodeCount; i++) {
     const kind = load<u32>(planNodes + <usize>i * PLAN_NODE_SIZE, PLAN_NODE_KIND_OFFSET);
-    if (kind == NODE_REGEX || kind == NODE_PATH_REGEX) count++;
+    if (isExpressionKind(kind)) count++;
   }
   return count;
 }
@@ -306,7 +315,7 @@ function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): i32 
 }
 
 function compileAtom(arena: Arena, node: MatchNode): i32 {
-  if (node.dataSize == 0 && node.kind == NODE_TEXT) return STATUS_BAD_PLAN;
+  if (node.dataSize == 0 && node.kind != NODE_PATH) return STATUS_BAD_PLAN;
   if (node.dataSize > 0) {
     const capacity = needleSizeMax(node.dataSize);
     const needle = arenaAlloc(arena, capacity, 16);

@@ -98,17 +98,31 @@ export class ShardView {
   gramCount: u32;
   repoCount: u32;
   languageCount: u32;
+  // Of its tags file (tags.ts):
+  tagStarts: u32; // 0: it has none
+  tagRows: u32;
+  tagParents: u32;
+  tagParentNames: u32;
+  tagNames: u32;
+  tagNameSizes: u32;
+  tagNameLists: u32;
+  tagLists: u32;
+  tagListsSize: u32;
+  tagCount: u32;
+  tagNameCount: u32;
+  tagParentCount: u32;
 }
 
 /** Bytes of a view; the host reserves them. */
-export const SHARD_VIEW_SIZE: usize = 100;
+export const SHARD_VIEW_SIZE: usize = 148;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 
 /** Section and row that the last failed open stumbled over. */
 export let openFailSection: u32 = 0;
 export let openFailIndex: u32 = 0;
 
-function fail(status: i32, section: u32, index: u32): i32 {
+/** Notes where opening failed; returns the status. */
+export function openFail(status: i32, section: u32, index: u32): i32 {
   openFailSection = section;
   openFailIndex = index;
   return status;
@@ -138,6 +152,7 @@ export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
   if (status != STATUS_OK) return status;
   const view = changetype<ShardView>(viewPtr);
   view.base = <u32>base;
+  view.tagStarts = 0;
   view.docCount = load<u32>(base, HEADER_DOC_COUNT_OFFSET);
   view.blobCount = load<u32>(base, HEADER_BLOB_COUNT_OFFSET);
   view.blockCount = load<u32>(base, HEADER_BLOCK_COUNT_OFFSET);
@@ -158,18 +173,18 @@ export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
 }
 
 function checkHeader(base: usize, size: u32): i32 {
-  if (size < HEADER_SIZE + TAIL_SIZE) return fail(STATUS_TRUNCATED, 0, size);
+  if (size < HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   if (
     load<u32>(base, HEADER_MAGIC_OFFSET) != MAGIC_LOW ||
     load<u32>(base, HEADER_MAGIC_OFFSET + 4) != MAGIC_HIGH
   ) {
-    return fail(STATUS_NOT_A_SHARD, 0, 0);
+    return openFail(STATUS_NOT_A_SHARD, 0, 0);
   }
   const version = load<u32>(base, HEADER_VERSION_OFFSET);
-  if (version != FORMAT_VERSION) return fail(STATUS_VERSION, 0, version);
-  if (load<u32>(base, HEADER_FILE_SIZE_OFFSET) != size) return fail(STATUS_TRUNCATED, 0, size);
+  if (version != FORMAT_VERSION) return openFail(STATUS_VERSION, 0, version);
+  if (load<u32>(base, HEADER_FILE_SIZE_OFFSET) != size) return openFail(STATUS_TRUNCATED, 0, size);
   if (load<u64>(base, HEADER_CHECKSUM_OFFSET) != headerChecksum(base)) {
-    return fail(STATUS_HEADER_CHECKSUM, 0, 0);
+    return openFail(STATUS_HEADER_CHECKSUM, 0, 0);
   }
   return STATUS_OK;
 }
@@ -185,7 +200,7 @@ function placeSections(view: ShardView): i32 {
   const base = <usize>view.base;
   const fileSize = load<u32>(base, HEADER_FILE_SIZE_OFFSET);
   if (load<u32>(base, HEADER_SECTION_COUNT_OFFSET) != SECTION_COUNT) {
-    return fail(STATUS_SECTION_TABLE, 0, 0);
+    return openFail(STATUS_SECTION_TABLE, 0, 0);
   }
   let end: u32 = HEADER_SIZE;
   for (let kind: u32 = 1; kind <= SECTION_COUNT; kind++) {
@@ -196,15 +211,15 @@ function placeSections(view: ShardView): i32 {
       row.start % SECTION_ALIGNMENT == 0 &&
       row.start <= fileSize - TAIL_SIZE &&
       row.size <= fileSize - TAIL_SIZE - row.start;
-    if (!isPlaced) return fail(STATUS_SECTION_TABLE, kind, 0);
+    if (!isPlaced) return openFail(STATUS_SECTION_TABLE, kind, 0);
     end = row.start + row.size;
   }
   const hashSize = load<u32>(base, HEADER_HASH_SIZE_OFFSET);
-  if (hashSize != 20 && hashSize != 32) return fail(STATUS_SECTION_TABLE, SECTION_BLOB_HASHES, 0);
+  if (hashSize != 20 && hashSize != 32) return openFail(STATUS_SECTION_TABLE, SECTION_BLOB_HASHES, 0);
   if (view.blockCount > STRIPE_BLOCKS * STRIPE_COUNT_MAX) {
-    return fail(STATUS_SECTION_TABLE, SECTION_BLOCKS, view.blockCount);
+    return openFail(STATUS_SECTION_TABLE, SECTION_BLOCKS, view.blockCount);
   }
-  if (view.gramCount > GRAM_KEY_COUNT) return fail(STATUS_SECTION_TABLE, SECTION_GRAM_KEYS, 0);
+  if (view.gramCount > GRAM_KEY_COUNT) return openFail(STATUS_SECTION_TABLE, SECTION_GRAM_KEYS, 0);
   view.content = addressOf(base, SECTION_CONTENT);
   view.contentSize = sectionRow(base, SECTION_CONTENT).size;
   view.blobs = addressOf(base, SECTION_BLOBS);
@@ -251,7 +266,7 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
 }
 
 function tableFail(section: u32): i32 {
-  return fail(STATUS_SECTION_TABLE, section, 0);
+  return openFail(STATUS_SECTION_TABLE, section, 0);
 }
 
 @inline
@@ -283,11 +298,11 @@ function checkBlobs(view: ShardView): i32 {
       row.blockCount <= view.blockCount - row.firstBlock &&
       row.firstDoc < view.docCount &&
       docAt(view, row.firstDoc).blobId == i;
-    if (!isSound) return fail(STATUS_BLOB_ROW, SECTION_BLOBS, i);
+    if (!isSound) return openFail(STATUS_BLOB_ROW, SECTION_BLOBS, i);
     content += row.size;
     block = row.firstBlock + row.blockCount;
   }
-  return content == view.contentSize ? STATUS_OK : fail(STATUS_BLOB_ROW, SECTION_BLOBS, view.blobCount);
+  return content == view.contentSize ? STATUS_OK : openFail(STATUS_BLOB_ROW, SECTION_BLOBS, view.blobCount);
 }
 
 /** Blocks ascend; those of a blob lie inside it and begin where it begins. */
@@ -311,7 +326,7 @@ function checkBlocks(view: ShardView): i32 {
     const isWhole =
       blockAt(view, blob.firstBlock).contentOffset == blob.contentOffset &&
       end == blob.contentOffset + blob.size;
-    if (!isWhole) return fail(STATUS_BLOB_ROW, SECTION_BLOCKS, i);
+    if (!isWhole) return openFail(STATUS_BLOB_ROW, SECTION_BLOCKS, i);
   }
   const end = blockAt(view, view.blockCount);
   const isEnd = end.contentOffset == view.contentSize && end.blobId == NONE_ID;
@@ -319,20 +334,20 @@ function checkBlocks(view: ShardView): i32 {
 }
 
 function blockFail(blockId: u32): i32 {
-  return fail(STATUS_BLOCK_ROW, SECTION_BLOCKS, blockId);
+  return openFail(STATUS_BLOCK_ROW, SECTION_BLOCKS, blockId);
 }
 
 function checkNames(view: ShardView): i32 {
   for (let i: u32 = 0; i < view.repoCount; i++) {
     const row = changetype<RepoRow>(<usize>view.repos + <usize>i * REPO_ROW_SIZE);
     if (row.nameOffset > view.namesSize || row.nameSize > view.namesSize - row.nameOffset) {
-      return fail(STATUS_NAME_ROW, SECTION_REPOS, i);
+      return openFail(STATUS_NAME_ROW, SECTION_REPOS, i);
     }
   }
   for (let i: u32 = 0; i < view.languageCount; i++) {
     const row = changetype<LanguageRow>(<usize>view.languages + <usize>i * LANGUAGE_ROW_SIZE);
     if (row.nameOffset > view.namesSize || row.nameSize > view.namesSize - row.nameOffset) {
-      return fail(STATUS_NAME_ROW, SECTION_LANGUAGES, i);
+      return openFail(STATUS_NAME_ROW, SECTION_LANGUAGES, i);
     }
   }
   return STATUS_OK;
@@ -354,10 +369,10 @@ function checkDocs(view: ShardView): i32 {
       row.pathRank < view.docCount &&
       load<u32>(<usize>view.pathOrder + (<usize>row.pathRank << 2)) == docId &&
       isBlobSound(view, row, docId);
-    if (!isSound) return fail(STATUS_DOC_ROW, SECTION_DOCS, docId);
+    if (!isSound) return openFail(STATUS_DOC_ROW, SECTION_DOCS, docId);
     path += row.pathSize;
   }
-  return path == view.pathsSize ? STATUS_OK : fail(STATUS_PATH_ORDER, SECTION_PATHS, path);
+  return path == view.pathsSize ? STATUS_OK : openFail(STATUS_PATH_ORDER, SECTION_PATHS, path);
 }
 
 /** A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend. */
@@ -377,7 +392,7 @@ function checkGrams(view: ShardView): i32 {
   for (let i: u32 = 0; i < view.gramCount; i++) {
     const key = load<u32>(<usize>view.gramKeys + (<usize>i << 2));
     if (<i64>key <= previousKey || key >= GRAM_KEY_COUNT) {
-      return fail(STATUS_GRAM_KEYS, SECTION_GRAM_KEYS, i);
+      return openFail(STATUS_GRAM_KEYS, SECTION_GRAM_KEYS, i);
     }
     previousKey = key;
     const reference = load<u32>(<usize>view.gramLists + (<usize>i << 2));
@@ -395,5 +410,5 @@ function checkGrams(view: ShardView): i32 {
 }
 
 function listFail(index: u32): i32 {
-  return fail(STATUS_LIST_RANGE, SECTION_GRAM_LISTS, index);
+  return openFail(STATUS_LIST_RANGE, SECTION_GRAM_LISTS, index);
 }

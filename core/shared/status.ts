@@ -26,6 +26,12 @@ export const STATUS_PIECE = -23;
 export const STATUS_CONTENT = -24;
 export const STATUS_CASE_MARKS = -25;
 
+// Tags files.
+export const STATUS_TAG_TABLE = -30;
+export const STATUS_TAGS_OF_OTHER_SHARD = -31;
+/** A tag that is handed to the build is not where a tag can be. */
+export const STATUS_TAG_INPUT = -32;
+
 // Plans.
 export const STATUS_BAD_PLAN = -40;
 export const STATUS_NEEDLE_TOO_LONG = -41;

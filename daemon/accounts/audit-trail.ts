@@ -23,6 +23,8 @@ export type AuditAction =
   | 'user.delete'
   | 'user.listed_repos'
   | 'user.performed_code_search'
+  | 'user.performed_find_references'
+  | 'user.performed_goto_definition'
   | 'user.fetched_file_source'
   | 'user.fetched_file_blame'
   | 'user.fetched_file_tree'

@@ -25,6 +25,7 @@ import { getFolderContents } from './folder.ts';
 import { addGrants, listGrants, removeGrants } from './grants.ts';
 import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
 import { createUser, deleteUser, getUser, listUsers, updateUser } from './members.ts';
+import { findDefinitions, findReferences } from './navigation.ts';
 import { getRefs } from './refs.ts';
 import { listRepos } from './repos.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
@@ -36,6 +37,8 @@ import { getTree } from './tree.ts';
 export const ENDPOINTS: readonly Endpoint[] = [
   search,
   streamSearch,
+  findDefinitions,
+  findReferences,
   getSource,
   getBlame,
   getDiff,

@@ -48,7 +48,7 @@ const location = z
   })
   .meta({ id: 'Location', description: 'A place in a file.' });
 
-const range = z
+export const range = z
   .object({
     start: location.meta({ description: 'First character.' }),
     end: location.meta({ description: 'Behind the last character.' }),
@@ -108,7 +108,7 @@ const fileResult = z
   })
   .meta({ id: 'FileResult', description: 'A file with matches.' });
 
-const repositoryInfo = z
+export const repositoryInfo = z
   .object({
     id: integer('Id of the repository.', 1),
     codeHostType,
@@ -166,7 +166,14 @@ export const exhaustiveness = {
   isSearchExhaustive: flag('True: no match is missing.'),
   incompleteReasons: z
     .array(
-      z.enum(['match_limit', 'deadline', 'shard_crashed', 'shard_quarantined', 'internal_error']),
+      z.enum([
+        'match_limit',
+        'deadline',
+        'shard_crashed',
+        'shard_quarantined',
+        'symbols_missing',
+        'internal_error',
+      ]),
     )
     .min(1)
     .optional()

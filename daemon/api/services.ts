@@ -19,6 +19,16 @@ export interface SearchCall {
   readonly isCaseSensitivityEnabled: boolean;
 }
 
+/** A symbol to be found. */
+export interface NavigationCall {
+  readonly symbolName: string;
+  readonly language?: string;
+  /** Full ref name, or `HEAD`. */
+  readonly revisionName: string;
+  /** Absent: all repos that may be seen. */
+  readonly repoName?: string;
+}
+
 export interface SearchContext {
   /** Aborted when the client goes away; the search then ends as soon as it can. */
   readonly signal: AbortSignal;
@@ -70,6 +80,18 @@ export interface SearchService {
    * Errors: as `search`.
    */
   explain(call: SearchCall, context: SearchContext): Promise<object>;
+  /**
+   * Finds the definitions of a symbol, or references to it.
+   *
+   * @returns  the complete response object of the endpoint
+   *
+   * Errors: as `search`.
+   */
+  navigate(
+    kind: 'definitions' | 'references',
+    call: NavigationCall,
+    context: SearchContext,
+  ): Promise<object>;
 }
 
 export interface SourceLimits {

@@ -6,6 +6,7 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { readConfiguration, type Configuration } from '../config/configuration.ts';
 import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
+import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { JobResult } from '../sync/indexer.ts';
 import { SEES_ALL } from '../repos/sight.ts';
 import { messageOf } from '../telemetry/caught.ts';
@@ -198,6 +199,7 @@ async function indexSources(
   const { openInstance } = await import('../instance.ts');
   const configuration = configurationOf(options);
   const log = createLog(configuration.log);
+  const listener = progressListener(configuration, log, onProgress);
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
@@ -205,10 +207,11 @@ async function indexSources(
     searchTimeoutMs: 0,
     workers: configuration.workerCount,
     log,
-    onProgress: progressOf(progressListener(configuration, log, onProgress)),
+    onProgress: progressOf(listener),
+    onSymbolProgress: symbolProgressOf(listener),
   });
   try {
-    const { indexer } = instance;
+    const { indexer, symbols } = instance;
     const sources = options.sources.map(localPath);
     const repos =
       sources.length > 0
@@ -216,7 +219,9 @@ async function indexSources(
         : await indexer.changeRepos(changeOf(options), options.repo);
     const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
-    return (await indexer.indexAll(wanted, options.isForced)).map(resultOf);
+    const results = await indexer.indexAll(wanted, options.isForced);
+    await symbols?.run();
+    return results.map(resultOf);
   } finally {
     await instance.close();
   }
@@ -293,23 +298,50 @@ function progressOf(listener: ProgressListener): (repo: string, progress: BuildP
   };
 }
 
+/** The progress of a symbol pass as that of a build. */
+function symbolProgressOf(
+  listener: ProgressListener,
+): (repo: string, progress: PassProgress) => void {
+  let started = Date.now();
+  let lastDone = Infinity;
+  return (repo, { blobsDone, blobsTotal, bytesDone, bytesTotal }) => {
+    if (blobsDone < lastDone) started = Date.now();
+    lastDone = blobsDone;
+    const seconds = Math.max((Date.now() - started) / 1000, 0.001);
+    listener({
+      repo,
+      phase: 'symbols',
+      filesDone: blobsDone,
+      filesTotal: blobsTotal,
+      bytesDone,
+      bytesTotal,
+      skipped: 0,
+      bytesPerSecond: Math.round(bytesDone / seconds),
+    });
+  };
+}
+
 async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly ShardCheck[]> {
   const { compileCore } = await import('../engine/core.ts');
-  const { verifyShardFile } = await import('../engine/verify.ts');
+  const { verifyShardFile, verifySymbolsFile } = await import('../engine/verify.ts');
   const { Catalog } = await import('../shards/catalog.ts');
   const module = await compileCore();
-  let files = paths;
-  if (files.length === 0) {
-    const catalog = new Catalog(path.resolve(dataDir));
-    await catalog.load();
-    files = catalog.repos.flatMap(({ shards }) =>
-      shards.map(({ shardId }) => catalog.shardPath(shardId)),
-    );
-  }
-  return files.map((file) => {
-    const problem = verifyShardFile(module, file);
-    return { path: file, problems: problem === undefined ? [] : [problem] };
-  });
+  if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
+  const catalog = new Catalog(path.resolve(dataDir));
+  await catalog.load();
+  return catalog.repos.flatMap(({ shards }) =>
+    shards.flatMap(({ shardId, symbols }) => {
+      const shardPath = catalog.shardPath(shardId);
+      const shard = checkOf(shardPath, verifyShardFile(module, shardPath));
+      if (symbols === undefined || shard.problems.length > 0) return [shard];
+      const file = catalog.symbolsPath(symbols.symbolsId);
+      return [shard, checkOf(file, verifySymbolsFile(module, shardPath, file))];
+    }),
+  );
+}
+
+function checkOf(file: string, problem: string | undefined): ShardCheck {
+  return { path: file, problems: problem === undefined ? [] : [problem] };
 }
 
 async function backup(options: BackupOptions): Promise<{ readonly size: number }> {

@@ -147,7 +147,7 @@ export interface SearchSource {
 
 export type SourceMode = 'commits' | 'worktree';
 
-export type IndexPhase = 'listing' | 'reading' | 'merging' | 'publishing';
+export type IndexPhase = 'listing' | 'reading' | 'merging' | 'publishing' | 'symbols';
 
 export interface IndexProgress {
   readonly phase: IndexPhase;

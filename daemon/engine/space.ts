@@ -24,6 +24,8 @@ export interface ShardFile {
   readonly shardId: string;
   readonly path: string;
   readonly size: number;
+  /** The file with its symbols; absent: they are not known. */
+  readonly symbols?: { readonly path: string; readonly size: number };
 }
 
 /** A shard refused by the core: `reason` says what is wrong where. */
@@ -37,6 +39,7 @@ export class ShardError extends Error {
 
 interface PlacedShard {
   readonly address: number;
+  /** Of both files, with the gap between them. */
   readonly size: number;
   readonly view: number;
   readonly kind: MappingKind;
@@ -130,25 +133,39 @@ export class Space {
     return blockIds;
   }
 
-  /** Places and opens a shard; false if it does not fit. Throws ShardError if it is damaged. */
+  /** Places and opens a shard with its symbols; false if it does not fit. Throws ShardError if a file is damaged. */
   open(file: ShardFile): boolean {
-    const address = this.#findRoom(file.size);
+    const { shardId, symbols } = file;
+    const symbolsStart = align(file.size);
+    const size = symbols === undefined ? file.size : symbolsStart + symbols.size;
+    const address = this.#findRoom(size);
     const hasView = this.#freeViews.length > 0 || this.#viewCount < VIEW_COUNT_MAX;
     if (address === undefined || !hasView) return false;
-    const kind = placeFile(this.core.memory, address, file.path, file.size, this.#wantsRead);
+    const { exports, memory } = this.core;
     const view =
-      this.#freeViews.pop() ??
-      this.#viewStart + this.#viewCount++ * this.core.exports.shardViewSize();
-    const status = this.core.exports.openShard(address, file.size, view);
-    if (status !== 0) {
+      this.#freeViews.pop() ?? this.#viewStart + this.#viewCount++ * exports.shardViewSize();
+    try {
+      const kind = placeFile(memory, address, file.path, file.size, this.#wantsRead);
+      this.#check(file, exports.openShard(address, file.size, view));
+      if (symbols !== undefined) {
+        const start = address + symbolsStart;
+        placeFile(memory, start, symbols.path, symbols.size, this.#wantsRead);
+        this.#check(file, exports.openTags(start, symbols.size, view));
+      }
+      this.#shards.set(shardId, { address, size, view, kind });
+      return true;
+    } catch (error) {
       this.#freeViews.push(view);
-      releaseRange(this.core.memory, address, file.size);
-      const { exports } = this.core;
-      const place = `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
-      throw new ShardError(file.shardId, `${statusName(status)} (${place})`);
+      releaseRange(memory, address, size);
+      throw error;
     }
-    this.#shards.set(file.shardId, { address, size: file.size, view, kind });
-    return true;
+  }
+
+  #check({ shardId }: ShardFile, status: number): void {
+    if (status === 0) return;
+    const { exports } = this.core;
+    const place = `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
+    throw new ShardError(shardId, `${statusName(status)} (${place})`);
   }
 
   close(shardId: string): void {

@@ -4,7 +4,7 @@
 import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../core/shared/status.ts';
 import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../core/shared/format.ts';
-import { type Core, instantiateCore, statusName } from './core.ts';
+import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { placeFile, releaseRange } from './mapping.ts';
 
 /** Most bytes of a file that fits a memory beside the scratch area. */
@@ -39,12 +39,48 @@ export function verifyShardFile(
   }
 }
 
-function checkTables({ exports, heapStart }: Core, base: number, size: number): string | undefined {
-  const opened = exports.openShard(base, size, heapStart);
-  if (opened !== STATUS_OK) {
-    const place = `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
-    return `${statusName(opened)} (${place})`;
+/**
+ * What is wrong with the file of symbols, in words; undefined if it is sound.
+ *
+ * @param shardPath  the shard that it belongs to
+ *
+ * Errors: throws if a file cannot be read.
+ */
+export function verifySymbolsFile(
+  module: WebAssembly.Module,
+  shardPath: string,
+  path: string,
+): string | undefined {
+  const [shardSize, size] = [statSync(shardPath).size, statSync(path).size];
+  const core = instantiateCore(module, MEMORY_PAGES_MAX);
+  const { exports, memory, heapStart } = core;
+  const base = heapStart + 65536 + SCRATCH_PAGES * 65536;
+  const start = Math.ceil((base + shardSize) / 65536) * 65536;
+  if (start + size > MEMORY_PAGES_MAX * 65536) return `too large: ${size} bytes`;
+  placeFile(memory, base, shardPath, shardSize, false);
+  placeFile(memory, start, path, size, false);
+  try {
+    const status =
+      exports.openShard(base, shardSize, heapStart) ||
+      exports.openTags(start, size, heapStart) ||
+      exports.verifyTags(start, heapStart, heapStart + 65536);
+    if (status === STATUS_OK) return undefined;
+    return `${statusName(status)} (${placeOf(core)})`;
+  } finally {
+    releaseRange(memory, base, shardSize);
+    releaseRange(memory, start, size);
   }
+}
+
+/** Where opening failed. */
+function placeOf({ exports }: Core): string {
+  return `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
+}
+
+function checkTables(core: Core, base: number, size: number): string | undefined {
+  const { exports, heapStart } = core;
+  const opened = exports.openShard(base, size, heapStart);
+  if (opened !== STATUS_OK) return `${statusName(opened)} (${placeOf(core)})`;
   const sums = exports.verifyChecksums(heapStart);
   return sums === STATUS_OK
     ? undefined

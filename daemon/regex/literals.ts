@@ -31,6 +31,14 @@ export interface LiteralChoice {
   readonly letterCase: LetterCase;
 }
 
+/** A literal within a name, and where it stands: anywhere, at a border of a word, at the name's end. */
+export interface NameLiteral {
+  readonly text: string;
+  readonly letterCase: LetterCase;
+  readonly start: 'any' | 'word' | 'name';
+  readonly end: 'any' | 'word' | 'name';
+}
+
 type Alternatives = readonly LiteralAlternative[];
 
 /** What an expression is read for, and how the letters that it held so far are compared. */
@@ -65,6 +73,32 @@ export function reduceToLiterals(
   const distinct = withoutRepeats(alternatives);
   const hasEmpty = distinct.some((alternative) => alternative.text === '');
   return subject === 'content' && hasEmpty ? undefined : { alternatives: distinct, letterCase };
+}
+
+/** The one literal that `tree` accepts in a name; undefined if it is more than that. */
+export function reduceToName(tree: RegexTree): NameLiteral | undefined {
+  const parts = tree.kind === 'sequence' ? tree.children : [tree];
+  const [hasWordStart, hasWordEnd] = [isWordBorder(parts[0]), isWordBorder(parts.at(-1))];
+  const rest = parts.slice(hasWordStart ? 1 : 0, hasWordEnd ? -1 : undefined);
+  if (rest.length === 0) return undefined;
+  const inner = rest.length === 1 ? rest[0]! : { kind: 'sequence' as const, children: rest };
+  const choice = reduceToLiterals(inner, 'name');
+  const [literal, second] = choice?.alternatives ?? [];
+  if (choice === undefined || literal === undefined || second !== undefined) return undefined;
+  const { text, anchoredStart, anchoredEnd } = literal;
+  // A border of a word beside an anchor is a border of the name.
+  const isPlain = text !== '' && !(anchoredStart && hasWordStart) && !(anchoredEnd && hasWordEnd);
+  if (!isPlain) return undefined;
+  return {
+    text,
+    letterCase: choice.letterCase,
+    start: anchoredStart ? 'name' : hasWordStart ? 'word' : 'any',
+    end: anchoredEnd ? 'name' : hasWordEnd ? 'word' : 'any',
+  };
+}
+
+function isWordBorder(tree: RegexTree | undefined): boolean {
+  return tree?.kind === 'assertion' && tree.at === 'wordBorder';
 }
 
 function reduce(tree: RegexTree, reduction: Reduction): Alternatives | undefined {

@@ -65,12 +65,20 @@ export function statsObject(numbers: StatsNumbers, reason: FlushReason): object 
   return { ...numbers, flushReason: `FLUSH_REASON_${reason}` };
 }
 
+/** What the search could not look at. */
+export interface Gaps {
+  /** A shard in scope is out of service. */
+  readonly hasQuarantined: boolean;
+  /** The query asks for symbols, and those of a shard in scope are not known yet. */
+  readonly lacksSymbols: boolean;
+}
+
 /** Why a search is not exhaustive, in the order of API.md 6.6; empty if it is. */
 export function incompleteReasons(
   { counts, isOverLimit }: Pick<Tally, 'counts' | 'isOverLimit'>,
   shownCount: number,
   stop: RunStop | undefined,
-  hasQuarantined: boolean,
+  gaps: Gaps,
 ): string[] {
   const isFailed = stop === 'failed';
   const reasons: string[] = [];
@@ -78,7 +86,8 @@ export function incompleteReasons(
     reasons.push('match_limit');
   if (stop === 'deadline') reasons.push('deadline');
   if (counts.crashes > 0) reasons.push('shard_crashed');
-  if (hasQuarantined) reasons.push('shard_quarantined');
+  if (gaps.hasQuarantined) reasons.push('shard_quarantined');
+  if (gaps.lacksSymbols) reasons.push('symbols_missing');
   if (isFailed) reasons.push('internal_error');
   return reasons;
 }

@@ -92,6 +92,9 @@ export function printLeaf(
       return `regex:/${plan.pattern}/`;
     case 'pathRegex':
       return `file:/${plan.pattern}/`;
+    case 'symbol':
+    case 'symbolRegex':
+      return `sym:/${plan.pattern}/`;
     case 'path': {
       const { text, anchoredStart, anchoredEnd } = plan.literal;
       return `file:${anchoredStart ? '^' : ''}${quoteText(text)}${anchoredEnd ? '$' : ''}`;
@@ -177,7 +180,7 @@ export function explainRegexps(
       engine: engineOf(expression, node.kind === 'regex', searcher),
       requires: printCondition(conditionOf(expression)),
     };
-    if (expression.kind === 'literals') return report;
+    if (expression.kind !== 'program') return report;
     const { needles, beginning } = expression.regex;
     const isSearched = node.kind === 'regex' && beginning !== undefined;
     return {
@@ -196,6 +199,7 @@ function leavesOf(query: QueryNode): (RegexNode | PatternNode)[] {
 
 function conditionOf(expression: Expression): Condition {
   if (expression.kind === 'program') return expression.regex.condition;
+  if (expression.kind === 'name') return anyOf([expression.literal.text]);
   const texts = expression.choice.alternatives.map(({ text }) => text);
   return texts.includes('') ? ALL : anyOf(texts);
 }
@@ -206,7 +210,7 @@ function engineOf(
   isContent: boolean,
   searcher: Pick<Searcher, 'isSimulated'>,
 ): string {
-  if (expression.kind === 'literals') return 'literal search';
+  if (expression.kind !== 'program') return 'literal search';
   const { regex } = expression;
   if (isContent && regex.canBeEmpty && searcher.isSimulated(regex.program)) return 'simulation';
   return dfaOf(regex, isContent);

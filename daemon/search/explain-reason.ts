@@ -29,6 +29,11 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
         absentIn(plan.expression.regex.condition, shard, probe) ??
         `no block holds what ${printLeaf(plan)} needs`
       );
+    case 'symbol':
+    case 'symbolRegex':
+      return shard.symbols === undefined
+        ? 'its symbols are not known'
+        : `no symbol for ${printLeaf(plan)}`;
     case 'language':
       return `no doc of language ${plan.name}`;
     case 'path':

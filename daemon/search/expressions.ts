@@ -2,12 +2,21 @@
 // literal search, the rest by its program. Also writes the condition of a program, its grams, as plan nodes.
 
 import { compileRegex, type CompiledRegex } from '../regex/compile.ts';
-import { type LiteralChoice, reduceToLiterals, type Subject } from '../regex/literals.ts';
+import {
+  type LiteralChoice,
+  type NameLiteral,
+  reduceToLiterals,
+  reduceToName,
+  type Subject,
+} from '../regex/literals.ts';
 import type { PatternNode, RegexNode } from '../query/tree.ts';
 import { parseRegex } from '../regex/syntax.ts';
 
-export type Expression =
+export type ChoiceOrProgram =
   { readonly kind: 'literals'; readonly choice: LiteralChoice } | ProgramExpression;
+
+/** `name`: of a symbol, which has one range however often the expression matches within its name. */
+export type Expression = ChoiceOrProgram | { readonly kind: 'name'; readonly literal: NameLiteral };
 
 export interface ProgramExpression {
   readonly kind: 'program';
@@ -38,9 +47,12 @@ export function expressionOf(
   isCaseSensitive: boolean,
   isBrief = false,
 ): Expression {
+  const { position } = node;
+  if (node.kind === 'pattern' && node.prefix === 'sym')
+    return readNameExpression(node.pattern, { position, isFolded: !isCaseSensitive, isBrief });
   const isRepo = node.kind === 'pattern' && node.prefix === 'repo';
   return readExpression(node.pattern, {
-    position: node.position,
+    position,
     // Case never counts less for repos.
     isFolded: !isRepo && !isCaseSensitive,
     subject: node.kind === 'regex' ? 'content' : 'name',
@@ -49,8 +61,22 @@ export function expressionOf(
   });
 }
 
+/** The expression of names of symbols. Errors: as readExpression. */
+function readNameExpression(
+  pattern: string,
+  { position, isFolded, isBrief }: { position: number; isFolded: boolean; isBrief: boolean },
+): Expression {
+  const tree = parseRegex(pattern, { position, isFolded });
+  const literal = reduceToName(tree);
+  if (literal !== undefined) return { kind: 'name', literal };
+  const choice = reduceToLiterals(tree, 'name');
+  const regex = compileRegex(tree, { position, isBrief });
+  const isChoice = choice !== undefined && areAllPlain(choice, 'name');
+  return { kind: 'program', regex, isChoice, holdsAlways: false };
+}
+
 /** Errors: QueryError for a pattern that does not parse or is too large. */
-export function readExpression(pattern: string, options: ExpressionOptions): Expression {
+export function readExpression(pattern: string, options: ExpressionOptions): ChoiceOrProgram {
   const { position, isFolded, subject, isTestOnly = false, isBrief = false } = options;
   const tree = parseRegex(pattern, { position, isFolded });
   const choice = reduceToLiterals(tree, subject);

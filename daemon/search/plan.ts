@@ -13,6 +13,8 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
+  NODE_TAG,
+  NODE_TAG_REGEX,
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
   PLAN_DATA_SIZE_OFFSET,
@@ -21,6 +23,8 @@ import {
   PLAN_FLAG_AT_START,
   PLAN_FLAG_CASE_SENSITIVE,
   PLAN_FLAG_LITERALS,
+  PLAN_FLAG_WORD_END,
+  PLAN_FLAG_WORD_START,
   PLAN_HEADER_SIZE,
   PLAN_NODE_COUNT_OFFSET,
   PLAN_NODE_FIRST_OFFSET,
@@ -39,11 +43,21 @@ import type { SearchPlan } from '../engine/search-plan.ts';
 import { resolveLanguage } from '../ingest/languages.ts';
 import { QueryError } from '../regex/error.ts';
 import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
-import type { LetterCase, LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
+import type {
+  LetterCase,
+  LiteralAlternative,
+  LiteralChoice,
+  NameLiteral,
+} from '../regex/literals.ts';
 import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
-import { type Expression, expressionOf, type ProgramExpression } from './expressions.ts';
+import {
+  type ChoiceOrProgram,
+  type Expression,
+  expressionOf,
+  type ProgramExpression,
+} from './expressions.ts';
 import {
   docSetsFor,
   type DocsNode,
@@ -52,9 +66,9 @@ import {
   type RevisedShardView,
 } from './revisions.ts';
 
-/** Leaf: the content or the path has a match of an expression. */
+/** Leaf: the content, the path, or the name of a symbol has a match of an expression. */
 export interface ExpressionNode {
-  readonly kind: 'regex' | 'pathRegex';
+  readonly kind: 'regex' | 'pathRegex' | 'symbolRegex';
   /** As the query says it. */
   readonly pattern: string;
   readonly expression: ProgramExpression;
@@ -72,6 +86,7 @@ export type PlanNode =
       readonly letterCase?: LetterCase;
     }
   | ExpressionNode
+  | { readonly kind: 'symbol'; readonly pattern: string; readonly literal: NameLiteral }
   | { readonly kind: 'language'; readonly name: string }
   | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> }
   | DocsNode;
@@ -170,16 +185,25 @@ function docsFirst(plan: PlanNode): number {
   return plan.kind === 'docs' ? 0 : 1;
 }
 
+const ATOM_KINDS: ReadonlySet<string> = new Set<PlanNode['kind']>([
+  'text',
+  'path',
+  'regex',
+  'pathRegex',
+  'symbol',
+  'symbolRegex',
+]);
+
 /** Whether a doc that the plan holds for may have ranges by it. */
 function hasRanges(plan: PlanNode): boolean {
   if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(hasRanges);
-  return ['text', 'path', 'regex', 'pathRegex'].includes(plan.kind);
+  return ATOM_KINDS.has(plan.kind);
 }
 
 /** Reads an expression and takes its states from what is left. */
 function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Expression {
   const expression = expressionOf(node, context.isCaseSensitive, context.programsLeft <= 0);
-  if (expression.kind === 'literals') return expression;
+  if (expression.kind !== 'program') return expression;
   context.programsLeft--;
   context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
   if (context.statesLeft >= 0) return expression;
@@ -190,6 +214,7 @@ function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Exp
 function planContentRegex(node: RegexNode, context: Planning): PlanNode {
   const expression = readWithinBudget(node, context);
   if (expression.kind === 'program') return regexNode('regex', node.pattern, expression);
+  if (expression.kind === 'name') throw new Error('content has no names');
   const { alternatives, letterCase } = expression.choice;
   return list(
     'or',
@@ -208,9 +233,13 @@ function regexNode(
 }
 
 function planPattern(node: PatternNode, context: Planning): PlanNode {
-  const { prefix, pattern, position } = node;
+  const { prefix, pattern } = node;
   const expression = readWithinBudget(node, context);
-  if (prefix === 'sym') throw new QueryError('this version does not index symbols', position);
+  if (expression.kind === 'name') return { kind: 'symbol', pattern, literal: expression.literal };
+  if (prefix === 'sym') {
+    if (expression.kind !== 'program') throw new Error('the name of a symbol is a choice');
+    return regexNode('symbolRegex', pattern, expression);
+  }
   if (prefix === 'repo') return planRepoPattern(expression, context);
   if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression);
   const { alternatives, letterCase } = expression.choice;
@@ -220,7 +249,7 @@ function planPattern(node: PatternNode, context: Planning): PlanNode {
   );
 }
 
-function planRepoPattern(expression: Expression, context: PlanContext): PlanNode {
+function planRepoPattern(expression: ChoiceOrProgram, context: PlanContext): PlanNode {
   const repos = context.repos();
   const names = repos.map(({ name }) => name);
   const matches =
@@ -328,6 +357,9 @@ export function encodePlan(
   return { bytes: encoder.bytes(), ...docSetsFor(encoder.docsNodes, shards) };
 }
 
+const START_FLAGS = { any: 0, word: PLAN_FLAG_WORD_START, name: PLAN_FLAG_AT_START };
+const END_FLAGS = { any: 0, word: PLAN_FLAG_WORD_END, name: PLAN_FLAG_AT_END };
+
 class PlanEncoder {
   readonly #caseFlag: number;
   readonly #nodes: { kind: number; flags: number; first: number; size: number }[] = [];
@@ -361,6 +393,13 @@ class PlanEncoder {
         return this.#expression(NODE_REGEX, plan.expression, this.#headOf(plan.expression));
       case 'pathRegex':
         return this.#expression(NODE_PATH_REGEX, plan.expression, Buffer.alloc(REGEX_HEAD_SIZE));
+      case 'symbolRegex':
+        return this.#expression(NODE_TAG_REGEX, plan.expression, this.#lineHeadOf(plan.expression));
+      case 'symbol': {
+        const { text, letterCase, start, end } = plan.literal;
+        const flags = this.#flagOf(letterCase) | START_FLAGS[start] | END_FLAGS[end];
+        return this.#leaf(NODE_TAG, flags, Buffer.from(text));
+      }
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;
         const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
@@ -387,23 +426,28 @@ class PlanEncoder {
     return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
   }
 
-  /** The head of an expression of contents; adds the nodes of its conditions. */
-  #headOf({ regex: { condition, exactCondition, beginning } }: ProgramExpression): Buffer {
+  /** The head of an expression whose matches lie in one line; adds the nodes of its condition. */
+  #lineHeadOf({ regex: { condition, exactCondition } }: ProgramExpression): Buffer {
     const head = Buffer.alloc(REGEX_HEAD_SIZE);
-    if (beginning === undefined) {
-      const flags = exactCondition === undefined ? 0 : PLAN_FLAG_CASE_SENSITIVE;
-      const known = this.#condition(exactCondition ?? condition, flags);
-      head.writeUInt32LE(known, REGEX_CONDITION_OFFSET);
-    } else {
-      const { start, near, bytes } = beginning;
-      // What the start says already, all docs that are left hold.
-      const rest = withoutKnown(condition, start);
-      head.writeUInt32LE(this.#condition(rest, 0), REGEX_CONDITION_OFFSET);
-      head.writeUInt32LE(this.#condition(start, 0), REGEX_START_OFFSET);
-      const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
-      head.writeUInt32LE(this.#condition(known, 0), REGEX_NEAR_OFFSET);
-      head.set(bytes, REGEX_CHAIN_OFFSET);
-    }
+    const flags = exactCondition === undefined ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+    const known = this.#condition(exactCondition ?? condition, flags);
+    head.writeUInt32LE(known, REGEX_CONDITION_OFFSET);
+    return head;
+  }
+
+  /** The head of an expression of contents; adds the nodes of its conditions. */
+  #headOf(expression: ProgramExpression): Buffer {
+    const { condition, beginning } = expression.regex;
+    if (beginning === undefined) return this.#lineHeadOf(expression);
+    const head = Buffer.alloc(REGEX_HEAD_SIZE);
+    const { start, near, bytes } = beginning;
+    // What the start says already, all docs that are left hold.
+    const rest = withoutKnown(condition, start);
+    head.writeUInt32LE(this.#condition(rest, 0), REGEX_CONDITION_OFFSET);
+    head.writeUInt32LE(this.#condition(start, 0), REGEX_START_OFFSET);
+    const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+    head.writeUInt32LE(this.#condition(known, 0), REGEX_NEAR_OFFSET);
+    head.set(bytes, REGEX_CHAIN_OFFSET);
     return head;
   }
 

@@ -3,6 +3,7 @@
 
 import type { HeapTrimmer } from '../engine/heap.ts';
 import type { SearchPool } from '../engine/pool.ts';
+import type { Gaps } from './answer.ts';
 import { PlanError } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
@@ -19,7 +20,8 @@ import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { Turns } from './turns.ts';
 
 export interface SearchRequest {
-  readonly query: string;
+  /** As people write it, or parsed. */
+  readonly query: string | QueryNode;
   /** Ranges at most, 1 or higher. */
   readonly matches: number;
   readonly contextLines: number;
@@ -58,6 +60,7 @@ export interface Prepared {
   /** What `run.plan` was encoded from. */
   readonly conditions: PlanNode;
   readonly scope: Scope;
+  readonly gaps: Gaps;
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
@@ -71,7 +74,11 @@ export function prepareSearch(
   snapshot: Snapshot,
 ): Prepared {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
-  const query = parseQuery(request.query, { isRegexEnabled: request.isRegexEnabled });
+  const { isRegexEnabled } = request;
+  const query =
+    typeof request.query === 'string'
+      ? parseQuery(request.query, { isRegexEnabled })
+      : request.query;
   const conditions = planQuery(query, {
     repos: () => visibleRepos(snapshot, sight),
     hasRevisions: hasRevisions(snapshot, sight),
@@ -103,7 +110,17 @@ export function prepareSearch(
     blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
     reading: new Reading(),
   };
-  return { query, conditions, scope, view, run, render };
+  const gaps = {
+    hasQuarantined: scope.quarantined.length > 0,
+    lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
+  };
+  return { query, conditions, scope, gaps, view, run, render };
+}
+
+function asksForSymbols(plan: PlanNode): boolean {
+  if (plan.kind === 'not') return asksForSymbols(plan.child);
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(asksForSymbols);
+  return plan.kind === 'symbol' || plan.kind === 'symbolRegex';
 }
 
 /** What a caller is to be told of a search that failed: a plan that the core refuses is a bad query. */

@@ -10,6 +10,14 @@ import type { ShardRevisions } from '../shards/revisions.ts';
 export const DEFAULT_REVISION = 'HEAD';
 const ANY_REVISION = '*';
 
+/** In front of the text of a `rev:` that means the revision of this name alone; no name of a ref has it. */
+const EXACT_MARK = '\0';
+
+/** The text of a `rev:` for the revision with this full name. */
+export function exactRevision(name: string): string {
+  return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
+}
+
 /** What the names of revisions are tested for. */
 type RevisionNames = Pick<RepoRecord, 'defaultRevision' | 'revisions'>;
 
@@ -22,6 +30,10 @@ function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly st
 export function matchRevisions(repo: RevisionNames, text: string): number[] {
   if (text === DEFAULT_REVISION) return [0];
   const names = revisionsOf(repo);
+  if (text.startsWith(EXACT_MARK)) {
+    const index = names.indexOf(text.slice(EXACT_MARK.length));
+    return index < 0 ? [] : [index];
+  }
   const isAny = text === ANY_REVISION;
   return [...names.keys()].filter((index) => isAny || names[index]!.includes(text));
 }

@@ -104,8 +104,7 @@ export async function completeSearch(
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
   const shown = cutDocs(orderDocs(tally.units, view), run.limit);
   const { files, ...rendered } = await renderAnswer(shown, render, place, onRendered);
-  const hasQuarantined = scope.quarantined.length > 0;
-  const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, hasQuarantined);
+  const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, prepared.gaps);
   const duration = Number(process.hrtime.bigint() - startNs);
   const numbers = statsNumbers(tally.counts, rendered, {
     duration,

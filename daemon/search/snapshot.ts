@@ -35,6 +35,10 @@ export interface Snapshot {
   readonly quarantined: readonly QuarantinedShard[];
 }
 
+function fileOf({ shardId, path, size, symbols }: LiveShard): ShardFile {
+  return { shardId, path, size, ...(symbols === undefined ? {} : { symbols }) };
+}
+
 export class SnapshotKeeper {
   readonly #searcher: Searcher;
   readonly #pool: SearchPool;
@@ -76,7 +80,7 @@ export class SnapshotKeeper {
   #openNeeded(): ShardError[] {
     const needed = new Map<string, ShardFile>();
     for (const { shards } of [this.#current, ...this.#users.keys()]) {
-      for (const { shardId, path, size } of shards) needed.set(shardId, { shardId, path, size });
+      for (const shard of shards) needed.set(shard.shardId, fileOf(shard));
     }
     const open = [...needed.keys()].sort().join();
     if (open === this.#open) return [];

@@ -229,10 +229,14 @@ export class SearchStream {
   #makeFinal(): void {
     this.#isFinalMade = true;
     const { totals, reason } = this.#ledger.close();
-    const hasQuarantined = this.#prepared.scope.quarantined.length > 0;
     const tally = { counts: this.#tally.counts, isOverLimit: this.#isOverLimit() };
     const { stopReason } = this.#run;
-    const reasons = incompleteReasons(tally, totals.actualMatchCount, stopReason, hasQuarantined);
+    const reasons = incompleteReasons(
+      tally,
+      totals.actualMatchCount,
+      stopReason,
+      this.#prepared.gaps,
+    );
     const final = {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),

@@ -7,7 +7,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET, HEADER_SIZE } from '../../core/shared/format.ts';
+import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../core/shared/format.ts';
+import { TAGS_CHECKSUM_OFFSET } from '../../core/shared/tags.ts';
 import { CODE_HOST_TYPES } from '../repos/records.ts';
 import { errorOf, messageOf, systemCodeOf } from '../telemetry/caught.ts';
 import { RevisionTable, revisionFileId } from './revisions.ts';
@@ -17,11 +18,24 @@ const SHARD_FOLDER = 'shards';
 
 const fileId = z.string().regex(/^[0-9a-f]{16}$/);
 
+const symbolsSchema = z.object({
+  symbolsId: fileId,
+  size: z.number().int().positive(),
+  symbolCount: z.number().int().nonnegative(),
+  /** Files that symbols were looked for in, and those where that failed. */
+  fileCount: z.number().int().nonnegative(),
+  failedCount: z.number().int().nonnegative(),
+  /** What found them: they are looked for again when that changes. */
+  foundBy: z.string(),
+});
+
 const shardSchema = z.object({
   shardId: fileId,
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
   contentSize: z.number().int().nonnegative(),
+  /** The file with its symbols; absent: they are not known. */
+  symbols: symbolsSchema.exactOptional(),
 });
 
 const recordSchema = z.object({
@@ -60,6 +74,7 @@ const catalogSchema = z.object({
   repos: z.array(repoSchema),
 });
 
+export type CatalogSymbols = z.infer<typeof symbolsSchema>;
 export type CatalogShard = z.infer<typeof shardSchema>;
 export type CatalogRepo = z.infer<typeof repoSchema>;
 export type CatalogState = z.infer<typeof catalogSchema>;
@@ -93,10 +108,17 @@ export class Catalog {
     return path.join(this.shardFolder, `${shardId}.shard`);
   }
 
+  symbolsPath(symbolsId: string): string {
+    return path.join(this.shardFolder, `${symbolsId}.tags`);
+  }
+
   /** Names in the shard folder of all files that a state names, each once. */
   fileNames({ repos }: CatalogState): string[] {
     const names = repos.flatMap(({ shards, revisionFile }) => [
       ...shards.map(({ shardId }) => `${shardId}.shard`),
+      ...shards.flatMap(({ symbols }) =>
+        symbols === undefined ? [] : [`${symbols.symbolsId}.tags`],
+      ),
       ...(revisionFile === undefined ? [] : [`${revisionFile}.revisions`]),
     ]);
     return [...new Set(names)];
@@ -108,7 +130,7 @@ export class Catalog {
 
   /**
    * Reads the catalog; no file is an empty one. Shards that are gone, or of another format version, leave
-   * their repo to be built again.
+   * their repo to be built again; files of symbols that are gone leave them to be looked for again.
    *
    * Errors: a file that is no catalog.
    */
@@ -117,7 +139,8 @@ export class Catalog {
     const isReadable = state.formatVersion === FORMAT_VERSION;
     const repos = state.repos.map((repo) => {
       const isWhole = repo.shards.every(({ shardId }) => existsSync(this.shardPath(shardId)));
-      if (isReadable && isWhole) return repo;
+      if (isReadable && isWhole)
+        return { ...repo, shards: repo.shards.map((shard) => this.#withFoundSymbols(shard)) };
       if (repo.shards.length > 0) {
         const reason = isReadable
           ? 'shard files are missing'
@@ -128,6 +151,11 @@ export class Catalog {
     });
     this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
     for (const repo of repos) await this.#openRevisions(repo);
+  }
+
+  #withFoundSymbols({ symbols, ...shard }: CatalogShard): CatalogShard {
+    const isThere = symbols !== undefined && existsSync(this.symbolsPath(symbols.symbolsId));
+    return isThere ? { ...shard, symbols } : shard;
   }
 
   async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
@@ -195,10 +223,22 @@ export class Catalog {
 
   /** Gives a finished shard file its name; returns its id. The file is synced. */
   async adoptShard(file: string): Promise<string> {
-    const shardId = await checksumOf(file);
+    const shardId = await readId(file, HEADER_CHECKSUM_OFFSET);
     await rename(file, this.shardPath(shardId));
     await syncFolder(this.shardFolder);
     return shardId;
+  }
+
+  /** Gives a finished file of symbols its name; returns its id. The file is synced. */
+  async adoptSymbols(file: string): Promise<string> {
+    const symbolsId = await readId(file, TAGS_CHECKSUM_OFFSET);
+    await rename(file, this.symbolsPath(symbolsId));
+    await syncFolder(this.shardFolder);
+    return symbolsId;
+  }
+
+  async removeSymbols(symbolsId: string): Promise<void> {
+    await rm(this.symbolsPath(symbolsId), { force: true });
   }
 
   async removeShard(shardId: string): Promise<void> {
@@ -227,12 +267,13 @@ function unindexed({ record, skipped }: CatalogRepo): CatalogRepo {
   return { record: rest, shards: [], skipped };
 }
 
-async function checksumOf(file: string): Promise<string> {
+/** The checksum of the file's header, at `offset`. */
+async function readId(file: string, offset: number): Promise<string> {
   const handle = await open(file, 'r');
   try {
-    const header = Buffer.alloc(HEADER_SIZE);
-    await handle.read(header, 0, HEADER_SIZE, 0);
-    return header.readBigUInt64LE(HEADER_CHECKSUM_OFFSET).toString(16).padStart(16, '0');
+    const field = Buffer.alloc(8);
+    await handle.read(field, 0, field.length, offset);
+    return field.readBigUInt64LE().toString(16).padStart(16, '0');
   } finally {
     await handle.close();
   }

@@ -115,6 +115,20 @@ export class ShardTables {
     };
   }
 
+  /** A stored content, as a view, and the first doc that has it. */
+  blob(blobId: number): { readonly content: Uint8Array; readonly docId: number } {
+    const row = this.#starts[format.SECTION_BLOBS]! + blobId * format.BLOB_ROW_SIZE;
+    const u32 = (offset: number): number => this.#view.getUint32(row + offset, true);
+    return {
+      content: this.#slice(
+        format.SECTION_CONTENT,
+        u32(format.BLOB_CONTENT_OFFSET),
+        u32(format.BLOB_SIZE_OFFSET),
+      ),
+      docId: u32(format.BLOB_DOC_OFFSET),
+    };
+  }
+
   /** Hexadecimal git object id of a stored content. */
   blobHash(blobId: number): string {
     const size = this.#header(format.HEADER_HASH_SIZE_OFFSET);

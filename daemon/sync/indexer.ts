@@ -14,7 +14,7 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { probeSource, type ProbedSource } from '../repos/probe.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { freeRepoName } from '../repos/repo-name.ts';
-import type { Catalog, CatalogRepo, CatalogShard } from '../shards/catalog.ts';
+import type { Catalog, CatalogRepo, CatalogShard, CatalogSymbols } from '../shards/catalog.ts';
 import type { LiveShard, Snapshot } from '../search/snapshot.ts';
 import { RevisionTable } from '../shards/revisions.ts';
 import type { Log } from '../telemetry/log.ts';
@@ -35,6 +35,8 @@ export interface IndexerOptions {
     snapshot: Snapshot,
   ) => readonly { readonly shardId: string; readonly message: string }[];
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+  /** Told that shards may have come whose symbols are not known. */
+  readonly onNewShards?: () => void;
 }
 
 /** What one job did. */
@@ -60,6 +62,8 @@ export class Indexer {
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined = new Map<string, string>();
   readonly #failCounts = new Map<string, number>();
+  /** Shards whose symbols are out of service, until they are found again. */
+  readonly #symbolless = new Set<string>();
   #lastJob: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
 
@@ -94,16 +98,35 @@ export class Indexer {
     const all = repos.flatMap((repo) =>
       repo.shards.map((shard, index) => this.#liveShard(repo, shard, index)),
     );
-    const isSound = ({ shardId }: LiveShard): boolean => !this.#quarantined.has(shardId);
+    const reasonOf = ({ shardId }: LiveShard): string | undefined =>
+      this.#quarantined.get(shardIdOf(shardId));
     const refused = this.#options.publish({
-      shards: all.filter(isSound),
+      shards: all.filter((shard) => reasonOf(shard) === undefined),
       quarantined: all.flatMap((shard) => {
-        const reason = this.#quarantined.get(shard.shardId);
+        const reason = reasonOf(shard);
         return reason === undefined ? [] : [{ ...shard, reason }];
       }),
       repos: repos.map(({ record }) => record),
     });
-    for (const { shardId, message } of refused) this.quarantine(shardId, message);
+    for (const { shardId, message } of refused) this.#refuse(shardId, message);
+  }
+
+  /** A shard could not be opened, or failed a search: without its symbols it may be sound. */
+  #refuse(liveId: string, reason: string): void {
+    const shardId = shardIdOf(liveId);
+    const repo = this.#options.catalog.repos.find(({ shards }) =>
+      shards.some((one) => one.shardId === shardId && one.symbols !== undefined),
+    );
+    const hasSymbols = liveId !== shardId && repo !== undefined;
+    if (!hasSymbols || this.#symbolless.has(shardId)) {
+      this.quarantine(shardId, reason);
+      return;
+    }
+    this.#options.log.error('symbols taken out of service', { shardId, reason });
+    this.#symbolless.add(shardId);
+    this.#failCounts.delete(shardId);
+    this.publish();
+    this.#options.onNewShards?.();
   }
 
   /** A shard in service although it is not known which revisions hold its docs. */
@@ -119,11 +142,20 @@ export class Indexer {
 
   #liveShard(repo: CatalogRepo, shard: CatalogShard, index: number): LiveShard {
     const { shardId, size, docCount } = shard;
+    const symbols = this.#symbolless.has(shardId) ? undefined : shard.symbols;
     const table = this.#options.catalog.revisionsOf(repo);
     const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
     return {
       ...(revisions === undefined ? {} : { revisions }),
-      shardId,
+      ...(symbols === undefined
+        ? {}
+        : {
+            symbols: {
+              path: this.#options.catalog.symbolsPath(symbols.symbolsId),
+              size: symbols.size,
+            },
+          }),
+      shardId: liveIdOf(shardId, symbols),
       size,
       docCount,
       repoId: repo.record.repoId,
@@ -200,6 +232,14 @@ export class Indexer {
     const turn = this.#lastJob.catch(() => {}).then(job);
     this.#lastJob = turn;
     return turn;
+  }
+
+  /** Resolves when no job is under way or waiting. */
+  async whenIdle(): Promise<void> {
+    for (let last = this.#lastJob; ; last = this.#lastJob) {
+      await last.catch(() => {});
+      if (last === this.#lastJob) return;
+    }
   }
 
   async #runJob(
@@ -343,8 +383,13 @@ export class Indexer {
   ): Promise<CatalogRepo> {
     const { catalog, filters } = this.#options;
     const shards: CatalogShard[] = [];
+    const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
     for (const { path: file, size, docCount, contentSize } of built.shards) {
-      shards.push({ shardId: await catalog.adoptShard(file), size, docCount, contentSize });
+      const shardId = await catalog.adoptShard(file);
+      // A shard built again from the same docs has the same symbols.
+      const symbols = known?.shards.find((shard) => shard.shardId === shardId)?.symbols;
+      const shard = { shardId, size, docCount, contentSize };
+      shards.push(symbols === undefined ? shard : { ...shard, symbols });
     }
     const { revisions } = built;
     const names = revisions === undefined ? undefined : revisionNames(probed, spec);
@@ -378,18 +423,70 @@ export class Indexer {
     }
     this.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
-    for (const { shardId } of gone) await catalog.removeShard(shardId);
+    for (const { shardId, symbols } of gone) {
+      await catalog.removeShard(shardId);
+      if (symbols !== undefined) await catalog.removeSymbols(symbols.symbolsId);
+    }
+    this.#options.onNewShards?.();
     const revisionFile = replaced?.revisionFile;
     if (revisionFile !== undefined && revisionFile !== next.revisionFile)
       await catalog.removeRevisions(revisionFile);
   }
 
   /** A search failed on a shard; the second time it goes out of service. */
-  noteShardFailure(shardId: string, reason: string): void {
+  noteShardFailure(liveId: string, reason: string): void {
+    const shardId = shardIdOf(liveId);
     const count = (this.#failCounts.get(shardId) ?? 0) + 1;
     this.#failCounts.set(shardId, count);
     this.#options.log.error('shard failed a search', { shardId, reason, count });
-    if (count >= 2) this.quarantine(shardId, reason);
+    if (count >= 2) this.#refuse(liveId, reason);
+  }
+
+  /** The shards whose symbols are to be found, by these engines; each with the repo it belongs to. */
+  shardsWithoutSymbols(foundBy: string): { repo: string; shardId: string; path: string }[] {
+    return this.#servedRepos().flatMap(({ record, shards }) =>
+      shards
+        .filter(({ shardId, symbols }) => {
+          const isKnown = symbols?.foundBy === foundBy && !this.#symbolless.has(shardId);
+          return !isKnown && !this.#quarantined.has(shardId);
+        })
+        .map(({ shardId }) => ({
+          repo: record.name,
+          shardId,
+          path: this.#options.catalog.shardPath(shardId),
+        })),
+    );
+  }
+
+  /** Gives a shard the symbols in the finished file, and shows them; the file goes where the shard has gone. */
+  async adoptSymbols(
+    shardId: string,
+    file: string,
+    found: Omit<CatalogSymbols, 'symbolsId'>,
+  ): Promise<void> {
+    const { catalog } = this.#options;
+    const symbols = { symbolsId: await catalog.adoptSymbols(file), ...found };
+    const before = new Set<string>();
+    let isWanted = false;
+    const change = (shard: CatalogShard): CatalogShard => {
+      if (shard.shardId !== shardId) return shard;
+      isWanted = true;
+      if (shard.symbols !== undefined) before.add(shard.symbols.symbolsId);
+      return { ...shard, symbols };
+    };
+    await catalog.update((state) => ({
+      ...state,
+      repos: state.repos.map((repo) => ({ ...repo, shards: repo.shards.map(change) })),
+    }));
+    if (!isWanted) {
+      await catalog.removeSymbols(symbols.symbolsId);
+      return;
+    }
+    this.#symbolless.delete(shardId);
+    this.#failCounts.delete(shardId);
+    this.publish();
+    before.delete(symbols.symbolsId);
+    for (const symbolsId of before) await catalog.removeSymbols(symbolsId);
   }
 
   /** Takes a shard out of service and, if that is allowed here, has its repo built again. */
@@ -410,6 +507,16 @@ export class Indexer {
     this.#stop.abort(new Error('the index is being closed'));
     await this.#lastJob.catch(() => {});
   }
+}
+
+/** Id of a shard as searches know it: a shard with other symbols is another one to them. */
+function liveIdOf(shardId: string, symbols: CatalogSymbols | undefined): string {
+  return symbols === undefined ? shardId : `${shardId}+${symbols.symbolsId}`;
+}
+
+/** The catalog's id of a live shard. */
+function shardIdOf(liveId: string): string {
+  return liveId.split('+', 1)[0]!;
 }
 
 /** For paths given on the command line: the files on disk where there is a work tree. */

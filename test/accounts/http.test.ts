@@ -400,6 +400,7 @@ onBothAdapters('accounts', (kind) => {
       'x-service-client-source': 'editor'.repeat(20),
     });
     await ask('GET', '/api/source?repo=a&path=b', memberKey);
+    await ask('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
     await world.control.accounts.trail.flush();
     const reply = await ask('GET', '/api/ee/audit?perPage=100', ownerKey);
     const records = reply.json() as unknown as Record<string, unknown>[];
@@ -409,6 +410,7 @@ onBothAdapters('accounts', (kind) => {
       'api_key.created',
       'user.performed_code_search',
       'user.fetched_file_source',
+      'user.fetched_file_tree',
     ])
       assert.ok(actions.includes(action), action);
     const search = records.find(({ action }) => action === 'user.performed_code_search')!;

@@ -6,13 +6,16 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as format from '../../core/shared/format.ts';
+import * as tags from '../../core/shared/tags.ts';
 import { compileCore } from '../../daemon/engine/core.ts';
+import { SymbolsFileBuilder } from '../../daemon/engine/symbols-builder.ts';
+import { verifySymbolsFile } from '../../daemon/engine/verify.ts';
 import { SECTION_NAMES } from '../../daemon/shards/tables.ts';
 import { temporaryFolder } from '../repos/fixture.ts';
 import { writeShardFile } from './shard-file.ts';
 
 const DOCUMENT = readFileSync('core/FORMAT.md', 'utf8');
-const CONSTANTS: Readonly<Record<string, number>> = { ...format };
+const CONSTANTS: Readonly<Record<string, number>> = { ...format, ...tags };
 
 interface Row {
   readonly value: number;
@@ -46,7 +49,7 @@ function tables(): Row[][] {
   return found;
 }
 
-test('the document names exactly the constants of shared/format.ts, with their values', () => {
+test('the document names exactly the constants of the shared files, with their values', () => {
   const rows = tables()
     .flat()
     .filter(({ name }) => name !== 'zero');
@@ -65,6 +68,8 @@ const RECORD_SIZES: Readonly<Record<string, number>> = {
   DOC_PATH_OFFSET: format.DOC_ROW_SIZE,
   REPO_ID_OFFSET: format.REPO_ROW_SIZE,
   LANGUAGE_NAME_OFFSET: format.LANGUAGE_ROW_SIZE,
+  TAGS_MAGIC_OFFSET: tags.TAGS_HEADER_SIZE,
+  TAG_PARENT_NAME_OFFSET: tags.TAG_PARENT_ROW_SIZE,
 };
 
 test('the fields of each record follow each other without a gap', () => {
@@ -91,10 +96,10 @@ test('sections are named in the order of their kinds', () => {
   assert.equal(kinds.length, format.SECTION_COUNT);
 });
 
-/** The bytes of the dump: offset -> value, all others being zero. */
-function dumpedBytes(size: number): Uint8Array {
+/** The bytes of the n-th dump: offset -> value, all others being zero. */
+function dumpedBytes(index: number, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
-  const dump = /```hexdump\n([^]*?)```/.exec(DOCUMENT)?.[1] ?? '';
+  const dump = [...DOCUMENT.matchAll(/```hexdump\n([^]*?)```/g)][index]?.[1] ?? '';
   let end = 0;
   for (const line of dump.split('\n')) {
     const found = /^([0-9a-f]{8}) {2}((?:[0-9a-f]{2} )*[0-9a-f]{2})(?: {2}|$)/.exec(line);
@@ -106,13 +111,24 @@ function dumpedBytes(size: number): Uint8Array {
     bytes.set(row, offset);
     end = offset + row.length;
   }
-  assert.equal(end + format.TAIL_SIZE, size);
+  // A last section without bytes may begin behind the last row.
+  assert.ok(end + format.TAIL_SIZE <= size && end + 2 * format.TAIL_SIZE >= size);
   return bytes;
+}
+
+function checkDump(index: number, file: string): void {
+  const actual = readFileSync(file);
+  const expected = dumpedBytes(index, actual.length);
+  for (let offset = 0; offset < actual.length; offset++) {
+    const place = `byte 0x${offset.toString(16)}`;
+    assert.equal(actual[offset], expected[offset], place);
+  }
 }
 
 test('the worked example is what the writer makes, byte for byte', async () => {
   const file = path.join(temporaryFolder(), 'example.shard');
-  writeShardFile(await compileCore(), file, [
+  const module = await compileCore();
+  writeShardFile(module, file, [
     {
       path: 'a.txt',
       content: 'abab\n',
@@ -132,10 +148,16 @@ test('the worked example is what the writer makes, byte for byte', async () => {
       language: 'Text',
     },
   ]);
-  const actual = readFileSync(file);
-  const expected = dumpedBytes(actual.length);
-  for (let offset = 0; offset < actual.length; offset++) {
-    const place = `byte 0x${offset.toString(16)}`;
-    assert.equal(actual[offset], expected[offset], place);
-  }
+  checkDump(0, file);
+  const tagsFile = path.join(path.dirname(file), 'example.tags');
+  const builder = new SymbolsFileBuilder(module, file);
+  const parent = { name: 'ab', kind: tags.TAG_CLASS };
+  builder.addBlob(0, [
+    { start: 0, size: 2, kind: tags.TAG_CLASS },
+    { start: 2, size: 2, kind: tags.TAG_METHOD, parent },
+  ]);
+  builder.addBlob(2, [{ start: 0, size: 2, kind: tags.TAG_MACRO }]);
+  builder.finish(tagsFile);
+  checkDump(1, tagsFile);
+  assert.equal(verifySymbolsFile(module, file, tagsFile), undefined);
 });

@@ -2,6 +2,7 @@
 // checks, refusals, pages, and repositories that go away.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
@@ -307,6 +308,47 @@ void test('many at once need few processes', { skip: !hasProc }, async () => {
   }
   for (const { status } of await done) assert.equal(status, 200);
   assert.ok(most <= 40, `${most} processes`);
+});
+
+void test('too many at once are told to come back', async () => {
+  const asked = Array.from({ length: 500 }, () =>
+    call(`${served.url}/api/refs?repo=${encodeURIComponent(goingName)}`),
+  );
+  const answers = await Promise.all(asked);
+  const refused = answers.filter(({ status }) => status === 503);
+  assert.ok(refused.length > 0);
+  assert.ok(answers.every(({ status }) => status === 200 || status === 503));
+  for (const answer of refused) {
+    assert.equal(answer.headers.get('retry-after'), '1');
+    assert.equal(((await answer.json()) as Failure).errorCode, 'SERVER_OVERLOADED');
+  }
+  assert.equal((await refsOf('bare.git')).status, 200);
+});
+
+void test('what hangs ends when its client leaves', { skip: !hasProc }, async () => {
+  const settled = new Set(gitProcesses());
+  // git waits for somebody who writes into it.
+  const pipe = path.join(goingRepo, '.git/refs/heads/stuck');
+  execFileSync('mkfifo', [pipe]);
+  const abort = new AbortController();
+  const { signal } = abort;
+  const name = encodeURIComponent(goingName);
+  const addresses = [
+    `/api/source?repo=${name}&path=a.txt&ref=stuck`,
+    `/api/source?repo=${name}&path=a.txt&ref=stuck~1000`,
+    `/api/refs?repo=${name}`,
+  ];
+  const asked = [...addresses, ...addresses, ...addresses].map((address) =>
+    fetch(served.url + address, { signal }).catch(() => undefined),
+  );
+  const more = () => gitProcesses().filter((id) => !settled.has(id));
+  while (more().length < 4) await delay(10);
+  abort.abort();
+  await Promise.all(asked);
+  while (more().length > 0) await delay(10);
+  rmSync(pipe);
+  const answer = await refsOf(path.basename(goingRepo));
+  assert.equal(answer.status, 200);
 });
 
 void test('a repository that goes away', async () => {

@@ -11,6 +11,7 @@ import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { mergeStripes, StripeBuilder } from '../../daemon/engine/builder.ts';
 import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { compileCore } from '../../daemon/engine/core.ts';
+import { SymbolsFileBuilder } from '../../daemon/engine/symbols-builder.ts';
 import { SearchPool } from '../../daemon/engine/pool.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
 import type { SpaceOptions } from '../../daemon/engine/space.ts';
@@ -54,10 +55,20 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** A symbol of a test doc; `kind` is its number. */
+export interface TestSymbol {
+  readonly start: number;
+  readonly size: number;
+  readonly kind: number;
+  readonly parent?: { readonly name: string; readonly kind: number };
+}
+
 export interface TestDoc {
   readonly path: string;
   readonly bytes: Uint8Array;
   readonly language?: string;
+  /** If any doc of a shard has them, it gets a file of symbols. */
+  readonly symbols?: readonly TestSymbol[];
   readonly tier?: number;
   /** A doc that is indexed by name only. */
   readonly skipReason?: number;
@@ -143,13 +154,36 @@ export function buildShard(
     contentSize: content.length,
   };
   writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
+  const symbols = docs.some((doc) => doc.symbols !== undefined)
+    ? buildSymbols(module, file, docs, blobIds)
+    : undefined;
   return {
     shardId,
     path: file,
     size: statSync(file).size,
+    ...(symbols === undefined ? {} : { symbols }),
     repoId: repo.repoId,
     docCount: docs.length,
   };
+}
+
+/** Writes the symbols of the docs beside their shard. */
+function buildSymbols(
+  module: WebAssembly.Module,
+  file: string,
+  docs: readonly TestDoc[],
+  blobIds: ReadonlyMap<string, number>,
+): { path: string; size: number } {
+  const target = new SymbolsFileBuilder(module, file);
+  const added = new Set<number>();
+  for (const { bytes, symbols = [] } of docs) {
+    const blobId = blobIds.get(Buffer.from(bytes).toString('latin1'));
+    if (blobId === undefined || added.has(blobId)) continue;
+    target.addBlob(blobId, symbols);
+    added.add(blobId);
+  }
+  const symbolsPath = `${file}.tags`;
+  return { path: symbolsPath, size: target.finish(symbolsPath).size };
 }
 
 /** Writes the docs below a folder and has it indexed by the real ingest. */
@@ -230,7 +264,9 @@ const DEFAULTS: Omit<SearchRequest, 'query'> = {
 function needsEngine(plan: PlanNode): boolean {
   if (plan.kind === 'not') return needsEngine(plan.child);
   if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(needsEngine);
-  return (plan.kind === 'regex' || plan.kind === 'pathRegex') && !plan.expression.isChoice;
+  const isExpression =
+    plan.kind === 'regex' || plan.kind === 'pathRegex' || plan.kind === 'symbolRegex';
+  return isExpression && !plan.expression.isChoice;
 }
 
 /** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself. */

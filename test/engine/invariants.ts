@@ -54,6 +54,7 @@ const REASONS = [
   'deadline',
   'shard_crashed',
   'shard_quarantined',
+  'symbols_missing',
   'internal_error',
 ] as const;
 

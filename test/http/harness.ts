@@ -13,6 +13,7 @@ import type {
   SearchContext,
   RefReader,
   Services,
+  SearchService,
   SourceReader,
   StreamContext,
   TreeReader,
@@ -78,6 +79,7 @@ export interface WorldOptions {
   readonly repos?: readonly RepoRecord[];
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
   readonly stream?: (call: SearchCall, context: StreamContext) => EventStream;
+  readonly navigate?: SearchService['navigate'];
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
   readonly history?: Partial<HistoryReader>;
@@ -150,6 +152,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         await search(call, context);
         return explanationOf(call.query);
       },
+      navigate:
+        options.navigate ??
+        (async () => ({
+          stats: { matchCount: 0 },
+          files: [],
+          repositoryInfo: [],
+          isSearchExhaustive: true,
+        })),
     },
     repos: directory,
     source: {

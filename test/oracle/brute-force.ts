@@ -1,6 +1,6 @@
 // The search engine in a few lines: reads every doc, decodes it to code points, tries every position. Made
 // from API.md 6 and 9 alone and of nothing but the query's tree, so that it can be checked by reading.
-// Knows text, regular expressions (expressions.ts), file:, lang:, repo:. Ranges are in bytes.
+// Knows text, regular expressions (expressions.ts), sym:, file:, lang:, repo:. Ranges are in bytes.
 
 import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
 import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
@@ -11,6 +11,14 @@ export interface BruteDoc {
   readonly bytes: Uint8Array;
   readonly language: string;
   readonly repo: string;
+  /** Ascending, disjoint. */
+  readonly symbols?: readonly BruteSymbol[];
+}
+export interface BruteSymbol {
+  readonly start: number;
+  readonly size: number;
+  readonly kind: number;
+  readonly parent?: { readonly name: string; readonly kind: number };
 }
 export type ByteRange = readonly [start: number, end: number];
 /** A doc that matches; `isByName`: the ranges are of its path. */
@@ -20,6 +28,8 @@ export interface BruteMatch {
   readonly isByName: boolean;
   /** Nothing was found: the one range is the whole path. */
   readonly isWholePath: boolean;
+  /** Ranges that `sym:` asked for, joined by a dash. */
+  readonly symbolRanges: ReadonlySet<string>;
   /** Leaves that hold, and all leaves, under no negation. */
   readonly share: readonly [active: number, all: number];
 }
@@ -57,6 +67,18 @@ function pointAt(bytes: Uint8Array, offset: number): { point: number; size: numb
 
 const toPoints = (text: string): number[] => Array.from(text, (one) => one.codePointAt(0)!);
 
+/** The text that bytes stand for; bad ones are U+FFFD. */
+export function textOf(bytes: Uint8Array): string {
+  return pointsOf(bytes)
+    .map(({ point }) => String.fromCodePoint(point))
+    .join('');
+}
+
+/** Where the code points of a text begin. */
+export function offsetsOf(bytes: Uint8Array): number[] {
+  return pointsOf(bytes).map(({ offset }) => offset);
+}
+
 /** All ranges of `text`, from the left, not overlapping. */
 function rangesOf(bytes: Uint8Array, text: string, isExact: boolean): ByteRange[] {
   const points = pointsOf(bytes);
@@ -89,7 +111,7 @@ export function expressionRanges(
 type Leaf = (
   doc: BruteDoc,
   isExact: boolean,
-) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[] };
+) => { holds: boolean; text?: ByteRange[]; path?: ByteRange[]; isSymbol?: boolean };
 
 /** What a leaf says of a doc. */
 function leafOf(node: QueryNode): Leaf {
@@ -104,6 +126,15 @@ function leafOf(node: QueryNode): Leaf {
     return ({ path }, isExact) => {
       const found = expressionRanges(Buffer.from(path), node.pattern, isExact);
       return { holds: found.holdsForName, path: found.ranges };
+    };
+  if (node.prefix === 'sym')
+    return ({ bytes, symbols = [] }, isExact) => {
+      const ranges = symbols.flatMap(({ start, size }): ByteRange[] => {
+        const name = bytes.subarray(start, start + size);
+        const [first] = expressionRanges(name, node.pattern, isExact).ranges;
+        return first === undefined ? [] : [[start + first[0], start + first[1]]];
+      });
+      return { ...some('text', ranges), isSymbol: true };
     };
   return ({ repo }) => ({
     holds: expressionRanges(Buffer.from(repo), node.pattern, true).holdsForName,
@@ -159,7 +190,10 @@ export function bruteSearch(
     const isByName = texts.length === 0;
     const share = [active.length, all] as const;
     const isWholePath = isByName && paths.length === 0;
-    return [{ doc, ranges: isByName ? byName : texts, isByName, isWholePath, share }];
+    const asked = active.flatMap(({ isSymbol, text = [] }) => (isSymbol === true ? text : []));
+    const symbolRanges = new Set(asked.map((range) => range.join('-')));
+    const ranges = isByName ? byName : texts;
+    return [{ doc, ranges, isByName, isWholePath, share, symbolRanges }];
   });
 }
 
@@ -229,9 +263,6 @@ export function chunksOf(
   return groups.map((group) => {
     const start = starts[Math.max(0, group.first - 1 - context)]!;
     const end = starts[Math.min(starts.length - 1, group.last + context)]!;
-    const content = pointsOf(bytes.subarray(start, end))
-      .map(({ point }) => String.fromCodePoint(point))
-      .join('');
-    return { content, start, ranges: group.ranges };
+    return { content: textOf(bytes.subarray(start, end)), start, ranges: group.ranges };
   });
 }

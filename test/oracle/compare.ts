@@ -8,10 +8,12 @@ import {
   type BruteDoc,
   type BruteMatch,
   bruteSearch,
+  type BruteSymbol,
   type ByteRange,
   chunksOf,
   expressionRanges,
   locate,
+  textOf,
 } from './brute-force.ts';
 
 export interface OracleDoc extends BruteDoc {
@@ -33,14 +35,17 @@ export function checkAnswer(docs: readonly OracleDoc[], asked: Asked, answer: Se
   const wanted = new Map(found.map((match) => [keyOf(match.doc.repo, match.doc.path), match]));
   const total = found.reduce((sum, { ranges }) => sum + ranges.length, 0);
   checkLoaded(docs, answer);
-  assert.equal(answer.isSearchExhaustive, total <= asked.matches, 'isSearchExhaustive');
+  const isSymbolless = answer.incompleteReasons?.includes('symbols_missing') ?? false;
+  assert.ok(!isSymbolless || docs.some(({ symbols }) => symbols === undefined), 'symbols_missing');
+  const isWhole = total <= asked.matches;
+  assert.equal(answer.isSearchExhaustive, isWhole && !isSymbolless, 'isSearchExhaustive');
   for (const file of answer.files) {
     const match = wanted.get(keyOf(file.repository, file.fileName.text));
     assert.ok(match, `${file.fileName.text} must not match`);
-    checkFile(file, match, asked, answer.isSearchExhaustive || file !== answer.files.at(-1));
+    checkFile(file, match, asked, isWhole || file !== answer.files.at(-1));
   }
-  if (!answer.isSearchExhaustive) {
-    assert.deepEqual(answer.incompleteReasons, ['match_limit']);
+  if (!isWhole) {
+    assert.equal(answer.incompleteReasons?.[0], 'match_limit');
     assert.equal(answer.stats['actualMatchCount'], asked.matches);
     assert.ok(answer.stats['totalMatchCount']! <= total, 'a lower bound');
     assert.ok(answer.stats['fileCount']! <= found.length, 'a lower bound');
@@ -69,6 +74,7 @@ function checkLoaded(docs: readonly OracleDoc[], { stats }: SearchAnswer): void 
 function areAtoms(node: QueryNode): boolean {
   if (node.kind === 'not') return areAtoms(node.child);
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areAtoms);
+  if (node.kind === 'pattern' && node.prefix === 'sym') return true;
   if (node.kind === 'pattern') return node.prefix === 'file' && isOneAtom(node.pattern);
   return node.kind === 'text' || (node.kind === 'regex' && isOneAtom(node.pattern));
 }
@@ -104,7 +110,7 @@ function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: b
   }
   assert.equal(file.fileName.matchRanges.length, 0);
   const chunks = chunksOf(bytes, match.ranges, asked.contextLines)
-    .map((chunk) => ({ ...chunk, points: bestPoints(bytes, chunk.ranges) }))
+    .map((chunk) => ({ ...chunk, points: bestPoints(match.doc, chunk.ranges) }))
     .sort((a, b) => b.points - a.points || a.start - b.start);
   if (isWhole) assert.equal(file.chunks.length, chunks.length);
   for (const [index, chunk] of file.chunks.entries()) {
@@ -117,7 +123,7 @@ function checkFile(file: FileResult, match: BruteMatch, asked: Asked, isWhole: b
     assert.deepEqual(spans(chunk.matchRanges), shown.ranges);
     assert.equal(chunk.content, shown.content);
     assert.deepEqual(chunk.contentStart, locate(bytes, shown.start));
-    assert.deepEqual(chunk.symbols, []);
+    assert.deepEqual(chunk.symbols, symbolsOf(match, shown.ranges));
     checkPlaces(bytes, chunk.matchRanges);
   }
 }
@@ -132,8 +138,66 @@ function contentPoints(bytes: Uint8Array, [start, end]: ByteRange): number {
   return [0, 50, 500][borders]!;
 }
 
-function bestPoints(bytes: Uint8Array, ranges: readonly ByteRange[]): number {
-  return Math.max(...ranges.map((range) => contentPoints(bytes, range)));
+const KINDS = [
+  ['class', 1000],
+  ['struct', 950],
+  ['enum', 900],
+  ['enumMember', 500],
+  ['interface', 900],
+  ['trait', 900],
+  ['type', 800],
+  ['union', 800],
+  ['function', 800],
+  ['method', 700],
+  ['constructor', 700],
+  ['property', 550],
+  ['field', 550],
+  ['constant', 500],
+  ['variable', 400],
+  ['macro', 550],
+  ['module', 550],
+  ['namespace', 550],
+  ['package', 100],
+  ['object', 800],
+  ['section', 100],
+  ['label', 100],
+  ['other', 100],
+] as const;
+
+/** The first symbol that overlaps the range. */
+function symbolAt({ symbols = [] }: BruteDoc, [start, end]: ByteRange): BruteSymbol | undefined {
+  return symbols.find((one) => one.start < end && one.start + one.size > start);
+}
+
+function symbolPoints(doc: BruteDoc, range: ByteRange): number {
+  const symbol = symbolAt(doc, range);
+  if (symbol === undefined) return 0;
+  const edges = Number(symbol.start === range[0]) + Number(symbol.start + symbol.size === range[1]);
+  return [4000, 5500, 7000][edges]! + KINDS[symbol.kind]![1];
+}
+
+/** What a chunk with these ranges says of symbols. */
+function symbolsOf({ doc, symbolRanges }: BruteMatch, ranges: readonly ByteRange[]): object[] {
+  const isAsked = (range: ByteRange): boolean => symbolRanges.has(range.join('-'));
+  if (!ranges.some(isAsked)) return [];
+  return ranges.map((range) => {
+    const symbol = isAsked(range) ? symbolAt(doc, range) : undefined;
+    if (symbol === undefined) return { symbol: '', kind: '' };
+    const { start, size, kind, parent } = symbol;
+    return {
+      symbol: textOf(doc.bytes.subarray(start, start + size)),
+      kind: KINDS[kind]![0],
+      ...(parent === undefined
+        ? {}
+        : { parent: { symbol: parent.name, kind: KINDS[parent.kind]![0] } }),
+    };
+  });
+}
+
+function bestPoints(doc: BruteDoc, ranges: readonly ByteRange[]): number {
+  return Math.max(
+    ...ranges.map((range) => contentPoints(doc.bytes, range) + symbolPoints(doc, range)),
+  );
 }
 
 function pathPoints(path: Buffer, [start, end]: ByteRange): number {
@@ -149,7 +213,7 @@ function scoreOf({ doc, ranges, isByName, isWholePath, share }: BruteMatch): num
   const path = Buffer.from(doc.path);
   const best = isByName
     ? Math.max(...ranges.map((range) => pathPoints(path, range)))
-    : bestPoints(doc.bytes, ranges);
+    : bestPoints(doc, ranges);
   return (
     // What shows the whole path for want of anything else says nothing about it.
     best * Number(!isWholePath) + (all === 0 ? 0 : Math.floor((400 * active) / all))

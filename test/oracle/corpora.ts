@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { generalize } from '../../bench/expressions.ts';
 import { seededRandom } from '../../bench/samples.ts';
 import type { QueryNode } from '../../daemon/query/tree.ts';
+import { type BruteSymbol, offsetsOf } from './brute-force.ts';
 import type { OracleDoc } from './compare.ts';
 
 const ALPHABETS: readonly (readonly string[])[] = [
@@ -63,18 +64,39 @@ export interface Corpus {
   readonly shardOf: readonly number[];
 }
 
-export const corpusArbitrary: fc.Arbitrary<Corpus> = alphabet
-  .chain((letters) =>
-    fc.array(
-      fc.record({
-        bytes: bytesOf(letters),
-        repeats: fc.constantFrom(1, 1, 1, 2, 3),
-        place: fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(2), fc.nat(1)),
-      }),
-      { minLength: 1, maxLength: 14 },
-    ),
-  )
-  .map((seeds) => {
+/** Some symbols of a content, always the same ones. */
+function symbolsOf(bytes: Uint8Array): BruteSymbol[] {
+  const draw = seededRandom(bytes.reduce((hash, byte) => (hash * 31 + byte) % 65_521, 7));
+  const random = (below: number): number => Math.floor(draw() * below);
+  const offsets = [...offsetsOf(bytes), bytes.length];
+  const symbols: BruteSymbol[] = [];
+  for (let at = random(4); at < offsets.length - 1;) {
+    const end = Math.min(at + 1 + random(8), offsets.length - 1);
+    const [start, size] = [offsets[at]!, offsets[end]! - offsets[at]!];
+    if (!bytes.subarray(start, start + size).includes(10)) {
+      const parent = { name: `Parent${random(3)}`, kind: random(KIND_COUNT) };
+      symbols.push({ start, size, kind: random(KIND_COUNT), ...(random(2) ? { parent } : {}) });
+    }
+    at = end + random(6);
+  }
+  return symbols;
+}
+const KIND_COUNT = 23;
+
+const seedsArbitrary = alphabet.chain((letters) =>
+  fc.array(
+    fc.record({
+      bytes: bytesOf(letters),
+      repeats: fc.constantFrom(1, 1, 1, 2, 3),
+      place: fc.tuple(fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(), fc.nat(2), fc.nat(1)),
+    }),
+    { minLength: 1, maxLength: 14 },
+  ),
+);
+
+export const corpusArbitrary: fc.Arbitrary<Corpus> = fc
+  .tuple(seedsArbitrary, fc.boolean())
+  .map(([seeds, hasSymbols]) => {
     const docs = new Map<string, { doc: OracleDoc; shard: number }>();
     for (const { bytes, repeats, place } of seeds) {
       for (let i = 0; i < repeats; i++) {
@@ -87,6 +109,7 @@ export const corpusArbitrary: fc.Arbitrary<Corpus> = alphabet
           language: pick(LANGUAGES, language),
           repo: pick(REPO_NAMES, repo),
           tier,
+          ...(hasSymbols ? { symbols: symbolsOf(bytes) } : {}),
         };
         docs.set(`${doc.repo}/${path}`, { doc, shard });
       }
@@ -167,6 +190,24 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
     const pattern = generalize(text, seededRandom(seed));
     return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
   });
+  const symbol = fc
+    .tuple(fc.nat(), fc.nat(), fc.nat(), fc.constantFrom('^', '$', '^$', 'b', 'be', '', '', 'x'))
+    .map(([which, at, seed, shape]): QueryNode => {
+      const { bytes, symbols = [] } = corpus.docs[which % corpus.docs.length]!;
+      const { start, size } = symbols[at % Math.max(1, symbols.length)] ?? { start: 0, size: 3 };
+      const name = Array.from(decoder.decode(bytes.subarray(start, start + size)));
+      const part = name.slice(shape.includes('^') ? 0 : seed % name.length || 0);
+      const text = part.slice(0, shape.includes('$') ? undefined : 1 + (seed % 5)).join('') || 'a';
+      const safe = text.replaceAll(/\p{Surrogate}|\n/gu, 'q');
+      const first = shape.includes('^') ? '^' : shape.startsWith('b') ? '\\b' : '';
+      const last = shape.includes('$') ? '$' : shape === 'be' ? '\\b' : '';
+      const general = generalize(safe, seededRandom(seed));
+      const literal = first + escapeRegex(safe) + last;
+      const pattern = (shape === 'x' ? general : literal)
+        .replaceAll('"', '\\x22')
+        .replaceAll('\r', '\\r');
+      return { kind: 'pattern', prefix: 'sym', pattern, ...POSITION };
+    });
   const repo = fc
     .constantFrom(
       'host',
@@ -190,6 +231,7 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
     { weight: 8, arbitrary: regex },
     { weight: 2, arbitrary: path },
     { weight: 2, arbitrary: pathRegex },
+    { weight: 4, arbitrary: symbol },
     { weight: 1, arbitrary: repo },
     { weight: 1, arbitrary: language },
     { weight: 1, arbitrary: constant },

@@ -123,7 +123,7 @@ export function filesOf(dataDir: string): { shards: string[]; revisions: string[
     shards: names
       .filter((name) => name.endsWith('.shard'))
       .map((name) => `${name} ${statSync(path.join(folder, name)).ino}`),
-    revisions: names.filter((name) => !name.endsWith('.shard')),
+    revisions: names.filter((name) => name.endsWith('.revisions')),
   };
 }
 

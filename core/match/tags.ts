@@ -1,0 +1,387 @@
+// Tags, the symbols of the code, in a search: binds TAG and TAG_REGEX nodes to the blocks that may hold their tags, walks
+// the tags of a blob whose names match, and tells which tag a range lies in. A literal that begins a name, or a word of
+// one, is looked up in the order of names; else the grams of the content say where the name may stand. Without a tags
+// file no tag matches.
+
+import { Arena } from '../base/arena.ts';
+import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
+import {
+  NODE_TAG_REGEX,
+  PLAN_FLAG_AT_END,
+  PLAN_FLAG_AT_START,
+  PLAN_FLAG_CASE_SENSITIVE,
+  PLAN_FLAG_LITERALS,
+  PLAN_FLAG_WORD_END,
+  PLAN_FLAG_WORD_START,
+} from '../shared/plan.ts';
+import {
+  TAG_CLASS,
+  TAG_CONSTANT,
+  TAG_CONSTRUCTOR,
+  TAG_ENUM,
+  TAG_ENUM_MEMBER,
+  TAG_FIELD,
+  TAG_FUNCTION,
+  TAG_INTERFACE,
+  TAG_LABEL,
+  TAG_MACRO,
+  TAG_METHOD,
+  TAG_MODULE,
+  TAG_NAMESPACE,
+  TAG_OBJECT,
+  TAG_PACKAGE,
+  TAG_PROPERTY,
+  TAG_SECTION,
+  TAG_STRUCT,
+  TAG_TRAIT,
+  TAG_TYPE,
+  TAG_UNION,
+  TAG_VARIABLE,
+} from '../shared/tags.ts';
+import { STATUS_PIECE } from '../shared/status.ts';
+import { beginRegexText, findRegex, foundEnd as regexFoundEnd, foundStart as regexFoundStart } from '../regex/regex.ts';
+import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
+import { blockAt } from '../shard/open.ts';
+import { getBit } from '../shard/piece.ts';
+import {
+  blockHasTags,
+  hasTags,
+  lowerTagName,
+  NO_PARENT,
+  readTag,
+  readTagList,
+  tagGap,
+  tagKind,
+  tagListBytes,
+  tagNext,
+  tagParent,
+  tagRowsEndOf,
+  tagRowsOf,
+  tagSize,
+} from '../shard/tags.ts';
+import { isWordBorder, isWordByte } from '../text/words.ts';
+import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { docsOfBlocks, intersectGrams, keepMarked } from './block-sets.ts';
+import { boundView, countIndexBytes, failBinding, failStatus, NO_DOCS } from './bound.ts';
+import { fillBlocks, newBlockBitmap } from './conditions.ts';
+import { MatchNode } from './tree.ts';
+import { tagPoints } from './score.ts';
+
+/** Guess: what looking at the names of a block costs. */
+const VERIFY_TAGS_NS: u32 = 1000;
+/** Bytes of the longest literal that is looked up in the order of names, whose keys are cut. */
+const LOOK_UP_SIZE_MAX: u32 = 200;
+
+/** Binds a TAG or TAG_REGEX node; returns the docs that it may hold for. */
+export function bindTag(arena: Arena, node: MatchNode): usize {
+  node.bitmap = 0;
+  node.starts = 0;
+  node.borders = 0;
+  if (!hasTags(boundView)) return NO_DOCS;
+  const bitmap = newBlockBitmap(arena);
+  if (bitmap == 0) return NO_DOCS;
+  const isRegex = node.kind == NODE_TAG_REGEX;
+  if (!isRegex && node.spansLines != 0) return NO_DOCS;
+  node.isUnlisted = 0;
+  if (!isRegex && isLookedUp(node)) fillByNames(node, bitmap);
+  else {
+    if (isRegex && node.condition != 0) fillBlocks(arena, changetype<MatchNode>(<usize>node.condition), bitmap);
+    else if (!isRegex && node.symbolCount >= 3) {
+      intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_TAGS_NS);
+      keepMarked(node, bitmap);
+    } else {
+      memory.fill(bitmap, 0xff, SHARD_BITMAP_SIZE);
+      node.isUnlisted = 1;
+    }
+    if (failStatus == 0) keepTagged(bitmap);
+  }
+  if (failStatus != 0) return NO_DOCS;
+  node.bitmap = <u32>bitmap;
+  const docs = docsOfBlocks(arena, node, bitmap);
+  // Names are dearer than literals, and cheaper than expressions on whole blocks.
+  node.cost = min(node.cost + 0x08000000, 0x4fffffff);
+  return docs;
+}
+
+/** Whether all that the node's literal can begin, names or words within them, stands in the order of names. */
+function isLookedUp(node: MatchNode): bool {
+  if (node.dataSize > LOOK_UP_SIZE_MAX) return false;
+  if ((node.flags & PLAN_FLAG_AT_START) != 0) return true;
+  if ((node.flags & PLAN_FLAG_WORD_START) == 0) return false;
+  const first = <u32>load<u8>(node.data);
+  if (!isWordByte(first)) return false;
+  if ((node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0) return true;
+  // U+212A and U+017F fold to these, and are no part of a word.
+  const lower = first | 0x20;
+  return lower != 0x6b && lower != 0x73;
+}
+
+/** Fills the empty `bitmap` with the blocks of the names that begin with the node's literal, or are it. */
+function fillByNames(node: MatchNode, bitmap: usize): void {
+  const isWhole = (node.flags & (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END)) == (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END);
+  const first = lowerTagName(boundView, node.data, node.dataSize, !isWhole, false);
+  const end = lowerTagName(boundView, node.data, node.dataSize, !isWhole, true);
+  for (let name = first; name < end; name++) {
+    if (!readTagList(boundView, name, bitmap)) {
+      failBinding(STATUS_PIECE);
+      return;
+    }
+    countIndexBytes(tagListBytes);
+  }
+}
+
+/** Takes the blocks without tags out of `bitmap`. */
+function keepTagged(bitmap: usize): void {
+  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+    let word = load<u64>(bitmap + offset);
+    for (let left = word; left != 0; left &= left - 1) {
+      const blockId = (<u32>offset << 3) + <u32>ctz(left);
+      if (blockId < boundView.blockCount && blockHasTags(boundView, blockId)) continue;
+      word ^= left & (0 - left);
+    }
+    store<u64>(bitmap + offset, word);
+  }
+}
+
+/** Block that nextTagMatch entered last, to be counted as read; it returns to the caller first. */
+export let enteredBlock: u32 = 0;
+/** Runs of expressions on names. */
+export let tagRegexRuns: f64 = 0;
+
+/**
+ * Moves the node on to its next tag: TAG_MATCH: the match stands in matchStart and matchEnd; TAG_BLOCK: `enteredBlock`
+ * is about to be read, call again; TAG_NONE: there is none left.
+ *
+ * @param endBlock   behind the last block of the blob
+ * @param textFlags  TEXT_* of the blob
+ */
+export function nextTagMatch(node: MatchNode, endBlock: u32, textFlags: u32): u32 {
+  for (;;) {
+    while (readTag(boundView, node.cursor, node.cursorEnd, node.tagParent)) {
+      const start = <usize>node.tagEnd + tagGap;
+      const end = start + tagSize;
+      if (end > blockEnd(node.cursorBlock - 1)) break;
+      node.cursor = <u32>tagNext;
+      node.tagEnd = <u32>end;
+      if (tagParent != NO_PARENT) node.tagParent = tagParent;
+      if (matchName(node, start, end, textFlags)) return TAG_MATCH;
+    }
+    let block = node.cursorBlock;
+    while (block < endBlock && getBit(node.bitmap, block) == 0) block++;
+    if (block >= endBlock) {
+      node.cursor = 0;
+      node.cursorEnd = 0;
+      node.cursorBlock = endBlock;
+      return TAG_NONE;
+    }
+    node.cursorBlock = block + 1;
+    node.cursor = <u32>tagRowsOf(boundView, block);
+    node.cursorEnd = <u32>tagRowsEndOf(boundView, block);
+    node.tagEnd = boundView.content + blockAt(boundView, block).contentOffset;
+    node.tagParent = NO_PARENT;
+    enteredBlock = block;
+    return TAG_BLOCK;
+  }
+}
+export const TAG_NONE: u32 = 0;
+export const TAG_BLOCK: u32 = 1;
+export const TAG_MATCH: u32 = 2;
+
+@inline
+function blockEnd(blockId: u32): usize {
+  return <usize>boundView.content + blockAt(boundView, blockId + 1).contentOffset;
+}
+
+/** Finds the leftmost match in a name; false if there is none. */
+function matchName(node: MatchNode, start: usize, end: usize, textFlags: u32): bool {
+  if (node.kind == NODE_TAG_REGEX) {
+    countRun(node);
+    beginRegexText(node.regex, start, end, textFlags);
+    if (!findRegex(node.regex, start, end)) return false;
+    node.matchStart = <u32>regexFoundStart;
+    node.matchEnd = <u32>regexFoundEnd;
+    return true;
+  }
+  for (let from = start; from < end;) {
+    const found = findNeedle(node.needle, from, end, textFlags & HAYSTACK_FOLDS_INTO_ASCII);
+    if (found >= end) return false;
+    const until = foundEnd();
+    if (standsRight(node, found, until, start, end)) {
+      node.matchStart = <u32>found;
+      node.matchEnd = <u32>until;
+      return true;
+    }
+    from = found + decodedSize(decodeUtf8(found, end));
+  }
+  return false;
+}
+
+/** Counts the run of the expression on a name, however often the name is walked; `cursor` is behind its row. */
+function countRun(node: MatchNode): void {
+  if (node.cursor <= node.countedBlock || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
+  node.countedBlock = node.cursor;
+  tagRegexRuns++;
+}
+
+/** Whether the literal at [found, until) stands in the name [start, end) as its flags say. */
+function standsRight(node: MatchNode, found: usize, until: usize, start: usize, end: usize): bool {
+  const flags = node.flags;
+  return (
+    ((flags & PLAN_FLAG_AT_START) == 0 || found == start) &&
+    ((flags & PLAN_FLAG_AT_END) == 0 || until == end) &&
+    ((flags & PLAN_FLAG_WORD_START) == 0 || isWordBorder(found, start, end)) &&
+    ((flags & PLAN_FLAG_WORD_END) == 0 || isWordBorder(until, start, end))
+  );
+}
+
+// The walk over the tags of a blob beside its ranges.
+let walkBlock: u32 = 0;
+let walkEndBlock: u32 = 0;
+let walkRow: usize = 0;
+let walkRowEnd: usize = 0;
+let walkBlockEnd: usize = 0;
+let walkParent: u32 = NO_PARENT;
+/** The tag that the walk stands on; walkTagEnd is the start of its block before the first one. */
+let walkTagStart: usize = 0;
+let walkTagEnd: usize = 0;
+let walkKind: u32 = 0;
+let walkTagParent: u32 = NO_PARENT;
+let isOnTag: bool = false;
+
+/** Begins a walk over the blob with the blocks [firstBlock, endBlock). */
+export function beginTagWalk(firstBlock: u32, endBlock: u32): void {
+  walkEndBlock = endBlock;
+  walkBlockEnd = 0;
+  isOnTag = false;
+  if (!hasTags(boundView) || firstBlock == endBlock) walkEndBlock = 0;
+  else enterWalkBlock(firstBlock);
+}
+
+function enterWalkBlock(block: u32): void {
+  walkBlock = block;
+  walkRow = tagRowsOf(boundView, block);
+  walkRowEnd = tagRowsEndOf(boundView, block);
+  walkTagEnd = <usize>boundView.content + blockAt(boundView, block).contentOffset;
+  walkBlockEnd = blockEnd(block);
+  walkParent = NO_PARENT;
+  isOnTag = false;
+}
+
+/** Moves to the next tag of the block; false if there is none. */
+function nextWalkTag(): bool {
+  isOnTag = false;
+  if (!readTag(boundView, walkRow, walkRowEnd, walkParent)) return false;
+  walkTagStart = walkTagEnd + tagGap;
+  const end = walkTagStart + tagSize;
+  if (end > walkBlockEnd) return false;
+  walkTagEnd = end;
+  walkRow = tagNext;
+  walkKind = tagKind;
+  walkTagParent = tagParent;
+  if (tagParent != NO_PARENT) walkParent = tagParent;
+  isOnTag = true;
+  return true;
+}
+
+/**
+ * Puts the walk on the first tag that ends behind `start` and begins before `end`; false if there is none. `start` is
+ * at or behind that of the call before.
+ */
+function findTag(start: usize, end: usize): bool {
+  if (walkEndBlock == 0) return false;
+  if (start >= walkBlockEnd) enterWalkBlock(blockWith(start));
+  while (!isOnTag || walkTagEnd <= start) {
+    if (nextWalkTag()) continue;
+    // A range may span blocks.
+    if (end <= walkBlockEnd || walkBlock + 1 >= walkEndBlock) return false;
+    enterWalkBlock(walkBlock + 1);
+  }
+  return walkTagStart < end;
+}
+
+/** Block of the blob that holds the address. */
+function blockWith(ptr: usize): u32 {
+  const offset = <u32>(ptr - boundView.content);
+  let start = walkBlock;
+  let end = walkEndBlock;
+  while (end - start > 1) {
+    const middle = (start + end) >> 1;
+    if (blockAt(boundView, middle).contentOffset <= offset) start = middle;
+    else end = middle;
+  }
+  return start;
+}
+
+/** Points that the range [start, end) has for the first tag that it overlaps; starts must not descend. */
+export function walkPoints(start: usize, end: usize): u32 {
+  if (!findTag(start, end)) return 0;
+  return tagPoints((start == walkTagStart ? 1 : 0) + (end == walkTagEnd ? 1 : 0), walkKind);
+}
+
+// The tag that enterTag found.
+export let foundTagStart: usize = 0;
+export let foundTagEnd: usize = 0;
+export let foundTagKind: u32 = 0;
+export let foundTagParent: u32 = 0;
+
+/** Finds the tag that holds the range [start, end); false if none does. Starts must not descend within a walk. */
+export function enterTag(start: usize, end: usize): bool {
+  if (!findTag(start, end) || walkTagStart > start || walkTagEnd < end) return false;
+  foundTagStart = walkTagStart;
+  foundTagEnd = walkTagEnd;
+  foundTagKind = walkKind;
+  foundTagParent = walkTagParent;
+  return true;
+}
+
+/** Name of a kind, as clients see it. */
+export function tagKindName(kind: u32): string {
+  switch (kind) {
+    case TAG_CLASS:
+      return 'class';
+    case TAG_STRUCT:
+      return 'struct';
+    case TAG_ENUM:
+      return 'enum';
+    case TAG_ENUM_MEMBER:
+      return 'enumMember';
+    case TAG_INTERFACE:
+      return 'interface';
+    case TAG_TRAIT:
+      return 'trait';
+    case TAG_TYPE:
+      return 'type';
+    case TAG_UNION:
+      return 'union';
+    case TAG_FUNCTION:
+      return 'function';
+    case TAG_METHOD:
+      return 'method';
+    case TAG_CONSTRUCTOR:
+      return 'constructor';
+    case TAG_PROPERTY:
+      return 'property';
+    case TAG_FIELD:
+      return 'field';
+    case TAG_CONSTANT:
+      return 'constant';
+    case TAG_VARIABLE:
+      return 'variable';
+    case TAG_MACRO:
+      return 'macro';
+    case TAG_MODULE:
+      return 'module';
+    case TAG_NAMESPACE:
+      return 'namespace';
+    case TAG_PACKAGE:
+      return 'package';
+    case TAG_OBJECT:
+      return 'object';
+    case TAG_SECTION:
+      return 'section';
+    case TAG_LABEL:
+      return 'label';
+    default:
+      return 'other';
+  }
+}

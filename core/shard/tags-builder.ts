@@ -1,0 +1,334 @@
+// Builds the sections of a tags file from the tags of a shard's blobs, which the host hands over blob by blob. Rows are
+// coded at once; names, and the words within names (`run` of `Job.run`), are collected in a hash table with the
+// blocks they stand in, then sorted and written as the order of names. All memory is laid out once; pages are
+// touched only as far as they are used.
+//
+//   tagsBegin -> tagsAddBlob* -> tagsFinish -> read the sections
+
+import { LIST_SINGLE_SHIFT } from '../shared/format.ts';
+import {
+  TAG_INPUT_PARENT_SHIFT,
+  TAG_INPUT_SIZE,
+  TAG_KEY_SIZE_MAX,
+  TAG_KIND_BITS,
+  TAG_KIND_COUNT,
+  TAG_NAME_SIZE_MAX,
+  TAG_PARENT_NAMED,
+  TAG_PARENT_NONE,
+  TAG_PARENT_SAME,
+} from '../shared/tags.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_TAG_INPUT } from '../shared/status.ts';
+import { sortByKey, SORT_ROW_SIZE } from '../base/sort.ts';
+import { foldCodePoint } from '../text/fold.ts';
+import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { isWordByte } from '../text/words.ts';
+import { blobAt, blockAt, ShardView } from './open.ts';
+import { compareFolded, NO_PARENT } from './tags.ts';
+
+const HASH_SLOTS: u32 = 1 << 25;
+const NAMES_MAX: u32 = 1 << 24;
+const ROWS_SIZE: usize = 384 << 20;
+const PLACES_MAX: u32 = 40 << 20;
+/** Most bytes that coding one number takes. */
+const NUMBER_SIZE_MAX: usize = 5;
+
+/** A distinct name, or word of a name, and the distinct blocks that it stands in. */
+@unmanaged
+class Name {
+  ptr: u32;
+  size: u32; // at most TAG_KEY_SIZE_MAX
+  firstBlock: u32;
+  lastBlock: u32;
+  firstPlace: u32; // index plus one of the place behind the first block; 0: none
+  lastPlace: u32;
+  blockCount: u32;
+}
+const NAME_SIZE: usize = 28;
+if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
+
+/** A further block of a name: the blockId, and the place behind it. */
+const PLACE_SIZE: usize = 8;
+
+let view: ShardView = changetype<ShardView>(0);
+let slots: usize = 0;
+let names: usize = 0;
+let nameCount: u32 = 0;
+let places: usize = 0;
+let placeCount: u32 = 0;
+let starts: usize = 0;
+let rows: usize = 0;
+let rowsEnd: usize = 0;
+let rest: usize = 0;
+let limit: usize = 0;
+let tagCount: u32 = 0;
+/** Block of the last tag; where it ends in the content section; the parent last named in that block. */
+let block: u32 = 0;
+let blockEnd: u32 = 0;
+let lastEnd: u32 = 0;
+let lastParent: u32 = NO_PARENT;
+/** First block whose start is not written yet. */
+let openBlock: u32 = 0;
+
+let nameOffsets: usize = 0;
+let nameSizes: usize = 0;
+let nameLists: usize = 0;
+let lists: usize = 0;
+let listsEnd: usize = 0;
+
+/**
+ * Begins the tags of a shard in [start, end), which reads as zeros.
+ * Errors: STATUS_OUT_OF_MEMORY if it is too small to be of use.
+ */
+export function tagsBegin(shard: ShardView, start: usize, end: usize): i32 {
+  view = shard;
+  slots = (start + 15) & ~15;
+  names = slots + <usize>HASH_SLOTS * 4;
+  places = names + <usize>NAMES_MAX * NAME_SIZE;
+  starts = places + <usize>PLACES_MAX * PLACE_SIZE;
+  rows = starts + (<usize>view.blockCount + 1) * 4;
+  rest = (rows + ROWS_SIZE + 15) & ~15;
+  limit = end;
+  if (rest < start || rest + (64 << 20) > end) return STATUS_OUT_OF_MEMORY;
+  nameCount = 0;
+  placeCount = 0;
+  rowsEnd = rows;
+  tagCount = 0;
+  block = 0;
+  blockEnd = 0;
+  openBlock = 0;
+  return STATUS_OK;
+}
+
+/**
+ * Adds the `count` tags at `input` (TAG_INPUT_SIZE each, ascending, disjoint), those of a blob behind the one added
+ * last.
+ *
+ * Errors: STATUS_TAG_INPUT for a tag that does not lie within one block behind the one before, or has no such kind;
+ * STATUS_OUT_OF_MEMORY. Either ends the build.
+ */
+export function tagsAddBlob(blobId: u32, input: usize, count: u32): i32 {
+  if (blobId >= view.blobCount) return STATUS_TAG_INPUT;
+  const blob = blobAt(view, blobId);
+  if (blob.firstBlock < openBlock) return STATUS_TAG_INPUT;
+  enterBlock(blob.firstBlock);
+  const endBlock = blob.firstBlock + blob.blockCount;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = input + <usize>i * TAG_INPUT_SIZE;
+    const start = load<u32>(row);
+    const size = load<u32>(row, 4);
+    const kind = load<u32>(row, 8) & 0xff;
+    const parent = load<u32>(row, 8) >> TAG_INPUT_PARENT_SHIFT;
+    if (size == 0 || size > TAG_NAME_SIZE_MAX || kind >= TAG_KIND_COUNT) return STATUS_TAG_INPUT;
+    if (start > blob.size || size > blob.size - start) return STATUS_TAG_INPUT;
+    const place = blob.contentOffset + start;
+    while (place >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
+    if (place < lastEnd || place + size > blockEnd) return STATUS_TAG_INPUT;
+    if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
+    addRow(place, size, kind, parent - 1);
+    const status = addNames(<usize>view.content + place, size);
+    if (status != STATUS_OK) return status;
+  }
+  return STATUS_OK;
+}
+
+/** Makes `blockId` the current block; those between have no tags. */
+function enterBlock(blockId: u32): void {
+  block = blockId;
+  blockEnd = blockAt(view, blockId + 1).contentOffset;
+  lastEnd = blockAt(view, blockId).contentOffset;
+  lastParent = NO_PARENT;
+  writeStarts(blockId);
+}
+
+function writeStarts(last: u32): void {
+  for (; openBlock <= last; openBlock++) store<u32>(starts + (<usize>openBlock << 2), <u32>(rowsEnd - rows));
+}
+
+function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
+  rowsEnd = writeNumber(rowsEnd, place - lastEnd);
+  rowsEnd = writeNumber(rowsEnd, size);
+  const mode = parent == NO_PARENT ? TAG_PARENT_NONE : parent == lastParent ? TAG_PARENT_SAME : TAG_PARENT_NAMED;
+  store<u8>(rowsEnd, <u8>(kind | (mode << TAG_KIND_BITS)));
+  rowsEnd++;
+  if (mode == TAG_PARENT_NAMED) {
+    rowsEnd = writeNumber(rowsEnd, parent);
+    lastParent = parent;
+  }
+  lastEnd = place + size;
+  tagCount++;
+}
+
+function writeNumber(ptr: usize, value: u32): usize {
+  while (value >= 0x80) {
+    store<u8>(ptr, <u8>(value | 0x80));
+    ptr++;
+    value >>= 7;
+  }
+  store<u8>(ptr, <u8>value);
+  return ptr + 1;
+}
+
+/** Adds a name and the words that begin within it. */
+function addNames(ptr: usize, size: u32): i32 {
+  const end = ptr + size;
+  let status = addName(ptr, size);
+  for (let word = ptr + 1; word < end && status == STATUS_OK; word++) {
+    if (isWordByte(load<u8>(word)) && !isWordByte(load<u8>(word - 1))) status = addName(word, <u32>(end - word));
+  }
+  return status;
+}
+
+function addName(ptr: usize, size: u32): i32 {
+  const known = min(size, TAG_KEY_SIZE_MAX);
+  let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
+  for (;;) {
+    const index = load<u32>(slots + (<usize>slot << 2));
+    if (index == 0) break;
+    const name = nameAt(index - 1);
+    if (name.size == known && memory.compare(name.ptr, ptr, known) == 0) return addPlace(name);
+    slot = (slot + 1) & (HASH_SLOTS - 1);
+  }
+  if (nameCount == NAMES_MAX) return STATUS_OUT_OF_MEMORY;
+  const name = nameAt(nameCount);
+  nameCount++;
+  store<u32>(slots + (<usize>slot << 2), nameCount);
+  name.ptr = <u32>ptr;
+  name.size = known;
+  name.firstBlock = block;
+  name.lastBlock = block;
+  name.firstPlace = 0;
+  name.lastPlace = 0;
+  name.blockCount = 1;
+  return STATUS_OK;
+}
+
+@inline
+function nameAt(index: u32): Name {
+  return changetype<Name>(names + <usize>index * NAME_SIZE);
+}
+
+/** Notes that a name stands in the current block. */
+function addPlace(name: Name): i32 {
+  if (name.lastBlock == block) return STATUS_OK;
+  if (placeCount == PLACES_MAX) return STATUS_OUT_OF_MEMORY;
+  const place = places + <usize>placeCount * PLACE_SIZE;
+  placeCount++;
+  store<u32>(place, block);
+  store<u32>(place, 0, 4);
+  if (name.lastPlace == 0) name.firstPlace = placeCount;
+  else store<u32>(places + <usize>(name.lastPlace - 1) * PLACE_SIZE, placeCount, 4);
+  name.lastPlace = placeCount;
+  name.lastBlock = block;
+  name.blockCount++;
+  return STATUS_OK;
+}
+
+/** Source: FNV-1a. */
+function hashOf(ptr: usize, size: u32): u32 {
+  let hash: u32 = 0x811c9dc5;
+  for (let i: u32 = 0; i < size; i++) hash = (hash ^ load<u8>(ptr + i)) * 0x01000193;
+  return hash ^ (hash >> 15);
+}
+
+/** Completes the sections. Errors: STATUS_OUT_OF_MEMORY. */
+export function tagsFinish(): i32 {
+  writeStarts(view.blockCount);
+  const sorted = rest;
+  const scratch = sorted + <usize>nameCount * SORT_ROW_SIZE;
+  nameOffsets = scratch + <usize>nameCount * SORT_ROW_SIZE;
+  nameSizes = nameOffsets + <usize>nameCount * 4;
+  nameLists = (nameSizes + nameCount + 3) & ~3;
+  lists = nameLists + <usize>nameCount * 4;
+  const wanted = lists + <usize>(placeCount + 2 * nameCount) * NUMBER_SIZE_MAX;
+  if (wanted < rest || wanted > limit) return STATUS_OUT_OF_MEMORY;
+  for (let i: u32 = 0; i < nameCount; i++) {
+    const row = sorted + <usize>i * SORT_ROW_SIZE;
+    const name = nameAt(i);
+    store<u64>(row, foldedPrefix(name.ptr, name.size));
+    store<u32>(row, i, 8);
+  }
+  const inOrder = sortByKey(sorted, nameCount, scratch, compareNames);
+  listsEnd = lists;
+  for (let i: u32 = 0; i < nameCount; i++) {
+    const name = nameAt(load<u32>(inOrder + <usize>i * SORT_ROW_SIZE, 8));
+    store<u32>(nameOffsets + (<usize>i << 2), name.ptr - view.content);
+    store<u8>(nameSizes + i, <u8>name.size);
+    store<u32>(nameLists + (<usize>i << 2), writeList(name));
+  }
+  return STATUS_OK;
+}
+
+/** The first 8 bytes of a name, folded, highest first, as far as they are ASCII: names with other keys are in their order. */
+function foldedPrefix(ptr: usize, size: u32): u64 {
+  let key: u64 = 0;
+  const end = ptr + size;
+  for (let shift: i32 = 56; shift >= 0; shift -= 8) {
+    if (ptr >= end) return key;
+    const decoded = decodeUtf8(ptr, end);
+    const point = foldCodePoint(decodedPoint(decoded));
+    // What comes behind is told apart by comparing.
+    if (point >= 0x80) return key | ((<u64>0xff) << shift);
+    key |= (<u64>point) << shift;
+    ptr += decodedSize(decoded);
+  }
+  return key;
+}
+
+/** Order of two names with equal keys: that of their folded texts, else of their bytes. */
+function compareNames(a: u32, b: u32): i32 {
+  const first = nameAt(a);
+  const second = nameAt(b);
+  const order = compareFolded(first.ptr, first.size, second.ptr, second.size, false);
+  if (order != 0) return order;
+  const bytes = memory.compare(first.ptr, second.ptr, min(first.size, second.size));
+  return bytes != 0 ? bytes : <i32>first.size - <i32>second.size;
+}
+
+/** Writes the blocks of a name; returns the reference to them. */
+function writeList(name: Name): u32 {
+  if (name.blockCount == 1) return name.firstBlock | (1 << LIST_SINGLE_SHIFT);
+  const start = listsEnd;
+  listsEnd = writeNumber(listsEnd, name.blockCount);
+  listsEnd = writeNumber(listsEnd, name.firstBlock);
+  let previous = name.firstBlock;
+  for (let place = name.firstPlace; place != 0;) {
+    const row = places + <usize>(place - 1) * PLACE_SIZE;
+    const blockId = load<u32>(row);
+    listsEnd = writeNumber(listsEnd, blockId - previous);
+    previous = blockId;
+    place = load<u32>(row, 4);
+  }
+  return <u32>(start - lists);
+}
+
+// Addresses and sizes of what tagsFinish left.
+export function tagsTagCount(): u32 {
+  return tagCount;
+}
+export function tagsNameCount(): u32 {
+  return nameCount;
+}
+export function tagsStarts(): usize {
+  return starts;
+}
+export function tagsRows(): usize {
+  return rows;
+}
+export function tagsRowsSize(): u32 {
+  return <u32>(rowsEnd - rows);
+}
+export function tagsNameOffsets(): usize {
+  return nameOffsets;
+}
+export function tagsNameSizes(): usize {
+  return nameSizes;
+}
+export function tagsNameLists(): usize {
+  return nameLists;
+}
+export function tagsLists(): usize {
+  return lists;
+}
+export function tagsListsSize(): u32 {
+  return <u32>(listsEnd - lists);
+}

@@ -1,0 +1,222 @@
+// One running ctags, in its sandbox: contents go in by standard input, tags come out as lines of JSON. Besides
+// the door to git this is the only place that starts a program. The process has an environment of its own, no
+// option files, limits on memory and processor time, and cannot open files; it ends when its standard input
+// closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
+
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+import type { ExtractionFailure } from './found.ts';
+import { CTAGS_PARSERS } from './ctags-languages.ts';
+import type { Tag } from './ctags-tags.ts';
+
+/** Ending of the made-up file name by which the parser at this index is chosen. */
+function endingOf(index: number): string {
+  return `trawl${index}`;
+}
+
+/** A ctags that can be used, and its parsers. */
+export interface CtagsProgram {
+  /** The command before the options of ctags. */
+  readonly command: readonly string[];
+  /** Names of its parsers; the index of each chooses its ending. */
+  readonly parsers: readonly string[];
+}
+
+export interface CtagsLimits {
+  /** For one content. */
+  readonly timeoutMs: number;
+  /** Bytes of address space of the process. */
+  readonly memoryMax: number;
+}
+
+/** Output beyond this, and beyond as many times the content, is not read. */
+const OUTPUT_SIZE_MIN = 32 << 20;
+const OUTPUT_FACTOR = 32;
+const LINE_SIZE_MAX = 1 << 20;
+
+// Why: nothing of the daemon's own environment concerns a parser.
+const ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+// Why `ulimit -t`: a process whose parent was killed while it loops would run for ever.
+const SHELL_SCRIPT = 'ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 && exec "$@"';
+
+function run(command: string, args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync(command, args, {
+    env: ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 10_000,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout : undefined;
+}
+
+/**
+ * The installed ctags; undefined if there is none, or none with JSON and a working sandbox.
+ *
+ * Cost: starts up to four processes, some 20 ms.
+ */
+export function findCtags(): CtagsProgram | undefined {
+  if (process.platform === 'win32') return undefined;
+  const features = run('ctags', ['--options=NONE', '--list-features']);
+  if (features === undefined) return undefined;
+  const names = new Set(features.split('\n').map((line) => line.split(' ', 1)[0]));
+  // Why the sandbox is a must: parsers in C read what strangers wrote.
+  if (!['interactive', 'json', 'sandbox'].every((name) => names.has(name))) return undefined;
+  const languages = run('ctags', ['--options=NONE', '--list-languages']) ?? '';
+  const parsers = languages.split('\n').filter((line) => CTAGS_PARSERS.has(line));
+  const canDieWithParent = run('setpriv', ['--pdeathsig', 'KILL', 'true']) !== undefined;
+  const command = canDieWithParent ? ['setpriv', '--pdeathsig', 'KILL', 'ctags'] : ['ctags'];
+  return { command, parsers };
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+
+const liveChildren = new Set<Child>();
+process.once('exit', () => {
+  for (const child of liveChildren) child.kill('SIGKILL');
+});
+
+export type TagsOutcome = { readonly tags: readonly Tag[] } | ExtractionFailure;
+
+interface Request {
+  readonly tags: Tag[];
+  outputMax: number;
+  readonly timer: NodeJS.Timeout;
+  readonly settle: (outcome: TagsOutcome) => void;
+}
+
+/** Reads one content at a time. After a failure it is dead. */
+export class CtagsProcess {
+  readonly #child: Child;
+  readonly #program: CtagsProgram;
+  readonly #limits: CtagsLimits;
+  /** The incomplete last line. */
+  #rest = '';
+  #request: Request | undefined;
+  #message = '';
+  #isDead = false;
+  readonly #ended: Promise<void>;
+
+  constructor(program: CtagsProgram, limits: CtagsLimits) {
+    this.#program = program;
+    this.#limits = limits;
+    this.#child = start(program, limits);
+    liveChildren.add(this.#child);
+    this.#child.stdin.on('error', () => undefined);
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
+    this.#ended = new Promise((resolve) => {
+      const onEnd = (detail: string): void => {
+        liveChildren.delete(this.#child);
+        this.#isDead = true;
+        this.#settle(this.#deathOf(detail));
+        resolve();
+      };
+      this.#child.once('error', ({ message }) => onEnd(message));
+      this.#child.once('close', (code, signal) =>
+        onEnd(`ended by ${signal ?? `exit code ${code}`}`),
+      );
+    });
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Errors: none; whatever goes wrong is the outcome. */
+  read(parser: string, content: Uint8Array): Promise<TagsOutcome> {
+    const index = this.#program.parsers.indexOf(parser);
+    return new Promise((settle) => {
+      const timer = setTimeout(
+        () =>
+          this.#fail({ failure: 'timeout', detail: `not done after ${this.#limits.timeoutMs} ms` }),
+        this.#limits.timeoutMs,
+      );
+      const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
+      this.#request = { tags: [], outputMax, timer, settle };
+      const command = {
+        command: 'generate-tags',
+        filename: `a.${endingOf(index)}`,
+        size: content.length,
+      };
+      this.#child.stdin.cork();
+      this.#child.stdin.write(`${JSON.stringify(command)}\n`);
+      this.#child.stdin.write(content);
+      this.#child.stdin.uncork();
+    });
+  }
+
+  #take(text: string): void {
+    if (this.#request !== undefined) {
+      this.#request.outputMax -= text.length;
+      if (this.#request.outputMax < 0) return this.#failOutput();
+    }
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    if (this.#rest.length > LINE_SIZE_MAX) return this.#failOutput();
+    for (const line of lines) this.#takeLine(line);
+  }
+
+  #failOutput(): void {
+    this.#fail({ failure: 'output', detail: 'its symbols are too many or too long' });
+  }
+
+  #takeLine(line: string): void {
+    if (line === '') return;
+    let parsed: Tag & { _type?: string; message?: string };
+    try {
+      // oxlint-disable-next-line typescript/no-unsafe-assignment -- Safety: the fields are checked below.
+      parsed = JSON.parse(line);
+    } catch {
+      return;
+    }
+    if (parsed._type === 'tag') {
+      const { name, line: lineNumber, kind } = parsed;
+      if (typeof name === 'string' && typeof lineNumber === 'number' && typeof kind === 'string') {
+        this.#request?.tags.push(parsed);
+      }
+    } else if (parsed._type === 'completed') this.#settle({ tags: this.#request?.tags ?? [] });
+    else if (parsed._type === 'error') this.#message = parsed.message ?? '';
+  }
+
+  #settle(outcome: TagsOutcome): void {
+    const request = this.#request;
+    if (request === undefined) return;
+    this.#request = undefined;
+    clearTimeout(request.timer);
+    request.settle(outcome);
+  }
+
+  #deathOf(detail: string): ExtractionFailure {
+    const isMemory = /out of memory|cannot allocate/i.test(this.#message);
+    const said = this.#message === '' ? detail : `${this.#message} (${detail})`;
+    return { failure: isMemory ? 'memory' : 'crash', detail: `ctags ${said}` };
+  }
+
+  #fail(failure: ExtractionFailure): void {
+    this.#isDead = true;
+    this.#child.kill('SIGKILL');
+    this.#child.stdout.destroy();
+    this.#settle(failure);
+  }
+
+  /** Ends the process; resolves when it is gone. What it reads fails. */
+  async close(): Promise<void> {
+    this.#fail({ failure: 'crash', detail: 'closed' });
+    await this.#ended;
+  }
+}
+
+function start({ command, parsers }: CtagsProgram, { timeoutMs, memoryMax }: CtagsLimits): Child {
+  const cpuSeconds = Math.max(60, Math.ceil(timeoutMs / 250));
+  const maps = parsers.map((parser, index) => `--map-${parser}=+.${endingOf(index)}`);
+  const args = [
+    ...['-c', SHELL_SCRIPT, 'sh', String(Math.ceil(memoryMax / 1024)), String(cpuSeconds)],
+    ...command,
+    ...['--options=NONE', '--quiet=yes', '--fields=Nnzspt', ...maps, '--_interactive=sandbox'],
+  ];
+  return spawn('/bin/sh', args, {
+    env: ENVIRONMENT,
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+}

@@ -1,0 +1,69 @@
+// The engine over ctags: each process of a pool reads one content at a time. A content that kills two of them
+// fails alone.
+
+import { isAscii, isUtf8 } from 'node:buffer';
+import { ASCII_PARSERS, ctagsParserOf } from './ctags-languages.ts';
+import {
+  type CtagsLimits,
+  CtagsProcess,
+  type CtagsProgram,
+  type TagsOutcome,
+} from './ctags-process.ts';
+import { placeTags } from './ctags-tags.ts';
+import type { Engine } from './engine.ts';
+import { orderSymbols } from './found.ts';
+import { ReaderPool } from './pool.ts';
+
+export interface CtagsOptions extends CtagsLimits {
+  /** Most processes. */
+  readonly concurrency: number;
+}
+
+export function openCtagsEngine(program: CtagsProgram, options: CtagsOptions): Engine {
+  const pool = new ReaderPool(options.concurrency, () => new CtagsProcess(program, options));
+  const parsers = new Set(program.parsers);
+  const parserOf = (language: string): string | undefined => {
+    const parser = ctagsParserOf(language);
+    return parser !== undefined && parsers.has(parser) ? parser : undefined;
+  };
+  return {
+    knows: (language) => parserOf(language) !== undefined,
+    async extract(language, content) {
+      const parser = parserOf(language);
+      if (parser === undefined) return { symbols: [] };
+      const bytes = readable(parser, content);
+      const outcome = await readTags(pool, parser, bytes);
+      if ('failure' in outcome) return outcome;
+      return { symbols: orderSymbols(placeTags(parser, language, bytes, outcome.tags)) };
+    },
+    close: () => pool.close(),
+  };
+}
+
+async function readTags(
+  pool: ReaderPool<CtagsProcess>,
+  parser: string,
+  content: Buffer,
+): Promise<TagsOutcome> {
+  const first = await pool.use((ctags) => ctags.read(parser, content));
+  if (!('failure' in first) || (first.failure !== 'crash' && first.failure !== 'memory')) {
+    return first;
+  }
+  // Why once more: what killed it may be what the contents before left behind, or a character.
+  return pool.use((ctags) => ctags.read(parser, plain(content)));
+}
+
+/** The content in a form that the parser and its JSON can take, each byte at its place. */
+function readable(parser: string, content: Uint8Array): Buffer {
+  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
+  if (isAscii(bytes)) return bytes;
+  return ASCII_PARSERS.has(parser) || !isUtf8(bytes) ? plain(bytes) : bytes;
+}
+
+/** Every byte beyond ASCII as an underscore, which parts no identifier; a byte order mark as spaces. */
+function plain(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  if (copy[0] === 0xef && copy[1] === 0xbb && copy[2] === 0xbf) copy.fill(0x20, 0, 3);
+  for (let i = 0; i < copy.length; i++) if (copy[i]! >= 0x80) copy[i] = 0x5f;
+  return copy;
+}

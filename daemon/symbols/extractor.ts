@@ -1,0 +1,84 @@
+// Finds the symbols of contents with the engine that reads their language: ctags where it is installed and
+// safe to use, else tree-sitter. A language that neither reads has no symbols, which is no failure.
+
+import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
+import { findCtags } from './ctags-process.ts';
+import type { Engine } from './engine.ts';
+import type { Extraction } from './found.ts';
+import { openTreeSitterEngine } from './tree-sitter.ts';
+
+export type EngineName = 'ctags' | 'tree-sitter';
+
+export interface ExtractorOptions {
+  /** Contents read at once by each engine. */
+  readonly concurrency: number;
+  readonly fileTimeoutMs: number;
+  /** Bytes that one process or thread may take. */
+  readonly fileMemoryMax: number;
+  /** Engines to use where they are there; default: both, ctags first. */
+  readonly engines?: readonly EngineName[];
+}
+
+export interface Extractor {
+  /**
+   * The symbols of one content, which must not change until then.
+   *
+   * @param language  as linguist spells it
+   *
+   * Errors: none for what is wrong with the content; rejects once closed.
+   */
+  extract(language: string, content: Uint8Array): Promise<Extraction>;
+  /** Those that are there, in the order of preference. */
+  readonly engines: readonly EngineName[];
+  /** Undefined: the language has no symbols here. */
+  engineOf(language: string): EngineName | undefined;
+  /** Ends all processes and threads. */
+  close(): Promise<void>;
+}
+
+/** Finds out which engines there are; starts nothing that stays. */
+export function openExtractor(options: ExtractorOptions): Extractor {
+  const engines = openEngines(options);
+  const find = (language: string): NamedEngine | undefined =>
+    engines.find(({ engine }) => engine.knows(language));
+  return {
+    async extract(language, content) {
+      const engine = find(language)?.engine;
+      if (engine === undefined || content.length === 0) return { symbols: [] };
+      return engine.extract(language, content);
+    },
+    engines: engines.map(({ name }) => name),
+    engineOf: (language) => find(language)?.name,
+    async close() {
+      await Promise.all(engines.map(({ engine }) => engine.close()));
+    },
+  };
+}
+
+/** Engines that there are, in the order of preference. */
+export function enginesHere(): EngineName[] {
+  const { engines } = openExtractor({ concurrency: 1, fileTimeoutMs: 1, fileMemoryMax: 1 });
+  return [...engines];
+}
+
+interface NamedEngine {
+  readonly name: EngineName;
+  readonly engine: Engine;
+}
+
+function openEngines(options: ExtractorOptions): NamedEngine[] {
+  const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax } = options;
+  const wanted = options.engines ?? ['ctags', 'tree-sitter'];
+  const limits = { concurrency, timeoutMs, memoryMax };
+  const engines: NamedEngine[] = [];
+  for (const name of wanted) {
+    const engine = name === 'ctags' ? openCtags(limits) : openTreeSitterEngine(limits);
+    if (engine !== undefined) engines.push({ name, engine });
+  }
+  return engines;
+}
+
+function openCtags(limits: CtagsOptions): Engine | undefined {
+  const program = findCtags();
+  return program === undefined ? undefined : openCtagsEngine(program, limits);
+}

@@ -1,0 +1,60 @@
+// What extraction finds in one content, and the form in which it is handed on: ascending, without overlaps,
+// every name on one line and of bounded size.
+
+import type { SymbolKind } from './kinds.ts';
+import { kindIndex } from './kinds.ts';
+
+export interface FoundSymbol {
+  /** Of the name; bytes from the start of the content. */
+  readonly start: number;
+  /** Bytes of the name. */
+  readonly size: number;
+  /** Index in SYMBOL_KINDS. */
+  readonly kind: number;
+  /** The nearest symbol around it that has a name. */
+  readonly parent?: { readonly name: string; readonly kind: number };
+}
+
+/** Why a content has no symbols: the engine's time or memory ended, its output was too large, or it died. */
+export type FailureKind = 'timeout' | 'crash' | 'memory' | 'output';
+
+export interface ExtractionFailure {
+  readonly failure: FailureKind;
+  /** For people. */
+  readonly detail: string;
+}
+
+/** `symbols`: ascending by start, not overlapping. */
+export type Extraction = { readonly symbols: readonly FoundSymbol[] } | ExtractionFailure;
+
+/** A symbol before the order is made. */
+export interface PlacedSymbol {
+  readonly start: number;
+  readonly size: number;
+  readonly kind: SymbolKind;
+  readonly parent: { readonly name: string; readonly kind: SymbolKind } | undefined;
+}
+
+/** Most bytes of a name, of a parent's too. */
+export const SYMBOL_NAME_SIZE_MAX = 1024;
+
+/**
+ * Puts symbols in order and drops those whose names are empty, too long, or overlap an earlier one; of equal
+ * places the first stays.
+ */
+export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
+  const sorted = [...placed].sort((a, b) => a.start - b.start);
+  const symbols: FoundSymbol[] = [];
+  let end = 0;
+  for (const { start, size, kind, parent } of sorted) {
+    if (size === 0 || size > SYMBOL_NAME_SIZE_MAX || start < end) continue;
+    end = start + size;
+    const found = { start, size, kind: kindIndex(kind) };
+    symbols.push(
+      parent === undefined || parent.name === '' || parent.name.length > SYMBOL_NAME_SIZE_MAX / 4
+        ? found
+        : { ...found, parent: { name: parent.name, kind: kindIndex(parent.kind) } },
+    );
+  }
+  return symbols;
+}

@@ -1,0 +1,107 @@
+// The kinds of symbols. Files hold a kind as its index in this list, so that the order never changes; new ones
+// go to the end. Beside the list: what a kind becomes by the place of its symbol and by its name, which both
+// engines leave to this file.
+
+export const SYMBOL_KINDS = [
+  'class',
+  'struct',
+  'enum',
+  'enumMember',
+  'interface',
+  'trait',
+  'type',
+  'union',
+  'function',
+  'method',
+  'constructor',
+  'property',
+  'field',
+  'constant',
+  'variable',
+  'macro',
+  'module',
+  'namespace',
+  'package',
+  'object',
+  'section',
+  'label',
+  'other',
+] as const;
+
+export type SymbolKind = (typeof SYMBOL_KINDS)[number];
+
+const INDEXES = new Map<string, number>(SYMBOL_KINDS.map((kind, index) => [kind, index]));
+
+/** Number of a kind. */
+export function kindIndex(kind: SymbolKind): number {
+  return INDEXES.get(kind)!;
+}
+
+/** Whether a word, such as one of a query of ours, names a kind. */
+export function isSymbolKind(word: string): word is SymbolKind {
+  return INDEXES.has(word);
+}
+
+/** Kinds whose functions are methods and whose variables are fields. */
+const MEMBER_HOLDERS: ReadonlySet<SymbolKind> = new Set([
+  'class',
+  'struct',
+  'enum',
+  'interface',
+  'trait',
+  'union',
+  'object',
+  // The name of a struct without one, or of what an implementation is for.
+  'type',
+]);
+
+/** What variables and constants of a class are called in a language; `field` for the others. */
+const MEMBER_KINDS: Readonly<Record<string, SymbolKind>> = {
+  Kotlin: 'property',
+  Scala: 'field',
+  Swift: 'property',
+};
+
+const CONSTRUCTOR_NAMES: Readonly<Record<string, string>> = {
+  JavaScript: 'constructor',
+  JSX: 'constructor',
+  TypeScript: 'constructor',
+  TSX: 'constructor',
+  Python: '__init__',
+  Starlark: '__init__',
+  PHP: '__construct',
+  Ruby: 'initialize',
+  Swift: 'init',
+};
+
+/** Languages whose constructors bear the name of their class. */
+const NAMED_CONSTRUCTORS: ReadonlySet<string> = new Set(['C++', 'Cuda', 'C#', 'Java', 'D']);
+
+/** Whether a variable with this parent is local, and no symbol. */
+export function holdsLocals(kind: SymbolKind): boolean {
+  return kind === 'function' || kind === 'method' || kind === 'constructor';
+}
+
+/**
+ * The kind that a symbol has by its place: a function of a class is a method, or its constructor.
+ *
+ * @param language  as linguist spells it
+ */
+export function kindInPlace(
+  language: string,
+  kind: SymbolKind,
+  name: string,
+  parent: { readonly name: string; readonly kind: SymbolKind } | undefined,
+): SymbolKind {
+  if (parent === undefined || !MEMBER_HOLDERS.has(parent.kind)) {
+    // Every function of Kotlin is a method to ctags.
+    return kind === 'method' && language === 'Kotlin' ? 'function' : kind;
+  }
+  if (kind === 'variable') return MEMBER_KINDS[language] ?? 'field';
+  if (kind === 'constant') return MEMBER_KINDS[language] ?? kind;
+  if (kind !== 'function' && kind !== 'method') return kind;
+  const isConstructor = NAMED_CONSTRUCTORS.has(language)
+    ? name === parent.name
+    : CONSTRUCTOR_NAMES[language] === name;
+  return isConstructor ? 'constructor' : 'method';
+}

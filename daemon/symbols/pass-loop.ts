@@ -1,0 +1,154 @@
+// The symbol pass over the contents of a shard: hands each content to the extractor, many at once, and what is
+// found to the sink in the order of the contents. What is read ahead is bounded in bytes and in number.
+
+import type { Extractor } from './extractor.ts';
+import type { Extraction, FailureKind, FoundSymbol } from './found.ts';
+
+/** A content and the doc that stands for it. */
+export interface PassBlob {
+  readonly path: string;
+  /** As linguist spells it; '' if unknown. */
+  readonly language: string;
+  /** Does not change during the pass. */
+  readonly content: Uint8Array;
+}
+
+export interface PassSource {
+  readonly blobCount: number;
+  /** Bytes of all contents. */
+  readonly contentSize: number;
+  blob(blobId: number): PassBlob;
+}
+
+export interface PassSink {
+  /** Called with ascending ids, for contents with symbols only; returns how many it keeps. */
+  addBlob(blobId: number, symbols: readonly FoundSymbol[]): number;
+}
+
+export interface PassProgress {
+  readonly blobsDone: number;
+  readonly blobsTotal: number;
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+  readonly symbolCount: number;
+  readonly failureCount: number;
+}
+
+/** A content that has no symbols because something went wrong with it. */
+export interface PassFailure {
+  readonly path: string;
+  readonly failure: FailureKind;
+  readonly detail: string;
+}
+
+export interface PassTotals {
+  /** Contents that an engine has read. */
+  readonly fileCount: number;
+  readonly symbolCount: number;
+  readonly failureCount: number;
+  /** The first PASS_FAILURES_MAX. */
+  readonly failures: readonly PassFailure[];
+}
+
+export const PASS_FAILURES_MAX = 100;
+
+/** Bound: what is read ahead; one content may be larger. */
+const AHEAD_SIZE_MAX = 64 << 20;
+const AHEAD_COUNT_MAX = 1024;
+
+interface Ahead {
+  readonly blobId: number;
+  readonly blob: PassBlob;
+  readonly extraction: Promise<Extraction>;
+}
+
+/**
+ * Runs the pass.
+ *
+ * Errors: those of source and sink; what the signal says once aborted.
+ */
+export async function passOver(
+  source: PassSource,
+  extractor: Extractor,
+  sink: PassSink,
+  options: {
+    readonly signal: AbortSignal;
+    readonly onProgress: (progress: PassProgress) => void;
+  },
+): Promise<PassTotals> {
+  const counts = { fileCount: 0, symbolCount: 0, failureCount: 0 };
+  const failures: PassFailure[] = [];
+  const ahead = new Queue();
+  let bytesDone = 0;
+  try {
+    for (let blobId = 0; blobId < source.blobCount; blobId++) {
+      options.signal.throwIfAborted();
+      const blob = source.blob(blobId);
+      while (!ahead.hasRoomFor(blob.content.length)) await takeFirst();
+      if (extractor.engineOf(blob.language) === undefined) {
+        bytesDone += blob.content.length;
+        continue;
+      }
+      ahead.push({ blobId, blob, extraction: extractor.extract(blob.language, blob.content) });
+    }
+    while (!ahead.isEmpty) await takeFirst();
+  } finally {
+    ahead.abandon();
+  }
+  return { ...counts, failures };
+
+  async function takeFirst(): Promise<void> {
+    const { blobId, blob, extraction } = ahead.shift();
+    const outcome = await extraction;
+    options.signal.throwIfAborted();
+    counts.fileCount++;
+    bytesDone += blob.content.length;
+    if ('failure' in outcome) {
+      counts.failureCount++;
+      if (failures.length < PASS_FAILURES_MAX) failures.push({ path: blob.path, ...outcome });
+    } else if (outcome.symbols.length > 0) {
+      counts.symbolCount += sink.addBlob(blobId, outcome.symbols);
+    }
+    options.onProgress({
+      blobsDone: blobId + 1,
+      blobsTotal: source.blobCount,
+      bytesDone,
+      bytesTotal: source.contentSize,
+      symbolCount: counts.symbolCount,
+      failureCount: counts.failureCount,
+    });
+  }
+}
+
+/** Contents whose symbols are being found, in order. */
+class Queue {
+  readonly #items: Ahead[] = [];
+  #size = 0;
+
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
+  hasRoomFor(size: number): boolean {
+    if (this.isEmpty) return true;
+    return this.#items.length < AHEAD_COUNT_MAX && this.#size + size <= AHEAD_SIZE_MAX;
+  }
+
+  push(item: Ahead): void {
+    // Why: one that fails before it is taken must not end the thread.
+    item.extraction.catch(() => undefined);
+    this.#items.push(item);
+    this.#size += item.blob.content.length;
+  }
+
+  shift(): Ahead {
+    const item = this.#items.shift();
+    if (item === undefined) throw new Error('nothing is ahead');
+    this.#size -= item.blob.content.length;
+    return item;
+  }
+
+  abandon(): void {
+    this.#items.length = 0;
+  }
+}

@@ -1,0 +1,73 @@
+// The thread of one symbol pass: opens the shard, runs the pass over its contents with an extractor of its own,
+// writes the symbols file.
+
+import { statSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { Space } from '../engine/space.ts';
+import { SymbolsFileBuilder } from '../engine/symbols-builder.ts';
+import { ShardTables } from '../shards/tables.ts';
+import { messageOf } from '../telemetry/caught.ts';
+import { openExtractor } from './extractor.ts';
+import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
+import type { FromPassWorker, PassResult, PassWorkerData, ToPassWorker } from './pass-messages.ts';
+
+const PROGRESS_MS = 200;
+
+const data: PassWorkerData = workerData;
+const port = parentPort!;
+const cancelled = new AbortController();
+port.on('message', (_: ToPassWorker) => cancelled.abort());
+
+try {
+  tell({ kind: 'done', result: await run() });
+} catch (error) {
+  tell({ kind: 'failed', message: messageOf(error) });
+}
+port.close();
+
+function tell(message: FromPassWorker): void {
+  port.postMessage(message);
+}
+
+async function run(): Promise<PassResult> {
+  const source = openShardSource();
+  const builder = new SymbolsFileBuilder(data.module, data.shardPath);
+  const extractor = openExtractor(data);
+  const closeEarly = (): void => void extractor.close();
+  cancelled.signal.addEventListener('abort', closeEarly, { once: true });
+  try {
+    const { signal } = cancelled;
+    const totals = await passOver(source, extractor, builder, { signal, onProgress: inTurns() });
+    const { size } = builder.finish(data.outPath);
+    return { ...totals, size, engines: extractor.engines };
+  } finally {
+    await extractor.close();
+  }
+}
+
+function openShardSource(): PassSource {
+  const { shardPath } = data;
+  const space = new Space(data.module);
+  space.open({ shardId: shardPath, path: shardPath, size: statSync(shardPath).size });
+  const tables = new ShardTables(space.bytesOf(shardPath));
+  return {
+    blobCount: tables.blobCount,
+    contentSize: tables.contentSize,
+    blob(blobId) {
+      const { content, docId } = tables.blob(blobId);
+      const { path, language } = tables.doc(docId);
+      return { path: Buffer.from(path).toString(), language, content };
+    },
+  };
+}
+
+/** Tells the progress a few times a second. */
+function inTurns(): (progress: PassProgress) => void {
+  let toldMs = 0;
+  return (progress) => {
+    const nowMs = performance.now();
+    if (nowMs - toldMs < PROGRESS_MS) return;
+    toldMs = nowMs;
+    tell({ kind: 'progress', progress });
+  };
+}

@@ -1,0 +1,311 @@
+// What a definition looks like in each grammar of tree-sitter. In a pattern, the capture on the whole
+// definition is its kind (kinds.ts) and `@name` its name. Further captures:
+//
+//   @declarator  in place of @name: the name is found by going down the declarators of C
+//   @parent      names the parent, where that is not what stands around
+//   @scope       on the whole: a parent by its @name, but no definition (an implementation)
+//   @local       on the whole: variables in it are local, and no symbols
+//   @rest        anywhere: what follows in the file is in it
+//
+// Of patterns that give the same name the first counts. Parents, locals, and kinds that follow from the place
+// are found by tree-symbols.ts; functions make their variables local without a capture.
+
+const C_COMMON = `
+(struct_specifier name: (type_identifier) @name body: (_)) @struct
+(union_specifier name: (type_identifier) @name body: (_)) @union
+(enum_specifier name: (type_identifier) @name body: (_)) @enum
+(enumerator name: (identifier) @name) @enumMember
+(type_definition declarator: (_) @declarator) @type
+(function_definition declarator: (_) @declarator) @function
+(field_declaration declarator: (_) @declarator) @field
+(declaration declarator: (_) @declarator) @variable
+(preproc_def name: (identifier) @name) @macro
+(preproc_function_def name: (identifier) @name) @macro
+`;
+
+const CPP = `
+${C_COMMON}
+(class_specifier name: (type_identifier) @name body: (_)) @class
+(namespace_definition name: (namespace_identifier) @name) @namespace
+(namespace_definition
+  name: (nested_namespace_specifier (namespace_identifier) @name)) @namespace
+(namespace_definition
+  name: (nested_namespace_specifier
+    (nested_namespace_specifier (namespace_identifier) @name))) @namespace
+(alias_declaration name: (type_identifier) @name) @type
+(concept_definition name: (identifier) @name) @type
+(lambda_expression) @local
+`;
+
+const FUNCTION_VALUES = '[(arrow_function) (function_expression) (generator_function)]';
+
+const JAVASCRIPT_COMMON = `
+(function_declaration name: (identifier) @name) @function
+(generator_function_declaration name: (identifier) @name) @function
+(method_definition ["get" "set"] name: (property_identifier) @name) @property
+(method_definition name: [(property_identifier) (private_property_identifier)] @name) @method
+(variable_declarator name: (identifier) @name value: ${FUNCTION_VALUES}) @function
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)
+(variable_declarator name: (identifier) @name) @variable
+(assignment_expression
+  left: (member_expression property: (property_identifier) @name)
+  right: ${FUNCTION_VALUES}) @function
+(pair key: (property_identifier) @name value: ${FUNCTION_VALUES}) @method
+(statement_block) @local
+(arrow_function) @local
+(for_statement) @local
+(for_in_statement) @local
+`;
+
+const JAVASCRIPT = `
+(class_declaration name: (identifier) @name) @class
+(field_definition property: [(property_identifier) (private_property_identifier)] @name) @field
+${JAVASCRIPT_COMMON}
+`;
+
+const TYPESCRIPT = `
+(class_declaration name: (type_identifier) @name) @class
+(abstract_class_declaration name: (type_identifier) @name) @class
+(interface_declaration name: (type_identifier) @name) @interface
+(type_alias_declaration name: (type_identifier) @name) @type
+(enum_declaration name: (identifier) @name) @enum
+(enum_body name: (property_identifier) @name @enumMember)
+(enum_assignment name: (property_identifier) @name) @enumMember
+(internal_module name: [(identifier) (nested_identifier)] @name) @namespace
+(module name: (identifier) @name) @namespace
+(public_field_definition name: [(property_identifier) (private_property_identifier)] @name) @property
+(interface_body (property_signature name: (property_identifier) @name) @property)
+(interface_body (method_signature name: (property_identifier) @name) @method)
+(type_alias_declaration
+  value: (object_type (property_signature name: (property_identifier) @name) @property))
+(type_alias_declaration
+  value: (object_type (method_signature name: (property_identifier) @name) @method))
+(class_body (method_signature name: (property_identifier) @name) @method)
+(abstract_method_signature name: (property_identifier) @name) @method
+(function_signature name: (identifier) @name) @function
+${JAVASCRIPT_COMMON}
+`;
+
+const QUERIES: Readonly<Record<string, string>> = {
+  c: C_COMMON,
+  cpp: CPP,
+  java: `
+(package_declaration [(scoped_identifier) (identifier)] @name) @package
+(class_declaration name: (identifier) @name) @class
+(record_declaration name: (identifier) @name) @class
+(interface_declaration name: (identifier) @name) @interface
+(annotation_type_declaration name: (identifier) @name) @interface
+(enum_declaration name: (identifier) @name) @enum
+(enum_constant name: (identifier) @name) @enumMember
+(method_declaration name: (identifier) @name) @method
+(annotation_type_element_declaration name: (identifier) @name) @method
+(constructor_declaration name: (identifier) @name) @constructor
+(compact_constructor_declaration name: (identifier) @name) @constructor
+(field_declaration declarator: (variable_declarator name: (identifier) @name)) @field
+(constant_declaration declarator: (variable_declarator name: (identifier) @name)) @field
+`,
+  javascript: JAVASCRIPT,
+  typescript: TYPESCRIPT,
+  tsx: TYPESCRIPT,
+  python: `
+(class_definition name: (identifier) @name) @class
+(function_definition name: (identifier) @name) @function
+(assignment left: (identifier) @name right: (lambda)) @function
+(assignment left: (identifier) @name) @variable
+(assignment left: (pattern_list (identifier) @name)) @variable
+(type_alias_statement left: (type (identifier) @name)) @type
+`,
+  go: `
+(package_clause (package_identifier) @name) @package @rest
+(function_declaration name: (identifier) @name) @function
+(method_declaration
+  receiver: (parameter_list (parameter_declaration type: [
+    (type_identifier) @parent
+    (pointer_type (type_identifier) @parent)
+    (generic_type type: (type_identifier) @parent)
+    (pointer_type (generic_type type: (type_identifier) @parent))
+  ]))
+  name: (field_identifier) @name) @method
+(type_spec name: (type_identifier) @name type: (struct_type)) @struct
+(type_spec name: (type_identifier) @name type: (interface_type)) @interface
+(type_spec name: (type_identifier) @name) @type
+(type_alias name: (type_identifier) @name) @type
+(const_spec name: (identifier) @name) @constant
+(var_spec name: (identifier) @name) @variable
+(field_declaration name: (field_identifier) @name) @field
+(method_elem name: (field_identifier) @name) @method
+(func_literal) @local
+(block) @local
+`,
+  rust: `
+(struct_item name: (type_identifier) @name) @struct
+(enum_item name: (type_identifier) @name) @enum
+(union_item name: (type_identifier) @name) @union
+(trait_item name: (type_identifier) @name) @trait
+(mod_item name: (identifier) @name) @module
+(function_item name: (identifier) @name) @function
+(function_signature_item name: (identifier) @name) @function
+(type_item name: (type_identifier) @name) @type
+(associated_type name: (type_identifier) @name) @type
+(const_item name: (identifier) @name) @constant
+(static_item name: (identifier) @name) @variable
+(macro_definition name: (identifier) @name) @macro
+(enum_variant name: (identifier) @name) @enumMember
+(field_declaration name: (field_identifier) @name) @field
+(impl_item type: (type_identifier) @name) @scope
+(impl_item type: (generic_type type: (type_identifier) @name)) @scope
+(impl_item type: (scoped_type_identifier name: (type_identifier) @name)) @scope
+(closure_expression) @local
+`,
+  ruby: `
+(class name: (constant) @name) @class
+(class name: (scope_resolution name: (constant) @name)) @class
+(module name: (constant) @name) @module
+(module name: (scope_resolution name: (constant) @name)) @module
+(method name: (_) @name) @method
+(singleton_method name: (_) @name) @method
+(assignment left: (constant) @name) @constant
+(alias name: (_) @name) @method
+((call method: (identifier) @call arguments: (argument_list (simple_symbol) @name)) @property
+  (#any-of? @call "attr_accessor" "attr_reader" "attr_writer"))
+`,
+  php: `
+(namespace_definition name: (namespace_name) @name !body) @namespace @rest
+(namespace_definition name: (namespace_name) @name) @namespace
+(class_declaration name: (name) @name) @class
+(interface_declaration name: (name) @name) @interface
+(trait_declaration name: (name) @name) @trait
+(enum_declaration name: (name) @name) @enum
+(enum_case name: (name) @name) @enumMember
+(function_definition name: (name) @name) @function
+(method_declaration name: (name) @name) @method
+(const_declaration (const_element (name) @name)) @constant
+(property_declaration (property_element (variable_name (name) @name))) @field
+(property_promotion_parameter name: (variable_name (name) @name)) @field
+((function_call_expression
+  function: (name) @call
+  arguments: (arguments . (argument (string (string_content) @name)))) @constant
+  (#eq? @call "define"))
+(program (expression_statement
+  (assignment_expression left: (variable_name (name) @name)) @variable))
+`,
+  c_sharp: `
+(namespace_declaration name: [(identifier) (qualified_name)] @name) @namespace
+(file_scoped_namespace_declaration
+  name: [(identifier) (qualified_name)] @name) @namespace @rest
+(class_declaration name: (identifier) @name) @class
+(record_declaration name: (identifier) @name) @class
+(struct_declaration name: (identifier) @name) @struct
+(interface_declaration name: (identifier) @name) @interface
+(enum_declaration name: (identifier) @name) @enum
+(enum_member_declaration name: (identifier) @name) @enumMember
+(delegate_declaration name: (identifier) @name) @type
+(method_declaration name: (identifier) @name) @method
+(constructor_declaration name: (identifier) @name) @constructor
+(property_declaration name: (identifier) @name) @property
+(event_declaration name: (identifier) @name) @property
+(event_field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @property
+(field_declaration (variable_declaration (variable_declarator name: (identifier) @name))) @field
+(local_function_statement name: (identifier) @name) @function
+`,
+  kotlin: `
+(package_header (identifier) @name) @package @rest
+(class_declaration "interface" (type_identifier) @name) @interface
+(class_declaration "enum" (type_identifier) @name) @enum
+(class_declaration (type_identifier) @name) @class
+(object_declaration (type_identifier) @name) @object
+(companion_object (type_identifier) @name) @object
+(type_alias (type_identifier) @name) @type
+(function_declaration (simple_identifier) @name) @function
+(enum_entry (simple_identifier) @name) @enumMember
+(class_parameter (binding_pattern_kind) (simple_identifier) @name) @property
+(property_declaration
+  (binding_pattern_kind "val")
+  (variable_declaration (simple_identifier) @name)) @constant
+(property_declaration (variable_declaration (simple_identifier) @name)) @variable
+(lambda_literal) @local
+(anonymous_initializer) @local
+`,
+  scala: `
+(package_clause name: (package_identifier) @name !body) @package @rest
+(package_clause name: (package_identifier) @name) @package
+(class_definition name: (identifier) @name) @class
+(object_definition name: (identifier) @name) @object
+(trait_definition name: (identifier) @name) @trait
+(enum_definition name: (identifier) @name) @enum
+(simple_enum_case name: (identifier) @name) @enumMember
+(full_enum_case name: (identifier) @name) @enumMember
+(function_definition name: (identifier) @name) @function
+(function_declaration name: (identifier) @name) @function
+(type_definition name: (type_identifier) @name) @type
+(given_definition name: (identifier) @name) @variable
+(val_definition pattern: (identifier) @name) @constant
+(val_declaration name: (identifier) @name) @constant
+(var_definition pattern: (identifier) @name) @variable
+(var_declaration name: (identifier) @name) @variable
+(class_parameter ["val" "var"] name: (identifier) @name) @field
+(block) @local
+(lambda_expression) @local
+`,
+  swift: `
+(class_declaration declaration_kind: "struct" name: (type_identifier) @name) @struct
+(class_declaration declaration_kind: "enum" name: (type_identifier) @name) @enum
+(class_declaration declaration_kind: "extension" name: (user_type (type_identifier) @name)) @scope
+(class_declaration name: (type_identifier) @name) @class
+(protocol_declaration name: (type_identifier) @name) @interface
+(function_declaration name: (simple_identifier) @name) @function
+(protocol_function_declaration name: (simple_identifier) @name) @method
+(init_declaration name: "init" @name) @constructor
+(property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @variable
+(protocol_property_declaration name: (pattern bound_identifier: (simple_identifier) @name)) @property
+(typealias_declaration name: (type_identifier) @name) @type
+(associatedtype_declaration name: (type_identifier) @name) @type
+(enum_entry name: (simple_identifier) @name) @enumMember
+(lambda_literal) @local
+(computed_property) @local
+`,
+  bash: `
+(function_definition name: (word) @name) @function
+`,
+  lua: `
+(function_declaration
+  name: [(identifier) (dot_index_expression) (method_index_expression)] @name) @function
+(assignment_statement
+  (variable_list name: [(identifier) (dot_index_expression)] @name)
+  (expression_list value: (function_definition))) @function
+(field name: (identifier) @name value: (function_definition)) @function
+`,
+};
+
+/** The query for a grammar; undefined: there is none. */
+export function queryOf(grammar: string): string | undefined {
+  return QUERIES[grammar];
+}
+
+const GRAMMARS: Readonly<Record<string, string>> = {
+  C: 'c',
+  'C++': 'cpp',
+  'C#': 'c_sharp',
+  Cuda: 'cpp',
+  Go: 'go',
+  JSX: 'javascript',
+  Java: 'java',
+  JavaScript: 'javascript',
+  Kotlin: 'kotlin',
+  Lua: 'lua',
+  PHP: 'php',
+  Python: 'python',
+  Ruby: 'ruby',
+  Rust: 'rust',
+  Scala: 'scala',
+  Shell: 'bash',
+  Starlark: 'python',
+  Swift: 'swift',
+  TSX: 'tsx',
+  TypeScript: 'typescript',
+};
+
+/** Grammar of a language as linguist spells it; undefined: none is there. */
+export function grammarOf(language: string): string | undefined {
+  return GRAMMARS[language];
+}

@@ -1,0 +1,108 @@
+// Keeps the symbols of the served shards known: runs the symbol pass over each shard that has none, one after the
+// other, while no repo is being indexed, and hands the files to the indexer. A pass that fails is tried again at the
+// next start. Search goes on meanwhile; it says that symbols are missing where they are asked for.
+
+import path from 'node:path';
+import { messageOf } from '../telemetry/caught.ts';
+import type { Log } from '../telemetry/log.ts';
+import { enginesHere } from '../symbols/extractor.ts';
+import { runSymbolPass } from '../symbols/pass.ts';
+import type { PassProgress } from '../symbols/pass-loop.ts';
+import type { Indexer } from './indexer.ts';
+
+/** Changes whenever other symbols are found in the same content, so that they are looked for again. */
+const EXTRACTION_VERSION = 1;
+
+export interface SymbolKeeperOptions {
+  readonly module: WebAssembly.Module;
+  readonly indexer: Indexer;
+  /** Where unfinished files lie. */
+  readonly folder: string;
+  readonly log: Log;
+  readonly workers?: number;
+  readonly onProgress?: (repo: string, progress: PassProgress) => void;
+}
+
+export class SymbolKeeper {
+  readonly #options: SymbolKeeperOptions;
+  readonly #stop = new AbortController();
+  /** Shards whose pass failed. */
+  readonly #failed = new Set<string>();
+  #foundBy: string | undefined;
+  #running: Promise<void> | undefined;
+  #isWoken = false;
+
+  constructor(options: SymbolKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Finds the symbols of the shards that have none by now; resolves when that is done, or cannot be done. */
+  run(): Promise<void> {
+    this.#isWoken = true;
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  async #work(): Promise<void> {
+    const { indexer } = this.#options;
+    while (this.#isWoken && !this.#stop.signal.aborted) {
+      this.#isWoken = false;
+      await indexer.whenIdle();
+      const foundBy = this.#engines();
+      if (foundBy === undefined) return;
+      const wanted = indexer.shardsWithoutSymbols(foundBy);
+      const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
+      if (next === undefined || this.#stop.signal.aborted) continue;
+      await this.#pass(next, foundBy);
+      this.#isWoken = true;
+    }
+  }
+
+  /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
+  #engines(): string | undefined {
+    if (this.#foundBy === undefined) {
+      this.#foundBy = enginesHere().join(' ');
+      if (this.#foundBy === '')
+        this.#options.log.warn('symbols are not found: no engine is installed (universal-ctags)');
+    }
+    return this.#foundBy === '' ? undefined : `${EXTRACTION_VERSION} ${this.#foundBy}`;
+  }
+
+  async #pass(
+    { repo, shardId, path: shardPath }: { repo: string; shardId: string; path: string },
+    foundBy: string,
+  ): Promise<void> {
+    const { module, indexer, folder, log, workers, onProgress } = this.#options;
+    const outPath = path.join(folder, `${shardId}.tags.next`);
+    const start = Date.now();
+    try {
+      const result = await runSymbolPass({
+        module,
+        shardPath,
+        outPath,
+        log,
+        signal: this.#stop.signal,
+        ...(workers === undefined ? {} : { concurrency: workers }),
+        ...(onProgress === undefined
+          ? {}
+          : { onProgress: (progress) => onProgress(repo, progress) }),
+      });
+      const { size, symbolCount, fileCount, failureCount: failedCount } = result;
+      const found = { size, symbolCount, fileCount, failedCount };
+      await indexer.adoptSymbols(shardId, outPath, { ...found, foundBy });
+      log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
+    } catch (error) {
+      if (this.#stop.signal.aborted) return;
+      this.#failed.add(shardId);
+      log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });
+    }
+  }
+
+  /** Gives up what is under way; resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the index is being closed'));
+    await this.#running;
+  }
+}

@@ -1,0 +1,183 @@
+// Going to definitions and references over HTTP, with a real daemon: what is found, filters, positions, bad bodies; and
+// symbols in searches and on the command line.
+
+import assert from 'node:assert/strict';
+import test, { after, before } from 'node:test';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { call, get, search, serve, type Served, trawl } from './daemon.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+
+interface Navigation {
+  readonly stats: { readonly matchCount: number };
+  readonly files: readonly {
+    readonly fileName: string;
+    readonly repository: string;
+    readonly language: string;
+    readonly webUrl: string;
+    readonly matches: readonly {
+      readonly lineContent: string;
+      readonly range: { readonly start: object; readonly end: object };
+    }[];
+  }[];
+  readonly repositoryInfo: readonly { readonly name: string }[];
+  readonly isSearchExhaustive: boolean;
+}
+
+const dataDir = temporaryFolder();
+let served: Served;
+let repoName = '';
+
+before(async () => {
+  const repo = makeRepo({
+    'src/plum.c':
+      'int plum_count;\r\nint plum(int stone)\n{\n  return plum_count + plum(stone);\n}\n',
+    'src/plum.h': '#define PLUM plum\n',
+    'src/fruit.cpp':
+      'struct Fruit {\n  Fruit operator+(const Fruit &other);\n};\nint a = plum(1);\n',
+    'web/plum.ts':
+      'export class Pear {}\nexport function plum(): Pear {\n  return new Pear();\n}\n',
+    'web/view.tsx': 'export const View = () => plum();\n',
+    'plum.py': '# é plum\ndef plum(): pass\n',
+  });
+  git(repo, 'branch', 'old');
+  writeFiles(repo, { 'web/new.js': 'function plum() { return 2; }\n' });
+  commitAll(repo);
+  served = await serve(dataDir, [repo], { flags: ['--branches', 'old', '--mode', 'commits'] });
+  await served.process.until(/ symbols found /);
+  const { body } = await get<readonly { repoName: string }[]>(`${served.url}/api/repos`);
+  repoName = body[0]!.repoName;
+});
+after(() => served.process.stop());
+
+async function ask(
+  kind: 'definitions' | 'references',
+  body: object,
+): Promise<{ status: number; body: Navigation }> {
+  const answer = await call(`${served.url}/api/find_${kind}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked against the API description
+  return { status: answer.status, body: (await answer.json()) as Navigation };
+}
+
+/** `path:line content` of every place, sorted. */
+async function placesOf(kind: 'definitions' | 'references', body: object): Promise<string[]> {
+  const { status, body: found } = await ask(kind, body);
+  assert.equal(status, 200);
+  const places = found.files.flatMap(({ fileName, matches }) =>
+    matches.map(({ lineContent }) => `${fileName}:${lineContent.trimEnd()}`),
+  );
+  assert.equal(found.stats.matchCount, places.length);
+  return places.sort();
+}
+
+void test('definitions are symbols, references all words', TIMEOUT, async () => {
+  assert.deepEqual(await placesOf('definitions', { symbolName: 'plum' }), [
+    'plum.py:def plum(): pass',
+    'src/plum.c:int plum(int stone)',
+    'web/new.js:function plum() { return 2; }',
+    'web/plum.ts:export function plum(): Pear {',
+  ]);
+  assert.deepEqual(await placesOf('references', { symbolName: 'plum', language: 'C' }), [
+    'src/fruit.cpp:int a = plum(1);',
+    'src/plum.c:  return plum_count + plum(stone);',
+    'src/plum.c:int plum(int stone)',
+    'src/plum.h:#define PLUM plum',
+  ]);
+  assert.deepEqual(await placesOf('definitions', { symbolName: 'Plum' }), []);
+  assert.deepEqual(await placesOf('definitions', { symbolName: 'plu' }), []);
+  assert.deepEqual(await placesOf('definitions', { symbolName: 'pl.m' }), []);
+});
+
+void test('names that are no words are found as they are', TIMEOUT, async () => {
+  assert.deepEqual(await placesOf('references', { symbolName: 'operator+' }), [
+    'src/fruit.cpp:  Fruit operator+(const Fruit &other);',
+  ]);
+  assert.deepEqual(await placesOf('references', { symbolName: '(stone)' }), [
+    'src/plum.c:  return plum_count + plum(stone);',
+  ]);
+  assert.deepEqual(await placesOf('references', { symbolName: '\\b.*[' }), []);
+});
+
+void test('language, revision and repository narrow it', TIMEOUT, async () => {
+  const ofWeb = { symbolName: 'plum', language: 'TypeScript' };
+  assert.deepEqual(await placesOf('definitions', ofWeb), [
+    'web/new.js:function plum() { return 2; }',
+    'web/plum.ts:export function plum(): Pear {',
+  ]);
+  assert.deepEqual(await placesOf('references', { ...ofWeb, language: 'TSX' }), [
+    'web/new.js:function plum() { return 2; }',
+    'web/plum.ts:export function plum(): Pear {',
+    'web/view.tsx:export const View = () => plum();',
+  ]);
+  const old = { ...ofWeb, revisionName: 'refs/heads/old' };
+  assert.deepEqual(await placesOf('definitions', old), [
+    'web/plum.ts:export function plum(): Pear {',
+  ]);
+  for (const nothing of [
+    { ...ofWeb, revisionName: 'old' },
+    { ...ofWeb, revisionName: '*' },
+    { ...ofWeb, repoName: repoName.slice(1) },
+    { ...ofWeb, repoName: '.*' },
+    { ...ofWeb, language: 'nosuch' },
+  ])
+    assert.deepEqual(await placesOf('definitions', nothing), [], JSON.stringify(nothing));
+  assert.equal((await placesOf('definitions', { ...ofWeb, repoName })).length, 2);
+});
+
+void test('a place has its lines and its range', TIMEOUT, async () => {
+  const { body } = await ask('definitions', { symbolName: 'plum_count' });
+  assert.deepEqual(
+    body.files.map(({ matches }) => matches),
+    [
+      [
+        {
+          lineContent: 'int plum_count;\r\n',
+          range: {
+            start: { byteOffset: 4, lineNumber: 1, column: 5 },
+            end: { byteOffset: 14, lineNumber: 1, column: 15 },
+          },
+        },
+      ],
+    ],
+  );
+  assert.equal(body.files[0]!.language, 'C');
+  assert.deepEqual(
+    body.repositoryInfo.map(({ name }) => name),
+    [repoName],
+  );
+  assert.ok(body.isSearchExhaustive);
+});
+
+void test('bad bodies are refused', TIMEOUT, async () => {
+  for (const body of [
+    {},
+    { symbolName: '' },
+    { symbolName: 7 },
+    { symbolName: 'x'.repeat(1025) },
+    { symbolName: 'plum', language: null },
+    { symbolName: 'plum', repoName: 1 },
+  ])
+    assert.equal((await ask('references', body)).status, 400, JSON.stringify(body));
+  const long = await ask('references', { symbolName: 'x'.repeat(1024) });
+  assert.deepEqual([long.status, long.body.stats], [200, { matchCount: 0 }]);
+});
+
+void test('searches show symbols, definitions first', TIMEOUT, async () => {
+  const { files } = await search(served.url, 'sym:^plum$ lang:c', {
+    isCaseSensitivityEnabled: true,
+  });
+  assert.deepEqual(
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the command line does not look at them
+    files.map(({ chunks }) => (chunks[0] as unknown as { symbols: unknown }).symbols),
+    [[{ symbol: 'plum', kind: 'function' }]],
+  );
+  const ranked = await search(served.url, 'plum file:\\.(h|c)$');
+  assert.equal(ranked.files[0]!.chunks[0]!.content, 'int plum(int stone)\n');
+  const found = await trawl(['search', '-l', '--data-dir', dataDir, 'sym:Pear']);
+  assert.match(found.stdout, /:web\/plum\.ts\n$/);
+  const verified = await trawl(['verify', '--data-dir', dataDir]);
+  assert.match(verified.stdout, /^sound .*\.tags$/m);
+});

@@ -1,0 +1,44 @@
+// What is found in a sample of each language, by each engine.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { CTAGS_VERSION, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
+import { expectedSymbols, SAMPLES, sampleContent, shownSymbols } from './samples.ts';
+
+const ctags = openTestExtractor('ctags');
+const treeSitter = openTestExtractor('tree-sitter');
+after(() => Promise.all([ctags.close(), treeSitter.close()]));
+
+/** Languages that the ctags of the samples does not know. */
+const WITHOUT_CTAGS = new Set(['Scala', 'Swift']);
+
+for (const [name, language] of SAMPLES) {
+  test(`${language} by tree-sitter`, async () => {
+    const content = sampleContent(name);
+    assert.equal(treeSitter.engineOf(language), 'tree-sitter');
+    const found = await symbolsIn(treeSitter, language, content);
+    assert.deepEqual(shownSymbols(content, found), expectedSymbols(name, 'tree-sitter'));
+  });
+
+  test(`${language} by ctags`, { skip: NO_CTAGS || WITHOUT_CTAGS.has(language) }, async () => {
+    const content = sampleContent(name);
+    assert.equal(ctags.engineOf(language), 'ctags');
+    const found = shownSymbols(content, await symbolsIn(ctags, language, content));
+    // Other versions find more, but not less.
+    if (CTAGS_VERSION.startsWith('Universal Ctags 5.9')) {
+      assert.deepEqual(found, expectedSymbols(name, 'ctags'));
+    } else {
+      const missing = expectedSymbols(name, 'both').filter((line) => !found.includes(line));
+      assert.deepEqual(missing, []);
+    }
+  });
+}
+
+test('a language without an engine has no symbols', async () => {
+  for (const extractor of [ctags, treeSitter]) {
+    assert.equal(extractor.engineOf('JSON'), undefined);
+    assert.equal(extractor.engineOf(''), undefined);
+    assert.deepEqual(await symbolsIn(extractor, 'JSON', Buffer.from('{"class": 1}')), []);
+    assert.deepEqual(await symbolsIn(extractor, 'C', new Uint8Array()), []);
+  }
+});
