@@ -5,6 +5,7 @@ import { backupInput, makeBackup } from './backup/make.ts';
 import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { openHistory, prepareHistories } from './histories.ts';
 import { type ControlServer, startControlServer } from './http/control-server.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './ingest/build.ts';
@@ -15,6 +16,7 @@ import type { Services } from './api/services.ts';
 import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
+import type { History } from './repos/history/history.ts';
 import { objectPool } from './repos/object-pool.ts';
 import { listRefs } from './repos/ref-list.ts';
 import { explain } from './search/explain.ts';
@@ -69,6 +71,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const abort = new AbortController();
   let control: ControlPlane | undefined;
   let server: RunningServer | undefined;
+  let history: History | undefined;
   let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
@@ -79,7 +82,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);
-    const services = servicesOf(instance, directory);
+    const reader = await openHistory(configuration, instance.catalog, log);
+    history = reader;
+    const services = servicesOf(instance, directory, reader);
     server = await createServer({ configuration, services, log, ...control });
     const source = backupSource(configuration, instance.catalog, control.store);
     const context = { accounts: control.accounts, baseUrl: server.url };
@@ -93,6 +98,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!abort.signal.aborted) throw error;
       return [];
     });
+    const prepared = indexed.then((jobs) => prepareHistories(jobs, added, reader, abort.signal));
     void instance.symbols?.run();
     return {
       url: server.url,
@@ -104,7 +110,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         await commands?.close();
         await server?.close();
         await control?.close();
+        await history?.close();
         await indexed;
+        await prepared;
         await instance.close();
         await objectPool.close();
       },
@@ -113,13 +121,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await commands?.close();
     await server?.close();
     await control?.close();
+    await history?.close();
     await instance.close();
     throw error;
   }
 }
 
 /** What the endpoints call. */
-function servicesOf(instance: Instance, directory: RepoDirectory): Services {
+function servicesOf(instance: Instance, directory: RepoDirectory, history: History): Services {
   const { indexer, parts } = instance;
   return {
     search: {
@@ -134,6 +143,7 @@ function servicesOf(instance: Instance, directory: RepoDirectory): Services {
       read: (repo, path, ref, { sourceSizeMax, signal }) =>
         readSource(repo, path, ref, { sizeMax: sourceSizeMax, signal }),
     },
+    history,
     trees: { files: listFiles, folders: listFolders },
     refs: { list: listRefs },
     readiness: {

@@ -26,6 +26,7 @@ export type AuditAction =
   | 'user.performed_find_references'
   | 'user.performed_goto_definition'
   | 'user.fetched_file_source'
+  | 'user.fetched_file_blame'
   | 'user.fetched_file_tree'
   | 'org.member_added'
   | 'org.member_removed'

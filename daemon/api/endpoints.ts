@@ -13,7 +13,12 @@ import {
   setUp,
 } from './account.ts';
 import { listAuditRecords } from './audit.ts';
+import { getAuthors } from './authors.ts';
+import { getBlame } from './blame.ts';
+import { getCommit } from './commit.ts';
+import { getCommits } from './commits.ts';
 import { descriptionEndpoints } from './describe.ts';
+import { getDiff } from './diff.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getFiles } from './files.ts';
 import { getFolderContents } from './folder.ts';
@@ -35,6 +40,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   findDefinitions,
   findReferences,
   getSource,
+  getBlame,
+  getDiff,
+  getCommit,
+  getCommits,
+  getAuthors,
   getFiles,
   getTree,
   getFolderContents,

@@ -6,6 +6,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import type { ListedRef } from '../repos/ref-list.ts';
 import type { Sight } from '../repos/sight.ts';
 import type { Folders } from '../repos/tree-paths.ts';
+import type { HistoryReader } from './history.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
 
 /** A search as the caller asked for it, bounds applied (matches and contextLines are clamped). */
@@ -173,6 +174,7 @@ export interface Services {
   readonly search: SearchService;
   readonly repos: RepoDirectory;
   readonly source: SourceReader;
+  readonly history: HistoryReader;
   readonly trees: TreeReader;
   readonly refs: RefReader;
   readonly readiness: Readiness;

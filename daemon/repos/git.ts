@@ -15,6 +15,12 @@ export interface GitOptions {
   readonly repoPath?: string;
   /** True: commands see the files below `repoPath`, which must be the root of a work tree. */
   readonly usesWorkTree?: boolean;
+  /** Absolute path of the folder to run in; default: `repoPath`. Git may look there for files of a work tree. */
+  readonly cwd?: string;
+  /** More settings, `name=value`; they win over the fixed ones and over those of the repository. */
+  readonly settings?: readonly string[];
+  /** A last argument whose bytes are not UTF-8: those of Node.js are strings. Holds no NUL. */
+  readonly rawTail?: Uint8Array;
   /** More variables, for example credentials of a fetch; they win over the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
   /** More settings of git, `name=value`; they win over those of the repository. */
@@ -159,6 +165,17 @@ function globalArguments(options: GitOptions): string[] {
   return args;
 }
 
+/** Becomes git with the bytes of `$1`, each as `\0` and three octal digits, as the last argument; x keeps line ends. */
+const RAW_TAIL_SCRIPT = 'tail=$(printf "%bx" "$1"); shift; exec git "$@" "${tail%x}"';
+
+/** Program and arguments that run git. */
+function commandOf(args: readonly string[], options: GitOptions): [string, string[]] {
+  const all = [...globalArguments(options), ...args];
+  if (options.rawTail === undefined) return ['git', all];
+  const digits = Array.from(options.rawTail, (byte) => `\\0${byte.toString(8).padStart(3, '0')}`);
+  return ['/bin/sh', ['-c', RAW_TAIL_SCRIPT, 'sh', digits.join(''), ...all]];
+}
+
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 
 const liveChildren = new Set<Child>();
@@ -195,8 +212,8 @@ function firstLine(stderr: string): string {
  * Errors: none at once; `ended` rejects with a GitError.
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
-  const child: Child = spawn('git', [...globalArguments(options), ...args], {
-    cwd: options.repoPath,
+  const child: Child = spawn(...commandOf(args, options), {
+    cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,

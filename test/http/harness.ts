@@ -6,6 +6,7 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import type { CommitFields, HistoryReader } from '../../daemon/api/history.ts';
 import type {
   EventStream,
   SearchCall,
@@ -47,6 +48,17 @@ export function repo(repoId: number, name: string, more: Partial<RepoRecord> = {
   };
 }
 
+const COMMIT: CommitFields = {
+  hash: '1'.repeat(40),
+  date: '2024-05-06T07:08:09+02:00',
+  message: 'subject',
+  refs: 'HEAD -> main',
+  body: '',
+  authorName: 'A',
+  authorEmail: 'a@example.com',
+  parents: [],
+};
+
 export interface World {
   readonly server: RunningServer;
   /** Log lines, parsed. */
@@ -70,6 +82,7 @@ export interface WorldOptions {
   readonly navigate?: SearchService['navigate'];
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
+  readonly history?: Partial<HistoryReader>;
   readonly trees?: Partial<TreeReader>;
   readonly refs?: RefReader['list'];
   readonly isReady?: boolean;
@@ -151,6 +164,14 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     repos: directory,
     source: {
       read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
+    },
+    history: {
+      blame: async () => Buffer.from('{"ranges":[],"commits":{}}'),
+      diff: async () => Buffer.from('{"files":[]}'),
+      commit: async () => COMMIT,
+      commits: async () => ({ total: 1, items: [COMMIT] }),
+      authors: async () => [{ name: 'A', email: 'a@example.com', commitCount: 1 }],
+      ...options.history,
     },
     trees: {
       files: options.trees?.files ?? (async () => ['a.txt']),

@@ -28,6 +28,16 @@ test('output and input pass unchanged', async () => {
   );
 });
 
+test('a last argument may be any bytes but NUL', async () => {
+  const repo = makeRepo({ 'a.txt': 'a' });
+  const bytes = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1));
+  const show = ['-c', 'alias.show-it=!printf "%s|%s"', 'show-it', 'first'];
+  for (const rawTail of [bytes, Buffer.from('-n $(id) `id` "x" \\n%s\n\n'), Buffer.alloc(0)]) {
+    const output = await runGit(show, { repoPath: repo, rawTail });
+    assert.deepEqual(output, Buffer.concat([Buffer.from('first|'), rawTail]));
+  }
+});
+
 test('an exit code becomes a GitError with the first line of stderr', async () => {
   const repo = makeRepo({});
   const error = await gitErrorOf(runGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }));

@@ -34,6 +34,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/regex': [BASE],
   'daemon/query': ['daemon/regex'],
   'daemon/repos': [],
+  'daemon/repos/history': ['daemon/repos'],
   'daemon/engine': [BASE, 'daemon/telemetry'],
   'daemon/shards': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine'],
   'daemon/ingest': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine', 'daemon/shards'],

@@ -1,0 +1,44 @@
+// What can be asked about the history of a repo, and what cannot be had.
+
+import type { CommitFilter, CommitWindow } from './commits.ts';
+
+/** What is asked for cannot be had. The message is for the caller. */
+export class HistoryError extends Error {
+  override readonly name = 'HistoryError';
+  readonly errorCode: 'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS';
+
+  constructor(errorCode: 'FILE_NOT_FOUND' | 'INVALID_QUERY_PARAMS', message: string) {
+    super(message);
+    this.errorCode = errorCode;
+  }
+}
+
+/** What a ref stands for where a path is given or not. */
+export interface HistoryPlace {
+  /** Undefined: the default revision. */
+  readonly ref: string | undefined;
+  /** Undefined: everything. */
+  readonly path: string | undefined;
+}
+
+export interface CommitsCall extends HistoryPlace, CommitFilter, CommitWindow {}
+
+/** Part of a list. */
+export interface ListPart<Item> {
+  /** Of the whole list. */
+  readonly total: number;
+  readonly items: readonly Item[];
+}
+
+export interface BlameCall {
+  /** Undefined: the default revision. */
+  readonly ref: string | undefined;
+  readonly path: string;
+}
+
+export interface DiffCall {
+  readonly base: string;
+  readonly head: string;
+  /** Undefined: everything. */
+  readonly path: string | undefined;
+}

@@ -1,0 +1,499 @@
+// The endpoints about history with a real daemon and real repositories of every kind: their shapes, pages and links,
+// the order of their checks, every input that must be refused, and what becomes of git when its client has left.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { goneSoon, isRunning, makeBrakedGit } from '../history/braked-git.ts';
+import { makeHistory } from '../history/repos.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { get, serveIndexed } from './daemon.ts';
+import type { Answer, Served } from './daemon.ts';
+
+type Body = Record<string, unknown>;
+
+const ENDPOINTS = ['blame', 'diff', 'commit', 'commits', 'commits/authors'] as const;
+type Name = (typeof ENDPOINTS)[number];
+
+// Made outside the hook: a folder made inside would be removed at the hook's end.
+const parent = temporaryFolder();
+const dataDir = temporaryFolder();
+const tree = path.join(parent, 'tree');
+const bare = makeHistory([
+  { message: 'one', date: '1700000000 +0000', files: { 'a.txt': 'a\nb\n', 'd/x': 'x\n' } },
+  { message: 'two', date: '1700086400 +0100', files: { 'a.txt': 'a\nc\n' } },
+  {
+    message: 'three\n\nbody\n',
+    date: '1700172800 +0000',
+    author: 'B <b@example.com>',
+    files: { 'a.txt': 'a\nd\n' },
+  },
+]).path;
+/** Blames at a time, and a few more than may wait. */
+const RUNNING_MAX = Math.max(4, availableParallelism() * 2);
+const MANY = RUNNING_MAX + 256 + 20;
+const many = makeHistory([
+  { files: Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`f${i}`, `${i}\n`])) },
+]).path;
+const braked = makeBrakedGit();
+let served: Served;
+
+before(async () => {
+  mkdirSync(tree);
+  git(tree, 'init', '-q', '-b', 'main');
+  writeFiles(tree, { 'a.txt': 'one\n' });
+  commitAll(tree, 'first');
+  writeFiles(tree, {
+    'a.txt': 'on disk\n',
+    '.mailmap': 'Nobody <n@example.com> <a@example.com>\n',
+  });
+  mkdirSync(path.join(parent, 'empty'));
+  git(path.join(parent, 'empty'), 'init', '-q', '-b', 'main');
+  writeFiles(parent, { 'plain/a.txt': 'a\n' });
+  git(parent, 'clone', '-q', '--bare', bare, 'named.git');
+  git(parent, 'clone', '-q', '--bare', '--depth=1', `file://${bare}`, 'shallow.git');
+  git(parent, 'clone', '-q', bare, 'detached');
+  git(path.join(parent, 'detached'), 'checkout', '-q', '--detach', 'HEAD~1');
+  const gone = makeRepo({ 'a.txt': 'a\n' });
+  git(parent, 'clone', '-q', '--bare', gone, 'gone.git');
+  git(parent, 'clone', '-q', '--bare', many, 'many.git');
+  const names = [
+    'many.git',
+    'tree',
+    'empty',
+    'plain',
+    'named.git',
+    'shallow.git',
+    'detached',
+    'gone.git',
+  ];
+  served = await serveIndexed(
+    dataDir,
+    names.map((name) => path.join(parent, name)),
+    { env: { PATH: braked.path } },
+  );
+});
+after(() => served.process.stop());
+
+function ask<Value = Body>(
+  name: Name,
+  repo: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Answer<Value>> {
+  const query = new URLSearchParams({ repo: `local/${repo}`, ...more });
+  return get<Value>(`${served.url}/api/${name}?${query.toString()}`);
+}
+
+/** Parameters with which an endpoint answers 200 for the repos that have `a.txt`. */
+const GOOD: Readonly<Record<Name, Readonly<Record<string, string>>>> = {
+  blame: { path: 'a.txt' },
+  diff: { base: 'HEAD', head: 'HEAD' },
+  commit: { ref: 'HEAD' },
+  commits: {},
+  'commits/authors': {},
+};
+
+async function codeOf(
+  name: Name,
+  repo: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const { status, body } = await ask(name, repo, { ...GOOD[name], ...more });
+  return status === 200 ? 'OK' : String(body['errorCode']);
+}
+
+test('blame', async () => {
+  const { body } = await ask('blame', 'named.git', { path: 'a.txt' });
+  const [first, , third] = git(bare, 'log', '--reverse', '--format=%H').split('\n');
+  assert.deepEqual(body, {
+    ranges: [
+      { hash: first, path: 'a.txt', startLine: 1, lineCount: 1 },
+      { hash: third, path: 'a.txt', startLine: 2, lineCount: 1 },
+    ],
+    commits: {
+      [first!]: {
+        hash: first,
+        date: '2023-11-14T22:13:20.000Z',
+        message: 'one',
+        authorName: 'A',
+        authorEmail: 'a@example.com',
+      },
+      [third!]: {
+        hash: third,
+        date: '2023-11-16T22:13:20.000Z',
+        message: 'three',
+        authorName: 'B',
+        authorEmail: 'b@example.com',
+        previous: { hash: git(bare, 'rev-parse', 'main~1'), path: 'a.txt' },
+      },
+    },
+  });
+  const older = await ask('blame', 'named.git', { path: 'a.txt', ref: 'main~2' });
+  assert.deepEqual(older.body['ranges'], [
+    { hash: first, path: 'a.txt', startLine: 1, lineCount: 2 },
+  ]);
+});
+
+test('diff', async () => {
+  const { body } = await ask('diff', 'named.git', { base: 'main~1', head: 'main' });
+  const hunk = {
+    oldRange: { start: 1, lines: 2 },
+    newRange: { start: 1, lines: 2 },
+    body: ' a\n-c\n+d',
+  };
+  assert.deepEqual(body, { files: [{ oldPath: 'a.txt', newPath: 'a.txt', hunks: [hunk] }] });
+  for (const [more, count] of [
+    [{ path: 'd' }, 0],
+    [{ path: 'nowhere' }, 0],
+    [{ path: '' }, 1],
+    [{ base: 'main' }, 0],
+  ] as const) {
+    const some = await ask<{ files: unknown[] }>('diff', 'named.git', {
+      base: 'main~1',
+      head: 'main',
+      ...more,
+    });
+    assert.equal(some.body.files.length, count, JSON.stringify(more));
+  }
+});
+
+test('commit and commits', async () => {
+  const { body } = await ask('commit', 'named.git', { ref: 'main' });
+  const three = {
+    hash: git(bare, 'rev-parse', 'main'),
+    date: body['date'],
+    message: 'three',
+    refs: 'HEAD -> main',
+    body: 'body\n',
+    authorName: 'B',
+    authorEmail: 'b@example.com',
+  };
+  assert.match(String(body['date']), /^2023-11-16T22:13:20(?:Z|\+00:00)$/);
+  assert.deepEqual(body, { ...three, parents: [git(bare, 'rev-parse', 'main~1')] });
+  const listed = await ask<Body[]>('commits', 'named.git', { perPage: '2' });
+  assert.deepEqual(listed.body[0], three);
+  assert.deepEqual(
+    listed.body.map(({ message }) => message),
+    ['three', 'two'],
+  );
+  assert.equal(listed.body[1]?.['date'], '2023-11-15T23:13:20+01:00');
+});
+
+test('pages, links and counts of commits and authors', async () => {
+  const commits = await ask<Body[]>('commits', 'named.git', {
+    perPage: '1',
+    page: '2',
+    path: 'a.txt',
+    since: '2023-01-01',
+    until: '2024-01-01',
+    ref: 'main',
+    author: 'example',
+    query: 't',
+  });
+  assert.equal(commits.headers.get('x-total-count'), '2');
+  const own =
+    'repo=local%2Fnamed.git&query=t&since=2023-01-01&until=2024-01-01&author=example&ref=main&path=a.txt';
+  const link = (page: number, name: string): string =>
+    `<${served.url}/api/commits?page=${page}&perPage=1&${own}>; rel="${name}"`;
+  assert.equal(
+    commits.headers.get('link'),
+    [link(1, 'first'), link(1, 'prev'), link(2, 'last')].join(', '),
+  );
+  assert.deepEqual(
+    commits.body.map(({ message }) => message),
+    ['two'],
+  );
+  const beyond = await ask<Body[]>('commits', 'named.git', {
+    page: '9007199254740991',
+    perPage: '100',
+  });
+  assert.deepEqual([beyond.body, beyond.headers.get('x-total-count')], [[], '3']);
+  const authors = await ask<Body[]>('commits/authors', 'named.git', { perPage: '1' });
+  assert.deepEqual(authors.body, [{ name: 'A', email: 'a@example.com', commitCount: 2 }]);
+  assert.equal(authors.headers.get('x-total-count'), '2');
+  assert.equal(
+    authors.headers.get('link'),
+    `<${served.url}/api/commits/authors?page=1&perPage=1&repo=local%2Fnamed.git>; rel="first", ` +
+      `<${served.url}/api/commits/authors?page=2&perPage=1&repo=local%2Fnamed.git>; rel="next", ` +
+      `<${served.url}/api/commits/authors?page=2&perPage=1&repo=local%2Fnamed.git>; rel="last"`,
+  );
+});
+
+test('dates', async () => {
+  const count = async (more: Record<string, string>): Promise<number> =>
+    (await ask<Body[]>('commits', 'named.git', more)).body.length;
+  assert.equal(await count({ since: '2023-11-15' }), 2);
+  assert.equal(await count({ since: '2023-11-15T22:13:20Z' }), 2);
+  assert.equal(await count({ since: '2023-11-15T22:13:20.001Z' }), 1);
+  assert.equal(await count({ since: '2023-11-15T23:13:20+01:00' }), 2);
+  assert.equal(await count({ until: '2023-11-15' }), 2);
+  assert.equal(await count({ until: '2023-11-15T22:13:19' }), 1);
+  assert.equal(await count({ since: '2023-11-15', until: '2023-11-15' }), 1);
+  for (const since of [
+    '1 second ago',
+    '2 Weeks ago',
+    'yesterday',
+    'last week',
+    'last month',
+    'LAST year',
+  ])
+    assert.equal(await count({ since }), 0, since);
+  assert.equal(await count({ since: '100 years ago', until: '1 minute ago' }), 3);
+  for (const since of [
+    '',
+    'x',
+    'tomorrow',
+    '1 fortnight ago',
+    '-1 days ago',
+    '2023-13-01',
+    '1700000000',
+    '@1',
+    'now',
+    'last week --all',
+    '1 day',
+  ])
+    for (const name of ['since', 'until'])
+      assert.equal(
+        await codeOf('commits', 'named.git', { [name]: since }),
+        'INVALID_QUERY_PARAMS',
+        since,
+      );
+  assert.equal(
+    await codeOf('commits', 'named.git', { since: '2024-01-02', until: '2024-01-01' }),
+    'INVALID_QUERY_PARAMS',
+  );
+});
+
+test('expressions', async () => {
+  const titles = async (more: Record<string, string>): Promise<unknown[]> =>
+    (await ask<Body[]>('commits', 'named.git', more)).body.map(({ message }) => message);
+  assert.deepEqual(await titles({ query: '^T' }), ['three', 'two']);
+  assert.deepEqual(await titles({ query: 'BODY' }), ['three']);
+  assert.deepEqual(await titles({ query: 't\\(hree\\|wo\\)' }), ['three', 'two']);
+  assert.deepEqual(await titles({ query: '--all' }), []);
+  assert.deepEqual(await titles({ query: 'a+' }), []);
+  assert.deepEqual(await titles({ author: '^b <' }), ['three']);
+  assert.deepEqual(await titles({ query: '', author: '' }), ['three', 'two', 'one']);
+  for (const bad of [
+    '\\(',
+    'a\\{1',
+    '[',
+    '\0',
+    'x'.repeat(1025),
+    '\\(\\(a\\{1,200\\}\\)\\{1,200\\}\\)\\{1,200\\}',
+  ])
+    for (const name of ['query', 'author']) {
+      const { status, body } = await ask('commits', 'named.git', { [name]: bad });
+      assert.deepEqual([status, body['errorCode']], [400, 'INVALID_QUERY_PARAMS'], bad);
+      assert.match(String(body['message']), new RegExp(`^${name}: `));
+    }
+});
+
+test('refs that are none', async () => {
+  const refs = [
+    '--help',
+    '-h',
+    'nosuch',
+    'main..main',
+    'main@{0}',
+    'HEAD~99',
+    'main:d',
+    'main:a.txt',
+    'main^{tree}',
+    'a\nb',
+    'a\0b',
+    'x'.repeat(1025),
+    '--output=/tmp/x',
+    ' ',
+    '^main',
+    '--all',
+  ];
+  for (const ref of refs) {
+    for (const name of ENDPOINTS) {
+      for (const place of name === 'diff' ? ['base', 'head'] : ['ref'])
+        assert.equal(
+          await codeOf(name, 'named.git', { [place]: ref }),
+          'INVALID_GIT_REF',
+          `${name} ${ref}`,
+        );
+    }
+  }
+  for (const place of ['base', 'head'])
+    assert.equal(await codeOf('diff', 'named.git', { [place]: '' }), 'INVALID_GIT_REF');
+  assert.equal(await codeOf('commit', 'named.git', { ref: '' }), 'INVALID_GIT_REF');
+  for (const name of ['blame', 'commits', 'commits/authors'] as const)
+    assert.equal(await codeOf(name, 'named.git', { ref: '' }), 'OK');
+  const { body } = await ask('diff', 'named.git', { base: 'main', head: 'nosuch' });
+  assert.match(String(body['message']), /main\.\.nosuch/);
+});
+
+test('paths that are none', async () => {
+  for (const bad of ['../a.txt', 'd/../a.txt', '/a.txt', '/', 'a\0', '..'])
+    for (const name of ['blame', 'diff', 'commits', 'commits/authors'] as const)
+      assert.equal(
+        await codeOf(name, 'named.git', { path: bad }),
+        'FILE_NOT_FOUND',
+        `${name} ${bad}`,
+      );
+  for (const bad of [
+    '',
+    '.',
+    './a.txt',
+    'd',
+    'd/',
+    'nowhere',
+    'a.txt/',
+    'a.txt/b',
+    'd//x',
+    '--help',
+    ':(top)a.txt',
+    'caf\uFFFD',
+    'a'.repeat(5000),
+  ])
+    assert.equal(await codeOf('blame', 'named.git', { path: bad }), 'FILE_NOT_FOUND', bad);
+  for (const odd of [
+    '--help',
+    '-p',
+    ':(top)a.txt',
+    ':!a.txt',
+    '*',
+    'nowhere',
+    'caf\uFFFD',
+    'a'.repeat(5000),
+  ]) {
+    const { body, headers } = await ask('commits', 'named.git', { path: odd });
+    assert.deepEqual([body, headers.get('x-total-count')], [[], '0'], odd);
+  }
+});
+
+test('the order of the checks', async () => {
+  const [badRef, badPath] = [{ ref: '-x', base: '-x' }, { path: '..' }];
+  for (const name of ['diff', 'commit', 'commits', 'commits/authors'] as const) {
+    assert.equal(await codeOf(name, 'none', { ...badRef, ...badPath }), 'INVALID_GIT_REF', name);
+    assert.equal(await codeOf(name, 'none', badPath), 'NOT_FOUND', name);
+    if (name === 'commit') continue;
+    const unknown = { ref: 'none', base: 'none' };
+    assert.equal(
+      await codeOf(name, 'named.git', { ...badPath, ...unknown }),
+      'FILE_NOT_FOUND',
+      name,
+    );
+  }
+  assert.equal(await codeOf('blame', 'none', { ...badPath, ...badRef }), 'NOT_FOUND');
+  assert.equal(await codeOf('blame', 'named.git', { ...badPath, ...badRef }), 'FILE_NOT_FOUND');
+  assert.equal(await codeOf('blame', 'named.git', { ...badRef, path: 'none' }), 'INVALID_GIT_REF');
+  assert.equal(
+    await codeOf('blame', 'named.git', { ref: 'none', path: 'none' }),
+    'INVALID_GIT_REF',
+  );
+  assert.equal(await codeOf('commits', 'none', { ...badRef, since: 'x' }), 'INVALID_QUERY_PARAMS');
+  const { body } = await ask('commits', 'none');
+  assert.equal(body['message'], 'Repository "local/none" not found.');
+});
+
+test('missing parameters', async () => {
+  for (const [name, query] of [
+    ['blame', 'repo=local/tree'],
+    ['blame', 'path=a.txt'],
+    ['diff', 'repo=local/tree&base=main'],
+    ['diff', 'repo=local/tree&head=main'],
+    ['commit', 'repo=local/tree'],
+    ['commits', ''],
+    ['commits/authors', ''],
+    ['commits', 'repo=local/tree&page=0'],
+    ['commits/authors', 'repo=local/tree&perPage=101'],
+  ]) {
+    const { status, body } = await get<Body>(`${served.url}/api/${name}?${query}`);
+    assert.deepEqual(
+      [status, body['errorCode']],
+      [400, 'INVALID_QUERY_PARAMS'],
+      `${name} ${query}`,
+    );
+  }
+});
+
+test('files on disk do not matter', async () => {
+  const blame = await ask<{ ranges: Body[]; commits: Record<string, Body> }>('blame', 'tree', {
+    path: 'a.txt',
+  });
+  assert.equal(blame.body.ranges.length, 1);
+  assert.equal(Object.values(blame.body.commits)[0]?.['authorName'], 'A');
+  const authors = await ask('commits/authors', 'tree');
+  assert.deepEqual(authors.body, [{ name: 'A', email: 'a@example.com', commitCount: 1 }]);
+});
+
+test('plain folders, empty, shallow and detached repositories', async () => {
+  for (const name of ENDPOINTS) {
+    assert.equal(await codeOf(name, 'plain'), 'INVALID_GIT_REF', name);
+    assert.equal(await codeOf(name, 'empty'), 'INVALID_GIT_REF', name);
+    assert.equal(await codeOf(name, 'shallow.git'), 'OK', name);
+    assert.equal(await codeOf(name, 'detached'), 'OK', name);
+  }
+  const shallow = await ask<Body[]>('commits', 'shallow.git');
+  assert.deepEqual([shallow.body.length, shallow.headers.get('x-total-count')], [1, '1']);
+  const detached = await ask<Body[]>('commits', 'detached');
+  assert.deepEqual(
+    detached.body.map(({ message, refs }) => [message, refs]),
+    [
+      ['two', 'HEAD'],
+      ['one', ''],
+    ],
+  );
+});
+
+test('git ends when its client leaves', async () => {
+  braked.blamers();
+  braked.brake();
+  const client = new AbortController();
+  const query = 'repo=local/many.git&path=f0';
+  const asked = fetch(`${served.url}/api/blame?${query}`, { signal: client.signal });
+  const pid = await braked.blamerStarted();
+  assert.ok(isRunning(pid));
+  client.abort();
+  await assert.rejects(asked);
+  await goneSoon(pid);
+  braked.release();
+  assert.equal(await codeOf('blame', 'many.git', { path: 'f0' }), 'OK');
+});
+
+test('hundreds at a time: so many processes, so many wait, the others are told to come back', async () => {
+  braked.blamers();
+  braked.brake();
+  const asked = Array.from({ length: MANY }, (_, i) =>
+    ask('blame', 'many.git', { path: `f${i}`, ref: 'main' }),
+  );
+  const refused = await Promise.race(
+    asked.map(async (one) => ((await one).status === 503 ? one : new Promise<never>(() => {}))),
+  );
+  assert.equal(refused.body['errorCode'], 'SERVER_OVERLOADED');
+  assert.equal(refused.headers.get('retry-after'), '1');
+  const running: number[] = [];
+  while (running.length < RUNNING_MAX) {
+    running.push(...braked.blamers());
+    await sleep(20);
+  }
+  await sleep(200);
+  assert.deepEqual(braked.blamers(), []);
+  assert.equal(running.filter(isRunning).length, RUNNING_MAX);
+  braked.release();
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  assert.deepEqual(new Set(statuses), new Set([200, 503]));
+  assert.ok(statuses.filter((status) => status === 200).length >= RUNNING_MAX);
+  assert.equal(await codeOf('blame', 'many.git', { path: `f${MANY - 1}` }), 'OK');
+});
+
+test('a repository that is gone is not found, and no path of this machine is named', async () => {
+  assert.equal(await codeOf('commits', 'gone.git'), 'OK');
+  const id = git(path.join(parent, 'gone.git'), 'rev-parse', 'HEAD');
+  assert.equal(await codeOf('commit', 'gone.git', { ref: id }), 'OK');
+  rmSync(path.join(parent, 'gone.git'), { recursive: true });
+  for (const name of ENDPOINTS) {
+    const { status, body } = await ask(name, 'gone.git', GOOD[name]);
+    assert.deepEqual([status, body['errorCode']], [404, 'NOT_FOUND'], name);
+    assert.ok(!JSON.stringify(body).includes(parent));
+  }
+  assert.equal(await codeOf('commit', 'gone.git', { ref: id }), 'NOT_FOUND');
+});
