@@ -169,6 +169,11 @@ class LineFinder {
       case 'property':
       case 'type':
         return next === undefined || '=;,[:){('.includes(next);
+      case 'class':
+      case 'struct':
+      case 'union':
+      case 'enum':
+        return next === undefined || '{:<(\\'.includes(next);
       default:
         return true;
     }
