@@ -191,7 +191,8 @@ function formsOf(name: string): string[] {
 function isWhole(text: string, start: number, name: string): boolean {
   const end = start + name.length;
   const isOpenBefore = WORD_CHARACTER.test(name[0]!) && WORD_CHARACTER.test(text[start - 1] ?? ' ');
-  const isOpenBehind = WORD_CHARACTER.test(name.at(-1)!) && WORD_CHARACTER.test(text[end] ?? ' ');
+  const isOpenBehind =
+    WORD_CHARACTER.test(name.at(-1) ?? '') && WORD_CHARACTER.test(text[end] ?? ' ');
   return !isOpenBefore && !isOpenBehind;
 }
 

@@ -57,7 +57,7 @@ export function symbolsOfMatches(
   const around: Definition[] = [];
   const placed: PlacedSymbol[] = [];
   for (const definition of definitions) {
-    while (around.length > 0 && around.at(-1)!.end <= definition.start) around.pop();
+    while ((around.at(-1)?.end ?? Infinity) <= definition.start) around.pop();
     const { role, nameStart, nameEnd, name, parentName } = definition;
     if (isKind(role) && !(VARIABLES.has(role) && isLocal(around, definition))) {
       const parent =

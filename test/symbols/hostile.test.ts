@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { EngineName } from '../../daemon/symbols/extractor.ts';
 import { NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
 import { SAMPLES, sampleContent } from './samples.ts';
