@@ -196,6 +196,8 @@ const KINDS: Kinds = {
 
 /** Where a parser means something else by a kind. */
 const OWN_KINDS: Readonly<Record<string, Kinds>> = {
+  // Why: names of imports.
+  'C#': { typedef: '' },
   CMake: { option: 'variable' },
   CSS: { selector: 'other' },
   Elixir: { implementation: 'module', exception: 'struct' },
@@ -204,10 +206,10 @@ const OWN_KINDS: Readonly<Record<string, Kinds>> = {
   ObjectiveC: { implementation: 'class', interface: 'class' },
   PHP: { alias: '' },
   Perl: { module: '' },
-  // Why: names of imports.
   Python: { member: 'method', module: '', namespace: '', unknown: '' },
   R: { vector: 'variable', list: 'variable', dataframe: 'variable' },
-  Ruby: { alias: 'method' },
+  // Why dropped: texts of test cases.
+  Ruby: { alias: 'method', context: '', describe: '' },
   // Why dropped: an implementation names the type that it is for.
   Rust: { interface: 'trait' },
   Sh: { alias: 'function' },

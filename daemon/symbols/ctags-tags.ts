@@ -184,8 +184,10 @@ class LineFinder {
 function formsOf(name: string): string[] {
   // oxlint-disable-next-line no-control-regex
   const form = /^[\0-\x7f]*$/.test(name) ? name : Buffer.from(name).toString('latin1');
-  // ctags writes `operator +=` for any spacing.
-  return form.startsWith('operator ') ? [form, form.replace(' ', '')] : [form];
+  // ctags writes `operator +=` for any spacing, and a selector of Objective-C as one name.
+  if (form.startsWith('operator ')) return [form, form.replace(' ', '')];
+  const selector = /^(\w+):(?!:)/.exec(form);
+  return selector === null ? [form] : [form, selector[1]!];
 }
 
 function isWhole(text: string, start: number, name: string): boolean {
