@@ -312,3 +312,6 @@ const GRAMMARS: Readonly<Record<string, string>> = {
 export function grammarOf(language: string): string | undefined {
   return GRAMMARS[language];
 }
+
+/** All languages that have a grammar. */
+export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
