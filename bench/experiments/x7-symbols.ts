@@ -14,6 +14,8 @@ import { formatTable } from '../statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
 const SHOWN_MAX = 60;
+/** Of the columns; the others are aligned to the right. */
+const ALIGNS = ['left'] as const;
 
 interface Row {
   files: number;
@@ -146,8 +148,7 @@ function print(): void {
     ]);
   const columns =
     'language,files,failed,both,ctags only,tree only,kinds,parents,ctags MB/s,tree MB/s';
-  const align = (title: string): 'left' | 'right' => (title === 'language' ? 'left' : 'right');
-  const titles = columns.split(',').map((title) => ({ title, align: align(title) }));
+  const titles = columns.split(',').map((title, i) => ({ title, align: ALIGNS[i] ?? 'right' }));
   console.log(formatTable(titles, table));
   // Spread over the files, not the first few.
   const step = Math.max(1, Math.ceil(shown.length / SHOWN_MAX));
