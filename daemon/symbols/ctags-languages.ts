@@ -13,6 +13,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   Cuda: 'CUDA',
   'Emacs Lisp': 'EmacsLisp',
   'Fortran Free Form': 'Fortran',
+  HCL: 'Terraform',
   JSX: 'JavaScript',
   'Linker Script': 'LdScript',
   MATLAB: 'MatLab',
@@ -25,7 +26,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   Puppet: 'PuppetManifest',
   Racket: 'Scheme',
   Raku: 'Perl6',
-  'Robot Framework': 'Robot',
+  RobotFramework: 'Robot',
   SQLPL: 'SQL',
   Shell: 'Sh',
   'Standard ML': 'SML',
@@ -34,7 +35,7 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   TSX: 'TypeScript',
   TeX: 'Tex',
   'Unix Assembly': 'Asm',
-  'Vim Script': 'Vim',
+  'Vim script': 'Vim',
   Yacc: 'YACC',
   reStructuredText: 'ReStructuredText',
 };
@@ -43,7 +44,7 @@ const SAME_NAMES: ReadonlySet<string> = new Set(
   (
     'Ada AutoIt Awk C C++ C# CMake CSS Clojure D Eiffel Elixir Elm Erlang Fortran Go GraphQL HTML Haskell Haxe Java ' +
     'JavaScript Julia Kotlin Lua M4 Markdown Meson NSIS OCaml PHP Pascal Perl PowerShell Python R REXX Ruby Rust ' +
-    'SCSS SQL Scheme SystemVerilog Tcl Terraform Thrift TypeScript VHDL Verilog Zephir'
+    'SCSS SQL Scheme SystemVerilog Tcl Thrift TypeScript VHDL Verilog Zephir'
   ).split(' '),
 );
 
@@ -196,6 +197,8 @@ const KINDS: Kinds = {
 
 /** Where a parser means something else by a kind. */
 const OWN_KINDS: Readonly<Record<string, Kinds>> = {
+  // Why: names of imports.
+  'C#': { typedef: '' },
   CMake: { option: 'variable' },
   CSS: { selector: 'other' },
   Elixir: { implementation: 'module', exception: 'struct' },
@@ -204,10 +207,10 @@ const OWN_KINDS: Readonly<Record<string, Kinds>> = {
   ObjectiveC: { implementation: 'class', interface: 'class' },
   PHP: { alias: '' },
   Perl: { module: '' },
-  // Why: names of imports.
   Python: { member: 'method', module: '', namespace: '', unknown: '' },
   R: { vector: 'variable', list: 'variable', dataframe: 'variable' },
-  Ruby: { alias: 'method' },
+  // Why dropped: texts of test cases.
+  Ruby: { alias: 'method', context: '', describe: '' },
   // Why dropped: an implementation names the type that it is for.
   Rust: { interface: 'trait' },
   Sh: { alias: 'function' },
@@ -229,6 +232,9 @@ export function kindOfTag(parser: string, kind: string): SymbolKind | undefined 
   const found = ownKinds.get(parser)?.get(kind) ?? kinds.get(kind) ?? 'other';
   return found === '' ? undefined : found;
 }
+
+/** All languages that have a parser. */
+export const CTAGS_LANGUAGES: readonly string[] = [...SAME_NAMES, ...Object.keys(OTHER_NAMES)];
 
 /** All parsers that are used. */
 export const CTAGS_PARSERS: ReadonlySet<string> = new Set([

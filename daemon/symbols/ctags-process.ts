@@ -161,21 +161,10 @@ export class CtagsProcess {
   }
 
   #takeLine(line: string): void {
-    if (line === '') return;
-    let parsed: Tag & { _type?: string; message?: string };
-    try {
-      // oxlint-disable-next-line typescript/no-unsafe-assignment -- Safety: the fields are checked below.
-      parsed = JSON.parse(line);
-    } catch {
-      return;
-    }
-    if (parsed._type === 'tag') {
-      const { name, line: lineNumber, kind } = parsed;
-      if (typeof name === 'string' && typeof lineNumber === 'number' && typeof kind === 'string') {
-        this.#request?.tags.push(parsed);
-      }
-    } else if (parsed._type === 'completed') this.#settle({ tags: this.#request?.tags ?? [] });
-    else if (parsed._type === 'error') this.#message = parsed.message ?? '';
+    const said = parseLine(line);
+    if (said.type === 'tag') this.#request?.tags.push(said.tag);
+    else if (said.type === 'completed') this.#settle({ tags: this.#request?.tags ?? [] });
+    else if (said.type === 'error') this.#message = said.message;
   }
 
   #settle(outcome: TagsOutcome): void {
@@ -206,14 +195,43 @@ export class CtagsProcess {
   }
 }
 
+type Said =
+  | { readonly type: 'tag'; readonly tag: Tag }
+  | { readonly type: 'error'; readonly message: string }
+  | { readonly type: 'completed' | 'other' };
+
+interface Line extends Partial<Tag> {
+  readonly _type?: unknown;
+  readonly message?: unknown;
+}
+
+/** What a line says; `other` for what is no concern of ours. */
+function parseLine(line: string): Said {
+  let parsed: Line | null;
+  try {
+    parsed = JSON.parse(line);
+  } catch {
+    return { type: 'other' };
+  }
+  const { _type: type, name, line: lineNumber, kind, message } = parsed ?? {};
+  if (type === 'completed') return { type };
+  if (type === 'error') return { type, message: String(message) };
+  const isTag =
+    type === 'tag' &&
+    typeof name === 'string' &&
+    typeof lineNumber === 'number' &&
+    typeof kind === 'string';
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: the members that must be there are.
+  return isTag ? { type, tag: parsed as Tag } : { type: 'other' };
+}
+
 function start({ command, parsers }: CtagsProgram, { timeoutMs, memoryMax }: CtagsLimits): Child {
   const cpuSeconds = Math.max(60, Math.ceil(timeoutMs / 250));
   const maps = parsers.map((parser, index) => `--map-${parser}=+.${endingOf(index)}`);
-  const args = [
-    ...['-c', SHELL_SCRIPT, 'sh', String(Math.ceil(memoryMax / 1024)), String(cpuSeconds)],
-    ...command,
-    ...['--options=NONE', '--quiet=yes', '--fields=Nnzspt', ...maps, '--_interactive=sandbox'],
-  ];
+  const memoryKib = String(Math.ceil(memoryMax / 1024));
+  const shell = ['-c', SHELL_SCRIPT, 'sh', memoryKib, String(cpuSeconds)];
+  const options = ['--options=NONE', '--quiet=yes', '--fields=Nnzspt', ...maps];
+  const args = [...shell, ...command, ...options, '--_interactive=sandbox'];
   return spawn('/bin/sh', args, {
     env: ENVIRONMENT,
     cwd: '/',

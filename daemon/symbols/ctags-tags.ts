@@ -169,6 +169,11 @@ class LineFinder {
       case 'property':
       case 'type':
         return next === undefined || '=;,[:){('.includes(next);
+      case 'class':
+      case 'struct':
+      case 'union':
+      case 'enum':
+        return next === undefined || '{:<(\\'.includes(next);
       default:
         return true;
     }
@@ -179,14 +184,17 @@ class LineFinder {
 function formsOf(name: string): string[] {
   // oxlint-disable-next-line no-control-regex
   const form = /^[\0-\x7f]*$/.test(name) ? name : Buffer.from(name).toString('latin1');
-  // ctags writes `operator +=` for any spacing.
-  return form.startsWith('operator ') ? [form, form.replace(' ', '')] : [form];
+  // ctags writes `operator +=` for any spacing, and a selector of Objective-C as one name.
+  if (form.startsWith('operator ')) return [form, form.replace(' ', '')];
+  const selector = /^(\w+):(?!:)/.exec(form);
+  return selector === null ? [form] : [form, selector[1]!];
 }
 
 function isWhole(text: string, start: number, name: string): boolean {
   const end = start + name.length;
   const isOpenBefore = WORD_CHARACTER.test(name[0]!) && WORD_CHARACTER.test(text[start - 1] ?? ' ');
-  const isOpenBehind = WORD_CHARACTER.test(name.at(-1)!) && WORD_CHARACTER.test(text[end] ?? ' ');
+  const isOpenBehind =
+    WORD_CHARACTER.test(name.at(-1) ?? '') && WORD_CHARACTER.test(text[end] ?? ' ');
   return !isOpenBefore && !isOpenBehind;
 }
 

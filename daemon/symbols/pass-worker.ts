@@ -9,14 +9,14 @@ import { ShardTables } from '../shards/tables.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import { openExtractor } from './extractor.ts';
 import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
-import type { FromPassWorker, PassResult, PassWorkerData, ToPassWorker } from './pass-messages.ts';
+import type { FromPassWorker, PassResult, PassWorkerData } from './pass-messages.ts';
 
 const PROGRESS_MS = 200;
 
 const data: PassWorkerData = workerData;
 const port = parentPort!;
 const cancelled = new AbortController();
-port.on('message', (_: ToPassWorker) => cancelled.abort());
+port.on('message', () => cancelled.abort());
 
 try {
   tell({ kind: 'done', result: await run() });

@@ -28,8 +28,8 @@ export interface SymbolPassOptions {
 
 /** Guess: the largest generated headers of Linux take ctags a second. */
 export const FILE_TIMEOUT_MS = 20_000;
-/** Guess: ctags takes 60 MB for a header of 20 MB, tree-sitter up to 50 times the content. */
-export const FILE_MEMORY_MAX = 1 << 30;
+/** Guess: ctags takes a few times the content, tree-sitter up to 50 times. */
+export const FILE_MEMORY_MAX = 512 << 20;
 
 /** How long a cancelled thread may take to end its processes before it is terminated. */
 const CANCEL_MS = 2000;

@@ -16,7 +16,7 @@ const C_COMMON = `
 (enum_specifier name: (type_identifier) @name body: (_)) @enum
 (enumerator name: (identifier) @name) @enumMember
 (type_definition declarator: (_) @declarator) @type
-(function_definition declarator: (_) @declarator) @function
+(function_definition declarator: (_) @declarator body: (_)) @function
 (field_declaration declarator: (_) @declarator) @field
 (declaration declarator: (_) @declarator) @variable
 (preproc_def name: (identifier) @name) @macro
@@ -133,6 +133,9 @@ const QUERIES: Readonly<Record<string, string>> = {
 (const_spec name: (identifier) @name) @constant
 (var_spec name: (identifier) @name) @variable
 (field_declaration name: (field_identifier) @name) @field
+(field_declaration !name type: (type_identifier) @name) @field
+(field_declaration !name type: (qualified_type name: (type_identifier) @name)) @field
+(field_declaration !name type: (generic_type type: (type_identifier) @name)) @field
 (method_elem name: (field_identifier) @name) @method
 (func_literal) @local
 (block) @local
@@ -309,3 +312,6 @@ const GRAMMARS: Readonly<Record<string, string>> = {
 export function grammarOf(language: string): string | undefined {
   return GRAMMARS[language];
 }
+
+/** All languages that have a grammar. */
+export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);

@@ -98,7 +98,7 @@ class TreeThread implements Reader {
     const isKnown = this.#known.has(request.grammar);
     this.#known.add(request.grammar);
     // Why a copy: it is moved to the thread.
-    const content = Uint8Array.from(request.content);
+    const content = new Uint8Array(request.content);
     const message = { ...request, content, module: isKnown ? undefined : request.module };
     return new Promise((resolve) => {
       const timer = setTimeout(() => {

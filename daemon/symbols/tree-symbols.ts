@@ -57,13 +57,15 @@ export function symbolsOfMatches(
   const around: Definition[] = [];
   const placed: PlacedSymbol[] = [];
   for (const definition of definitions) {
-    while (around.length > 0 && around.at(-1)!.end <= definition.start) around.pop();
+    while ((around.at(-1)?.end ?? Infinity) <= definition.start) around.pop();
     const { role, nameStart, nameEnd, name, parentName } = definition;
-    if (isKind(role) && !(VARIABLES.has(role) && isLocal(around, definition))) {
-      const parent =
-        parentName === undefined
-          ? findParent(around, definition, parentNamed)
-          : parentNamed(parentName);
+    const parent =
+      parentName === undefined
+        ? findParent(around, definition, parentNamed)
+        : parentNamed(parentName);
+    // Why fields: those of a local struct without a name.
+    const canBeLocal = VARIABLES.has(role) || (MEMBERS.has(role) && parent === undefined);
+    if (isKind(role) && !(canBeLocal && isLocal(around, definition))) {
       definition.role = kindInPlace(language, role, name, parent);
       placed.push({ start: nameStart, size: nameEnd - nameStart, kind: definition.role, parent });
     }
@@ -170,11 +172,16 @@ function declaredName(
         node = node.firstNamedChild;
         break;
       default:
-        if (isFunction && !isDefinition) return undefined;
+        if ((isFunction && !isDefinition) || !isName(node)) return undefined;
         return named(node.startIndex, node.endIndex, parent);
     }
   }
   return undefined;
+}
+
+/** False where the grammar lost its way. */
+function isName({ type, namedChildCount }: Node): boolean {
+  return namedChildCount === 0 || type === 'operator_name' || type === 'destructor_name';
 }
 
 function named(
@@ -221,7 +228,7 @@ function findParent(
     const { role, name, isRest } = around[i]!;
     if (!isAround(around[i]!, definition) || name === '') continue;
     if (role === 'scope') return parentNamed(name);
-    if (role !== 'local' && (isRest || isHolderOf(role, definition.role))) {
+    if (role !== 'local' && isHolderOf(role, definition.role, isRest)) {
       return { name, kind: role };
     }
   }
@@ -232,7 +239,8 @@ function findParent(
  * Whether one is the parent of the other, which it is around: a type around a field is the name of its struct, a
  * variable around a method the name of its object.
  */
-function isHolderOf(outer: SymbolKind, inner: string): boolean {
+function isHolderOf(outer: SymbolKind, inner: string, isRest: boolean): boolean {
+  if (isRest) return !MEMBERS.has(inner);
   if (HOLDERS.has(outer)) return true;
   if (FUNCTIONS.has(outer)) return !MEMBERS.has(inner);
   if (outer === 'type') return MEMBERS.has(inner) || inner === 'method';

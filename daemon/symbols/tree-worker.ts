@@ -17,7 +17,8 @@ const memory = new WebAssembly.Memory({
   initial: INITIAL_PAGES,
   maximum: Math.min(32_768, Math.max(INITIAL_PAGES, Math.floor(memoryMax / 65_536))),
 });
-await Parser.init({ wasmMemory: memory });
+const quiet = (): void => undefined;
+await Parser.init({ wasmMemory: memory, print: quiet, printErr: quiet });
 const parser = new Parser();
 const grammars = new Map<string, { readonly language: Language; readonly query: Query }>();
 

@@ -20,14 +20,16 @@ const DOORS: readonly Door[] = [
   {
     what: 'WebAssembly',
     code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,
-    places: ['daemon/engine/'],
+    // Besides the core there are the grammars of tree-sitter.
+    places: ['daemon/engine/', 'daemon/symbols/tree-sitter.ts', 'daemon/symbols/tree-worker.ts'],
   },
+  { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/symbols/'] },
   { what: 'memory mapping', code: /'koffi'/, places: ['daemon/engine/mapping.ts'] },
   {
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
-    // Only git is run.
-    places: ['daemon/repos/git.ts'],
+    // Only git and ctags are run.
+    places: ['daemon/repos/git.ts', 'daemon/symbols/ctags-process.ts'],
   },
   {
     what: 'the environment',

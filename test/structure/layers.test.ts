@@ -38,6 +38,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/engine': [BASE, 'daemon/telemetry'],
   'daemon/shards': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine'],
   'daemon/ingest': [BASE, 'daemon/telemetry', 'daemon/repos', 'daemon/engine', 'daemon/shards'],
+  'daemon/symbols': ['daemon/telemetry', 'daemon/engine', 'daemon/shards'],
   'daemon/search': [
     BASE,
     'daemon/regex',

@@ -1,0 +1,234 @@
+// The symbol pass: what reaches the sink, in which order, what is counted, what is left when it ends early.
+
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Space } from '../../daemon/engine/space.ts';
+import { buildRepo } from '../../daemon/ingest/build.ts';
+import type { Extractor } from '../../daemon/symbols/extractor.ts';
+import type { FoundSymbol } from '../../daemon/symbols/found.ts';
+import { runSymbolPass } from '../../daemon/symbols/pass.ts';
+import { type PassBlob, passOver, type PassProgress } from '../../daemon/symbols/pass-loop.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { coreModule, temporaryFolder } from '../engine/harness.ts';
+import { expectedSymbols, SAMPLES, sampleContent } from './samples.ts';
+
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  cpp: 'cc',
+  csharp: 'cs',
+  javascript: 'js',
+  kotlin: 'kt',
+  python: 'py',
+  ruby: 'rb',
+  rust: 'rs',
+  shell: 'sh',
+  typescript: 'ts',
+};
+
+const FILTERS = { maxFileSize: 1 << 20, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
+const NEVER = new AbortController().signal;
+
+/** A shard of all samples, some of them twice, and files without symbols. */
+async function sampleShard(): Promise<string> {
+  const folder = temporaryFolder();
+  const source = path.join(folder, 'source');
+  mkdirSync(path.join(source, 'copies'), { recursive: true });
+  for (const [name] of SAMPLES) {
+    const file = `${name}.${EXTENSIONS[name] ?? name}`;
+    writeFileSync(path.join(source, file), sampleContent(name));
+    writeFileSync(path.join(source, 'copies', file), sampleContent(name));
+  }
+  writeFileSync(path.join(source, 'data.json'), '{"key": 1}\n');
+  writeFileSync(path.join(source, 'empty.c'), '');
+  writeFileSync(path.join(source, 'binary.c'), 'int a;\0');
+  const { shards } = await buildRepo({
+    module: await coreModule('release'),
+    spec: { kind: 'folder', path: source },
+    repoId: 1,
+    repoName: 'samples',
+    filters: FILTERS,
+    folder,
+    workers: 1,
+  });
+  return shards[0]!.path;
+}
+
+/** A log, and what it was told. */
+function spyLog(): { log: ReturnType<typeof createLog>; lines: string[] } {
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', format: 'json', write: (line) => void lines.push(line) });
+  return { log, lines };
+}
+
+test('the symbols of a shard become a sound file', async () => {
+  const shardPath = await sampleShard();
+  const outPath = `${shardPath}.symbols`;
+  const module = await coreModule('release');
+  const { log, lines } = spyLog();
+  const result = await runSymbolPass({
+    module,
+    shardPath,
+    outPath,
+    log,
+    concurrency: 2,
+    engines: ['tree-sitter'],
+  });
+  const expected = SAMPLES.flatMap(([name]) => expectedSymbols(name, 'tree-sitter'));
+  assert.equal(result.symbolCount, expected.length);
+  assert.equal(result.fileCount, SAMPLES.length);
+  assert.equal(result.failureCount, 0);
+  assert.deepEqual(result.engines, ['tree-sitter']);
+  assert.deepEqual(lines, []);
+  assert.equal(result.size, statSync(outPath).size);
+  const space = new Space(module);
+  const symbols = { path: outPath, size: result.size };
+  const size = statSync(shardPath).size;
+  assert.ok(space.open({ shardId: 'a', path: shardPath, size, symbols }));
+});
+
+test('files whose engine fails are counted and told, the others have their symbols', async () => {
+  const shardPath = await sampleShard();
+  const { log, lines } = spyLog();
+  const result = await runSymbolPass({
+    module: await coreModule('release'),
+    shardPath,
+    outPath: `${shardPath}.symbols`,
+    log,
+    concurrency: 1,
+    fileTimeoutMs: 0,
+    engines: ['tree-sitter'],
+  });
+  // No thread starts in no time.
+  assert.equal(result.failureCount, SAMPLES.length);
+  assert.equal(result.symbolCount, 0);
+  assert.match(lines.join(''), /"path":"[^"]*go\.go".*"failure":"timeout"/);
+  assert.match(lines.join(''), new RegExp(`"failureCount":${SAMPLES.length}`));
+  assert.ok(existsSync(`${shardPath}.symbols`));
+});
+
+test('without engines there are no symbols, and no failure', async () => {
+  const shardPath = await sampleShard();
+  const { log } = spyLog();
+  const result = await runSymbolPass({
+    module: await coreModule('release'),
+    shardPath,
+    outPath: `${shardPath}.symbols`,
+    log,
+    engines: [],
+  });
+  assert.deepEqual(
+    [result.symbolCount, result.fileCount, result.failureCount, result.engines],
+    [0, 0, 0, []],
+  );
+});
+
+test('a damaged shard, a folder that is missing: an error, no file, no thread', async () => {
+  const shardPath = await sampleShard();
+  const module = await coreModule('release');
+  const { log } = spyLog();
+  const options = { module, shardPath, outPath: `${shardPath}.symbols`, log };
+  await assert.rejects(runSymbolPass({ ...options, outPath: '/nowhere/at/all' }), /ENOENT/);
+  truncateSync(shardPath, 5000);
+  await assert.rejects(runSymbolPass(options), /shard/);
+  assert.ok(!existsSync(options.outPath));
+});
+
+test('a pass that is no longer wanted leaves nothing', async () => {
+  const shardPath = await sampleShard();
+  const outPath = `${shardPath}.symbols`;
+  const module = await coreModule('release');
+  const { log } = spyLog();
+  const before = AbortSignal.abort(new Error('before'));
+  await assert.rejects(
+    runSymbolPass({ module, shardPath, outPath, log, signal: before }),
+    /before/,
+  );
+  const controller = new AbortController();
+  const running = runSymbolPass({ module, shardPath, outPath, log, signal: controller.signal });
+  controller.abort(new Error('no longer wanted'));
+  await assert.rejects(running, /no longer wanted/);
+  assert.ok(!existsSync(outPath));
+});
+
+const SYMBOL: FoundSymbol = { start: 0, size: 1, kind: 0 };
+
+function blobOf(blobId: number, size = 10): PassBlob {
+  const language = blobId % 3 === 0 ? '' : 'C';
+  return { path: `${blobId}.c`, language, content: Buffer.alloc(size, String(blobId)) };
+}
+
+/** An extractor whose answers come when they are let go, in any order. */
+function slowExtractor(): {
+  extractor: Extractor;
+  letGo: (index: number) => void;
+  asked: number[];
+} {
+  const asked: number[] = [];
+  const waiting: (() => void)[] = [];
+  const extractor: Extractor = {
+    engines: ['ctags'],
+    engineOf: (language) => (language === '' ? undefined : 'ctags'),
+    async extract(_, content) {
+      const blobId = Number(Buffer.from(content.subarray(0, 1)).toString());
+      asked.push(blobId);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      if (blobId === 4) return { failure: 'crash', detail: 'it crashed' };
+      return { symbols: blobId === 5 ? [] : [SYMBOL, SYMBOL] };
+    },
+    close: () => Promise.resolve(),
+  };
+  return { extractor, letGo: (index) => waiting[index]?.(), asked };
+}
+
+test('symbols come in the order of the contents, whatever ends first', async () => {
+  const { extractor, letGo, asked } = slowExtractor();
+  const added: number[] = [];
+  const told: PassProgress[] = [];
+  const source = { blobCount: 9, contentSize: 90, blob: (id: number) => blobOf(id) };
+  const sink = {
+    addBlob(blobId: number, symbols: readonly FoundSymbol[]): number {
+      added.push(blobId);
+      return symbols.length - 1;
+    },
+  };
+  const running = passOver(source, extractor, sink, {
+    signal: NEVER,
+    onProgress: (progress) => told.push(progress),
+  });
+  for (const index of [5, 3, 1, 4, 2]) letGo(index);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(added, []);
+  letGo(0);
+  const totals = await running;
+  assert.deepEqual(asked, [1, 2, 4, 5, 7, 8]);
+  assert.deepEqual(added, [1, 2, 7, 8]);
+  assert.deepEqual(totals, {
+    fileCount: 6,
+    symbolCount: 4,
+    failureCount: 1,
+    failures: [{ path: '4.c', failure: 'crash', detail: 'it crashed' }],
+  });
+  assert.deepEqual(told.at(-1), {
+    blobsDone: 9,
+    blobsTotal: 9,
+    bytesDone: 90,
+    bytesTotal: 90,
+    symbolCount: 4,
+    failureCount: 1,
+  });
+});
+
+test('what is read ahead is bounded', async () => {
+  const { extractor, letGo, asked } = slowExtractor();
+  const source = { blobCount: 9, contentSize: 9 << 25, blob: (id: number) => blobOf(id, 1 << 25) };
+  const sink = { addBlob: () => 1 };
+  const running = passOver(source, extractor, sink, { signal: NEVER, onProgress: () => {} });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(asked, [1, 2]);
+  for (let index = 0; index < 6; index++) {
+    letGo(index);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.equal((await running).fileCount, 6);
+});
