@@ -15,7 +15,6 @@ import { formatTable } from '../statistics.ts';
 const FILE_SIZE_MAX = 1 << 20;
 const SHOWN_MAX = 60;
 /** Of the columns; the others are aligned to the right. */
-const ALIGNS = ['left'] as const;
 
 interface Row {
   files: number;
@@ -148,7 +147,10 @@ function print(): void {
     ]);
   const columns =
     'language,files,failed,both,ctags only,tree only,kinds,parents,ctags MB/s,tree MB/s';
-  const titles = columns.split(',').map((title, i) => ({ title, align: ALIGNS[i] ?? 'right' }));
+  const titles = columns.split(',').map((title, i) => ({
+    title,
+    align: i === 0 ? ('left' as const) : ('right' as const),
+  }));
   console.log(formatTable(titles, table));
   // Spread over the files, not the first few.
   const step = Math.max(1, Math.ceil(shown.length / SHOWN_MAX));
