@@ -22,6 +22,15 @@ export interface BuildFigures {
   readonly docCount: number;
 }
 
+export interface SymbolFigures {
+  /** Of the pass, start of the process and look at the source included. */
+  readonly durationMs: number;
+  /** Highest RssAnon of the process, those of the parsers apart. */
+  readonly memoryPeakSize: number;
+  /** Bytes of the files of symbols. */
+  readonly dataSize: number;
+}
+
 export interface RunningDaemon {
   readonly url: string;
   readonly pid: number;
@@ -67,8 +76,29 @@ function exitOf(child: ChildProcess): Promise<number | null> {
  * Errors: rejects if the command fails; its messages are on standard error.
  */
 export async function buildIndex(root: string, dataDir: string): Promise<BuildFigures> {
+  const { results, ...figures } = await runIndex(root, dataDir, ['--no-symbols']);
+  return {
+    ...figures,
+    dataSize: folderSize(dataDir),
+    contentSize: results.reduce((sum, { contentSize }) => sum + contentSize, 0),
+    docCount: results.reduce((sum, { docCount }) => sum + docCount, 0),
+  };
+}
+
+/** Finds the symbols of an index that `buildIndex` made. Errors: as there. */
+export async function findSymbols(root: string, dataDir: string): Promise<SymbolFigures> {
+  const before = folderSize(dataDir);
+  const { results: _, ...figures } = await runIndex(root, dataDir, []);
+  return { ...figures, dataSize: folderSize(dataDir) - before };
+}
+
+async function runIndex(
+  root: string,
+  dataDir: string,
+  flags: readonly string[],
+): Promise<{ results: IndexResult[]; durationMs: number; memoryPeakSize: number }> {
   const startMs = performance.now();
-  const args = [MAIN, 'index', '--json', '--data-dir', dataDir, root];
+  const args = [MAIN, 'index', '--json', ...flags, '--data-dir', dataDir, root];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let memoryPeakSize = 0;
   const watch = setInterval(() => {
@@ -83,13 +113,7 @@ export async function buildIndex(root: string, dataDir: string): Promise<BuildFi
   const lines = text.split('\n').filter((line) => line !== '');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
   const results = lines.map((line) => JSON.parse(line) as IndexResult);
-  return {
-    durationMs,
-    memoryPeakSize,
-    dataSize: folderSize(dataDir),
-    contentSize: results.reduce((sum, { contentSize }) => sum + contentSize, 0),
-    docCount: results.reduce((sum, { docCount }) => sum + docCount, 0),
-  };
+  return { results, durationMs, memoryPeakSize };
 }
 
 /** The address that `serve` prints, once it is there. */

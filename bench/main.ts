@@ -16,8 +16,8 @@ import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
 import type { SearchClient } from './client.ts';
 import { cacheFolder, openCorpus } from './corpora.ts';
 import type { Corpus } from './corpora.ts';
-import { buildIndex, privateMemorySize, startDaemon } from './daemon.ts';
-import type { BuildFigures, RunningDaemon } from './daemon.ts';
+import { buildIndex, findSymbols, privateMemorySize, startDaemon } from './daemon.ts';
+import type { BuildFigures, RunningDaemon, SymbolFigures } from './daemon.ts';
 import { describeReport, runDifferential } from './differential.ts';
 import { findExpected } from './expected.ts';
 import { readLinks } from './links.ts';
@@ -31,6 +31,7 @@ import type { CorpusFiles, Counts } from './reference.ts';
 import { describeMachine, formatCases, formatLoad, formatSummary, hasWrongCase } from './report.ts';
 import type { CaseReport, RunReport } from './report.ts';
 import { ripgrepFiles } from './ripgrep.ts';
+import { formatSymbols, measureSymbols } from './symbols.ts';
 import { FULL_EFFORT, QUICK_EFFORT, measureCase, measureFirstResult } from './runner.ts';
 
 const QUICK_CORPUS = fileURLToPath(new URL('../../node_modules/prettier', import.meta.url));
@@ -61,6 +62,7 @@ interface Flags {
 interface Setup {
   readonly corpus: Corpus;
   readonly build: BuildFigures;
+  readonly symbols: SymbolFigures;
   readonly daemon: RunningDaemon;
   readonly client: SearchClient;
   readonly firstAnswerMs: number;
@@ -176,7 +178,7 @@ async function warmUp({ daemon }: Setup, cases: readonly BenchCase[], timeMs: nu
 }
 
 async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
-  const { corpus, build, daemon, firstAnswerMs } = setup;
+  const { corpus, build, symbols, daemon, firstAnswerMs } = setup;
   const startedAt = new Date().toISOString();
   const isQuick = flags.quick === true;
   const peers = flags.peers ? findPeers(corpus, cacheFolder(flags.cache)) : [];
@@ -205,6 +207,13 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     firstAnswerMs,
     privateMemorySize: privateMemorySize(daemon.pid),
     load: await measureMix(setup, cases, isQuick ? 300 : LOAD_MS),
+    symbols: {
+      ...symbols,
+      cases:
+        flags.only === undefined
+          ? await measureSymbols(daemon.url, isQuick ? QUICK_EFFORT : FULL_EFFORT)
+          : [],
+    },
     peers: peers.map(({ name, version, index }) => ({
       name,
       version,
@@ -219,7 +228,14 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
 async function benchmark(setup: Setup, flags: Flags): Promise<void> {
   const report = await runBenchmark(setup, flags);
   process.stdout.write(
-    [formatCases(report), formatLoad(report), formatSummary(report)].filter(Boolean).join('\n'),
+    [
+      formatCases(report),
+      formatLoad(report),
+      formatSymbols(report.symbols.cases),
+      formatSummary(report),
+    ]
+      .filter(Boolean)
+      .join('\n'),
   );
   if (flags.out !== undefined)
     writeFileSync(flags.out, `${JSON.stringify(report, undefined, 2)}\n`);
@@ -261,12 +277,15 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
   try {
     say(`Indexing ${corpus.name} ...`);
     const build = await buildIndex(corpus.root, dataDir);
+    say('Finding symbols ...');
+    const symbols = await findSymbols(corpus.root, dataDir);
     const startMs = performance.now();
     const daemon = await startDaemon(corpus.root, dataDir);
     const client = createClient(daemon.url, 2);
     try {
       await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 1 }));
-      await use({ corpus, build, daemon, client, firstAnswerMs: performance.now() - startMs });
+      const firstAnswerMs = performance.now() - startMs;
+      await use({ corpus, build, symbols, daemon, client, firstAnswerMs });
     } finally {
       client.close();
       await daemon.stop();

@@ -3,7 +3,8 @@
 import os from 'node:os';
 import { formatBytes, formatDuration } from '../daemon/cli/format.ts';
 import type { CaseClass } from './cases.ts';
-import type { BuildFigures } from './daemon.ts';
+import type { BuildFigures, SymbolFigures } from './daemon.ts';
+import type { SymbolRow } from './symbols.ts';
 import type { LoadFigure } from './load.ts';
 import type { PeerFigure } from './peers.ts';
 import type { Counts } from './reference.ts';
@@ -52,6 +53,7 @@ export interface RunReport {
   readonly privateMemorySize: number;
   /** Rare literals on several connections at once; empty if there were none among the cases. */
   readonly load: readonly LoadFigure[];
+  readonly symbols: SymbolFigures & { readonly cases: readonly SymbolRow[] };
   readonly peers: readonly PeerReport[];
   readonly cases: readonly CaseReport[];
 }
@@ -142,6 +144,7 @@ export function formatSummary(report: RunReport): string {
     `machine        ${machine.cpu}, ${String(machine.coreCount)} cores, ${machine.kernel}, Node ${machine.node}`,
     `build          ${formatDuration(build.durationMs)}, ${formatBytes(speed)}/s, peak memory ${formatBytes(build.memoryPeakSize)}`,
     `data directory ${formatBytes(build.dataSize)}, ${ratio(build.dataSize, build.contentSize)}; without content ${ratio(indexOnly, build.contentSize)}`,
+    `symbols        ${formatDuration(report.symbols.durationMs)}, ${formatBytes(report.symbols.dataSize)}, peak memory ${formatBytes(report.symbols.memoryPeakSize)}`,
     `serve          listens after ${formatMs(report.openMs)} ms, first answer after ${formatMs(report.firstAnswerMs)} ms, private memory ${formatBytes(report.privateMemorySize)}`,
     ...report.peers.map(({ name, version, indexSize, indexMs }) => {
       const built = indexMs === undefined ? '' : ` built in ${formatDuration(indexMs)}`;

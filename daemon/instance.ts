@@ -26,6 +26,8 @@ export interface InstanceOptions {
   readonly searchTimeoutMs: number;
   readonly workers?: number;
   readonly log: Log;
+  /** False: symbols stay as they are. */
+  readonly findsSymbols?: boolean;
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
 }
@@ -81,7 +83,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     onNewShards: () => void symbols?.run(),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
-  const symbols = isOwner
+  const symbols = isOwner && options.findsSymbols !== false
     ? new SymbolKeeper({
         module,
         indexer,

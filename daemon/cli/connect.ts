@@ -207,6 +207,7 @@ async function indexSources(
     searchTimeoutMs: 0,
     workers: configuration.workerCount,
     log,
+    findsSymbols: options.findsSymbols,
     onProgress: progressOf(listener),
     onSymbolProgress: symbolProgressOf(listener),
   });
@@ -220,7 +221,7 @@ async function indexSources(
     const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.indexAll(wanted, options.isForced);
-    await symbols?.run();
+    if (options.findsSymbols) await symbols?.run();
     return results.map(resultOf);
   } finally {
     await instance.close();

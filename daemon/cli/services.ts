@@ -192,6 +192,8 @@ export interface IndexOptions extends CommonOptions, SourceOptions {
   readonly repo?: string;
   /** Build again even if nothing changed. */
   readonly isForced: boolean;
+  /** Find the symbols too, behind the rest. */
+  readonly findsSymbols: boolean;
 }
 
 /** What one index job did. */

@@ -372,6 +372,12 @@ function sampleReport(): RunReport {
       contentSize: 1e9,
       docCount: 7,
     },
+    symbols: {
+      durationMs: 60_000,
+      memoryPeakSize: 4e8,
+      dataSize: 5e7,
+      cases: [{ id: 'sym:^x$', count: 1234, limited: latency, all: latency }],
+    },
     openMs: 80,
     firstAnswerMs: 90,
     privateMemorySize: 1e8,

@@ -245,6 +245,7 @@ void test('index: results, progress and options', async () => {
     mode: 'commits',
     sources: ['a'],
     isForced: true,
+    findsSymbols: true,
   });
 });
 

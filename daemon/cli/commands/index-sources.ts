@@ -22,6 +22,7 @@ interface IndexFlags extends CommonFlags {
   readonly repo?: string;
   readonly force?: true;
   readonly json?: true;
+  readonly symbols: boolean;
 }
 
 /** One line on what an index job did, without line feed. */
@@ -56,6 +57,7 @@ async function runIndex(
     ...(flags.repo === undefined ? {} : { repo: flags.repo }),
     sources,
     isForced: flags.force ?? false,
+    findsSymbols: flags.symbols,
   };
   let results: readonly IndexResult[];
   try {
@@ -82,6 +84,7 @@ export function addIndexCommand(program: Command, context: CliContext): void {
     .argument('[source...]', 'paths of git repositories or folders')
     .option('--repo <name>', 'only the repository of this name')
     .option('--force', 'build again even if nothing changed')
+    .option('--no-symbols', 'leave it to the daemon to find the symbols')
     .option('--json', 'results as one JSON object a line');
   addModeOption(command);
   addRevisionOptions(command);
