@@ -23,8 +23,6 @@ export interface GitOptions {
   readonly rawTail?: Uint8Array;
   /** More variables, for example credentials of a fetch; they win over the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** More settings of git, `name=value`; they win over those of the repository. */
-  readonly settings?: readonly string[];
   /** 0 = none; default `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
