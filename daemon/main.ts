@@ -98,7 +98,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       if (!abort.signal.aborted) throw error;
       return [];
     });
-    const prepared = indexed.then((jobs) => prepareHistories(jobs, added, reader, abort.signal));
+    const prepared = indexed.then(
+      (jobs) => prepareHistories(jobs, added, reader, abort.signal),
+      () => {},
+    );
     void instance.symbols?.run();
     return {
       url: server.url,
