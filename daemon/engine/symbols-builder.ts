@@ -29,8 +29,8 @@ export interface SymbolsSummary {
   readonly nameCount: number;
 }
 
-/** Symbols handed to the core in one call. */
-const INPUT_COUNT_MAX = 1 << 16;
+/** Symbols of one blob that are kept, the first ones; pages of the area are touched only as far as they are used. */
+const INPUT_COUNT_MAX = 1 << 22;
 
 interface Section {
   readonly kind: number;
