@@ -14,7 +14,6 @@ import { formatTable } from '../statistics.ts';
 
 const FILE_SIZE_MAX = 1 << 20;
 const SHOWN_MAX = 60;
-/** Of the columns; the others are aligned to the right. */
 
 interface Row {
   files: number;

@@ -3,9 +3,10 @@
 // option files, limits on memory and processor time, and cannot open files; it ends when its standard input
 // closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
 
-import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { ExtractionFailure } from './found.ts';
+import { confined, ENGINE_ENVIRONMENT, outputOf } from './confine.ts';
 import { CTAGS_PARSERS } from './ctags-languages.ts';
 import type { Tag } from './ctags-tags.ts';
 
@@ -34,39 +35,21 @@ const OUTPUT_SIZE_MIN = 32 << 20;
 const OUTPUT_FACTOR = 32;
 const LINE_SIZE_MAX = 1 << 20;
 
-// Why: nothing of the daemon's own environment concerns a parser.
-const ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
-
-// Why `ulimit -t`: a process whose parent was killed while it loops would run for ever.
-const SHELL_SCRIPT = 'ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 && exec "$@"';
-
-function run(command: string, args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync(command, args, {
-    env: ENVIRONMENT,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: 10_000,
-    encoding: 'utf8',
-  });
-  return status === 0 ? stdout : undefined;
-}
-
 /**
  * The installed ctags; undefined if there is none, or none with JSON and a working sandbox.
  *
- * Cost: starts up to four processes, some 20 ms.
+ * Cost: starts two processes, some 10 ms.
  */
 export function findCtags(): CtagsProgram | undefined {
   if (process.platform === 'win32') return undefined;
-  const features = run('ctags', ['--options=NONE', '--list-features']);
+  const features = outputOf('ctags', ['--options=NONE', '--list-features']);
   if (features === undefined) return undefined;
   const names = new Set(features.split('\n').map((line) => line.split(' ', 1)[0]));
   // Why the sandbox is a must: parsers in C read what strangers wrote.
   if (!['interactive', 'json', 'sandbox'].every((name) => names.has(name))) return undefined;
-  const languages = run('ctags', ['--options=NONE', '--list-languages']) ?? '';
+  const languages = outputOf('ctags', ['--options=NONE', '--list-languages']) ?? '';
   const parsers = languages.split('\n').filter((line) => CTAGS_PARSERS.has(line));
-  const canDieWithParent = run('setpriv', ['--pdeathsig', 'KILL', 'true']) !== undefined;
-  const command = canDieWithParent ? ['setpriv', '--pdeathsig', 'KILL', 'ctags'] : ['ctags'];
-  return { command, parsers };
+  return { command: ['ctags'], parsers };
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
@@ -226,14 +209,14 @@ function parseLine(line: string): Said {
 }
 
 function start({ command, parsers }: CtagsProgram, { timeoutMs, memoryMax }: CtagsLimits): Child {
-  const cpuSeconds = Math.max(60, Math.ceil(timeoutMs / 250));
   const maps = parsers.map((parser, index) => `--map-${parser}=+.${endingOf(index)}`);
-  const memoryKib = String(Math.ceil(memoryMax / 1024));
-  const shell = ['-c', SHELL_SCRIPT, 'sh', memoryKib, String(cpuSeconds)];
   const options = ['--options=NONE', '--quiet=yes', '--fields=Nnzspt', ...maps];
-  const args = [...shell, ...command, ...options, '--_interactive=sandbox'];
-  return spawn('/bin/sh', args, {
-    env: ENVIRONMENT,
+  const [program, ...args] = confined([...command, ...options, '--_interactive=sandbox'], {
+    memoryMax,
+    cpuSecondsMax: Math.max(60, Math.ceil(timeoutMs / 250)),
+  });
+  return spawn(program, args, {
+    env: ENGINE_ENVIRONMENT,
     cwd: '/',
     stdio: ['pipe', 'pipe', 'ignore'],
   });

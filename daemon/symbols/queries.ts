@@ -284,34 +284,3 @@ const QUERIES: Readonly<Record<string, string>> = {
 export function queryOf(grammar: string): string | undefined {
   return QUERIES[grammar];
 }
-
-const GRAMMARS: Readonly<Record<string, string>> = {
-  C: 'c',
-  'C++': 'cpp',
-  'C#': 'c_sharp',
-  Cuda: 'cpp',
-  Go: 'go',
-  JSX: 'javascript',
-  Java: 'java',
-  JavaScript: 'javascript',
-  Kotlin: 'kotlin',
-  Lua: 'lua',
-  PHP: 'php',
-  Python: 'python',
-  Ruby: 'ruby',
-  Rust: 'rust',
-  Scala: 'scala',
-  Shell: 'bash',
-  Starlark: 'python',
-  Swift: 'swift',
-  TSX: 'tsx',
-  TypeScript: 'typescript',
-};
-
-/** Grammar of a language as linguist spells it; undefined: none is there. */
-export function grammarOf(language: string): string | undefined {
-  return GRAMMARS[language];
-}
-
-/** All languages that have a grammar. */
-export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);

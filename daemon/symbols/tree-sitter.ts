@@ -1,60 +1,54 @@
-// The engine over tree-sitter: each thread of a pool parses one content at a time. A thread that does not answer
-// in time is terminated; one that says it is spent is replaced.
+// The engine over tree-sitter: each process of a pool parses one content at a time. One that does not answer in
+// time is killed, one that says it is spent is replaced.
+//
+// Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly by its optimising compiler
+// alone (engine/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
+// 1 s. And what V8 itself cannot survive ends that process, not the daemon.
 
+import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
+import { confined, ENGINE_ENVIRONMENT } from './confine.ts';
 import type { Engine } from './engine.ts';
-import type { ExtractionFailure, Extraction } from './found.ts';
+import type { Extraction, ExtractionFailure } from './found.ts';
+import { grammarFile, grammarOf } from './grammars.ts';
 import { type Reader, ReaderPool } from './pool.ts';
-import { grammarOf } from './queries.ts';
-import type { TreeAnswer, TreeRequest, TreeWorkerData } from './tree-messages.ts';
+import type { TreeAnswer, TreeRequest } from './tree-messages.ts';
 
 export interface TreeSitterOptions {
-  /** Most threads. */
+  /** Most processes. */
   readonly concurrency: number;
   /** For one content. */
   readonly timeoutMs: number;
-  /** Bytes that a thread may take: its parser, and as much again for its objects. */
+  /** Bytes that the parser of a process may take, and as much again its objects. */
   readonly memoryMax: number;
 }
 
 /** Largest content that is parsed: its tree takes up to 50 times its size. */
 const CONTENT_SIZE_MAX = 16 << 20;
+const CPU_SECONDS_MAX = 600;
 
-const isSource = import.meta.url.endsWith('.ts');
-
-/** Where the build puts the grammars. */
-function grammarFile(grammar: string): string {
-  const folder = isSource ? '../../build/grammars/' : '../../grammars/';
-  return fileURLToPath(new URL(`${folder}${grammar}.wasm`, import.meta.url));
-}
+const PROGRAM = fileURLToPath(
+  new URL(`./tree-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
+);
 
 /** Undefined: the grammars are not there. */
 export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undefined {
   if (!existsSync(grammarFile('c'))) return undefined;
-  const modules = new Map<string, Promise<WebAssembly.Module>>();
-  const moduleOf = (grammar: string): Promise<WebAssembly.Module> => {
-    let found = modules.get(grammar);
-    if (found === undefined) {
-      found = readFile(grammarFile(grammar)).then((bytes) => WebAssembly.compile(bytes));
-      modules.set(grammar, found);
-    }
-    return found;
-  };
-  const pool = new ReaderPool(options.concurrency, () => new TreeThread(options));
+  const pool = new ReaderPool(options.concurrency, () => new TreeProcess(options));
   return {
     knows: (language) => grammarOf(language) !== undefined,
     async extract(language, content): Promise<Extraction> {
       const grammar = grammarOf(language);
       if (grammar === undefined) return { symbols: [] };
       if (content.length > CONTENT_SIZE_MAX) {
-        const detail = `${content.length} bytes, limit ${CONTENT_SIZE_MAX}`;
+        const detail = `too large for tree-sitter: ${content.length} bytes, limit ${CONTENT_SIZE_MAX}`;
         return { failure: 'memory', detail };
       }
-      const module = await moduleOf(grammar);
-      return pool.use((thread) => thread.read({ language, grammar, module, content }));
+      const request = { language, grammar, content };
+      const first = await pool.use((process) => process.read(request));
+      const isCrash = 'failure' in first && first.failure === 'crash';
+      return isCrash ? pool.use((process) => process.read(request)) : first;
     },
     close: () => pool.close(),
   };
@@ -62,30 +56,36 @@ export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undef
 
 type Outcome = TreeAnswer['outcome'];
 
-class TreeThread implements Reader {
-  readonly #worker: Worker;
+const liveChildren = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of liveChildren) child.kill('SIGKILL');
+});
+
+class TreeProcess implements Reader {
+  readonly #child: ChildProcess;
   readonly #timeoutMs: number;
-  readonly #known = new Set<string>();
+  readonly #ended: Promise<void>;
   #settle: ((outcome: Outcome) => void) | undefined;
   #isDead = false;
 
   constructor({ timeoutMs, memoryMax }: TreeSitterOptions) {
     this.#timeoutMs = timeoutMs;
-    const workerData: TreeWorkerData = { memoryMax };
-    this.#worker = new Worker(new URL(`./tree-worker.${isSource ? 'ts' : 'js'}`, import.meta.url), {
-      workerData,
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(memoryMax / (1 << 20)) },
-    });
-    this.#worker.on('message', ({ outcome, isSpent }: TreeAnswer) => {
+    this.#child = start(memoryMax);
+    liveChildren.add(this.#child);
+    this.#child.on('message', ({ outcome, isSpent }: TreeAnswer) => {
       if (isSpent) this.#end(outcome);
       else this.#answer(outcome);
     });
-    this.#worker.on('error', (error: Error & { code?: string }) => {
-      const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      this.#end({
-        failure: isMemory ? 'memory' : 'crash',
-        detail: `tree-sitter: ${error.message}`,
-      });
+    this.#ended = new Promise((resolve) => {
+      const onEnd = (detail: string): void => {
+        liveChildren.delete(this.#child);
+        this.#end({ failure: 'crash', detail: `tree-sitter: ${detail}` });
+        resolve();
+      };
+      this.#child.once('error', ({ message }) => onEnd(message));
+      this.#child.once('exit', (code, signal) =>
+        onEnd(`ended by ${signal ?? `exit code ${code}`}`),
+      );
     });
   }
 
@@ -95,11 +95,6 @@ class TreeThread implements Reader {
 
   /** Errors: none; whatever goes wrong is the outcome. */
   read(request: TreeRequest): Promise<Outcome> {
-    const isKnown = this.#known.has(request.grammar);
-    this.#known.add(request.grammar);
-    // Why a copy: it is moved to the thread.
-    const content = new Uint8Array(request.content);
-    const message = { ...request, content, module: isKnown ? undefined : request.module };
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         const detail = `not done after ${this.#timeoutMs} ms`;
@@ -109,7 +104,8 @@ class TreeThread implements Reader {
         clearTimeout(timer);
         resolve(outcome);
       };
-      this.#worker.postMessage(message, [content.buffer]);
+      // An error of the channel shows in the end of the process.
+      this.#child.send(request, () => undefined);
     });
   }
 
@@ -121,14 +117,28 @@ class TreeThread implements Reader {
 
   #end(outcome: Outcome): void {
     this.#isDead = true;
-    void this.#worker.terminate();
+    this.#child.kill('SIGKILL');
     this.#answer(outcome);
   }
 
+  /** Ends the process; resolves when it is gone. What it reads fails. */
   async close(): Promise<void> {
-    this.#isDead = true;
     const closed: ExtractionFailure = { failure: 'crash', detail: 'closed' };
-    await this.#worker.terminate();
-    this.#answer(closed);
+    this.#end(closed);
+    await this.#ended;
   }
+}
+
+function start(memoryMax: number): ChildProcess {
+  const heapMib = Math.ceil(memoryMax / (1 << 20));
+  const node = [process.execPath, `--max-old-space-size=${heapMib}`];
+  const [execPath, ...execArgv] = confined(node, { cpuSecondsMax: CPU_SECONDS_MAX });
+  return fork(PROGRAM, [String(memoryMax), String(CPU_SECONDS_MAX * 1e6)], {
+    execPath,
+    execArgv,
+    env: ENGINE_ENVIRONMENT,
+    cwd: '/',
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  });
 }

@@ -21,15 +21,20 @@ const DOORS: readonly Door[] = [
     what: 'WebAssembly',
     code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,
     // Besides the core there are the grammars of tree-sitter.
-    places: ['daemon/engine/', 'daemon/symbols/tree-sitter.ts', 'daemon/symbols/tree-worker.ts'],
+    places: ['daemon/engine/', 'daemon/symbols/tree-program.ts'],
   },
   { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/symbols/'] },
   { what: 'memory mapping', code: /'koffi'/, places: ['daemon/engine/mapping.ts'] },
   {
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
-    // Only git and ctags are run.
-    places: ['daemon/repos/git.ts', 'daemon/symbols/ctags-process.ts'],
+    // Only git is run, ctags, and parsers.
+    places: [
+      'daemon/repos/git.ts',
+      'daemon/symbols/confine.ts',
+      'daemon/symbols/ctags-process.ts',
+      'daemon/symbols/tree-sitter.ts',
+    ],
   },
   {
     what: 'the environment',

@@ -6,7 +6,7 @@ import { openTestExtractor } from './harness.ts';
 
 const engine: EngineName = argv[2] === 'ctags' ? 'ctags' : 'tree-sitter';
 const extractor = openTestExtractor(engine, { concurrency: 2 });
-const large = Buffer.alloc(64 << 20, 'int a;\n');
+const large = Buffer.alloc(15 << 20, 'int a;\n');
 
 // One process is busy for long, the other waits for work.
 void extractor.extract('C', large);

@@ -42,3 +42,27 @@ test('a language without an engine has no symbols', async () => {
     assert.deepEqual(await symbolsIn(extractor, 'C', new Uint8Array()), []);
   }
 });
+
+test('with both engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
+  const both = openTestExtractor(['ctags', 'tree-sitter']);
+  t.after(() => both.close());
+  assert.deepEqual(both.engines, ['ctags', 'tree-sitter']);
+  const languages = ['C', 'Perl', 'Swift', 'TypeScript', 'Go'];
+  assert.deepEqual(
+    languages.map((language) => both.engineOf(language)),
+    ['ctags', 'ctags', 'tree-sitter', 'tree-sitter', 'tree-sitter'],
+  );
+  for (const [name, language] of SAMPLES) {
+    const content = sampleContent(name);
+    const engine = both.engineOf(language) ?? 'both';
+    const found = shownSymbols(content, await symbolsIn(both, language, content));
+    if (engine === 'tree-sitter') assert.deepEqual(found, expectedSymbols(name, engine));
+    else assert.ok(found.length > 0);
+  }
+  // Too large for tree-sitter.
+  const large = Buffer.concat([
+    Buffer.alloc(17 << 20, '// nothing\n'),
+    Buffer.from('\nfunction f() {}\n'),
+  ]);
+  assert.equal((await symbolsIn(both, 'JavaScript', large)).length, 1);
+});

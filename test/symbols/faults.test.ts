@@ -79,40 +79,49 @@ describe('ctags', { skip: NO_CTAGS }, () => {
     assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
     await extractor.close();
   });
+});
 
-  test('a killed process is replaced', { skip: !isLinux }, async () => {
-    const extractor = openTestExtractor('ctags', { concurrency: 1 });
-    await symbolsIn(extractor, 'C', Buffer.from('int a;\n'));
-    const [pid] = childrenOf(process.pid, '--_interactive=sandbox');
-    assert.ok(pid !== undefined);
-    process.kill(pid, 'SIGKILL');
-    assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
-    await extractor.close();
-    assert.deepEqual(childrenOf(process.pid, '--_interactive=sandbox'), []);
-  });
+/** What the command line of an engine's process holds. */
+const MARKS = { ctags: '--_interactive=sandbox', 'tree-sitter': 'tree-program' } as const;
 
-  test('processes end with a killed parent, busy or not', { skip: !isLinux }, async () => {
-    const child = fork(CHILD, ['ctags'], { stdio: 'ignore' });
+for (const engine of ['ctags', 'tree-sitter'] as const) {
+  const mark = MARKS[engine];
+  const skip = !isLinux || (engine === 'ctags' && NO_CTAGS);
+
+  test(`${engine}: processes end with a killed parent, busy or not`, { skip }, async () => {
+    const child = fork(CHILD, [engine], { stdio: 'ignore' });
     const pid = child.pid ?? 0;
     const running = await until(() => {
-      const found = childrenOf(pid, '--_interactive=sandbox');
+      const found = childrenOf(pid, mark);
       return found.length === 2 ? found : undefined;
     });
     child.kill('SIGKILL');
     await untilGone(running);
   });
 
-  test('processes end with a terminated thread', { skip: !isLinux }, async () => {
-    const before = childrenOf(process.pid, '--_interactive=sandbox');
-    const worker = new Worker(CHILD, { argv: ['ctags'] });
+  test(`${engine}: processes end with a terminated thread`, { skip }, async () => {
+    const before = childrenOf(process.pid, mark);
+    const worker = new Worker(CHILD, { argv: [engine] });
     const running = await until(() => {
-      const found = childrenOf(process.pid, '--_interactive=sandbox');
+      const found = childrenOf(process.pid, mark);
       return found.length === before.length + 2 ? found : undefined;
     });
     await worker.terminate();
     await untilGone(running.filter((pid) => !before.includes(pid)));
   });
-});
+
+  test(`${engine}: a killed process is replaced`, { skip }, async () => {
+    const extractor = openTestExtractor(engine, { concurrency: 1 });
+    const before = childrenOf(process.pid, mark);
+    await symbolsIn(extractor, 'C', Buffer.from('int a;\n'));
+    const [pid] = childrenOf(process.pid, mark).filter((pid) => !before.includes(pid));
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGKILL');
+    assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
+    await extractor.close();
+    assert.deepEqual(childrenOf(process.pid, mark), before);
+  });
+}
 
 describe('tree-sitter', () => {
   test('a content that takes too long', async () => {

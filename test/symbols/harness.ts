@@ -11,15 +11,16 @@ export const CTAGS_VERSION = spawnSync('ctags', ['--version'], { encoding: 'utf8
 /** Why ctags cannot be tested here; false: it can. */
 export const NO_CTAGS = CTAGS_VERSION.startsWith('Universal Ctags') ? false : 'no ctags here';
 
+/** @param engines  one, or all that are given */
 export function openTestExtractor(
-  engine: EngineName,
+  engines: EngineName | readonly EngineName[],
   limits: { fileTimeoutMs?: number; fileMemoryMax?: number; concurrency?: number } = {},
 ): Extractor {
   return openExtractor({
     concurrency: limits.concurrency ?? 2,
     fileTimeoutMs: limits.fileTimeoutMs ?? 60_000,
     fileMemoryMax: limits.fileMemoryMax ?? 512 << 20,
-    engines: [engine],
+    engines: typeof engines === 'string' ? [engines] : engines,
   });
 }
 

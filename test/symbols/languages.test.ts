@@ -10,7 +10,8 @@ import { languageId } from '../../daemon/ingest/languages.ts';
 import { CTAGS_LANGUAGES, ctagsParserOf, kindOfTag } from '../../daemon/symbols/ctags-languages.ts';
 import { findCtags } from '../../daemon/symbols/ctags-process.ts';
 import { kindIndex, kindInPlace, SYMBOL_KINDS } from '../../daemon/symbols/kinds.ts';
-import { grammarOf, queryOf, TREE_LANGUAGES } from '../../daemon/symbols/queries.ts';
+import { grammarOf, TREE_LANGUAGES } from '../../daemon/symbols/grammars.ts';
+import { queryOf } from '../../daemon/symbols/queries.ts';
 import { NO_CTAGS } from './harness.ts';
 
 /** Parsers that came after version 5.9. */

@@ -1,17 +1,20 @@
-// A thread with a parser of tree-sitter: parses one content after the other, answers with its symbols. Its
-// memory is bounded; after a trap, or when much of the memory is taken, it says that it is spent.
+// A process with a parser of tree-sitter: parses one content after the other, answers with its symbols. Its
+// memory is bounded; after a trap, or when much of the memory or of its time is taken, it says that it is spent. It
+// ends when the engine that started it is gone.
 
 import { isAscii, isUtf8 } from 'node:buffer';
-import { parentPort, workerData } from 'node:worker_threads';
+import { readFileSync } from 'node:fs';
+import { argv, cpuUsage } from 'node:process';
 import { Language, Parser, Query } from 'web-tree-sitter';
 import { messageOf } from '../telemetry/caught.ts';
 import { orderSymbols, type PlacedSymbol } from './found.ts';
+import { grammarFile } from './grammars.ts';
 import { queryOf } from './queries.ts';
-import type { TreeAnswer, TreeRequest, TreeWorkerData } from './tree-messages.ts';
+import type { TreeAnswer, TreeRequest } from './tree-messages.ts';
 import { symbolsOfMatches } from './tree-symbols.ts';
 
-const { memoryMax }: TreeWorkerData = workerData;
-const port = parentPort!;
+/** Bytes that the memory of the parser may take, microseconds that the process may run. */
+const [memoryMax = 0, cpuUsMax = 0] = argv.slice(2).map(Number);
 const INITIAL_PAGES = 512;
 const memory = new WebAssembly.Memory({
   initial: INITIAL_PAGES,
@@ -20,14 +23,23 @@ const memory = new WebAssembly.Memory({
 const quiet = (): void => undefined;
 await Parser.init({ wasmMemory: memory, print: quiet, printErr: quiet });
 const parser = new Parser();
-const grammars = new Map<string, { readonly language: Language; readonly query: Query }>();
+const grammars = new Map<string, Grammar>();
 
-port.on('message', (request: TreeRequest) => port.postMessage(answer(request)));
+interface Grammar {
+  readonly language: Language;
+  readonly query: Query;
+}
 
-function answer(request: TreeRequest): TreeAnswer {
+process.on('message', (request: TreeRequest) => {
+  void answer(request).then((found) => process.send?.(found));
+});
+process.on('disconnect', () => process.exit());
+
+async function answer(request: TreeRequest): Promise<TreeAnswer> {
   try {
-    const outcome = { symbols: orderSymbols(read(request)) };
-    return { outcome, isSpent: memory.buffer.byteLength > memoryMax / 2 };
+    const outcome = { symbols: orderSymbols(await read(request)) };
+    const isSpent = memory.buffer.byteLength > memoryMax / 2 || cpuUsage().user > cpuUsMax / 2;
+    return { outcome, isSpent };
   } catch (error) {
     // Bound: memory grows by a fifth at most, so a failed growth leaves it near its limit.
     const isMemory = memory.buffer.byteLength > memoryMax * 0.7;
@@ -36,8 +48,8 @@ function answer(request: TreeRequest): TreeAnswer {
   }
 }
 
-function read({ language, grammar: name, module, content }: TreeRequest): PlacedSymbol[] {
-  const grammar = grammarNamed(name, module);
+async function read({ language, grammar: name, content }: TreeRequest): Promise<PlacedSymbol[]> {
+  const grammar = grammars.get(name) ?? (await loadGrammar(name));
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
   const isWide = !isAscii(bytes) && isUtf8(bytes);
   // Why latin1 else: one character for each byte.
@@ -53,16 +65,9 @@ function read({ language, grammar: name, module, content }: TreeRequest): Placed
   }
 }
 
-function grammarNamed(
-  name: string,
-  module: WebAssembly.Module | undefined,
-): { readonly language: Language; readonly query: Query } {
-  const known = grammars.get(name);
-  if (known !== undefined) return known;
-  const source = queryOf(name);
-  if (module === undefined || source === undefined) throw new Error(`no grammar ${name}`);
-  const language = Language.loadSync(module);
-  const grammar = { language, query: new Query(language, source) };
+async function loadGrammar(name: string): Promise<Grammar> {
+  const language = await Language.load(readFileSync(grammarFile(name)));
+  const grammar = { language, query: new Query(language, queryOf(name) ?? '') };
   grammars.set(name, grammar);
   return grammar;
 }

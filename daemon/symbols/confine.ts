@@ -1,0 +1,52 @@
+// How engines are started as processes: with limits, an environment of their own, and an end that comes with the
+// end of the thread that started them.
+
+import { spawnSync } from 'node:child_process';
+
+/** What concerns a parser of the daemon's environment: nothing. */
+export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+export interface Confinement {
+  /** Bytes of address space; undefined: no limit. */
+  readonly memoryMax?: number;
+  /** Seconds of processor time. Why: a process whose parent was killed while it loops would run for ever. */
+  readonly cpuSecondsMax: number;
+}
+
+/** Output of a program that ends with code 0 at once; undefined for any other. */
+export function outputOf(command: string, args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync(command, args, {
+    env: ENGINE_ENVIRONMENT,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: 10_000,
+    encoding: 'utf8',
+  });
+  return status === 0 ? stdout : undefined;
+}
+
+let canDie: boolean | undefined;
+
+/** Whether `setpriv` can make a process die with its parent. */
+function canDieWithParent(): boolean {
+  canDie ??= outputOf('setpriv', ['--pdeathsig', 'KILL', 'true']) !== undefined;
+  return canDie;
+}
+
+/**
+ * The program and arguments that run a command so; the command itself on Windows, which has none of this.
+ *
+ * Cost: the first call starts a process.
+ */
+export function confined(
+  command: readonly string[],
+  { memoryMax, cpuSecondsMax }: Confinement,
+): readonly [program: string, ...args: string[]] {
+  if (process.platform === 'win32') {
+    const [program = '', ...args] = command;
+    return [program, ...args];
+  }
+  const memory = memoryMax === undefined ? 'unlimited' : String(Math.ceil(memoryMax / 1024));
+  const script = 'ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 && exec "$@"';
+  const guard = canDieWithParent() ? ['setpriv', '--pdeathsig', 'KILL'] : [];
+  return ['/bin/sh', '-c', script, 'sh', memory, String(cpuSecondsMax), ...guard, ...command];
+}

@@ -1,0 +1,40 @@
+// Which grammar of tree-sitter reads a language, and where the build has put it.
+
+import { fileURLToPath } from 'node:url';
+
+const GRAMMARS: Readonly<Record<string, string>> = {
+  C: 'c',
+  'C++': 'cpp',
+  'C#': 'c_sharp',
+  Cuda: 'cpp',
+  Go: 'go',
+  JSX: 'javascript',
+  Java: 'java',
+  JavaScript: 'javascript',
+  Kotlin: 'kotlin',
+  Lua: 'lua',
+  PHP: 'php',
+  Python: 'python',
+  Ruby: 'ruby',
+  Rust: 'rust',
+  Scala: 'scala',
+  Shell: 'bash',
+  Starlark: 'python',
+  Swift: 'swift',
+  TSX: 'tsx',
+  TypeScript: 'typescript',
+};
+
+/** Grammar of a language as linguist spells it; undefined: none is there. */
+export function grammarOf(language: string): string | undefined {
+  return GRAMMARS[language];
+}
+
+/** All languages that have a grammar. */
+export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
+
+/** The file of a grammar. */
+export function grammarFile(grammar: string): string {
+  const folder = import.meta.url.endsWith('.ts') ? '../../build/grammars/' : '../../grammars/';
+  return fileURLToPath(new URL(`${folder}${grammar}.wasm`, import.meta.url));
+}
