@@ -83,16 +83,19 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     onNewShards: () => void symbols?.run(),
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
   });
-  const symbols = isOwner && options.findsSymbols !== false
-    ? new SymbolKeeper({
-        module,
-        indexer,
-        folder: catalog.shardFolder,
-        log,
-        ...(workers === undefined ? {} : { workers }),
-        ...(options.onSymbolProgress === undefined ? {} : { onProgress: options.onSymbolProgress }),
-      })
-    : undefined;
+  const symbols =
+    isOwner && options.findsSymbols !== false
+      ? new SymbolKeeper({
+          module,
+          indexer,
+          folder: catalog.shardFolder,
+          log,
+          ...(workers === undefined ? {} : { workers }),
+          ...(options.onSymbolProgress === undefined
+            ? {}
+            : { onProgress: options.onSymbolProgress }),
+        })
+      : undefined;
   const heap = new HeapTrimmer();
   const parts: EngineParts = {
     searcher,
