@@ -2,16 +2,8 @@
 
 import { z } from 'zod';
 import { endpoint, ok } from './endpoint.ts';
-import {
-  findRepo,
-  gitSignal,
-  HISTORY_ERRORS,
-  pathField,
-  refField,
-  refOf,
-  repoField,
-  scopeOf,
-} from './history-input.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
+import { HISTORY_ERRORS, pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from './pagination.ts';
 import { integer, text } from './schemas.ts';
 

@@ -4,14 +4,8 @@ import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { checkPath } from './git-names.ts';
-import {
-  findRepo,
-  gitSignal,
-  HISTORY_ERRORS,
-  refField,
-  refOf,
-  repoField,
-} from './history-input.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
+import { HISTORY_ERRORS, refField, refOf, repoField } from './history-input.ts';
 import { requiredText } from './input.ts';
 import { integer, text, time } from './schemas.ts';
 

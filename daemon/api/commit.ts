@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { commitObject } from './commit-schema.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { checkRef } from './git-names.ts';
-import { findRepo, gitSignal, repoField } from './history-input.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
+import { repoField } from './history-input.ts';
 import { requiredText } from './input.ts';
 
 export const getCommit = endpoint(

@@ -7,16 +7,8 @@ import { listedCommit } from './commit-schema.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { expressionText } from './expression-input.ts';
-import {
-  findRepo,
-  gitSignal,
-  HISTORY_ERRORS,
-  pathField,
-  refField,
-  refOf,
-  repoField,
-  scopeOf,
-} from './history-input.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
+import { HISTORY_ERRORS, pathField, refField, refOf, repoField, scopeOf } from './history-input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from './pagination.ts';
 
 const PATH = '/api/commits';

@@ -4,14 +4,8 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 import { checkRef } from './git-names.ts';
-import {
-  findRepo,
-  gitSignal,
-  HISTORY_ERRORS,
-  pathField,
-  repoField,
-  scopeOf,
-} from './history-input.ts';
+import { findRepo, gitSignal } from './git-calls.ts';
+import { HISTORY_ERRORS, pathField, repoField, scopeOf } from './history-input.ts';
 import { requiredText } from './input.ts';
 import { integer, text } from './schemas.ts';
 

@@ -56,10 +56,11 @@ export const getFiles = endpoint(
     },
     errors: ['NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
-  async ({ body }, { services, settings, signal, sight, accounts, actor }) => {
-    const repo = findRepo(services.repos, body.repoName, sight);
+  async ({ body }, context) => {
+    const { services, accounts, actor } = context;
+    const repo = findRepo(body.repoName, context);
     checkRef(body.revisionName);
-    const paths = await services.trees.files(repo, body.revisionName, gitSignal(signal, settings));
+    const paths = await services.trees.files(repo, body.revisionName, gitSignal(context));
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
     return { status: 200, content: { json: await renderOnce(paths) } };
   },

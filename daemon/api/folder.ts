@@ -36,12 +36,13 @@ export const getFolderContents = endpoint(
     },
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
-  async ({ query }, { services, settings, signal, sight, accounts, actor }) => {
-    const repo = findRepo(services.repos, query.repoName, sight);
+  async ({ query }, context) => {
+    const { services, accounts, actor } = context;
+    const repo = findRepo(query.repoName, context);
     const path = folderPathOf(query.path);
     checkRef(query.revisionName);
     const wanted = withFoldersAbove([path]);
-    const limit = gitSignal(signal, settings);
+    const limit = gitSignal(context);
     const folders = await services.trees.folders(repo, query.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
     const json = folderJson(path, folders.get(path) ?? []);

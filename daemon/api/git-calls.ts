@@ -2,22 +2,26 @@
 // the schemas of names and folders.
 
 import { z } from 'zod';
-import type { Settings } from '../config/settings.ts';
-import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import type { Sight } from '../repos/sight.ts';
+import type { CallContext } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { text } from './schemas.ts';
 
 /** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
-export function findRepo(repos: RepoDirectory, name: string, sight: Sight): RepoRecord {
-  const repo = repos.byName(name, sight);
+export function findRepo(
+  name: string,
+  { services, sight }: Pick<CallContext, 'services' | 'sight'>,
+): RepoRecord {
+  const repo = services.repos.byName(name, sight);
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
   return repo;
 }
 
 /** Aborted when the client goes away or the time that git has is over. */
-export function gitSignal(signal: AbortSignal, settings: Settings): AbortSignal {
+export function gitSignal({
+  signal,
+  settings,
+}: Pick<CallContext, 'signal' | 'settings'>): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]);
 }
 

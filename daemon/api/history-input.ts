@@ -1,9 +1,6 @@
-// What the endpoints about history have in common: their parameters, and how the repo that they name is found.
+// What the endpoints about history have in common: their parameters.
 
 import { z } from 'zod';
-import type { RepoRecord } from '../repos/records.ts';
-import type { CallContext } from './endpoint.ts';
-import { ApiError } from './errors.ts';
 import { checkPath, checkRef } from './git-names.ts';
 import { requiredText } from './input.ts';
 
@@ -37,16 +34,4 @@ export function scopeOf(path: string | undefined): string | undefined {
   if (path === undefined || path === '') return undefined;
   checkPath(path);
   return path;
-}
-
-/** Errors: NOT_FOUND. */
-export function findRepo(name: string, { services, sight }: CallContext): RepoRecord {
-  const repo = services.repos.byName(name, sight);
-  if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
-  return repo;
-}
-
-/** Aborted when the client goes away or the deadline for git has passed. */
-export function gitSignal({ signal, settings }: CallContext): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]);
 }

@@ -63,9 +63,10 @@ export const getRefs = endpoint(
     },
     errors: ['NOT_FOUND', 'SERVER_OVERLOADED'],
   },
-  async ({ query }, { services, settings, signal, baseUrl, sight }) => {
-    const repo = findRepo(services.repos, query.repo, sight);
-    const all = await services.refs.list(repo, gitSignal(signal, settings));
+  async ({ query }, context) => {
+    const { services, baseUrl } = context;
+    const repo = findRepo(query.repo, context);
+    const all = await services.refs.list(repo, gitSignal(context));
     const wanted = query.query?.toLowerCase() ?? '';
     const found = all.filter(({ name }) => name.toLowerCase().includes(wanted));
     const { items, headers } = paginate(found, query, `${baseUrl}${PATH}`, {

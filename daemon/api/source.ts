@@ -53,16 +53,17 @@ export const getSource = endpoint(
     responses: { 200: { description: 'The file.', body: fileSource } },
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
-  async ({ query }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+  async ({ query }, context) => {
+    const { services, settings, baseUrl, accounts, actor } = context;
     const { path } = query;
     // Why: an empty optional ref counts as absent, unlike any other empty value.
     const ref = query.ref === '' ? undefined : query.ref;
-    const repo = findRepo(services.repos, query.repo, sight);
+    const repo = findRepo(query.repo, context);
     checkPath(path);
     if (ref !== undefined) checkRef(ref);
     const content = await services.source.read(repo, path, ref, {
       sourceSizeMax: settings.maxSourceBytes,
-      signal: gitSignal(signal, settings),
+      signal: gitSignal(context),
     });
     accounts.trail.note(actor, 'user.fetched_file_source', {
       id: `${repo.name}/${path}`,

@@ -64,12 +64,13 @@ export const getTree = endpoint(
     },
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
-  async ({ body }, { services, settings, signal, sight, accounts, actor }) => {
-    const repo = findRepo(services.repos, body.repoName, sight);
+  async ({ body }, context) => {
+    const { services, accounts, actor } = context;
+    const repo = findRepo(body.repoName, context);
     const asked = body.paths.map(folderPathOf);
     checkRef(body.revisionName);
     const wanted = withFoldersAbove(asked);
-    const limit = gitSignal(signal, settings);
+    const limit = gitSignal(context);
     const folders = await services.trees.folders(repo, body.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
     const json = `{"tree":${treeJson(folders, openFolders(folders, asked))}}`;
