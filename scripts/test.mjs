@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ensureInstalled } from './install.mjs';
@@ -29,4 +30,7 @@ const files = testFiles(path.join(root, 'build', 'test')).filter(
   (file) => wanted.length === 0 || wanted.some((name) => file.includes(name.replace(/\.ts$/, ''))),
 );
 // Why force-exit: a failed test may leave a server or thread open, which would keep its file running for ever.
-node(['--test', '--test-force-exit', '--test-timeout=300000', '--test-reporter=spec', ...files]);
+const flags = ['--test-force-exit', '--test-timeout=300000', '--test-reporter=spec'];
+// Why not Node's default, one less than the cores: with two cores that is one file at a time, most of which wait.
+const concurrency = Math.max(2, availableParallelism() - 1);
+node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);
