@@ -8,7 +8,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { send } from './client.ts';
-import { buildIndex, startDaemon } from './daemon.ts';
+import { buildIndex, findSymbols, startDaemon } from './daemon.ts';
 import { measureCalls, type Effort } from './runner.ts';
 import { formatMs, formatTable, median, type Column, type Latency } from './statistics.ts';
 
@@ -167,6 +167,8 @@ export async function measureReading(effort: Effort): Promise<ReadingRow[]> {
       const repoPath = path.join(folder, kind === 'commit' ? 'bare.git' : 'tree');
       const dataDir = path.join(folder, `data-${kind}`);
       await buildIndex(repoPath, dataDir);
+      // So that the daemon is not busy with it.
+      await findSymbols(repoPath, dataDir);
       const daemon = await startDaemon(repoPath, dataDir);
       try {
         for (const reading of casesOf(kind))
