@@ -99,7 +99,7 @@ function identifiersOf(root: Node): Set<number> {
 }
 
 function print(): void {
-  const rows = [...tallies].sort().map(([language, { files, names }]) => {
+  const rows = [...tallies].map(([language, { files, names }]) => {
     let all = 0;
     let uses = 0;
     for (const { words, identifiers } of files) {

@@ -33,7 +33,7 @@ function canDieWithParent(): boolean {
 }
 
 /**
- * The program and arguments that run a command so; the command itself on Windows, which has none of this.
+ * The program and arguments that run a command so, behind searches where processors are short; the command itself on Windows, which has none of this.
  *
  * Cost: the first call starts a process.
  */
@@ -46,7 +46,8 @@ export function confined(
     return [program, ...args];
   }
   const memory = memoryMax === undefined ? 'unlimited' : String(Math.ceil(memoryMax / 1024));
-  const script = 'ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 && exec "$@"';
+  const script =
+    'ulimit -v "$1" && ulimit -t "$2" && ulimit -c 0 && shift 2 && exec nice -n 5 "$@"';
   const guard = canDieWithParent() ? ['setpriv', '--pdeathsig', 'KILL'] : [];
   return ['/bin/sh', '-c', script, 'sh', memory, String(cpuSecondsMax), ...guard, ...command];
 }
