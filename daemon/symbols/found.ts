@@ -47,7 +47,8 @@ export function orderSymbols(placed: readonly PlacedSymbol[]): FoundSymbol[] {
   const symbols: FoundSymbol[] = [];
   let end = 0;
   for (const { start, size, kind, parent } of sorted) {
-    if (size === 0 || size > SYMBOL_NAME_SIZE_MAX || start < end) continue;
+    // Below 0: error recovery of tree-sitter may put the end of a name before its start.
+    if (size <= 0 || size > SYMBOL_NAME_SIZE_MAX || start < end) continue;
     end = start + size;
     const found = { start, size, kind: kindIndex(kind) };
     symbols.push(

@@ -76,6 +76,16 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       assert.deepEqual(await names('C', GOOD), ['good']);
     });
 
+    test('a language read as another: names whose ends recovery put before their starts', async () => {
+      const ruby = [
+        "# A library.\nrequire 'set'\n\nmodule Library\n  VERSION = '1.0'\n\n  class A1\n    end\n\n",
+        '    def open?\n      true\n    end\n\n    def ==(other)\n      title == other.title\n    end\n\n',
+        '    def self.find(id)\n      new(id)\n    end\n\n    alias name title\n\n    private\n\n',
+        '    def secret=(value); end\n  end\n\n  class Library::Shelf; end\nend\n\ndef helper\nend\n',
+      ];
+      await symbolsIn(extractor, 'Python', Buffer.from(ruby.join('')));
+    });
+
     test('random pieces of every language', async () => {
       const bytes = fc.oneof(
         fc.uint8Array({ maxLength: 300 }),
