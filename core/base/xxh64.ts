@@ -162,3 +162,17 @@ export function xxh64End(state: usize): u64 {
       : record.seed + PRIME_5;
   return finish(hash + total, state + STRIPE_OFFSET, <usize>record.waitingSize);
 }
+
+const fieldState: usize = memory.data(96, 16);
+const fieldZeros: usize = memory.data(8, 8);
+
+/** Hash of the `size` bytes at `ptr` with the 8 bytes at offset `field`, where the hash is kept, as zeros. */
+export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {
+  assert(XXH64_STATE_SIZE <= 96);
+  xxh64Begin(fieldState, 0);
+  xxh64Update(fieldState, ptr, field);
+  store<u64>(fieldZeros, 0);
+  xxh64Update(fieldState, fieldZeros, 8);
+  xxh64Update(fieldState, ptr + field + 8, size - field - 8);
+  return xxh64End(fieldState);
+}

@@ -29,7 +29,6 @@ import {
   MAGIC_LOW,
   NONE_ID,
   REPO_ROW_SIZE,
-  SECTION_ALIGNMENT,
   SECTION_BLOB_HASHES,
   SECTION_BLOBS,
   SECTION_BLOCKS,
@@ -67,8 +66,8 @@ import {
   STATUS_TRUNCATED,
   STATUS_VERSION,
 } from '../shared/status.ts';
-import { xxh64Begin, xxh64End, xxh64Update, XXH64_STATE_SIZE } from '../base/xxh64.ts';
-import { BlobRow, BlockRow, DocRow, LanguageRow, RepoRow, SectionRow } from './rows.ts';
+import { xxh64Without } from '../base/xxh64.ts';
+import { BlobRow, BlockRow, DocRow, LanguageRow, misplacedSection, RepoRow, SectionRow } from './rows.ts';
 
 /** An open shard: absolute addresses of its sections and its counts. */
 @unmanaged
@@ -128,19 +127,10 @@ export function openFail(status: i32, section: u32, index: u32): i32 {
   return status;
 }
 
-const hashState: usize = memory.data(96, 16);
-
 /** Checksum of a header: its bytes with the checksum field as zeros. */
 export function headerChecksum(base: usize): u64 {
-  assert(XXH64_STATE_SIZE <= 96);
-  xxh64Begin(hashState, 0);
-  xxh64Update(hashState, base, HEADER_CHECKSUM_OFFSET);
-  store<u64>(zeros, 0);
-  xxh64Update(hashState, zeros, 8);
-  xxh64Update(hashState, base + HEADER_CHECKSUM_OFFSET + 8, HEADER_SIZE - HEADER_CHECKSUM_OFFSET - 8);
-  return xxh64End(hashState);
+  return xxh64Without(base, HEADER_SIZE, HEADER_CHECKSUM_OFFSET);
 }
-const zeros: usize = memory.data(8, 8);
 
 /**
  * Opens the shard file of `size` bytes at `base` into the view at `viewPtr`. Linear in the small tables.
@@ -202,18 +192,8 @@ function placeSections(view: ShardView): i32 {
   if (load<u32>(base, HEADER_SECTION_COUNT_OFFSET) != SECTION_COUNT) {
     return openFail(STATUS_SECTION_TABLE, 0, 0);
   }
-  let end: u32 = HEADER_SIZE;
-  for (let kind: u32 = 1; kind <= SECTION_COUNT; kind++) {
-    const row = sectionRow(base, kind);
-    const isPlaced =
-      row.kind == kind &&
-      row.start >= end &&
-      row.start % SECTION_ALIGNMENT == 0 &&
-      row.start <= fileSize - TAIL_SIZE &&
-      row.size <= fileSize - TAIL_SIZE - row.start;
-    if (!isPlaced) return openFail(STATUS_SECTION_TABLE, kind, 0);
-    end = row.start + row.size;
-  }
+  const misplaced = misplacedSection(base + HEADER_SECTIONS_OFFSET, SECTION_COUNT, HEADER_SIZE, fileSize);
+  if (misplaced != 0) return openFail(STATUS_SECTION_TABLE, misplaced, 0);
   const hashSize = load<u32>(base, HEADER_HASH_SIZE_OFFSET);
   if (hashSize != 20 && hashSize != 32) return openFail(STATUS_SECTION_TABLE, SECTION_BLOB_HASHES, 0);
   if (view.blockCount > STRIPE_BLOCKS * STRIPE_COUNT_MAX) {

@@ -21,6 +21,9 @@ import {
   DOC_SIZE_OFFSET,
   DOC_SKIP_REASON_OFFSET,
   DOC_TIER_OFFSET,
+  SECTION_ALIGNMENT,
+  SECTION_ROW_SIZE,
+  TAIL_SIZE,
 } from '../shared/format.ts';
 
 /** One stored content. */
@@ -85,6 +88,26 @@ export class SectionRow {
   size: u32;
   padding: u32; // zero
   checksum: u64; // XXH64, seed 0
+}
+
+/**
+ * The first kind of the `count` sections whose rows stand at `table` that is out of order, badly aligned, or not between
+ * `start` and the end of the file; 0: all are in place.
+ */
+export function misplacedSection(table: usize, count: u32, start: u32, fileSize: u32): u32 {
+  let end = start;
+  for (let kind: u32 = 1; kind <= count; kind++) {
+    const row = changetype<SectionRow>(table + <usize>(kind - 1) * SECTION_ROW_SIZE);
+    const isPlaced =
+      row.kind == kind &&
+      row.start >= end &&
+      row.start % SECTION_ALIGNMENT == 0 &&
+      row.start <= fileSize - TAIL_SIZE &&
+      row.size <= fileSize - TAIL_SIZE - row.start;
+    if (!isPlaced) return kind;
+    end = row.start + row.size;
+  }
+  return 0;
 }
 
 /** A repo or language row's name lies in the names section. */

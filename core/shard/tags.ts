@@ -5,7 +5,6 @@
 import {
   HEADER_CHECKSUM_OFFSET,
   LIST_SINGLE_SHIFT,
-  SECTION_ALIGNMENT,
   SECTION_ROW_SIZE,
   TAIL_SIZE,
 } from '../shared/format.ts';
@@ -52,11 +51,11 @@ import {
   STATUS_TRUNCATED,
   STATUS_VERSION,
 } from '../shared/status.ts';
-import { xxh64, xxh64Begin, xxh64End, xxh64Update } from '../base/xxh64.ts';
+import { xxh64, xxh64Without } from '../base/xxh64.ts';
 import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { blockAt, openFail, ShardView } from './open.ts';
-import { SectionRow } from './rows.ts';
+import { misplacedSection, SectionRow } from './rows.ts';
 
 /** What a tag that is not in another one has in place of a parent. */
 export const NO_PARENT: u32 = 0xffffffff;
@@ -70,17 +69,9 @@ export class TagParentRow {
 }
 if (offsetof<TagParentRow>() != TAG_PARENT_ROW_SIZE) ERROR('TagParentRow: size');
 
-const hashState: usize = memory.data(96, 16);
-const zeros: usize = memory.data(8, 8);
-
 /** Checksum of the header of a tags file: its bytes with the checksum field as zeros. */
 export function tagsHeaderChecksum(base: usize): u64 {
-  xxh64Begin(hashState, 0);
-  xxh64Update(hashState, base, TAGS_CHECKSUM_OFFSET);
-  store<u64>(zeros, 0);
-  xxh64Update(hashState, zeros, 8);
-  xxh64Update(hashState, base + TAGS_CHECKSUM_OFFSET + 8, TAGS_HEADER_SIZE - TAGS_CHECKSUM_OFFSET - 8);
-  return xxh64End(hashState);
+  return xxh64Without(base, TAGS_HEADER_SIZE, TAGS_CHECKSUM_OFFSET);
 }
 
 /**
@@ -190,19 +181,8 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
 
 /** Checks order, alignment and bounds of the sections and the sizes that the counts demand. */
 function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
-  let end: u32 = TAGS_HEADER_SIZE;
-  for (let kind: u32 = 1; kind <= TAGS_SECTION_COUNT; kind++) {
-    const row = sectionRow(base, kind);
-    failedSection = kind;
-    const isPlaced =
-      row.kind == kind &&
-      row.start >= end &&
-      row.start % SECTION_ALIGNMENT == 0 &&
-      row.start <= fileSize - TAIL_SIZE &&
-      row.size <= fileSize - TAIL_SIZE - row.start;
-    if (!isPlaced) return false;
-    end = row.start + row.size;
-  }
+  failedSection = misplacedSection(base + TAGS_SECTIONS_OFFSET, TAGS_SECTION_COUNT, TAGS_HEADER_SIZE, fileSize);
+  if (failedSection != 0) return false;
   view.tagCount = load<u32>(base, TAGS_TAG_COUNT_OFFSET);
   view.tagNameCount = load<u32>(base, TAGS_NAME_COUNT_OFFSET);
   view.tagParentCount = load<u32>(base, TAGS_PARENT_COUNT_OFFSET);
