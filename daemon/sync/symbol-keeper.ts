@@ -39,25 +39,36 @@ export class SymbolKeeper {
   /** Finds the symbols of the shards that have none by now; resolves when that is done, or cannot be done. */
   run(): Promise<void> {
     this.#isWoken = true;
-    this.#running ??= this.#work().finally(() => {
-      this.#running = undefined;
-    });
+    this.#running ??= this.#work();
     return this.#running;
   }
 
+  /** Errors: none; what goes wrong is logged. */
   async #work(): Promise<void> {
-    const { indexer } = this.#options;
-    while (this.#isWoken && !this.#stop.signal.aborted) {
-      this.#isWoken = false;
-      await indexer.whenIdle();
-      const foundBy = this.#engines();
-      if (foundBy === undefined) return;
-      const wanted = indexer.shardsWithoutSymbols(foundBy);
-      const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
-      if (next === undefined || this.#stop.signal.aborted) continue;
-      await this.#pass(next, foundBy);
-      this.#isWoken = true;
+    const { indexer, log } = this.#options;
+    try {
+      while (this.#isWoken && !this.#stop.signal.aborted) {
+        this.#isWoken = false;
+        await indexer.whenIdle();
+        await this.#findNext();
+      }
+    } catch (error) {
+      log.error('symbols could not be found', { error: messageOf(error) });
+    } finally {
+      // Why here: whoever wakes it from now on starts it anew.
+      this.#running = undefined;
     }
+  }
+
+  /** Runs the pass over one shard that wants it, and looks again afterwards. */
+  async #findNext(): Promise<void> {
+    const foundBy = this.#engines();
+    if (foundBy === undefined) return;
+    const wanted = this.#options.indexer.shardsWithoutSymbols(foundBy);
+    const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
+    if (next === undefined || this.#stop.signal.aborted) return;
+    await this.#pass(next, foundBy);
+    this.#isWoken = true;
   }
 
   /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
