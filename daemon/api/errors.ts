@@ -77,7 +77,7 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   HOST_NOT_ALLOWED: 'the Host header names neither this machine nor the base URL',
   CROSS_ORIGIN_REQUEST: 'a page of another origin sent a request with a cookie',
   SERVER_OVERLOADED:
-    'too many searches or reads of repositories run and wait; `Retry-After` says when to come back',
+    'too many searches, reads or bytes run, wait or are held; `Retry-After` says when to come back',
   NOT_READY: 'the index is loading or the daemon is stopping',
   TOO_MANY_SIGN_IN_ATTEMPTS: 'too many failed sign-ins; `Retry-After` says when to come back',
   USER_ALREADY_EXISTS: 'the e-mail address belongs to a user already',

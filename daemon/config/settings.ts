@@ -53,6 +53,11 @@ export const INTEGER_SETTINGS = {
   maxSourceBytes: { min: 1, defaultValue: 67108864, help: 'largest file content that is served' },
   maxRequestBodyBytes: { min: 1, defaultValue: 1048576, help: 'largest request body' },
   gitTimeoutMs: { min: 1, defaultValue: 30000, help: 'deadline of a call of git' },
+  memory: {
+    min: 1,
+    defaultValue: 536870912,
+    help: 'bytes of requests and waiting answers; a caller may hold an eighth',
+  },
   auditRetentionDays: {
     min: 0,
     defaultValue: 180,

@@ -178,6 +178,7 @@ describe('settings', () => {
       maxSourceBytes: 67108864,
       maxRequestBodyBytes: 1048576,
       gitTimeoutMs: 30000,
+      memory: 536870912,
       auditRetentionDays: 180,
       apiKeyHeaderAliases: [],
       trustedProxies: [],

@@ -1,0 +1,102 @@
+// How many bytes requests may hold at a time: bodies on their way in, files being read, answers that wait for their
+// readers. One budget for all, and in it a share for each caller, so that neither all together nor one alone fill
+// the memory. Counts and refuses, never waits; what is refused becomes a 503 at whoever asked.
+// See README.md, Decisions.
+
+import { ApiError } from '../api/errors.ts';
+
+/** The share of a caller, as a part of the whole. */
+const SHARES = 8;
+
+/** Bytes that are taken, until they are given back. */
+export interface Hold {
+  /** Bytes held now; 0 once released. */
+  readonly size: number;
+  /** Takes `size` bytes more; false, and nothing is taken, where they do not fit or the hold is released. */
+  grow(size: number): boolean;
+  /** Gives back all but `size` bytes; nothing where it holds no more. */
+  shrinkTo(size: number): void;
+  /** Gives all back. Further calls do nothing. */
+  release(): void;
+}
+
+export class MemoryBudget {
+  readonly #sizeMax: number;
+  readonly #shareMax: number;
+  readonly #used = new Map<string, number>();
+  #usedSize = 0;
+
+  /** @param sizeMax  bytes for all together */
+  constructor(sizeMax: number) {
+    this.#sizeMax = sizeMax;
+    this.#shareMax = Math.ceil(sizeMax / SHARES);
+  }
+
+  /** Bytes held by all. */
+  get usedSize(): number {
+    return this.#usedSize;
+  }
+
+  /** Bytes that one caller may hold. */
+  get shareMax(): number {
+    return this.#shareMax;
+  }
+
+  /** Bytes held by a caller. */
+  usedBy(caller: string): number {
+    return this.#used.get(caller) ?? 0;
+  }
+
+  /**
+   * Takes bytes for a caller; undefined where its share or the whole has no room for them.
+   *
+   * @param size  may be 0: a hold that grows later
+   */
+  tryTake(caller: string, size: number): Hold | undefined {
+    if (!this.#take(caller, size)) return undefined;
+    let held = size;
+    let isOpen = true;
+    const giveBackTo = (rest: number): void => {
+      if (rest >= held) return;
+      this.#giveBack(caller, held - rest);
+      held = rest;
+    };
+    return {
+      get size() {
+        return held;
+      },
+      grow: (more) => {
+        if (!isOpen || !this.#take(caller, more)) return false;
+        held += more;
+        return true;
+      },
+      shrinkTo: giveBackTo,
+      release() {
+        isOpen = false;
+        giveBackTo(0);
+      },
+    };
+  }
+
+  #take(caller: string, size: number): boolean {
+    const used = this.usedBy(caller) + size;
+    if (used > this.#shareMax || this.#usedSize + size > this.#sizeMax) return false;
+    if (used > 0) this.#used.set(caller, used);
+    this.#usedSize += size;
+    return true;
+  }
+
+  #giveBack(caller: string, size: number): void {
+    const left = this.usedBy(caller) - size;
+    if (left > 0) this.#used.set(caller, left);
+    else this.#used.delete(caller);
+    this.#usedSize -= size;
+  }
+}
+
+/** What a caller is told for whom there is no room. */
+export function noMemoryError(): ApiError {
+  return new ApiError('SERVER_OVERLOADED', 'Too many bytes wait to be read or sent.', {
+    'Retry-After': '1',
+  });
+}

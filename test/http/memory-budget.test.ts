@@ -1,0 +1,99 @@
+// The budget of bytes: shares, exact accounting, and a model of it under random takes, growths and releases.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { type Hold, MemoryBudget, noMemoryError } from '../../daemon/http/memory-budget.ts';
+
+test('a caller gets an eighth, and all together no more than the whole', () => {
+  const budget = new MemoryBudget(800);
+  assert.equal(budget.shareMax, 100);
+  assert.equal(budget.tryTake('a', 101), undefined);
+  const holds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((caller) =>
+    budget.tryTake(caller, 100),
+  );
+  assert.ok(holds.every((hold) => hold !== undefined));
+  assert.equal(budget.usedSize, 800);
+  assert.equal(budget.tryTake('i', 1), undefined);
+  holds[0]?.release();
+  assert.equal(budget.tryTake('b', 1), undefined, 'the share of b is used up');
+  assert.ok(budget.tryTake('i', 100));
+});
+
+test('a hold grows as far as there is room, shrinks, and is given back once', () => {
+  const budget = new MemoryBudget(80);
+  const hold = budget.tryTake('a', 0);
+  assert.ok(hold);
+  assert.equal(hold.grow(8), true);
+  assert.equal(hold.grow(3), false);
+  assert.equal(hold.size, 8);
+  assert.equal(hold.grow(2), true);
+  hold.shrinkTo(4);
+  hold.shrinkTo(20);
+  assert.equal(budget.usedBy('a'), 4);
+  const other = budget.tryTake('a', 6);
+  hold.release();
+  hold.release();
+  assert.equal(hold.grow(1), false, 'released');
+  assert.equal(budget.usedBy('a'), 6);
+  other?.release();
+  assert.equal(budget.usedSize, 0);
+});
+
+test('whoever gets nothing is told when to come back', () => {
+  const error = noMemoryError();
+  assert.equal(error.statusCode, 503);
+  assert.equal(error.errorCode, 'SERVER_OVERLOADED');
+  assert.equal(error.headers?.['Retry-After'], '1');
+});
+
+interface Taken {
+  readonly caller: string;
+  readonly hold: Hold;
+  size: number;
+}
+
+const action = fc.record({
+  kind: fc.constantFrom('take', 'grow', 'shrink', 'release'),
+  caller: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
+  size: fc.nat(40),
+  index: fc.nat(30),
+});
+
+test('random takes and releases are counted to the byte', () => {
+  fc.assert(
+    fc.property(fc.nat(400), fc.array(action, { maxLength: 60 }), (sizeMax, actions) => {
+      const budget = new MemoryBudget(sizeMax);
+      const taken: Taken[] = [];
+      const usedBy = (caller?: string): number =>
+        taken
+          .filter((one) => caller === undefined || one.caller === caller)
+          .reduce((sum, { size }) => sum + size, 0);
+      const hasRoom = (caller: string, size: number): boolean =>
+        usedBy() + size <= sizeMax && usedBy(caller) + size <= Math.ceil(sizeMax / 8);
+      for (const { kind, caller, size, index } of actions) {
+        const one = taken[index % Math.max(1, taken.length)];
+        if (kind === 'take') {
+          const isExpected = hasRoom(caller, size);
+          const hold = budget.tryTake(caller, size);
+          assert.equal(hold !== undefined, isExpected);
+          if (hold !== undefined) taken.push({ caller, hold, size });
+        } else if (one !== undefined && kind === 'grow') {
+          const isExpected = hasRoom(one.caller, size);
+          assert.equal(one.hold.grow(size), isExpected);
+          if (isExpected) one.size += size;
+        } else if (one !== undefined && kind === 'shrink') {
+          one.hold.shrinkTo(size);
+          one.size = Math.min(one.size, size);
+        } else if (one !== undefined) {
+          one.hold.release();
+          taken.splice(taken.indexOf(one), 1);
+        }
+        assert.equal(budget.usedSize, usedBy());
+        assert.equal(budget.usedBy(caller), usedBy(caller));
+      }
+      for (const { hold } of taken) hold.release();
+      assert.equal(budget.usedSize, 0);
+    }),
+  );
+});
