@@ -22,6 +22,7 @@ import { listRefs } from './repos/ref-list.ts';
 import { explain } from './search/explain.ts';
 import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
+import { listSkipped } from './search/skipped.ts';
 import { startStream } from './search/stream.ts';
 import type { JobResult } from './sync/indexer.ts';
 import type { RepoChange } from './sync/change-repo.ts';
@@ -149,6 +150,7 @@ function servicesOf(instance: Instance, directory: RepoDirectory, history: Histo
     history,
     trees: { files: listFiles, folders: listFolders },
     refs: { list: listRefs },
+    skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
     readiness: {
       status: () => ({
         isReady: true,

@@ -30,6 +30,7 @@ import { getRefs } from './refs.ts';
 import { listRepos } from './repos.ts';
 import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
 import { explainSearch, search, streamSearch } from './search.ts';
+import { listSkippedFiles } from './skipped.ts';
 import { getSource } from './source.ts';
 import { getHealth, getReady, getVersion } from './system.ts';
 import { getTree } from './tree.ts';
@@ -50,6 +51,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getFolderContents,
   getRefs,
   listRepos,
+  listSkippedFiles,
   getUser,
   listUsers,
   deleteUser,

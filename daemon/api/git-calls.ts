@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import type { RepoRecord } from '../repos/records.ts';
+import { isSeen } from '../repos/sight.ts';
 import type { CallContext } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { text } from './schemas.ts';
@@ -14,6 +15,16 @@ export function findRepo(
 ): RepoRecord {
   const repo = services.repos.byName(name, sight);
   if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
+  return repo;
+}
+
+/** The repo of this id. Errors: as `findRepo`. */
+export function findRepoById(
+  repoId: number,
+  { services, sight }: Pick<CallContext, 'services' | 'sight'>,
+): RepoRecord {
+  const repo = isSeen(sight, repoId) ? services.repos.byId(repoId) : undefined;
+  if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
   return repo;
 }
 

@@ -62,3 +62,6 @@ export const errorObject = z
     message: text('For people; no client may depend on it.'),
   })
   .meta({ id: 'Error', description: 'Every error body is this object.' });
+
+/** Why the content of a file is not searched (API.md 20.4). */
+export const SKIP_REASONS = ['too_large', 'too_many_trigrams', 'binary'] as const;

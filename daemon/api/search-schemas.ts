@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { jsonInteger } from './input.ts';
-import { codeHostType, errorObject, flag, integer, text } from './schemas.ts';
+import { codeHostType, errorObject, flag, integer, SKIP_REASONS, text } from './schemas.ts';
 
 const QUERY_SIZE_MAX = 65536;
 export const CONTEXT_LINES_MAX = 100;
@@ -102,7 +102,7 @@ const fileResult = z
     }),
     content: text('The whole text; only with `whole`.').optional(),
     skipReason: z
-      .enum(['too_large', 'too_many_trigrams', 'binary'])
+      .enum(SKIP_REASONS)
       .optional()
       .meta({ description: 'Why the content is not indexed; else absent.' }),
   })

@@ -158,6 +158,21 @@ export interface RefReader {
   list(repo: RepoRecord, signal: AbortSignal): Promise<readonly ListedRef[]>;
 }
 
+export interface SkippedReader {
+  /** Docs of the default revision that are known by name only, by path: those of the window, and how many there are. */
+  list(
+    repo: RepoRecord,
+    window: { readonly reason?: string; readonly offset: number; readonly limit: number },
+  ): Promise<{
+    readonly items: readonly {
+      readonly path: string;
+      readonly reason: string;
+      readonly bytes: number;
+    }[];
+    readonly total: number;
+  }>;
+}
+
 export interface ReadinessStatus {
   /** False while shards are loading. */
   readonly isReady: boolean;
@@ -177,5 +192,6 @@ export interface Services {
   readonly history: HistoryReader;
   readonly trees: TreeReader;
   readonly refs: RefReader;
+  readonly skipped: SkippedReader;
   readonly readiness: Readiness;
 }

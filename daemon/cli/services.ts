@@ -242,8 +242,8 @@ export interface Serving {
 
 export interface InspectOptions {
   readonly path: string;
-  /** List the docs too. */
-  readonly hasDocs: boolean;
+  /** List the docs too, all or those known by name only. */
+  readonly docs?: 'all' | 'skipped';
   /** List the postings of this trigram too. */
   readonly trigram?: string;
 }

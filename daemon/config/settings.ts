@@ -38,9 +38,9 @@ export const INTEGER_SETTINGS = {
     help: 'bytes; of a larger file only the name is indexed',
   },
   maxTrigramCount: {
-    min: 1,
-    defaultValue: 20000,
-    help: 'distinct trigrams of a file; above, only the name is indexed',
+    min: 0,
+    defaultValue: 0,
+    help: 'distinct trigrams of a file; above, only the name is indexed; 0 = no limit',
   },
   maxMatchCount: { min: 1, defaultValue: 100000, help: 'a search that asks for more gets this' },
   searchTimeoutMs: { min: 0, defaultValue: 30000, help: 'deadline of a search; 0 = none' },

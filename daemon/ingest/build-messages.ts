@@ -57,7 +57,7 @@ export type ToBuildWorker = BatchJob | MergeJob | KnownAnswer | PlaceAnswer;
 
 /** What became of one file of a batch. */
 export interface FileOutcome {
-  /** Bytes read; the listed size if it could not be read. */
+  /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if it could not be read. */
   readonly size: number;
   /** Git object id, "" without content. */
   readonly oid: string;

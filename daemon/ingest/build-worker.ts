@@ -31,10 +31,11 @@ import type {
   PlaceAnswer,
   ToBuildWorker,
 } from './build-messages.ts';
-import { DocFilter, type SkipReason } from './filters.ts';
-import { detectLanguage, LANGUAGE_HEAD_SIZE } from './languages.ts';
+import { DocFilter, isBinary, type SkipReason } from './filters.ts';
+import { detectLanguage } from './languages.ts';
 import { openReader } from './open-source.ts';
 import type { ReadFailure, SourceReader } from './source.ts';
+import { utf8Of } from './utf16.ts';
 
 const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
   binary: SKIP_BINARY,
@@ -115,9 +116,9 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
   reader ??= await openReader(spec);
   const outcomes: FileOutcome[] = [];
   const places: (number | undefined)[] = [];
-  const failures = await reader.read(job.files, (index, bytes, oid) => {
+  const failures = await reader.read(job.files, (index, stored, oid) => {
     const { path, size } = job.files[index]!;
-    if (bytes === undefined) {
+    if (stored === undefined) {
       outcomes[index] = {
         size,
         oid: '',
@@ -126,13 +127,15 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
       };
       return;
     }
-    const head = bytes.subarray(0, LANGUAGE_HEAD_SIZE);
-    const language = detectLanguage(path, head, headerFolders);
+    const bytes = utf8Of(stored);
+    const language = detectLanguage(path, bytes, headerFolders);
     const reason =
-      bytes.length > CONTENT_SIZE_MAX ? 'too_large' : filter.skipReasonOfContent(path, bytes);
+      filter.skipReasonOfSize(path, stored.length) ??
+      (bytes.length > CONTENT_SIZE_MAX ? 'too_large' : isBinary(bytes) ? 'binary' : undefined);
     const skipReason = reason === undefined ? SKIP_NONE : SKIP_CODES[reason];
-    outcomes[index] = { size: bytes.length, oid, language, skipReason };
-    if (skipReason === SKIP_NONE) places[index] = target.stage(bytes);
+    const isKept = skipReason === SKIP_NONE;
+    outcomes[index] = { size: (isKept ? bytes : stored).length, oid, language, skipReason };
+    if (isKept) places[index] = target.stage(bytes);
   });
   return { outcomes, places, failures };
 }
@@ -148,7 +151,7 @@ function addContents(
   for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
     if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
     const place = places[index];
-    const trigramMax = filter.trigramCountMax(job.files[index]!.path) ?? 0;
+    const trigramMax = filter.trigramCountMax(job.files[index]!.path);
     const outcome = place === undefined ? 'full' : target.add(place, size, trigramMax);
     if (outcome === 'too_many_trigrams')
       refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });

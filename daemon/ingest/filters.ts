@@ -4,12 +4,15 @@
 
 import { compileGlobs, type PathTest } from './globs.ts';
 
+/** Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count. */
+export const DOC_RULES_VERSION = 2;
+
 export type SkipReason = 'too_large' | 'binary' | 'too_many_trigrams';
 
 export interface FilterSettings {
   /** Bytes, inclusive. */
   readonly maxFileSize: number;
-  /** Distinct trigrams a doc, inclusive. */
+  /** Distinct trigrams a doc, inclusive; 0 = no limit. */
   readonly maxTrigramCount: number;
   /** Globs over paths that lift both limits; `!` takes back, the last that matches decides. */
   readonly alwaysIndexFilePatterns: readonly string[];
@@ -24,23 +27,15 @@ export class DocFilter {
     this.#isAlwaysIndexed = compileGlobs(settings.alwaysIndexFilePatterns);
   }
 
-  /** Before the content is read: whether the doc is too large, by the size that was listed. */
+  /** Whether the doc is too large: by the size that was listed, and, as a file may grow, by what was read. */
   skipReasonOfSize(path: string, size: number): SkipReason | undefined {
     if (size <= this.#settings.maxFileSize || this.#isAlwaysIndexed(path)) return undefined;
     return 'too_large';
   }
 
-  /**
-   * With the content at hand. A file may have grown since it was listed, so its size is looked at
-   * again.
-   */
-  skipReasonOfContent(path: string, bytes: Uint8Array): SkipReason | undefined {
-    return this.skipReasonOfSize(path, bytes.length) ?? (isBinary(bytes) ? 'binary' : undefined);
-  }
-
-  /** Limit of distinct trigrams for this doc; undefined: none. */
-  trigramCountMax(path: string): number | undefined {
-    return this.#isAlwaysIndexed(path) ? undefined : this.#settings.maxTrigramCount;
+  /** Limit of distinct trigrams for this doc; 0: none. */
+  trigramCountMax(path: string): number {
+    return this.#isAlwaysIndexed(path) ? 0 : this.#settings.maxTrigramCount;
   }
 }
 

@@ -17,6 +17,7 @@ import { DiskReader } from './disk-reader.ts';
 import { isIgnoredInFolder, walkFolder } from './folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from './languages.ts';
 import { isOnDisk, withRepo } from './tree-reader.ts';
+import { utf8Of } from './utf16.ts';
 import { isListedInWorktree } from './worktree-listed.ts';
 
 export interface ReadSourceOptions {
@@ -27,7 +28,7 @@ export interface ReadSourceOptions {
 }
 
 export interface SourceContent {
-  /** Content, or the target of a symbolic link; shared: nobody may change it. */
+  /** Content, UTF-16 as UTF-8 (utf16.ts), or the target of a symbolic link; shared: nobody may change it. */
   readonly bytes: Uint8Array;
   /** git blob id. */
   readonly blobSha: string;
@@ -127,9 +128,10 @@ async function readFromCommit(
   const items = await findItems(repoPath, root, path, signal);
   const blob = items.find(({ type }) => type === 'blob');
   if (blob === undefined) throw notFound(path);
-  const bytes = await readBlob(repoPath, blob.oid, sizeMax, signal).catch((error: unknown) => {
+  const stored = await readBlob(repoPath, blob.oid, sizeMax, signal).catch((error: unknown) => {
     throw error instanceof LargeObjectError ? tooLarge(path, error.size, sizeMax) : error;
   });
+  const bytes = utf8Of(stored);
   const attributeFiles = await readAttributes(repoPath, root, path, signal);
   const siblings = isHeader(path) ? await siblingsInTree(repoPath, root, path, signal) : [];
   const language = languageOf(path, bytes, attributeFiles, findHeaderFolders(siblings));
@@ -194,12 +196,13 @@ async function readFromDisk(
     if (index === 0) blobSha = oid;
     copies.push(bytes === undefined ? undefined : Buffer.from(bytes));
   });
-  const [bytes, ...texts] = copies;
+  const [stored, ...texts] = copies;
   const failure = failures.find((candidate) => candidate.path === path);
   if (failure !== undefined && failure.reason !== 'vanished')
     throw new Error(`${path}: ${failure.reason}`);
-  if (bytes === undefined) throw notFound(path);
-  requireSize(path, bytes.length, options.sizeMax);
+  if (stored === undefined) throw notFound(path);
+  requireSize(path, stored.length, options.sizeMax);
+  const bytes = utf8Of(stored);
   const attributeFiles = attributePaths.map((name, index) => ({
     folder: folderOf(name),
     text: texts[index]?.toString('utf8') ?? '',

@@ -10,7 +10,8 @@ import { SECTION_NAMES, ShardTables } from './tables.ts';
 
 export interface InspectRequest {
   readonly path: string;
-  readonly hasDocs: boolean;
+  /** Which docs are listed; absent: none. `skipped`: those known by name only. */
+  readonly docs?: 'all' | 'skipped';
   readonly trigram?: string;
 }
 
@@ -46,7 +47,7 @@ export async function inspectShard(request: InspectRequest): Promise<Inspection>
   space.open({ shardId, path: request.path, size: statSync(request.path).size });
   const bytes = space.bytesOf(shardId);
   const tables = new ShardTables(bytes);
-  const { trigram } = request;
+  const { trigram, docs } = request;
   return {
     path: request.path,
     formatVersion: tables.formatVersion,
@@ -57,7 +58,7 @@ export async function inspectShard(request: InspectRequest): Promise<Inspection>
     trigramCount: tables.gramCount,
     repos: tables.repos(),
     sections: sectionsOf(tables),
-    ...(request.hasDocs ? { docs: docsOf(tables) } : {}),
+    ...(docs === undefined ? {} : { docs: docsOf(tables, docs === 'skipped') }),
     ...(trigram === undefined
       ? {}
       : { postings: { trigram, blockIds: space.blocksOfTrigram(shardId, trigram) } }),
@@ -72,11 +73,12 @@ function sectionsOf(tables: ShardTables): Inspection['sections'] {
   });
 }
 
-function docsOf(tables: ShardTables): NonNullable<Inspection['docs']> {
-  return Array.from({ length: tables.docCount }, (_, docId) => {
+function docsOf(tables: ShardTables, isSkippedOnly: boolean): NonNullable<Inspection['docs']> {
+  const docs = Array.from({ length: tables.docCount }, (_, docId) => {
     const { path, size, language, skipReason } = tables.doc(docId);
     const doc = { docId, path: Buffer.from(path).toString(), size, language };
     const reason = SKIP_REASON_NAMES[skipReason];
     return skipReason === SKIP_NONE || reason === undefined ? doc : { ...doc, skipReason: reason };
   });
+  return isSkippedOnly ? docs.filter((doc) => 'skipReason' in doc) : docs;
 }

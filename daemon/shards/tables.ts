@@ -115,6 +115,17 @@ export class ShardTables {
     };
   }
 
+  /** Id of the doc whose path is the `rank`th by its bytes. */
+  docAt(rank: number): number {
+    return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
+  }
+
+  /** SKIP_* of a doc, as in `doc`, without looking at the rest. */
+  skipReasonOf(docId: number): number {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#view.getUint8(row + format.DOC_SKIP_REASON_OFFSET);
+  }
+
   /** A stored content, as a view, and the first doc that has it. */
   blob(blobId: number): { readonly content: Uint8Array; readonly docId: number } {
     const row = this.#starts[format.SECTION_BLOBS]! + blobId * format.BLOB_ROW_SIZE;

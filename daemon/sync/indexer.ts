@@ -5,7 +5,7 @@
 import path from 'node:path';
 import type { BuildProgress, BuildResult } from '../ingest/build.ts';
 import { buildRepo } from '../ingest/build.ts';
-import type { FilterSettings } from '../ingest/filters.ts';
+import { DOC_RULES_VERSION, type FilterSettings } from '../ingest/filters.ts';
 import { openSource } from '../ingest/open-source.ts';
 import { reviseShards } from '../ingest/revise.ts';
 import { defaultPartOf } from '../ingest/source-revisions.ts';
@@ -597,7 +597,8 @@ function withoutRevisions(fingerprint: string): string {
 /** Everything that makes docs come out differently: the source, the filters, the format. */
 function fingerprintOf(source: string, filters: FilterSettings): string {
   const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
-  const parts = [source, FORMAT_VERSION, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
+  const versions = [FORMAT_VERSION, DOC_RULES_VERSION];
+  const parts = [source, versions, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
   return JSON.stringify(parts);
 }
 

@@ -273,7 +273,9 @@ void test('inspect: text and JSON', async () => {
   assert.match(text.stdout, /^content +64 +2,000 +abcd +1\.000 x content$/m);
   const json = await trawl(['inspect', 's1', '--json', '--docs', '--trigram', 'abc']);
   assert.match(json.stdout, /^\{"path":"s1",.*"docCount":1,.*\}\n$/);
-  assert.deepEqual(echoed(json.stderr, 'inspect'), { path: 's1', hasDocs: true, trigram: 'abc' });
+  assert.deepEqual(echoed(json.stderr, 'inspect'), { path: 's1', docs: 'all', trigram: 'abc' });
+  const skipped = await trawl(['inspect', 's1', '--skipped']);
+  assert.deepEqual(echoed(skipped.stderr, 'inspect'), { path: 's1', docs: 'skipped' });
 });
 
 void test('verify: one line a shard, exit 1 on problems', async () => {

@@ -169,7 +169,7 @@ describe('settings', () => {
   test('defaults, overrides, refusals', () => {
     assert.deepEqual(readSettings({ maxMatchCount: 5, alwaysIndexFilePatterns: ['*.min.js'] }), {
       maxFileSize: 2097152,
-      maxTrigramCount: 20000,
+      maxTrigramCount: 0,
       alwaysIndexFilePatterns: ['*.min.js'],
       maxMatchCount: 5,
       searchTimeoutMs: 30000,

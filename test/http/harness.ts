@@ -179,6 +179,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         options.trees?.folders ?? (async () => new Map([['', [{ name: 'a.txt', type: 'blob' }]]])),
     },
     refs: { list: options.refs ?? (async () => []) },
+    skipped: { list: async () => ({ items: [], total: 0 }) },
     readiness: {
       status: () => ({
         isReady: options.isReady ?? true,

@@ -9,6 +9,7 @@ import { escapeControls } from '../terminal-text.ts';
 
 interface InspectFlags {
   readonly docs?: true;
+  readonly skipped?: true;
   readonly trigram?: string;
   readonly json?: true;
 }
@@ -75,16 +76,18 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
     .description('Shows the header, the sections, the counts and the size ratios of a shard file.')
     .argument('<shard>', 'path of a shard file')
     .option('--docs', 'list the docs')
+    .option('--skipped', 'list the docs that are known by name only, with the reason')
     .option('--trigram <text>', 'list the blocks of this trigram')
     .option('--json', 'the report as JSON');
   addExamples(command, [
     'trawl inspect .trawl/shards/00000001.shard',
     'trawl inspect --trigram abc --json .trawl/shards/00000001.shard',
   ]);
-  command.action(async (path: string, { docs, trigram, json }: InspectFlags) => {
+  command.action(async (path: string, { docs, skipped, trigram, json }: InspectFlags) => {
     const report = await services.inspectShard({
       path,
-      hasDocs: docs ?? false,
+      ...(docs === undefined ? {} : { docs: 'all' as const }),
+      ...(skipped === undefined ? {} : { docs: 'skipped' as const }),
       ...(trigram === undefined ? {} : { trigram }),
     });
     stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
