@@ -16,6 +16,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** What the compiler knows of its last run; in build/, so that it goes with the outputs it speaks of. */
+const BUILD_INFO = 'build/.tsbuildinfo';
 
 /** Newest modification time, in ms, of the .ts and .json files below the given files and folders. */
 function newestSource(places) {
@@ -54,6 +56,16 @@ function buildIfStale(name, places, force, build) {
   utimesSync(stamp, seconds, seconds);
 }
 
+/** Removes outputs below build/`folder` whose sources are gone: they would still be run as tests. */
+function removeOrphans(folder) {
+  const output = path.join(root, 'build', folder);
+  if (!existsSync(output)) return;
+  for (const name of readdirSync(output, { recursive: true })) {
+    const source = path.join(root, folder, name.replace(/\.js(\.map)?$/, '.ts'));
+    if (!existsSync(source)) rmSync(path.join(output, name), { recursive: true, force: true });
+  }
+}
+
 const force = process.argv.includes('--force');
 mkdirSync(path.join(root, 'build'), { recursive: true });
 buildIfStale('core', ['core', 'asconfig.json', 'package-lock.json'], force, () => {
@@ -71,10 +83,15 @@ buildIfStale(
   ['core/shared', 'daemon', 'test', 'bench', 'tsconfig.json', 'package-lock.json'],
   force,
   () => {
-    // Outputs of sources that are gone would still be run as tests.
-    for (const folder of ['bench', 'daemon', 'test']) {
-      rmSync(path.join(root, 'build', folder), { recursive: true, force: true });
-    }
-    run('node_modules/typescript/bin/tsc', ['-p', '.']);
+    for (const folder of ['bench', 'daemon', 'test']) removeOrphans(folder);
+    // With --force what is known of the last build goes, so that every file is written again.
+    if (force) rmSync(path.join(root, BUILD_INFO), { force: true });
+    run('node_modules/typescript/bin/tsc', [
+      '-p',
+      '.',
+      '--incremental',
+      '--tsBuildInfoFile',
+      BUILD_INFO,
+    ]);
   },
 );
