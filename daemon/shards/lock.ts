@@ -1,10 +1,12 @@
-// One owner at a time for a data directory: a file that names the process and, where the system tells it,
-// when that process began, made with O_EXCL. A file left by a process that is gone is taken over, also
-// when its number belongs to another one by now.
+// One owner at a time for a data directory: a lock of the kernel (flock) on an open file, which ends with the process
+// however that ends, and holds between containers that share the directory. What the file says, who the owner is, is
+// for messages alone; its presence says nothing.
 
-import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync } from 'node:fs';
+import { unlinkSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { hostname } from 'node:os';
 import path from 'node:path';
-import { systemCodeOf } from '../telemetry/caught.ts';
 
 /** Another process owns the data directory. */
 export class LockedError extends Error {
@@ -12,38 +14,67 @@ export class LockedError extends Error {
   /** The owner is a command that soon gives the directory back. */
   readonly isBrief: boolean;
 
-  constructor(message: string, isBrief: boolean, cause: unknown) {
-    super(message, { cause });
+  constructor(message: string, isBrief: boolean) {
+    super(message);
     this.isBrief = isBrief;
   }
 }
 
 const BRIEF = 'brief';
 
+/** Source: flock(2), the same on Linux, macOS and the BSDs. */
+const LOCK_EX = 2;
+const LOCK_NB = 4;
+
 /**
  * Takes the lock; returns how to give it back.
  *
  * @param isBrief  for the time of a command; others may wait for that
  *
- * Errors: LockedError.
+ * Errors: LockedError; an Error where the system or the file system has no such locks: nobody owns without one.
  */
 export function lockDataDir(dataDir: string, isBrief = false): () => void {
   const file = path.join(dataDir, 'lock');
-  for (let attempt = 0; ; attempt++) {
+  for (;;) {
+    // Why the handle is not inherited: Node.js opens with O_CLOEXEC; a git that outlives the daemon holds nothing.
+    const handle = openSync(file, 'a+', 0o600);
     try {
-      const handle = openSync(file, 'wx', 0o600);
-      writeSync(handle, `${process.pid} ${startOf(process.pid)} ${isBrief ? BRIEF : ''}\n`);
-      closeSync(handle);
-      return () => unlinkSync(file);
-    } catch (error) {
-      if (systemCodeOf(error) !== 'EEXIST') throw error;
-      const [owner = '', start = '', kind] = readOwner(file).trim().split(' ');
-      if (attempt > 2 || isAlive(Number(owner), start)) {
-        throw new LockedError(`${dataDir} is in use by process ${owner}`, kind === BRIEF, error);
+      if (!tryFlock(handle, file)) throw lockedError(dataDir, file);
+      if (isAt(handle, file)) {
+        ftruncateSync(handle);
+        writeSync(handle, `${process.pid} ${hostname()} ${isBrief ? BRIEF : ''}\n`);
+        return () => release(handle, file);
       }
-      unlinkSync(file);
+    } catch (error) {
+      closeSync(handle);
+      throw error;
     }
+    // The owner before has removed the file in between: a lock on what is no longer there keeps nobody out.
+    closeSync(handle);
   }
+}
+
+/** Invariant: only the owner removes the file, while it is locked. */
+function release(handle: number, file: string): void {
+  try {
+    if (isAt(handle, file)) unlinkSync(file);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Whether the open file is the one at the path. */
+function isAt(handle: number, file: string): boolean {
+  const open = fstatSync(handle, { bigint: true });
+  const named = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return named !== undefined && named.ino === open.ino && named.dev === open.dev;
+}
+
+function lockedError(dataDir: string, file: string): LockedError {
+  const [owner = '', host = '', kind] = readOwner(file).trim().split(' ');
+  const name = owner === '' ? 'another process' : `process ${owner} (${host})`;
+  // An empty file: its owner has only just taken it, or is giving it back.
+  return new LockedError(`${dataDir} is in use by ${name}`, kind === BRIEF || owner === '');
 }
 
 function readOwner(file: string): string {
@@ -54,25 +85,32 @@ function readOwner(file: string): string {
   }
 }
 
-/** When a process began, in ticks since the system started; "" where that is not known. */
-function startOf(pid: number): string {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name, in parentheses, may hold blanks; the 20th field behind it is the start.
-    return text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-  } catch {
-    return '';
-  }
+interface Flock {
+  readonly call: (handle: number, operation: number) => number;
+  readonly library: typeof import('koffi');
 }
 
-/** Whether this very process lives; one that may not be signalled is alive too. */
-function isAlive(pid: number, start: string): boolean {
-  if (!Number.isInteger(pid) || pid <= 0 || pid === process.pid) return false;
-  if (start !== '' && startOf(pid) !== '' && startOf(pid) !== start) return false;
+let flock: Flock | undefined;
+
+/** False: another open file has the lock. */
+function tryFlock(handle: number, file: string): boolean {
+  flock ??= findFlock(file);
+  const { call, library } = flock;
+  if (call(handle, LOCK_EX | LOCK_NB) === 0) return true;
+  const code = library.errno();
+  const { EWOULDBLOCK, EAGAIN } = library.os.errno;
+  if (code === EWOULDBLOCK || code === EAGAIN) return false;
+  throw new Error(
+    `${file} cannot be locked (errno ${code}); put the data directory on a disk that has locks`,
+  );
+}
+
+function findFlock(file: string): Flock {
   try {
-    process.kill(pid, 0);
-    return true;
+    const library: typeof import('koffi') = createRequire(import.meta.url)('koffi');
+    const call = library.load(null).func('int flock(int handle, int operation)') as Flock['call'];
+    return { call, library };
   } catch (error) {
-    return systemCodeOf(error) === 'EPERM';
+    throw new Error(`${file} cannot be locked: this system has no flock`, { cause: error });
   }
 }

@@ -24,7 +24,11 @@ const DOORS: readonly Door[] = [
     places: ['daemon/engine/', 'daemon/symbols/tree-program.ts'],
   },
   { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/symbols/'] },
-  { what: 'memory mapping', code: /'koffi'/, places: ['daemon/engine/mapping.ts'] },
+  {
+    what: 'functions of the system',
+    code: /'koffi'/,
+    places: ['daemon/engine/mapping.ts', 'daemon/shards/lock.ts'],
+  },
   {
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
