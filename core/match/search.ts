@@ -68,19 +68,21 @@ let keptNext: usize = 0;
 let keptLimit: usize = 0;
 
 /**
- * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`, ranges to
- * [kept, keptEnd) as long as they fit, if finding them again is dear.
+ * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`. Ranges go
+ * behind the room for a row of each candidate, as long as they fit into `keptSize` bytes, if finding them again is dear.
  *
  * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and nothing is known of it
- * Safety: unit < unit count; `out` has room for as many rows as the unit has candidates.
+ * Safety: unit < unit count; `out` has room for a row of each candidate of the unit, and `keptSize` bytes.
  */
-export function searchUnit(unit: u32, out: usize, stats: usize, kept: usize, keptEnd: usize): i32 {
+export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize): i32 {
   beginWork();
-  isKeeping = canKeepRanges();
-  keptDoc = kept;
-  keptLimit = keptEnd;
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
+  // Why not behind UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many they are.
+  const kept = out + <usize>(end - first) * MATCH_ROW_SIZE;
+  isKeeping = canKeepRanges();
+  keptDoc = kept;
+  keptLimit = kept + keptSize;
   const bytesBefore = contentBytesRead;
   const regexpsBefore = regexpsRun;
   let rowCount: u32 = 0;

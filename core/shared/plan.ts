@@ -76,7 +76,10 @@ export const MATCH_PATH_RANK_OFFSET: u32 = 12;
 /** The score field holds the tier above these bits. */
 export const MATCH_TIER_SHIFT: u32 = 28;
 
-/** Docs and candidate bytes that one unit holds at most, unless its first doc alone is larger. */
+/**
+ * Docs and candidate bytes that one unit holds at most, unless its first doc alone is larger; docs with the same content
+ * as the last one come on top, however many they are.
+ */
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
@@ -110,7 +113,10 @@ export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
 export const UNIT_MATCHES_OFFSET: u32 = 24;
 /** Runs of the regular expression engine: one for each expression and block, or path. */
 export const UNIT_REGEXPS_OFFSET: u32 = 32;
-/** Words of what is kept: for each doc, from the first on, the number of its kept ranges, then these. */
+/**
+ * Words of what is kept: for each doc, from the first on, the number of its kept ranges, then these. They lie behind the
+ * room for a row of each doc considered.
+ */
 export const UNIT_KEPT_OFFSET: u32 = 40;
 
 /** A range that was kept: start and end, bytes from the start of the doc's content. */

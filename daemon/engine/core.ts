@@ -23,7 +23,7 @@ export interface CoreExports {
   docSetSize(view: number): number;
   docSetsInit(view: number, count: number, bitmapCount: number): number;
   planBind(view: number, stats: number): number;
-  searchUnit(unit: number, out: number, stats: number, kept: number, keptEnd: number): number;
+  searchUnit(unit: number, out: number, stats: number, keptSize: number): number;
   renderDocs(
     requests: number,
     count: number,

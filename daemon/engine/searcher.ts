@@ -16,7 +16,6 @@ import {
   RENDER_REQUEST_SIZE,
   UNIT_CONSIDERED_OFFSET,
   UNIT_CONTENT_BYTES_OFFSET,
-  UNIT_DOCS_MAX,
   UNIT_KEPT_OFFSET,
   UNIT_LOADED_OFFSET,
   UNIT_MATCHES_OFFSET,
@@ -103,7 +102,7 @@ const NAME_QUESTIONS_MAX = 64;
 /** Words of a request to render: docId, most ranges, index of the links, number of kept ranges. */
 export const REQUEST_WORDS = 4;
 /** Words of a kept range. */
-const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
+export const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
 /** Guess: a unit with more ranges than this is shown in part, if at all. */
 const KEPT_RANGES_MAX = 32_768;
 
@@ -263,20 +262,21 @@ export class Searcher {
   searchUnit(unit: number, isStopWanted: StopTest): UnitResult | undefined;
   searchUnit(unit: number, isStopWanted = neverStops): UnitResult | undefined {
     const { core, outputStart, statsStart } = this.#boundSpace();
-    const keptStart = outputStart + UNIT_DOCS_MAX * MATCH_ROW_SIZE;
-    const keptEnd = keptStart + KEPT_RANGES_MAX * KEPT_RANGE_SIZE;
+    const keptSizeMax = KEPT_RANGES_MAX * KEPT_RANGE_SIZE;
     const count = whileWanted(core, isStopWanted, ({ exports }) =>
-      exports.searchUnit(unit, outputStart, statsStart, keptStart, keptEnd),
+      exports.searchUnit(unit, outputStart, statsStart, keptSizeMax),
     );
     if (count === STATUS_STOPPED) return undefined;
     const stats = new DataView(core.memory.buffer, statsStart);
     const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
-    const keptSize = stats.getFloat64(UNIT_KEPT_OFFSET, true);
-    const kept = new Uint32Array(core.memory.buffer, keptStart, keptSize);
+    const considered = stats.getFloat64(UNIT_CONSIDERED_OFFSET, true);
+    const keptStart = outputStart + considered * MATCH_ROW_SIZE;
+    const keptWords = stats.getFloat64(UNIT_KEPT_OFFSET, true);
+    const kept = new Uint32Array(core.memory.buffer, keptStart, keptWords);
     return {
       rows: rows.slice(),
-      ...(keptSize === 0 ? {} : { kept: kept.slice() }),
-      considered: stats.getFloat64(UNIT_CONSIDERED_OFFSET, true),
+      ...(keptWords === 0 ? {} : { kept: kept.slice() }),
+      considered,
       loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
       contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
       matches: stats.getFloat64(UNIT_MATCHES_OFFSET, true),

@@ -1,8 +1,9 @@
 // Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
 // ordinary docs before tests before vendored ones, then by repo name, then by path.
 
-import { KEPT_RANGE_SIZE, MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../core/shared/plan.ts';
+import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../core/shared/plan.ts';
 import type { UnitFinding } from '../engine/search-messages.ts';
+import { KEPT_WORDS } from '../engine/searcher.ts';
 
 /** One matching doc. */
 export interface FoundDoc {
@@ -29,7 +30,6 @@ export interface OrderContext {
 }
 
 const ROW_WORDS = MATCH_ROW_SIZE / 4;
-const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
 const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
 
 /** The docs of all units, best first. */

@@ -4,7 +4,7 @@
 
 import type { SearchPool } from '../engine/pool.ts';
 import { renderDocs } from '../engine/render-docs.ts';
-import { REQUEST_WORDS } from '../engine/searcher.ts';
+import { KEPT_WORDS, REQUEST_WORDS } from '../engine/searcher.ts';
 import type { SearchPlan } from '../engine/search-plan.ts';
 import type { LinkTexts, RenderedDocs, Searcher } from '../engine/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
@@ -217,7 +217,7 @@ async function renderGroup(
     requests[i * REQUEST_WORDS] = doc.docId;
     requests[i * REQUEST_WORDS + 1] = doc.rangeMax;
     if (doc.kept === undefined) continue;
-    requests[i * REQUEST_WORDS + 3] = doc.count;
+    requests[i * REQUEST_WORDS + 3] = doc.kept.length / KEPT_WORDS;
     kept.push(doc.kept);
   }
   const docIds = places.map((place) => docs[place]!.docId);

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { UNIT_DOCS_MAX } from '../../core/shared/plan.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
 import { Searcher, type KeptRanges } from '../../daemon/engine/searcher.ts';
 import { encodePlan, planQuery } from '../../daemon/search/plan.ts';
@@ -126,4 +127,31 @@ void test('a unit keeps no ranges of literals, of expressions over lines, nor mo
   const counts = units.flatMap(({ rows }) => [...rows].filter((_, i) => i % 4 === 1));
   assert.ok(Math.max(...counts) > 32_768);
   for (const { kept } of units) assert.ok((kept?.length ?? 0) <= 2 * 32_768);
+});
+
+void test('ranges that a unit keeps are those of its docs, however many are equal', async () => {
+  const module = await coreModule('debug');
+  const searcher = new Searcher(module);
+  // Docs with the same content stay in one unit, which holds more than UNIT_DOCS_MAX then.
+  const docs = Array.from({ length: UNIT_DOCS_MAX + 300 }, (_, doc) => ({
+    path: `doc${doc}.txt`,
+    bytes: Buffer.from(doc % 100 === 0 ? `${'foo1 '.repeat(doc / 100)}foo2` : 'x foo1\n\nfoo22\n'),
+  }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  searcher.setShards([shard]);
+  const units = searchUnits(searcher, shard.shardId, 'foo\\d+');
+  assert.ok(Math.max(...units.map(({ rows }) => rows.length / 4)) > UNIT_DOCS_MAX);
+  for (const { rows, kept } of units) {
+    let next = 0;
+    for (let i = 0; i < rows.length; i += 4) {
+      const text = docs[rows[i]!]!.bytes.toString();
+      const ranges = [...text.matchAll(/foo\d+/g)].map((one) => [
+        one.index,
+        one.index + one[0].length,
+      ]);
+      const record = kept!.subarray(next, (next += 1 + 2 * ranges.length));
+      assert.deepEqual([...record], [ranges.length, ...ranges.flat()], text);
+    }
+    assert.equal(next, kept!.length);
+  }
 });

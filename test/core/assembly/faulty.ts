@@ -50,10 +50,10 @@ export {
 const TRAPPING_DOCS: u32 = 1777;
 const SLOW_DOCS: u32 = 1778;
 
-export function searchUnit(unit: u32, out: usize, stats: usize, kept: usize, keptEnd: usize): i32 {
+export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize): i32 {
   if (boundView.docCount == TRAPPING_DOCS && unit == 1) unreachable();
   if (boundView.docCount == SLOW_DOCS) waste(out);
-  return searchSoundUnit(unit, out, stats, kept, keptEnd);
+  return searchSoundUnit(unit, out, stats, keptSize);
 }
 
 function waste(ptr: usize): void {
