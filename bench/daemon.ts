@@ -8,7 +8,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { IndexResult } from '../daemon/cli/services.ts';
 
-const MAIN = fileURLToPath(new URL('../daemon/cli/main.js', import.meta.url));
+/** The build that this file belongs to. */
+const BUILD = fileURLToPath(new URL('..', import.meta.url));
+const mainOf = (build: string): string => path.join(build, 'daemon', 'cli', 'main.js');
 const POLL_MS = 50;
 const START_MS_MAX = 300_000;
 
@@ -36,12 +38,22 @@ export interface RunningDaemon {
   readonly pid: number;
   /** From the start of the process until it listens. */
   readonly startMs: number;
+  /** Settles with the end of the process. */
+  readonly ended: Promise<unknown>;
   /** Asks it to stop and waits until it has. */
   stop(): Promise<void>;
 }
 
+export interface StartOptions {
+  /** Default: guests may search. */
+  readonly flags?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Folder of the build to run, default: our own. */
+  readonly build?: string | undefined;
+}
+
 /** A field of a /proc file in bytes; 0 if the file or the field is missing. */
-function procSize(pid: number, file: string, field: string): number {
+export function procSize(pid: number, file: string, field: string): number {
   try {
     const text = readFileSync(`/proc/${String(pid)}/${file}`, 'utf8');
     return 1024 * Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0);
@@ -71,12 +83,16 @@ function exitOf(child: ChildProcess): Promise<number | null> {
 }
 
 /**
- * Indexes `root` into the new data directory `dataDir`.
+ * Indexes sources into the data directory `dataDir`, without their symbols.
  *
  * Errors: rejects if the command fails; its messages are on standard error.
  */
-export async function buildIndex(root: string, dataDir: string): Promise<BuildFigures> {
-  const { results, ...figures } = await runIndex(root, dataDir, ['--no-symbols']);
+export async function buildIndex(
+  sources: readonly string[],
+  dataDir: string,
+  build = BUILD,
+): Promise<BuildFigures> {
+  const { results, ...figures } = await runIndex(sources, dataDir, build, ['--no-symbols']);
   return {
     ...figures,
     dataSize: folderSize(dataDir),
@@ -86,19 +102,24 @@ export async function buildIndex(root: string, dataDir: string): Promise<BuildFi
 }
 
 /** Finds the symbols of an index that `buildIndex` made. Errors: as there. */
-export async function findSymbols(root: string, dataDir: string): Promise<SymbolFigures> {
+export async function findSymbols(
+  sources: readonly string[],
+  dataDir: string,
+  build = BUILD,
+): Promise<SymbolFigures> {
   const before = folderSize(dataDir);
-  const { results: _, ...figures } = await runIndex(root, dataDir, []);
+  const { results: _, ...figures } = await runIndex(sources, dataDir, build, []);
   return { ...figures, dataSize: folderSize(dataDir) - before };
 }
 
 async function runIndex(
-  root: string,
+  sources: readonly string[],
   dataDir: string,
+  build: string,
   flags: readonly string[],
 ): Promise<{ results: IndexResult[]; durationMs: number; memoryPeakSize: number }> {
   const startMs = performance.now();
-  const args = [MAIN, 'index', '--json', ...flags, '--data-dir', dataDir, root];
+  const args = [mainOf(build), 'index', '--json', ...flags, '--data-dir', dataDir, ...sources];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let memoryPeakSize = 0;
   const watch = setInterval(() => {
@@ -139,12 +160,18 @@ function listening(child: ChildProcess): Promise<string> {
   });
 }
 
-/** Serves an index that `buildIndex` made, on a free port of the loopback address. */
-export async function startDaemon(root: string, dataDir: string): Promise<RunningDaemon> {
+/** Serves sources whose index `buildIndex` made, on a free port of the loopback address. */
+export async function startDaemon(
+  sources: readonly string[],
+  dataDir: string,
+  { flags = ['--anonymous'], env = {}, build = BUILD }: StartOptions = {},
+): Promise<RunningDaemon> {
   const startMs = performance.now();
-  const flags = ['--port', '0', '--anonymous', '--log-level', 'warn'];
-  const child = spawn(process.execPath, [MAIN, 'serve', ...flags, '--data-dir', dataDir, root], {
+  const common = ['--port', '0', '--log-level', 'warn', '--data-dir', dataDir];
+  const args = [mainOf(build), 'serve', ...common, ...flags, ...sources];
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
   });
   const ended = exitOf(child);
   const url = await listening(child);
@@ -152,6 +179,7 @@ export async function startDaemon(root: string, dataDir: string): Promise<Runnin
     url,
     pid: child.pid ?? 0,
     startMs: performance.now() - startMs,
+    ended,
     async stop() {
       child.kill('SIGTERM');
       await ended;

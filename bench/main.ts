@@ -14,6 +14,10 @@ import type { BenchCase } from './cases.ts';
 import { bodyOf, callOf, createClient, listDocs, searchAllThrough } from './client.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask } from './client.ts';
 import type { SearchClient } from './client.ts';
+import { ATTACKS } from './attacks/attacks.ts';
+import { formatAttacks } from './attacks/report.ts';
+import { runAttacks } from './attacks/run.ts';
+import { FULL_SCALE, TINY_SCALE } from './attacks/world.ts';
 import { cacheFolder, openCorpus } from './corpora.ts';
 import type { Corpus } from './corpora.ts';
 import { buildIndex, findSymbols, privateMemorySize, startDaemon } from './daemon.ts';
@@ -53,6 +57,8 @@ interface Flags {
   readonly printExpected?: true;
   readonly explain?: true;
   readonly reading?: true;
+  readonly attacks?: true;
+  readonly build?: string;
   readonly samples: number;
   readonly patterns: number;
   readonly seed: number;
@@ -276,11 +282,11 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
   const dataDir = path.join(folder, 'data');
   try {
     say(`Indexing ${corpus.name} ...`);
-    const build = await buildIndex(corpus.root, dataDir);
+    const build = await buildIndex([corpus.root], dataDir);
     say('Finding symbols ...');
-    const symbols = await findSymbols(corpus.root, dataDir);
+    const symbols = await findSymbols([corpus.root], dataDir);
     const startMs = performance.now();
-    const daemon = await startDaemon(corpus.root, dataDir);
+    const daemon = await startDaemon([corpus.root], dataDir);
     const client = createClient(daemon.url, 2);
     try {
       await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 1 }));
@@ -295,7 +301,29 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
   }
 }
 
+/** The attacks, on what they make and, but in a quick run, the corpus. */
+async function attack(flags: Flags): Promise<void> {
+  const cache = cacheFolder(flags.cache);
+  const isSmall = flags.quick === true && flags.corpus === undefined && flags.path === undefined;
+  const corpus = isSmall ? undefined : await openCorpus(flags.corpus ?? 'linux', cache, flags.path);
+  const results = await runAttacks({
+    attacks: ATTACKS.filter(({ name }) => name.includes(flags.only ?? '')),
+    scale: flags.quick ? TINY_SCALE : FULL_SCALE,
+    corpus: corpus?.root,
+    build: flags.build,
+    keep: flags.cache === undefined ? undefined : path.join(cache, 'attacks'),
+    onResult: (result) => say(formatAttacks([result])),
+  });
+  process.stdout.write(formatAttacks(results));
+  if (flags.out !== undefined)
+    writeFileSync(flags.out, `${JSON.stringify(results, undefined, 2)}\n`);
+}
+
 async function main(flags: Flags): Promise<void> {
+  if (flags.attacks) {
+    await attack(flags);
+    return;
+  }
   if (flags.reading) {
     const rows = await measureReading(flags.quick ? QUICK_EFFORT : FULL_EFFORT);
     process.stdout.write(formatReading(rows));
@@ -322,6 +350,8 @@ await new Command('bench')
   .option('--no-peers', 'leave out ripgrep, git grep, csearch')
   .option('--differential', 'compare random searches with ripgrep instead of timing')
   .option('--reading', 'time the endpoints that read repositories instead, on one made for it')
+  .option('--attacks', 'attack the daemon instead, and see how it serves others meanwhile')
+  .option('--build <dir>', 'folder of another build to attack, such as that of an older commit')
   .option('--explain', 'show under each row how the daemon answers its first page')
   .option('--print-expected', 'work out the expected counts with ripgrep and print them')
   .option('--samples <count>', 'literals of the differential test', wholeNumber, 1000)

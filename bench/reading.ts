@@ -166,10 +166,10 @@ export async function measureReading(effort: Effort): Promise<ReadingRow[]> {
     for (const kind of ['commit', 'disk'] as const) {
       const repoPath = path.join(folder, kind === 'commit' ? 'bare.git' : 'tree');
       const dataDir = path.join(folder, `data-${kind}`);
-      await buildIndex(repoPath, dataDir);
+      await buildIndex([repoPath], dataDir);
       // So that the daemon is not busy with it.
-      await findSymbols(repoPath, dataDir);
-      const daemon = await startDaemon(repoPath, dataDir);
+      await findSymbols([repoPath], dataDir);
+      const daemon = await startDaemon([repoPath], dataDir);
       try {
         for (const reading of casesOf(kind))
           rows.push(await measureCase(daemon.url, agent, repoPath, reading, effort));

@@ -80,8 +80,8 @@ async function leaveOnce(
 async function main(folder: string, rounds: number): Promise<void> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'trawl-cancel-'));
   try {
-    await buildIndex(folder, dataDir);
-    const daemon = await startDaemon(folder, dataDir);
+    await buildIndex([folder], dataDir);
+    const daemon = await startDaemon([folder], dataDir);
     const random = seededRandom(1);
     const rows: string[][] = [];
     for (const kind of KINDS) {

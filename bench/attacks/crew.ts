@@ -1,0 +1,187 @@
+// The attacking clients: requests over HTTP, read at full speed or 1 KB a second, and bare connections. Their answers
+// are counted by status; an answer that is no success must be a proper refusal, with the error object and, where the
+// daemon is overloaded, the time to come back. Of a large answer only what the sockets hold is in memory.
+
+import { Agent, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+export interface Call {
+  readonly method?: 'GET' | 'POST';
+  /** Path and parameters. */
+  readonly path: string;
+  /** Sent as JSON. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Bytes that a slow reader takes at a time, and the pause between. */
+const SLOW_SIZE = 1024;
+const SLOW_MS = 1000;
+const REFUSAL_SIZE_MAX = 1 << 16;
+/** After a refusal: faster than `Retry-After` asks for, as one who attacks. */
+const REFUSED_PAUSE_MS = 20;
+
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
+}
+
+/** What is wrong with a refusal, '' if nothing is. */
+function faultOf(answer: IncomingMessage, text: string): string {
+  if (answer.statusCode === 503 && !/^\d+$/.test(answer.headers['retry-after'] ?? ''))
+    return ' without Retry-After';
+  try {
+    const body: unknown = JSON.parse(text);
+    const isError = typeof body === 'object' && body !== null && 'errorCode' in body;
+    return isError ? '' : ' without errorCode';
+  } catch {
+    return ' without error object';
+  }
+}
+
+/** Reads an answer to its end: the first bytes as text, the others are dropped. */
+function readAll(answer: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    answer.on('data', (part: Buffer) => {
+      if (text.length < REFUSAL_SIZE_MAX) text += part.toString('latin1');
+    });
+    answer.on('end', () => {
+      resolve(text);
+    });
+    answer.on('close', () => {
+      reject(new Error('cut'));
+    });
+  });
+}
+
+/** Takes a little at a time until the answer ends. Errors: rejects if it is cut. */
+function readSlowly(answer: IncomingMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setInterval(() => answer.read(SLOW_SIZE) as unknown, SLOW_MS);
+    answer.on('end', resolve);
+    answer.on('close', () => {
+      clearInterval(timer);
+      reject(new Error('cut'));
+    });
+    answer.pause();
+  });
+}
+
+export class Crew {
+  readonly #url: URL;
+  readonly #signal: AbortSignal;
+  readonly #sockets = new Set<Socket>();
+  /** Answers by outcome: a status, what is wrong with it, or how there was none. */
+  readonly counts = new Map<string, number>();
+
+  /** @param signal  ends all requests under way and all loops */
+  constructor(url: string, signal: AbortSignal) {
+    this.#url = new URL(url);
+    this.#signal = signal;
+  }
+
+  get signal(): AbortSignal {
+    return this.#signal;
+  }
+
+  #count(outcome: string): void {
+    this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
+  }
+
+  /**
+   * Sends one request on a connection of its own, or of `agent`, and counts its answer; true if it was a success.
+   *
+   * @param end  ends this request early
+   */
+  async ask(call: Call, isSlow = false, agent: Agent | false = false, end = this.#signal) {
+    let answer: IncomingMessage;
+    try {
+      answer = await this.#send(call, agent, end);
+    } catch {
+      this.#count(end.aborted ? 'no answer at the end' : 'closed without answer');
+      return false;
+    }
+    const status = answer.statusCode ?? 0;
+    try {
+      if (status === 200) {
+        this.#count('200');
+        if (isSlow) await readSlowly(answer);
+        else await readAll(answer);
+        return true;
+      }
+      this.#count(`${status}${faultOf(answer, await readAll(answer))}`);
+    } catch {
+      if (!end.aborted) this.#count(`${status} cut`);
+    }
+    return false;
+  }
+
+  #send({ path, body, method, headers }: Call, agent: Agent | false, signal: AbortSignal) {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return new Promise<IncomingMessage>((resolve, reject) => {
+      const options = {
+        agent,
+        method: method ?? (text === undefined ? 'GET' : 'POST'),
+        headers: { ...headers, ...(text === undefined ? {} : JSON_TYPE) },
+        signal,
+      };
+      const call = request(new URL(path, this.#url), options, (answer) => {
+        answer.on('error', () => {}); // 'close' follows
+        resolve(answer);
+      });
+      call.on('error', reject);
+      call.end(text);
+    });
+  }
+
+  /** `connectionCount` clients that each send the next call after the last answer, until the end. */
+  async loop(connectionCount: number, next: (index: number) => Call): Promise<void> {
+    let index = 0;
+    const drive = async (): Promise<void> => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      while (!this.#signal.aborted) {
+        const isFine = await this.ask(next(index++), false, agent);
+        if (!isFine) await pause(REFUSED_PAUSE_MS, this.#signal);
+      }
+      agent.destroy();
+    };
+    await Promise.all(Array.from({ length: connectionCount }, drive));
+  }
+
+  /** `connectionCount` slow readers, one call each; waits until the end. */
+  async readSlowly(connectionCount: number, next: (index: number) => Call): Promise<void> {
+    const ask = (_: unknown, i: number): Promise<boolean> => this.ask(next(i), true);
+    await Promise.all(Array.from({ length: connectionCount }, ask));
+    await pause(2 ** 31 - 1, this.#signal);
+  }
+
+  /** A connection that sends bytes as they are and no more, to the end; the status of an early answer is counted. */
+  hold(bytes: readonly (string | Buffer)[]): void {
+    const socket = connect(Number(this.#url.port), this.#url.hostname);
+    this.#sockets.add(socket);
+    let head = '';
+    socket.on('error', () => {});
+    socket.on('data', (part: Buffer) => {
+      head = (head + part.toString('latin1')).slice(0, 20);
+    });
+    socket.on('close', () => {
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(head)?.[1];
+      this.#count(status ?? (this.#signal.aborted ? 'held to the end' : 'closed without answer'));
+    });
+    for (const part of bytes) socket.write(part);
+    this.#signal.addEventListener('abort', () => socket.destroy());
+  }
+}
+
+const JSON_TYPE = { 'content-type': 'application/json' };

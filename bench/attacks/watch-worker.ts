@@ -1,0 +1,151 @@
+// The thread that watches a daemon while it is attacked, apart from the attackers so that their work delays nothing:
+// asks for health every 10 ms and for a rare word every 50 ms, each on one connection, and reads the daemon's memory.
+// A slow answer counts for all the requests that it kept from being sent, as if clients came at a fixed pace.
+
+import { readFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { parentPort, workerData } from 'node:worker_threads';
+import { procSize } from '../daemon.ts';
+import type { Phase, PhaseSamples, WatchData, WatchMessage, WatchReport } from './watch.ts';
+
+const HEALTH_MS = 10;
+const WORD_MS = 50;
+const MEMORY_MS = 100;
+const TIMEOUT_MS = 120_000;
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own message
+const { url, pid, headers, word } = workerData as WatchData;
+
+function emptySamples(): PhaseSamples {
+  return { healthMs: [], wordMs: [], stopMs: 0, memorySize: 0, memorySizeMax: 0, faults: {} };
+}
+
+const phases: Record<Phase, PhaseSamples> = {
+  calm: emptySamples(),
+  attack: emptySamples(),
+  rest: emptySamples(),
+};
+let phase: Phase = 'calm';
+const over = new AbortController();
+/** Requests under way, by what gives their age. */
+const pending = new Set<() => void>();
+
+/** Processor time that the daemon's main thread has had, in ms; 0 where /proc is missing. */
+function mainThreadMs(): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8');
+    return Number(text.split(' ')[0]) / 1e6;
+  } catch {
+    return 0;
+  }
+}
+
+interface Probe {
+  readonly path: string;
+  readonly intervalMs: number;
+  readonly body?: string;
+  /** Must stand in the answer. */
+  readonly expected: string;
+  readonly record: (samples: PhaseSamples, ms: number, stopMs: number) => void;
+}
+
+/** One answer as text. Errors: rejects with what kind of fault it is. */
+function askOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    const all = { ...headers, 'content-type': 'application/json' };
+    const options = { agent, method, headers: all, timeout: TIMEOUT_MS };
+    const call = request(new URL(path, url), options, (answer) => {
+      let text = '';
+      answer.on('data', (part: Buffer) => (text += part.toString()));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        if (answer.statusCode !== 200) reject(new Error(`${path} ${answer.statusCode}`));
+        else if (text.includes(expected)) resolve();
+        else reject(new Error(`${path} wrong`));
+      });
+    });
+    call.on('timeout', () => call.destroy(new Error('timeout')));
+    call.on('error', () => reject(new Error(`${path} no answer`)));
+    call.end(body);
+  });
+}
+
+async function ask(agent: Agent, probe: Probe): Promise<number> {
+  const samples = phases[phase];
+  const startMs = performance.now();
+  const startCpuMs = mainThreadMs();
+  const note = (): void => {
+    const ms = performance.now() - startMs;
+    probe.record(samples, ms, Math.min(ms, mainThreadMs() - startCpuMs));
+  };
+  pending.add(note);
+  try {
+    await askOnce(agent, probe);
+    if (pending.has(note)) note();
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    samples.faults[text] = (samples.faults[text] ?? 0) + 1;
+  }
+  pending.delete(note);
+  return performance.now() - startMs;
+}
+
+/** Why: one waiting client would otherwise count once however long it waits. */
+function addPaced(list: number[], ms: number, intervalMs: number): void {
+  for (let late = ms; late > 0; late -= intervalMs) list.push(late);
+}
+
+async function drive(probe: Probe): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  while (!over.signal.aborted) {
+    const tookMs = await ask(agent, probe);
+    await new Promise((resolve) => setTimeout(resolve, probe.intervalMs - tookMs));
+  }
+  agent.destroy();
+}
+
+function look(): void {
+  const samples = phases[phase];
+  const size = procSize(pid, 'status', 'RssAnon');
+  samples.memorySize = size;
+  samples.memorySizeMax = Math.max(samples.memorySizeMax, size);
+  parentPort?.postMessage({ kind: 'memory', phase, size } satisfies WatchReport);
+  const { healthMs, wordMs, faults } = samples;
+  const answerCount = Math.min(1, healthMs.length) + Math.min(1, wordMs.length);
+  if (answerCount + Object.keys(faults).length >= 2)
+    parentPort?.postMessage({ kind: 'seen', phase } satisfies WatchReport);
+}
+
+const memoryTimer = setInterval(look, MEMORY_MS);
+
+parentPort?.on('message', (message: WatchMessage) => {
+  if (message !== 'over') {
+    phase = message;
+    return;
+  }
+  over.abort();
+  clearInterval(memoryTimer);
+  look();
+  // What has no answer by now counts with the time that it has waited.
+  for (const note of pending) note();
+  pending.clear();
+  parentPort?.postMessage({ kind: 'over', phases } satisfies WatchReport);
+});
+
+void drive({
+  path: '/api/health',
+  intervalMs: HEALTH_MS,
+  expected: 'ok',
+  record: (samples, ms, stopMs) => {
+    addPaced(samples.healthMs, ms, HEALTH_MS);
+    samples.stopMs = Math.max(samples.stopMs, stopMs);
+  },
+});
+void drive({
+  path: '/api/search',
+  intervalMs: WORD_MS,
+  body: JSON.stringify({ query: word, matches: 10 }),
+  expected: word,
+  record: (samples, ms) => addPaced(samples.wordMs, ms, WORD_MS),
+});

@@ -1,0 +1,113 @@
+// What the attacks need on disk: a work tree with a file of 24 MB, a wide folder, some history and a word that stands
+// in one file alone; and a bare repository whose only file lies below thousands of folders, which no file system holds.
+// The sizes come from a scale, so that a test makes the same in small.
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** How large and how long everything is. */
+export interface Scale {
+  /** Divides the numbers of connections and folders. */
+  readonly divisor: number;
+  /** Bytes of the large file. */
+  readonly fileSize: number;
+  /** How long an attack lasts. */
+  readonly attackMs: number;
+  /** How long the daemon is watched before it. */
+  readonly calmMs: number;
+  /** How long memory may take to come back. */
+  readonly restMs: number;
+}
+
+export const FULL_SCALE: Scale = {
+  divisor: 1,
+  fileSize: 24 << 20,
+  attackMs: 20_000,
+  calmMs: 3000,
+  restMs: 30_000,
+};
+export const TINY_SCALE: Scale = {
+  divisor: 50,
+  fileSize: 1 << 20,
+  attackMs: 500,
+  calmMs: 100,
+  restMs: 100,
+};
+
+/** What was made, as requests name it. */
+export interface World {
+  /** Absolute paths of the repositories. */
+  readonly sources: readonly string[];
+  readonly treeRepo: string;
+  readonly deepRepo: string;
+  /** The file below many folders. */
+  readonly deepPath: string;
+}
+
+export const BIG_PATH = 'big/big.txt';
+export const HISTORY_PATH = 'src/changed.ts';
+export const WIDE_PATH = 'wide';
+/** Stands in one file alone. */
+export const RARE_WORD = 'quixotic_zephyr_vow';
+
+const WIDE_COUNT = 10_000;
+const DEPTH = 3000;
+const COMMIT_COUNT = 30;
+const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@b.example', '-c', 'gc.auto=0'];
+
+function runGit(cwd: string, args: readonly string[], input = ''): void {
+  const result = spawnSync('git', [...IDENTITY, ...args], { cwd, input });
+  if (result.status !== 0) throw new Error(`git ${args.join(' ')}: ${result.stderr.toString()}`);
+}
+
+/** Lines of code that differ, `size` bytes of them. */
+function linesOf(size: number): string {
+  const lines: string[] = [];
+  for (let i = 0, left = size; left > 0; i++) {
+    const line = `export const value_${i} = compute("item ${i * 7919}", ${i % 97}); // step\n`;
+    lines.push(line.slice(0, left));
+    left -= line.length;
+  }
+  return lines.join('');
+}
+
+function makeTree(tree: string, { divisor, fileSize }: Scale): void {
+  for (const folder of ['big', 'src', WIDE_PATH])
+    mkdirSync(path.join(tree, folder), { recursive: true });
+  writeFileSync(path.join(tree, BIG_PATH), linesOf(fileSize));
+  writeFileSync(path.join(tree, 'src', 'rare.ts'), `export const ${RARE_WORD} = 1;\n`);
+  for (let i = 0; i < WIDE_COUNT / divisor; i++)
+    writeFileSync(path.join(tree, WIDE_PATH, `module-${i}.ts`), linesOf(1000));
+  runGit(tree, ['init', '-q', '-b', 'main']);
+  for (let i = 0; i < COMMIT_COUNT / Math.min(divisor, 10); i++) {
+    writeFileSync(path.join(tree, HISTORY_PATH), linesOf(50_000 + i * 5000));
+    runGit(tree, ['add', '-A', '.']);
+    runGit(tree, ['commit', '-q', '-m', `step ${i}`]);
+  }
+}
+
+function makeDeep(bare: string, deepPath: string): void {
+  mkdirSync(bare, { recursive: true });
+  runGit(bare, ['init', '-q', '--bare', '-b', 'main']);
+  const commit = ['commit refs/heads/main', 'committer a <a@b.example> 1700000000 +0000'];
+  const file = [`M 100644 inline ${deepPath}`, 'data 6', 'below\n'];
+  runGit(bare, ['fast-import', '--quiet'], [...commit, 'data 0', ...file, ''].join('\n'));
+}
+
+/** Makes the repositories below `folder`, unless they are there from a run before. Errors: throws if git fails. */
+export function makeWorld(folder: string, scale: Scale): World {
+  const tree = path.join(folder, 'attacked');
+  const bare = path.join(folder, 'deep.git');
+  const deepPath = `${'d/'.repeat(Math.ceil(DEPTH / scale.divisor))}file.txt`;
+  if (!existsSync(bare)) {
+    makeTree(tree, scale);
+    makeDeep(bare, deepPath);
+  }
+  return {
+    sources: [tree, bare],
+    treeRepo: 'local/attacked',
+    deepRepo: 'local/deep.git',
+    deepPath,
+  };
+}
