@@ -10,6 +10,7 @@ import { SnapshotKeeper } from './search/snapshot.ts';
 import { HeapTrimmer } from './engine/heap.ts';
 import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
+import { allowGitPaths } from './repos/git-place.ts';
 import { Catalog } from './shards/catalog.ts';
 import { takeDataDir } from './shards/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
@@ -23,6 +24,8 @@ export interface InstanceOptions {
   /** False: read only, whoever owns the directory; nothing is swept, locked or built. */
   readonly isOwner: boolean;
   readonly filters: FilterSettings;
+  /** Absolute paths outside of sources that git may read for them; default: none. */
+  readonly gitPaths?: readonly string[];
   readonly searchTimeoutMs: number;
   readonly workers?: number;
   readonly log: Log;
@@ -59,6 +62,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 
 async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
   const { dataDir, isOwner, log, workers } = options;
+  allowGitPaths(options.gitPaths ?? []);
   const catalog = new Catalog(dataDir);
   await catalog.load();
   for (const fields of catalog.unusable)

@@ -64,6 +64,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     dataDir: configuration.dataDir,
     isOwner: true,
     filters: settings,
+    gitPaths: configuration.gitPaths,
     searchTimeoutMs: settings.searchTimeoutMs,
     workers: configuration.workerCount,
     log,

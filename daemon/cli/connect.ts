@@ -83,6 +83,7 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
     dataDir: path.resolve(dataDir),
     isOwner: false,
     filters: settings,
+    gitPaths: configuration.gitPaths,
     searchTimeoutMs: settings.searchTimeoutMs,
     log,
   });
@@ -204,6 +205,7 @@ async function indexSources(
     dataDir: configuration.dataDir,
     isOwner: true,
     filters: configuration.settings,
+    gitPaths: configuration.gitPaths,
     searchTimeoutMs: 0,
     workers: configuration.workerCount,
     log,

@@ -37,6 +37,8 @@ export interface Configuration {
   readonly baseUrl: string | undefined;
   /** Absolute path. */
   readonly dataDir: string;
+  /** Absolute paths outside of sources that git may read for them. */
+  readonly gitPaths: readonly string[];
   /** The instance secret; undefined: the data directory has it. */
   readonly secret: SecretText | undefined;
   readonly owner: OwnerConfiguration | undefined;
@@ -92,6 +94,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     port: values.port ?? 0,
     baseUrl: values.baseUrl,
     dataDir,
+    gitPaths: values.gitPaths ?? [],
     secret: secretText(values.secret),
     owner:
       values.ownerEmail === undefined

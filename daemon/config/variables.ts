@@ -1,6 +1,7 @@
 // The environment variables and their flags as one table: name, default, help and the schema that reads
 // the text. daemon/README.md, "Environment variables", shows the same table; a test keeps them equal.
 
+import path from 'node:path';
 import { z } from 'zod';
 
 export interface Variable<Value> {
@@ -82,6 +83,16 @@ export const VARIABLES = {
     allowed: 'a path',
     help: 'index, clones and secret; made with mode 0700',
     schema: anyText,
+  }),
+  gitPaths: variable({
+    name: 'TRAWL_GIT_PATHS',
+    defaultNote: 'what lies in the source itself',
+    allowed: 'absolute paths, `:` between them',
+    help: 'folders outside of sources whose git directories and objects may be read for them',
+    schema: z
+      .string()
+      .transform((text) => text.split(path.delimiter))
+      .refine((paths) => paths.every((one) => path.isAbsolute(one))),
   }),
   config: variable({
     name: 'TRAWL_CONFIG',

@@ -9,6 +9,8 @@ import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import { isMainThread } from 'node:worker_threads';
+import { checkGitPlace } from './git-place.ts';
 
 export interface GitOptions {
   /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
@@ -207,9 +209,11 @@ function firstLine(stderr: string): string {
  *
  * @param args  the sub-command first
  *
- * Errors: none at once; `ended` rejects with a GitError.
+ * Errors: GitPlaceError; `ended` rejects with a GitError.
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
+  // Threads work for jobs that have looked at their source, and do not know what is allowed.
+  if (options.repoPath !== undefined && isMainThread) checkGitPlace(options.repoPath);
   const child: Child = spawn(...commandOf(args, options), {
     cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),

@@ -7,13 +7,19 @@ import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GitError, runGit, tryGit } from './git.ts';
+import { checkGitPlaceWholly, GitPlaceError } from './git-place.ts';
 import type { RepoSource } from './records.ts';
 import { repoNameFromUrl } from './repo-name.ts';
 
 export type SourceLayout = 'bare' | 'worktree' | 'folder';
 
 export type ProbeFailure =
-  'not_found' | 'not_a_directory' | 'not_readable' | 'not_a_repository' | 'mode_not_possible';
+  | 'not_found'
+  | 'not_a_directory'
+  | 'not_readable'
+  | 'not_a_repository'
+  | 'not_its_own'
+  | 'mode_not_possible';
 
 export interface ProbedSource {
   readonly source: RepoSource;
@@ -124,8 +130,11 @@ function folderError(absolute: string, error: unknown): ProbeError {
 
 async function requireRepository(absolute: string): Promise<void> {
   try {
+    await checkGitPlaceWholly(absolute);
     await runGit(['rev-parse', '--git-dir'], { repoPath: absolute });
   } catch (error) {
+    if (error instanceof GitPlaceError)
+      throw new ProbeError(absolute, 'not_its_own', error.message);
     if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
     throw new ProbeError(absolute, 'not_a_repository', `git cannot read it: ${error.detail}`);
   }

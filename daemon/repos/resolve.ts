@@ -1,5 +1,5 @@
 // From what a caller typed as a ref to the id of a commit. The form of a ref is checked before (API.md 11.0);
-// names are looked up each time, as they move; full ids are looked up once.
+// names are looked up each time, as they move; full ids are looked up once. A commit that no ref reaches is none.
 
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -8,6 +8,7 @@ import { GitError, gitDirOf, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
 import { resolveCommit } from './probe.ts';
+import { isReached } from './reached.ts';
 import type { RepoRecord } from './records.ts';
 
 /** A ref that names no commit. The message is for the caller. */
@@ -37,6 +38,8 @@ const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
  * way.
  */
 const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
+/** What can only be a ref; a shorter name may also be an id, or a file in the git directory. */
+const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
 const KNOWN_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as it was given -> id of the commit. */
@@ -47,13 +50,27 @@ const knownIds = new LRUCache<string, string>({ max: KNOWN_IDS_MAX });
  *
  * @param ref  any revision that git can resolve; undefined: the default revision of the repo, for which the files
  *             on disk of a work tree count as its HEAD
+ * @param env  variables that let git find a commit graph
  *
- * Errors: RefError if it names no commit, as it always is for a folder without git; RepoGoneError; GitBusyError;
- * GitError or another Error if the repository is damaged; the reason of the signal.
+ * Errors: RefError if it names no commit that the refs of the repository reach, as it always is for a folder without
+ * git; RepoGoneError; GitBusyError; GitError or another Error if the repository is damaged; the reason of the signal.
  * Cost: 0.1 ms for a name and a near ancestor (`main~3`), 10 to 20 ms for what does not exist, and for other
- * expressions as long as git takes.
+ * expressions as long as git takes; for a commit that was not asked for lately that of `isReached`.
  */
 export async function resolveRef(
+  repo: ResolvableRepo,
+  ref: string | undefined,
+  signal: AbortSignal,
+  env?: Readonly<Record<string, string>>,
+): Promise<string> {
+  const commit = await findCommit(repo, ref, signal);
+  const revision = ref ?? repo.defaultRevision;
+  if (REF_NAME.test(revision) || (await isReached(repo.source.path, commit, { signal, env })))
+    return commit;
+  throw refError(revision);
+}
+
+async function findCommit(
   repo: ResolvableRepo,
   ref: string | undefined,
   signal: AbortSignal,

@@ -38,6 +38,7 @@ describe('configuration', () => {
       port: 3000,
       baseUrl: undefined,
       dataDir: path.join(folder, '.trawl'),
+      gitPaths: [],
       secret: undefined,
       owner: undefined,
       databaseUrl: undefined,
@@ -64,6 +65,7 @@ describe('configuration', () => {
       TRAWL_LOG_LEVEL: 'warn',
       TRAWL_LOG_FORMAT: 'json',
       TRAWL_LOG_FILE: 'logs/t.log',
+      TRAWL_GIT_PATHS: '/srv/git:/srv/lib',
     };
     const flags = { port: 2, anonymous: undefined, anonymousAccess: true, logLevel: 'debug' };
     const read = readConfiguration({ env, flags, folder });
@@ -71,6 +73,7 @@ describe('configuration', () => {
     assert.equal(read.host, '::1');
     assert.equal(read.baseUrl, 'https://code.example/x');
     assert.equal(read.dataDir, '/abs/data');
+    assert.deepEqual(read.gitPaths, ['/srv/git', '/srv/lib']);
     assert.equal(read.anonymousAccess, true);
     assert.equal(read.workerCount, 3);
     assert.equal(read.http, 'node');

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { allowGitPaths } from '../../daemon/repos/git-place.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import { logOf } from './oracle.ts';
 import { importStream, makeHistory, type MadeCommit } from './repos.ts';
@@ -158,6 +159,7 @@ test('shallow repositories: no graph, and none that was made before they were', 
 
 test('objects elsewhere: alternates, also relative and of alternates, and odd names of folders', async () => {
   const parent = temporaryFolder();
+  allowGitPaths([parent]);
   const { path: source } = makeHistory(commitsOf(9));
   const odd = 'odd: "name" \\ with $(x)';
   git(parent, 'clone', '-q', '--bare', source, odd);

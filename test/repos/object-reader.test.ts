@@ -13,6 +13,7 @@ import {
   readTree,
   rootTreeOf,
 } from '../../daemon/repos/object-reader.ts';
+import { allowGitPaths } from '../../daemon/repos/git-place.ts';
 import { objectPool } from '../../daemon/repos/object-pool.ts';
 import { findItems, readTreeFolders } from '../../daemon/repos/tree-paths.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
@@ -100,6 +101,7 @@ test('packed, collected, and new under a running process', async () => {
 test('objects that only a new process can see', async () => {
   const repo = makeRepo({ a: 'a' });
   const other = makeRepo({ far: 'far away' });
+  allowGitPaths([other]);
   await findObject(repo, 'HEAD', signal);
   const alternates = path.join(repo, '.git/objects/info/alternates');
   writeFileSync(alternates, `${other}/.git/objects\n`);

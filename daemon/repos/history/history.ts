@@ -7,6 +7,7 @@ import { GitError } from '../git.ts';
 import { withSlot } from '../git-slots.ts';
 import type { NamedPath } from '../paths.ts';
 import type { RepoRecord } from '../records.ts';
+import { noteReached } from '../reached.ts';
 import { isRepoGone, RefError, RepoGoneError, resolveRef } from '../resolve.ts';
 import { AnswerCache } from './answer-cache.ts';
 import {
@@ -93,7 +94,9 @@ export class History {
     return this.#answer(['blame', commit, mailmap, place.path], start, signal, async (context) => {
       const path = await findNamedPath(repo.source.path, [commit], place.path, context);
       await this.#requireFile(context, commit, path);
-      return jsonOf(await readBlame(context, commit, path));
+      const blame = await readBlame(context, commit, path);
+      noteReached(repo.source.path, Object.keys(blame.commits));
+      return jsonOf(blame);
     });
   }
 
@@ -104,8 +107,9 @@ export class History {
    */
   async diff(repo: RepoRecord, call: DiffCall, signal: AbortSignal): Promise<Buffer> {
     const { base: baseRef, head: headRef } = call;
+    const env = await this.#environmentOf(repo);
     const [base, start] = await Promise.all([
-      resolveRef(repo, baseRef, signal),
+      resolveRef(repo, baseRef, signal, env),
       this.#start(repo, headRef, signal),
     ]).catch((error: unknown) => {
       if (!(error instanceof RefError)) throw error;
@@ -198,19 +202,32 @@ export class History {
     return linesOf(text.toString('latin1'));
   }
 
-  #read(start: Start, hashes: readonly string[], signal: AbortSignal): Promise<CommitFields[]> {
-    return this.#inSlot(start, signal, (context) => readCommits(context, hashes));
+  async #read(
+    start: Start,
+    hashes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<CommitFields[]> {
+    const commits = await this.#inSlot(start, signal, (context) => readCommits(context, hashes));
+    // People ask for these next.
+    for (const { hash, parents } of commits)
+      noteReached(start.repo.source.path, [hash, ...parents]);
+    return commits;
   }
 
   /** Looks up where history starts, and asks for a graph of it. */
   async #start(repo: RepoRecord, ref: string | undefined, signal: AbortSignal): Promise<Start> {
-    const commit = await resolveRef(repo, ref, signal);
-    const [mailmap, env] = await Promise.all([
+    const env = await this.#environmentOf(repo);
+    const [commit, mailmap] = await Promise.all([
+      resolveRef(repo, ref, signal, env),
       findMailmap(repo, signal),
-      this.#graphs.environmentOf(repo),
     ]);
     this.#graphs.want(repo, commit);
     return { repo, commit, mailmap, env };
+  }
+
+  /** Without a graph, walks take longer, and nothing else. */
+  #environmentOf(repo: RepoRecord): Promise<HistoryContext['env']> {
+    return this.#graphs.environmentOf(repo).catch(() => ({}));
   }
 
   async #inSlot<Value>(

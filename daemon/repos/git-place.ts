@@ -1,0 +1,203 @@
+// Where git goes from a source: its git directory, the common one of linked work trees, alternates, symbolic links. An
+// unpacked archive can lead each of them to the repository of somebody else, whose objects would then be served as
+// those of the source; so what lies outside the source is refused, unless the operator allows the path, or the
+// repository there says itself that this is a work tree of its.
+
+import { isUtf8 } from 'node:buffer';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+
+/** A repository leads out of its source. The message is for the operator: it names paths. */
+export class GitPlaceError extends Error {
+  override readonly name = 'GitPlaceError';
+
+  constructor(what: string, place: string) {
+    super(`${what} ${place}, outside of the source; TRAWL_GIT_PATHS=${place} allows that`);
+  }
+}
+
+/** Real paths. Why not an argument: each git process of the daemon is checked, wherever it is started. */
+let allowedPlaces: readonly string[] = [];
+
+/** Allows these folders, and all below them, to be read for any source. Absolute paths. */
+export function allowGitPaths(places: readonly string[]): void {
+  allowedPlaces = places.map((place) => realPathOf(place) ?? place);
+}
+
+/** What git follows at once, of each git directory. */
+const KEY_NAMES = ['HEAD', 'objects', 'objects/info', 'objects/pack', 'packed-refs', 'refs'];
+/** The folders of a git directory that hold objects and refs. */
+const READ_FOLDERS = ['objects', 'refs', 'reftable'];
+/** Source: git follows alternates of alternates so far. */
+const ALTERNATE_DEPTH_MAX = 5;
+/** Bytes of a file that names a path. */
+const NAMING_SIZE_MAX = 1 << 20;
+
+/** What git reads for a source, and where links in it may lead. Real paths. */
+interface GitPlace {
+  readonly folders: readonly string[];
+  readonly roots: readonly string[];
+}
+
+/**
+ * Checks the git directory, its alternates and what git follows at once from there. A folder without git passes.
+ *
+ * Errors: GitPlaceError; what the file system says of what cannot be read.
+ * Cost: some 20 calls of the system.
+ */
+export function checkGitPlace(repoPath: string): void {
+  findGitPlace(repoPath);
+}
+
+/**
+ * As `checkGitPlace`, and looks for symbolic links wherever objects and refs are. Cost: reads all those folders.
+ */
+export async function checkGitPlaceWholly(repoPath: string): Promise<void> {
+  const { folders, roots } = findGitPlace(repoPath);
+  for (const folder of folders) await checkLinksBelow(folder, roots);
+}
+
+function findGitPlace(repoPath: string): GitPlace {
+  const root = realPathOf(repoPath);
+  if (root === undefined) return { folders: [], roots: [] };
+  const gitDir = gitDirOfSource(root);
+  const commonDir = commonDirOf(gitDir);
+  const isKnownThere = !isInside(gitDir, [root]) && knowsWorkTree(gitDir, commonDir, root);
+  const roots = isKnownThere ? [root, gitDir, commonDir] : [root];
+  if (!isInside(gitDir, roots)) throw new GitPlaceError('.git leads to', gitDir);
+  if (!isInside(commonDir, roots)) throw new GitPlaceError('commondir leads to', commonDir);
+  const gitDirs = gitDir === commonDir ? [gitDir] : [gitDir, commonDir];
+  const keyPlaces = gitDirs.flatMap((place) => KEY_NAMES.map((name) => path.join(place, name)));
+  for (const place of keyPlaces) {
+    if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true)
+      checkLink(place, roots);
+  }
+  const folders = gitDirs.flatMap((place) => READ_FOLDERS.map((name) => path.join(place, name)));
+  const objects = path.join(commonDir, 'objects');
+  const alternates = alternatesOf(objects, roots, ALTERNATE_DEPTH_MAX);
+  return { folders: [...folders, ...alternates], roots };
+}
+
+/** Source: gitrepository-layout(5), `.git` as a file; read_gitfile of git. */
+function gitDirOfSource(root: string): string {
+  const inner = path.join(root, '.git');
+  const status = statSync(inner, { throwIfNoEntry: false });
+  if (status === undefined) return root;
+  if (status.isDirectory()) return realPathOf(inner) ?? inner;
+  const text = readName(inner) ?? '';
+  // Git takes no other file for a name.
+  return text.startsWith(GIT_FILE) ? resolveReal(root, text.slice(GIT_FILE.length)) : inner;
+}
+
+const GIT_FILE = 'gitdir: ';
+
+function commonDirOf(gitDir: string): string {
+  const target = readName(path.join(gitDir, 'commondir'));
+  return target === undefined ? gitDir : resolveReal(gitDir, target);
+}
+
+/**
+ * Whether a git directory elsewhere names this folder as its work tree: as one that `git worktree add` made, or by its
+ * setting, as in submodules. What says so lies where only the owner of that repository could put it.
+ */
+function knowsWorkTree(gitDir: string, commonDir: string, root: string): boolean {
+  if (gitDir === commonDir) {
+    const workTree = workTreeSetting(path.join(gitDir, 'config'));
+    return workTree !== undefined && resolveReal(gitDir, workTree) === root;
+  }
+  if (path.dirname(gitDir) !== path.join(commonDir, 'worktrees')) return false;
+  const back = readName(path.join(gitDir, 'gitdir')) ?? '';
+  return path.basename(back) === '.git' && resolveReal(gitDir, path.dirname(back)) === root;
+}
+
+/** `core.worktree` as git writes it; undefined also where it is written in an unusual way. */
+function workTreeSetting(file: string): string | undefined {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? Infinity;
+  if (size > NAMING_SIZE_MAX) return undefined;
+  const sections = readFileSync(file, 'utf8').split(/^(?=\[)/m);
+  const core = sections.filter((section) => section.startsWith('[core]\n')).join('');
+  const [, value] = /^\s*worktree = ([^"\\;#\n]+)$/m.exec(core) ?? [];
+  return value;
+}
+
+function checkLink(link: string, roots: readonly string[]): void {
+  const target = realPathOf(link);
+  // One that leads nowhere gives git nothing.
+  if (target !== undefined && !isInside(target, roots))
+    throw new GitPlaceError(`${link} leads to`, target);
+}
+
+async function checkLinksBelow(top: string, roots: readonly string[]): Promise<void> {
+  const waiting = existsSync(top) ? [top] : [];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of await readdir(folder, { withFileTypes: true })) {
+      const place = path.join(folder, entry.name);
+      if (entry.isSymbolicLink()) checkLink(place, roots);
+      if (entry.isDirectory()) waiting.push(place);
+    }
+  }
+}
+
+/** The folders of objects that this one borrows from. Errors: GitPlaceError. */
+function alternatesOf(objects: string, roots: readonly string[], depth: number): string[] {
+  const text = depth === 0 ? undefined : readText(path.join(objects, 'info/alternates'));
+  const lines = text?.split('\n').filter((line) => line !== '' && !line.startsWith('#')) ?? [];
+  return lines.flatMap((line) => {
+    const place = resolveReal(objects, line.startsWith('"') ? unquoted(line) : line);
+    if (!isInside(place, roots)) throw new GitPlaceError('objects/info/alternates leads to', place);
+    return [place, ...alternatesOf(place, roots, depth - 1)];
+  });
+}
+
+/** Source: quote_c_style of git. Errors: GitPlaceError for the escapes of control characters and bytes. */
+function unquoted(line: string): string {
+  if (!/^"(?:[^"\\]|\\["\\])*"$/.test(line))
+    throw new GitPlaceError('objects/info/alternates leads to', line);
+  return line.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
+}
+
+function isInside(place: string, roots: readonly string[]): boolean {
+  return [...roots, ...allowedPlaces].some(
+    (root) => place === root || place.startsWith(root.endsWith(path.sep) ? root : root + path.sep),
+  );
+}
+
+function realPathOf(place: string): string | undefined {
+  try {
+    return realpathSync.native(place);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The real path, or, of what is not there, its name. Errors: GitPlaceError where `..` behind a link would mean one
+ * folder to git and another one to us.
+ */
+function resolveReal(folder: string, name: string): string {
+  const place = path.resolve(folder, name);
+  const real = realPathOf(place);
+  if (realPathOf(path.isAbsolute(name) ? name : `${folder}/${name}`) !== real)
+    throw new GitPlaceError(`${folder} leads to`, name);
+  return real ?? place;
+}
+
+/** The path that a file names. Errors: as `readText`. */
+function readName(file: string): string | undefined {
+  return readText(file)?.replace(/[\r\n]+$/, '');
+}
+
+/**
+ * The text of a file that names paths; undefined: there is none.
+ *
+ * Errors: GitPlaceError if git could read another path there than we do: NUL ends its texts, and its bytes are not
+ * always UTF-8.
+ */
+function readText(file: string): string | undefined {
+  const status = statSync(file, { throwIfNoEntry: false });
+  if (status?.isFile() !== true) return undefined;
+  const bytes = status.size > NAMING_SIZE_MAX ? Buffer.of(0) : readFileSync(file);
+  if (bytes.includes(0) || !isUtf8(bytes)) throw new GitPlaceError(`${file} leads to`, 'a path');
+  return bytes.toString('utf8');
+}

@@ -1,0 +1,147 @@
+// Which commits the refs of a repository reach: only those are served (API.md 4.12), as a repository holds more than it
+// shows: what was pushed over, what a fork or a push that failed has left, objects that others lend it. What is known is
+// kept until a ref no longer reaches what it reached; the refs are looked at once in a while, and whenever a commit is
+// not known yet.
+
+import { LRUCache } from 'lru-cache';
+import { GitError, runGit, tryGit } from './git.ts';
+import { withSlot } from './git-slots.ts';
+
+/** So long a commit may still be served that no ref reaches any more. Guess. */
+const REFS_FRESH_MS = 10_000;
+const KNOWN_COMMITS_MAX = 100_000;
+/** Over all repositories. */
+const KNOWN_TIPS_MAX = 300_000;
+/** Bound: they are arguments. */
+const MOVED_TIPS_MAX = 500;
+/** Bound: some hundred thousand refs. */
+const LISTING_SIZE_MAX = 64 << 20;
+
+/** The refs of a repository as they were. */
+interface Refs {
+  /** What they name, HEAD too, annotated tags both ways. */
+  readonly tips: ReadonlySet<string>;
+  readonly readAtMs: number;
+  /** Another number: some commit is no longer reached. */
+  readonly epoch: number;
+}
+
+export interface ReachOptions {
+  readonly signal: AbortSignal;
+  /** Variables that let git find a commit graph. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  /** Default: `REFS_FRESH_MS`. */
+  readonly freshMs?: number;
+}
+
+const knownRefs = new LRUCache<string, Refs>({
+  maxSize: KNOWN_TIPS_MAX,
+  sizeCalculation: ({ tips }) => tips.size + 1,
+});
+/** What is reached, by `keyOf`. */
+const knownCommits = new LRUCache<string, true>({ max: KNOWN_COMMITS_MAX });
+/** Readings under way. */
+const readings = new Map<string, Promise<Refs>>();
+let lastEpoch = 0;
+
+function keyOf(repoPath: string, { epoch }: Refs, commit: string): string {
+  return `${repoPath}\0${epoch}\0${commit}`;
+}
+
+/**
+ * Whether a ref of the repository, or its HEAD, reaches the commit.
+ *
+ * @param commit  full id of a commit that is there
+ *
+ * Errors: GitBusyError; GitError; the reason of the signal.
+ * Cost: nothing for what is known; else 5 to 10 ms and a walk of the commits that are newer: 6 us each, 1 us with a
+ * commit graph.
+ */
+export async function isReached(
+  repoPath: string,
+  commit: string,
+  options: ReachOptions,
+): Promise<boolean> {
+  const { freshMs = REFS_FRESH_MS } = options;
+  const before = knownRefs.get(repoPath);
+  const wasKnown = before !== undefined && isKnown(repoPath, before, commit);
+  if (wasKnown && Date.now() - before.readAtMs < freshMs) return true;
+  const refs = await refsNow(repoPath, wasKnown, options);
+  if (isKnown(repoPath, refs, commit)) return true;
+  // Refs that are broken reach nothing, and are no reason to refuse what others reach.
+  if (await hasUnreached(repoPath, ['--ignore-missing', commit], options)) return false;
+  knownCommits.set(keyOf(repoPath, refs, commit), true);
+  return true;
+}
+
+function isKnown(repoPath: string, refs: Refs, commit: string): boolean {
+  return refs.tips.has(commit) || knownCommits.has(keyOf(repoPath, refs, commit));
+}
+
+/** Keeps in mind commits that a walk from a reached commit has met. */
+export function noteReached(repoPath: string, commits: Iterable<string>): void {
+  const refs = knownRefs.get(repoPath);
+  if (refs === undefined) return;
+  for (const commit of commits) knownCommits.set(keyOf(repoPath, refs, commit), true);
+}
+
+/** @param mayShare  a reading that is under way will do: no ref is looked for that may be newer */
+async function refsNow(repoPath: string, mayShare: boolean, options: ReachOptions): Promise<Refs> {
+  const shared = mayShare ? await readings.get(repoPath)?.catch(() => undefined) : undefined;
+  if (shared !== undefined) return shared;
+  const reading = readRefs(repoPath, options).finally(() => {
+    if (readings.get(repoPath) === reading) readings.delete(repoPath);
+  });
+  readings.set(repoPath, reading);
+  return reading;
+}
+
+async function readRefs(repoPath: string, options: ReachOptions): Promise<Refs> {
+  const readAtMs = Date.now();
+  const tips = await readTips(repoPath, options);
+  const before = knownRefs.get(repoPath);
+  if (before !== undefined && before.readAtMs > readAtMs) return before;
+  const isKept = before !== undefined && (await reachesAll(repoPath, before.tips, tips, options));
+  // Another reading that ended meanwhile may have found that something is lost.
+  const isSame = knownRefs.get(repoPath) === before;
+  const refs = { tips, readAtMs, epoch: isKept && isSame ? before.epoch : ++lastEpoch };
+  knownRefs.set(repoPath, refs);
+  return refs;
+}
+
+async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set<string>> {
+  const settings = { repoPath, signal, timeoutMs: 0, outputSizeMax: LISTING_SIZE_MAX };
+  const args = ['show-ref', '--head', '--dereference'];
+  const lines = await withSlot(signal, () => tryGit(args, settings));
+  return new Set(lines?.split('\n').map((line) => line.slice(0, line.indexOf(' '))));
+}
+
+/** Whether what the refs named before is still reached. */
+async function reachesAll(
+  repoPath: string,
+  before: ReadonlySet<string>,
+  now: ReadonlySet<string>,
+  options: ReachOptions,
+): Promise<boolean> {
+  const moved = [...before].filter((tip) => !now.has(tip));
+  if (moved.length === 0) return true;
+  if (moved.length > MOVED_TIPS_MAX) return false;
+  try {
+    return !(await hasUnreached(repoPath, moved, options));
+  } catch (error) {
+    // What a ref named may be gone.
+    if (error instanceof GitError && error.failure === 'exit') return false;
+    throw error;
+  }
+}
+
+/** Whether one of these commits is not reached. Errors: GitError, also if one is not there, or a ref is broken. */
+async function hasUnreached(
+  repoPath: string,
+  commits: readonly string[],
+  { signal, env = {} }: ReachOptions,
+): Promise<boolean> {
+  const args = ['rev-list', '--max-count=1', ...commits, '--not', '--all', '--'];
+  const found = await withSlot(signal, () => runGit(args, { repoPath, signal, env, timeoutMs: 0 }));
+  return found.length > 0;
+}

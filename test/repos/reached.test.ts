@@ -1,0 +1,125 @@
+// Of a repository only what its refs reach is served, whatever else it holds; refs that move and go are heeded.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { readSource } from '../../daemon/ingest/source-reader.ts';
+import { objectPool } from '../../daemon/repos/object-pool.ts';
+import { isReached, noteReached } from '../../daemon/repos/reached.ts';
+import { RefError, resolveRef } from '../../daemon/repos/resolve.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
+
+const { signal } = new AbortController();
+after(() => objectPool.close());
+
+const idOf = (repo: string, name: string): string => git(repo, 'rev-parse', name);
+
+function recordOf(repo: string, kind: 'commits' | 'worktree' = 'commits') {
+  return { name: 'r', source: { kind, path: repo }, defaultRevision: 'HEAD' } as const;
+}
+
+/** A history of ten commits, and one that was pushed over: `lost`. */
+function makeHistory(): { repo: string; lost: string } {
+  const repo = makeRepo({ 'a.txt': '0' });
+  git(repo, 'checkout', '-q', '--detach');
+  writeFiles(repo, { 'key.txt': 'secret' });
+  const lost = commitAll(repo, 'oh no');
+  git(repo, 'checkout', '-q', 'main');
+  for (let count = 1; count < 10; count++) {
+    writeFiles(repo, { 'a.txt': String(count) });
+    commitAll(repo, `change ${count}`);
+  }
+  return { repo, lost };
+}
+
+test('a commit that no ref reaches is none, however it is named', async () => {
+  const { repo, lost } = makeHistory();
+  git(repo, 'submodule', '--quiet', 'add', makeRepo({ x: '' }), 'sub');
+  git(repo, 'update-index', '--cacheinfo', `160000,${lost},sub`);
+  git(repo, 'commit', '-q', '-m', 'a submodule of that id');
+  git(repo, 'update-ref', 'ORIG_HEAD', lost);
+  const options = { sizeMax: 1000, signal };
+  const names = [
+    lost,
+    lost.slice(0, 9),
+    `${lost}^0`,
+    `v1-3-g${lost.slice(0, 9)}`,
+    'ORIG_HEAD',
+    'HEAD:sub',
+  ];
+  for (const kind of ['commits', 'worktree'] as const) {
+    for (const name of [...names, ...names]) {
+      await assert.rejects(resolveRef(recordOf(repo, kind), name, signal), RefError, name);
+      await assert.rejects(readSource(recordOf(repo, kind), 'key.txt', name, options), RefError);
+    }
+  }
+  assert.equal(await resolveRef(recordOf(repo), `${lost}~1`, signal), idOf(repo, 'main~10'));
+});
+
+test('what refs of any kind and a detached HEAD reach', async () => {
+  const { repo, lost } = makeHistory();
+  assert.equal(
+    await resolveRef(recordOf(repo), idOf(repo, 'main~7'), signal),
+    idOf(repo, 'main~7'),
+  );
+  for (const ref of ['refs/heads/x', 'refs/tags/x', 'refs/remotes/origin/x', 'refs/pull/1/head']) {
+    git(repo, 'update-ref', ref, lost);
+    assert.equal(await resolveRef(recordOf(repo), lost, signal), lost, ref);
+    assert.equal(await resolveRef(recordOf(repo), lost.slice(0, 12), signal), lost, ref);
+    git(repo, 'update-ref', '-d', ref);
+  }
+  git(repo, 'tag', '-a', '-m', 'm', 'annotated', lost);
+  git(repo, 'pack-refs', '--all');
+  assert.equal(await resolveRef(recordOf(repo), idOf(repo, 'annotated'), signal), lost);
+  git(repo, 'tag', '-d', 'annotated');
+  git(repo, 'checkout', '-q', '--detach', lost);
+  assert.equal(await resolveRef(recordOf(repo), lost, signal), lost);
+});
+
+test('a ref that goes takes with it what it alone reached, what is kept as well', async () => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  const old = idOf(repo, 'main~5');
+  git(repo, 'branch', 'doomed', lost);
+  git(repo, 'commit-tree', '-m', 'x', `${lost}^{tree}`);
+  assert.equal(await isReached(repo, lost, options), true);
+  assert.equal(await isReached(repo, old, options), true);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, lost, options), false);
+  assert.equal(await isReached(repo, old, options), true);
+  // By a reading of before, for as long as one is fresh, and no longer.
+  git(repo, 'branch', 'doomed', lost);
+  assert.equal(await isReached(repo, lost, options), true);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 60_000 }), true);
+  assert.equal(await isReached(repo, lost, options), false);
+});
+
+test('what a walk has met is known as long as no ref goes back', async () => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  assert.equal(await isReached(repo, idOf(repo, 'main'), options), true);
+  // Not true, which shows that it is not asked for.
+  noteReached(repo, [lost]);
+  assert.equal(await isReached(repo, lost, options), true);
+  commitAll(repo, 'forward');
+  assert.equal(await isReached(repo, lost, options), true);
+  git(repo, 'reset', '-q', '--hard', 'main~1');
+  assert.equal(await isReached(repo, lost, options), false);
+});
+
+test('a repository without refs serves nothing, one with a broken ref still does', async () => {
+  const { repo, lost } = makeHistory();
+  const bare = path.join(temporaryFolder(), 'bare');
+  git(repo, 'clone', '-q', '--bare', repo, bare);
+  const head = idOf(bare, 'HEAD');
+  for (const ref of git(bare, 'for-each-ref', '--format=%(refname)').split('\n'))
+    git(bare, 'update-ref', '-d', ref);
+  await assert.rejects(resolveRef(recordOf(bare), head, signal), RefError);
+  writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
+  assert.equal(
+    await resolveRef(recordOf(repo), idOf(repo, 'main~3'), signal),
+    idOf(repo, 'main~3'),
+  );
+  await assert.rejects(resolveRef(recordOf(repo), lost, signal), RefError);
+});
