@@ -26,7 +26,8 @@ in \`Accept\` gets the same object as MessagePack. Optional members are left out
 
 Every error body is the object \`Error\`; \`x-error-codes\` lists the codes of each status. A path that does not exist
 is 404 \`NOT_FOUND\`, a method that a path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. HEAD works wherever
-GET does; OPTIONS answers 204 with \`Allow\`.
+GET does; OPTIONS answers 204 with \`Allow\`. What is no request of HTTP is 400 \`MALFORMED_REQUEST\`, a head above 16 KiB
+431 \`REQUEST_HEADERS_TOO_LARGE\`, a request that takes more than 30 s to arrive 408 \`REQUEST_TIMEOUT\`.
 
 Requests with a key or token to search and navigation endpoints are counted for each user and day (UTC); their
 answers then carry \`X-RateLimit-…\` headers.`;

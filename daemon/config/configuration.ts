@@ -109,7 +109,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     licensePublicKey: values.licensePublicKey,
     anonymousAccess: values.anonymousAccess,
     workerCount: values.workers ?? availableParallelism(),
-    http: values.http ?? 'uws',
+    http: values.http ?? 'node',
     log: {
       level: values.logLevel ?? 'info',
       format: values.logFormat ?? 'text',

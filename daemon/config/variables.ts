@@ -49,7 +49,7 @@ const baseUrl = z
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export const LOG_FORMATS = ['text', 'json'] as const;
-export const HTTP_KINDS = ['uws', 'node'] as const;
+export const HTTP_KINDS = ['node', 'uws'] as const;
 
 export const VARIABLES = {
   port: variable({
@@ -169,9 +169,9 @@ export const VARIABLES = {
   }),
   http: variable({
     name: 'TRAWL_HTTP',
-    defaultText: 'uws',
-    allowed: 'uws or node',
-    help: 'HTTP server: uWebSockets.js (node:http where its binary does not load) or node:http',
+    defaultText: 'node',
+    allowed: 'node or uws',
+    help: 'HTTP server: node:http or uWebSockets.js, which takes fewer forms of requests',
     schema: z.enum(HTTP_KINDS),
   }),
   logLevel: variable({

@@ -3,6 +3,7 @@
 // know nothing of routes, JSON or errors; the router knows nothing of sockets.
 
 import type { LazyBytes } from '../api/lazy-bytes.ts';
+import type { Hold } from './memory-budget.ts';
 
 /** A request whose values stay valid for as long as anybody holds it. */
 export interface HttpRequest {
@@ -16,13 +17,24 @@ export interface HttpRequest {
   readonly remoteAddress: string;
   /** Aborted when the client goes away before the response is complete. */
   readonly signal: AbortSignal;
+  /** Why it must be refused whatever it asks for: its head breaks the rules of HTTP, or could not be read at all. */
+  readonly fault?: RequestFault | undefined;
   /** @param name  lower case. Repeated headers are joined by commas, except those that may occur once. */
   header(name: string): string | undefined;
   /**
-   * The whole body.
-   * Errors: BodyTooLargeError above the limit of the adapter, ClientGoneError if the client went away.
+   * The whole body. Until it is asked for, at most UNASKED_BODY_SIZE_MAX bytes of it are held.
+   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget has no room; ClientGoneError if the client went away;
+   * RequestFault if its framing is broken or it takes too long.
    */
-  body(): Promise<Buffer>;
+  body(allowance: BodyAllowance): Promise<Buffer>;
+}
+
+/** How much of a body may be held, and out of which budget. */
+export interface BodyAllowance {
+  /** Bytes. */
+  readonly sizeMax: number;
+  /** Grows by what arrives; for the caller to release. */
+  readonly hold: Hold;
 }
 
 /** A body that is made while it is sent: the adapter pulls it as fast as the client reads. */
@@ -52,10 +64,10 @@ export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
 
 export interface AdapterOptions {
   readonly handle: HttpHandler;
-  /** Bytes; a larger request body is refused. */
-  readonly bodySizeMax: number;
+  /** Time for a whole body once it is asked for; default: REQUEST_TIMEOUT_MS. */
+  readonly requestTimeoutMs?: number | undefined;
   /** Time after which a client that takes nothing of a stream is dropped; default: STREAM_STALL_MS. */
-  readonly streamStallMs?: number;
+  readonly streamStallMs?: number | undefined;
 }
 
 export interface BoundAddress {
@@ -80,15 +92,26 @@ export interface HttpAdapter {
   close(graceMs: number): Promise<void>;
 }
 
-/** The request body exceeds the limit. */
+/** The request body exceeds what may be held of it. */
 export class BodyTooLargeError extends Error {
-  /** Bytes. */
-  readonly limit: number;
+  /** Bytes: as declared, or what has arrived. */
+  readonly size: number;
 
-  constructor(limit: number) {
-    super(`request body larger than ${limit} bytes`);
+  constructor(size: number) {
+    super(`request body of at least ${size} bytes`);
     this.name = 'BodyTooLargeError';
-    this.limit = limit;
+    this.size = size;
+  }
+}
+
+/** What arrived is no request, or not one that can be served; the connection ends with the refusal. */
+export class RequestFault extends Error {
+  readonly errorCode: 'MALFORMED_REQUEST' | 'REQUEST_HEADERS_TOO_LARGE' | 'REQUEST_TIMEOUT';
+
+  constructor(errorCode: RequestFault['errorCode'], message: string) {
+    super(message);
+    this.name = 'RequestFault';
+    this.errorCode = errorCode;
   }
 }
 
@@ -99,6 +122,15 @@ export class ClientGoneError extends Error {
     this.name = 'ClientGoneError';
   }
 }
+
+/** Bytes of a body that are held before anybody has asked for it, or for somebody who is not known. */
+export const UNASKED_BODY_SIZE_MAX = 65_536;
+/** Bytes of the request line and all headers together, at most. */
+export const HEAD_SIZE_MAX = 16_384;
+/** Time for the head of a request, from its first byte, or from the start of the connection. */
+export const HEAD_TIMEOUT_MS = 10_000;
+/** Time for a whole request, its body included. */
+export const REQUEST_TIMEOUT_MS = 30_000;
 
 /** Time without progress after which a connection that waits for its peer is dropped. */
 export const STALL_TIMEOUT_MS = 10_000;

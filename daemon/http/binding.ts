@@ -61,12 +61,15 @@ export function allowedHosts(
   return new Set([...LOOPBACK_NAMES, ...own]);
 }
 
-/** Is the name in a Host header, with or without port, one of `hosts`? */
+/**
+ * Is the name in a Host header, with or without port, one of `hosts`? Yes where there is none: only HTTP/1.0 may do
+ * without, which no browser speaks.
+ */
 export function isHostAllowed(
   hosts: ReadonlySet<string> | undefined,
   header: string | undefined,
 ): boolean {
-  if (hosts === undefined) return true;
-  const name = (header ?? '').toLowerCase().replace(/:[0-9]*$/, '');
+  if (hosts === undefined || header === undefined) return true;
+  const name = header.toLowerCase().replace(/:[0-9]*$/, '');
   return hosts.has(name);
 }

@@ -1,7 +1,15 @@
 // What both adapters need for one request and do not get from their library: the headers under one rule,
 // the body under a cap, and a signal that costs nothing until somebody asks for it.
 
-import { BodyTooLargeError, ClientGoneError } from './adapter.ts';
+import {
+  BodyTooLargeError,
+  REQUEST_TIMEOUT_MS,
+  RequestFault,
+  UNASKED_BODY_SIZE_MAX,
+} from './adapter.ts';
+import type { BodyAllowance } from './adapter.ts';
+import { noMemoryError } from './memory-budget.ts';
+import type { Hold } from './memory-budget.ts';
 
 /** Headers of which only the first occurrence counts. */
 const SINGLE_HEADERS = new Set([
@@ -15,12 +23,25 @@ const SINGLE_HEADERS = new Set([
 
 export class HeaderMap {
   readonly #values = new Map<string, string>();
+  /** Single headers that came more than once. */
+  #repeated: string[] | undefined;
 
   add(name: string, value: string): void {
     const key = name.toLowerCase();
     const present = this.#values.get(key);
     if (present === undefined) this.#values.set(key, value);
-    else if (!SINGLE_HEADERS.has(key)) this.#values.set(key, `${present}, ${value}`);
+    else if (SINGLE_HEADERS.has(key)) (this.#repeated ??= []).push(key);
+    else this.#values.set(key, `${present}, ${value}`);
+  }
+
+  /** @param name  one of those of which only the first occurrence counts */
+  isRepeated(name: string): boolean {
+    return this.#repeated?.includes(name) === true;
+  }
+
+  /** In place of all that came. */
+  replace(name: string, value: string): void {
+    this.#values.set(name, value);
   }
 
   get(name: string): string | undefined {
@@ -52,66 +73,105 @@ export class LazySignal {
 }
 
 /**
- * Beyond the limit, this many times the limit is still read and thrown away, so that a client that sends
- * before it reads gets the refusal instead of a broken connection.
+ * Beyond what may be held, this many times as much is still read and thrown away, so that a client that sends before
+ * it reads gets the refusal instead of a broken connection.
  */
 const DISCARD_FACTOR = 16;
 
 /**
- * Collects a body up to a cap. The adapter calls `push`, `end` and `abort`; the handler awaits `result`,
+ * Collects a body as far as it may be held. The adapter calls `push`, `end` and `fail`; the handler awaits `read`,
  * before or after the body is there.
  */
 export class BodyCollector {
-  readonly #sizeMax: number;
+  readonly #declaredSize: number;
+  readonly #timeoutMs: number;
+  #sizeMax = UNASKED_BODY_SIZE_MAX;
+  #hold: Hold | undefined;
   #pieces: Uint8Array[] = [];
   #size = 0;
   #outcome: Buffer | Error | undefined;
   #settle: ((outcome: Buffer | Error) => void) | undefined;
-  #isOverrun = false;
+  #isCut = false;
 
-  /** @param declaredSize  value of Content-Length; undefined if missing or not a number */
-  constructor(sizeMax: number, declaredSize: number | undefined) {
-    this.#sizeMax = sizeMax;
-    if ((declaredSize ?? 0) > sizeMax * DISCARD_FACTOR) this.#overrun();
+  /**
+   * @param declaredSize  value of Content-Length; undefined if missing or not a number
+   * @param timeoutMs  for the whole body once it is asked for
+   */
+  constructor(declaredSize: number | undefined, timeoutMs = REQUEST_TIMEOUT_MS) {
+    this.#declaredSize = declaredSize ?? 0;
+    this.#timeoutMs = timeoutMs;
   }
 
-  /** More was sent than will be read: the connection cannot be used again. */
-  get isOverrun(): boolean {
-    return this.#isOverrun;
+  /** The rest will not be read: the connection cannot be used again. */
+  get isCut(): boolean {
+    return this.#isCut;
+  }
+
+  /** More is there than is held of a body that nobody has asked for: wait with the rest until somebody does. */
+  get isFull(): boolean {
+    return this.#hold === undefined && this.#size > UNASKED_BODY_SIZE_MAX;
   }
 
   /** @param piece  copied only if it is kept */
   push(piece: Uint8Array): void {
     this.#size += piece.byteLength;
-    if (this.#size <= this.#sizeMax) this.#pieces.push(Uint8Array.prototype.slice.call(piece));
+    const isKept = this.#hold === undefined || this.#mayKeep(piece.byteLength);
+    if (isKept) this.#pieces.push(Uint8Array.prototype.slice.call(piece));
     else this.#pieces = [];
-    if (this.#size > this.#sizeMax * DISCARD_FACTOR) this.#overrun();
+    if (this.#size > this.#sizeMax * DISCARD_FACTOR) this.#cut(new BodyTooLargeError(this.#size));
   }
 
   end(): void {
-    if (this.#size > this.#sizeMax) this.#finish(new BodyTooLargeError(this.#sizeMax));
+    if (this.#size > this.#sizeMax && this.#hold !== undefined)
+      this.#finish(new BodyTooLargeError(this.#size));
     else this.#finish(Buffer.concat(this.#pieces, this.#size));
     this.#pieces = [];
   }
 
-  abort(): void {
+  /** What is still to come cannot be read, or will not: whoever waits for the body gets this error. */
+  fail(error: Error): void {
     this.#pieces = [];
-    this.#finish(new ClientGoneError());
+    this.#finish(error);
   }
 
-  async result(): Promise<Buffer> {
-    const outcome =
-      this.#outcome ??
-      (await new Promise<Buffer | Error>((resolve) => {
-        this.#settle = resolve;
-      }));
+  /**
+   * Waits for the whole body. Once only.
+   *
+   * @param isAwaited  the client sends the body only when it is told to
+   */
+  async read({ sizeMax, hold }: BodyAllowance, isAwaited = false): Promise<Buffer> {
+    this.#sizeMax = sizeMax;
+    this.#hold = hold;
+    if (this.#outcome === undefined && !this.#mayKeep(this.#size)) this.#pieces = [];
+    const isFar = this.#declaredSize > sizeMax * DISCARD_FACTOR;
+    if (isFar || (isAwaited && this.#declaredSize > sizeMax))
+      this.#cut(new BodyTooLargeError(this.#declaredSize));
+    const outcome = this.#outcome ?? (await this.#wait());
     if (outcome instanceof Error) throw outcome;
+    if (outcome.length > sizeMax) throw new BodyTooLargeError(outcome.length);
     return outcome;
   }
 
-  #overrun(): void {
-    this.#isOverrun = true;
-    this.#finish(new BodyTooLargeError(this.#sizeMax));
+  async #wait(): Promise<Buffer | Error> {
+    const timer = setTimeout(() => this.#cut(tooSlow()), this.#timeoutMs);
+    const outcome = await new Promise<Buffer | Error>((resolve) => {
+      this.#settle = resolve;
+    });
+    clearTimeout(timer);
+    return outcome;
+  }
+
+  /** May `size` bytes more be held? Where the budget has no room for them the body is given up. */
+  #mayKeep(size: number): boolean {
+    if (this.#isCut || this.#size > this.#sizeMax) return false;
+    if (this.#hold?.grow(size) === true) return true;
+    this.#cut(noMemoryError());
+    return false;
+  }
+
+  #cut(error: Error): void {
+    this.#isCut = true;
+    this.fail(error);
   }
 
   #finish(outcome: Buffer | Error): void {
@@ -119,6 +179,11 @@ export class BodyCollector {
     this.#outcome = outcome;
     this.#settle?.(outcome);
   }
+}
+
+/** What is told to a client that does not send what it has announced. */
+export function tooSlow(): RequestFault {
+  return new RequestFault('REQUEST_TIMEOUT', 'The request did not arrive in time.');
 }
 
 /** Content-Length as a number, undefined if it is missing or odd. */

@@ -1,12 +1,23 @@
 // HttpAdapter over node:http: the one that runs everywhere.
 
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { piecesOf } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
-import { STALL_TIMEOUT_MS, bodySize, isBodyStream } from './adapter.ts';
+import {
+  ClientGoneError,
+  HEAD_SIZE_MAX,
+  HEAD_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+  RequestFault,
+  STALL_TIMEOUT_MS,
+  bodySize,
+  isBodyStream,
+} from './adapter.ts';
 import type {
   AdapterOptions,
   BodyStream,
@@ -17,23 +28,56 @@ import type {
   HttpResponse,
   PlainBody,
 } from './adapter.ts';
-import { Pump } from './pump.ts';
 import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
+import { Connection, lingeringEnd } from './node-connection.ts';
+import { Pump } from './pump.ts';
+import { faultOf, malformed, parseTarget } from './request-head.ts';
+import type { Target } from './request-head.ts';
+
+/** How often the library looks for requests that take too long. */
+const TIMEOUT_CHECK_MS = 1000;
+
+const SERVER_OPTIONS: ServerOptions = {
+  insecureHTTPParser: false,
+  // Looked for here, so that the refusal is one of ours.
+  requireHostHeader: false,
+  maxHeaderSize: HEAD_SIZE_MAX,
+  headersTimeout: HEAD_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  keepAliveTimeout: STALL_TIMEOUT_MS,
+};
 
 export class NodeAdapter implements HttpAdapter {
   readonly kind = 'node';
-  readonly #server: Server;
+  readonly #server: Server & { httpAllowHalfOpen?: boolean };
+  readonly #connections = new WeakMap<Duplex, Connection>();
   readonly #handle: HttpHandler;
-  readonly #bodySizeMax: number;
+  readonly #requestTimeoutMs: number | undefined;
   readonly #streamStallMs: number | undefined;
   #isClosing = false;
 
   constructor(options: AdapterOptions) {
     this.#handle = options.handle;
-    this.#bodySizeMax = options.bodySizeMax;
+    this.#requestTimeoutMs = options.requestTimeoutMs;
     this.#streamStallMs = options.streamStallMs;
-    this.#server = createServer({ keepAliveTimeout: STALL_TIMEOUT_MS }, (message, response) => {
-      void this.#serve(message, response);
+    const onRequest = (message: IncomingMessage, response: ServerResponse): void =>
+      this.#onRequest(message, response);
+    this.#server = createServer(SERVER_OPTIONS, onRequest);
+    // Why: headers beyond a count would be dropped without a word; their size is bounded.
+    this.#server.maxHeadersCount = 0;
+    // Why: else what a client that sends no more has asked for is thrown away.
+    this.#server.httpAllowHalfOpen = true;
+    this.#server.on('checkContinue', onRequest);
+    this.#server.on('checkExpectation', onRequest);
+    this.#server.on('connection', (socket) => {
+      this.#connections.set(socket, new Connection(socket, this.#handle));
+    });
+    this.#server.on('clientError', (error, socket) => {
+      this.#connections.get(socket)?.onFault(error);
+    });
+    this.#server.on('connect', (_, socket) => {
+      this.#connections.get(socket)?.onFault(malformed('CONNECT'));
     });
   }
 
@@ -59,29 +103,46 @@ export class NodeAdapter implements HttpAdapter {
     clearTimeout(deadline);
   }
 
-  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+  #onRequest(message: IncomingMessage, response: ServerResponse): void {
     const gone = new LazySignal();
     const headers = readHeaders(message);
-    const body = new BodyCollector(this.#bodySizeMax, declaredSize(headers));
+    const body = new BodyCollector(declaredSize(headers), this.#requestTimeoutMs);
     response.on('close', () => {
       if (response.writableFinished) return;
       gone.abort();
-      body.abort();
+      body.fail(new ClientGoneError());
     });
-    const answer = await this.#handle(toRequest(message, headers, body, gone));
+    const exchange = { message, response, headers, body, gone };
+    const serve = (): Promise<void> => this.#serve(exchange);
+    this.#connections.get(message.socket)?.add({ message, response, body, gone, serve });
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { message, response, gone } = exchange;
+    const request = toRequest(exchange);
+    const answer = await this.#handle(request);
     const answerBody = answer.body;
+    const isLast = this.#isClosing || this.#mustEnd(exchange, request);
     if (isBodyStream(answerBody)) {
       await this.#sendStream(response, answer, answerBody);
       return;
     }
     if (gone.isAborted) return;
-    if (this.#isClosing || body.isOverrun) response.setHeader('Connection', 'close');
+    if (isLast) response.setHeader('Connection', 'close');
+    if (isLast && !message.complete) letRead(message.socket);
     try {
       await send(response, answer, answerBody, message.method === 'HEAD');
     } catch {
       // The peer went away or stalled while it was written to.
       response.destroy();
     }
+  }
+
+  /** Can the connection not be used behind this request? */
+  #mustEnd({ message, body }: Exchange, { fault }: HttpRequest): boolean {
+    const connection = this.#connections.get(message.socket);
+    const isCut = connection?.isEnding === true && !message.complete;
+    return body.isCut || fault !== undefined || isCut;
   }
 
   async #sendStream(
@@ -107,6 +168,15 @@ export class NodeAdapter implements HttpAdapter {
   }
 }
 
+/** One request under way. */
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: HeaderMap;
+  readonly body: BodyCollector;
+  readonly gone: LazySignal;
+}
+
 function readHeaders(message: IncomingMessage): HeaderMap {
   const headers = new HeaderMap();
   const { rawHeaders } = message;
@@ -116,34 +186,54 @@ function readHeaders(message: IncomingMessage): HeaderMap {
   return headers;
 }
 
-function toRequest(
-  message: IncomingMessage,
-  headers: HeaderMap,
-  body: BodyCollector,
-  gone: LazySignal,
-): HttpRequest {
-  const target = message.url ?? '/';
-  const queryStart = target.indexOf('?');
-  let isReading = false;
+/** Why: the library would close at once, and what the client still sends would void what it has not read. */
+function letRead(socket: Socket): void {
+  socket.destroySoon = () => lingeringEnd(socket);
+}
+
+function toRequest(exchange: Exchange): HttpRequest {
+  const { message, headers, body, gone } = exchange;
+  const { target, fault } = checkHead(message, headers);
   return {
     method: message.method ?? 'GET',
-    path: queryStart < 0 ? target : target.slice(0, queryStart),
-    rawQuery: queryStart < 0 ? '' : target.slice(queryStart + 1),
+    path: target.path,
+    rawQuery: target.rawQuery,
     remoteAddress: message.socket.remoteAddress ?? '',
     get signal() {
       return gone.signal;
     },
+    fault,
     header: (name) => headers.get(name),
-    body() {
-      if (!isReading) {
-        isReading = true;
-        message.on('data', (piece: Buffer) => body.push(piece));
-        message.on('end', () => body.end());
-        message.on('error', () => body.abort());
-      }
-      return body.result();
+    body(allowance) {
+      const result = body.read(allowance, isAwaited(headers));
+      if (!body.isCut) startReading(exchange);
+      return result;
     },
   };
+}
+
+/** The target of a request, and what is wrong with its head. The host of an absolute target is that of the request. */
+function checkHead(
+  { url = '/', httpVersion }: IncomingMessage,
+  headers: HeaderMap,
+): { target: Target; fault: RequestFault | undefined } {
+  const fault = faultOf(headers, httpVersion);
+  const target = parseTarget(url);
+  if (target instanceof RequestFault) return { target: { path: '', rawQuery: '' }, fault: target };
+  if (target.authority !== undefined) headers.replace('host', target.authority);
+  return { target, fault };
+}
+
+function startReading({ message, response, headers, body }: Exchange): void {
+  if (isAwaited(headers)) response.writeContinue();
+  message.on('data', (piece: Buffer) => body.push(piece));
+  message.on('end', () => body.end());
+  message.on('error', () => body.fail(new ClientGoneError()));
+}
+
+/** Does the client send its body only when it is told to? */
+function isAwaited(headers: HeaderMap): boolean {
+  return headers.get('expect')?.toLowerCase() === '100-continue';
 }
 
 async function send(

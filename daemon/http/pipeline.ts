@@ -14,7 +14,13 @@ import { ApiError, toApiError } from '../api/errors.ts';
 import type { EventStream, Services } from '../api/services.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log } from '../telemetry/log.ts';
-import { BodyTooLargeError, ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
+import {
+  BodyTooLargeError,
+  ClientGoneError,
+  UNASKED_BODY_SIZE_MAX,
+  bodySize,
+  isBodyStream,
+} from './adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapter.ts';
 import {
   checkAuthentication,
@@ -28,12 +34,14 @@ import {
 import type { Access, AccessParts } from './access.ts';
 import { Admission } from './admission.ts';
 import type { Release } from './admission.ts';
+import { MemoryBudget, noMemoryError } from './memory-budget.ts';
+import type { Hold } from './memory-budget.ts';
 import { clientAddress, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
 import { newRequestId } from './request-id.ts';
-import { Router, allowedMethods } from './router.ts';
+import { ALL_METHODS, Router, allowedMethods } from './router.ts';
 import type { Route } from './router.ts';
 
 export interface PipelineOptions {
@@ -90,6 +98,7 @@ export class Pipeline {
   readonly options: PipelineOptions;
   readonly router: Router;
   readonly admission: Admission;
+  readonly memory: MemoryBudget;
   readonly accessParts: AccessParts;
   readonly #safetyHeaders: Readonly<Record<string, string>>;
   readonly #proxies: BlockList | undefined;
@@ -102,6 +111,7 @@ export class Pipeline {
     const { maxConcurrentSearches, maxQueuedSearches, rateLimit } = settings;
     this.accessParts = { accounts, ledger, rateLimit, baseUrl };
     this.admission = new Admission(maxConcurrentSearches, maxQueuedSearches);
+    this.memory = new MemoryBudget(settings.memory);
     this.#safetyHeaders = safetyHeaders(options.baseUrl);
     this.#proxies = proxyList(settings.trustedProxies);
   }
@@ -183,6 +193,8 @@ export class Pipeline {
 
   /** Gives back the place of a search unless its answer is a stream, which keeps it to its end. */
   async #runSteps(exchange: Exchange): Promise<Answer | HttpResponse> {
+    const { fault } = exchange.request;
+    if (fault !== undefined) throw fault;
     let isStream = false;
     try {
       for (const step of STEPS) {
@@ -271,11 +283,15 @@ function checkHost({ options }: Pipeline, { request }: Exchange): void {
   throw new ApiError('HOST_NOT_ALLOWED', 'This host name is not served.');
 }
 
-function findRoute({ router }: Pipeline, exchange: Exchange): void {
-  const found = router.find(exchange.request.path);
+function findRoute({ router }: Pipeline, exchange: Exchange): StepResult {
+  const { method, path } = exchange.request;
+  if (method === 'OPTIONS' && path === '*')
+    return { status: 204, headers: { Allow: ALL_METHODS }, body: undefined };
+  const found = router.find(path);
   if (found === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
   exchange.route = found.route;
   exchange.pathValues = found.pathValues;
+  return undefined;
 }
 
 function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
@@ -291,15 +307,24 @@ function findEndpoint(_: Pipeline, exchange: Exchange): StepResult {
   throw new ApiError('METHOD_NOT_ALLOWED', `Method ${method} is not allowed here.`, headers);
 }
 
-async function readInput(_: Pipeline, exchange: Exchange): Promise<void> {
+async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> {
   const { request, endpoint, pathValues = {} } = exchange;
-  const json = endpoint?.input.body === undefined ? undefined : await readJson(request);
+  const json = endpoint?.input.body === undefined ? undefined : await readJson(pipeline, exchange);
   const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery, pathValues });
   if (handler !== undefined) exchange.handler = handler;
 }
 
-async function readJson(request: HttpRequest): Promise<unknown> {
-  const bytes = await readBody(request);
+async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown> {
+  const hold = pipeline.memory.tryTake(shareOf(exchange), 0);
+  if (hold === undefined) throw noMemoryError();
+  try {
+    return parseJson(await readBody(pipeline, exchange, hold));
+  } finally {
+    hold.release();
+  }
+}
+
+function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch {
@@ -309,21 +334,34 @@ async function readJson(request: HttpRequest): Promise<unknown> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-async function readBody(request: HttpRequest): Promise<Buffer> {
+/** Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body. */
+async function readBody(
+  { options, accessParts }: Pipeline,
+  exchange: Exchange,
+  hold: Hold,
+): Promise<Buffer> {
+  const limit = options.settings.maxRequestBodyBytes;
+  const isKnown = exchange.caller !== undefined;
+  const sizeMax = isKnown ? limit : Math.min(limit, UNASKED_BODY_SIZE_MAX);
   try {
-    return await request.body();
+    return await exchange.request.body({ sizeMax, hold });
   } catch (error) {
     if (!(error instanceof BodyTooLargeError)) throw error;
-    throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${error.limit} bytes`);
+    // Safety: step 3 found the endpoint.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    if (error.size <= limit) checkAuthentication(accessParts, exchange as Exchange & Access);
+    throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${sizeMax} bytes`);
   }
 }
 
 async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  const { caller, request, address } = exchange;
-  // Callers without a name of their own are told apart by where they call from.
-  const share = caller?.person?.id ?? `${caller?.source ?? 'guest'} ${address}`;
-  exchange.release = await admission.acquire(share, request.signal);
+  exchange.release = await admission.acquire(shareOf(exchange), exchange.request.signal);
+}
+
+/** Whose share is used: callers without a name of their own are told apart by where they call from. */
+function shareOf({ caller, address }: Exchange): string {
+  return caller?.person?.id ?? `${caller?.source ?? 'guest'} ${address}`;
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {

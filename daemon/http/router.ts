@@ -95,6 +95,9 @@ function decodeParameter(segment: string): string | undefined {
   }
 }
 
+/** Of `Allow` where no path is asked for. */
+export const ALL_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
 /** Value of the `Allow` header. */
 export function allowedMethods(route: Route): string {
   const methods = [...route.keys()];

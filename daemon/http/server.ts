@@ -27,7 +27,8 @@ export interface ServerOptions {
   readonly ledger: Ledger;
   readonly log: Log;
   /** As in AdapterOptions. */
-  readonly streamStallMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
+  readonly streamStallMs?: number | undefined;
 }
 
 export interface RunningServer {
@@ -58,8 +59,8 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     configuration.http,
     {
       handle: (request) => handle(request),
-      bodySizeMax: configuration.settings.maxRequestBodyBytes,
-      ...(options.streamStallMs === undefined ? {} : { streamStallMs: options.streamStallMs }),
+      requestTimeoutMs: options.requestTimeoutMs,
+      streamStallMs: options.streamStallMs,
     },
     log,
   );

@@ -9,7 +9,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
 import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
-import { bodySize, isBodyStream } from './adapter.ts';
+import { ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
   BodyStream,
@@ -21,6 +21,7 @@ import type {
 } from './adapter.ts';
 import { Pump } from './pump.ts';
 import type { Outlet } from './pump.ts';
+import { faultOf } from './request-head.ts';
 import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
 
 type Uws = typeof import('uWebSockets.js');
@@ -47,6 +48,8 @@ interface Exchange {
   readonly gone: LazySignal;
   readonly body: BodyCollector;
   pump?: Pump;
+  /** The connection cannot be used behind it. */
+  isLast?: boolean;
 }
 
 export class UwsAdapter implements HttpAdapter {
@@ -100,20 +103,23 @@ export class UwsAdapter implements HttpAdapter {
   async #serve(response: UwsResponse, raw: UwsRequest): Promise<void> {
     const gone = new LazySignal();
     const headers = readHeaders(raw);
-    const body = new BodyCollector(this.#options.bodySizeMax, declaredSize(headers));
+    const body = new BodyCollector(declaredSize(headers), this.#options.requestTimeoutMs);
     const exchange: Exchange = { response, isHead: raw.getMethod() === 'head', gone, body };
     response.onAborted(() => {
       gone.abort();
-      body.abort();
+      body.fail(new ClientGoneError());
       exchange.pump?.onGone();
       this.#forget(exchange);
     });
     response.onData((piece, isLast) => {
       body.push(new Uint8Array(piece));
       if (isLast) body.end();
+      else if (body.isFull) response.pause();
     });
     this.#open.add(exchange);
-    const answer = await this.#options.handle(toRequest(raw, headers, exchange));
+    const request = toRequest(raw, headers, exchange);
+    exchange.isLast = request.fault !== undefined;
+    const answer = await this.#options.handle(request);
     const answerBody = answer.body;
     if (isBodyStream(answerBody)) await this.#sendStream(exchange, answer, answerBody);
     else if (!gone.isAborted) this.#send(exchange, answer, answerBody);
@@ -139,7 +145,7 @@ export class UwsAdapter implements HttpAdapter {
         if (body !== undefined) response.writeHeader('Content-Length', String(size));
         response.endWithoutBody();
         this.#forget(exchange);
-      } else if (exchange.body.isOverrun) {
+      } else if (exchange.body.isCut || exchange.isLast === true) {
         response.end(allBytes(body), true);
         this.#forget(exchange);
       } else this.#sendBody(exchange, body);
@@ -319,7 +325,13 @@ function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): Htt
     get signal() {
       return gone.signal;
     },
+    fault: faultOf(headers, '1.1'),
     header: (name) => headers.get(name),
-    body: () => body.result(),
+    body(allowance) {
+      const wasFull = body.isFull;
+      const result = body.read(allowance);
+      if (wasFull && !gone.isAborted) response.resume();
+      return result;
+    },
   };
 }

@@ -47,7 +47,7 @@ describe('configuration', () => {
       anonymousAccess: undefined,
       permissions: { groups: {}, grants: [] },
       workerCount: availableParallelism(),
-      http: 'uws',
+      http: 'node',
       log: { level: 'info', format: 'text', file: undefined },
       notices: [],
     });
@@ -61,7 +61,7 @@ describe('configuration', () => {
       TRAWL_DATA_DIR: '/abs/data',
       TRAWL_ANONYMOUS_ACCESS: 'false',
       TRAWL_WORKERS: '3',
-      TRAWL_HTTP: 'node',
+      TRAWL_HTTP: 'uws',
       TRAWL_LOG_LEVEL: 'warn',
       TRAWL_LOG_FORMAT: 'json',
       TRAWL_LOG_FILE: 'logs/t.log',
@@ -76,7 +76,7 @@ describe('configuration', () => {
     assert.deepEqual(read.gitPaths, ['/srv/git', '/srv/lib']);
     assert.equal(read.anonymousAccess, true);
     assert.equal(read.workerCount, 3);
-    assert.equal(read.http, 'node');
+    assert.equal(read.http, 'uws');
     const file = path.join(folder, 'logs/t.log');
     assert.deepEqual(read.log, { level: 'debug', format: 'json', file });
   });

@@ -80,6 +80,7 @@ export interface WorldOptions {
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
   readonly stream?: (call: SearchCall, context: StreamContext) => EventStream;
   readonly navigate?: SearchService['navigate'];
+  readonly requestTimeoutMs?: number;
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
   readonly history?: Partial<HistoryReader>;
@@ -194,7 +195,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     services,
     log,
     ...control,
-    ...(options.streamStallMs === undefined ? {} : { streamStallMs: options.streamStallMs }),
+    requestTimeoutMs: options.requestTimeoutMs,
+    streamStallMs: options.streamStallMs,
   });
   const world: World = {
     server,

@@ -10,7 +10,6 @@ test('a binary that does not load means node:http, with a line that says why', a
   const lines: string[] = [];
   const log = createLog({ level: 'info', format: 'json', write: (line) => lines.push(line) });
   const options: AdapterOptions = {
-    bodySizeMax: 1,
     handle: async () => ({ status: 200, headers: {}, body: undefined }),
   };
   const fail = () => Promise.reject(new Error('no binary for this platform\nsee there'));

@@ -53,10 +53,32 @@ function parseBody(
   method: string,
   headers: Readonly<Record<string, string>>,
 ): { body: string; size: number } | undefined {
-  if (method === 'HEAD' || status === 204 || status === 304) return { body: '', size: 0 };
+  if (method === 'HEAD' || status === 100 || status === 204 || status === 304)
+    return { body: '', size: 0 };
   if (headers['transfer-encoding'] === 'chunked') return parseChunks(text);
   const size = Number(headers['content-length']);
   return size <= text.length ? { body: text.slice(0, size), size } : undefined;
+}
+
+/** A reply at the start of a text. */
+export interface FoundReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Of the text. */
+  readonly size: number;
+}
+
+/** The reply at the start of the text if it is whole. */
+export function replyAt(text: string, method: string): FoundReply | undefined {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const { first, headers } = parseHead(text.slice(0, headEnd));
+  const status = Number(first.split(' ')[1]);
+  const found = parseBody(text.slice(headEnd + 4), status, method, headers);
+  if (found === undefined) return undefined;
+  const body = Buffer.from(found.body, 'latin1');
+  return { status, headers, body, size: headEnd + 4 + found.size };
 }
 
 /** The whole replies among what was received, in order; texts are latin-1. */
@@ -64,17 +86,12 @@ export function repliesIn(written: string, received: string): WireReply[] {
   const replies: WireReply[] = [];
   let rest = received;
   for (const request of requestsIn(written)) {
-    const headEnd = rest.indexOf('\r\n\r\n');
-    if (headEnd < 0) break;
-    const { first, headers } = parseHead(rest.slice(0, headEnd));
     const [method = '', path = ''] = request.first.split(' ');
-    const status = Number(first.split(' ')[1]);
-    const found = parseBody(rest.slice(headEnd + 4), status, method, headers);
+    const found = replyAt(rest, method);
     if (found === undefined) break;
-    rest = rest.slice(headEnd + 4 + found.size);
-    const accept = request.headers['accept'];
-    const body = Buffer.from(found.body, 'latin1');
-    replies.push({ method, path, accept, status, headers, body });
+    const { size, ...reply } = found;
+    rest = rest.slice(size);
+    replies.push({ method, path, accept: request.headers['accept'], ...reply });
   }
   return replies;
 }

@@ -1,0 +1,60 @@
+// The rules for the head of a request that hold whichever library has read it: which headers may not be repeated,
+// what may say how the body is framed, and the forms of a request target. They are those on which a proxy in front
+// and the daemon must agree, so what is doubtful is refused (RFC 9112 3.2, 6.1 and 6.3).
+
+import { RequestFault } from './adapter.ts';
+import type { HeaderMap } from './exchange-parts.ts';
+
+/** A request target, with the host that it names if it is in absolute form. */
+export interface Target {
+  /** As sent, still percent-encoded. */
+  readonly path: string;
+  /** Without the question mark; '' if there is none. */
+  readonly rawQuery: string;
+  readonly authority?: string;
+}
+
+/** A host with or without port, and a user, which no name that is served has. */
+const AUTHORITY = /^[\w.~!$&'()*+,;=:%@[\]-]*$/;
+
+/**
+ * Why a request with these headers must be refused; undefined: it may be served.
+ *
+ * @param version  such as 1.1; 1.0 knows no chunks and needs no Host
+ */
+export function faultOf(headers: HeaderMap, version: string): RequestFault | undefined {
+  const isOld = version === '1.0';
+  if (!isOld && version !== '1.1') return malformed('HTTP version other than 1.1 and 1.0');
+  const host = headers.get('host');
+  if (headers.isRepeated('host')) return malformed('more than one Host header');
+  if (host === undefined && !isOld) return malformed('no Host header');
+  if (host !== undefined && !AUTHORITY.test(host)) return malformed('bad Host header');
+  if (headers.isRepeated('content-length')) return malformed('more than one Content-Length');
+  const length = headers.get('content-length');
+  if (length !== undefined && !/^[0-9]{1,15}$/.test(length)) return malformed('bad Content-Length');
+  const coding = headers.get('transfer-encoding');
+  if (coding === undefined) return undefined;
+  if (isOld || length !== undefined || coding.toLowerCase() !== 'chunked')
+    return malformed('Transfer-Encoding other than chunked, or not alone');
+  return undefined;
+}
+
+/** The parts of a target, or what is wrong with it. */
+export function parseTarget(target: string): Target | RequestFault {
+  const absolute = target.startsWith('/') ? null : /^https?:\/\/([^/?#]*)(.*)$/i.exec(target);
+  if (absolute === null) return splitQuery(target);
+  const [, authority = '', rest = ''] = absolute;
+  if (!AUTHORITY.test(authority) || authority === '' || authority.includes('@'))
+    return malformed('bad host in the target');
+  return { ...splitQuery(rest.startsWith('/') ? rest : `/${rest}`), authority };
+}
+
+function splitQuery(target: string): Target {
+  const start = target.indexOf('?');
+  if (start < 0) return { path: target, rawQuery: '' };
+  return { path: target.slice(0, start), rawQuery: target.slice(start + 1) };
+}
+
+export function malformed(reason: string): RequestFault {
+  return new RequestFault('MALFORMED_REQUEST', `Not a request that can be served: ${reason}.`);
+}

@@ -1,0 +1,84 @@
+// Bodies on their way in: how much of one is held for whom, out of which budget, and for how long.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { onBothAdapters } from './adapters.ts';
+import { OWNER_KEY, eventually, openWire, startWorld } from './harness.ts';
+import type { World } from './harness.ts';
+
+const OWNER_ENV = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
+const WITH_KEY = { 'X-Service-Api-Key': OWNER_KEY };
+const UNKNOWN_SIZE_MAX = 65_536;
+
+/** A search of so many bytes. */
+const searchOf = (size: number): string => '{"query":"q","matches":1}'.padEnd(size);
+
+async function ask(world: World, path: string, body: string, headers = {}): Promise<string> {
+  const reply = await world.call({ method: 'POST', path, body, headers });
+  const { errorCode } = reply.json() as { errorCode?: string };
+  return `${reply.status} ${errorCode ?? ''}`.trim();
+}
+
+onBothAdapters('bodies', (kind) => {
+  test('of a caller without a credential 64 KB are looked at', async () => {
+    const world = await startWorld({ kind, env: OWNER_ENV });
+    const search = (body: string, headers = {}) => ask(world, '/api/search', body, headers);
+    assert.equal(await search('{'), '400 INVALID_REQUEST_BODY');
+    assert.equal(await search('{'.padEnd(UNKNOWN_SIZE_MAX)), '400 INVALID_REQUEST_BODY');
+    assert.equal(await search('{'.padEnd(UNKNOWN_SIZE_MAX + 1)), '401 NOT_AUTHENTICATED');
+    assert.equal(await search(searchOf(UNKNOWN_SIZE_MAX)), '401 NOT_AUTHENTICATED');
+    assert.equal(await search(searchOf(1_048_576)), '401 NOT_AUTHENTICATED');
+    assert.equal(await search(searchOf(1_048_577)), '413 REQUEST_BODY_TOO_LARGE');
+    assert.equal(await search(searchOf(1_048_576), WITH_KEY), '200');
+    assert.equal(await search(searchOf(1_048_577), WITH_KEY), '413 REQUEST_BODY_TOO_LARGE');
+    const logIn = (size: number) => ask(world, '/api/auth/login', '{}'.padEnd(size));
+    assert.equal(await logIn(UNKNOWN_SIZE_MAX), '400 INVALID_REQUEST_BODY');
+    assert.equal(await logIn(UNKNOWN_SIZE_MAX + 1), '413 REQUEST_BODY_TOO_LARGE');
+    await world.close();
+  });
+
+  test('bodies share a budget with a share for each caller, and give it back', async () => {
+    const size = 100_000;
+    const env = { ...OWNER_ENV, TRAWL_ANONYMOUS_ACCESS: 'true' };
+    // The share of a caller has room for three.
+    const world = await startWorld({ kind, env, settings: { memory: 8 * 3.5 * size } });
+    const head = `POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${size}\r\n\r\n`;
+    const wires = [0, 1, 2].map(() => openWire(world.server));
+    for (const wire of wires) {
+      wire.write(head);
+      wire.write(searchOf(size - 1));
+    }
+    const guest = () => ask(world, '/api/search', searchOf(size));
+    let reply = '';
+    for (let i = 0; reply !== '503 SERVER_OVERLOADED'; i++) {
+      assert.ok(i < 1000, 'the budget is never full');
+      reply = await guest();
+    }
+    const refused = await world.call({ method: 'POST', path: '/api/search', body: searchOf(size) });
+    assert.equal(refused.headers['retry-after'], '1');
+    assert.equal(await ask(world, '/api/search', searchOf(size), WITH_KEY), '200');
+    for (const wire of wires) wire.write(' ');
+    for (const wire of wires) assert.match(await wire.until('"stats"'), /^HTTP\/1\.1 200 /);
+    assert.equal(await guest(), '200');
+    for (const wire of wires) {
+      wire.write(head);
+      wire.write(searchOf(size - 1));
+      wire.socket.destroy();
+    }
+    await eventually(() => world.lines.filter(({ status }) => status === 499).length === 3);
+    assert.equal(await guest(), '200');
+    await world.close();
+  });
+
+  test('a body that takes too long is refused, and the connection ends', async () => {
+    const world = await startWorld({ kind, requestTimeoutMs: 100 });
+    const wire = openWire(world.server);
+    wire.write('POST /api/none HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello');
+    await wire.until('NOT_FOUND');
+    wire.socket.write(
+      'POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{',
+    );
+    assert.match(await wire.closed(), /\}HTTP\/1\.1 408 .*"errorCode":"REQUEST_TIMEOUT"/s);
+    await world.close();
+  });
+});

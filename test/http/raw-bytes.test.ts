@@ -1,0 +1,563 @@
+// What arrives on a connection, byte by byte, and what must come back: legal requests of HTTP/1.1 and 1.0 are
+// answered, whatever their form, and everything else is refused at once with the error object and all headers that
+// every response has. One table for both adapters. What uWebSockets.js cannot do is named beside the case; it is why
+// node:http is the default.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, test } from 'node:test';
+import { onBothAdapters } from './adapters.ts';
+import { startWorld } from './harness.ts';
+import type { World } from './harness.ts';
+import { replyAt } from './wire-replies.ts';
+import type { FoundReply } from './wire-replies.ts';
+
+interface Case {
+  readonly name: string;
+  /** Pieces, each sent when the one before it has left. */
+  readonly send: string | readonly string[];
+  /** Statuses of the replies, in order. A refusal must be the last. */
+  readonly want: readonly number[];
+  /** The connection is still good behind the last reply; default: where that is not an error of HTTP. */
+  readonly keeps?: boolean;
+  /** Sends no more behind the last piece. */
+  readonly halfCloses?: boolean;
+  /** Why uWebSockets.js does otherwise. */
+  readonly uws?: string;
+  /** The last reply. */
+  readonly check?: (reply: FoundReply) => void;
+}
+
+const HOST = 'Host: localhost\r\n';
+const HEALTH = `GET /api/health HTTP/1.1\r\n${HOST}\r\n`;
+const BODY = '{"query":"needle","matches":1}';
+const CHUNKED = `POST /api/search HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n`;
+const CHUNKS = `${BODY.length.toString(16)}\r\n${BODY}\r\n0\r\n\r\n`;
+
+const get = (headers: string, line = 'GET /api/health HTTP/1.1'): string =>
+  `${line}\r\n${headers}\r\n`;
+const post = (headers: string, body: string): string =>
+  `POST /api/search HTTP/1.1\r\n${HOST}${headers}\r\n${body}`;
+const SEARCH = post(`Content-Length: ${BODY.length}\r\n`, BODY);
+
+const OLD_PARSER = 'its parser knows letters, digits and the hyphen only, and waits for ever';
+const WAITS = 'its parser waits for more, and gives up after 10 s without a word';
+const BARE = 'refuses within the library, by a page of its own';
+const DROPS = 'drops the connection of a client that pipelines or that sends no more';
+
+/** RFC 9110 5.6.2, letters and digits aside. */
+const TOKEN_MARKS = "!#$%&'*+-.^_`|~".split('');
+
+const LEGAL_HEADS: readonly Case[] = [
+  ...TOKEN_MARKS.map((mark) => ({
+    name: `header name with ${mark}`,
+    send: get(`${HOST}X${mark}Custom: 1\r\n`),
+    want: [200],
+    ...(mark === '-' ? {} : { uws: OLD_PARSER }),
+  })),
+  { name: 'header name of digits', send: get(`${HOST}123: 1\r\n`), want: [200] },
+  {
+    name: 'host in another case, blanks around values',
+    send: get('hOsT:\t localhost \t\r\n'),
+    want: [200],
+  },
+  { name: 'empty value', send: get(`${HOST}X-Empty:\r\n`), want: [200] },
+  { name: 'value with bytes above 127', send: get(`${HOST}X-Name: gr\xfc\xdfe\r\n`), want: [200] },
+  {
+    name: '150 headers',
+    send: get(`${HOST}${Array.from({ length: 150 }, (_, i) => `X-${i}: 1\r\n`).join('')}`),
+    want: [200],
+    uws: 'takes fewer than 100 headers',
+  },
+  {
+    name: '2,500 headers',
+    send: get(`${HOST}${'a:\r\n'.repeat(2500)}`),
+    want: [200],
+    uws: 'takes fewer than 100 headers',
+  },
+  {
+    name: 'a head of 15 KiB',
+    send: get(`${HOST}X-Long: ${'a'.repeat(15_000)}\r\n`),
+    want: [200],
+    uws: 'takes heads of 4 KiB where they come in pieces',
+  },
+  { name: 'the same unknown header twice', send: get(`${HOST}A: 1\r\nA: 2\r\n`), want: [200] },
+  { name: 'empty lines before the request', send: `\r\n\r\n${HEALTH}`, want: [200], uws: BARE },
+  { name: 'a host with a port', send: get('Host: localhost:1234\r\n'), want: [200] },
+  {
+    name: 'a host that is not served',
+    send: get('Host: evil.example\r\n'),
+    want: [403],
+    keeps: true,
+  },
+];
+
+const LEGAL_LINES: readonly Case[] = [
+  {
+    name: 'absolute form',
+    send: get(HOST, 'GET http://localhost/api/version HTTP/1.1'),
+    want: [200],
+    uws: BARE,
+    check: (reply) => assert.match(reply.body.toString(), /"version"/),
+  },
+  {
+    name: 'absolute form without a path',
+    send: get(HOST, 'GET http://localhost:80 HTTP/1.1'),
+    want: [404],
+    keeps: true,
+    uws: BARE,
+  },
+  {
+    name: 'absolute form with a query',
+    send: get(HOST, 'GET HTTP://localhost/api/health?a=b HTTP/1.1'),
+    want: [200],
+    uws: BARE,
+  },
+  {
+    name: 'absolute form: its host counts',
+    send: get(HOST, 'GET http://evil.example/api/health HTTP/1.1'),
+    want: [403],
+    keeps: true,
+    uws: BARE,
+  },
+  {
+    name: 'OPTIONS *',
+    send: get(HOST, 'OPTIONS * HTTP/1.1'),
+    want: [204],
+    uws: BARE,
+    check: (reply) => assert.match(reply.headers['allow'] ?? '', /^GET, HEAD, POST/),
+  },
+  { name: 'GET *', send: get(HOST, 'GET * HTTP/1.1'), want: [404], keeps: true, uws: BARE },
+  {
+    name: 'HTTP/1.0',
+    send: get(HOST, 'GET /api/health HTTP/1.0'),
+    want: [200],
+    keeps: false,
+    uws: BARE,
+  },
+  {
+    name: 'HTTP/1.0 without Host',
+    send: get('', 'GET /api/health HTTP/1.0'),
+    want: [200],
+    keeps: false,
+    uws: BARE,
+  },
+  {
+    name: 'HTTP/1.0 with keep-alive',
+    send: get(`${HOST}Connection: keep-alive\r\n`, 'GET /api/health HTTP/1.0'),
+    want: [200],
+    keeps: true,
+    uws: BARE,
+    check: (reply) => assert.equal(reply.headers['connection'], 'keep-alive'),
+  },
+  {
+    name: 'HTTP/1.0 with a body',
+    send: `POST /api/search HTTP/1.0\r\n${HOST}Content-Length: ${BODY.length}\r\n\r\n${BODY}`,
+    want: [200],
+    keeps: false,
+    uws: BARE,
+  },
+  {
+    name: 'Connection: close',
+    send: get(`${HOST}Connection: close\r\n`),
+    want: [200],
+    keeps: false,
+  },
+  {
+    name: 'an upgrade that is not wanted',
+    send: get(`${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\n`),
+    want: [200],
+  },
+  { name: 'HEAD', send: get(HOST, 'HEAD /api/none HTTP/1.1'), want: [404], keeps: true },
+  { name: 'PROPFIND', send: get(HOST, 'PROPFIND /api/health HTTP/1.1'), want: [405], keeps: true },
+];
+
+const LEGAL_BODIES: readonly Case[] = [
+  { name: 'a body with a length', send: SEARCH, want: [200] },
+  { name: 'a body in chunks', send: `${CHUNKED}\r\n${CHUNKS}`, want: [200] },
+  {
+    name: 'the coding in capitals',
+    send: `${CHUNKED.replace('chunked', 'Chunked')}\r\n${CHUNKS}`,
+    want: [200],
+  },
+  {
+    name: 'chunk extensions',
+    send: `${CHUNKED}\r\n${CHUNKS.replace('\r\n', ';a=b;c="d"\r\n')}`,
+    want: [200],
+    uws: WAITS,
+  },
+  {
+    name: 'trailers',
+    send: `${CHUNKED}Trailer: X-A\r\n\r\n${CHUNKS.replace(/\r\n$/, 'X-A: 1\r\n\r\n')}`,
+    want: [200],
+    uws: WAITS,
+  },
+  {
+    name: 'chunk size with zeros before it',
+    send: `${CHUNKED}\r\n000${CHUNKS}`,
+    want: [200],
+  },
+  {
+    name: 'an empty body in chunks is no JSON',
+    send: `${CHUNKED}\r\n0\r\n\r\n`,
+    want: [400],
+    keeps: true,
+  },
+  {
+    name: 'a body where none is wanted',
+    send: get(`${HOST}Content-Length: 5\r\n`).concat('hello'),
+    want: [200],
+    keeps: true,
+  },
+  {
+    name: 'chunks where none are wanted',
+    send: `${get(`${HOST}Transfer-Encoding: chunked\r\n`)}${CHUNKS}`,
+    want: [200],
+    keeps: true,
+  },
+  { name: 'length 0', send: get(`${HOST}Content-Length: 0\r\n`), want: [200], keeps: true },
+  {
+    name: 'Expect: 100-continue',
+    send: [post(`Content-Length: ${BODY.length}\r\nExpect: 100-continue\r\n`, ''), BODY],
+    want: [100, 200],
+  },
+  {
+    name: 'Expect: 100-continue for a body that is refused',
+    send: post('Content-Length: 999999999\r\nExpect: 100-continue\r\n', ''),
+    want: [413],
+    keeps: false,
+    uws: 'asks for the body by itself',
+  },
+  {
+    name: 'an unknown expectation is not heeded',
+    send: get(`${HOST}Expect: miracles\r\n`),
+    want: [200],
+  },
+];
+
+const PIPELINES: readonly Case[] = [
+  { name: 'three at once', send: HEALTH.repeat(3), want: [200, 200, 200] },
+  { name: 'fifty at once', send: HEALTH.repeat(50), want: Array.from({ length: 50 }, () => 200) },
+  {
+    name: 'a search, then others',
+    send: `${SEARCH}${HEALTH}${SEARCH}${HEALTH}`,
+    want: [200, 200, 200, 200],
+  },
+  {
+    name: 'with bodies in chunks between',
+    send: `${CHUNKED}\r\n${CHUNKS}${HEALTH}${CHUNKED}\r\n${CHUNKS}`,
+    want: [200, 200, 200],
+  },
+  {
+    name: 'one, and no more',
+    send: HEALTH,
+    want: [200],
+    keeps: false,
+    halfCloses: true,
+  },
+  {
+    name: 'several, and no more',
+    send: `${SEARCH}${HEALTH}${HEALTH}`,
+    want: [200, 200, 200],
+    keeps: false,
+    halfCloses: true,
+  },
+  {
+    name: 'nonsense behind a request',
+    send: `${SEARCH}${HEALTH}nonsense\r\n\r\n`,
+    want: [200, 200, 400],
+    uws: DROPS,
+  },
+  {
+    name: 'another Host behind a request',
+    send: `${HEALTH}${get(`${HOST}${HOST}`)}`,
+    want: [200, 400],
+  },
+  {
+    name: 'byte by byte',
+    send: `${HEALTH}${SEARCH}`.split(''),
+    want: [200, 200],
+    uws: 'takes half of a request line for HTTP/1.0',
+  },
+  {
+    name: 'nonsense byte by byte',
+    send: 'GET /api/health\r\n\r\n'.split(''),
+    want: [400],
+    uws: WAITS,
+  },
+];
+
+const ILLEGAL_HEADS: readonly Case[] = [
+  { name: 'no Host', send: get(''), want: [400], uws: WAITS },
+  { name: 'two Hosts', send: get(`${HOST}${HOST}`), want: [400] },
+  { name: 'two Hosts that differ', send: get(`${HOST}Host: other\r\n`), want: [400] },
+  { name: 'a list as Host', send: get('Host: localhost other\r\n'), want: [400] },
+  {
+    name: 'a user in the target',
+    send: get(HOST, 'GET http://u@localhost/ HTTP/1.1'),
+    want: [400],
+    uws: BARE,
+  },
+  { name: 'blank in a header name', send: get(`${HOST}X Y: 1\r\n`), want: [400], uws: WAITS },
+  { name: 'blank before the colon', send: get(`${HOST}TE : chunked\r\n`), want: [400], uws: WAITS },
+  { name: 'no colon', send: get(`${HOST}nothing\r\n`), want: [400], uws: WAITS },
+  { name: 'empty header name', send: get(`${HOST}: 1\r\n`), want: [400], uws: WAITS },
+  { name: 'header name with @', send: get(`${HOST}X@Y: 1\r\n`), want: [400], uws: WAITS },
+  {
+    name: 'header name with a byte above 127',
+    send: get(`${HOST}\xfc: 1\r\n`),
+    want: [400],
+    uws: WAITS,
+  },
+  { name: 'NUL in a value', send: get(`${HOST}X: a\0b\r\n`), want: [400], uws: WAITS },
+  { name: 'CR in a value', send: get(`${HOST}X: a\rb\r\n`), want: [400], uws: WAITS },
+  { name: 'LF without CR', send: `GET /api/health HTTP/1.1\n${HOST}\r\n`, want: [400], uws: BARE },
+  { name: 'a header that ends with LF', send: get('Host: localhost\n'), want: [400], uws: WAITS },
+  { name: 'a folded line', send: get(`${HOST}X: a\r\n b\r\n`), want: [400], uws: WAITS },
+  {
+    name: 'a blank before the first header',
+    send: get(` X: a\r\n${HOST}`),
+    want: [400],
+    uws: WAITS,
+  },
+  {
+    name: '200 KB of headers',
+    send: get(`${HOST}${`X-Long: ${'a'.repeat(1000)}\r\n`.repeat(200)}`),
+    want: [431],
+    uws: BARE,
+  },
+  {
+    name: 'a target of 20 KB',
+    send: get(HOST, `GET /${'a'.repeat(20_000)} HTTP/1.1`),
+    want: [431],
+    uws: BARE,
+  },
+];
+
+const ILLEGAL_LINES: readonly Case[] = [
+  { name: 'no version', send: 'GET /api/health\r\n\r\n', want: [400], uws: BARE },
+  { name: 'HTTP/2.0', send: get(HOST, 'GET /api/health HTTP/2.0'), want: [400], uws: BARE },
+  {
+    name: 'the preface of HTTP/2',
+    send: 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
+    want: [400],
+    uws: BARE,
+  },
+  { name: 'HTTP/0.9', send: get(HOST, 'GET /api/health HTTP/0.9'), want: [400], uws: BARE },
+  {
+    name: 'a TLS client',
+    send: '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+    want: [400],
+    uws: WAITS,
+  },
+  {
+    name: 'a target without a slash',
+    send: get(HOST, 'GET api/health HTTP/1.1'),
+    want: [400],
+    uws: BARE,
+  },
+  {
+    name: 'a blank in the target',
+    send: get(HOST, 'GET /api/he alth HTTP/1.1'),
+    want: [400],
+    uws: BARE,
+  },
+  {
+    name: 'a method that is none',
+    send: get(HOST, 'G@T /api/health HTTP/1.1'),
+    want: [400],
+    uws: 'looks at no method',
+  },
+  { name: 'CONNECT', send: get(HOST, 'CONNECT localhost:80 HTTP/1.1'), want: [400], uws: BARE },
+];
+
+const ILLEGAL_BODIES: readonly Case[] = [
+  {
+    name: 'two lengths that differ',
+    send: post('Content-Length: 5\r\nContent-Length: 6\r\n', 'hello'),
+    want: [400],
+  },
+  {
+    name: 'two lengths that agree',
+    send: post('Content-Length: 5\r\nContent-Length: 5\r\n', 'hello'),
+    want: [400],
+  },
+  {
+    name: 'a list of lengths',
+    send: post('Content-Length: 5, 5\r\n', 'hello'),
+    want: [400],
+    uws: BARE,
+  },
+  ...['+5', '-5', '0x5', '5.0', '', 'five', '99999999999999999999'].map((length) => ({
+    name: `length "${length}"`,
+    send: post(`Content-Length: ${length}\r\n`, 'hello'),
+    want: [400],
+    uws: BARE,
+  })),
+  {
+    name: 'length and chunks',
+    send: `${CHUNKED}Content-Length: 5\r\n\r\n${CHUNKS}`,
+    want: [400],
+    uws: BARE,
+  },
+  ...[
+    'xchunked',
+    'chunked, identity',
+    'identity',
+    'gzip, chunked',
+    'chunked, chunked',
+    'gzip',
+    '"chunked"',
+  ].map((coding) => ({
+    name: `transfer coding ${coding}`,
+    send: `${CHUNKED.replace('chunked', coding)}\r\n${CHUNKS}`,
+    want: [400],
+  })),
+  {
+    name: 'two transfer codings',
+    send: `${CHUNKED}Transfer-Encoding: chunked\r\n\r\n${CHUNKS}`,
+    want: [400],
+  },
+  {
+    name: 'chunks in HTTP/1.0',
+    send: `${CHUNKED.replace('1.1', '1.0')}\r\n${CHUNKS}`,
+    want: [400],
+    uws: BARE,
+  },
+  { name: 'chunk size that is no number', send: `${CHUNKED}\r\nxyz\r\n`, want: [400], uws: BARE },
+  {
+    name: 'chunk size too large',
+    send: `${CHUNKED}\r\n${'f'.repeat(17)}\r\n`,
+    want: [400],
+    uws: BARE,
+  },
+  {
+    name: 'chunk longer than its size',
+    send: `${CHUNKED}\r\n2\r\n{"query"\r\n0\r\n\r\n`,
+    want: [400],
+    uws: BARE,
+  },
+  { name: 'chunk size that ends with LF', send: `${CHUNKED}\r\n5\n`, want: [400], uws: BARE },
+];
+
+/** Bytes that come back until `isDone` or the end of the connection. */
+async function exchange(
+  { server }: World,
+  { send, halfCloses = false }: Case,
+  isDone: (received: string) => boolean,
+): Promise<{ received: string; isClosed: boolean; probe: () => Promise<string> }> {
+  const socket = connect(server.address.port, server.address.host);
+  socket.setNoDelay(true).setEncoding('latin1');
+  let received = '';
+  let isClosed = false;
+  let check = (): void => {};
+  socket.on('data', (text: string) => {
+    received += text;
+    check();
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    isClosed = true;
+    check();
+  });
+  const settled = (isOver: () => boolean): Promise<void> =>
+    new Promise((resolve) => {
+      check = () => void ((isOver() || isClosed) && resolve());
+      check();
+    });
+  for (const piece of typeof send === 'string' ? [send] : send) {
+    await new Promise((resolve) => {
+      socket.write(Buffer.from(piece, 'latin1'), resolve);
+    });
+    await new Promise(setImmediate);
+  }
+  if (halfCloses) socket.end();
+  await settled(() => isDone(received));
+  const probe = async (): Promise<string> => {
+    const before = received.length;
+    if (!isClosed) socket.write(HEALTH);
+    await settled(() => received.slice(before).includes('{"status":"ok"}'));
+    socket.destroy();
+    return received.slice(before);
+  };
+  return { received, isClosed, probe };
+}
+
+function repliesOf(received: string, count: number, method: string): FoundReply[] {
+  const replies: FoundReply[] = [];
+  let rest = received;
+  while (replies.length < count) {
+    const found = replyAt(rest, method);
+    if (found === undefined) break;
+    replies.push(found);
+    rest = rest.slice(found.size);
+  }
+  return replies;
+}
+
+function checkError(reply: FoundReply, method: string): void {
+  assert.match(reply.headers['content-type'] ?? '', /^application\/json/);
+  if (method === 'HEAD') return;
+  const error = JSON.parse(reply.body.toString()) as Record<string, unknown>;
+  assert.deepEqual(Object.keys(error), ['statusCode', 'errorCode', 'message']);
+  assert.equal(error['statusCode'], reply.status);
+}
+
+function checkCommon(reply: FoundReply): void {
+  assert.match(reply.headers['x-request-id'] ?? '', /^[0-9a-f-]{36}$/);
+  assert.equal(reply.headers['x-content-type-options'], 'nosniff');
+  assert.equal(reply.headers['x-frame-options'], 'SAMEORIGIN');
+  assert.equal(reply.headers['referrer-policy'], 'strict-origin-when-cross-origin');
+  assert.match(reply.headers['permissions-policy'] ?? '', /camera=\(\)/);
+  assert.equal(reply.headers['content-security-policy'], "frame-ancestors 'self'");
+}
+
+async function run(world: World, one: Case): Promise<void> {
+  const { want, keeps = [1, 2].includes(Math.floor((want.at(-1) ?? 0) / 100)) } = one;
+  const method = /^(?:\r\n)*([A-Z]+) /.exec([one.send].flat().join(''))?.[1] ?? 'GET';
+  const read = (text: string): FoundReply[] => repliesOf(text, want.length, method);
+  const { received, probe } = await exchange(
+    world,
+    one,
+    (text) => read(text).length === want.length,
+  );
+  const replies = read(received);
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    want,
+    received.slice(0, 2000),
+  );
+  for (const reply of replies) {
+    if (reply.status === 100) continue;
+    checkCommon(reply);
+    if (reply.status >= 400) checkError(reply, method);
+  }
+  const last = replies.at(-1);
+  if (last !== undefined) one.check?.(last);
+  const answer = await probe();
+  if (keeps) assert.match(answer, /^HTTP\/1\.1 200 /);
+  else assert.equal(answer, '');
+}
+
+const CASES = [
+  ...LEGAL_HEADS,
+  ...LEGAL_LINES,
+  ...LEGAL_BODIES,
+  ...PIPELINES,
+  ...ILLEGAL_HEADS,
+  ...ILLEGAL_LINES,
+  ...ILLEGAL_BODIES,
+];
+
+onBothAdapters('bytes of HTTP', (kind) => {
+  let world: World;
+  beforeEach(async () => {
+    world = await startWorld({ kind });
+  });
+  afterEach(async () => world.close());
+
+  for (const one of CASES) {
+    const skip = kind === 'uws' && one.uws !== undefined ? one.uws : false;
+    test(one.name, { skip, timeout: 20_000 }, () => run(world, one));
+  }
+});
