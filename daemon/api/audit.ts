@@ -6,7 +6,7 @@ import { endpoint, ok } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { instantText } from './input.ts';
 import { PAGE_HEADERS, pageFields, pageOf, windowOf } from './pagination.ts';
-import { text, time } from './schemas.ts';
+import { integer, text, time } from './schemas.ts';
 import { isoTime } from './user-schemas.ts';
 
 const PATH = '/api/ee/audit';
@@ -27,7 +27,7 @@ const auditRecord = z
       .record(z.string(), z.unknown())
       .nullable()
       .meta({ description: 'Further facts; `source` is what the client called itself.' }),
-    orgId: text('The organization.'),
+    orgId: integer('The organization.', 1),
   })
   .meta({ id: 'AuditRecord', description: 'Something that was done.' });
 
@@ -67,7 +67,11 @@ export const listAuditRecords = endpoint(
       until: query.until,
     });
     return ok(
-      rows.map((row) => ({ ...row, timestamp: isoTime(row.timestamp) })),
+      rows.map((row) => ({
+        ...row,
+        timestamp: isoTime(row.timestamp),
+        orgId: Number(row.orgId),
+      })),
       headers,
     );
   },

@@ -17,6 +17,7 @@ import { getAuthors } from './authors.ts';
 import { getBlame } from './blame.ts';
 import { getCommit } from './commit.ts';
 import { getCommits } from './commits.ts';
+import { listConnections } from './connections.ts';
 import { descriptionEndpoints } from './describe.ts';
 import { getDiff } from './diff.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -51,6 +52,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getFolderContents,
   getRefs,
   listRepos,
+  listConnections,
   listSkippedFiles,
   getUser,
   listUsers,

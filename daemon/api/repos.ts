@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { ORG } from '../accounts/audit-trail.ts';
 import { shortRefName, treePageUrl } from '../repos/links.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import { connectionIdOf } from './connections.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { choiceText, integerText } from './input.ts';
 import { PAGE_HEADERS, pageFields, paginate } from './pagination.ts';
+import { byNameBytes } from './repo-order.ts';
 import { codeHostType, flag, integer, text, time } from './schemas.ts';
 
 const PATH = '/api/repos';
@@ -48,14 +50,6 @@ const repository = z
     description: 'A repository. One without `indexedAt` is not indexed yet.',
   });
 
-/** Ascending by name bytes, which is the order of UTF-8. */
-function sortByName(repos: readonly RepoRecord[]): RepoRecord[] {
-  return repos
-    .map((repo) => ({ repo, key: Buffer.from(repo.name) }))
-    .sort((a, b) => Buffer.compare(a.key, b.key))
-    .map(({ repo }) => repo);
-}
-
 /** ms since 1970; repos without push date come after all others. */
 function pushTime({ pushedAt }: RepoRecord): number {
   return pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
@@ -63,7 +57,7 @@ function pushTime({ pushedAt }: RepoRecord): number {
 
 /** Ascending by push date, those without one last; the sort is stable, so ties stay by name. */
 function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
-  return sortByName(repos).sort((a, b) => {
+  return byNameBytes(repos).sort((a, b) => {
     const [timeA, timeB] = [pushTime(a), pushTime(b)];
     return timeA === timeB ? 0 : timeA - timeB;
   });
@@ -107,10 +101,14 @@ export const listRepos = endpoint(
   ({ query }, { services, baseUrl, sight, accounts, actor }) => {
     accounts.trail.note(actor, 'user.listed_repos', ORG);
     const wanted = query.query?.toLowerCase() ?? '';
-    // No repo belongs to a connection while connections are not configurable.
-    const all = query.connectionId === undefined ? services.repos.list(sight) : [];
-    const found = all.filter((repo) => repo.name.toLowerCase().includes(wanted));
-    const sorted = query.sort === 'pushed' ? sortByPush(found) : sortByName(found);
+    const found = services.repos
+      .list(sight)
+      .filter(
+        (repo) =>
+          repo.name.toLowerCase().includes(wanted) &&
+          (query.connectionId ?? connectionIdOf(repo)) === connectionIdOf(repo),
+      );
+    const sorted = query.sort === 'pushed' ? sortByPush(found) : byNameBytes(found);
     if (query.direction === 'desc') sorted.reverse();
     const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
       sort: query.sort,

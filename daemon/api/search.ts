@@ -3,8 +3,10 @@
 
 import type { z } from 'zod';
 import { ORG } from '../accounts/audit-trail.ts';
+import type { Accounts } from '../accounts/accounts.ts';
 import { endpoint, ok } from './endpoint.ts';
 import type { HeaderShape } from './endpoint.ts';
+import { ApiError, toApiError } from './errors.ts';
 import { explanation } from './explain-schemas.ts';
 import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
 import type { SearchCall } from './services.ts';
@@ -24,6 +26,20 @@ const SEARCH_ERRORS = [
   'SEARCH_CONTEXT_NOT_FOUND',
 ] as const;
 
+/** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts if the licence has none. */
+async function withContexts<Value>(accounts: Accounts, found: Promise<Value>): Promise<Value> {
+  try {
+    return await found;
+  } catch (error) {
+    const isOfContexts = toApiError(error)?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND';
+    if (!isOfContexts || accounts.isEntitled('search-contexts')) throw error;
+    throw new ApiError(
+      'INSUFFICIENT_PERMISSIONS',
+      'Search contexts need a licence with the entitlement "search-contexts".',
+    );
+  }
+}
+
 export const search = endpoint(
   {
     operationId: 'search',
@@ -42,7 +58,8 @@ export const search = endpoint(
   async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
     accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const { json } = await services.search.search(call, { signal, baseUrl, sight });
+    const found = services.search.search(call, { signal, baseUrl, sight });
+    const { json } = await withContexts(accounts, found);
     return { status: 200, content: { json } };
   },
 );
@@ -94,7 +111,8 @@ export const streamSearch = endpoint(
   ) => {
     accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const events = await services.search.stream(call, { signal, baseUrl, sight, eventSizeMax });
+    const found = services.search.stream(call, { signal, baseUrl, sight, eventSizeMax });
+    const events = await withContexts(accounts, found);
     return { status: 200, content: { events } };
   },
 );
@@ -116,6 +134,7 @@ export const explainSearch = endpoint(
   async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
     accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    return ok(await services.search.explain(call, { signal, baseUrl, sight }));
+    const found = services.search.explain(call, { signal, baseUrl, sight });
+    return ok(await withContexts(accounts, found));
   },
 );

@@ -47,7 +47,7 @@ function openFolders(folders: Folders, asked: readonly string[]): ReadonlySet<st
 
 export const getTree = endpoint(
   {
-    operationId: 'getTree',
+    operationId: 'getFileTree',
     method: 'POST',
     path: '/api/tree',
     access: 'opt',

@@ -91,9 +91,9 @@ export type PlanNode =
   | { readonly kind: 'repos'; readonly ids: ReadonlySet<number> }
   | DocsNode;
 
-/** A query asks for a search context, and contexts need an entitlement that is not there. */
-export class EntitlementError extends Error {
-  readonly errorCode = 'INSUFFICIENT_PERMISSIONS';
+/** A query asks for a search context that there is not. */
+export class UnknownContextError extends Error {
+  readonly errorCode = 'SEARCH_CONTEXT_NOT_FOUND';
 }
 
 /** What a plan depends on beside its query. */
@@ -126,7 +126,7 @@ interface Planning extends PlanContext {
  * holds.
  *
  * Errors: QueryError for patterns that are too large, alone or together, and for what this version cannot
- * answer, EntitlementError.
+ * answer, UnknownContextError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
@@ -306,7 +306,7 @@ function planValue(node: ValueNode, repos: readonly RepoRecord[]): PlanNode {
     case 'visibility':
       return reposNode(repos, (repo) => isVisible(value, repo.visibility));
     case 'context':
-      throw new EntitlementError('Search contexts need the entitlement search-contexts.');
+      throw new UnknownContextError(`Search context ${JSON.stringify(value)} not found.`);
   }
 }
 

@@ -66,7 +66,7 @@ export interface Prepared {
   readonly render: RenderContext;
 }
 
-/** Errors: QueryError; EntitlementError. */
+/** Errors: QueryError; UnknownContextError. */
 export function prepareSearch(
   parts: EngineParts,
   request: SearchRequest,

@@ -37,7 +37,7 @@ export interface Completed {
 /**
  * Runs a search to its end, its limit or its deadline.
  *
- * Errors: QueryError; EntitlementError; AbortError when the client is gone.
+ * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
  */
 export function search(
   parts: EngineParts,

@@ -34,7 +34,7 @@ export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unkn
 /**
  * Starts a search whose results are pulled by `next`; the caller must call `close` in the end.
  *
- * Errors: QueryError; EntitlementError.
+ * Errors: QueryError; UnknownContextError.
  */
 export function startStream(
   parts: EngineParts,

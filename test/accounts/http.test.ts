@@ -415,6 +415,7 @@ onBothAdapters('accounts', (kind) => {
       assert.ok(actions.includes(action), action);
     const search = records.find(({ action }) => action === 'user.performed_code_search')!;
     assert.equal(search['actorType'], 'api_key');
+    assert.equal(search['orgId'], 1);
     assert.deepEqual(search['metadata'], { source: 'editor'.repeat(20).slice(0, 64) });
     assert.equal(records.find(({ action }) => action === 'user.signed_in')!['actorId'], member.id);
     const { key } = made.json() as { key: string };

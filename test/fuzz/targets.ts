@@ -9,7 +9,7 @@ import { reduceToLiterals } from '../../daemon/regex/literals.ts';
 import { simplify } from '../../daemon/regex/simplify.ts';
 import { parseRegex } from '../../daemon/regex/syntax.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
-import { encodePlan, EntitlementError, planQuery } from '../../daemon/search/plan.ts';
+import { encodePlan, UnknownContextError, planQuery } from '../../daemon/search/plan.ts';
 import { decodeText } from '../core/oracle.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
 import { coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
@@ -36,7 +36,7 @@ function orRefused<Value>(text: string, work: () => Value): Value | undefined {
   try {
     return work();
   } catch (error) {
-    if (error instanceof EntitlementError) return undefined;
+    if (error instanceof UnknownContextError) return undefined;
     if (!(error instanceof QueryError)) throw error;
     const size = Array.from(text).length;
     assert.ok(error.position >= 0 && error.position <= size, `position of ${error.message}`);

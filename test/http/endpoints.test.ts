@@ -6,9 +6,11 @@ import { test } from 'node:test';
 import { ApiError } from '../../daemon/api/errors.ts';
 import type { SourceReader } from '../../daemon/api/services.ts';
 import { QueryError } from '../../daemon/regex/error.ts';
+import { UnknownContextError } from '../../daemon/search/plan.ts';
+import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { onBothAdapters } from './adapters.ts';
 import { answerOf, resultOf } from './answers.ts';
-import { SEARCH_BODY, repo, searchWith, startWorld } from './harness.ts';
+import { OWNER_KEY, SEARCH_BODY, repo, searchWith, startWorld } from './harness.ts';
 import type { Reply, World } from './harness.ts';
 
 function assertError(reply: Reply, status: number, errorCode: string, message: RegExp): void {
@@ -170,8 +172,66 @@ onBothAdapters('endpoints', (kind) => {
     );
     assert.deepEqual(await names(world, '/api/repos?query=B'), ['B', 'b']);
     assert.deepEqual(await names(world, '/api/repos?query='), byName);
+    await world.close();
+  });
+
+  test('each repository has a connection of its own, seen by those who see the repository', async () => {
+    const world = await startWorld({
+      kind,
+      env: {
+        TRAWL_OWNER_EMAIL: 'o@example.com',
+        TRAWL_OWNER_API_KEY: OWNER_KEY,
+        TRAWL_ANONYMOUS_ACCESS: 'true',
+      },
+      repos: [
+        repo(7, 'b'),
+        repo(2, 'a', { visibility: 'private', enforcement: 'all' }),
+        repo(5, 'B'),
+      ],
+    });
+    const ask = async (path: string, headers = {}) => (await world.call({ path, headers })).json();
+    const [big, small] = ['B', 'b'].map((name, index) => ({
+      id: [5, 7][index],
+      name,
+      connectionType: 'git',
+    }));
+    assert.deepEqual(await ask('/api/connections'), [big, small]);
+    assert.deepEqual(await ask('/api/connections', { 'X-Service-Api-Key': OWNER_KEY }), [
+      big,
+      { id: 2, name: 'a', connectionType: 'git' },
+      small,
+    ]);
+    assert.deepEqual(await names(world, '/api/repos?connectionId=7'), ['b']);
+    assert.deepEqual(await names(world, '/api/repos?connectionId=2'), []);
     assert.deepEqual(await names(world, '/api/repos?connectionId=1'), []);
     await world.close();
+  });
+
+  test('a query with a context: 403 without a licence for contexts, 404 with one', async () => {
+    const search = () => Promise.reject(new UnknownContextError('Search context "x" not found.'));
+    const events = (): never => {
+      throw new UnknownContextError('Search context "x" not found.');
+    };
+    const now = Math.floor(Date.now() / 1000);
+    const claims = { ...CLAIMS, iat: now, exp: now + 3600, entitlements: ['search-contexts'] };
+    const licence = {
+      TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
+      TRAWL_LICENSE_KEY: token(HEADER, claims),
+    };
+    for (const [env, code] of [
+      [{}, 'INSUFFICIENT_PERMISSIONS'],
+      [licence, 'SEARCH_CONTEXT_NOT_FOUND'],
+    ] as const) {
+      const world = await startWorld({ kind, env, search, stream: events });
+      for (const path of ['/api/search', '/api/stream_search', '/api/explain']) {
+        const reply = await world.call({
+          ...searchWith({ query: 'context:x a', matches: 1 }),
+          path,
+        });
+        assert.equal(reply.json()['errorCode'], code, path);
+      }
+      await world.close();
+    }
   });
 
   test('pages: total count, links in order, first of repeated values, beyond the end', async () => {

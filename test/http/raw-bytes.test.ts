@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { afterEach, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { onBothAdapters } from './adapters.ts';
 import { startWorld } from './harness.ts';
 import type { World } from './harness.ts';
@@ -539,25 +539,29 @@ async function run(world: World, one: Case): Promise<void> {
   else assert.equal(answer, '');
 }
 
-const CASES = [
-  ...LEGAL_HEADS,
-  ...LEGAL_LINES,
-  ...LEGAL_BODIES,
-  ...PIPELINES,
-  ...ILLEGAL_HEADS,
-  ...ILLEGAL_LINES,
-  ...ILLEGAL_BODIES,
-];
+const GROUPS: Readonly<Record<string, readonly Case[]>> = {
+  'legal heads': LEGAL_HEADS,
+  'legal request lines': LEGAL_LINES,
+  'legal bodies': LEGAL_BODIES,
+  'several requests': PIPELINES,
+  'illegal heads': ILLEGAL_HEADS,
+  'illegal request lines': ILLEGAL_LINES,
+  'illegal bodies': ILLEGAL_BODIES,
+};
 
 onBothAdapters('bytes of HTTP', (kind) => {
-  let world: World;
-  beforeEach(async () => {
-    world = await startWorld({ kind });
-  });
-  afterEach(async () => world.close());
-
-  for (const one of CASES) {
-    const skip = kind === 'uws' && one.uws !== undefined ? one.uws : false;
-    test(one.name, { skip, timeout: 20_000 }, () => run(world, one));
+  for (const [name, cases] of Object.entries(GROUPS)) {
+    test(name, async () => {
+      const world = await startWorld({ kind });
+      const failures: string[] = [];
+      for (const one of cases) {
+        if (kind === 'uws' && one.uws !== undefined) continue;
+        await run(world, one).catch((error: unknown) => {
+          failures.push(`${one.name}: ${String(error)}`);
+        });
+      }
+      assert.deepEqual(failures, []);
+      await world.close();
+    });
   }
 });

@@ -46,7 +46,7 @@ void test('filters over repos', async () => {
     }
   }
   for (const query of ['context:x plum', 'plum -context:x', 'plum or context:x'])
-    await assert.rejects(engine.search(query), { errorCode: 'INSUFFICIENT_PERMISSIONS' });
+    await assert.rejects(engine.search(query), { errorCode: 'SEARCH_CONTEXT_NOT_FOUND' });
   await assert.rejects(engine.search('context:x archived:maybe'), /at position|archived/);
   await engine.close();
 });
