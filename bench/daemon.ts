@@ -13,6 +13,7 @@ const BUILD = fileURLToPath(new URL('..', import.meta.url));
 const mainOf = (build: string): string => path.join(build, 'daemon', 'cli', 'main.js');
 const POLL_MS = 50;
 const START_MS_MAX = 300_000;
+const STOP_MS_MAX = 60_000;
 
 export interface BuildFigures {
   readonly durationMs: number;
@@ -40,7 +41,7 @@ export interface RunningDaemon {
   readonly startMs: number;
   /** Settles with the end of the process. */
   readonly ended: Promise<unknown>;
-  /** Asks it to stop and waits until it has. */
+  /** Asks it to stop, kills it after a minute, and waits until it has ended. */
   stop(): Promise<void>;
 }
 
@@ -182,7 +183,9 @@ export async function startDaemon(
     ended,
     async stop() {
       child.kill('SIGTERM');
+      const deadline = setTimeout(() => child.kill('SIGKILL'), STOP_MS_MAX);
       await ended;
+      clearTimeout(deadline);
     },
   };
 }

@@ -5,17 +5,15 @@
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import type { Socket } from 'node:net';
 
 export interface Call {
-  readonly method?: 'GET' | 'POST';
   /** Path and parameters. */
   readonly path: string;
   /** Sent as JSON. */
-  readonly body?: object;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 /** Bytes that a slow reader takes at a time, and the pause between. */
 const SLOW_SIZE = 1024;
 const SLOW_MS = 1000;
@@ -78,16 +76,29 @@ function readSlowly(answer: IncomingMessage): Promise<void> {
   });
 }
 
+interface AskOptions {
+  /** Reads 1 KB a second. */
+  readonly isSlow?: boolean;
+  /** Default: a connection of its own. */
+  readonly agent?: Agent;
+  /** Ends this request early. */
+  readonly end?: AbortSignal;
+}
+
 export class Crew {
   readonly #url: URL;
+  readonly #headers: Readonly<Record<string, string>>;
   readonly #signal: AbortSignal;
-  readonly #sockets = new Set<Socket>();
   /** Answers by outcome: a status, what is wrong with it, or how there was none. */
   readonly counts = new Map<string, number>();
 
-  /** @param signal  ends all requests under way and all loops */
-  constructor(url: string, signal: AbortSignal) {
+  /**
+   * @param headers  of every call
+   * @param signal   ends all requests under way, all connections and all loops
+   */
+  constructor(url: string, headers: Readonly<Record<string, string>>, signal: AbortSignal) {
     this.#url = new URL(url);
+    this.#headers = headers;
     this.#signal = signal;
   }
 
@@ -99,17 +110,14 @@ export class Crew {
     this.counts.set(outcome, (this.counts.get(outcome) ?? 0) + 1);
   }
 
-  /**
-   * Sends one request on a connection of its own, or of `agent`, and counts its answer; true if it was a success.
-   *
-   * @param end  ends this request early
-   */
-  async ask(call: Call, isSlow = false, agent: Agent | false = false, end = this.#signal) {
+  /** Sends one request and counts its answer; true if it was a success. */
+  async ask(call: Call, { isSlow = false, agent, end }: AskOptions = {}): Promise<boolean> {
+    const signal = end === undefined ? this.#signal : AbortSignal.any([end, this.#signal]);
     let answer: IncomingMessage;
     try {
-      answer = await this.#send(call, agent, end);
+      answer = await this.#send(call, agent, signal);
     } catch {
-      this.#count(end.aborted ? 'no answer at the end' : 'closed without answer');
+      this.#count(signal.aborted ? 'no answer at the end' : 'closed without answer');
       return false;
     }
     const status = answer.statusCode ?? 0;
@@ -122,18 +130,17 @@ export class Crew {
       }
       this.#count(`${status}${faultOf(answer, await readAll(answer))}`);
     } catch {
-      if (!end.aborted) this.#count(`${status} cut`);
+      if (!signal.aborted) this.#count(`${status} cut`);
     }
     return false;
   }
 
-  #send({ path, body, method, headers }: Call, agent: Agent | false, signal: AbortSignal) {
-    const text = body === undefined ? undefined : JSON.stringify(body);
+  #send({ path, body }: Call, agent: Agent | undefined, signal: AbortSignal) {
     return new Promise<IncomingMessage>((resolve, reject) => {
       const options = {
-        agent,
-        method: method ?? (text === undefined ? 'GET' : 'POST'),
-        headers: { ...headers, ...(text === undefined ? {} : JSON_TYPE) },
+        agent: agent ?? false,
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...this.#headers, ...(body === undefined ? {} : JSON_TYPE) },
         signal,
       };
       const call = request(new URL(path, this.#url), options, (answer) => {
@@ -141,7 +148,7 @@ export class Crew {
         resolve(answer);
       });
       call.on('error', reject);
-      call.end(text);
+      call.end(body);
     });
   }
 
@@ -151,7 +158,7 @@ export class Crew {
     const drive = async (): Promise<void> => {
       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       while (!this.#signal.aborted) {
-        const isFine = await this.ask(next(index++), false, agent);
+        const isFine = await this.ask(next(index++), { agent });
         if (!isFine) await pause(REFUSED_PAUSE_MS, this.#signal);
       }
       agent.destroy();
@@ -161,15 +168,18 @@ export class Crew {
 
   /** `connectionCount` slow readers, one call each; waits until the end. */
   async readSlowly(connectionCount: number, next: (index: number) => Call): Promise<void> {
-    const ask = (_: unknown, i: number): Promise<boolean> => this.ask(next(i), true);
+    const ask = (_: unknown, i: number): Promise<boolean> => this.ask(next(i), { isSlow: true });
     await Promise.all(Array.from({ length: connectionCount }, ask));
-    await pause(2 ** 31 - 1, this.#signal);
+    await this.untilEnd();
+  }
+
+  untilEnd(): Promise<void> {
+    return pause(2 ** 31 - 1, this.#signal);
   }
 
   /** A connection that sends bytes as they are and no more, to the end; the status of an early answer is counted. */
   hold(bytes: readonly (string | Buffer)[]): void {
     const socket = connect(Number(this.#url.port), this.#url.hostname);
-    this.#sockets.add(socket);
     let head = '';
     socket.on('error', () => {});
     socket.on('data', (part: Buffer) => {
@@ -183,5 +193,3 @@ export class Crew {
     this.#signal.addEventListener('abort', () => socket.destroy());
   }
 }
-
-const JSON_TYPE = { 'content-type': 'application/json' };

@@ -12,6 +12,8 @@ function right(title: string): Column {
   return { title, align: 'right' };
 }
 
+const STOP_COUNT = 20;
+
 const COLUMNS: readonly Column[] = [
   { title: 'attack', align: 'left' },
   { title: 'phase', align: 'left' },
@@ -38,6 +40,14 @@ function describeCounts(counts: Readonly<Record<string, number>>): string {
   return parts.length > 0 ? parts.join(', ') : 'none';
 }
 
+/** The longest stops by who is to blame, where several are known. */
+function describeStops(stopsMs: Readonly<Record<string, number>>): string[] {
+  const all = Object.entries(stopsMs).toSorted(([, a], [, b]) => b - a);
+  if (all.length < 2) return [];
+  const longest = all.slice(0, STOP_COUNT).map(([name, stopMs]) => `    ${ms(stopMs)} ${name}`);
+  return ['  longest stops, ms:', ...longest];
+}
+
 function describeRest(result: AttackResult): string {
   const { name, why, attack, rest, memoryBeforeSize, memoryAfterSize, isMemoryBack } = result;
   const memory = `${megabytes(memoryBeforeSize)} MB before, ${megabytes(memoryAfterSize)} after`;
@@ -46,6 +56,7 @@ function describeRest(result: AttackResult): string {
     `  answers: ${describeCounts(result.answers)}`,
     `  not served beside it: ${describeCounts(attack.faults)}; after it: ${describeCounts(rest.faults)}`,
     `  memory: ${memory}: ${isMemoryBack ? 'back' : 'NOT BACK'}`,
+    ...describeStops(attack.stopsMs),
     ...(result.ended === undefined ? [] : [`  ENDED EARLY: ${result.ended}`]),
   ].join('\n');
 }

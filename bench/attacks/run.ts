@@ -9,6 +9,7 @@ import { buildIndex, findSymbols, startDaemon } from '../daemon.ts';
 import type { RunningDaemon } from '../daemon.ts';
 import { quantile } from '../statistics.ts';
 import type { Attack } from './attacks.ts';
+import { endpointCalls } from './calls.ts';
 import { Crew, pause } from './crew.ts';
 import { startWatch } from './watch.ts';
 import type { Phase, Phases, PhaseSamples } from './watch.ts';
@@ -16,7 +17,11 @@ import { RARE_WORD, makeWorld } from './world.ts';
 import type { Scale, World } from './world.ts';
 
 const KEY = `svk_${'5eed'.repeat(16)}`;
+const AUTHORIZATION = { authorization: `Bearer ${KEY}` };
 const OWNER = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: KEY };
+/** Flags of who may ask without a credential: nobody, everybody. */
+const CLOSED: readonly string[] = [];
+const OPEN: readonly string[] = ['--anonymous'];
 /** Where an attack ends at once, so that the machine lives on. */
 const MEMORY_MAX = 6_000_000_000;
 /** Memory is back where it is at most this many times that of before. */
@@ -45,7 +50,9 @@ export interface PhaseFigures {
   /** Undefined: no answer at all. */
   readonly health: Quantiles | undefined;
   readonly word: Quantiles | undefined;
+  /** Longest stop of the event loop, and the longest of each that is to blame by name. */
   readonly stopMs: number;
+  readonly stopsMs: Readonly<Record<string, number>>;
   readonly memorySizeMax: number;
   readonly faults: Readonly<Record<string, number>>;
 }
@@ -83,9 +90,15 @@ function quantilesOf(samples: readonly number[]): Quantiles | undefined {
   };
 }
 
-function figuresOf({ healthMs, wordMs, stopMs, memorySizeMax, faults }: PhaseSamples) {
-  const [health, word] = [quantilesOf(healthMs), quantilesOf(wordMs)];
-  return { health, word, stopMs, memorySizeMax, faults };
+function figuresOf({ healthMs, wordMs, stopsMs, ...rest }: PhaseSamples): PhaseFigures {
+  return {
+    health: quantilesOf(healthMs),
+    word: quantilesOf(wordMs),
+    stopMs: Math.max(0, ...Object.values(stopsMs)),
+    stopsMs,
+    memorySizeMax: rest.memorySizeMax,
+    faults: rest.faults,
+  };
 }
 
 function resultOf(
@@ -119,6 +132,15 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+/** Waits until the daemon has looked at its sources, and asks every endpoint once: what it keeps from then on is its own. */
+async function warmUp({ url, ended }: RunningDaemon, world: World): Promise<void> {
+  const stop = new AbortController();
+  void ended.then(() => stop.abort());
+  const crew = new Crew(url, AUTHORIZATION, stop.signal);
+  while (!(await crew.ask({ path: '/api/ready' }))) await pause(200, stop.signal);
+  for (const { call } of endpointCalls(world, 0)) await crew.ask(call);
+}
+
 /** Attacks a running daemon once. */
 async function attackOnce(
   attack: Attack,
@@ -126,7 +148,6 @@ async function attackOnce(
   { world }: Prepared,
   { calmMs, attackMs, restMs, divisor }: Scale,
 ): Promise<AttackResult> {
-  const authorization = { authorization: `Bearer ${KEY}` };
   const stop = new AbortController();
   setMaxListeners(0, stop.signal);
   let ended: string | undefined;
@@ -145,7 +166,7 @@ async function attackOnce(
     {
       url: daemon.url,
       pid: daemon.pid,
-      headers: attack.isClosed ? authorization : {},
+      headers: attack.isClosed ? AUTHORIZATION : {},
       word: RARE_WORD,
     },
     (size) => {
@@ -157,12 +178,14 @@ async function attackOnce(
     await Promise.all([pause(ms, signal), Promise.race([watch.enter(phase), aborted(signal)])]);
   };
   await pass('calm', calmMs, stop.signal);
-  const crew = new Crew(daemon.url, stop.signal);
+  const crew = new Crew(daemon.url, attack.isClosed ? {} : AUTHORIZATION, stop.signal);
   const scaled = (count: number): number => Math.max(1, Math.ceil(count / divisor));
-  const running = attack.run({ crew, world, headers: authorization, scaled });
+  const running = attack.run({ crew, world, scaled, blame: (name) => watch.blame(name) });
   await pass('attack', attackMs, stop.signal);
-  stop.abort();
+  if (!attack.isOnce) stop.abort();
   await running;
+  stop.abort();
+  watch.blame('');
   await pass('rest', restMs, dead.signal);
   return resultOf(attack, await watch.finish(), crew.counts, ended);
 }
@@ -180,27 +203,43 @@ async function prepare(folder: string, options: AttackOptions): Promise<Prepared
   return { world, sources, dataDir, configPath };
 }
 
+/** Runs the attacks in turn, each against a new daemon or, where the scale allows and access is the same, the last one. */
+async function attackAll(prepared: Prepared, options: AttackOptions): Promise<AttackResult[]> {
+  const { attacks, scale, build, onResult } = options;
+  const results: AttackResult[] = [];
+  let daemon: RunningDaemon | undefined;
+  let access: readonly string[] | undefined;
+  try {
+    for (const attack of attacks) {
+      const wanted = attack.isClosed ? CLOSED : OPEN;
+      if (daemon === undefined || scale.isFresh || access !== wanted) {
+        await daemon?.stop();
+        access = wanted;
+        const flags = ['--config', prepared.configPath, ...access];
+        daemon = await startDaemon(prepared.sources, prepared.dataDir, {
+          flags,
+          env: OWNER,
+          build,
+        });
+        await warmUp(daemon, prepared.world);
+      }
+      const result = await attackOnce(attack, daemon, prepared, scale);
+      results.push(result);
+      onResult?.(result);
+    }
+  } finally {
+    await daemon?.stop();
+  }
+  return results;
+}
+
 /** Errors: rejects if an index cannot be made or the daemon does not start; what it does later is a result. */
 export async function runAttacks(options: AttackOptions): Promise<AttackResult[]> {
-  const { attacks, scale, build, keep, onResult } = options;
+  const { keep } = options;
   const folder = keep ?? mkdtempSync(path.join(tmpdir(), 'trawl-attacks-'));
-  const results: AttackResult[] = [];
   try {
-    const prepared = await prepare(folder, options);
-    for (const attack of attacks) {
-      const flags = ['--config', prepared.configPath, ...(attack.isClosed ? [] : ['--anonymous'])];
-      const start = { flags, env: OWNER, build };
-      const daemon = await startDaemon(prepared.sources, prepared.dataDir, start);
-      try {
-        const result = await attackOnce(attack, daemon, prepared, scale);
-        results.push(result);
-        onResult?.(result);
-      } finally {
-        await daemon.stop();
-      }
-    }
+    return await attackAll(await prepare(folder, options), options);
   } finally {
     if (keep === undefined) rmSync(folder, { recursive: true, force: true });
   }
-  return results;
 }

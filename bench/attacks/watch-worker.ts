@@ -17,7 +17,7 @@ const TIMEOUT_MS = 120_000;
 const { url, pid, headers, word } = workerData as WatchData;
 
 function emptySamples(): PhaseSamples {
-  return { healthMs: [], wordMs: [], stopMs: 0, memorySize: 0, memorySizeMax: 0, faults: {} };
+  return { healthMs: [], wordMs: [], stopsMs: {}, memorySize: 0, memorySizeMax: 0, faults: {} };
 }
 
 const phases: Record<Phase, PhaseSamples> = {
@@ -26,6 +26,7 @@ const phases: Record<Phase, PhaseSamples> = {
   rest: emptySamples(),
 };
 let phase: Phase = 'calm';
+let blamed = '';
 const over = new AbortController();
 /** Requests under way, by what gives their age. */
 const pending = new Set<() => void>();
@@ -46,7 +47,7 @@ interface Probe {
   readonly body?: string;
   /** Must stand in the answer. */
   readonly expected: string;
-  readonly record: (samples: PhaseSamples, ms: number, stopMs: number) => void;
+  readonly record: (samples: PhaseSamples, ms: number, stopMs: number, blamed: string) => void;
 }
 
 /** One answer as text. Errors: rejects with what kind of fault it is. */
@@ -73,11 +74,12 @@ function askOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
 
 async function ask(agent: Agent, probe: Probe): Promise<number> {
   const samples = phases[phase];
+  const blamedHere = blamed;
   const startMs = performance.now();
   const startCpuMs = mainThreadMs();
   const note = (): void => {
     const ms = performance.now() - startMs;
-    probe.record(samples, ms, Math.min(ms, mainThreadMs() - startCpuMs));
+    probe.record(samples, ms, Math.min(ms, mainThreadMs() - startCpuMs), blamedHere);
   };
   pending.add(note);
   try {
@@ -120,10 +122,12 @@ function look(): void {
 const memoryTimer = setInterval(look, MEMORY_MS);
 
 parentPort?.on('message', (message: WatchMessage) => {
-  if (message !== 'over') {
-    phase = message;
-    return;
-  }
+  if (typeof message === 'object') blamed = message.blame;
+  else if (message === 'over') finish();
+  else phase = message;
+});
+
+function finish(): void {
   over.abort();
   clearInterval(memoryTimer);
   look();
@@ -131,15 +135,15 @@ parentPort?.on('message', (message: WatchMessage) => {
   for (const note of pending) note();
   pending.clear();
   parentPort?.postMessage({ kind: 'over', phases } satisfies WatchReport);
-});
+}
 
 void drive({
   path: '/api/health',
   intervalMs: HEALTH_MS,
   expected: 'ok',
-  record: (samples, ms, stopMs) => {
-    addPaced(samples.healthMs, ms, HEALTH_MS);
-    samples.stopMs = Math.max(samples.stopMs, stopMs);
+  record: ({ healthMs, stopsMs }, ms, stopMs, name) => {
+    addPaced(healthMs, ms, HEALTH_MS);
+    stopsMs[name] = Math.max(stopsMs[name] ?? 0, stopMs);
   },
 });
 void drive({

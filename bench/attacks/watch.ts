@@ -4,7 +4,8 @@ import { Worker } from 'node:worker_threads';
 
 /** Before, during and after an attack. */
 export type Phase = 'calm' | 'attack' | 'rest';
-export type WatchMessage = Phase | 'over';
+/** A phase begins; the watch ends; what is seen from now on is the doing of `blame`. */
+export type WatchMessage = Phase | 'over' | { readonly blame: string };
 
 export interface WatchData {
   readonly url: string;
@@ -18,8 +19,8 @@ export interface WatchData {
 export interface PhaseSamples {
   readonly healthMs: number[];
   readonly wordMs: number[];
-  /** Most processor time of the main thread between a request for health and its answer, in ms. */
-  stopMs: number;
+  /** Most processor time of the main thread between a request for health and its answer, in ms, by who is to blame. */
+  readonly stopsMs: Record<string, number>;
   /** RssAnon in bytes, last and most. */
   memorySize: number;
   memorySizeMax: number;
@@ -38,6 +39,7 @@ export type WatchReport =
 export interface Watch {
   /** Begins a phase. Resolves when something is known of it; a request that gets no answer ends after two minutes. */
   enter(phase: Phase): Promise<void>;
+  blame(name: string): void;
   /** Ends it. */
   finish(): Promise<Phases>;
 }
@@ -64,6 +66,9 @@ export function startWatch(data: WatchData, onMemory: (size: number) => void): W
         seen.set(phase, resolve);
         worker.postMessage(phase satisfies WatchMessage);
       }),
+    blame: (name) => {
+      worker.postMessage({ blame: name } satisfies WatchMessage);
+    },
     async finish() {
       worker.postMessage('over' satisfies WatchMessage);
       const result = await over;

@@ -18,6 +18,8 @@ export interface Scale {
   readonly calmMs: number;
   /** How long memory may take to come back. */
   readonly restMs: number;
+  /** Each attack meets a new daemon. */
+  readonly isFresh: boolean;
 }
 
 export const FULL_SCALE: Scale = {
@@ -26,13 +28,15 @@ export const FULL_SCALE: Scale = {
   attackMs: 20_000,
   calmMs: 3000,
   restMs: 30_000,
+  isFresh: true,
 };
 export const TINY_SCALE: Scale = {
   divisor: 50,
   fileSize: 1 << 20,
-  attackMs: 500,
+  attackMs: 200,
   calmMs: 100,
   restMs: 100,
+  isFresh: false,
 };
 
 /** What was made, as requests name it. */

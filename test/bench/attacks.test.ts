@@ -1,0 +1,73 @@
+// The attacks in small, against a real daemon: every answer is right or a proper refusal, the daemon lives, and whoever
+// asks beside them is served. Nothing is said of times.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { ATTACKS } from '../../bench/attacks/attacks.ts';
+import { worstExpressions } from '../../bench/attacks/calls.ts';
+import { formatAttacks } from '../../bench/attacks/report.ts';
+import { runAttacks } from '../../bench/attacks/run.ts';
+import type { AttackResult } from '../../bench/attacks/run.ts';
+import { TINY_SCALE } from '../../bench/attacks/world.ts';
+
+/** Outcomes that are no answers: the attack was over, or the request never complete. */
+const UNANSWERED = ['no answer at the end', 'held to the end'];
+/** A proper refusal is its status alone; what is wrong with another stands behind it. */
+const PROPER = new Set(['200', '503', ...UNANSWERED]);
+/** Attacks some of whose requests break a rule of their own, and the status for it. */
+const ALSO_PROPER: Readonly<Record<string, readonly string[]>> = {
+  'worst expressions': ['400'],
+  'large bodies': ['400'],
+  'file queries': ['400'],
+  'deep trees': ['404'],
+  'slow senders': ['401'],
+  'one by one': ['400', '404'],
+};
+
+let results: readonly AttackResult[] = [];
+
+test.before(async () => {
+  results = await runAttacks({ attacks: ATTACKS, scale: TINY_SCALE });
+});
+
+void test('all attacks are run, none ends for a daemon that died', () => {
+  assert.deepEqual(
+    results.map(({ name }) => name),
+    ATTACKS.map(({ name }) => name),
+  );
+  for (const { name, ended } of results) assert.equal(ended, undefined, name);
+});
+
+void test('every answer to an attacker is a success or a proper refusal', () => {
+  for (const { name, answers } of results) {
+    const also = ALSO_PROPER[name] ?? [];
+    const improper = Object.keys(answers).filter(
+      (outcome) => !PROPER.has(outcome) && !also.includes(outcome),
+    );
+    assert.deepEqual(improper, [], name);
+    assert.ok(Object.keys(answers).length > 0, name);
+  }
+  const { answers = {} } = results.find(({ name }) => name === 'one by one') ?? {};
+  assert.ok(Object.keys(answers).every((outcome) => !UNANSWERED.includes(outcome)));
+});
+
+void test('health and the rare word are answered before, during and after each attack', () => {
+  for (const { name, calm, attack, rest } of results) {
+    for (const { health, word, faults } of [calm, attack, rest]) {
+      assert.deepEqual(faults, {}, name);
+      assert.ok((health?.sampleCount ?? 0) > 0 && (word?.sampleCount ?? 0) > 0, name);
+    }
+  }
+});
+
+void test('what is seen goes into the table', () => {
+  const text = formatAttacks(results);
+  for (const { name, why } of results) {
+    assert.match(text, new RegExp(`^${name} +calm `, 'm'));
+    assert.ok(text.includes(`${name} (${why})\n  answers: `));
+  }
+});
+
+void test('the worst expressions are 64 different ones', () => {
+  assert.equal(new Set(worstExpressions()).size, 64);
+});
