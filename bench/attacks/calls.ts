@@ -51,8 +51,8 @@ export function regexCall(expression: string, more: object = {}): Call {
   return searchCall(`"${expression}"`, { isRegexEnabled: true, ...more });
 }
 
-export function bigSourceCall({ treeRepo }: World): Call {
-  return get('/api/source', { repo: treeRepo, path: BIG_PATH });
+export function bigSourceCall({ plainRepo }: World): Call {
+  return get('/api/source', { repo: plainRepo, path: BIG_PATH });
 }
 
 function nameOf({ path, body }: Call): string {

@@ -141,6 +141,42 @@ async function warmUp({ url, ended }: RunningDaemon, world: World): Promise<void
   for (const { call } of endpointCalls(world, 0)) await crew.ask(call);
 }
 
+/** How an attack ends before its time. */
+class Ending {
+  readonly #stop = new AbortController();
+  readonly #dead = new AbortController();
+  why: string | undefined;
+
+  constructor(daemon: RunningDaemon) {
+    setMaxListeners(0, this.#stop.signal);
+    void this.#awaitDeath(daemon);
+  }
+
+  async #awaitDeath({ ended }: RunningDaemon): Promise<void> {
+    await ended;
+    this.#dead.abort();
+    this.end('the daemon died');
+  }
+
+  /** Ends the attack; `why` if that is not as it should be. */
+  end(why?: string): void {
+    this.why ??= why;
+    this.#stop.abort();
+  }
+
+  noteMemory(size: number): void {
+    if (size > MEMORY_MAX) this.end('memory above 6 GB');
+  }
+
+  get stopped(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  get died(): AbortSignal {
+    return this.#dead.signal;
+  }
+}
+
 /** Attacks a running daemon once. */
 async function attackOnce(
   attack: Attack,
@@ -148,46 +184,27 @@ async function attackOnce(
   { world }: Prepared,
   { calmMs, attackMs, restMs, divisor }: Scale,
 ): Promise<AttackResult> {
-  const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
-  let ended: string | undefined;
-  const end = (why: string): void => {
-    ended ??= why;
-    stop.abort();
-  };
-  const dead = new AbortController();
-  const noteDeath = async (): Promise<void> => {
-    await daemon.ended;
-    dead.abort();
-    end('the daemon died');
-  };
-  void noteDeath();
-  const watch = startWatch(
-    {
-      url: daemon.url,
-      pid: daemon.pid,
-      headers: attack.isClosed ? AUTHORIZATION : {},
-      word: RARE_WORD,
-    },
-    (size) => {
-      if (size > MEMORY_MAX) end('memory above 6 GB');
-    },
+  const ending = new Ending(daemon);
+  const { url, pid } = daemon;
+  const [beside, attacker] = attack.isClosed ? [AUTHORIZATION, {}] : [{}, AUTHORIZATION];
+  const watch = startWatch({ url, pid, headers: beside, word: RARE_WORD }, (size) =>
+    ending.noteMemory(size),
   );
   /** Lasts at least so long, and until something was seen of it; no longer than the daemon lives. */
   const pass = async (phase: Phase, ms: number, signal: AbortSignal): Promise<void> => {
     await Promise.all([pause(ms, signal), Promise.race([watch.enter(phase), aborted(signal)])]);
   };
-  await pass('calm', calmMs, stop.signal);
-  const crew = new Crew(daemon.url, attack.isClosed ? {} : AUTHORIZATION, stop.signal);
+  await pass('calm', calmMs, ending.stopped);
+  const crew = new Crew(url, attacker, ending.stopped);
   const scaled = (count: number): number => Math.max(1, Math.ceil(count / divisor));
   const running = attack.run({ crew, world, scaled, blame: (name) => watch.blame(name) });
-  await pass('attack', attackMs, stop.signal);
-  if (!attack.isOnce) stop.abort();
+  await pass('attack', attackMs, ending.stopped);
+  if (!attack.isOnce) ending.end();
   await running;
-  stop.abort();
+  ending.end();
   watch.blame('');
-  await pass('rest', restMs, dead.signal);
-  return resultOf(attack, await watch.finish(), crew.counts, ended);
+  await pass('rest', restMs, ending.died);
+  return resultOf(attack, await watch.finish(), crew.counts, ending.why);
 }
 
 async function prepare(folder: string, options: AttackOptions): Promise<Prepared> {

@@ -1,6 +1,6 @@
-// What the attacks need on disk: a work tree with a file of 24 MB, a wide folder, some history and a word that stands
-// in one file alone; and a bare repository whose only file lies below thousands of folders, which no file system holds.
-// The sizes come from a scale, so that a test makes the same in small.
+// What the attacks need on disk: a work tree with a wide folder, some history and a word that stands in one file alone; a
+// folder with a file of 24 MB, which no git reads; and a bare repository whose only file lies below thousands of
+// folders, which no file system holds. The sizes come from a scale, so that a test makes the same in small.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -44,12 +44,14 @@ export interface World {
   /** Absolute paths of the repositories. */
   readonly sources: readonly string[];
   readonly treeRepo: string;
+  /** A folder that is no repository, with the large file. */
+  readonly plainRepo: string;
   readonly deepRepo: string;
   /** The file below many folders. */
   readonly deepPath: string;
 }
 
-export const BIG_PATH = 'big/big.txt';
+export const BIG_PATH = 'big.txt';
 export const HISTORY_PATH = 'src/changed.ts';
 export const WIDE_PATH = 'wide';
 /** Stands in one file alone. */
@@ -76,10 +78,8 @@ function linesOf(size: number): string {
   return lines.join('');
 }
 
-function makeTree(tree: string, { divisor, fileSize }: Scale): void {
-  for (const folder of ['big', 'src', WIDE_PATH])
-    mkdirSync(path.join(tree, folder), { recursive: true });
-  writeFileSync(path.join(tree, BIG_PATH), linesOf(fileSize));
+function makeTree(tree: string, { divisor }: Scale): void {
+  for (const folder of ['src', WIDE_PATH]) mkdirSync(path.join(tree, folder), { recursive: true });
   writeFileSync(path.join(tree, 'src', 'rare.ts'), `export const ${RARE_WORD} = 1;\n`);
   for (let i = 0; i < WIDE_COUNT / divisor; i++)
     writeFileSync(path.join(tree, WIDE_PATH, `module-${i}.ts`), linesOf(1000));
@@ -102,15 +102,19 @@ function makeDeep(bare: string, deepPath: string): void {
 /** Makes the repositories below `folder`, unless they are there from a run before. Errors: throws if git fails. */
 export function makeWorld(folder: string, scale: Scale): World {
   const tree = path.join(folder, 'attacked');
+  const plain = path.join(folder, 'plain');
   const bare = path.join(folder, 'deep.git');
   const deepPath = `${'d/'.repeat(Math.ceil(DEPTH / scale.divisor))}file.txt`;
-  if (!existsSync(bare)) {
+  if (!existsSync(plain)) {
     makeTree(tree, scale);
     makeDeep(bare, deepPath);
+    mkdirSync(plain);
+    writeFileSync(path.join(plain, BIG_PATH), linesOf(scale.fileSize));
   }
   return {
-    sources: [tree, bare],
+    sources: [tree, plain, bare],
     treeRepo: 'local/attacked',
+    plainRepo: 'local/plain',
     deepRepo: 'local/deep.git',
     deepPath,
   };
