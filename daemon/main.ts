@@ -158,6 +158,7 @@ function servicesOf(instance: Instance, directory: RepoDirectory, history: Histo
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,
+        degraded: [],
       }),
     },
   };

@@ -26,6 +26,9 @@ import { Sights } from './sights.ts';
 import { SignIn } from './sign-in.ts';
 import { SignInLimiter } from './sign-in-limiter.ts';
 
+/** Kept under this name: its own hash under the instance secret. */
+const SECRET_CHECK_SETTING = 'instance.secretCheck';
+
 export interface AccountsOptions {
   readonly configuration: Configuration;
   readonly store: Store;
@@ -142,10 +145,24 @@ export class Accounts {
    */
   static async open(options: AccountsOptions): Promise<Accounts> {
     const accounts = new Accounts(options);
+    await accounts.#checkSecret();
     await accounts.settings.load();
     await accounts.licences.load();
     await accounts.#provideOwner();
     return accounts;
+  }
+
+  /** Says so if the credentials in the store were made with another instance secret: none of them counts any more. */
+  async #checkSecret(): Promise<void> {
+    const check = hashCredential(this.#secret, SECRET_CHECK_SETTING);
+    const kept = await this.store.settings.get(SECRET_CHECK_SETTING);
+    if (kept === check) return;
+    if (kept !== undefined)
+      this.#log.error(
+        'the instance secret is another one than before: all API keys, tokens, sessions and links are void; ' +
+          'start with the former one (the file "secret" of the data directory, or TRAWL_SECRET) to have them back',
+      );
+    await this.store.settings.set(SECRET_CHECK_SETTING, check);
   }
 
   isEntitled(name: Entitlement): boolean {

@@ -23,11 +23,14 @@ export const NOBODY_HASH =
 const RUNNING_MAX = Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2)));
 /** Bound: with one at a time the last of these waits about a second. */
 const WAITING_MAX = 32;
+/** New passwords, which are few, have a queue of their own: whoever makes them does not keep others from signing in. */
+const MAKING = { runningMax: 1, waitingMax: 8 };
 
 /** The queue of hashes is full. Nothing was hashed. */
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError';
   readonly errorCode = 'SERVER_OVERLOADED';
+  readonly retryAfterSeconds = 1;
 
   constructor() {
     super('too many sign-ins at once; try again in a second');
@@ -46,47 +49,20 @@ export interface PasswordsOptions {
   readonly waitingMax?: number;
 }
 
-/** Hashes and checks passwords, in turns. One for the whole daemon. */
-export class Passwords {
+/** So many at a time, in the order they came; so many more wait. */
+class Queue {
   readonly #runningMax: number;
   readonly #waitingMax: number;
   readonly #waiting: (() => void)[] = [];
   #runningCount = 0;
 
-  constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX }: PasswordsOptions = {}) {
+  constructor({ runningMax, waitingMax }: Required<PasswordsOptions>) {
     this.#runningMax = runningMax;
     this.#waitingMax = waitingMax;
   }
 
-  /**
-   * What to keep of an allowed password: an argon2id text with its own salt.
-   *
-   * Errors: RangeError if the length is not allowed; PasswordsBusyError.
-   */
-  async hash(password: string): Promise<string> {
-    if (!isPasswordAllowed(password)) {
-      throw new RangeError(
-        `a password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
-      );
-    }
-    return this.#inTurn(() => hash(normalized(password), ARGON2ID));
-  }
-
-  /**
-   * Does the password fit?
-   *
-   * @param kept  the text that was kept; null or undefined: there is no such user or no password. The answer
-   *              is then false, in the time that a wrong password takes.
-   *
-   * Errors: PasswordsBusyError; throws if `kept` is no argon2 text.
-   */
-  async verify(kept: string | null | undefined, password: string): Promise<boolean> {
-    const candidate = normalized(password.slice(0, PASSWORD_LENGTH_MAX * 2 + 1));
-    const fits = await this.#inTurn(() => verify(kept ?? NOBODY_HASH, candidate));
-    return fits && kept !== null && kept !== undefined && isPasswordAllowed(password);
-  }
-
-  async #inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
+  /** Errors: PasswordsBusyError; what `run` throws. */
+  async inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
     if (this.#runningCount >= this.#runningMax) await this.#wait();
     else this.#runningCount++;
     try {
@@ -102,6 +78,44 @@ export class Passwords {
   #wait(): Promise<void> {
     if (this.#waiting.length >= this.#waitingMax) return Promise.reject(new PasswordsBusyError());
     return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+/** Hashes and checks passwords, in turns. One for the whole daemon. */
+export class Passwords {
+  readonly #checks: Queue;
+  readonly #makes = new Queue(MAKING);
+
+  constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX }: PasswordsOptions = {}) {
+    this.#checks = new Queue({ runningMax, waitingMax });
+  }
+
+  /**
+   * What to keep of an allowed password: an argon2id text with its own salt.
+   *
+   * Errors: RangeError if the length is not allowed; PasswordsBusyError.
+   */
+  async hash(password: string): Promise<string> {
+    if (!isPasswordAllowed(password)) {
+      throw new RangeError(
+        `a password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
+      );
+    }
+    return this.#makes.inTurn(() => hash(normalized(password), ARGON2ID));
+  }
+
+  /**
+   * Does the password fit?
+   *
+   * @param kept  the text that was kept; null or undefined: there is no such user or no password. The answer
+   *              is then false, in the time that a wrong password takes.
+   *
+   * Errors: PasswordsBusyError; throws if `kept` is no argon2 text.
+   */
+  async verify(kept: string | null | undefined, password: string): Promise<boolean> {
+    const candidate = normalized(password.slice(0, PASSWORD_LENGTH_MAX * 2 + 1));
+    const fits = await this.#checks.inTurn(() => verify(kept ?? NOBODY_HASH, candidate));
+    return fits && kept !== null && kept !== undefined && isPasswordAllowed(password);
   }
 }
 

@@ -1,6 +1,9 @@
 // Slows down guessing of passwords: after 10 failed sign-ins for one e-mail or from one address within 15
 // minutes, further ones are refused until the oldest of the 10 is 15 minutes old. Counts in memory, which a
 // restart empties; the number of e-mails and addresses that are remembered is bounded.
+//
+// An address where somebody has signed in, or uses a session, has 10 failures of its own for the e-mail of that person:
+// so nobody who fails on purpose can lock others out of where they work.
 
 import { LRUCache } from 'lru-cache';
 
@@ -37,10 +40,21 @@ export type SignInOutcome = 'succeeded' | 'failed' | 'abandoned';
 export class SignInLimiter {
   readonly #byEmail: LRUCache<string, Tries>;
   readonly #byAddress: LRUCache<string, Tries>;
+  /** By e-mail and address where that person is at home. */
+  readonly #byHome: LRUCache<string, Tries>;
+  /** Where sign-ins under way are counted: what is home may change meanwhile. */
+  readonly #underWay = new WeakMap<SignInAttempt, readonly Tries[]>();
 
   constructor({ rememberedMax = REMEMBERED_MAX }: { readonly rememberedMax?: number } = {}) {
     this.#byEmail = new LRUCache({ max: rememberedMax });
     this.#byAddress = new LRUCache({ max: rememberedMax });
+    this.#byHome = new LRUCache({ max: rememberedMax });
+  }
+
+  /** The person of this e-mail has shown at this address who it is. */
+  noteHome(attempt: SignInAttempt): void {
+    const key = homeKey(attempt);
+    if (!this.#byHome.has(key)) this.#byHome.set(key, { failures: [], pendingCount: 0 });
   }
 
   /**
@@ -54,24 +68,39 @@ export class SignInLimiter {
     const waitMs = Math.max(...tries.map((one) => waitOf(one, nowMs)));
     if (waitMs > 0) return Math.ceil(waitMs / 1000);
     for (const one of tries) one.pendingCount++;
+    this.#underWay.set(attempt, tries);
     return 0;
   }
 
-  /** The end of a sign-in that `begin` admitted. */
+  /** @param attempt  the same object that `begin` admitted */
   end(attempt: SignInAttempt, outcome: SignInOutcome, nowMs: number): void {
-    const [ofEmail, ofAddress] = this.#triesOf(attempt, nowMs);
-    for (const one of [ofEmail, ofAddress]) {
+    const tries = this.#underWay.get(attempt) ?? [];
+    for (const one of tries) {
       one.pendingCount = Math.max(0, one.pendingCount - 1);
       if (outcome === 'failed') one.failures.push(nowMs);
     }
+    if (outcome !== 'succeeded') return;
     // Why not those of the address: whoever has an account could clear it for guesses at other ones.
-    if (outcome === 'succeeded') ofEmail.failures = [];
+    const [first] = tries;
+    if (first !== undefined) first.failures = [];
+    this.noteHome(attempt);
   }
 
-  #triesOf({ email, address }: SignInAttempt, nowMs: number): [Tries, Tries] {
-    const key = email.trim().toLowerCase().slice(0, NAME_LENGTH_MAX);
-    return [recent(this.#byEmail, key, nowMs), recent(this.#byAddress, address, nowMs)];
+  /** The first is that of the e-mail. */
+  #triesOf(attempt: SignInAttempt, nowMs: number): Tries[] {
+    const home = homeKey(attempt);
+    if (this.#byHome.has(home)) return [recent(this.#byHome, home, nowMs)];
+    const ofEmail = recent(this.#byEmail, nameOf(attempt), nowMs);
+    return [ofEmail, recent(this.#byAddress, attempt.address, nowMs)];
   }
+}
+
+function nameOf({ email }: SignInAttempt): string {
+  return email.trim().toLowerCase().slice(0, NAME_LENGTH_MAX);
+}
+
+function homeKey(attempt: SignInAttempt): string {
+  return `${attempt.address} ${nameOf(attempt)}`;
 }
 
 /** What is remembered of `key`, without failures that no longer count. */

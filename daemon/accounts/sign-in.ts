@@ -84,8 +84,12 @@ export class SignIn {
   async setUp({ token, email, name, password }: SetupRequest): Promise<SignedIn> {
     const { store, secret, passwords, now, trail } = this.#options;
     checkNewPassword(password, 'password');
+    const tokenHash = hashCredential(secret, token);
+    // Why first: whoever has no link is to cost no more than a look at the store.
+    if (!(await store.setupLinks.has(tokenHash, now())))
+      throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
     const passwordHash = await passwords.hash(password);
-    const link = await store.setupLinks.take(hashCredential(secret, token), now());
+    const link = await store.setupLinks.take(tokenHash, now());
     if (link === undefined) throw new AccountError('INVALID_CREDENTIALS', WRONG_TOKEN);
     if (link.userId !== null) {
       const user = await store.users.update(link.userId, { passwordHash, name });
@@ -119,6 +123,11 @@ export class SignIn {
     await this.#checkStill(user, signedIn);
     await trail.record(withSource(userActor(user), clientSource), 'user.signed_in', targetOf(user));
     return signedIn;
+  }
+
+  /** The person uses a session at this address: what others fail there does not lock it out. */
+  noteHome(person: Person, address: string): void {
+    this.#options.limiter.noteHome({ email: person.email, address });
   }
 
   /** Ends one session. Errors: NOT_READY. */

@@ -146,6 +146,8 @@ interface EndpointFlags {
   readonly isDescribed: boolean;
   /** Lets in callers who are nobody, whom `access` would refuse. */
   readonly isNobodyWelcome?: boolean;
+  /** A credential is looked at, although none is needed; it is never a reason to refuse. */
+  readonly isCallerHeeded?: boolean;
   /** Pages of other origins may not ask, whoever the caller is. */
   readonly isForBrowsers?: boolean;
 }

@@ -179,6 +179,8 @@ export interface ReadinessStatus {
   readonly shardCount: number;
   readonly repoCount: number;
   readonly quarantinedShardCount: number;
+  /** What does not work as it should, for owners; empty: nothing. */
+  readonly degraded: readonly string[];
 }
 
 export interface Readiness {

@@ -15,6 +15,8 @@ import type { HttpRequest } from './adapter.ts';
 export interface Access {
   readonly request: HttpRequest;
   readonly endpoint: Endpoint;
+  /** Of the client. */
+  readonly address: string;
   caller?: Caller | undefined;
   /** Headers of whatever the answer will be. */
   readonly answerHeaders: Record<string, string>;
@@ -33,14 +35,25 @@ type MaybePromise = void | Promise<void>;
 /** Step 4: finds the caller. Errors: NOT_READY if the store must be asked and cannot be reached. */
 export function findCaller({ accounts }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
-  if (endpoint.access === 'none') return undefined;
+  if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;
   const found = accounts.callers.resolve((name) => request.header(name));
+  if (endpoint.access === 'none') return heedCaller(access, found);
   if (found instanceof Promise) return found.then((caller) => noteCaller(accounts, access, caller));
   return noteCaller(accounts, access, found);
 }
 
+/** Where no caller is needed, one that cannot be found out is none. */
+async function heedCaller(
+  access: Access,
+  found: Caller | undefined | Promise<Caller | undefined>,
+): Promise<void> {
+  access.caller = await Promise.resolve(found).catch(() => undefined);
+}
+
 function noteCaller(accounts: Accounts, access: Access, caller: Caller | undefined): MaybePromise {
   access.caller = caller;
+  if (caller?.source === 'session' && caller.person !== undefined)
+    accounts.signIn.noteHome(caller.person, access.address);
   if (caller?.source !== 'session' || !accounts.callers.needsRenewal(caller)) return undefined;
   return renewSession(accounts, access, caller);
 }
@@ -105,7 +118,8 @@ function isOwnOrigin(origin: string, baseUrl: string, host: string | undefined):
 }
 
 /** Step 7. Errors: API_KEY_USAGE_DISABLED. */
-export function checkKeyUsage({ accounts }: AccessParts, { caller }: Access): void {
+export function checkKeyUsage({ accounts }: AccessParts, { caller, endpoint }: Access): void {
+  if (endpoint.access === 'none') return;
   if (caller?.source !== 'api_key' || caller.role === 'OWNER') return;
   if (accounts.settings.current.apiKeyUsage === 'all') return;
   throw new ApiError('API_KEY_USAGE_DISABLED', 'Only API keys of owners are accepted here.');

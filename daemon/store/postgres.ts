@@ -43,6 +43,7 @@ const INT8_OID = 20;
  */
 export function openPostgres(databaseUrl: string, log: Log): Engine {
   const config = configOf(databaseUrl);
+  warnOfPlainText(config, log);
   const pool = openPool(config, log);
   const db = new Kysely<Schema>({ dialect: new ServerDialect({ pool }) });
   const listener = new PostgresListener(config, log);
@@ -97,6 +98,18 @@ function configOf(databaseUrl: string): ClientConfig {
     throw new StoreError('NOT_READY', 'the database address is no PostgreSQL address');
   }
   return config;
+}
+
+/** Names of this machine; a path is that of a socket. */
+const LOCAL_HOST = /^(?:localhost|127\.[\d.]+|::1|\/.*|)$/;
+
+function warnOfPlainText(config: ClientConfig, log: Log): void {
+  const { host, ssl } = new Client(config);
+  if (ssl || LOCAL_HOST.test(host)) return;
+  log.warn(
+    'PostgreSQL on another host is used without TLS: accounts and password hashes cross the network in plain text; ' +
+      'add sslmode=verify-full to the database address',
+  );
 }
 
 function isAddress(databaseUrl: string, config: ClientConfig): boolean {

@@ -15,6 +15,8 @@ export interface SetupLink {
 export interface SetupLinks {
   /** Errors: NOT_FOUND if there is no such user. */
   create(link: SetupLink): Promise<void>;
+  /** Is there such a link, that `take` would give? */
+  has(hash: string, now: number): Promise<boolean>;
   /** Uses the link up; undefined: there is none, or it expired at `now` or before. */
   take(hash: string, now: number): Promise<{ readonly userId: string | null } | undefined>;
   /** Removes links that make the first owner; returns how many. */
@@ -29,6 +31,12 @@ export function setupLinksIn(database: Database): SetupLinks {
       database.write(async ({ db }) => {
         const row = { hash, user_id: userId, created_at: createdAt, expires_at: expiresAt };
         await db.insertInto('setup_links').values(row).execute();
+      }),
+    has: (hash, now) =>
+      database.read(async (db) => {
+        const query = db.selectFrom('setup_links').select('expires_at as expiresAt');
+        const row = await query.where('hash', '=', hash).executeTakeFirst();
+        return row !== undefined && (row.expiresAt === null || row.expiresAt > now);
       }),
     take: (hash, now) =>
       database.write(async ({ db }) => {

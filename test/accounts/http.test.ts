@@ -35,6 +35,17 @@ onBothAdapters('accounts', (kind) => {
     assert.equal((await world.call({ path: '/api/repos', headers: { cookie } })).status, 200);
   });
 
+  test('links that are none cost no hash: nobody who has an account is refused for them', async () => {
+    const { ask } = await startAccounts({ kind });
+    const body = { token: 'f'.repeat(64), email: 'x@example.com', name: 'X', password: PASSWORD };
+    const floods = Array.from({ length: 60 }, () =>
+      ask('POST', '/api/auth/setup', undefined, body),
+    );
+    const login = { email: 'owner@example.com', password: PASSWORD };
+    assert.equal((await ask('POST', '/api/auth/login', undefined, login)).status, 200);
+    for (const { code } of await Promise.all(floods)) assert.equal(code, 'INVALID_CREDENTIALS');
+  });
+
   test('cookies are hardened; sessions end by logout, password change, suspension and age', async () => {
     const world = await startAccounts({ kind });
     const { ask, clock } = world;

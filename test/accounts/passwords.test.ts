@@ -96,9 +96,19 @@ test('a few at a time, a few waiting, more are refused', async () => {
   assert.ok(reason instanceof PasswordsBusyError);
   assert.equal(toApiError(reason)?.statusCode, 503);
   assert.equal(toApiError(reason)?.errorCode, 'SERVER_OVERLOADED');
+  assert.deepEqual(toApiError(reason)?.headers, { 'Retry-After': '1' });
   // All places are free again.
   const again = Array.from({ length: 5 }, () => small.verify(undefined, 'some password'));
   assert.equal((await Promise.allSettled(again)).filter((o) => o.status === 'fulfilled').length, 5);
+});
+
+test('new passwords do not keep others from signing in', async () => {
+  const shared = new Passwords();
+  const made = Array.from({ length: 60 }, () => shared.hash('a new password'));
+  const kept = Promise.allSettled(made);
+  assert.equal(await shared.verify(undefined, 'some password'), false);
+  const refused = (await kept).filter(({ status }) => status === 'rejected');
+  assert.equal(refused.length, 60 - 9);
 });
 
 test('waiting ones are served in order', async () => {

@@ -17,8 +17,9 @@ function tryOnce(
   outcome: SignInOutcome,
   nowMs: number,
 ): number {
-  const wait = limiter.begin({ email, address }, nowMs);
-  if (wait === 0) limiter.end({ email, address }, outcome, nowMs);
+  const attempt = { email, address };
+  const wait = limiter.begin(attempt, nowMs);
+  if (wait === 0) limiter.end(attempt, outcome, nowMs);
   return wait;
 }
 
@@ -59,11 +60,42 @@ test('success forgets the failures of the e-mail, not those of the address', () 
   const limiter = new SignInLimiter();
   for (let i = 0; i < 9; i++) tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS);
   assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'succeeded', START_MS), 0);
-  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS), 0);
-  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.1'], 'failed', START_MS), 900);
-  for (let i = 0; i < 9; i++) {
+  assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 0);
+  assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 900);
+  for (let i = 0; i < 10; i++) {
     assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.2'], 'failed', START_MS), 0);
   }
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.3'], 'failed', START_MS), 900);
+});
+
+test('nobody locks a person out of an address where that person has shown who it is', () => {
+  for (const isSession of [true, false]) {
+    const limiter = new SignInLimiter();
+    const own = ['a@x.org', '10.0.0.1'] as const;
+    if (isSession) limiter.noteHome({ email: own[0], address: own[1] });
+    else assert.equal(tryOnce(limiter, own, 'succeeded', START_MS), 0);
+    for (let i = 0; i < 10; i++) {
+      tryOnce(limiter, ['A@x.org', `10.0.1.${i}`], 'failed', START_MS);
+      tryOnce(limiter, [`u${i}@x.org`, '10.0.0.1'], 'failed', START_MS);
+    }
+    assert.equal(tryOnce(limiter, ['a@x.org', '10.0.1.99'], 'failed', START_MS), 900);
+    assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 900);
+    // Its own mistakes count there, ten of them.
+    for (let i = 0; i < 10; i++) assert.equal(tryOnce(limiter, own, 'failed', START_MS), 0);
+    assert.equal(tryOnce(limiter, own, 'succeeded', START_MS), 900);
+    assert.equal(tryOnce(limiter, own, 'succeeded', START_MS + WINDOW_MS), 0);
+    // That gives nothing to those who fail elsewhere.
+    assert.equal(tryOnce(limiter, ['a@x.org', '10.0.1.99'], 'failed', START_MS + 1), 900);
+  }
+});
+
+test('those under way when an address becomes a home are not counted for ever', () => {
+  const limiter = new SignInLimiter();
+  const tries = Array.from({ length: 10 }, () => ({ email: 'a@x.org', address: '10.0.0.1' }));
+  for (const one of tries) assert.equal(limiter.begin(one, START_MS), 0);
+  for (const one of tries) limiter.end(one, 'succeeded', START_MS);
+  assert.equal(tryOnce(limiter, ['a@x.org', '10.0.0.9'], 'failed', START_MS), 0);
+  assert.equal(tryOnce(limiter, ['b@x.org', '10.0.0.1'], 'failed', START_MS), 0);
 });
 
 test('those under way count, and are waited for a second', () => {
@@ -104,9 +136,21 @@ test('as a list of all failures would tell', () => {
     fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
       const limiter = new SignInLimiter();
       let failures: { email: string; address: string; isOfEmail: boolean; timeMs: number }[] = [];
+      const homes = new Map<string, number[]>();
       let nowMs = START_MS;
       for (const { email, address, outcome, pauseMs } of steps) {
         nowMs += pauseMs;
+        const home = homes.get(`${email} ${address}`);
+        if (home !== undefined) {
+          const tenthMs = home.filter((timeMs) => timeMs > nowMs - WINDOW_MS).at(-10);
+          const waitMs = tenthMs === undefined ? 0 : tenthMs + WINDOW_MS - nowMs;
+          const wait = tryOnce(limiter, [email, address], outcome, nowMs);
+          assert.equal(wait, Math.ceil(waitMs / 1000));
+          if (wait > 0) continue;
+          if (outcome === 'failed') home.push(nowMs);
+          if (outcome === 'succeeded') home.length = 0;
+          continue;
+        }
         const recent = failures.filter(({ timeMs }) => timeMs > nowMs - WINDOW_MS);
         const tenth = [
           recent.filter((one) => one.email === email && one.isOfEmail).at(-10),
@@ -118,6 +162,7 @@ test('as a list of all failures would tell', () => {
         if (wait > 0) continue;
         if (outcome === 'failed') failures.push({ email, address, isOfEmail: true, timeMs: nowMs });
         if (outcome !== 'succeeded') continue;
+        homes.set(`${email} ${address}`, []);
         failures = failures.map((one) =>
           one.email === email ? { ...one, isOfEmail: false } : one,
         );

@@ -1,7 +1,7 @@
 // Variables, flags, settings, secrets: defaults, precedence, refusals, and what is left in the environment.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -165,6 +165,15 @@ describe('configuration', () => {
     assert.deepEqual(openInstanceSecret(dataDir), first);
     writeFileSync(file, 'short');
     assert.throws(() => openInstanceSecret(dataDir), /too short/);
+    // As a crash left it in earlier versions; and what one leaves now, a file under another name.
+    writeFileSync(file, '');
+    writeFileSync(`${file}.new`, 'cut o');
+    const next = openInstanceSecret(dataDir);
+    assert.match(next.toString(), /^[0-9a-f]{64}$/);
+    assert.notDeepEqual(next, first);
+    assert.deepEqual(openInstanceSecret(dataDir), next);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(dataDir), ['secret']);
   });
 });
 

@@ -46,8 +46,16 @@ function shardFiles(dataDir: string): string[] {
   return shardNames(dataDir).map((name) => path.join(dataDir, 'shards', name));
 }
 
+/** Guests search; the owner sees what is out of service. */
+const OWNED = {
+  env: { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: `svk_${'5'.repeat(64)}` },
+  flags: ['--anonymous'],
+};
+
+/** Of a daemon that was started with `OWNED`. */
 async function ready({ url }: Served): Promise<Ready> {
-  return (await get<Ready>(`${url}/api/ready`)).body;
+  const headers = { authorization: `Bearer ${OWNED.env.TRAWL_OWNER_API_KEY}` };
+  return (await get<Ready>(`${url}/api/ready`, headers)).body;
 }
 
 /** Enough files that a build takes a while. */
@@ -175,7 +183,7 @@ void test(
     damageTables(shard);
     assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 1);
 
-    const served = await serve(dataDir, []);
+    const served = await serve(dataDir, [], OWNED);
     const answers: SearchResponse[] = [];
     await eventually(async () => {
       answers.push(await search(served.url, 'plum'));
@@ -205,7 +213,7 @@ void test(
     const { repo, dataDir, shard } = await indexedPlum();
     damageTables(shard);
     rmSync(repo, { recursive: true });
-    const served = await serve(dataDir, []);
+    const served = await serve(dataDir, [], OWNED);
     await served.process.until(/indexing failed/);
     assert.equal((await ready(served)).quarantinedShards, 1);
     const answer = await search(served.url, 'plum');
@@ -256,7 +264,7 @@ void test(
     ]) {
       const { repo, dataDir, shard } = await indexedPlum();
       harm(shard);
-      const served = await serve(dataDir, [repo]);
+      const served = await serve(dataDir, [repo], OWNED);
       await eventually(async () => pathsOf(await search(served.url, 'plum')).length === 1);
       await eventually(async () => (await ready(served)).quarantinedShards === 0);
       assert.ok(existsSync(shardFiles(dataDir)[0] ?? ''));

@@ -87,6 +87,7 @@ export interface WorldOptions {
   readonly trees?: Partial<TreeReader>;
   readonly refs?: RefReader['list'];
   readonly isReady?: boolean;
+  readonly degraded?: readonly string[];
   readonly logLevel?: 'debug' | 'info';
 }
 
@@ -187,6 +188,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         shardCount: 2,
         repoCount: repos.length,
         quarantinedShardCount: 1,
+        degraded: options.degraded ?? [],
       }),
     },
   };

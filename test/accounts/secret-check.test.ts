@@ -1,0 +1,35 @@
+// Another instance secret than before voids every credential: the log says so, once, and how to go back.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfiguration } from '../../daemon/config/configuration.ts';
+import { openControlPlane } from '../../daemon/control-plane.ts';
+import { RepoDirectory } from '../../daemon/repos/directory.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
+
+const VOID = /instance secret is another one than before/;
+
+/** What one start with this secret logs. */
+async function linesOfStart(folder: string, secret: string | undefined): Promise<string[]> {
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', format: 'json', write: (line) => void lines.push(line) });
+  const env = { TRAWL_DATA_DIR: folder, TRAWL_SECRET: secret };
+  const directory = new RepoDirectory(() => []);
+  const control = await openControlPlane(readConfiguration({ env }), directory, log);
+  await control.close();
+  return lines.filter((line) => VOID.test(line));
+}
+
+test('a start with another secret is told loudly, one with the same is not', async () => {
+  const folder = temporaryFolder();
+  assert.deepEqual(await linesOfStart(folder, undefined), []);
+  assert.deepEqual(await linesOfStart(folder, undefined), []);
+  const [line = '', ...more] = await linesOfStart(folder, 'x'.repeat(40));
+  assert.equal(JSON.parse(line).level, 'error');
+  assert.match(line, /TRAWL_SECRET/);
+  assert.doesNotMatch(line, /x{40}/);
+  assert.deepEqual(more, []);
+  assert.deepEqual(await linesOfStart(folder, 'x'.repeat(40)), []);
+  assert.equal((await linesOfStart(folder, undefined)).length, 1);
+});
