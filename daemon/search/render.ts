@@ -32,7 +32,7 @@ export interface RenderContext {
   readonly contextLines: number;
   readonly isWhole: boolean;
   /** Of `rev:` that results name the revisions of (revisions.ts). */
-  readonly revisionTexts: readonly string[];
+  readonly revisionTexts: readonly string[] | undefined;
   readonly repoOf: (shard: number) => RepoRecord;
   /** Blob of a doc that has content. */
   readonly blobOf: (shard: number, docId: number) => number | undefined;

@@ -107,14 +107,20 @@ export function docSetsFor(
 }
 
 /**
- * Texts of the `rev:` that say which revisions of a doc are shown: those under no negation. Without any `rev:` it is
- * the default revision; an empty list: all that hold the doc.
+ * Texts of the `rev:` that say which revisions of a doc are shown: those under no negation; an empty list: all that
+ * hold the doc. Undefined: every doc that the query finds is in the default revision, and shown as of that.
  */
-export function shownRevisionTexts(query: QueryNode): readonly string[] {
-  if (!hasRevisionFilter(query)) return [DEFAULT_REVISION];
+export function shownRevisionTexts(query: QueryNode): readonly string[] | undefined {
+  if (!hasRevisionFilter(query)) return undefined;
   const texts = new Set<string>();
   collectTexts(query, texts);
-  return [...texts];
+  return texts.size === 1 && requiresDefault(query) ? undefined : [...texts];
+}
+
+/** Whether `rev:HEAD` must hold for every doc. Why: under an `or` it says nothing of docs that the other side finds. */
+function requiresDefault(query: QueryNode): boolean {
+  if (query.kind === 'and') return query.children.some(requiresDefault);
+  return query.kind === 'value' && query.prefix === 'rev' && query.value === DEFAULT_REVISION;
 }
 
 function collectTexts(query: QueryNode, texts: Set<string>): void {
@@ -133,16 +139,17 @@ export interface BranchGroup {
 /**
  * Groups docs of a shard by the revisions that a result shows: those that hold the doc and that one of the texts means;
  * if there is none (the doc matched by another side of an `or`), all that hold it. Default first, then by name.
+ *
+ * @param texts  see shownRevisionTexts
  */
 export function groupByBranches(
   repo: RepoRecord,
   shard: ShardRevisions | undefined,
-  texts: readonly string[],
+  texts: readonly string[] | undefined,
   docIds: readonly number[],
 ): BranchGroup[] {
   const names = revisionsOf(repo);
-  const isDefaultOnly = texts.length === 1 && texts[0] === DEFAULT_REVISION;
-  if (shard === undefined || isDefaultOnly)
+  if (shard === undefined || texts === undefined)
     return [{ branches: names.slice(0, 1), docs: [...docIds.keys()] }];
   const wanted = new Set(texts.flatMap((text) => matchRevisions(repo, text)));
   const order = [...docIds.keys()].sort((a, b) => docIds[a]! - docIds[b]!);

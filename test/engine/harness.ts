@@ -229,6 +229,7 @@ export interface FileResult {
   readonly fileName: { readonly text: string; readonly matchRanges: readonly Range[] };
   readonly repository: string;
   readonly language: string;
+  readonly branches: readonly string[];
   readonly content?: string;
   readonly skipReason?: string;
   readonly chunks: readonly {

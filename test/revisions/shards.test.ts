@@ -22,6 +22,19 @@ function holds(revision: number, shard: number, docId: number): boolean {
   return ((docId * 2654435761 + shard * 40503) >>> (7 + revision * 3)) % 3 === 0;
 }
 
+const isDefault = (name: string): boolean => name === NAMES[0];
+/** Queries, and the revisions that they ask for. */
+const SHOWN: readonly [string, (name: string) => boolean][] = [
+  ['plum', isDefault],
+  ['plum rev:HEAD', isDefault],
+  ['plum rev:HEAD -rev:heads/a', isDefault],
+  ['rev:HEAD or plum', isDefault],
+  ['plum (rev:HEAD or file:f1)', isDefault],
+  ['rev:HEAD or (-rev:HEAD plum)', isDefault],
+  ['rev:heads/main or plum', isDefault],
+  ['rev:HEAD or rev:heads/ab', (name) => isDefault(name) || name === NAMES[2]],
+];
+
 for (const build of ['debug', 'release'] satisfies Build[]) {
   void test(`docs of revisions over three shards (${build})`, { timeout: 120_000 }, async () => {
     const module = await coreModule(build);
@@ -103,6 +116,16 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
         const live = wanted(() => true).length + 1;
         assert.equal(answer.stats['shardFilesConsidered'], live, query);
         assert.ok((answer.stats['filesConsidered'] ?? 0) <= Math.max(filtered.length, 0), query);
+      }
+      // Which of the revisions that hold a doc are shown: those asked for, or, if it is in none of these, all.
+      for (const [query, isShown] of SHOWN) {
+        for (const file of (await engine.search(query)).files) {
+          const place = /^s(\d)\/f(\d+)/.exec(file.fileName.text);
+          if (place === null) continue;
+          const held = NAMES.filter((_, index) => holds(index, Number(place[1]), Number(place[2])));
+          const shown = held.filter(isShown);
+          assert.deepEqual(file.branches, shown.length > 0 ? shown : held, `${query} ${place[0]}`);
+        }
       }
       const limited = await engine.search('plum rev:*', { matches: 5 });
       assert.equal(limited.files.length, 5);
