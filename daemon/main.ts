@@ -77,10 +77,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
-    const added =
+    const { records: added, failed } =
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, options.change)
-        : await indexer.changeRepos(options.change ?? {});
+        : { records: await indexer.changeRepos(options.change ?? {}), failed: [] };
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(configuration, directory, log);
@@ -96,12 +96,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
       log: log.labelled('operator'),
     });
-    const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
+    const jobs = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
       if (!abort.signal.aborted) throw error;
       return [];
     });
-    const prepared = indexed.then(
-      (jobs) => prepareHistories(jobs, added, reader, abort.signal),
+    const indexed = jobs.then((results) => [...failed, ...results]);
+    const prepared = jobs.then(
+      (results) => prepareHistories(results, added, reader, abort.signal),
       () => {},
     );
     void instance.symbols?.run();
