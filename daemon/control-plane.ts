@@ -20,7 +20,8 @@ export interface ControlPlane {
 /**
  * The data directory must be there, and locked.
  *
- * @param now  milliseconds since the epoch
+ * @param now   milliseconds since the epoch
+ * @param open  the store, if it is open already; it stays the caller's
  *
  * Errors: NOT_READY if the store cannot be opened; ConfigError.
  */
@@ -29,9 +30,13 @@ export async function openControlPlane(
   directory: RepoDirectory,
   log: Log,
   now: () => number = Date.now,
+  open?: Store,
 ): Promise<ControlPlane> {
   const { dataDir, databaseUrl } = configuration;
-  const store = await openStore({ dataDir, databaseUrl: databaseUrl?.reveal(), log });
+  const store = open ?? (await openStore({ dataDir, databaseUrl: databaseUrl?.reveal(), log }));
+  const closeStore = async (): Promise<void> => {
+    if (open === undefined) await store.close();
+  };
   try {
     const version = readProductVersion();
     const accounts = await Accounts.open({ configuration, store, directory, version, log, now });
@@ -43,11 +48,11 @@ export async function openControlPlane(
       close: async () => {
         await ledger.close();
         await accounts.close();
-        await store.close();
+        await closeStore();
       },
     };
   } catch (error) {
-    await store.close();
+    await closeStore();
     throw error;
   }
 }

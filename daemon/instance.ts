@@ -11,7 +11,8 @@ import { HeapTrimmer } from './engine/heap.ts';
 import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
 import { allowGitPaths } from './repos/git-place.ts';
-import { Catalog } from './shards/catalog.ts';
+import { type Index, openIndex, readCatalog } from './open-index.ts';
+import type { Catalog } from './shards/catalog.ts';
 import { takeDataDir } from './shards/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
@@ -23,6 +24,8 @@ export interface InstanceOptions {
   readonly dataDir: string;
   /** False: read only, whoever owns the directory; nothing is swept, locked or built. */
   readonly isOwner: boolean;
+  /** Of a PostgreSQL store; absent: the embedded one. Only for an owner. */
+  readonly databaseUrl?: string | undefined;
   readonly filters: FilterSettings;
   /** Absolute paths outside of sources that git may read for them; default: none. */
   readonly gitPaths?: readonly string[];
@@ -37,6 +40,8 @@ export interface InstanceOptions {
 
 export interface Instance {
   readonly catalog: Catalog;
+  /** Undefined: the data directory is open for reading alone. */
+  readonly index: Index | undefined;
   readonly indexer: Indexer;
   /** Absent where nothing is built. */
   readonly symbols: SymbolKeeper | undefined;
@@ -61,13 +66,33 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 }
 
 async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
-  const { dataDir, isOwner, log, workers } = options;
+  const { dataDir, isOwner, databaseUrl, log } = options;
   allowGitPaths(options.gitPaths ?? []);
-  const catalog = new Catalog(dataDir);
-  await catalog.load();
+  if (!isOwner) return joined(options, await readCatalog(dataDir), undefined, unlock);
+  const index = await openIndex(dataDir, databaseUrl, log);
+  const { catalog, store } = index;
+  const close = async (): Promise<void> => {
+    await store.close();
+    unlock();
+  };
+  try {
+    await catalog.sweep();
+    return await joined(options, catalog, index, close);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function joined(
+  options: InstanceOptions,
+  catalog: Catalog,
+  index: Index | undefined,
+  close: () => void | Promise<void>,
+): Promise<Instance> {
+  const { isOwner, log, workers } = options;
   for (const fields of catalog.unusable)
     log.warn('the index of a repo cannot be used and has to be built again', fields);
-  if (isOwner) await catalog.sweep();
   const module = await compileCore();
   const searcher = new Searcher(module);
   const pool = new SearchPool({
@@ -80,6 +105,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
     module,
     catalog,
     isOwner,
+    register: index?.register,
     filters: options.filters,
     ...(workers === undefined ? {} : { workers }),
     log,
@@ -112,6 +138,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   };
   return {
     catalog,
+    index,
     indexer,
     symbols,
     parts,
@@ -120,7 +147,7 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
       await indexer.close();
       await pool.close();
       heap.close();
-      unlock();
+      await close();
     },
   };
 }

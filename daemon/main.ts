@@ -18,13 +18,14 @@ import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './repos/history/history.ts';
 import { objectPool } from './repos/object-pool.ts';
+import type { RepoRecord } from './repos/records.ts';
 import { listRefs } from './repos/ref-list.ts';
 import { explain } from './search/explain.ts';
 import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
 import { listSkipped } from './search/skipped.ts';
 import { startStream } from './search/stream.ts';
-import type { JobResult } from './sync/indexer.ts';
+import type { Indexer, JobResult } from './sync/indexer.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -63,6 +64,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
+    databaseUrl: configuration.databaseUrl?.reveal(),
     filters: settings,
     gitPaths: configuration.gitPaths,
     searchTimeoutMs: settings.searchTimeoutMs,
@@ -77,32 +79,45 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
-    const { records: added, failed } =
+    const added =
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, options.change)
-        : { records: await indexer.changeRepos(options.change ?? {}), failed: [] };
+        : await startAgain(indexer, options.change ?? {});
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
-    control = await openControlPlane(configuration, directory, log);
+    control = await openControlPlane(
+      configuration,
+      directory,
+      log,
+      Date.now,
+      instance.index?.store,
+    );
+    control.store.onChange((change) => {
+      if ('topic' in change && change.topic !== 'settings') void indexer.obeyStore();
+    });
     const reader = await openHistory(configuration, instance.catalog, log);
     history = reader;
     const services = servicesOf(instance, directory, reader);
     server = await createServer({ configuration, services, log, ...control });
     const source = backupSource(configuration, instance.catalog, control.store);
-    const context = { accounts: control.accounts, baseUrl: server.url };
+    const repos = {
+      list: () => instance.index?.register.all ?? [],
+      change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
+        indexer.changeRules(repoIds, change),
+    };
+    const context = { accounts: control.accounts, repos, baseUrl: server.url };
     commands = await startControlServer({
       dataDir: configuration.dataDir,
       run: (name, input) => runOperation(context, name, input),
       backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
       log: log.labelled('operator'),
     });
-    const jobs = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
+    const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
       if (!abort.signal.aborted) throw error;
       return [];
     });
-    const indexed = jobs.then((results) => [...failed, ...results]);
-    const prepared = jobs.then(
-      (results) => prepareHistories(results, added, reader, abort.signal),
+    const prepared = indexed.then(
+      (jobs) => prepareHistories(jobs, added, reader, abort.signal),
       () => {},
     );
     void instance.symbols?.run();
@@ -131,6 +146,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await instance.close();
     throw error;
   }
+}
+
+/** The repos that the catalog holds, whose sources nobody has named. */
+async function startAgain(indexer: Indexer, change: RepoChange): Promise<readonly RepoRecord[]> {
+  await indexer.confirmSources();
+  return indexer.changeRepos(change);
 }
 
 /** What the endpoints call. */

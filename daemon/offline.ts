@@ -1,12 +1,14 @@
 // A data directory opened to change its accounts while no daemon runs: locked, with its catalog and its store, without
 // engine and server.
 
-import { Catalog } from './shards/catalog.ts';
+import type { Catalog } from './shards/catalog.ts';
 import { takeDataDir } from './shards/data-dir.ts';
 import type { Configuration } from './config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { openIndex } from './open-index.ts';
 import type { OperatorContext } from './operator/operation.ts';
 import { RepoDirectory } from './repos/directory.ts';
+import type { Store } from './store/store.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface Offline extends OperatorContext {
@@ -21,26 +23,39 @@ export interface Offline extends OperatorContext {
  * Errors: LockedError if it has an owner; those of openControlPlane; a catalog that cannot be read.
  */
 export async function openOffline(configuration: Configuration, log: Log): Promise<Offline> {
-  const { dataDir } = configuration;
+  const { dataDir, databaseUrl } = configuration;
   const unlock = await takeDataDir(dataDir, true);
+  let open: Store | undefined;
   try {
-    const catalog = new Catalog(dataDir);
-    await catalog.load();
-    const repos = catalog.repos.map(({ record }) => record);
+    const { catalog, store, register } = await openIndex(dataDir, databaseUrl?.reveal(), log);
+    open = store;
+    const repos = catalog.repos.map(({ record }) => register.ruled(record));
     const directory = new RepoDirectory(() => repos);
     // The owner of the environment is made by the daemon.
-    const control = await openControlPlane({ ...configuration, owner: undefined }, directory, log);
+    const control = await openControlPlane(
+      { ...configuration, owner: undefined },
+      directory,
+      log,
+      Date.now,
+      store,
+    );
     return {
       catalog,
       control,
       accounts: control.accounts,
+      repos: {
+        list: () => register.all,
+        change: (repoIds, change) => register.change(repoIds, change),
+      },
       baseUrl: configuration.baseUrl ?? `http://localhost:${configuration.port}`,
       async close() {
         await control.close();
+        await store.close();
         unlock();
       },
     };
   } catch (error) {
+    await open?.close();
     unlock();
     throw error;
   }

@@ -61,6 +61,7 @@ export class Accounts {
   readonly settings: InstanceSettingsKeeper;
   readonly #secret: Buffer;
   readonly #owner: OwnerConfiguration | undefined;
+  readonly #hasLocalAccess: boolean;
   readonly #log: Log;
   readonly #ignore: () => void;
   #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
@@ -98,6 +99,7 @@ export class Accounts {
     this.licences = licences;
     this.#secret = secret;
     this.#owner = configuration.owner;
+    this.#hasLocalAccess = configuration.localAccess;
     this.#log = log;
     this.callers = new Callers({
       store,
@@ -186,7 +188,7 @@ export class Accounts {
     };
     this.#warnOfGrants();
     const userCount = await this.store.users.count();
-    this.callers.isOpenHouse = userCount === 0 && isLoopback;
+    if (isLoopback && this.#hasLocalAccess) await this.callers.openHouse();
     const waiting = userCount === 0 ? null : (await this.#ownerWithoutPassword())?.id;
     if (waiting === undefined) return undefined;
     return this.setupUrl(baseUrl, await this.signIn.makeLink(waiting));

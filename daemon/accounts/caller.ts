@@ -5,7 +5,7 @@ import type { Role, User } from '../store/users.ts';
 
 /**
  * How a caller is known. `guest`: anonymous access; `local`: nobody has an account yet and the daemon listens
- * on loopback only, so whoever reaches it may do everything.
+ * on loopback only, so whoever is at the machine may read what is not hidden.
  */
 export type CallerSource =
   'session' | 'api_key' | 'scoped_access_token' | 'oauth' | 'guest' | 'local';
@@ -23,7 +23,7 @@ export interface Caller {
   readonly source: CallerSource;
   /** Absent for guests and local callers. */
   readonly person?: Person;
-  /** Absent for guests. */
+  /** Absent for guests and local callers. */
   readonly role?: Role;
   /** Id of the API key or scoped token. */
   readonly credentialId?: string;

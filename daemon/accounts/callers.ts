@@ -18,7 +18,6 @@ import {
   type Presented,
 } from './credentials.ts';
 import type { Sights } from './sights.ts';
-import { SEES_ALL } from '../repos/sight.ts';
 
 /** Stamps of use are written at most this often. */
 const STAMP_MS = 5 * 60_000;
@@ -72,8 +71,10 @@ export class Callers {
   readonly #ignore: () => void;
   /** Rises with every change: what was read before it is not kept. */
   #changeCount = 0;
-  /** Nobody has an account, so that those who reach this machine may do everything. */
+  /** Nobody has an account, and callers at this machine may read. */
   #isOpenHouse = false;
+  /** Whether it may be so, if nobody has an account. */
+  #mayBeOpenHouse = false;
 
   constructor(options: CallersOptions) {
     this.#options = options;
@@ -83,7 +84,11 @@ export class Callers {
         this.#people.delete(change.userId);
         // Whom a change concerns has an account.
         this.#isOpenHouse = false;
-      } else if (change.topic === 'all') this.#people.clear();
+      } else if (change.topic === 'all') {
+        this.#people.clear();
+        this.#isOpenHouse = false;
+        this.#inBackground(this.#lookForAccounts());
+      }
     });
   }
 
@@ -91,38 +96,60 @@ export class Callers {
     this.#ignore();
   }
 
-  /** Whether callers without credential count as local ones. */
-  set isOpenHouse(isOpen: boolean) {
-    this.#isOpenHouse = isOpen;
+  /**
+   * From now on callers at this machine may read without credential while nobody has an account.
+   *
+   * Errors: NOT_READY.
+   */
+  async openHouse(): Promise<void> {
+    this.#mayBeOpenHouse = true;
+    await this.#lookForAccounts();
   }
 
+  async #lookForAccounts(): Promise<void> {
+    if (!this.#mayBeOpenHouse) return;
+    const changeCount = this.#changeCount;
+    const userCount = await this.#options.store.users.count();
+    // What came meanwhile may be the first account.
+    if (userCount === 0 && changeCount === this.#changeCount) this.#isOpenHouse = true;
+    else if (userCount > 0) this.#mayBeOpenHouse = false;
+  }
+
+  /** Needs nobody at this machine a credential to read? While changes may be missed, everybody does. */
   get isOpenHouse(): boolean {
-    return this.#isOpenHouse;
+    return this.#isOpenHouse && this.#options.store.isInformed;
   }
 
   /**
    * The caller of a request; undefined: nobody that counts. A promise only where the store must be asked.
    *
+   * @param isAtThisMachine  whether the request was sent by a program on this machine, to this machine
+   *
    * Errors: NOT_READY if the store must be asked and cannot be reached.
    */
-  resolve(header: Header): MaybePromise<Caller | undefined> {
+  resolve(header: Header, isAtThisMachine = () => false): MaybePromise<Caller | undefined> {
     const presented = presentedCredentials(header, this.#options.apiKeyHeaderAliases);
-    return presented.length === 0 ? this.#withoutCredential() : this.#tryFrom(presented, 0);
+    return this.#tryFrom(presented, 0, isAtThisMachine);
   }
 
-  #withoutCredential(): Caller | undefined {
-    if (this.#isOpenHouse) return { source: 'local', role: 'OWNER', sight: SEES_ALL };
+  #withoutCredential(isAtThisMachine: () => boolean): Caller | undefined {
+    if (this.isOpenHouse && isAtThisMachine())
+      return { source: 'local', sight: this.#options.sights.ofLocal() };
     if (!this.#options.isAnonymousAllowed()) return undefined;
     return { source: 'guest', sight: this.#options.sights.ofGuest() };
   }
 
   /** Tries the credentials from one on; the first that is good counts. */
-  #tryFrom(presented: readonly Presented[], index: number): MaybePromise<Caller | undefined> {
+  #tryFrom(
+    presented: readonly Presented[],
+    index: number,
+    isAtThisMachine: () => boolean,
+  ): MaybePromise<Caller | undefined> {
     const one = presented[index];
-    if (one === undefined) return this.#withoutCredential();
+    if (one === undefined) return this.#withoutCredential(isAtThisMachine);
     const found = this.#lookUp(one);
     const goOn = (caller: Caller | undefined): MaybePromise<Caller | undefined> =>
-      caller ?? this.#tryFrom(presented, index + 1);
+      caller ?? this.#tryFrom(presented, index + 1, isAtThisMachine);
     return found instanceof Promise ? found.then(goOn) : goOn(found);
   }
 

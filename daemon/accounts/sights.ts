@@ -20,6 +20,7 @@ interface Directory {
   readonly repos: readonly RepoRecord[];
   /** Repos whose permissions are enforced; none: everybody sees everything. */
   readonly enforced: readonly RepoRecord[];
+  readonly open: ReadonlySet<number>;
   readonly members: ReadonlySet<number>;
   readonly guests: ReadonlySet<number>;
   /** RepoIds of each configured grant. */
@@ -50,6 +51,11 @@ export class Sights {
   /** Does anybody see less than everything? */
   get isEnforced(): boolean {
     return this.#currentDirectory().enforced.length > 0;
+  }
+
+  /** Before there are accounts: what is open to all, whoever may ask. */
+  ofLocal(): Sight {
+    return this.isEnforced ? { base: this.#currentDirectory().open, extra: NO_REPOS } : SEES_ALL;
   }
 
   ofGuest(): Sight {
@@ -115,6 +121,7 @@ export class Sights {
     this.#directory = {
       repos,
       enforced: repos.filter(({ enforcement }) => enforcement !== undefined),
+      open: idsOf(({ enforcement }) => enforcement === undefined),
       members: idsOf((repo) => isOpen(repo, ['public', 'internal'])),
       guests: idsOf((repo) => isOpen(repo, ['public'])),
       configured: configuredGrants.map(({ covers }) => idsOf(({ name }) => covers(name))),

@@ -148,6 +148,8 @@ interface EndpointFlags {
   readonly isNobodyWelcome?: boolean;
   /** A credential is looked at, although none is needed; it is never a reason to refuse. */
   readonly isCallerHeeded?: boolean;
+  /** Lets in local callers, whom `access` would refuse. */
+  readonly isForLocal?: boolean;
   /** Pages of other origins may not ask, whoever the caller is. */
   readonly isForBrowsers?: boolean;
 }

@@ -123,6 +123,7 @@ export const explainSearch = endpoint(
     method: 'POST',
     path: '/api/explain',
     access: 'owner',
+    isForLocal: true,
     tag: 'System',
     summary: 'Explain a search',
     description: 'Runs the search and tells how it was planned and what each shard added.',

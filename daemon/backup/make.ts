@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
 import { z } from 'zod';
-import type { Catalog, CatalogState } from '../shards/catalog.ts';
+import { type Catalog, type CatalogState, encodeCatalog } from '../shards/catalog.ts';
 import type { DumpPart, DumpRow } from '../store/dump.ts';
 import type { Store } from '../store/store.ts';
 import { systemCodeOf } from '../telemetry/caught.ts';
@@ -120,7 +120,7 @@ async function writeMembers(
   const settings = await writeStore(members, store, source.secretSettings);
   const held = await holdIndex(catalog, withIndex);
   try {
-    await members.addText(CATALOG_MEMBER, JSON.stringify(held.state));
+    await members.addText(CATALOG_MEMBER, encodeCatalog(held.state));
     if (passphrase !== undefined)
       await members.addText(SEALED_MEMBER, await seal({ secret, settings }, passphrase));
     for (const { name, handle, size } of held.files) {

@@ -7,6 +7,7 @@ import { readConfiguration, type Configuration } from '../config/configuration.t
 import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
+import type { JobResult } from '../sync/indexer.ts';
 import { SEES_ALL } from '../repos/sight.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
@@ -178,7 +179,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     url: daemon.url,
     needsKey: daemon.needsCredential && configuration.anonymousAccess !== true,
     ...(daemon.setupUrl === undefined ? {} : { setupUrl: daemon.setupUrl }),
-    indexed: daemon.indexed,
+    indexed: daemon.indexed.then((results) => results.map(resultOf)),
     close: () => daemon.close(),
   };
 }
@@ -203,6 +204,7 @@ async function indexSources(
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
+    databaseUrl: configuration.databaseUrl?.reveal(),
     filters: configuration.settings,
     gitPaths: configuration.gitPaths,
     searchTimeoutMs: 0,
@@ -215,17 +217,16 @@ async function indexSources(
   try {
     const { indexer, symbols } = instance;
     const sources = options.sources.map(localPath);
-    const { records, failed } =
+    if (sources.length === 0) await indexer.confirmSources();
+    const repos =
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, changeOf(options))
-        : { records: await indexer.changeRepos(changeOf(options), options.repo), failed: [] };
-    const wanted = records.filter(
-      ({ name }) => options.repo === undefined || name === options.repo,
-    );
+        : await indexer.changeRepos(changeOf(options), options.repo);
+    const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.indexAll(wanted, options.isForced);
     if (options.findsSymbols) await symbols?.run();
-    return [...failed, ...results];
+    return results.map(resultOf);
   } finally {
     await instance.close();
   }
@@ -239,6 +240,33 @@ function changeOf({ branches, tags, visibility, enforcement }: SourceOptions): R
     ...(visibility === undefined ? {} : { visibility }),
     ...(enforcement === undefined ? {} : { enforcement }),
   };
+}
+
+function resultOf(job: JobResult): IndexResult {
+  const {
+    repo,
+    state,
+    isUnchanged,
+    revisionCount,
+    docCount,
+    contentSize,
+    shardSize,
+    skipped,
+    durationMs,
+    error,
+  } = job;
+  const result = {
+    repo,
+    state,
+    isUnchanged,
+    revisionCount,
+    docCount,
+    contentSize,
+    shardSize,
+    skipped,
+    durationMs,
+  };
+  return error === undefined ? result : { ...result, error };
 }
 
 /** Where progress goes: to people as text, or, where logs are read by programs, into the log. */
@@ -301,11 +329,10 @@ function symbolProgressOf(
 async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly ShardCheck[]> {
   const { compileCore } = await import('../engine/core.ts');
   const { verifyShardFile, verifySymbolsFile } = await import('../engine/verify.ts');
-  const { Catalog } = await import('../shards/catalog.ts');
+  const { readCatalog } = await import('../open-index.ts');
   const module = await compileCore();
   if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
-  const catalog = new Catalog(path.resolve(dataDir));
-  await catalog.load();
+  const catalog = await readCatalog(path.resolve(dataDir));
   return catalog.repos.flatMap(({ shards }) =>
     shards.flatMap(({ shardId, symbols }) => {
       const shardPath = catalog.shardPath(shardId);

@@ -10,6 +10,7 @@ import { addIndexCommand } from './commands/index-sources.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addKeyCommand } from './commands/key.ts';
 import { addLicenseCommand } from './commands/license.ts';
+import { addRepoCommand } from './commands/repo.ts';
 import { addSearchCommand } from './commands/search.ts';
 import { addServeCommand } from './commands/serve.ts';
 import { addUserCommand } from './commands/user.ts';
@@ -54,6 +55,7 @@ function createProgram(context: CliContext): Command {
   addUserCommand(program, context);
   addKeyCommand(program, context);
   addGrantCommand(program, context);
+  addRepoCommand(program, context);
   addAuditCommand(program, context);
   addLicenseCommand(program, context);
   addBackupCommands(program, context);

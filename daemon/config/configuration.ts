@@ -48,6 +48,8 @@ export interface Configuration {
   readonly licensePublicKey: string | undefined;
   /** Undefined: up to the owners. */
   readonly anonymousAccess: boolean | undefined;
+  /** Programs on this machine may read while there is no account. */
+  readonly localAccess: boolean;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
   readonly log: LogConfiguration;
@@ -108,6 +110,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     licenseKey: secretText(values.licenseKey),
     licensePublicKey: values.licensePublicKey,
     anonymousAccess: values.anonymousAccess,
+    localAccess: values.localAccess ?? true,
     workerCount: values.workers ?? availableParallelism(),
     http: values.http ?? 'node',
     log: {

@@ -159,6 +159,13 @@ export const VARIABLES = {
     help: 'serve search and files without a credential',
     schema: boolean,
   }),
+  localAccess: variable({
+    name: 'TRAWL_LOCAL_ACCESS',
+    defaultNote: 'true',
+    allowed: 'true or false',
+    help: 'serve search and files without a credential to this machine while there is no account',
+    schema: boolean,
+  }),
   workers: variable({
     name: 'TRAWL_WORKERS',
     flag: 'workers',

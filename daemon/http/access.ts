@@ -10,6 +10,7 @@ import { limitOf, rateLimitHeaders, refusalMessage, retryAfterSeconds } from '..
 import type { Decision } from '../limits/decision.ts';
 import type { Ledger } from '../limits/ledger.ts';
 import type { HttpRequest } from './adapter.ts';
+import { isAtThisMachine } from './binding.ts';
 
 /** What the checks need, and what they find out. */
 export interface Access {
@@ -36,7 +37,10 @@ type MaybePromise = void | Promise<void>;
 export function findCaller({ accounts }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
   if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;
-  const found = accounts.callers.resolve((name) => request.header(name));
+  const found = accounts.callers.resolve(
+    (name) => request.header(name),
+    () => isAtThisMachine(request),
+  );
   if (endpoint.access === 'none') return heedCaller(access, found);
   if (found instanceof Promise) return found.then((caller) => noteCaller(accounts, access, caller));
   return noteCaller(accounts, access, found);
@@ -141,11 +145,16 @@ export function checkAuthentication(_: AccessParts, { endpoint, caller }: Access
   throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');
 }
 
-function isAuthenticated({ access, isNobodyWelcome }: Endpoint, caller: Caller | undefined) {
+function isAuthenticated(endpoint: Endpoint, caller: Caller | undefined): boolean {
+  const { access, isNobodyWelcome } = endpoint;
   if (access === 'none' || isNobodyWelcome === true) return true;
   if (caller === undefined) return false;
   if (access === 'opt') return true;
-  return caller.person !== undefined || (access === 'owner' && caller.source === 'local');
+  return caller.person !== undefined || isLocalAllowed(endpoint, caller);
+}
+
+function isLocalAllowed({ isForLocal }: Endpoint, caller: Caller | undefined): boolean {
+  return isForLocal === true && caller?.source === 'local';
 }
 
 /** Step 11: the kind of the credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
@@ -154,8 +163,9 @@ export function checkRole(_: AccessParts, { endpoint, caller }: Access): void {
   if (refusal !== undefined) throw new ApiError('INSUFFICIENT_PERMISSIONS', refusal);
 }
 
-function refusalOf({ access }: Endpoint, caller: Caller | undefined): string | undefined {
-  switch (access) {
+function refusalOf(endpoint: Endpoint, caller: Caller | undefined): string | undefined {
+  if (isLocalAllowed(endpoint, caller)) return undefined;
+  switch (endpoint.access) {
     case 'owner':
       if (caller?.source === 'scoped_access_token') return 'A scoped access token cannot do this.';
       return hasOwnerRole(caller) ? undefined : 'This needs the role OWNER.';

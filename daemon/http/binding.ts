@@ -6,7 +6,8 @@ import { BlockList, isIP } from 'node:net';
 import type { Configuration } from '../config/configuration.ts';
 import { ConfigError } from '../config/error.ts';
 import { VARIABLES } from '../config/variables.ts';
-import type { BoundAddress } from './adapter.ts';
+import type { BoundAddress, HttpRequest } from './adapter.ts';
+import { plain } from './client-address.ts';
 
 export interface Binding {
   /** IP address. */
@@ -20,6 +21,7 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
 const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+const LOOPBACK_HOSTS: ReadonlySet<string> = new Set(LOOPBACK_NAMES);
 
 /**
  * Resolves the host of the configuration.
@@ -59,6 +61,19 @@ export function allowedHosts(
   if (!binding.isLoopback) return undefined;
   const own = baseUrl === undefined ? [] : [new URL(baseUrl).hostname];
   return new Set([...LOOPBACK_NAMES, ...own]);
+}
+
+/** What proxies add: whoever sent the request to one is not known to be at this machine. */
+const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'];
+
+/** Was a request sent by a program on this machine, to a name of this machine? */
+export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'header'>): boolean {
+  const peer = plain(request.remoteAddress);
+  const version = isIP(peer);
+  if (version === 0 || !loopback.check(peer, version === 6 ? 'ipv6' : 'ipv4')) return false;
+  if (PROXY_HEADERS.some((name) => request.header(name) !== undefined)) return false;
+  const host = request.header('host');
+  return host !== undefined && isHostAllowed(LOOPBACK_HOSTS, host);
 }
 
 /**

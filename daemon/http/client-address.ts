@@ -27,7 +27,7 @@ export function clientAddress(request: HttpRequest, proxies: BlockList | undefin
 }
 
 /** An IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`) as it is. */
-function plain(address: string): string {
+export function plain(address: string): string {
   return address.replace(/^(?:::ffff:|0{4}(?::0{4}){4}:ffff:)(?=\d+\.)/i, '');
 }
 

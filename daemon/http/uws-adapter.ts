@@ -112,8 +112,6 @@ export class UwsAdapter implements HttpAdapter {
       this.#forget(exchange);
     });
     response.onData((piece, isLast) => {
-      // Once the answer is sent the library takes no more calls, and nobody wants the rest.
-      if (!this.#open.has(exchange)) return;
       body.push(new Uint8Array(piece));
       if (isLast) body.end();
       else if (body.isFull) response.pause();

@@ -30,15 +30,7 @@ import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import { detectLanguage, findHeaderFolders } from './languages.ts';
 import { openReader, openSource } from './open-source.ts';
 import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
-import type { IgnoredCounts } from './ignored.ts';
-import type {
-  LeftOut,
-  ReadFailure,
-  RevisionFiles,
-  SourceFile,
-  SourceListing,
-  SourceSpec,
-} from './source.ts';
+import type { LeftOut, ReadFailure, RevisionFiles, SourceFile, SourceSpec } from './source.ts';
 import { Breather } from './breather.ts';
 
 export interface BuildOptions {
@@ -80,8 +72,6 @@ export interface BuildResult {
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Paths that are no docs, and files that could not be read. */
   readonly leftOut: readonly (LeftOut | ReadFailure)[];
-  /** What rules leave out of the default revision. */
-  readonly ignored: IgnoredCounts;
 }
 
 /** A shard came out with more stripes than the format has room for; planning it smaller helps. */
@@ -197,7 +187,7 @@ class Build {
       throw error;
     }
     await this.#pool?.close();
-    const result = this.#result(listing, await listing.ignored());
+    const result = this.#result(listing.fingerprint, listing.leftOut);
     const { revisions } = listing;
     return revisions === undefined
       ? result
@@ -413,7 +403,6 @@ class Build {
   #repeated(shard: GrowingShard, file: SourceFile): FileOutcome | undefined {
     const first = this.#firstOutcomes(shard).get(file.oid ?? '');
     if (first === undefined) return undefined;
-    if (first.isLanguageSaid) return first;
     return { ...first, language: detectLanguage(file.path, new Uint8Array()) || first.language };
   }
 
@@ -450,7 +439,7 @@ class Build {
     }
   }
 
-  #result({ fingerprint, leftOut }: SourceListing, ignored: IgnoredCounts): BuildResult {
+  #result(fingerprint: string, leftOut: readonly LeftOut[]): BuildResult {
     const order = this.#shards.map((shard) => shard.path);
     const shards = this.#finished.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path));
     return {
@@ -460,7 +449,6 @@ class Build {
       contentSize: shards.reduce((sum, shard) => sum + shard.contentSize, 0),
       skipped: this.#countSkipped(),
       leftOut: [...leftOut, ...this.#failures],
-      ignored,
     };
   }
 
@@ -553,7 +541,6 @@ function tooLargeOutcome(file: SourceFile): FileOutcome {
     size: file.size,
     oid: '',
     language: detectLanguage(file.path, new Uint8Array()),
-    isLanguageSaid: false,
     skipReason: SKIP_TOO_LARGE,
   };
 }

@@ -9,7 +9,7 @@ import type { RepoSource } from '../repos/records.ts';
 import { sortItems, type TreeItemType } from '../repos/tree-object.ts';
 import type { FolderChild, Folders } from '../repos/tree-paths.ts';
 import { Breather } from './breather.ts';
-import { diskPathOf, FolderGuard, isNowhere } from './disk.ts';
+import { diskPathOf, FolderGuard, isGone } from './disk.ts';
 import { walkFolders } from './folder-walk.ts';
 
 const SLASH = 0x2f;
@@ -80,7 +80,8 @@ async function readWorktree(
   for (const [path, entry] of listed) {
     await breather.pause();
     signal.throwIfAborted();
-    if (guard.isInside(within(entry.folder))) folders.set(path, sortItems(lookAt(root, entry)));
+    if (!guard.isInside(within(entry.folder))) continue;
+    folders.set(path, sortItems(lookAt(root, entry, guard)));
   }
   return folders;
 }
@@ -91,6 +92,12 @@ function within({ path, rawPath }: NamedPath): NamedPath {
   if (path === '') return { path: '.' };
   if (rawPath === undefined) return { path: inner };
   return { path: inner, rawPath: Buffer.concat([rawPath, Buffer.from('/.')]) };
+}
+
+function childOf({ path, rawPath }: NamedPath, name: string): NamedPath {
+  const inner = path === '' ? name : `${path}/${name}`;
+  if (rawPath === undefined) return { path: inner };
+  return { path: inner, rawPath: Buffer.concat([rawPath, Buffer.from(`/${name}`)]) };
 }
 
 /** Notes a path in each wanted folder above it. */
@@ -129,11 +136,16 @@ function headOf(rawPath: Uint8Array, path: string): Uint8Array {
 }
 
 /** Leaves out what is not on disk (any more), and what is neither file, link, folder nor submodule. */
-function lookAt(root: string, { folder, paths, folderNames }: Listed): FolderChild[] {
+function lookAt(
+  root: string,
+  { folder, paths, folderNames }: Listed,
+  guard: FolderGuard,
+): FolderChild[] {
   const types = readTypes(root, folder);
   const children: FolderChild[] = [];
   for (const name of folderNames)
-    if (types.get(name) === 'tree') children.push({ name, type: 'tree' });
+    if (types.get(name) === 'tree' && !guard.isOwn(within(childOf(folder, name))))
+      children.push({ name, type: 'tree' });
   for (const { path } of paths) {
     const name = baseNameOf(path);
     const type = types.get(name);
@@ -159,7 +171,7 @@ function readTypes(root: string, folder: NamedPath): Map<string, 'tree' | 'blob'
       ]),
     );
   } catch (error) {
-    if (folder.path !== '' && isNowhere(error)) return new Map();
+    if (folder.path !== '' && isGone(error)) return new Map();
     throw error;
   }
 }

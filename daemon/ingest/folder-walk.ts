@@ -1,21 +1,20 @@
-// Walks a plain folder, respecting `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
-// (API.md 19.4), also where the folder lies in one; never entering `.git` or following a symbolic link. Gives paths
-// only; what is at a path is the caller's to find out.
+// Walks a plain folder, respecting `.gitignore` files, never entering `.git` or following a
+// symbolic link. Gives paths only; what is at a path is the caller's to find out.
 
 import {
   closeSync,
   constants,
-  existsSync,
+  lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   type Dirent,
 } from 'node:fs';
-import path from 'node:path';
+import { isInOwnFolder, isOwnFolder } from '../repos/own-folder.ts';
 import { decodePath, type NamedPath } from '../repos/paths.ts';
 import { Breather } from './breather.ts';
 import { diskPathOf, errorCodeOf, isGone } from './disk.ts';
-import { IgnoreRules, RULE_FILES, type RuleFile } from './ignore-rules.ts';
+import { IgnoreRules } from './ignore-rules.ts';
 import type { LeftOut } from './source.ts';
 
 const REPLACEMENT = '\uFFFD';
@@ -45,9 +44,8 @@ export interface WalkedFolder {
 /**
  * The paths in a folder and below that are no folders and not ignored, a folder's at a time.
  *
- * @param isIgnored  paths to leave out besides those that files of rules name
+ * @param isIgnored  paths to leave out besides those that `.gitignore` files name
  * @param leftOut    gets the folders that cannot be read
- * @param onIgnored  told of each path that a rule leaves out; "" is `isIgnored`
  *
  * Errors: an error of the file system if the root cannot be read.
  */
@@ -55,10 +53,8 @@ export async function* walkFolder(
   root: string,
   isIgnored: (path: string) => boolean,
   leftOut: LeftOut[],
-  onIgnored?: (rule: string) => void,
 ): AsyncGenerator<readonly NamedPath[]> {
-  const folders = walkFolders(root, isIgnored, leftOut, () => true, onIgnored);
-  for await (const { files } of folders) yield files;
+  for await (const { files } of walkFolders(root, isIgnored, leftOut)) yield files;
 }
 
 /**
@@ -71,10 +67,10 @@ export async function* walkFolders(
   isIgnored: (path: string) => boolean,
   leftOut: LeftOut[],
   isEntered: (path: string) => boolean = () => true,
-  onIgnored: (rule: string) => void = () => {},
 ): AsyncGenerator<WalkedFolder> {
+  if (isInOwnFolder(root)) return;
   const breather = new Breather();
-  const pending: Folder[] = [{ named: { path: '' }, rules: rulesAbove(root) }];
+  const pending: Folder[] = [{ named: { path: '' }, rules: IgnoreRules.none() }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const children = readChildren(root, folder.named, leftOut);
     const rules = rulesInside(root, folder, children, leftOut);
@@ -83,19 +79,24 @@ export async function* walkFolders(
     const folders: NamedPath[] = [];
     for (const { named, isFolder, isDoc } of children) {
       await breather.pause();
-      const rule = isIgnored(named.path)
-        ? ''
-        : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
-      if (rule !== undefined) {
-        onIgnored(rule);
+      if (isIgnored(named.path) || rules.isIgnored(isFolder ? `${named.path}/` : named.path))
         continue;
-      }
+      if (isFolder && isOwn(root, named)) continue;
       (isFolder ? folders : files).push(named);
       if (isDoc) docs.push(named);
     }
-    for (const named of folders)
-      if (isEntered(named.path)) pending.push({ named, rules: rules.inside(named.path) });
+    for (const named of folders) if (isEntered(named.path)) pending.push({ named, rules });
     yield { path: folder.named.path, files, docs, folders };
+  }
+}
+
+/** Whether a folder is the data directory. */
+function isOwn(root: string, folder: NamedPath): boolean {
+  try {
+    return isOwnFolder(lstatSync(diskPathOf(root, folder)));
+  } catch {
+    // What is in it cannot be listed then.
+    return false;
   }
 }
 
@@ -139,55 +140,25 @@ function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
   return { path, rawPath: Uint8Array.from(Buffer.concat(parts)) };
 }
 
-/** The rules of the git repository that the root lies in, if it does; none if they ignore the root itself. */
-function rulesAbove(root: string): IgnoreRules {
-  const above: string[] = [];
-  for (let folder = path.dirname(root); !above.includes(folder); folder = path.dirname(folder)) {
-    above.unshift(folder);
-    if (!existsSync(`${folder}/.git`)) continue;
-    let rules = IgnoreRules.none().inRepository(`${path.relative(folder, root)}/`);
-    for (const one of above)
-      rules = withFile(rules, '.gitignore', path.relative(folder, one), `${one}/.gitignore`);
-    return rules.inside('');
-  }
-  return IgnoreRules.none();
-}
-
-/** Rules for what is in the folder: those from above, and those of its own files. */
+/** Rules for what is in the folder: those from above, and those of its own `.gitignore`. */
 function rulesInside(
   root: string,
-  { named, rules }: Folder,
+  folder: Folder,
   children: readonly Child[],
   leftOut: LeftOut[],
 ): IgnoreRules {
-  const isRepository = existsSync(diskPathOf(root, joinPath(named, { path: '.git' })));
-  let found = isRepository ? rules.inRepository() : rules;
-  for (const file of found.files) {
-    const filePath = joinPath(named, { path: file });
-    if (!children.some((child) => !child.isFolder && child.named.path === filePath.path)) continue;
-    const folder = found.folderOf(file, named.path);
-    found = withFile(found, file, folder, diskPathOf(root, filePath), (reason) =>
-      leftOut.push({ path: filePath.path, reason }),
-    );
-  }
-  return found;
-}
-
-/** The rules with those of a file, if it can be read. */
-function withFile(
-  rules: IgnoreRules,
-  file: RuleFile,
-  folder: string,
-  place: string | Buffer,
-  onFailure: (reason: `unreadable: ${string}`) => void = () => {},
-): IgnoreRules {
+  const prefix = folder.named.path === '' ? '' : `${folder.named.path}/`;
+  const own = children.find(
+    ({ named, isFolder }) => !isFolder && named.path === `${prefix}.gitignore`,
+  );
+  if (own === undefined) return folder.rules;
   try {
-    return rules.with(file, folder, readRules(place));
+    return folder.rules.with(folder.named.path, readRules(diskPathOf(root, own.named)));
   } catch (error) {
     // Source: gitignore(5): git does not follow a symbolic link here.
     if (errorCodeOf(error) !== 'ELOOP' && !isGone(error))
-      onFailure(`unreadable: ${errorCodeOf(error)}`);
-    return rules;
+      leftOut.push({ path: own.named.path, reason: `unreadable: ${errorCodeOf(error)}` });
+    return folder.rules;
   }
 }
 
@@ -200,29 +171,26 @@ function readRules(place: string | Buffer): string {
   }
 }
 
-/** The rules of the `.trawlignore` at the root of a repository; none if it cannot be read. */
-export function rulesAtRoot(root: string): IgnoreRules {
-  return withFile(IgnoreRules.none(), '.trawlignore', '', `${root}/.trawlignore`);
-}
-
 /**
- * Whether `walkFolder` would pass over this path because of a file of rules or `.git`.
+ * Whether `walkFolder` would pass over this path because of a `.gitignore` file or `.git`.
  *
- * Cost: reads the files of rules of the folders above, nothing else.
+ * Cost: reads the `.gitignore` files of the folders above, nothing else.
  */
 export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
-  let rules = rulesAbove(root);
+  let rules = IgnoreRules.none();
   const segments = file.path.split('/');
   if (segments.includes('.git')) return true;
   for (let depth = 0; depth < segments.length; depth++) {
     const folder = segments.slice(0, depth).join('/');
-    const named = { path: folder };
-    const files = RULE_FILES.map((name) => joinPath(named, { path: name }));
-    const children = files.map((one) => ({ named: one, isFolder: false, isDoc: true }));
-    rules = rulesInside(root, { named, rules }, children, []);
+    rules = rulesOf(root, folder, rules);
     const path = segments.slice(0, depth + 1).join('/');
-    if (rules.ruleFor(depth + 1 < segments.length ? `${path}/` : path) !== undefined) return true;
-    rules = rules.inside(path);
+    if (rules.isIgnored(depth + 1 < segments.length ? `${path}/` : path)) return true;
   }
   return false;
+}
+
+function rulesOf(root: string, folder: string, rules: IgnoreRules): IgnoreRules {
+  const path = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
+  const child = { named: { path }, isFolder: false, isDoc: true };
+  return rulesInside(root, { named: { path: folder }, rules }, [child], []);
 }

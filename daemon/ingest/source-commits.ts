@@ -3,7 +3,6 @@
 
 import { BlobReader } from '../repos/blob-reader.ts';
 import { listTree } from '../repos/objects.ts';
-import { withoutIgnored } from './committed-rules.ts';
 import type {
   IngestSource,
   OnFile,
@@ -26,16 +25,14 @@ export function openCommitSource(spec: SourceSpec): IngestSource {
 }
 
 async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {
-  if (spec.commit === undefined)
-    return { files: [], leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
+  if (spec.commit === undefined) return { files: [], leftOut: [], fingerprint };
   const { entries, submodulePaths } = await listTree(spec.path, spec.commit);
-  const all = entries.map(({ path, rawPath, size, oid, mode }) => {
+  const files = entries.map(({ path, rawPath, size, oid, mode }): SourceFile => {
     const file = { path, size, oid, isSymlink: mode === SYMLINK_MODE };
     return rawPath === undefined ? file : { ...file, rawPath };
   });
-  const { entries: files, ignored } = await withoutIgnored(spec.path, all);
   const leftOut = submodulePaths.map((path) => ({ path, reason: 'submodule' as const }));
-  return { files, leftOut, ignored: () => Promise.resolve(ignored), fingerprint };
+  return { files, leftOut, fingerprint };
 }
 
 /** Starts git with the first read. */

@@ -8,11 +8,12 @@ import { withSlot } from '../repos/git-slots.ts';
 import { LargeObjectError, readBlob, readTree, rootTreeOf } from '../repos/object-reader.ts';
 import { listWorktree } from '../repos/objects.ts';
 import { folderOf, type NamedPath } from '../repos/paths.ts';
+import { isOwnFile } from '../repos/own-folder.ts';
 import type { RepoSource } from '../repos/records.ts';
 import { RefError, resolveRef, type ResolvableRepo } from '../repos/resolve.ts';
 import { findItems } from '../repos/tree-paths.ts';
 import { attributePathsAbove, Attributes, type AttributeFile } from './attributes.ts';
-import { diskPathOf, FolderGuard, isNowhere } from './disk.ts';
+import { diskPathOf, FolderGuard, isGone } from './disk.ts';
 import { DiskReader } from './disk-reader.ts';
 import { isIgnoredInFolder, walkFolder } from './folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from './languages.ts';
@@ -244,9 +245,9 @@ function statDoc(root: string, named: NamedPath): Stats | undefined {
   if (!new FolderGuard(root).isInside(named)) return undefined;
   try {
     const stat = lstatSync(diskPathOf(root, named));
-    return stat.isFile() || stat.isSymbolicLink() ? stat : undefined;
+    return (stat.isFile() && !isOwnFile(stat)) || stat.isSymbolicLink() ? stat : undefined;
   } catch (error) {
-    if (isNowhere(error)) return undefined;
+    if (isGone(error)) return undefined;
     throw error;
   }
 }

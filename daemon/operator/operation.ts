@@ -5,9 +5,33 @@ import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
 import { AccountError } from '../accounts/error.ts';
 
+/** What an operator sees of a repository. */
+export interface RepoRule {
+  readonly repoId: number;
+  readonly name: string;
+  readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
+  readonly enforcement: 'none' | 'restricted' | 'all';
+  /** Absent: nobody knows where its source is. */
+  readonly place?: { readonly path: string };
+}
+
+export interface RepoRules {
+  /** Those that are not indexed too. */
+  list(): readonly RepoRule[];
+  /** Holds from the answer on. Errors: NOT_READY. */
+  change(
+    repoIds: ReadonlySet<number>,
+    change: {
+      readonly visibility?: 'public' | 'internal' | 'private';
+      readonly enforcement?: RepoRule['enforcement'];
+    },
+  ): Promise<void>;
+}
+
 /** What operations work on. */
 export interface OperatorContext {
   readonly accounts: Accounts;
+  readonly repos: RepoRules;
   /** Public address of the daemon, without trailing slash. */
   readonly baseUrl: string;
 }

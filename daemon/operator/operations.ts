@@ -7,6 +7,7 @@ import { GRANT_OPERATIONS } from './grants.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { checkedInput, operation, type Operation, type OperatorContext } from './operation.ts';
 import { RECORD_OPERATIONS } from './records.ts';
+import { REPO_OPERATIONS } from './repos.ts';
 import { USER_OPERATIONS } from './users.ts';
 
 const OPERATIONS = {
@@ -16,6 +17,7 @@ const OPERATIONS = {
   ...KEY_OPERATIONS,
   ...GRANT_OPERATIONS,
   ...RECORD_OPERATIONS,
+  ...REPO_OPERATIONS,
 };
 
 type Operations = typeof OPERATIONS;

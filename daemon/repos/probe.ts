@@ -26,6 +26,8 @@ export interface ProbedSource {
   readonly layout: SourceLayout;
   /** Name by the rule of API.md 19.4, before conflicts are resolved (`freeRepoName`). */
   readonly name: string;
+  /** The same rule for its remote alone; absent: it has none that names a host. */
+  readonly remote?: string;
   /** Full ref name, `refs/heads/main`; `HEAD` if HEAD is detached or the docs are the files on disk. */
   readonly defaultRevision: string;
   /** Commit that the default revision (of files on disk: HEAD) names; absent if there is none. */
@@ -69,10 +71,12 @@ export async function probeSource(
   const defaultRevision = await findDefaultRevision(absolute);
   const commit = await resolveCommit(absolute, kind === 'commits' ? defaultRevision : 'HEAD');
   const pushedAt = await newestCommitTime(absolute, commit);
+  const remote = await nameFromRemote(absolute);
   return {
     source: { kind, path: absolute },
     layout,
-    name: (await nameFromRemote(absolute)) ?? localName(absolute),
+    name: remote ?? localName(absolute),
+    ...(remote === undefined ? {} : { remote }),
     defaultRevision: kind === 'commits' ? defaultRevision : 'HEAD',
     ...(commit === undefined ? {} : { commit }),
     ...(pushedAt === undefined ? {} : { pushedAt }),

@@ -1,24 +1,31 @@
-// The catalog: which repos there are and which shard files hold them. One JSON file in the data directory,
+// The catalog: which repos are indexed and which shard files hold them. One JSON file in the data directory,
 // replaced as a whole: written to a temporary name, synced, renamed, so that power loss at any moment
-// leaves the last published state. Shard files and revision files (revisions.ts) are immutable and named by their
-// checksum.
+// leaves the last published state; the one before stays beside it. Shard files and revision files (revisions.ts) are
+// immutable and named by their checksum.
+//
+// It may be lost: names, ids and rules of repos are in the store, and what is here of them is a copy for who opens the
+// index without it.
 
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../core/shared/format.ts';
 import { TAGS_CHECKSUM_OFFSET } from '../../core/shared/tags.ts';
 import { CODE_HOST_TYPES } from '../repos/records.ts';
-import { errorOf, messageOf, systemCodeOf } from '../telemetry/caught.ts';
+import { errorOf, systemCodeOf } from '../telemetry/caught.ts';
 import { RevisionTable, revisionFileId } from './revisions.ts';
 
-const CATALOG_FILE = 'catalog.json';
+export const CATALOG_FILE = 'catalog.json';
+/** The state before; what a damaged catalog is put away as. */
+export const LAST_FILE = 'catalog.last.json';
+export const DAMAGED_FILE = 'catalog.damaged.json';
 const SHARD_FOLDER = 'shards';
 
 const fileId = z.string().regex(/^[0-9a-f]{16}$/);
 
-const symbolsSchema = z.object({
+const symbolsSchema = z.strictObject({
   symbolsId: fileId,
   size: z.number().int().positive(),
   symbolCount: z.number().int().nonnegative(),
@@ -29,7 +36,7 @@ const symbolsSchema = z.object({
   foundBy: z.string(),
 });
 
-const shardSchema = z.object({
+const shardSchema = z.strictObject({
   shardId: fileId,
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
@@ -38,7 +45,7 @@ const shardSchema = z.object({
   symbols: symbolsSchema.exactOptional(),
 });
 
-const recordSchema = z.object({
+const recordSchema = z.strictObject({
   repoId: z.number().int().positive(),
   name: z.string(),
   codeHostType: z.enum(CODE_HOST_TYPES),
@@ -48,17 +55,20 @@ const recordSchema = z.object({
   isArchived: z.boolean(),
   visibility: z.enum(['public', 'internal', 'private', 'unknown']),
   enforcement: z.enum(['restricted', 'all']).exactOptional(),
-  source: z.object({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
+  source: z.strictObject({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
   defaultRevision: z.string(),
   selection: z
-    .object({ branches: z.array(z.string()).readonly(), tags: z.array(z.string()).readonly() })
+    .strictObject({
+      branches: z.array(z.string()).readonly(),
+      tags: z.array(z.string()).readonly(),
+    })
     .exactOptional(),
   revisions: z.array(z.string()).min(1).readonly().exactOptional(),
   indexedAt: z.string().exactOptional(),
   pushedAt: z.string().exactOptional(),
 });
 
-const repoSchema = z.object({
+const repoSchema = z.strictObject({
   record: recordSchema,
   /** Says when the docs must be built again: source, settings and format in one text. */
   fingerprint: z.string().exactOptional(),
@@ -66,29 +76,49 @@ const repoSchema = z.object({
   /** The revision file; absent: one revision, which holds all docs. */
   revisionFile: fileId.exactOptional(),
   skipped: z.record(z.string(), z.number()),
-  /** What rules leave out, by rule, and paths that are no docs, by reason. */
-  ignored: z.record(z.string(), z.number()).exactOptional(),
-  leftOut: z.record(z.string(), z.number()).exactOptional(),
 });
 
-const catalogSchema = z.object({
+const catalogSchema = z.strictObject({
   formatVersion: z.number(),
-  nextRepoId: z.number().int().positive(),
+  /** Older catalogs gave out ids. */
+  nextRepoId: z.number().int().positive().exactOptional(),
   repos: z.array(repoSchema),
 });
+
+const fileSchema = z.strictObject({ checksum: z.string(), state: catalogSchema });
 
 export type CatalogSymbols = z.infer<typeof symbolsSchema>;
 export type CatalogShard = z.infer<typeof shardSchema>;
 export type CatalogRepo = z.infer<typeof repoSchema>;
 export type CatalogState = z.infer<typeof catalogSchema>;
 
-const EMPTY: CatalogState = { formatVersion: FORMAT_VERSION, nextRepoId: 1, repos: [] };
+const EMPTY: CatalogState = { formatVersion: FORMAT_VERSION, repos: [] };
+
+/** The catalog is damaged, and so is the one before. The message names the file, and what is wrong with it. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+}
+
+/** The text of a catalog file. */
+export function encodeCatalog(state: CatalogState): string {
+  const { formatVersion, repos } = state;
+  const kept = { formatVersion, repos };
+  return `${JSON.stringify({ checksum: checksumOf(kept), state: kept }, null, 1)}\n`;
+}
+
+function checksumOf(state: unknown): string {
+  return hash('sha256', JSON.stringify(state), 'hex');
+}
 
 export class Catalog {
   readonly shardFolder: string;
   /** Repos whose index `load` could not use, and why. */
   readonly unusable: { readonly repo: string; readonly reason: string }[] = [];
   readonly #file: string;
+  readonly #lastFile: string;
+  #isMissing = false;
+  #isOutdated = false;
+  #damage: string | undefined;
   #state: CatalogState = EMPTY;
   #saving: Promise<void> = Promise.resolve();
   /** Open revision files by id; an error: what is wrong with it. */
@@ -96,11 +126,27 @@ export class Catalog {
 
   constructor(dataDir: string) {
     this.#file = path.join(dataDir, CATALOG_FILE);
+    this.#lastFile = path.join(dataDir, LAST_FILE);
     this.shardFolder = path.join(dataDir, SHARD_FOLDER);
   }
 
   get state(): CatalogState {
     return this.#state;
+  }
+
+  /** There was no file to load. */
+  get isMissing(): boolean {
+    return this.#isMissing;
+  }
+
+  /** It was loaded from a file of an older form, or from the copy, and is to be written anew. */
+  get isOutdated(): boolean {
+    return this.#isOutdated;
+  }
+
+  /** What is wrong with the file in whose place the one before was loaded. */
+  get damage(): string | undefined {
+    return this.#damage;
   }
 
   get repos(): readonly CatalogRepo[] {
@@ -132,13 +178,14 @@ export class Catalog {
   }
 
   /**
-   * Reads the catalog; no file is an empty one. Shards that are gone, or of another format version, leave
-   * their repo to be built again; files of symbols that are gone leave them to be looked for again.
+   * Reads the catalog; the one before, if it is damaged or missing; no file is an empty one. Shards that are gone, or of
+   * another format version, leave their repo to be built again; files of symbols that are gone leave them to be looked
+   * for again.
    *
-   * Errors: a file that is no catalog.
+   * Errors: CatalogError.
    */
   async load(): Promise<void> {
-    const state = await readState(this.#file);
+    const state = await this.#readState();
     const isReadable = state.formatVersion === FORMAT_VERSION;
     const repos = state.repos.map((repo) => {
       const isWhole = repo.shards.every(({ shardId }) => existsSync(this.shardPath(shardId)));
@@ -154,6 +201,32 @@ export class Catalog {
     });
     this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
     for (const repo of repos) await this.#openRevisions(repo);
+  }
+
+  async #readState(): Promise<CatalogState> {
+    const found = await readCatalogFile(this.#file);
+    if (typeof found === 'object') {
+      this.#isOutdated = found.isOld;
+      return found.state;
+    }
+    const last = await readCatalogFile(this.#lastFile);
+    if (typeof last === 'object') {
+      this.#damage = found ?? `${this.#file} is missing`;
+      this.#isOutdated = true;
+      return last.state;
+    }
+    if (found !== undefined) throw new CatalogError(found);
+    this.#isMissing = true;
+    return EMPTY;
+  }
+
+  /** Puts a catalog away that cannot be loaded: it is missing then. */
+  async putAway(): Promise<string> {
+    const file = path.join(path.dirname(this.#file), DAMAGED_FILE);
+    await rename(this.#file, file);
+    await rm(this.#lastFile, { force: true });
+    this.#isMissing = true;
+    return file;
   }
 
   #withFoundSymbols({ symbols, ...shard }: CatalogShard): CatalogShard {
@@ -217,11 +290,26 @@ export class Catalog {
         if (revisionFile !== undefined && !this.#tables.has(revisionFile))
           await this.#openRevisions(repo);
       }
-      await replaceFile(this.#file, `${JSON.stringify(next, null, 1)}\n`);
+      await this.#keepLast();
+      await replaceFile(this.#file, encodeCatalog(next));
       this.#state = next;
     })();
     this.#saving = saving;
     await saving;
+  }
+
+  /** Keeps the file as the one before, unless it is one that was not loaded. */
+  async #keepLast(): Promise<void> {
+    if (this.#damage !== undefined || this.#isMissing) {
+      this.#damage = undefined;
+      this.#isMissing = false;
+      return;
+    }
+    await rm(this.#lastFile, { force: true });
+    await link(this.#file, this.#lastFile).catch((error: unknown) => {
+      // Some file systems have no second names.
+      if (systemCodeOf(error) === 'ENOENT') throw error;
+    });
   }
 
   /** Gives a finished shard file its name; returns its id. The file is synced. */
@@ -249,19 +337,46 @@ export class Catalog {
   }
 }
 
-async function readState(file: string): Promise<CatalogState> {
+interface CatalogFile {
+  readonly state: CatalogState;
+  /** Without a checksum. */
+  readonly isOld: boolean;
+}
+
+/** What a catalog file holds; undefined: there is none; a text: what is wrong with it. */
+async function readCatalogFile(file: string): Promise<CatalogFile | string | undefined> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return EMPTY;
+    if (systemCodeOf(error) === 'ENOENT') return undefined;
     throw error;
   }
+  const json = parseJson(text);
+  if (json === undefined) return `${file} is damaged: it is no JSON`;
+  // Source: files of earlier versions begin with the version of the format.
+  const isOld = text.startsWith('{\n "formatVersion"') || text.startsWith('{"formatVersion"');
+  const { success, data, error } = (isOld ? catalogSchema : fileSchema).safeParse(json);
+  if (!success) return `${file} is damaged: ${issueOf(error)}`;
+  if (!('checksum' in data)) return { state: data, isOld };
+  // As it was written: the schema may have put members in another order.
+  const raw: unknown = Object(json)['state'];
+  if (checksumOf(raw) !== data.checksum) return `${file} is damaged: its checksum is wrong`;
+  return { state: data.state, isOld };
+}
+
+function parseJson(text: string): unknown {
   try {
-    return catalogSchema.parse(JSON.parse(text));
-  } catch (error) {
-    throw new Error(`${file} is not a catalog: ${messageOf(error)}`, { cause: error });
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
+}
+
+/** The first thing that is wrong, in words. */
+function issueOf({ issues: [issue] }: z.ZodError): string {
+  const place = issue?.path.join('.') ?? '';
+  return `${place === '' ? '' : `${place}: `}${issue?.message ?? 'it is no catalog'}`;
 }
 
 /** A repo whose shards cannot be used. */

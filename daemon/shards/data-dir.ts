@@ -4,6 +4,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { lockDataDir, LockedError } from './lock.ts';
+import { claimOwnFolder } from '../repos/own-folder.ts';
 import { finishPlacing } from './placing.ts';
 
 /** How long a command that has the directory is waited for. */
@@ -11,8 +12,8 @@ const WAIT_MS = 30_000;
 const PAUSE_MS = 50;
 
 /**
- * Makes the data directory if it is missing and takes its lock; returns how to give it back. Why the ignore file: the
- * directory may lie inside a source, and neither git nor Trawl is to take index and secret for sources.
+ * Makes the data directory if it is missing and takes its lock; returns how to give it back. From then on it
+ * is left out of sources. The ignore file is for git, in whose work tree the directory may lie.
  *
  * @param isBrief  for the time of a command, which daemons that start meanwhile wait for
  *
@@ -20,6 +21,7 @@ const PAUSE_MS = 50;
  */
 export async function takeDataDir(dataDir: string, isBrief = false): Promise<() => void> {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  claimOwnFolder(path.resolve(dataDir));
   const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
   if (isNew) await writeFile(path.join(dataDir, '.gitignore'), '*\n');
   const unlock = await lockSoon(dataDir, isBrief);

@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { CATALOG_FILE, DAMAGED_FILE, LAST_FILE } from './catalog.ts';
 
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
@@ -52,8 +53,12 @@ export async function finishPlacing(dataDir: string): Promise<void> {
       await rm(path.join(dataDir, name), { force: true });
     await syncFolder(dataDir);
   }
+  // Of the index that was there.
+  if (names.includes(CATALOG_FILE))
+    for (const name of [LAST_FILE, DAMAGED_FILE])
+      await rm(path.join(dataDir, name), { force: true });
   // The catalog last: whoever reads the directory meanwhile sees the old index.
-  for (const name of ['store.db', 'secret', 'catalog.json'])
+  for (const name of ['store.db', 'secret', CATALOG_FILE])
     if (names.includes(name)) await rename(path.join(from, name), path.join(dataDir, name));
   await syncFolder(dataDir);
   await rm(from, { recursive: true, force: true });

@@ -36,9 +36,13 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   usage: { key: ['user_id', 'day'] },
   audit: { key: ['timestamp', 'ordinal', 'id'], rowCount: 200 },
   settings: { key: ['name'] },
+  repos: { key: ['id'] },
+  counters: { key: ['name'] },
 };
 
 const HEADER_TABLE = 'store';
+/** Forms of which each later one only has further tables: their dumps are read too. */
+const READ_VERSIONS: readonly string[] = ['0001', STORE_VERSION];
 const ROW_COUNT = 250;
 
 /** Values that one statement inserts at most; SQLite takes 32,766. */
@@ -130,7 +134,7 @@ function checkHeader(table: string, rows: readonly DumpRow[]): void {
   if (table !== HEADER_TABLE || typeof version !== 'string') {
     throw new DumpError('this is no dump of a store: it does not begin with its version');
   }
-  if (version === STORE_VERSION) return;
+  if (READ_VERSIONS.includes(version)) return;
   throw new DumpError(
     `the dump has version ${version}, this version of Trawl reads ${STORE_VERSION}`,
   );

@@ -5,8 +5,11 @@ import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
 import type { StoreError } from './error.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
+/** What caches hold besides what belongs to a user; `all`: anything may have changed. */
+export type Topic = 'settings' | 'repos' | 'all';
+
 /** Something that caches may hold has changed: of one user, or of everybody. */
-export type Change = { readonly userId: string } | { readonly topic: 'settings' | 'all' };
+export type Change = { readonly userId: string } | { readonly topic: Topic };
 
 /** A holder of leases lacks numbers of a user that others hold, or has given some back (usage.ts). */
 export interface UsageNotice {

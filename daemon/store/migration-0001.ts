@@ -3,19 +3,8 @@
 
 import { sql } from 'kysely';
 import type { Kysely, Migration } from 'kysely';
+import { type Dialect, DIALECTS } from './dialects.ts';
 import type { StoreKind } from './schema.ts';
-
-interface Dialect {
-  /** Type of text. Why: compared by bytes on both, so that no index depends on a machine's locales. */
-  readonly text: string;
-  /** End of a table whose rows are short: kept in the order of their key, and only there. */
-  readonly clustered: string;
-}
-
-const DIALECTS: Readonly<Record<StoreKind, Dialect>> = {
-  embedded: { text: 'text', clustered: 'without rowid' },
-  postgres: { text: 'text collate "C"', clustered: '' },
-};
 
 function userStatements({ text, clustered }: Dialect): string[] {
   return [

@@ -115,5 +115,6 @@ function decodeNotice(text: string): Notice {
   if (kind !== undefined && holder !== undefined && usageOf !== undefined) {
     return { usageOf, holder, kind: kind === 'wanted' ? 'wanted' : 'returned' };
   }
-  return { topic: text === 'topic:settings' ? 'settings' : 'all' };
+  const topic = (['settings', 'repos'] as const).find((name) => text === `topic:${name}`);
+  return { topic: topic ?? 'all' };
 }

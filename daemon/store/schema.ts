@@ -1,5 +1,5 @@
 // The tables as TypeScript sees them: the same on both engines. Times are milliseconds since the epoch, ids
-// UUIDs, hashes 64 hex digits. What creates them is migration-0001.ts; rows leave the store through the
+// UUIDs, hashes 64 hex digits. What creates them are the migrations; rows leave the store through the
 // files of their group (users.ts, grants.ts, ...), which give them the names of the domain.
 
 /** A file in the data directory, or a PostgreSQL database. */
@@ -95,6 +95,26 @@ export interface SettingTable {
   value: string;
 }
 
+export interface RepoTable {
+  /** RepoId. */
+  id: number;
+  name: string;
+  visibility: 'public' | 'internal' | 'private' | 'unknown';
+  enforcement: 'none' | 'restricted' | 'all';
+  /** JSON of a RepoPlace; null: another repo has taken it. Always read and written as a whole. */
+  place: string | null;
+  /** Host and path of the remote; null: it has none. */
+  remote: string | null;
+  /** JSON: globs of further branches and tags; null: none. */
+  selection: string | null;
+}
+
+/** Numbers that only ascend. */
+export interface CounterTable {
+  name: string;
+  value: number;
+}
+
 export interface Schema {
   users: UserTable;
   sessions: SessionTable;
@@ -105,4 +125,6 @@ export interface Schema {
   usage: UsageTable;
   audit: AuditTable;
   settings: SettingTable;
+  repos: RepoTable;
+  counters: CounterTable;
 }

@@ -1,4 +1,4 @@
-// The store: users, credentials, grants, counts, audit records and settings in one database, embedded or
+// The store: users, credentials, repos, grants, counts, audit records and settings in one database, embedded or
 // PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
 // file each. The only place of SQL is this folder.
 
@@ -17,6 +17,8 @@ import { grantsIn } from './grants.ts';
 import type { Grants } from './grants.ts';
 import { migrate } from './migrations.ts';
 import { openPostgres } from './postgres.ts';
+import { reposIn } from './repos.ts';
+import type { Repos } from './repos.ts';
 import type { StoreKind } from './schema.ts';
 import { scopedTokensIn } from './scoped-tokens.ts';
 import type { ScopedTokens } from './scoped-tokens.ts';
@@ -57,6 +59,7 @@ export interface Store {
   readonly audit: Audit;
   readonly settings: Settings;
   readonly usage: Usage;
+  readonly repos: Repos;
   /**
    * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
    * or when another daemon on the same PostgreSQL made it; perhaps more than once. Returns what ends it.
@@ -117,6 +120,7 @@ function joined(database: Database, leaseMs?: number): Store {
     audit: auditIn(database),
     settings: settingsIn(database),
     usage: usageIn(database, leaseMs),
+    repos: reposIn(database),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {
       return database.isInformed;

@@ -2,26 +2,25 @@
 // the other, and publishes each as one change of the catalog. Searches see the old shards until then. A
 // shard that fails is taken out of service and its repo built again.
 
-import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { BuildProgress, BuildResult } from '../ingest/build.ts';
 import { buildRepo } from '../ingest/build.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../ingest/filters.ts';
-import { totalOf } from '../ingest/ignored.ts';
 import { openSource } from '../ingest/open-source.ts';
 import { reviseShards } from '../ingest/revise.ts';
 import { defaultPartOf } from '../ingest/source-revisions.ts';
 import type { SourceSpec } from '../ingest/source.ts';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { probeSource, type ProbedSource } from '../repos/probe.ts';
-import type { RepoRecord } from '../repos/records.ts';
-import { freeRepoName } from '../repos/repo-name.ts';
+import type { RepoRecord, RepoSource } from '../repos/records.ts';
 import type { Catalog, CatalogRepo, CatalogShard, CatalogSymbols } from '../shards/catalog.ts';
 import type { LiveShard, Snapshot } from '../search/snapshot.ts';
+import type { StoredRepo } from '../store/repos.ts';
 import { RevisionTable } from '../shards/revisions.ts';
 import type { Log } from '../telemetry/log.ts';
 import { messageOf } from '../telemetry/caught.ts';
-import { type RepoChange, withChange } from './change-repo.ts';
-import { warningsOf } from './job-warnings.ts';
+import { type RepoChange, recordOf } from './change-repo.ts';
+import type { RepoRegister } from './register.ts';
 import { selectRevisions } from './select-revisions.ts';
 
 export interface IndexerOptions {
@@ -29,6 +28,8 @@ export interface IndexerOptions {
   readonly catalog: Catalog;
   /** False: nothing is built on this object's own initiative, the data directory is somebody else's. */
   readonly isOwner: boolean;
+  /** Absent: the data directory is somebody else's, and who sees it sees all. */
+  readonly register?: RepoRegister | undefined;
   readonly filters: FilterSettings;
   readonly workers?: number;
   readonly log: Log;
@@ -53,23 +54,8 @@ export interface JobResult {
   readonly contentSize: number;
   readonly shardSize: number;
   readonly skipped: Readonly<Record<string, number>>;
-  /** What rules leave out, by rule; an ignored folder counts as one. */
-  readonly ignored: Readonly<Record<string, number>>;
-  /** Paths that are no docs, by reason. */
-  readonly leftOut: Readonly<Record<string, number>>;
-  /** What the user may not have meant, a sentence each. */
-  readonly warnings: readonly string[];
   readonly durationMs: number;
   readonly error?: string;
-}
-
-/** What is known of a repo once its job is done. */
-type IndexOutcome = Omit<JobResult, 'repo' | 'state' | 'durationMs' | 'warnings' | 'error'>;
-
-/** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
-export interface AddedSources {
-  readonly records: readonly RepoRecord[];
-  readonly failed: readonly JobResult[];
 }
 
 export class Indexer {
@@ -123,7 +109,7 @@ export class Indexer {
         const reason = reasonOf(shard);
         return reason === undefined ? [] : [{ ...shard, reason }];
       }),
-      repos: repos.map(({ record }) => record),
+      repos: repos.map(({ record }) => this.#options.register?.ruled(record) ?? record),
     });
     for (const { shardId, message } of refused) this.#refuse(shardId, message);
   }
@@ -182,61 +168,71 @@ export class Indexer {
 
   /**
    * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
-   * these. A path that cannot be read now keeps the repo that it has, whose next job fails.
+   * these.
    *
-   * Errors: ProbeError if no path is a source.
+   * Errors: ProbeError for a path that is no source; NOT_READY.
    */
   async addSources(
     paths: readonly string[],
     mode: 'commits' | 'worktree' | undefined,
     change: RepoChange = {},
-  ): Promise<AddedSources> {
-    const { probed, kept, failed } = await this.#probeAll(paths, mode);
+  ): Promise<RepoRecord[]> {
+    const probed: ProbedSource[] = [];
+    for (const one of paths) probed.push(await probeForIndex(one, mode));
+    const repos = await this.#register.admit(probed, change);
+    const records = await this.#note(repos, probed);
+    for (const record of records) this.#warnOfFolder(record, change);
+    this.#served = new Set(records.map(({ repoId }) => repoId));
+    return records;
+  }
+
+  /** Notes the repos of sources in the catalog, instead of others that it has at their places. */
+  async #note(
+    repos: readonly StoredRepo[],
+    probed: readonly ProbedSource[],
+  ): Promise<RepoRecord[]> {
     const records = new Map<number, RepoRecord>();
     await this.#options.catalog.update((state) => {
-      let next = state;
-      for (const source of probed) {
-        const { state: changed, record } = withSource(next, source, change);
-        this.#warnOfFolder(record, change);
-        next = changed;
+      const known = new Map(state.repos.map((repo) => [repo.record.repoId, repo]));
+      for (const [index, repo] of repos.entries()) {
+        const before = known.get(repo.repoId);
+        const record = recordOf(repo, before?.record ?? newRecord(repo, probed[index]!));
         records.set(record.repoId, record);
+        known.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
       }
-      return next;
+      const taken = new Set([...records.values()].map(({ source }) => source.path));
+      return {
+        ...state,
+        repos: [...known.values()].filter(
+          ({ record: { repoId, source } }) => records.has(repoId) || !taken.has(source.path),
+        ),
+      };
     });
-    for (const record of kept) records.set(record.repoId, record);
-    this.#served = new Set(records.keys());
-    return { records: [...records.values()], failed };
+    return [...records.values()];
   }
 
-  /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
-  async #probeAll(
-    paths: readonly string[],
-    mode: 'commits' | 'worktree' | undefined,
-  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
+  /** Errors: there is none: nothing may be changed here. */
+  get #register(): RepoRegister {
+    const { register } = this.#options;
+    if (register === undefined) throw new Error('the data directory is opened for reading alone');
+    return register;
+  }
+
+  /**
+   * Looks whether the sources of the catalog are still what they were, where nobody names them: another repository may
+   * lie at the path of one now, and is not to come under its rules.
+   *
+   * Errors: NOT_READY.
+   */
+  async confirmSources(): Promise<void> {
+    const doubtful = this.repos.filter((record) => !this.#register.isWhereItWas(record));
     const probed: ProbedSource[] = [];
-    const kept: RepoRecord[] = [];
-    const failed: JobResult[] = [];
-    let failure: unknown;
-    for (const one of paths) {
-      try {
-        probed.push(await probeForIndex(one, mode));
-      } catch (error) {
-        failure = error;
-        const known = this.#repoAt(path.resolve(one), mode);
-        if (known === undefined) failed.push(this.#failedJob(one, error, 0));
-        else kept.push(known);
-      }
+    for (const { source } of doubtful) {
+      // What cannot be a source now fails when it is indexed.
+      const found = await probeForIndex(source.path, modeOf(source)).catch(() => undefined);
+      if (found !== undefined) probed.push(found);
     }
-    if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
-    return { probed, kept, failed };
-  }
-
-  #repoAt(place: string, mode: 'commits' | 'worktree' | undefined): RepoRecord | undefined {
-    const known = this.#options.catalog.repos.find(({ record: { source } }) => {
-      const isMeant = mode === undefined || (mode === 'commits') === (source.kind === 'commits');
-      return source.path === place && isMeant;
-    });
-    return known?.record;
+    if (probed.length > 0) await this.#note(await this.#register.admit(probed, {}), probed);
   }
 
   /**
@@ -247,14 +243,34 @@ export class Indexer {
   async changeRepos(change: RepoChange, repoName?: string): Promise<readonly RepoRecord[]> {
     if (Object.keys(change).length === 0) return this.repos;
     const changed = this.repos.filter(({ name }) => repoName === undefined || name === repoName);
-    const ids = new Set(changed.map(({ repoId }) => repoId));
-    await this.#options.catalog.update((state) => ({
-      ...state,
-      repos: state.repos.map((repo) =>
-        ids.has(repo.record.repoId) ? { ...repo, record: withChange(repo.record, change) } : repo,
-      ),
-    }));
+    await this.#register.change(new Set(changed.map(({ repoId }) => repoId)), change);
+    await this.#copyRules();
     return this.repos;
+  }
+
+  /** Changes who may see repos; holds once it is done. Errors: NOT_READY. */
+  async changeRules(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
+    await this.#register.change(repoIds, change);
+    this.publish();
+    await this.#copyRules();
+  }
+
+  /** Obeys what the store says now of repos. */
+  async obeyStore(): Promise<void> {
+    await this.#register.reload();
+    this.publish();
+    await this.#copyRules();
+  }
+
+  /** Writes what the store says of repos into the catalog, for who opens that alone. */
+  async #copyRules(): Promise<void> {
+    const ruled = (repo: CatalogRepo): CatalogRepo => {
+      const record = this.#register.ruled(repo.record);
+      return isDeepStrictEqual(record, repo.record) ? repo : { ...repo, record };
+    };
+    const { catalog } = this.#options;
+    if (catalog.repos.every((repo) => ruled(repo) === repo)) return;
+    await catalog.update((state) => ({ ...state, repos: state.repos.map(ruled) }));
   }
 
   #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
@@ -299,54 +315,45 @@ export class Indexer {
     const start = Date.now();
     try {
       const result = await this.#index(record, isForced, signal);
-      const warnings = warningsOf(record.source.kind, result);
       const job = {
         ...result,
-        warnings,
         repo: record.name,
         state: 'COMPLETED' as const,
         durationMs: Date.now() - start,
       };
-      const { ignored, ...logged } = job;
-      log.info('repo indexed', { ...logged, ignored: totalOf(ignored), warnings: warnings.length });
-      for (const warning of warnings) log.warn(warning, { repo: record.name });
+      log.info('repo indexed', { ...job });
       return job;
     } catch (error) {
       signal?.throwIfAborted();
-      return this.#failedJob(record.name, error, Date.now() - start);
+      const message = messageOf(error);
+      log.error('indexing failed', { repo: record.name, error: message });
+      return {
+        repo: record.name,
+        state: 'FAILED',
+        isUnchanged: false,
+        revisionCount: 0,
+        docCount: 0,
+        contentSize: 0,
+        shardSize: 0,
+        skipped: {},
+        durationMs: Date.now() - start,
+        error: message,
+      };
     }
-  }
-
-  #failedJob(repo: string, cause: unknown, durationMs: number): JobResult {
-    const error = messageOf(cause);
-    this.#options.log.error('indexing failed', { repo, error });
-    return {
-      repo,
-      state: 'FAILED',
-      isUnchanged: false,
-      revisionCount: 0,
-      docCount: 0,
-      contentSize: 0,
-      shardSize: 0,
-      skipped: {},
-      ignored: {},
-      leftOut: {},
-      warnings: [],
-      durationMs,
-      error,
-    };
   }
 
   async #index(
     record: RepoRecord,
     isForced: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<IndexOutcome> {
+  ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'>> {
     const { catalog, filters, module, workers, onProgress, log } = this.#options;
-    const probed = await probeSource(
-      record.source.path,
-      record.source.kind === 'folder' ? undefined : record.source.kind,
-    );
+    const probed = await probeSource(record.source.path, modeOf(record.source));
+    if (!this.#register.isSourceOf(record.repoId, probed))
+      throw new Error(
+        `at ${record.source.path} lies another source than that of this repository; ` +
+          `"trawl index ${record.source.path}" makes it a repository of its own`,
+      );
     const base: SourceSpec = {
       ...record.source,
       ...(record.source.kind === 'commits' && probed.commit !== undefined
@@ -384,7 +391,7 @@ export class Indexer {
     probed: ProbedSource,
     spec: SourceSpec,
     signal: AbortSignal | undefined,
-  ): Promise<IndexOutcome | undefined> {
+  ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'> | undefined> {
     const isSound = known.shards.every(({ shardId }) => !this.#quarantined.has(shardId));
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
     // Why first: a listing costs a second for each 80,000 files.
@@ -458,8 +465,6 @@ export class Indexer {
       fingerprint: fingerprintOf(built.fingerprint, filters),
       shards,
       skipped: built.skipped,
-      ignored: built.ignored,
-      leftOut: tallyReasons(built.leftOut),
     };
     await this.#replaceRepo(next);
     return next;
@@ -590,40 +595,15 @@ async function probeForIndex(
   return wantsFiles ? probeSource(one, 'worktree') : probed;
 }
 
-type State = Catalog['state'];
+function modeOf({ kind }: RepoSource): 'commits' | 'worktree' | undefined {
+  return kind === 'folder' ? undefined : kind;
+}
 
-/** The state with a repo for the source, and its record; the one that has this source already is kept. */
-function withSource(
-  state: State,
-  probed: ProbedSource,
-  change: RepoChange,
-): { state: State; record: RepoRecord } {
-  const { kind, path: place } = probed.source;
-  const known = state.repos.find(
-    ({ record }) => record.source.path === place && record.source.kind === kind,
-  );
-  if (known !== undefined) {
-    const record = withChange(known.record, change);
-    const repos = state.repos.map((repo) => (repo === known ? { ...repo, record } : repo));
-    return { state: { ...state, repos }, record };
-  }
-  const taken = new Set(state.repos.map(({ record }) => record.name));
-  const made: RepoRecord = {
-    repoId: state.nextRepoId,
-    name: freeRepoName(probed.name, taken),
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind, path: path.resolve(place) },
-    defaultRevision: probed.defaultRevision,
-    ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
-  };
-  const record = withChange(made, change);
-  const repo: CatalogRepo = { record, shards: [], skipped: {} };
+function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
   return {
-    state: { ...state, nextRepoId: state.nextRepoId + 1, repos: [...state.repos, repo] },
-    record,
+    ...recordOf(repo),
+    defaultRevision,
+    ...(pushedAt === undefined ? {} : { pushedAt }),
   };
 }
 
@@ -663,13 +643,9 @@ function fingerprintOf(source: string, filters: FilterSettings): string {
   return JSON.stringify(parts);
 }
 
-function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
-  return counts;
-}
-
-function sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged'> {
+function sizesOf(
+  repo: CatalogRepo,
+): Pick<JobResult, 'revisionCount' | 'docCount' | 'contentSize' | 'shardSize' | 'skipped'> {
   const sum = (of: (shard: CatalogShard) => number): number =>
     repo.shards.reduce((total, shard) => total + of(shard), 0);
   return {
@@ -678,7 +654,5 @@ function sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged'> {
     contentSize: sum(({ contentSize }) => contentSize),
     shardSize: sum(({ size }) => size),
     skipped: repo.skipped,
-    ignored: repo.ignored ?? {},
-    leftOut: repo.leftOut ?? {},
   };
 }

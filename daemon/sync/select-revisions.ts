@@ -2,12 +2,9 @@
 
 import { compileGlobs } from '../ingest/globs.ts';
 import type { ProbedSource } from '../repos/probe.ts';
-import type { RepoRecord, RevisionSelection } from '../repos/records.ts';
+import type { RepoRecord } from '../repos/records.ts';
 import { findRevisions, type Revision } from '../repos/refs.ts';
 import type { Log } from '../telemetry/log.ts';
-
-/** What a command line changes of a selection; absent: it stays. */
-export type SelectionChange = Partial<RevisionSelection>;
 
 /**
  * The revisions besides the default one, by name.
@@ -32,14 +29,4 @@ export async function selectRevisions(
     log.warn('no branch matches', { repo: name, branches });
   if (tags.length > 0 && !has('refs/tags/')) log.warn('no tag matches', { repo: name, tags });
   return revisions.filter((revision) => revision.name !== defaultRevision);
-}
-
-/** A record with its selection changed. */
-export function withSelection(record: RepoRecord, change: SelectionChange): RepoRecord {
-  if (record.source.kind === 'folder') return record;
-  const { selection, ...rest } = record;
-  const branches = change.branches ?? selection?.branches ?? [];
-  const tags = change.tags ?? selection?.tags ?? [];
-  const isEmpty = branches.length === 0 && tags.length === 0;
-  return isEmpty ? rest : { ...rest, selection: { branches, tags } };
 }

@@ -104,9 +104,6 @@ const services: CliServices = {
       shardSize: 9,
       isUnchanged: false,
       skipped: { binary: 1 },
-      ignored: {},
-      leftOut: {},
-      warnings: [],
       durationMs: 5,
     };
     return Promise.resolve(

@@ -45,6 +45,7 @@ describe('configuration', () => {
       licenseKey: undefined,
       licensePublicKey: undefined,
       anonymousAccess: undefined,
+      localAccess: true,
       permissions: { groups: {}, grants: [] },
       workerCount: availableParallelism(),
       http: 'node',

@@ -311,9 +311,9 @@ void test('visibility and enforcement of sources that are given as arguments', a
   const desk = new Desk(path.join(temporaryFolder(), 'data'));
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const kept = (): { visibility?: string; enforcement?: string } => {
-    const catalog = JSON.parse(readFileSync(path.join(desk.dataDir, 'catalog.json'), 'utf8')) as {
-      repos: { record: { visibility?: string; enforcement?: string } }[];
-    };
+    const { state: catalog } = JSON.parse(
+      readFileSync(path.join(desk.dataDir, 'catalog.json'), 'utf8'),
+    ) as { state: { repos: { record: { visibility?: string; enforcement?: string } }[] } };
     const { visibility, enforcement } = catalog.repos[0]?.record ?? {};
     return { ...(visibility && { visibility }), ...(enforcement && { enforcement }) };
   };

@@ -132,8 +132,8 @@ void test(
     assert.deepEqual(pathsOf(await search(served.url, 'oldword')), []);
     assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
     const own = readdirSync(dataDir).filter((name) => !name.startsWith('store.db'));
-    const expected = ['.gitignore', 'catalog.json', 'control.sock', 'lock', 'secret', 'shards'];
-    assert.deepEqual(own.sort(), expected);
+    const expected = ['.gitignore', 'catalog.json', 'catalog.last.json', 'control.sock', 'lock'];
+    assert.deepEqual(own.sort(), [...expected, 'secret', 'shards']);
     await served.process.stop();
   },
 );
@@ -275,16 +275,22 @@ void test(
 );
 
 void test(
-  'a catalog that is no catalog: exit 2 and its path, no stack',
+  'a damaged catalog: a search that only reads says so and what to do, a start makes it again',
   { timeout: 60_000 },
   async () => {
     const { repo, dataDir } = await indexedPlum();
-    truncateSync(path.join(dataDir, 'catalog.json'), 20);
-    const { code, stderr } = await trawl(['serve', '--port', '0', '--data-dir', dataDir, repo]);
+    for (const name of ['catalog.json', 'catalog.last.json'])
+      truncateSync(path.join(dataDir, name), 20);
+    const { code, stderr } = await trawl(['search', 'plum', '--data-dir', dataDir]);
     assert.equal(code, 2);
-    assert.match(stderr, /catalog\.json is not a catalog/);
+    assert.match(
+      stderr,
+      /catalog\.json is damaged: it is no JSON; "trawl index .*builds the index/,
+    );
     assert.doesNotMatch(stderr, /\n\s+at /);
-    assert.equal(existsSync(path.join(dataDir, 'lock')), false);
+    const served = await serveIndexed(dataDir, [repo]);
+    assert.equal(pathsOf(await search(served.url, 'plum')).length, 1);
+    await served.process.stop();
   },
 );
 

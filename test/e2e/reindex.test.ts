@@ -6,6 +6,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
+import { type CatalogState, encodeCatalog } from '../../daemon/shards/catalog.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import {
   get,
@@ -194,8 +195,10 @@ void test(
         workers: 1,
         log,
       });
-      const { records } = await instance.indexer.addSources([repo], undefined);
-      const [job] = await instance.indexer.indexAll(records, false);
+      const [job] = await instance.indexer.indexAll(
+        await instance.indexer.addSources([repo], undefined),
+        false,
+      );
       await instance.close();
       return job?.isUnchanged;
     };
@@ -215,9 +218,9 @@ void test(
     await first.process.stop();
     const file = path.join(dataDir, 'catalog.json');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
-    const catalog = JSON.parse(readFileSync(file, 'utf8')) as { formatVersion: number };
-    assert.equal(catalog.formatVersion, FORMAT_VERSION);
-    writeFileSync(file, JSON.stringify({ ...catalog, formatVersion: FORMAT_VERSION - 1 }));
+    const { state } = JSON.parse(readFileSync(file, 'utf8')) as { state: CatalogState };
+    assert.equal(state.formatVersion, FORMAT_VERSION);
+    writeFileSync(file, encodeCatalog({ ...state, formatVersion: FORMAT_VERSION - 1 }));
     const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
     assert.match(
       found.stderr,

@@ -70,26 +70,6 @@ onBothAdapters('bodies', (kind) => {
     await world.close();
   });
 
-  test('a large body that nobody asks for is passed over, and the connection goes on', async () => {
-    const world = await startWorld({ kind });
-    const wire = openWire(world.server);
-    const size = 1_000_000;
-    const headers = `Host: localhost\r\nContent-Length: ${size}\r\n\r\n`;
-    for (const [index, line] of [
-      'PUT /api/search',
-      'POST /api/none',
-      'GET /api/version',
-    ].entries()) {
-      wire.write(`${line} HTTP/1.1\r\n${headers}`);
-      await wire.until('X-Request-Id', index + 1);
-      wire.socket.write(' '.repeat(size));
-    }
-    wire.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await wire.until('{"status":"ok"}');
-    wire.socket.destroy();
-    await world.close();
-  });
-
   test('a body that takes too long is refused, and the connection ends', async () => {
     const world = await startWorld({ kind, requestTimeoutMs: 100 });
     const wire = openWire(world.server);

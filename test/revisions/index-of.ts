@@ -75,9 +75,9 @@ export async function openIndexOf(
     warnings,
     async index(paths, selection, mode) {
       const { indexer } = instance;
-      const { records } = await indexer.addSources(paths, mode, selection);
+      const repos = await indexer.addSources(paths, mode, selection);
       indexer.publish();
-      return indexer.indexAll(records, false);
+      return indexer.indexAll(repos, false);
     },
     async search(query, more = {}) {
       const request = {

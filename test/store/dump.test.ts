@@ -59,6 +59,15 @@ async function fill(store: Store): Promise<void> {
     owner.id,
     Array.from({ length: 1_234 }, (_, i) => i * 3),
   );
+  await store.repos.change(({ nextRepoId }) => ({
+    changed: texts.map((name, index) => ({
+      repoId: nextRepoId + index,
+      name,
+      visibility: 'unknown',
+      enforcement: 'none',
+    })),
+    result: undefined,
+  }));
   const metadata = { a: '\0', b: [1.5, null] };
   await store.audit.append(
     Array.from({ length: 450 }, (_, timestamp) => newRecord(timestamp, { metadata })),
@@ -85,7 +94,7 @@ onBothEngines('dumps', ({ within, withStore }) => {
       const from = await source.open();
       await fill(from);
       const parts = await partsOf(from);
-      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0001' }] });
+      assert.deepEqual(parts[0], { table: 'store', rows: [{ version: '0002' }] });
       await within(async (target) => {
         const to = await target.open();
         await to.load(stream(parts));
@@ -161,12 +170,12 @@ onBothEngines('dumps', ({ within, withStore }) => {
   test('what is no dump of an empty store is refused, and nothing is kept', () =>
     within(async (place) => {
       const store = await place.open();
-      const header = { table: 'store', rows: [{ version: '0001' }] };
+      const header = { table: 'store', rows: [{ version: '0002' }] };
       const setting = { table: 'settings', rows: [{ name: 'a', value: 'b' }] };
       const cases: [DumpPart[], RegExp][] = [
         [[], /empty/],
         [[setting], /does not begin with its version/],
-        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0001/],
+        [[{ table: 'store', rows: [{ version: '9999' }] }], /version 9999.* reads 0002/],
         [[header, setting, { table: 'nothing', rows: [] }], /unknown table: nothing/],
         [[header, setting, { table: 'sqlite_master', rows: [{ a: 1 }] }], /unknown table/],
         [[header, setting, { table: 'settings', rows: [{ name: 'c' }] }], /row of settings/],

@@ -29,10 +29,10 @@ onBothEngines('opening', (world) => {
           file.close();
         } else await world.server?.run(place.databaseUrl, text);
       };
-      await run(`INSERT INTO trawl_migrations VALUES ('0002', '2026-01-01T00:00:00.000Z')`);
+      await run(`INSERT INTO trawl_migrations VALUES ('9999', '2026-01-01T00:00:00.000Z')`);
       const error = await refuses(place.open(), 'NOT_READY');
-      assert.match(error.message, /newer version of Trawl: .* 0002.* 0001/);
-      await run(`DELETE FROM trawl_migrations WHERE name = '0002'`);
+      assert.match(error.message, /newer version of Trawl: .* 9999.* 0002/);
+      await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);
     }));
 

@@ -55,6 +55,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/shards',
     'daemon/ingest',
     'daemon/search',
+    'daemon/store',
     'daemon/symbols',
   ],
   // The endpoints see the engine through interfaces of their own (api/services.ts).

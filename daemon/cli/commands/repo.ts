@@ -1,0 +1,67 @@
+// `trawl repo ...`: which repositories the instance knows, and who may see them.
+
+import type { Command } from 'commander';
+import type { CliContext } from '../context.ts';
+import { UsageError } from '../errors.ts';
+import {
+  formatJsonLines,
+  formatTable,
+  type OperatorFlags,
+  withOperator,
+} from '../operator-output.ts';
+import { accessOptions, addAccessOptions, addCommonOptions, addExamples } from '../options.ts';
+
+const PAGE_SIZE = 5_000;
+const COLUMNS = ['repoId', 'repo', 'visibility', 'enforcement', 'path'] as const;
+
+async function list(flags: OperatorFlags, { stdout, ...context }: CliContext): Promise<void> {
+  await withOperator({ stdout, ...context }, flags, async (operator) => {
+    for (let offset = 0; ; offset += PAGE_SIZE) {
+      const { total, rows } = await operator.call('repo.list', { offset, limit: PAGE_SIZE });
+      stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows, offset === 0));
+      if (offset + PAGE_SIZE >= total) return;
+    }
+  });
+}
+
+async function set(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
+  const change = accessOptions(flags);
+  if (Object.keys(change).length === 0)
+    throw new UsageError('say what to change: --visibility, --enforce-permissions or another');
+  const { rows } = await withOperator(context, flags, (operator) =>
+    operator.call('repo.set', { repos, ...change }),
+  );
+  context.stdout.write(flags.json ? formatJsonLines(rows) : formatTable(COLUMNS, rows));
+}
+
+/** Adds the command and its subcommands to `program`. */
+export function addRepoCommand(program: Command, context: CliContext): void {
+  const group = program
+    .command('repo')
+    .summary('list repositories, say who may see them')
+    .description(
+      'Lists the repositories that the instance knows, and changes who may see them. What is changed holds at once.',
+    );
+  const listing = group
+    .command('list')
+    .summary('list repositories')
+    .description('Lists repositories: id, name, visibility, enforcement, and where the source is.')
+    .option('--json', 'one JSON object a line');
+  addCommonOptions(listing).action((flags: OperatorFlags) => list(flags, context));
+  addExamples(listing, ['trawl repo list']);
+  const setting = group
+    .command('set')
+    .summary('say who may see repositories')
+    .description('Changes who may see repositories; an unknown name changes nothing.')
+    .argument('<repo...>', 'names of repositories')
+    .option('--json', 'one JSON object a line');
+  addAccessOptions(setting);
+  addCommonOptions(setting).action((repos: string[], flags: OperatorFlags) =>
+    set(repos, flags, context),
+  );
+  addExamples(setting, [
+    'trawl repo set --no-enforce-permissions local/tools',
+    'trawl repo set --visibility private --enforce-permissions github.com/owner/name',
+  ]);
+  addExamples(group, ['trawl repo list', 'trawl repo set --no-enforce-permissions local/tools']);
+}

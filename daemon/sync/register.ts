@@ -1,0 +1,290 @@
+// The repos that the store knows, as this daemon works with them: who may see which, and which repo a source is. The index
+// may be lost, damaged or exchanged at any time; what it says of ids and rules counts for nothing where the store says
+// something, and where the store says nothing, a repo is for owners alone if there is anything to hide.
+
+import { statSync } from 'node:fs';
+import { seeFolder } from '../repos/identity.ts';
+import type { ProbedSource } from '../repos/probe.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { freeRepoName } from '../repos/repo-name.ts';
+import type { RepoBook, RepoDecision, Repos, StoredRepo } from '../store/repos.ts';
+import { messageOf } from '../telemetry/caught.ts';
+import type { Log } from '../telemetry/log.ts';
+import { recordOf, withChange, type RepoChange } from './change-repo.ts';
+import {
+  displaced,
+  isFolderOf,
+  possibleRepos,
+  seenAt,
+  type SeenSource,
+  signsOf,
+} from './which-repo.ts';
+
+export class RepoRegister {
+  readonly #store: Repos;
+  readonly #log: Log;
+  #repos: ReadonlyMap<number, StoredRepo> = new Map();
+  #reading: Promise<void> = Promise.resolve();
+
+  private constructor(store: Repos, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** Errors: NOT_READY. */
+  static async open(store: Repos, log: Log): Promise<RepoRegister> {
+    const register = new RepoRegister(store, log);
+    await register.#read();
+    return register;
+  }
+
+  /** By repoId. */
+  get all(): readonly StoredRepo[] {
+    return [...this.#repos.values()];
+  }
+
+  byId(repoId: number): StoredRepo | undefined {
+    return this.#repos.get(repoId);
+  }
+
+  /** The record with the rules that hold now. */
+  ruled(record: RepoRecord): RepoRecord {
+    const repo = this.#repos.get(record.repoId);
+    if (repo !== undefined) return recordOf(repo, record);
+    return { ...record, visibility: 'unknown', enforcement: 'all' };
+  }
+
+  /** Reads what the store says now; where it cannot be asked, what it said before goes on. */
+  async reload(): Promise<void> {
+    await this.#read().catch((error: unknown) =>
+      this.#log.warn('who may see which repo could not be read again', { error: messageOf(error) }),
+    );
+  }
+
+  /** One after the other, so that what was read later counts. */
+  #read(): Promise<void> {
+    const reading = this.#readAfter(this.#reading);
+    this.#reading = reading;
+    return reading;
+  }
+
+  async #readAfter(before: Promise<void>): Promise<void> {
+    await before.catch(() => {});
+    const { repos } = await this.#store.read();
+    this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
+  }
+
+  async #change<Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> {
+    const result = await this.#store.change(decide);
+    await this.#read();
+    return result;
+  }
+
+  /**
+   * The repo of each source, found or made, changed as told; noted is where it was seen.
+   *
+   * Errors: NOT_READY.
+   */
+  async admit(sources: readonly ProbedSource[], change: RepoChange): Promise<StoredRepo[]> {
+    const notes: (() => void)[] = [];
+    const repos = await this.#change((book) => {
+      notes.length = 0;
+      const desk = new Desk(book);
+      return desk.decided(sources.map((source) => this.#admitOne(desk, source, change, notes)));
+    });
+    for (const note of notes) note();
+    return repos;
+  }
+
+  #admitOne(
+    desk: Desk,
+    source: ProbedSource,
+    change: RepoChange,
+    notes: (() => void)[],
+  ): StoredRepo {
+    const seen = seenSource(source);
+    const possible = possibleRepos(desk.near(seen), seen, isGone);
+    const [known] = possible;
+    if (known !== undefined && possible.length === 1) {
+      if (known.place !== undefined && known.place.path !== seen.path)
+        notes.push(() => this.#log.info('a repo was found in another place', moved(known, seen)));
+      return desk.put(withChange(seenAt(known, seen), change), seen);
+    }
+    const isClosed = desk.isWary && change.enforcement === undefined;
+    const made: StoredRepo = {
+      repoId: desk.nextRepoId,
+      name: desk.freeName(source.name),
+      visibility: 'unknown',
+      enforcement: isClosed ? 'restricted' : 'none',
+    };
+    if (isClosed) notes.push(() => this.#warnOfClosed(made, seen, possible));
+    return desk.put(withChange(seenAt(made, seen), change), seen);
+  }
+
+  #warnOfClosed(made: StoredRepo, { path }: SeenSource, possible: readonly StoredRepo[]): void {
+    this.#log.warn(
+      'a source that was not known is for owners alone, as permissions of other repos are enforced; ' +
+        `"trawl repo set --no-enforce-permissions ${made.name}" shows it to all`,
+      {
+        repo: made.name,
+        path,
+        ...(possible.length === 0 ? {} : { mayBe: possible.map(({ name }) => name) }),
+      },
+    );
+  }
+
+  /** Changes repos of these ids; others are passed over. Errors: NOT_READY. */
+  async change(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
+    await this.#change(({ repos }) => ({
+      changed: repos
+        .filter(({ repoId }) => repoIds.has(repoId))
+        .map((repo) => withChange(repo, change)),
+      result: undefined,
+    }));
+  }
+
+  /** Whether the folder of a repo is the one that it was, or is not there; false: it must be looked at more closely. */
+  isWhereItWas({ repoId, source }: RepoRecord): boolean {
+    const repo = this.#repos.get(repoId);
+    const seen = seeFolder(source.path);
+    return repo !== undefined && (seen === undefined || isFolderOf(repo, seen));
+  }
+
+  /** Whether a source, as it is now, is that of this repo. */
+  isSourceOf(repoId: number, source: ProbedSource): boolean {
+    const possible = possibleRepos(this.all, seenSource(source), isGone);
+    return possible.length === 1 && possible[0]!.repoId === repoId;
+  }
+
+  /**
+   * The repos of an index whose ids or names are not those of the store, each with the one that it is now.
+   *
+   * A store that knows no repo takes those of the index as they are: it is from a version that kept them there. Later an
+   * index that the store knows nothing of has come from elsewhere, and is for owners alone if there is anything to hide.
+   *
+   * Errors: NOT_READY.
+   */
+  async adopt(records: readonly RepoRecord[]): Promise<ReadonlyMap<number, StoredRepo>> {
+    const isRight = ({ repoId, name }: RepoRecord): boolean => this.byId(repoId)?.name === name;
+    if (records.every(isRight)) return new Map();
+    return this.#change((book) => {
+      const desk = new Desk(book, records);
+      const adopted = new Map<number, StoredRepo>();
+      for (const record of records) {
+        if (desk.byId(record.repoId)?.name === record.name) continue;
+        adopted.set(record.repoId, adoptOne(desk, record));
+      }
+      return desk.decided(adopted);
+    });
+  }
+}
+
+/** The repos while something is being decided on them. */
+class Desk {
+  readonly #repos: Map<number, StoredRepo>;
+  readonly #changed = new Set<number>();
+  readonly #names: Set<string>;
+  /** Ids of repos by what they are known by; some may have lost it. */
+  readonly #bySign = new Map<string, Set<number>>();
+  /** Ids from here on were never given out. */
+  readonly firstNewId: number;
+  readonly wasEmpty: boolean;
+  /** Is there anything to hide? Grants without repos are what is left of some. */
+  readonly isWary: boolean;
+  nextRepoId: number;
+
+  /** @param reserved  whose ids are not given to others */
+  constructor({ repos, nextRepoId }: RepoBook, reserved: readonly RepoRecord[] = []) {
+    this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
+    this.#names = new Set(repos.map(({ name }) => name));
+    for (const repo of repos) this.#noteSigns(repo);
+    this.wasEmpty = repos.length === 0;
+    this.firstNewId = nextRepoId;
+    this.isWary = this.wasEmpty
+      ? nextRepoId > 1
+      : repos.some(({ enforcement }) => enforcement !== 'none');
+    this.nextRepoId = reserved.reduce((next, { repoId }) => Math.max(next, repoId + 1), nextRepoId);
+  }
+
+  #noteSigns(repo: StoredRepo): void {
+    for (const sign of signsOf({ ...repo.place, remote: repo.remote })) {
+      const ids = this.#bySign.get(sign) ?? new Set();
+      this.#bySign.set(sign, ids.add(repo.repoId));
+    }
+  }
+
+  /** The repos that share something with a source by which it may be known. */
+  near(seen: SeenSource): StoredRepo[] {
+    const ids = new Set(signsOf(seen).flatMap((sign) => [...(this.#bySign.get(sign) ?? [])]));
+    return [...ids].map((repoId) => this.#repos.get(repoId)!);
+  }
+
+  byId(repoId: number): StoredRepo | undefined {
+    return this.#repos.get(repoId);
+  }
+
+  freeName(name: string): string {
+    return freeRepoName(name, this.#names);
+  }
+
+  /** @param seen  the place that is this repo's now, and nobody else's; absent: none was seen */
+  put(repo: StoredRepo, seen?: SeenSource): StoredRepo {
+    const others = seen === undefined ? [] : displaced(this.near(seen), repo, seen);
+    for (const one of [repo, ...others]) {
+      this.#repos.set(one.repoId, one);
+      this.#changed.add(one.repoId);
+      this.#noteSigns(one);
+    }
+    this.#names.add(repo.name);
+    this.nextRepoId = Math.max(this.nextRepoId, repo.repoId + 1);
+    return repo;
+  }
+
+  decided<Result>(result: Result): RepoDecision<Result> {
+    return { changed: [...this.#changed].map((repoId) => this.#repos.get(repoId)!), result };
+  }
+}
+
+function adoptOne(desk: Desk, record: RepoRecord): StoredRepo {
+  const { repoId, source, selection, visibility } = record;
+  const remote = record.name.startsWith('local/') ? undefined : record.name;
+  const folder = seeFolder(source.path);
+  const seen = folder === undefined ? undefined : { ...source, ...folder, remote };
+  if (!desk.wasEmpty && seen !== undefined) {
+    const possible = possibleRepos(desk.near(seen), seen, isGone);
+    if (possible.length === 1) return possible[0]!;
+  }
+  const isIdFree = desk.byId(repoId) === undefined;
+  const isIdNew = desk.wasEmpty || repoId >= desk.firstNewId;
+  const isClosed = !desk.wasEmpty && desk.isWary;
+  return desk.put(
+    {
+      repoId: isIdFree && isIdNew ? repoId : desk.nextRepoId,
+      name: desk.freeName(record.name),
+      visibility,
+      enforcement: record.enforcement ?? (isClosed ? 'restricted' : 'none'),
+      place: { ...source, ...folder },
+      ...(remote === undefined ? {} : { remote }),
+      ...(selection === undefined ? {} : { selection }),
+    },
+    seen,
+  );
+}
+
+function seenSource({ source, remote }: ProbedSource): SeenSource {
+  const folder = seeFolder(source.path);
+  return { ...source, ...folder, remote };
+}
+
+/** What cannot be looked at is not gone. */
+function isGone(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+}
+
+function moved({ name, place }: StoredRepo, { path }: SeenSource) {
+  return { repo: name, from: place?.path, to: path };
+}

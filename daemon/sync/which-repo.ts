@@ -1,0 +1,83 @@
+// Decides which repo a source is: one that was known under another path, mode or name keeps its id, and with it its
+// grants, tokens and rules. Where the signs contradict each other the source is nobody that is known, so that it never
+// comes under rules that were made for another one.
+
+import type { RepoPlace, StoredRepo } from '../store/repos.ts';
+
+/** A source as it is now; without the last two where its folder is gone since. */
+export interface SeenSource {
+  readonly kind: RepoPlace['kind'];
+  /** Absolute, as it was given. */
+  readonly path: string;
+  /** Host and path of the remote. */
+  readonly remote?: string | undefined;
+  readonly realPath?: string;
+  readonly fileId?: string;
+}
+
+/**
+ * The repos that a source may be: one: it is that one; none or several: it is a new one.
+ *
+ * It is the repo that was at its path, if it is still that folder, has the same remote, or was never looked at, and the
+ * repo whose folder it is, wherever that lies now. If there is no such repo, it is one with its remote whose own folder
+ * is gone.
+ *
+ * @param isGone  whether nothing is at a path
+ */
+export function possibleRepos(
+  repos: readonly StoredRepo[],
+  seen: SeenSource,
+  isGone: (path: string) => boolean,
+): readonly StoredRepo[] {
+  const here = repos.filter((repo) => isFolderOf(repo, seen) || isAtPathOf(repo, seen));
+  if (here.length > 0 || seen.remote === undefined) return here;
+  return repos.filter(
+    ({ remote, place }) => remote === seen.remote && (place === undefined || isGone(place.path)),
+  );
+}
+
+/** Is it the folder that the repo had, whatever is in it? */
+export function isFolderOf({ place }: StoredRepo, { fileId }: Pick<SeenSource, 'fileId'>): boolean {
+  return fileId !== undefined && place?.fileId === fileId;
+}
+
+function isAtPathOf({ place, remote }: StoredRepo, seen: SeenSource): boolean {
+  if (place === undefined || !isSamePath(place, seen)) return false;
+  return place.fileId === undefined || remote === seen.remote;
+}
+
+function isSamePath(place: RepoPlace, { path, realPath }: SeenSource): boolean {
+  return place.path === path || (realPath !== undefined && place.realPath === realPath);
+}
+
+/** The repo with the source as its place. */
+export function seenAt(repo: StoredRepo, seen: SeenSource): StoredRepo {
+  const { remote: _, ...rest } = repo;
+  const { remote, ...place } = seen;
+  return { ...rest, place, ...(remote === undefined ? {} : { remote }) };
+}
+
+/** Equal texts for all by which a source and a repo may be told to be the same. */
+export function signsOf({ path, realPath, fileId, remote }: Partial<SeenSource>): string[] {
+  return [
+    ...(path === undefined ? [] : [`path ${path}`]),
+    ...(realPath === undefined ? [] : [`path ${realPath}`]),
+    ...(fileId === undefined ? [] : [`folder ${fileId}`]),
+    ...(remote === undefined ? [] : [`remote ${remote}`]),
+  ];
+}
+
+/** The other repos that were where the source is, without that place: what is there is not theirs any more. */
+export function displaced(
+  repos: readonly StoredRepo[],
+  owner: StoredRepo,
+  seen: SeenSource,
+): readonly StoredRepo[] {
+  return repos
+    .filter((repo) => repo.repoId !== owner.repoId)
+    .filter((repo) => isFolderOf(repo, seen) || (repo.place && isSamePath(repo.place, seen)))
+    .map((repo) => {
+      const { place: _, ...rest } = repo;
+      return rest;
+    });
+}

@@ -1,0 +1,216 @@
+// Who may see what survives the index: a hidden repository stays hidden, and keeps its grants, whatever is done to the
+// catalog and however its source is named; a source that nobody knows is hidden where there is anything to hide.
+
+import assert from 'node:assert/strict';
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
+import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { call, get, jobsEnded, serve, serveIndexed, trawl, type Served } from './daemon.ts';
+
+const NOW_SECONDS = Math.floor(Date.now() / 1000);
+const ENV = {
+  TRAWL_ANONYMOUS_ACCESS: 'true',
+  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
+  TRAWL_LICENSE_KEY: token(HEADER, {
+    ...CLAIMS,
+    iat: NOW_SECONDS,
+    exp: NOW_SECONDS + 86_400,
+    seats: undefined,
+    entitlements: ENTITLEMENTS,
+  }),
+};
+const TIMEOUT = { timeout: 120_000 };
+
+type Listed = readonly { readonly repoId: number; readonly repoName: string }[];
+
+interface World {
+  readonly dataDir: string;
+  /** Has the folders `a`, open, and `b`, hidden. */
+  readonly folder: string;
+  /** Key of a member who was granted `b`. */
+  readonly memberKey: string;
+}
+
+async function ok(dataDir: string, args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await trawl([...args, '--data-dir', dataDir], { env: ENV });
+  assert.equal(code, 0, stderr);
+  return stdout;
+}
+
+async function makeTemplate(): Promise<World> {
+  const [dataDir, folder] = [path.join(temporaryFolder(), 'data'), temporaryFolder()];
+  for (const name of ['a', 'b']) {
+    const repo = path.join(folder, name);
+    writeFiles(repo, { [`${name}.txt`]: 'plum\n' });
+    git(repo, 'init', '-q', '-b', 'main');
+    git(repo, 'add', '.');
+    git(repo, 'commit', '-q', '-m', name);
+  }
+  await ok(dataDir, ['index', path.join(folder, 'a')]);
+  const hidden = ['--enforce-permissions', '--visibility', 'private', '--mode', 'commits'];
+  await ok(dataDir, ['index', path.join(folder, 'b'), ...hidden]);
+  await ok(dataDir, ['user', 'add', 'owner@example.com', '--role', 'owner']);
+  await ok(dataDir, ['user', 'add', 'member@example.com', '--role', 'member']);
+  await ok(dataDir, ['grant', 'add', 'member@example.com', 'local/b']);
+  const memberKey = await ok(dataDir, [
+    'key',
+    'create',
+    '--user',
+    'member@example.com',
+    '--name',
+    'k',
+  ]);
+  return { dataDir, folder, memberKey: /svk_[0-9a-f]{64}/.exec(memberKey)![0] };
+}
+
+const TEMPLATE = await makeTemplate();
+
+/** Runs on a copy of the data directory; what was moved lies where it was afterwards. */
+async function inWorld(run: (world: World, move: Move) => Promise<void>): Promise<void> {
+  const dataDir = path.join(temporaryFolder(), 'data');
+  cpSync(TEMPLATE.dataDir, dataDir, { recursive: true });
+  const back: (() => void)[] = [];
+  const move = (from: string, to: string): void => {
+    renameSync(from, to);
+    back.unshift(() => renameSync(to, from));
+  };
+  try {
+    await run({ ...TEMPLATE, dataDir }, move);
+  } finally {
+    for (const one of back) one();
+  }
+}
+
+type Move = (from: string, to: string) => void;
+
+async function seenBy({ url }: Served, key?: string): Promise<string[]> {
+  const headers: Record<string, string> =
+    key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const { status, body } = await get<Listed>(`${url}/api/repos`, headers);
+  assert.equal(status, 200);
+  const answer = await call(`${url}/api/search`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ query: 'plum', matches: 100 }),
+  });
+  const { files } = (await answer.json()) as { files: readonly { repository: string }[] };
+  const names = body.map(({ repoName }) => repoName).sort();
+  assert.deepEqual([...new Set(files.map(({ repository }) => repository))].sort(), names);
+  return body.map(({ repoId, repoName }) => `${repoId} ${repoName}`).sort();
+}
+
+/** Serves the sources, and tells what a guest and the member see. */
+async function shown(
+  { dataDir, memberKey }: World,
+  sources: readonly string[],
+  flags: readonly string[] = [],
+): Promise<{ guest: string[]; member: string[]; stderr: string }> {
+  const served = await serveIndexed(dataDir, sources, { env: ENV, flags });
+  const [guest, member] = [await seenBy(served), await seenBy(served, memberKey)];
+  const { stderr } = await served.process.stop();
+  return { guest, member, stderr };
+}
+
+const A = '1 local/a';
+const B = '2 local/b';
+
+const [A_PATH, B_PATH] = ['a', 'b'].map((name) => path.join(TEMPLATE.folder, name)) as [
+  string,
+  string,
+];
+
+void test('another mode, another order, another path: the same repo', TIMEOUT, () =>
+  inWorld(async (world, move) => {
+    const same = async (
+      sources: readonly string[],
+      flags: readonly string[] = [],
+    ): Promise<void> => {
+      const { guest, member } = await shown(world, sources, flags);
+      assert.deepEqual([guest, member], [[A], [A, B]]);
+    };
+    await same([B_PATH, A_PATH]);
+    await same([A_PATH, B_PATH], ['--mode', 'commits']);
+    const moved = path.join(temporaryFolder(), 'moved');
+    move(B_PATH, moved);
+    await same([A_PATH, moved]);
+  }),
+);
+
+void test('the catalog lost, sources given in another order', TIMEOUT, () =>
+  inWorld(async (world) => {
+    for (const name of ['catalog.json', 'catalog.last.json', 'shards'])
+      rmSync(path.join(world.dataDir, name), { recursive: true, force: true });
+    const { guest, member } = await shown(world, [B_PATH, A_PATH], ['--enforce-permissions']);
+    // Said of both, and `a` is not granted to anybody.
+    assert.deepEqual([guest, member], [[], [B]]);
+  }),
+);
+
+void test('a source that nobody knows is hidden until an owner says otherwise', TIMEOUT, () =>
+  inWorld(async (world) => {
+    const copy = path.join(temporaryFolder(), 'copy');
+    cpSync(B_PATH, copy, { recursive: true });
+    const before = await shown(world, [A_PATH, copy, path.join(B_PATH, '..')]);
+    assert.deepEqual([before.guest, before.member], [[A], [A]]);
+    assert.match(before.stderr, /for owners alone.*repo set --no-enforce-permissions local\/copy/);
+    await ok(world.dataDir, ['repo', 'set', '--no-enforce-permissions', 'local/copy']);
+    const after = await shown(world, [A_PATH, copy]);
+    assert.deepEqual(after.guest, [A, '3 local/copy']);
+  }),
+);
+
+void test('another repository at the path of an open one is not shown as that one', TIMEOUT, () =>
+  inWorld(async (world, move) => {
+    move(A_PATH, path.join(temporaryFolder(), 'old'));
+    move(B_PATH, A_PATH);
+    const unnamed = path.join(temporaryFolder(), 'data');
+    cpSync(world.dataDir, unnamed, { recursive: true });
+    for (const [dataDir, sources] of [
+      [world.dataDir, [A_PATH]],
+      [unnamed, []],
+    ] as const) {
+      const served = await serve(dataDir, sources, { env: ENV });
+      await jobsEnded(served, 1);
+      assert.equal((await seenBy(served)).includes(A), false, dataDir);
+      await served.process.stop();
+    }
+  }),
+);
+
+void test('what is said to a running daemon holds from the next request on', TIMEOUT, () =>
+  inWorld(async (world) => {
+    const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+    const set = (flag: string) => ok(world.dataDir, ['repo', 'set', flag, 'local/a']);
+    assert.deepEqual(await seenBy(served), [A]);
+    assert.match(await set('--enforce-permissions'), /1 +local\/a +unknown +restricted/);
+    assert.deepEqual(await seenBy(served), []);
+    await set('--no-enforce-permissions');
+    assert.deepEqual(await seenBy(served), [A]);
+    assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);
+    await served.process.stop();
+  }),
+);
+
+void test('a repository that was made anew keeps its remote, and so its rules', TIMEOUT, () =>
+  inWorld(async (world) => {
+    const made = makeRepo({ 'c.txt': 'plum\n' });
+    git(made, 'remote', 'add', 'origin', 'https://host.example/acme/c.git');
+    await ok(world.dataDir, ['index', made, '--enforce-permissions', '--visibility', 'private']);
+    const anew = path.join(temporaryFolder(), 'anew');
+    cpSync(made, anew, { recursive: true });
+    rmSync(made, { recursive: true });
+    await ok(world.dataDir, ['index', anew]);
+    const rows = (await ok(world.dataDir, ['repo', 'list', '--json'])).trim().split('\n');
+    const repos = rows.map(
+      (row) => JSON.parse(row) as { repoId: number; repo: string; path: string },
+    );
+    const found = repos.filter(({ repo }) => repo === 'host.example/acme/c');
+    assert.deepEqual(
+      found.map(({ repoId, path: at }) => [repoId, at]),
+      [[3, anew]],
+    );
+  }),
+);
