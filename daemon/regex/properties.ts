@@ -1,104 +1,112 @@
-// The code points of Unicode properties, `\p{Greek}`, asked of the regular expressions of JavaScript: once a
-// property and process, when an expression needs it. Most code points lie in few runs that have all properties in
-// common, such as the ideographs or all that is unassigned; of each of these only the first is asked about.
-// Which names there are is reader.ts's business.
+// The code points of Unicode properties, `\p{Greek}`: general categories and scripts of one version of Unicode
+// (property-table.ts), the same under every engine of JavaScript, and that of case folding (fold-table.ts).
 
-import { CODE_POINT_END, SURROGATES } from './code-points.ts';
+import { SURROGATES } from './code-points.ts';
+import { CATEGORY_NAMES, CATEGORY_RUNS, SCRIPT_NAMES, SCRIPT_RUNS } from './property-table.ts';
 import type { CodePointRange } from './tree.ts';
 
-/**
- * Runs of one category and one script. Invariant: the union of what it matches has no part that a general category
- * or a script tells apart from its neighbours; a test asks about each code point.
- */
-const UNIFORM_RUNS =
-  /\p{Cn}+|\p{Co}+|(?:(?=\p{Lo})\p{sc=Han})+|(?:(?=\p{Lo})\p{sc=Hang})+|(?:(?=\p{Lo})\p{sc=Egyp})+/gu;
+/** Categories of several others, with their aliases: the letter that the short names of these begin with. */
+const GROUPS: Readonly<Record<string, string>> = {
+  Other: 'C',
+  Letter: 'L',
+  Mark: 'M',
+  Combining_Mark: 'M',
+  Number: 'N',
+  Punctuation: 'P',
+  punct: 'P',
+  Symbol: 'S',
+  Separator: 'Z',
+};
 
-/** Code points of equal size in UTF-16, cut into runs. */
-interface Section {
-  /** Of a code point. */
-  readonly unitCount: number;
-  /** The first code point of each run. */
-  readonly text: string;
-  /** Where each run starts, and the last one ends. */
-  readonly borders: readonly number[];
+/** A partition of all code points by one property. */
+interface Partition {
+  /** Name or alias to the index of the value. */
+  readonly indexes: ReadonlyMap<string, number>;
+  readonly runs: readonly {
+    readonly start: number;
+    readonly end: number;
+    readonly index: number;
+  }[];
 }
 
-let sections: readonly Section[] | undefined;
+const categories = partitionOf(CATEGORY_NAMES, CATEGORY_RUNS);
+const scripts = partitionOf(SCRIPT_NAMES, SCRIPT_RUNS);
 const known = new Map<string, readonly CodePointRange[]>();
+
+function partitionOf(names: string, text: string): () => Partition {
+  let made: Partition | undefined;
+  return () => (made ??= makePartition(names, text));
+}
+
+function makePartition(names: string, text: string): Partition {
+  const indexes = new Map<string, number>();
+  for (const [index, aliases] of names.split(' ').entries())
+    for (const alias of aliases.split('=')) indexes.set(alias, index);
+  let end = 0;
+  const runs = Array.from(text.matchAll(/([0-9a-z]+)([A-Z])([A-Z])/g), ([, size, high, low]) => {
+    const start = end;
+    end += Number.parseInt(size!, 36);
+    return { start, end, index: 26 * letterIndex(high!) + letterIndex(low!) };
+  });
+  return { indexes, runs };
+}
+
+function letterIndex(letter: string): number {
+  return letter.charCodeAt(0) - 65;
+}
+
+/** Indexes of the categories that a name stands for; undefined: it is none of a category. */
+function categoryIndexes(name: string): ReadonlySet<number> | undefined {
+  const { indexes } = categories();
+  const one = indexes.get(name);
+  if (one !== undefined) return new Set([one]);
+  const wanted = name === 'LC' || name === 'Cased_Letter' ? ['Ll', 'Lt', 'Lu'] : undefined;
+  const letter = Object.hasOwn(GROUPS, name) ? GROUPS[name]! : name;
+  const members = [...indexes].filter(([alias]) =>
+    wanted === undefined ? alias.length === 2 && alias.startsWith(letter) : wanted.includes(alias),
+  );
+  const isGroup = wanted !== undefined || Object.values(GROUPS).includes(letter);
+  return isGroup ? new Set(members.map(([, index]) => index)) : undefined;
+}
+
+/** Whether the name is that of a general category or of a script, or `Any`; upper and lower case count. */
+export function isPropertyName(name: string): boolean {
+  return name === 'Any' || categoryIndexes(name) !== undefined || scripts().indexes.has(name);
+}
 
 /**
  * The code points of a general category or a script, or all for `Any`: normalized, without surrogates.
  *
- * Errors: throws on a name that is neither. Cost: about a millisecond at the first use of a name, and some 30 at the
- * first use of any.
+ * Errors: throws on a name that is none (isPropertyName). Cost: some milliseconds at the first use of any.
  */
 export function propertyRanges(name: string): readonly CodePointRange[] {
   const cached = known.get(name);
   if (cached !== undefined) return cached;
-  const ranges = findRanges(runsOf(name));
+  const ranges = findRanges(name);
   known.set(name, ranges);
   return ranges;
 }
 
-function runsOf(name: string): RegExp {
-  if (name === 'Any') return /\p{Any}+/gu;
-  try {
-    return new RegExp(`\\p{gc=${name}}+`, 'gu');
-  } catch {
-    return new RegExp(`\\p{sc=${name}}+`, 'gu');
-  }
+function findRanges(name: string): readonly CodePointRange[] {
+  const wanted = categoryIndexes(name);
+  if (wanted !== undefined) return rangesOf(categories(), (index) => wanted.has(index));
+  if (name === 'Any') return rangesOf(categories(), () => true);
+  const script = scripts().indexes.get(name);
+  if (script === undefined) throw new Error(`no property ${name}`);
+  return rangesOf(scripts(), (index) => index === script);
 }
 
-function findRanges(runs: RegExp): readonly CodePointRange[] {
-  sections ??= [
-    makeSection(0, SURROGATES.start),
-    makeSection(SURROGATES.end, 0x10000),
-    makeSection(0x10000, CODE_POINT_END),
-  ];
+function rangesOf({ runs }: Partition, isWanted: (index: number) => boolean): CodePointRange[] {
   const ranges: CodePointRange[] = [];
-  for (const { unitCount, text, borders } of sections) {
-    for (const match of text.matchAll(runs)) {
-      const first = match.index / unitCount;
-      const start = borders[first]!;
-      const end = borders[first + match[0].length / unitCount]!;
-      if (ranges.at(-1)?.end === start) ranges.push({ start: ranges.pop()!.start, end });
-      else ranges.push({ start, end });
-    }
+  const add = (start: number, end: number): void => {
+    if (start >= end) return;
+    if (ranges.at(-1)?.end === start) ranges.push({ start: ranges.pop()!.start, end });
+    else ranges.push({ start, end });
+  };
+  for (const { start, end, index } of runs) {
+    if (!isWanted(index)) continue;
+    add(start, Math.min(end, SURROGATES.start));
+    add(Math.max(start, SURROGATES.end), end);
   }
   return ranges;
-}
-
-function makeSection(start: number, end: number): Section {
-  const unitCount = start < 0x10000 ? 1 : 2;
-  const all = textOf(start, end);
-  const borders: number[] = [];
-  let text = '';
-  let done = 0;
-  const takeUntil = (index: number): void => {
-    text += all.slice(done, index);
-    for (; done < index; done += unitCount) borders.push(start + done / unitCount);
-  };
-  for (const match of all.matchAll(UNIFORM_RUNS)) {
-    takeUntil(match.index + unitCount);
-    done = match.index + match[0].length;
-  }
-  takeUntil(all.length);
-  borders.push(end);
-  return { unitCount, text, borders };
-}
-
-/** The code points from `start` to `end`, all on one side of U+10000. */
-function textOf(start: number, end: number): string {
-  const count = end - start;
-  const units = new Uint16Array(start < 0x10000 ? count : 2 * count);
-  for (let i = 0; i < count; i++) {
-    const codePoint = start + i;
-    if (start < 0x10000) {
-      units[i] = codePoint;
-    } else {
-      units[2 * i] = 0xd7c0 + (codePoint >> 10);
-      units[2 * i + 1] = 0xdc00 | (codePoint & 0x3ff);
-    }
-  }
-  return Buffer.from(units.buffer).toString('utf16le');
 }

@@ -3,8 +3,9 @@
 // https://github.com/google/re2/wiki/Syntax.
 
 import { QueryError } from './error.ts';
-import type { UnicodeProperty } from './tree.ts';
 import { CODE_POINT_END } from './code-points.ts';
+import { isPropertyName } from './properties.ts';
+import type { UnicodeProperty } from './tree.ts';
 
 export interface RegexFlags {
   /** `i` */
@@ -130,18 +131,4 @@ export function tryReadProperty(reader: RegexReader): UnicodeProperty | undefine
   if (!isPropertyName(name)) failAt(reader, nameStart, 'unknown Unicode property');
   reader.index++;
   return { name, isNegated: isPositive === isInverted };
-}
-
-/** Whether the name is that of a general category or of a script, or `Any`. */
-function isPropertyName(name: string): boolean {
-  if (!/^[a-z_]+$/i.test(name)) return false;
-  return name === 'Any' || isKnownProperty(`gc=${name}`) || isKnownProperty(`sc=${name}`);
-}
-
-function isKnownProperty(property: string): boolean {
-  try {
-    return new RegExp(`\\p{${property}}`, 'u').unicode;
-  } catch {
-    return false;
-  }
 }

@@ -3,12 +3,20 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { normalizeRanges } from '../../daemon/regex/code-points.ts';
 import { compileRegex } from '../../daemon/regex/compile.ts';
 import { foldCodePoint, foldRanges, foldVariants } from '../../daemon/regex/fold.ts';
-import { propertyRanges } from '../../daemon/regex/properties.ts';
+import { isPropertyName, propertyRanges } from '../../daemon/regex/properties.ts';
+import {
+  CATEGORY_NAMES,
+  CATEGORY_RUNS,
+  SCRIPT_NAMES,
+  SCRIPT_RUNS,
+  UNICODE_VERSION,
+} from '../../daemon/regex/property-table.ts';
 import { simplify } from '../../daemon/regex/simplify.ts';
 import { parseRegex } from '../../daemon/regex/syntax.ts';
 import type { CodePointRange } from '../../daemon/regex/tree.ts';
@@ -17,11 +25,15 @@ import { matchesOf, readTwin, startOf } from './twin.ts';
 
 const raw = String.raw;
 
+/** Why: an engine of another version of Unicode says something else, rightly. */
+const OTHER_UNICODE =
+  process.versions.unicode === UNICODE_VERSION ? false : `Unicode ${process.versions.unicode}`;
+
 interface FoldExports {
   foldCodePoint(point: number): number;
 }
 
-test('the tables of folds are as generated', () => {
+test('the tables of folds are as generated', { skip: OTHER_UNICODE }, () => {
   execFileSync(process.execPath, ['scripts/make-fold-table.mjs', '--check'], { stdio: 'pipe' });
 });
 
@@ -93,21 +105,40 @@ test('surrogates are in no set', () => {
   assert.deepEqual(setOf(raw`\x{d800}`), []);
 });
 
-const CATEGORIES =
-  'Any C Cc Cf Cn Co Cs L LC Ll Lm Lo Lt Lu M Mc Me Mn N Nd Nl No P Pc Pd Pe Pf Pi Po Ps S Sc Sk Sm So Z Zl Zp Zs';
-const SCRIPTS =
-  'Common Cyrillic Egyptian_Hieroglyphs Greek Han Hangul Hiragana Inherited Katakana Latin Tangut Yi';
+/** Every name, and what JavaScript calls it. */
 const PROPERTIES = [
-  ...CATEGORIES.split(' ').map((name) => [name, name] as const),
-  ...SCRIPTS.split(' ').map((name) => [name, `sc=${name}`] as const),
-];
+  ...'Any C Combining_Mark L LC Letter M Mark N Number P punct S Symbol Z Separator Other Cased_Letter'.split(
+    ' ',
+  ),
+  ...CATEGORY_NAMES.split(/[ =]/),
+].map((name) => [name, name] as const);
+const SCRIPTS = SCRIPT_NAMES.split(/[ =]/).map((name) => [name, `sc=${name}`] as const);
 
-test('properties are those of JavaScript', () => {
+test('each code point is in one category and one script, and both tables are of one Unicode', () => {
+  for (const runs of [CATEGORY_RUNS, SCRIPT_RUNS]) {
+    const sizes = Array.from(runs.matchAll(/[0-9a-z]+/g), ([size]) => Number.parseInt(size, 36));
+    assert.equal(
+      sizes.reduce((sum, size) => sum + size),
+      0x110000,
+    );
+  }
+  const folds = readFileSync('daemon/regex/fold-table.ts', 'utf8');
+  assert.ok(folds.includes(`from Unicode ${UNICODE_VERSION}.`));
+  for (const name of ['', 'l', 'constructor', 'Lx', 'Cased', 'greek', 'gc'])
+    assert.ok(!isPropertyName(name), name);
+});
+
+test('the tables of properties are as generated', { skip: OTHER_UNICODE }, () => {
+  execFileSync(process.execPath, ['scripts/make-property-table.mjs', '--check'], { stdio: 'pipe' });
+});
+
+test('properties are those of JavaScript', { skip: OTHER_UNICODE }, () => {
   const points = Array.from({ length: 0x110000 }, (_, point) => point);
   const isText = (point: number): boolean => point < 0xd800 || point >= 0xe000;
   const characters = points.filter(isText).map((point) => String.fromCodePoint(point));
   const text = characters.join('');
-  for (const [name, property] of PROPERTIES) {
+  for (const [name, property] of [...PROPERTIES, ...SCRIPTS]) {
+    assert.ok(isPropertyName(name), name);
     const wanted: CodePointRange[] = [];
     for (const [run] of text.matchAll(new RegExp(`\\p{${property}}+`, 'gu'))) {
       const start = run.codePointAt(0)!;
