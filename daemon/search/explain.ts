@@ -19,6 +19,7 @@ import { DEFAULT_REVISION, hasRevisionFilter } from './revisions.ts';
 import { type Completed, completeSearch, withSnapshot } from './service.ts';
 import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
 import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './tally.ts';
+import { visibleQuarantined, visibleShards } from './visible.ts';
 
 export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
 
@@ -93,7 +94,7 @@ export function explain(
         estimatedBytes: shards.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0),
         verifiedBytes: tally.counts.contentBytesLoaded,
       },
-      totals: { ...scopeTotals(completed, snapshot), ...numbers },
+      totals: { ...scopeTotals(completed, snapshot, environment), ...numbers },
       shards,
       stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
       ...exhaustiveness(reasons),
@@ -111,9 +112,15 @@ function addRendered(sums: RenderSums = NOTHING_RENDERED, done: RenderSums): Ren
   };
 }
 
-function scopeTotals({ prepared: { scope } }: Completed, snapshot: Snapshot) {
+function scopeTotals(
+  { prepared: { scope } }: Completed,
+  snapshot: Snapshot,
+  { sight }: SearchEnvironment,
+) {
   const eligible = [...scope.shards, ...scope.quarantined];
-  const all = snapshot.shards.length + snapshot.quarantined.length;
+  // Of what the caller sees: others are not there.
+  const all =
+    visibleShards(snapshot, sight, () => true).length + visibleQuarantined(snapshot, sight).length;
   return {
     shardsEligible: eligible.length,
     shardsOutOfScope: all - eligible.length,
