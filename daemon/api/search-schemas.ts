@@ -5,6 +5,7 @@ import { jsonInteger } from './input.ts';
 import { codeHostType, errorObject, flag, integer, SKIP_REASONS, text } from './schemas.ts';
 
 const QUERY_SIZE_MAX = 65536;
+export const HINTS_MAX = 3;
 export const CONTEXT_LINES_MAX = 100;
 
 export const searchBody = z
@@ -180,6 +181,23 @@ export const exhaustiveness = {
     .meta({ description: 'Why matches may be missing; there exactly when they may.' }),
 };
 
+const hints = z
+  .array(
+    z
+      .object({
+        message: text('What to know.'),
+        query: text('The query as it may have been meant.').optional(),
+      })
+      .meta({ id: 'Hint', description: 'What a query may have meant.' }),
+  )
+  .min(1)
+  .max(HINTS_MAX)
+  .optional()
+  .meta({
+    description:
+      'Where nothing is shown and the query reads like the syntax of another tool: what it may have meant.',
+  });
+
 const results = {
   files: z.array(fileResult).meta({ description: 'Best first.' }),
   repositoryInfo: z.array(repositoryInfo).meta({
@@ -188,7 +206,7 @@ const results = {
 };
 
 export const searchAnswer = z
-  .object({ stats, ...results, ...exhaustiveness })
+  .object({ stats, ...results, ...exhaustiveness, hints })
   .meta({ id: 'SearchResponse', description: 'Answer of a search.' });
 
 const chunkEvent = z
@@ -204,6 +222,7 @@ const finalEvent = z
     type: z.literal('final'),
     accumulatedStats: stats.meta({ description: 'Of the whole stream.' }),
     ...exhaustiveness,
+    hints,
   })
   .meta({ id: 'FinalEvent', description: 'Last event of a stream that came to its end.' });
 

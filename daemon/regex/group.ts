@@ -4,6 +4,9 @@
 import { failAt, peek, tryTake } from './reader.ts';
 import type { RegexFlags, RegexReader } from './reader.ts';
 
+const LOOK_AROUND =
+  'unsupported kind of group: there is no look-around; -content:x leaves out files that hold x';
+
 /**
  * Reads what follows `(?`: a name, or flags, which are set. `flags`: they were all, up to the ")", and hold
  * for the rest of the group around them.
@@ -29,7 +32,11 @@ export function readGroupHead(reader: RegexReader, groupStart: number): 'flags' 
       reader.index++;
       return character === ')' ? 'flags' : 'group';
     } else {
-      failAt(reader, reader.index, 'unsupported kind of group');
+      failAt(
+        reader,
+        reader.index,
+        isLookAround(reader) ? LOOK_AROUND : 'unsupported kind of group',
+      );
     }
     reader.index++;
   }
@@ -58,11 +65,17 @@ function readGroupName(reader: RegexReader, groupStart: number): void {
   const name = reader.characters.slice(start, reader.index).join('');
   if (peek(reader) === undefined) failAt(reader, groupStart, 'group without )');
   if (name === '' || peek(reader) !== '>') {
-    failAt(reader, reader.index, 'bad name or unsupported kind of group');
+    const isAround = isNamed && name === '' && isLookAround(reader);
+    failAt(reader, reader.index, isAround ? LOOK_AROUND : 'bad name or unsupported kind of group');
   }
   if (reader.names.has(name)) failAt(reader, start, `second group named ${name}`);
   reader.names.add(name);
   reader.index++;
+}
+
+/** Whether the index is at the mark that makes a group look ahead or behind. */
+function isLookAround(reader: RegexReader): boolean {
+  return peek(reader) === '=' || peek(reader) === '!';
 }
 
 function skipWord(reader: RegexReader): void {

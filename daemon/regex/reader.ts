@@ -33,6 +33,10 @@ export interface RegexReader {
   depth: number;
 }
 
+// A backslash before a blank ends up so, since the blank ends the word.
+const LONE_BACKSLASH =
+  'an expression that holds a blank must be quoted, "a b"; lone backslash at the end';
+
 /** Refuses the pattern; `index` is that of the culprit in the pattern. */
 export function failAt(reader: RegexReader, index: number, reason: string): never {
   throw new QueryError(`regular expression: ${reason}`, reader.position + index);
@@ -68,7 +72,7 @@ const CONTROL_ESCAPES: ReadonlyMap<string, number> = new Map([
 export function readEscapedCodePoint(reader: RegexReader): number {
   const start = reader.index;
   const character = peek(reader);
-  if (character === undefined) failAt(reader, start - 1, 'lone backslash at the end');
+  if (character === undefined) failAt(reader, start - 1, LONE_BACKSLASH);
   if (character >= '0' && character <= '7') return readOctal(reader);
   reader.index++;
   if (character === 'x') return readHexadecimal(reader);

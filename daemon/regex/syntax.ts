@@ -74,6 +74,14 @@ export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTr
   return tree;
 }
 
+/** Says why a repeat stands wrong, and, of a star, what it may have been meant to be. */
+function nothingToRepeat(character: string): string {
+  const reason = 'nothing to repeat';
+  return character === '*'
+    ? `${reason}: a glob's * is .* here, its . is \\., its end is $`
+    : reason;
+}
+
 /** Reads alternatives up to the end or to a ")". */
 function readChoice(reader: RegexReader): Parsed {
   const children: RegexTree[] = [];
@@ -97,7 +105,7 @@ function readSequence(reader: RegexReader): Parsed {
     const counts = tryReadCounts(reader);
     if (counts !== undefined) {
       const last = isRepeatable ? items.pop() : undefined;
-      if (last === undefined) failAt(reader, start, 'nothing to repeat');
+      if (last === undefined) failAt(reader, start, nothingToRepeat(character));
       items.push(repeat(reader, last, counts));
       isRepeatable = false;
     } else {

@@ -7,6 +7,7 @@ import type { Gaps } from './answer.ts';
 import { PlanError } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { QueryError } from '../regex/error.ts';
+import { type Hint, hintsFor } from '../query/hints.ts';
 import { parseQuery } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { hasRevisions, visibleRepos } from './visible.ts';
@@ -64,6 +65,8 @@ export interface Prepared {
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
+  /** What the query may have meant, for an answer that shows nothing. */
+  readonly hints: () => { readonly hints?: readonly Hint[] };
 }
 
 /** Errors: QueryError; UnknownContextError. */
@@ -114,7 +117,11 @@ export function prepareSearch(
     hasQuarantined: scope.quarantined.length > 0,
     lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
   };
-  return { query, conditions, scope, gaps, view, run, render };
+  const hints = (): { hints?: Hint[] } => {
+    const found = typeof request.query === 'string' ? hintsFor(request.query, isRegexEnabled) : [];
+    return found.length === 0 ? {} : { hints: found };
+  };
+  return { query, conditions, scope, gaps, view, run, render, hints };
 }
 
 function asksForSymbols(plan: PlanNode): boolean {

@@ -53,7 +53,8 @@ export function search(
     );
     const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
     const repositoryInfo = repositoryInfos(shown, prepared.view);
-    const tail = { repositoryInfo, ...exhaustiveness(reasons) };
+    const hints = shown.length === 0 ? prepared.hints() : {};
+    const tail = { repositoryInfo, ...exhaustiveness(reasons), ...hints };
     const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
     const json = isSmall
       ? writeWithFiles({ stats }, files, tail)

@@ -241,6 +241,7 @@ export class SearchStream {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),
       ...exhaustiveness(reasons),
+      ...(totals.actualMatchCount === 0 ? this.#prepared.hints() : {}),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
   }

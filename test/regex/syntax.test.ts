@@ -145,6 +145,28 @@ for (const [kind, patterns] of Object.entries(REFUSED)) {
   }
 }
 
+/** Refused expressions, and what their messages say to write instead. */
+const REMEDIES = [
+  ['*.ts', /nothing to repeat: a glob's \* is \.\* here.* at position 0$/],
+  ['(?<!x)y', /no look-around; -content:x leaves out files that hold x at position 3$/],
+  ['(?=x)y', /no look-around; .* at position 2$/],
+  ['a\\', /must be quoted, "a b"; lone backslash at the end at position 1$/],
+] as const;
+
+for (const [pattern, message] of REMEDIES) {
+  test(`the message names a remedy: ${JSON.stringify(pattern)}`, () => {
+    assert.throws(() => parseRegex(pattern), { message });
+  });
+}
+
+test('a mark of look-around elsewhere is not taken for one', () => {
+  for (const pattern of ['(?P=n)', '(?>a)', '+a'])
+    assert.throws(
+      () => parseRegex(pattern),
+      ({ message }: Error) => !/look-around|glob/.test(message),
+    );
+});
+
 test('the position is that of the query', () => {
   assert.throws(() => parseRegex('\u{1f600}(', { position: 7 }), {
     message: /^regular expression: .* at position 8$/,

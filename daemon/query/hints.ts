@@ -1,0 +1,141 @@
+// What a query may have meant where it reads like the syntax of another tool (API.md 6.2, hints): told with an answer
+// that shows nothing. Looks at the text of the query alone, never at what is indexed, so that it cannot tell of
+// anything hidden. Quoted text is meant as it stands.
+
+import { parseQuery } from './parser.ts';
+
+export interface Hint {
+  readonly message: string;
+  /** The query as it may have been meant; it parses. */
+  readonly query?: string;
+}
+
+/** Most hints of an answer. */
+export const HINTS_MAX = 3;
+
+/** A habit: what it looks like in a query, what to say of it, and what to write in place of the match. */
+interface Habit {
+  readonly pattern: RegExp;
+  readonly message: string;
+  /** Given the match, what stands before it, and the groups of the pattern. */
+  readonly instead: (...groups: string[]) => string;
+}
+
+/** Where a word begins and ends; group 1 is what stands before. */
+const habit = (pattern: string, message: string, instead: string | Habit['instead']): Habit => ({
+  pattern: new RegExp(`(^|[\\s(])(?:${pattern})(?=$|[\\s)])`, 'gu'),
+  message,
+  instead:
+    typeof instead === 'string'
+      ? (...groups) => instead.replaceAll(/\$(\d)/g, (_, index: string) => groups[Number(index)]!)
+      : instead,
+});
+
+const HABITS: readonly Habit[] = [
+  habit(
+    'case:(?:yes|no|auto)',
+    'Case is an option of the search, isCaseSensitivityEnabled, not of the query.',
+    '$1',
+  ),
+  habit(
+    '(?:type|select|count|timeout|patterntype):\\S+',
+    'There is no such filter: type:, select:, count:, timeout: and patterntype: are plain words here.',
+    '$1',
+  ),
+  habit('path:([^\\s)]+)', 'The filter by path is file:, a regular expression.', '$1file:$2'),
+  habit('(?:language|l):([^\\s)]+)', 'The filter by language is lang:.', '$1lang:$2'),
+  habit('(?:branch|b|revision):([^\\s)]+)', 'The filter by branch is rev:.', '$1rev:$2'),
+  habit('symbol:([^\\s)]+)', 'The filter by symbols is sym:.', '$1sym:$2'),
+  habit(
+    '(-?r(?:epo)?:[^\\s@)]+)@([^\\s)]+)',
+    'A revision is a filter of its own, rev:.',
+    '$1$2 rev:$3',
+  ),
+  habit(
+    'NOT\\s+((?:file|f|repo|r|lang|rev|content|c|sym):[^\\s)]+)',
+    'Negation is a dash before a filter.',
+    '$1-$2',
+  ),
+  habit(
+    '(?:NOT\\s+|!)([^\\s()!=:][^\\s():]*)',
+    'Files that hold a text are left out by -content:.',
+    '$1-content:$2',
+  ),
+  habit(
+    '-([^\\s()\\-:][^\\s():]*)',
+    'A dash before a word is part of it; -content: leaves out files that hold it.',
+    '$1-content:$2',
+  ),
+  habit('(?:&&|AND)', 'Words side by side must all be found; there is no operator for it.', '$1'),
+  habit('(?:\\|\\||OR)', 'The operator is or, in small letters.', '$1or'),
+  habit(
+    '/([^\\s/]+)/',
+    'A regular expression is written without slashes, with isRegexEnabled.',
+    '$1$2',
+  ),
+  habit(
+    '(-?f(?:ile)?:)([^\\s()^$|+\\\\]*[*?][^\\s()^$|+\\\\]*)',
+    'file: takes a regular expression, not a glob.',
+    (_all, before, prefix, glob) => `${before}${prefix}${globPattern(glob)}`,
+  ),
+];
+
+/** A glob as a regular expression. */
+function globPattern(glob: string): string {
+  const end = glob.endsWith('*') ? '' : '$';
+  return `${glob.replaceAll('.', '\\.').replaceAll(/\*+/g, '.*').replaceAll('?', '.').replace(/\.\*$/, '')}${end}`;
+}
+
+/** Whether a value of `file:` is likely a glob: its star stands where a name or folder begins or ends. */
+const isGlob = (value: string): boolean =>
+  /(?:^|\/)\*|\*(?:$|\/|\.\w)/.test(value) && !/[\])}.]\*/.test(value);
+
+/**
+ * What the text of a query may have meant, at most HINTS_MAX. For queries that parse and find nothing.
+ *
+ * Cost: linear in the text, for each of a dozen habits. Errors: none.
+ */
+export function hintsFor(text: string, isRegexEnabled: boolean): Hint[] {
+  const { masked, quotes } = maskQuotes(text);
+  const hints: Hint[] = [];
+  for (const { pattern, message, instead } of HABITS) {
+    if (hints.length === HINTS_MAX) break;
+    const matches = [...masked.matchAll(pattern)];
+    if (!matches.some(isMeant)) continue;
+    const changed = masked.replaceAll(pattern, (...groups: string[]) => instead(...groups));
+    const query = unmask(changed.replaceAll(/\s+/g, ' ').trim(), quotes);
+    hints.push(query !== text && parses(query, isRegexEnabled) ? { message, query } : { message });
+  }
+  return hints;
+}
+
+function isMeant([all, , prefix, value]: RegExpMatchArray): boolean {
+  const isFile = /^[\s(]*-?f(?:ile)?:/.test(all);
+  return !isFile || prefix === undefined || value === undefined || isGlob(value);
+}
+
+/** Stands for a quoted text while a query is rewritten; no query holds it, or it is left alone. */
+const MARK = '\u{f8ff}';
+
+function maskQuotes(text: string): { masked: string; quotes: string[] } {
+  const quotes: string[] = [];
+  const masked = text.replaceAll(/"(?:[^"\\\n]|\\.)*"/gu, (quote) => {
+    quotes.push(quote);
+    return MARK;
+  });
+  return { masked, quotes };
+}
+
+function unmask(text: string, quotes: readonly string[]): string {
+  let next = 0;
+  return text.replaceAll(MARK, (mark) => quotes[next++] ?? mark);
+}
+
+function parses(query: string, isRegexEnabled: boolean): boolean {
+  try {
+    parseQuery(query, { isRegexEnabled });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,102 @@
+// Hints: what a query may have meant that reads like another tool's syntax; in answers that show nothing, blocking and
+// streamed, and in no others.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HINTS_MAX as DESCRIBED_MAX } from '../../daemon/api/search-schemas.ts';
+import { hintsFor, HINTS_MAX } from '../../daemon/query/hints.ts';
+import { parseQuery } from '../../daemon/query/parser.ts';
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { startStream } from '../../daemon/search/stream.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
+
+const raw = String.raw;
+
+/** What was asked, and the queries that the hints give; undefined: a message alone. */
+const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
+  ['case:yes foo', 'foo'],
+  ['case:yes', undefined],
+  ['foo type:diff', 'foo'],
+  ['path:src foo', 'file:src foo'],
+  ['language:go foo', 'lang:go foo'],
+  ['branch:main foo', 'rev:main foo'],
+  ['foo NOT bar', 'foo -content:bar'],
+  ['foo NOT file:test', 'foo -file:test'],
+  ['foo !bar', 'foo -content:bar'],
+  ['foo -bar', 'foo -content:bar'],
+  ['a && b', 'a b'],
+  ['a || b', 'a or b'],
+  ['/fo+/', 'fo+'],
+  ['repo:x@v1 foo', 'repo:x rev:v1 foo'],
+  ['file:src/*.ts foo', raw`file:src/.*\.ts$ foo`],
+  ['(path:a or path:b)', '(file:a or file:b)'],
+  ['"a b" && path:x', '"a b" && file:x', '"a b" path:x'],
+  // What is no habit, or is meant as it stands.
+  ['foo'],
+  ['"case:yes"'],
+  ['"a && b"'],
+  ['file:.*\\.ts$ foo'],
+  ['file:ab*c'],
+  ['foo or bar'],
+  ['-file:x foo'],
+  ['a != b'],
+  ['a - b'],
+  ['usr/lib/x'],
+];
+
+for (const [text, ...queries] of CASES) {
+  test(`hints of ${text}`, () => {
+    const hints = hintsFor(text, false);
+    assert.deepEqual(new Set(hints.map(({ query }) => query)), new Set(queries));
+    assert.ok(hints.length <= HINTS_MAX);
+    for (const { message, query } of hints) {
+      assert.match(message, /^[^ ].*\.$/);
+      if (query !== undefined) parseQuery(query, { isRegexEnabled: false });
+    }
+  });
+}
+
+test('no more than three, and soon, whatever the text', () => {
+  assert.equal(HINTS_MAX, DESCRIBED_MAX);
+  assert.equal(hintsFor('case:yes type:x path:x NOT y !z a && b', false).length, HINTS_MAX);
+  for (const piece of ['(', 'file:*', '!a ', 'NOT ', 'repo:a@', '"\\', '/a', 'NOT\n '])
+    assert.ok(hintsFor(piece.repeat(60_000 / piece.length), false).length <= HINTS_MAX);
+});
+
+test('answers that show nothing have hints, others have none', async () => {
+  const module = await coreModule('release');
+  const engine = new Engine(module);
+  const repo = repoRecord(1, 'host/repo');
+  const docs = [{ path: 'a', bytes: Buffer.from('plum !pear\n') }];
+  engine.publish([buildShard(module, temporaryFolder(), repo, docs)], [repo]);
+  for (const [query, hasHints] of [
+    ['plum !apple', true],
+    ['plum !pear', false],
+    ['apple', false],
+  ] as const) {
+    assert.equal('hints' in (await engine.search(query)), hasHints, query);
+    const stream = startStream(
+      engine.parts,
+      {
+        query,
+        matches: 10,
+        contextLines: 0,
+        whole: false,
+        isRegexEnabled: false,
+        isCaseSensitivityEnabled: false,
+      },
+      {
+        signal: new AbortController().signal,
+        baseUrl: 'http://localhost',
+        sight: SEES_ALL,
+        eventSizeMax: 1 << 20,
+      },
+    );
+    let last = '';
+    for (let event = await stream.next(); event !== undefined; event = await stream.next())
+      last = 'json' in event ? Buffer.from(event.json).toString() : '';
+    stream.close();
+    assert.equal('hints' in JSON.parse(last), hasHints, last);
+  }
+  await engine.close();
+});
