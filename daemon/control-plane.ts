@@ -6,13 +6,15 @@ import type { Configuration } from './config/configuration.ts';
 import { readProductVersion } from './config/version.ts';
 import { Ledger } from './limits/ledger.ts';
 import type { RepoDirectory } from './repos/directory.ts';
-import { openStore, type Store } from './store/store.ts';
+import { ANSWER_MS_MAX, openStore, type Store } from './store/store.ts';
 import type { Log } from './telemetry/log.ts';
 
 export interface ControlPlane {
   readonly store: Store;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
+  /** What of it does not work now, for owners; empty: nothing. */
+  readonly degraded: () => readonly string[];
   /** Writes what waits to be written. */
   readonly close: () => Promise<void>;
 }
@@ -33,18 +35,22 @@ export async function openControlPlane(
   open?: Store,
 ): Promise<ControlPlane> {
   const { dataDir, databaseUrl } = configuration;
-  const store = open ?? (await openStore({ dataDir, databaseUrl: databaseUrl?.reveal(), log }));
+  const address = databaseUrl?.reveal();
+  const answerMsMax = ANSWER_MS_MAX;
+  const store = open ?? (await openStore({ dataDir, databaseUrl: address, log, answerMsMax }));
   const closeStore = async (): Promise<void> => {
     if (open === undefined) await store.close();
   };
   try {
     const version = readProductVersion();
     const accounts = await Accounts.open({ configuration, store, directory, version, log, now });
-    const ledger = new Ledger({ store: store.usage, log });
+    const creditMs = configuration.settings.storeGraceMs;
+    const ledger = new Ledger({ store: store.usage, log, creditMs });
     return {
       store,
       accounts,
       ledger,
+      degraded: () => (store.isAway ? ['the store does not answer'] : []),
       close: async () => {
         await ledger.close();
         await accounts.close();

@@ -97,7 +97,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     const reader = await openHistory(configuration, instance.catalog, log);
     history = reader;
-    const services = servicesOf(instance, directory, reader);
+    const services = servicesOf(instance, directory, reader, control);
     server = await createServer({ configuration, services, log, ...control });
     const source = backupSource(configuration, instance.catalog, control.store);
     const repos = {
@@ -155,7 +155,12 @@ async function startAgain(indexer: Indexer, change: RepoChange): Promise<readonl
 }
 
 /** What the endpoints call. */
-function servicesOf(instance: Instance, directory: RepoDirectory, history: History): Services {
+function servicesOf(
+  instance: Instance,
+  directory: RepoDirectory,
+  history: History,
+  control: ControlPlane,
+): Services {
   const { indexer, parts } = instance;
   return {
     search: {
@@ -180,7 +185,7 @@ function servicesOf(instance: Instance, directory: RepoDirectory, history: Histo
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,
-        degraded: [],
+        degraded: control.degraded(),
       }),
     },
   };

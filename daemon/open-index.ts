@@ -1,7 +1,7 @@
 // Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
 
 import { Catalog, CatalogError } from './shards/catalog.ts';
-import { openStore, type Store } from './store/store.ts';
+import { ANSWER_MS_MAX, openStore, type Store } from './store/store.ts';
 import { openCatalog } from './sync/open-catalog.ts';
 import { RepoRegister } from './sync/register.ts';
 import type { Log } from './telemetry/log.ts';
@@ -24,7 +24,7 @@ export async function openIndex(
   databaseUrl: string | undefined,
   log: Log,
 ): Promise<Index> {
-  const store = await openStore({ dataDir, databaseUrl, log });
+  const store = await openStore({ dataDir, databaseUrl, log, answerMsMax: ANSWER_MS_MAX });
   try {
     const catalog = new Catalog(dataDir);
     const register = await RepoRegister.open(store.repos, log);

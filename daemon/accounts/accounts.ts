@@ -105,6 +105,7 @@ export class Accounts {
       store,
       secret,
       sights,
+      storeGraceMs: configuration.settings.storeGraceMs,
       apiKeyHeaderAliases: configuration.settings.apiKeyHeaderAliases,
       isAnonymousAllowed: () => settings.current.anonymousAccess,
       hasScopedTokens: () => this.isEntitled('scoped-tokens'),

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../telemetry/log.ts';
 import type { ApiKey } from '../store/api-keys.ts';
+import { StoreError } from '../store/error.ts';
 import type { ScopedToken } from '../store/scoped-tokens.ts';
 import type { Session } from '../store/sessions.ts';
 import type { Store } from '../store/store.ts';
@@ -22,6 +23,8 @@ import type { Sights } from './sights.ts';
 /** Stamps of use are written at most this often. */
 const STAMP_MS = 5 * 60_000;
 const RENEWAL_MS = 86_400_000;
+/** A store that is away is asked this often whether it is back. */
+const PROBE_MS = 1_000;
 /** Guess: users and credentials that are active in the same hours; each takes about 1 KB. */
 const KEPT_MAX = 200_000;
 
@@ -54,6 +57,8 @@ export interface CallersOptions {
   /** The instance secret. */
   readonly secret: Buffer;
   readonly sights: Sights;
+  /** So long the callers that are known keep their rights while the store cannot be asked. */
+  readonly storeGraceMs: number;
   /** Further headers for API keys. */
   readonly apiKeyHeaderAliases: readonly string[];
   readonly isAnonymousAllowed: () => boolean;
@@ -75,6 +80,7 @@ export class Callers {
   #isOpenHouse = false;
   /** Whether it may be so, if nobody has an account. */
   #mayBeOpenHouse = false;
+  #probedAtMs = -Infinity;
 
   constructor(options: CallersOptions) {
     this.#options = options;
@@ -157,14 +163,30 @@ export class Callers {
     if (source === 'oauth') return undefined;
     const { secret, store } = this.#options;
     const hash = hashCredential(secret, value);
-    const kept = this.#credentials.get(hash);
-    if (
-      kept !== undefined &&
-      store.isInformed &&
-      this.#people.get(kept.known.person.id) === kept.known
-    )
+    const found = this.#credentials.get(hash);
+    const isCurrent =
+      found !== undefined && this.#people.get(found.known.person.id) === found.known;
+    const kept = isCurrent ? found : undefined;
+    if (kept !== undefined && store.isInformed) return this.#callerOf(kept);
+    const hasGrace = (): boolean => store.uninformedMs <= this.#options.storeGraceMs;
+    if (kept !== undefined && store.isAway && hasGrace()) {
+      this.#probeStore();
       return this.#callerOf(kept);
-    return this.#read(source, hash).then((read) => read && this.#callerOf(read));
+    }
+    return this.#read(source, hash)
+      .catch((error: unknown) => {
+        if (kept !== undefined && isStoreAway(error) && hasGrace()) return kept;
+        throw error;
+      })
+      .then((read) => read && this.#callerOf(read));
+  }
+
+  /** Finds out behind the requests that the store is back. */
+  #probeStore(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#probedAtMs < PROBE_MS) return;
+    this.#probedAtMs = nowMs;
+    this.#options.store.ping().catch(() => {});
   }
 
   async #read(
@@ -262,9 +284,17 @@ export class Callers {
     const { store, now, cookiePlace } = this.#options;
     const credential = this.#credentials.get(caller.sessionHash ?? '');
     if (credential === undefined || !needsRenewal(credential, now())) return undefined;
+    const { expiresAtMs: before } = credential;
     const expiresAtMs = now() + SESSION_MS;
     credential.expiresAtMs = expiresAtMs;
-    if (!(await store.sessions.renew(credential.hash, expiresAtMs))) return undefined;
+    try {
+      if (!(await store.sessions.renew(credential.hash, expiresAtMs))) return undefined;
+    } catch (error) {
+      credential.expiresAtMs = before;
+      // The session is good without it.
+      if (isStoreAway(error)) return undefined;
+      throw error;
+    }
     const value = presentedCredentials(header).find(({ source }) => source === 'session')?.value;
     return value === undefined ? undefined : sessionCookie(value, cookiePlace());
   }
@@ -274,6 +304,10 @@ export class Callers {
     const credential = this.#credentials.get(caller.sessionHash ?? '');
     return credential !== undefined && needsRenewal(credential, this.#options.now());
   }
+}
+
+function isStoreAway(error: unknown): boolean {
+  return error instanceof StoreError && error.errorCode === 'NOT_READY';
 }
 
 function needsRenewal({ kind, expiresAtMs }: KnownCredential, nowMs: number): boolean {

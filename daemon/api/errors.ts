@@ -84,7 +84,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   CROSS_ORIGIN_REQUEST: 'a page of another origin sent a request with a cookie',
   SERVER_OVERLOADED:
     'too many searches, reads or bytes run, wait or are held; `Retry-After` says when to come back',
-  NOT_READY: 'the index is loading or the daemon is stopping',
+  NOT_READY:
+    'loading, stopping, or the store does not answer; `Retry-After` says when to come back',
   TOO_MANY_SIGN_IN_ATTEMPTS: 'too many failed sign-ins; `Retry-After` says when to come back',
   USER_ALREADY_EXISTS: 'the e-mail address belongs to a user already',
   EMAIL_LOGIN_DISABLED: 'sign-in by password is switched off',
@@ -150,7 +151,8 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.errorCode = errorCode;
     this.statusCode = ERROR_STATUS[errorCode];
-    this.headers = headers;
+    // What is not ready soon is.
+    this.headers = errorCode === 'NOT_READY' ? { 'Retry-After': '1', ...headers } : headers;
   }
 
   toObject(): ErrorObject {

@@ -49,6 +49,7 @@ function isNoRateHeader(name: string): boolean {
 /** Codes that come with Retry-After. */
 const RETRY_CODES: readonly ErrorCode[] = [
   'API_RATE_LIMIT_EXCEEDED',
+  'NOT_READY',
   'SERVER_OVERLOADED',
   'TOO_MANY_SIGN_IN_ATTEMPTS',
 ];

@@ -58,6 +58,11 @@ export const INTEGER_SETTINGS = {
     defaultValue: 536870912,
     help: 'bytes of requests and waiting answers; a caller may hold an eighth',
   },
+  storeGraceMs: {
+    min: 1,
+    defaultValue: 60000,
+    help: 'so long callers that are known are served while PostgreSQL is away',
+  },
   auditRetentionDays: {
     min: 0,
     defaultValue: 180,

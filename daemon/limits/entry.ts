@@ -97,6 +97,13 @@ export function useOne(entry: Entry): Decision {
   return decision(entry, entry.cap, entry.used, true);
 }
 
+/** Admits one request that nothing is left for: it is reported like others. */
+export function useCredit(entry: Entry, cap: number): Decision {
+  entry.used++;
+  entry.total++;
+  return decision(entry, cap, entry.used, true);
+}
+
 export function refusal(entry: Entry, cap: number): Decision {
   return decision(entry, cap, cap, false);
 }

@@ -27,6 +27,7 @@ import {
   requestOf,
   takeIn,
   UNLIMITED,
+  useCredit,
   useOne,
   WANT_MIN,
   wantMore,
@@ -46,6 +47,8 @@ export interface LedgerOptions {
   readonly store: UsageStore;
   readonly log: Log;
   readonly clock?: LedgerClock;
+  /** So long requests are admitted unasked after the store failed, and reported when it is back; 0. */
+  readonly creditMs?: number;
   /** Users in memory; 100,000. */
   readonly entryCountMax?: number;
 }
@@ -89,6 +92,7 @@ export class Ledger {
   /** Name of this run of the daemon. */
   readonly #holder = randomUUID();
   readonly #asking: Asking;
+  readonly #creditMs: number;
   readonly #entryCountMax: number;
   readonly #idleTickCountMax: number;
   readonly #firstWant: number;
@@ -98,11 +102,13 @@ export class Ledger {
   #day = Number.NaN;
   #today = new Map<string, Entry>();
   #isPruningDue = false;
-  #isFailing = false;
+  /** By the clock of the ledger; undefined: the store answers. */
+  #failingSinceMs: number | undefined;
   #isClosed = false;
 
   constructor(options: LedgerOptions) {
     const { store, log, clock = SYSTEM_CLOCK, entryCountMax = ENTRY_COUNT_MAX } = options;
+    this.#creditMs = options.creditMs ?? 0;
     this.#store = store;
     this.#log = log.labelled('limits');
     this.#clock = clock;
@@ -138,7 +144,21 @@ export class Ledger {
       return decision;
     }
     if (cap === 0 || (entry.isKnown && entry.used >= cap)) return refusal(entry, cap);
+    if (this.#hasCredit(entry, cap)) {
+      this.#asking.ask(entry);
+      return useCredit(entry, cap);
+    }
     return this.#wait(entry, cap);
+  }
+
+  /**
+   * May the request be admitted although the store does not answer? Of users who are not known only a few are, which
+   * may be forgotten.
+   */
+  #hasCredit(entry: Entry, cap: number): boolean {
+    if (this.#failingSinceMs === undefined) return false;
+    if (this.#clock.nowMs() - this.#failingSinceMs >= this.#creditMs) return false;
+    return entry.used < Math.min(cap, entry.isKnown ? UNLIMITED : WANT_MIN);
   }
 
   /** What a user has used today. Errors: NOT_READY of the store. */
@@ -232,7 +252,7 @@ export class Ledger {
       for (const entry of entries) this.#fail(entry, errorOf(error));
       return;
     }
-    this.#isFailing = false;
+    this.#failingSinceMs = undefined;
     const deadlineMs = sentMs + this.#store.leaseMs * USE_SHARE;
     for (const [index, entry] of entries.entries()) {
       const request = requests[index];
@@ -246,6 +266,11 @@ export class Ledger {
   #fail(entry: Entry, error: Error): void {
     entry.isAsking = false;
     entry.isRefilling = false;
+    for (let first = entry.waiters[0]; first !== undefined; first = entry.waiters[0]) {
+      if (!this.#hasCredit(entry, first.cap)) break;
+      entry.waiters.shift();
+      first.resolve(useCredit(entry, first.cap));
+    }
     rejectAll(entry, error);
   }
 
@@ -347,8 +372,9 @@ export class Ledger {
   }
 
   #noteFailure(error: unknown): void {
-    if (!this.#isFailing) this.#log.error('requests cannot be counted', { error });
-    this.#isFailing = true;
+    if (this.#failingSinceMs === undefined)
+      this.#log.error('requests cannot be counted', { error });
+    this.#failingSinceMs ??= this.#clock.nowMs();
   }
 
   *#entries(): Generator<Entry> {

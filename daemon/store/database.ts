@@ -43,6 +43,8 @@ export class Database {
   readonly #snapshots = new Set<Snapshot>();
   #ordinal = 0;
   #isClosed = false;
+  #answerMsMax = Infinity;
+  #isAway = false;
 
   constructor({ engine, log, busyTimeoutMs, now }: DatabaseOptions) {
     this.kind = engine.kind;
@@ -56,13 +58,27 @@ export class Database {
     return this.#engine.isInformed;
   }
 
+  get uninformedMs(): number {
+    return this.#engine.uninformedMs;
+  }
+
+  /** The last answer that was waited for did not come, or said that there is none. Known once answers are limited. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /** From now on what takes longer fails with NOT_READY, and may be done all the same. */
+  limitAnswers(answerMsMax: number): void {
+    this.#answerMsMax = answerMsMax;
+  }
+
   /**
    * Runs statements that only read, each for itself.
    *
    * Errors: NOT_READY.
    */
   read<Result>(run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
-    return this.#track(() => this.#retried(() => run(this.#engine.db)));
+    return this.#inTime(this.#track(() => this.#retried(() => run(this.#engine.db))));
   }
 
   /**
@@ -72,7 +88,7 @@ export class Database {
    * connection was lost on the way.
    */
   write<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
-    return this.#track(() => this.#retried(() => this.#writeOnce(run)));
+    return this.#inTime(this.#track(() => this.#retried(() => this.#writeOnce(run))));
   }
 
   async #writeOnce<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
@@ -181,6 +197,26 @@ export class Database {
       return await running;
     } finally {
       this.#running.delete(running);
+    }
+  }
+
+  /** The outcome, if it comes in time. */
+  async #inTime<Result>(outcome: Promise<Result>): Promise<Result> {
+    if (this.#answerMsMax === Infinity) return outcome;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const error = new StoreError('NOT_READY', 'the store does not answer');
+      timer = setTimeout(() => reject(error), this.#answerMsMax);
+    });
+    try {
+      const result = await Promise.race([outcome, late]);
+      this.#isAway = false;
+      return result;
+    } catch (error) {
+      this.#isAway = error instanceof StoreError && error.errorCode === 'NOT_READY';
+      throw error;
+    } finally {
+      clearTimeout(timer);
     }
   }
 

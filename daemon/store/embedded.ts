@@ -50,6 +50,7 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
     kind: 'embedded',
     db,
     isInformed: true,
+    uninformedMs: 0,
     faultOf,
     // Transactions that write exclude each other from their beginning on.
     lockMembership: () => Promise.resolve(),

@@ -39,6 +39,8 @@ export interface Engine {
   readonly db: Kysely<Schema>;
   /** Are changes that others make on the same database told? */
   readonly isInformed: boolean;
+  /** Milliseconds for which they have not been; 0: they are. */
+  readonly uninformedMs: number;
   /** Of an error thrown by `db`; undefined: it is no condition of the database, but our own bug. */
   faultOf(error: unknown): Fault | undefined;
   /** Holds up other writers of the membership until the transaction ends. */

@@ -26,6 +26,7 @@ export class PostgresListener {
   readonly #stopping = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #isInformed = false;
+  #lostAtMs = performance.now();
 
   constructor(config: ClientConfig, log: Log) {
     this.#config = { ...config, query_timeout: HEARTBEAT_MS };
@@ -35,6 +36,11 @@ export class PostgresListener {
   /** False while changes may be missed; a connection that dies silently is noticed within 10 s. */
   get isInformed(): boolean {
     return this.#isInformed;
+  }
+
+  /** Milliseconds for which changes may have been missed, 0 while none is; a silent death counts 10 s too few. */
+  get uninformedMs(): number {
+    return this.#isInformed ? 0 : performance.now() - this.#lostAtMs;
   }
 
   /** Listens until `stop`; done with the first attempt. `onNotice` must not throw. */
@@ -89,6 +95,7 @@ export class PostgresListener {
         await Promise.race([client.query('SELECT 1'), lost]);
       }
     } finally {
+      if (this.#isInformed) this.#lostAtMs = performance.now();
       this.#isInformed = false;
       // A connection that died silently does not end.
       const ended = client.end().catch(() => {});

@@ -53,6 +53,9 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
     get isInformed() {
       return listener.isInformed;
     },
+    get uninformedMs() {
+      return listener.uninformedMs;
+    },
     faultOf,
     lockMembership: async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);

@@ -43,6 +43,8 @@ export interface StoreOptions {
   readonly busyTimeoutMs?: number;
   /** Milliseconds since the epoch; the clock of the machine. */
   readonly now?: () => number;
+  /** Milliseconds after which PostgreSQL counts as away; none. Opening takes what it takes. */
+  readonly answerMsMax?: number;
   /** Milliseconds that leases of request counts hold on PostgreSQL; 6,000. */
   readonly leaseMs?: number;
 }
@@ -67,6 +69,10 @@ export interface Store {
   onChange(listener: (change: Change) => void): () => void;
   /** False: changes of other daemons may be missed. Once it is true again, `all` has been told. */
   readonly isInformed: boolean;
+  /** Milliseconds since changes may have been missed; 0: they may not. */
+  readonly uninformedMs: number;
+  /** The last operation found that the database does not answer; known where `answerMsMax` is given. */
+  readonly isAway: boolean;
   /** All rows as of one moment, while writes go on; ends early without harm. */
   dump(): AsyncIterable<DumpPart>;
   /**
@@ -83,6 +89,8 @@ export interface Store {
 }
 
 const BUSY_TIMEOUT_MS = 5_000;
+/** For a daemon: whoever needs an answer of the store hears within 2 s that there is none (API.md 2.9). */
+export const ANSWER_MS_MAX = 1_800;
 
 /**
  * Opens the store, made if missing, and brings its tables to the form of this version.
@@ -91,7 +99,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, databaseUrl, log, busyTimeoutMs = BUSY_TIMEOUT_MS, now = Date.now } = options;
-  const { leaseMs } = options;
+  const { leaseMs, answerMsMax } = options;
   const label = log.labelled('store');
   const engine: Engine =
     databaseUrl === undefined
@@ -101,6 +109,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     await database.read((db) => migrate(db, engine.kind));
     await database.listen();
+    if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
   } catch (error) {
     await database.close();
     throw error;
@@ -124,6 +133,12 @@ function joined(database: Database, leaseMs?: number): Store {
     onChange: (listener) => database.onChange(listener),
     get isInformed() {
       return database.isInformed;
+    },
+    get uninformedMs() {
+      return database.uninformedMs;
+    },
+    get isAway() {
+      return database.isAway;
     },
     dump: () => dump(database),
     load: (parts, options = {}) => load(database, parts, options),

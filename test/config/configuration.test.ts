@@ -192,6 +192,7 @@ describe('settings', () => {
       maxRequestBodyBytes: 1048576,
       gitTimeoutMs: 30000,
       memory: 536870912,
+      storeGraceMs: 60000,
       auditRetentionDays: 180,
       apiKeyHeaderAliases: [],
       trustedProxies: [],

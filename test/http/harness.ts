@@ -188,7 +188,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         shardCount: 2,
         repoCount: repos.length,
         quarantinedShardCount: 1,
-        degraded: options.degraded ?? [],
+        degraded: options.degraded ?? control.degraded(),
       }),
     },
   };

@@ -12,7 +12,7 @@ export class Daemon {
   #isDead = false;
   #stops: (() => void)[] = [];
 
-  constructor(store: UsageStore, clock: LedgerClock, entryCountMax = 1_000) {
+  constructor(store: UsageStore, clock: LedgerClock, entryCountMax = 1_000, creditMs = 0) {
     const log = createLog({
       level: 'info',
       format: 'text',
@@ -23,6 +23,7 @@ export class Daemon {
       log,
       clock: this.#watched(clock),
       entryCountMax,
+      creditMs,
     });
   }
 

@@ -259,6 +259,33 @@ for (const isShared of [false, true]) {
     assert.equal(daemon.logged.filter((line) => line.includes('cannot be counted')).length, 2);
   });
 
+  test(`${kind}: while the store is away requests are admitted on credit, and reported later`, async () => {
+    const { clock, store } = scene(isShared);
+    const { ledger } = new Daemon(store, clock, 1_000, 60_000);
+    const take = (userId: string): Promise<Decision> =>
+      clock.settle(Promise.resolve(ledger.take(userId, 100, NOON_MS)));
+    assert.equal(short(await take('known')), 'yes 99');
+    store.failures = Array<'before'>(1_000).fill('before');
+    await clock.advance(isShared ? LEASE_MS : 0);
+    for (let used = 2; used < 50; used++)
+      assert.equal(short(await take('known')), `yes ${100 - used}`);
+    // Of whom nothing is known, some are: it may have used them up elsewhere.
+    for (let used = 1; used <= 32; used++)
+      assert.equal((await take('new')).admitted, true, String(used));
+    await assert.rejects(take('new'));
+    store.failures = [];
+    for (let turn = 0; turn < 3; turn++) await clock.advance(2_000);
+    assert.equal(store.usedOn('known', TODAY), 49);
+    // What was never leased may be forgotten, as after a crash.
+    assert.ok(store.usedOn('new', TODAY) <= 32);
+    // No longer than it was said.
+    store.failures = Array<'before'>(1_000).fill('before');
+    await clock.advance(isShared ? LEASE_MS : 0);
+    await take('third');
+    await clock.advance(60_000);
+    await assert.rejects(take('fourth'));
+  });
+
   test(`${kind}: a report that is lost or whose answer is lost counts once`, async () => {
     const { clock, store, open } = scene(isShared);
     const { ledger } = open();

@@ -1,0 +1,178 @@
+// A store on another machine that freezes, or is gone, and comes back: who is known keeps its rights for a while, what
+// must be written or looked up is refused with word of when to come again, and owners are told. Between daemon and
+// PostgreSQL there is a relay of bytes that stands still, or cuts all connections, when it is told to.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, connect, type Server, type Socket } from 'node:net';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { closeWorlds } from '../http/harness.ts';
+import { repo } from '../http/harness.ts';
+import { temporaryFolder } from '../repos/fixture.ts';
+import { POSTGRES_MISSING, type PostgresServer, startPostgres } from '../store/postgres-server.ts';
+import { type AccountsWorld, startAccounts } from './world.ts';
+
+const SOCKET = '.s.PGSQL.5432';
+const skip = POSTGRES_MISSING ?? false;
+
+/** Relays bytes to PostgreSQL. */
+class Relay {
+  readonly #sockets = new Set<Socket>();
+  readonly #server: Server;
+  #isFrozen = false;
+  #isGone = false;
+
+  private constructor(target: string) {
+    this.#server = createServer({ allowHalfOpen: true }, (near) => {
+      if (this.#isGone) {
+        near.destroy();
+        return;
+      }
+      const far = connect(path.join(target, SOCKET));
+      for (const socket of [near, far]) {
+        this.#sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => this.#sockets.delete(socket));
+      }
+      near.on('data', (bytes) => void (this.#isFrozen || far.write(bytes)));
+      far.on('data', (bytes) => void (this.#isFrozen || near.write(bytes)));
+      near.on('end', () => far.end());
+      far.on('end', () => near.end());
+    });
+  }
+
+  /** Also the address of the database by way of the relay. */
+  static async start(databaseUrl: string): Promise<{ relay: Relay; url: string }> {
+    const url = new URL(databaseUrl);
+    const relay = new Relay(url.searchParams.get('host') ?? '');
+    const folder = temporaryFolder();
+    relay.#server.listen(path.join(folder, SOCKET));
+    await once(relay.#server, 'listening');
+    url.searchParams.set('host', folder);
+    return { relay, url: url.href };
+  }
+
+  /** From now on no byte gets through. */
+  freeze(): void {
+    this.#isFrozen = true;
+  }
+
+  /** Cuts all connections, now and later. */
+  cut(): void {
+    this.#isGone = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  restore(): void {
+    this.#isFrozen = false;
+    this.#isGone = false;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.restore();
+    this.#server.close();
+  }
+}
+
+let postgres: PostgresServer;
+const relays: Relay[] = [];
+
+before(async () => {
+  if (skip === false) postgres = await startPostgres();
+});
+
+after(async () => {
+  for (const relay of relays) relay.restore();
+  await closeWorlds();
+  for (const relay of relays) relay.close();
+  if (skip === false) await postgres.remove();
+});
+
+interface Away {
+  readonly relay: Relay;
+  readonly world: AccountsWorld;
+  readonly memberCookie: string;
+}
+
+/** A daemon that has heard of its owner and a session. */
+async function startKnown(storeGraceMs: number): Promise<Away> {
+  const { relay, url } = await Relay.start(await postgres.createDatabase());
+  relays.push(relay);
+  const world = await startAccounts({
+    repos: [repo(1, 'a')],
+    env: { TRAWL_DATABASE_URL: url },
+    settings: { storeGraceMs },
+  });
+  const memberCookie = await world.signIn('member@example.com');
+  await assertServed({ relay, world, memberCookie });
+  return { relay, world, memberCookie };
+}
+
+async function assertServed({ world, memberCookie }: Away): Promise<void> {
+  for (const as of [world.ownerKey, memberCookie])
+    assert.equal((await world.ask('GET', '/api/repos', as)).status, 200);
+}
+
+async function assertAway(
+  { world }: Away,
+  ...[method, target, as, body]: Parameters<AccountsWorld['ask']>
+): Promise<void> {
+  const reply = await world.ask(method, target, as, body);
+  assert.deepEqual([reply.status, reply.code], [503, 'NOT_READY'], `${method} ${target}`);
+  assert.equal(reply.headers['retry-after'], '1');
+}
+
+async function untilServed(away: Away): Promise<void> {
+  for (;;) {
+    const reply = await away.world.ask('POST', '/api/user/api_keys', away.memberCookie, {
+      name: 'after',
+    });
+    if (reply.status === 201) return;
+    assert.equal(reply.status, 503);
+  }
+}
+
+for (const [how, leave] of [
+  ['frozen', (relay: Relay) => relay.freeze()],
+  ['gone', (relay: Relay) => relay.cut()],
+] as const) {
+  test(
+    `a store that is ${how}: the known are served, the rest is told when`,
+    { skip },
+    async () => {
+      const away = await startKnown(600_000);
+      const { world, memberCookie } = away;
+      leave(away.relay);
+      await assertServed(away);
+      const unknown = `svk_${'0'.repeat(64)}`;
+      await assertAway(away, 'GET', '/api/repos', unknown);
+      await assertAway(away, 'POST', '/api/user/api_keys', memberCookie, { name: 'new' });
+      // A frozen connection that listened is cut by the system some time.
+      away.relay.cut();
+      for (let i = 0; i < 5; i++) await assertServed(away);
+      const ready = (await world.ask('GET', '/api/ready', world.ownerKey)).json();
+      assert.deepEqual(ready['degraded'], ['the store does not answer']);
+      assert.deepEqual((await world.ask('GET', '/api/ready', unknown)).json(), { status: 'ready' });
+      away.relay.restore();
+      await untilServed(away);
+      await assertServed(away);
+      const after = (await world.ask('GET', '/api/ready', world.ownerKey)).json();
+      assert.equal(after['degraded'], undefined);
+    },
+  );
+}
+
+test('when the time of grace is over nobody is known', { skip }, async () => {
+  const away = await startKnown(1);
+  away.relay.cut();
+  for (;;) {
+    const reply = await away.world.ask('GET', '/api/repos', away.world.ownerKey);
+    if (reply.status === 503) break;
+    assert.equal(reply.status, 200);
+  }
+  await assertAway(away, 'GET', '/api/repos', away.world.ownerKey);
+  away.relay.restore();
+  await untilServed(away);
+});
