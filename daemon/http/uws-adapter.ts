@@ -50,6 +50,8 @@ interface Exchange {
   pump?: Pump;
   /** The connection cannot be used behind it. */
   isLast?: boolean;
+  /** Nothing is read of its connection, as nobody has asked for its body. */
+  isPaused?: boolean;
 }
 
 export class UwsAdapter implements HttpAdapter {
@@ -112,15 +114,18 @@ export class UwsAdapter implements HttpAdapter {
       this.#forget(exchange);
     });
     response.onData((piece, isLast) => {
+      // Once the answer is sent the library takes no more calls, and nobody wants the rest.
+      if (!this.#open.has(exchange)) return;
       body.push(new Uint8Array(piece));
       if (isLast) body.end();
-      else if (body.isFull) response.pause();
+      else if (body.isFull) pause(exchange);
     });
     this.#open.add(exchange);
     const request = toRequest(raw, headers, exchange);
     exchange.isLast = request.fault !== undefined;
     const answer = await this.#options.handle(request);
     const answerBody = answer.body;
+    goOn(exchange);
     if (isBodyStream(answerBody)) await this.#sendStream(exchange, answer, answerBody);
     else if (!gone.isAborted) this.#send(exchange, answer, answerBody);
   }
@@ -309,6 +314,17 @@ function listenExclusively(
 /** `LIBUS_LISTEN_EXCLUSIVE_PORT` of the library. */
 const LISTEN_EXCLUSIVE_PORT = 1;
 
+function pause(exchange: Exchange): void {
+  if (exchange.isPaused !== true) exchange.response.pause();
+  exchange.isPaused = true;
+}
+
+/** Reads on where it was paused. */
+function goOn(exchange: Exchange): void {
+  if (exchange.isPaused === true && !exchange.gone.isAborted) exchange.response.resume();
+  exchange.isPaused = false;
+}
+
 function readHeaders(raw: UwsRequest): HeaderMap {
   const headers = new HeaderMap();
   raw.forEach((name, value) => headers.add(name, value));
@@ -328,9 +344,8 @@ function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): Htt
     fault: faultOf(headers, '1.1'),
     header: (name) => headers.get(name),
     body(allowance) {
-      const wasFull = body.isFull;
       const result = body.read(allowance);
-      if (wasFull && !gone.isAborted) response.resume();
+      goOn(exchange);
       return result;
     },
   };

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { onBothAdapters } from './adapters.ts';
-import { OWNER_KEY, eventually, openWire, startWorld } from './harness.ts';
+import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
 import type { World } from './harness.ts';
 
 const OWNER_ENV = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
@@ -67,6 +67,40 @@ onBothAdapters('bodies', (kind) => {
     }
     await eventually(() => world.lines.filter(({ status }) => status === 499).length === 3);
     assert.equal(await guest(), '200');
+    await world.close();
+  });
+
+  test('a large body that nobody asks for is passed over, and the connection goes on', async () => {
+    const finish = gate();
+    const world = await startWorld({
+      kind,
+      repos: [repo(1, 'a')],
+      async source() {
+        await finish.opened;
+        return { bytes: Buffer.from('text'), language: '' };
+      },
+    });
+    const wire = openWire(world.server);
+    const size = 1_000_000;
+    const headers = `Host: localhost\r\nContent-Length: ${size}\r\n\r\n`;
+    for (const [index, line] of [
+      'PUT /api/search',
+      'POST /api/none',
+      'GET /api/version',
+    ].entries()) {
+      wire.write(`${line} HTTP/1.1\r\n${headers}`);
+      await wire.until('X-Request-Id', index + 1);
+      wire.socket.write(' '.repeat(size));
+    }
+    wire.write(`GET /api/source?repo=a&path=b HTTP/1.1\r\n${headers}`);
+    wire.socket.write(' '.repeat(size));
+    // So long that the body has arrived as far as it is taken.
+    for (let i = 0; i < 3; i++) await world.call({ path: '/api/health' });
+    finish.open();
+    await wire.until('"source":"text"');
+    wire.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await wire.until('{"status":"ok"}');
+    wire.socket.destroy();
     await world.close();
   });
 
