@@ -79,10 +79,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
-    const added =
+    const { records: added, failed } =
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, options.change)
-        : await startAgain(indexer, options.change ?? {});
+        : { records: await startAgain(indexer, options.change ?? {}), failed: [] };
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(
@@ -112,12 +112,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
       log: log.labelled('operator'),
     });
-    const indexed = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
+    const jobs = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
       if (!abort.signal.aborted) throw error;
       return [];
     });
-    const prepared = indexed.then(
-      (jobs) => prepareHistories(jobs, added, reader, abort.signal),
+    const indexed = jobs.then((results) => [...failed, ...results]);
+    const prepared = jobs.then(
+      (results) => prepareHistories(results, added, reader, abort.signal),
       () => {},
     );
     void instance.symbols?.run();

@@ -7,7 +7,6 @@ import { readConfiguration, type Configuration } from '../config/configuration.t
 import { readProductVersion } from '../config/version.ts';
 import type { BuildProgress } from '../ingest/build.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
-import type { JobResult } from '../sync/indexer.ts';
 import { SEES_ALL } from '../repos/sight.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
@@ -179,7 +178,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     url: daemon.url,
     needsKey: daemon.needsCredential && configuration.anonymousAccess !== true,
     ...(daemon.setupUrl === undefined ? {} : { setupUrl: daemon.setupUrl }),
-    indexed: daemon.indexed.then((results) => results.map(resultOf)),
+    indexed: daemon.indexed,
     close: () => daemon.close(),
   };
 }
@@ -218,15 +217,15 @@ async function indexSources(
     const { indexer, symbols } = instance;
     const sources = options.sources.map(localPath);
     if (sources.length === 0) await indexer.confirmSources();
-    const repos =
+    const { records, failed } =
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, changeOf(options))
-        : await indexer.changeRepos(changeOf(options), options.repo);
-    const wanted = repos.filter(({ name }) => options.repo === undefined || name === options.repo);
+        : { records: await indexer.changeRepos(changeOf(options), options.repo), failed: [] };
+    const wanted = records.filter(({ name }) => options.repo === undefined || name === options.repo);
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.indexAll(wanted, options.isForced);
     if (options.findsSymbols) await symbols?.run();
-    return results.map(resultOf);
+    return [...failed, ...results];
   } finally {
     await instance.close();
   }
@@ -240,33 +239,6 @@ function changeOf({ branches, tags, visibility, enforcement }: SourceOptions): R
     ...(visibility === undefined ? {} : { visibility }),
     ...(enforcement === undefined ? {} : { enforcement }),
   };
-}
-
-function resultOf(job: JobResult): IndexResult {
-  const {
-    repo,
-    state,
-    isUnchanged,
-    revisionCount,
-    docCount,
-    contentSize,
-    shardSize,
-    skipped,
-    durationMs,
-    error,
-  } = job;
-  const result = {
-    repo,
-    state,
-    isUnchanged,
-    revisionCount,
-    docCount,
-    contentSize,
-    shardSize,
-    skipped,
-    durationMs,
-  };
-  return error === undefined ? result : { ...result, error };
 }
 
 /** Where progress goes: to people as text, or, where logs are read by programs, into the log. */

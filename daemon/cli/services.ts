@@ -211,6 +211,12 @@ export interface IndexResult {
   readonly shardSize: number;
   /** Skip reason to number of docs. */
   readonly skipped: Readonly<Record<string, number>>;
+  /** Rule to number of files and folders that it leaves out. */
+  readonly ignored: Readonly<Record<string, number>>;
+  /** Reason to number of paths that are no docs. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** What the user may not have meant, a sentence each. */
+  readonly warnings: readonly string[];
   readonly durationMs: number;
   /** Why it failed. */
   readonly error?: string;

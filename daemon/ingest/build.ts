@@ -30,7 +30,15 @@ import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import { detectLanguage, findHeaderFolders } from './languages.ts';
 import { openReader, openSource } from './open-source.ts';
 import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
-import type { LeftOut, ReadFailure, RevisionFiles, SourceFile, SourceSpec } from './source.ts';
+import type { IgnoredCounts } from './ignored.ts';
+import type {
+  LeftOut,
+  ReadFailure,
+  RevisionFiles,
+  SourceFile,
+  SourceListing,
+  SourceSpec,
+} from './source.ts';
 import { Breather } from './breather.ts';
 
 export interface BuildOptions {
@@ -72,6 +80,8 @@ export interface BuildResult {
   readonly skipped: Readonly<Record<SkipReason, number>>;
   /** Paths that are no docs, and files that could not be read. */
   readonly leftOut: readonly (LeftOut | ReadFailure)[];
+  /** What rules leave out of the default revision. */
+  readonly ignored: IgnoredCounts;
 }
 
 /** A shard came out with more stripes than the format has room for; planning it smaller helps. */
@@ -187,7 +197,7 @@ class Build {
       throw error;
     }
     await this.#pool?.close();
-    const result = this.#result(listing.fingerprint, listing.leftOut);
+    const result = this.#result(listing, await listing.ignored());
     const { revisions } = listing;
     return revisions === undefined
       ? result
@@ -439,7 +449,7 @@ class Build {
     }
   }
 
-  #result(fingerprint: string, leftOut: readonly LeftOut[]): BuildResult {
+  #result({ fingerprint, leftOut }: SourceListing, ignored: IgnoredCounts): BuildResult {
     const order = this.#shards.map((shard) => shard.path);
     const shards = this.#finished.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path));
     return {
@@ -449,6 +459,7 @@ class Build {
       contentSize: shards.reduce((sum, shard) => sum + shard.contentSize, 0),
       skipped: this.#countSkipped(),
       leftOut: [...leftOut, ...this.#failures],
+      ignored,
     };
   }
 

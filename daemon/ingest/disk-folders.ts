@@ -9,7 +9,7 @@ import type { RepoSource } from '../repos/records.ts';
 import { sortItems, type TreeItemType } from '../repos/tree-object.ts';
 import type { FolderChild, Folders } from '../repos/tree-paths.ts';
 import { Breather } from './breather.ts';
-import { diskPathOf, FolderGuard, isGone } from './disk.ts';
+import { diskPathOf, FolderGuard, isNowhere } from './disk.ts';
 import { walkFolders } from './folder-walk.ts';
 
 const SLASH = 0x2f;
@@ -171,7 +171,7 @@ function readTypes(root: string, folder: NamedPath): Map<string, 'tree' | 'blob'
       ]),
     );
   } catch (error) {
-    if (folder.path !== '' && isGone(error)) return new Map();
+    if (folder.path !== '' && isNowhere(error)) return new Map();
     throw error;
   }
 }

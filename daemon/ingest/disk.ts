@@ -18,10 +18,15 @@ export function errorCodeOf(error: unknown): string {
   return String(error);
 }
 
-/** Whether an error says that nothing is there (any more). */
+/** Whether an error says that nothing is there any more. */
 export function isGone(error: unknown): boolean {
   const code = errorCodeOf(error);
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG';
+  return code === 'ENOENT' || code === 'ENOTDIR';
+}
+
+/** Whether an error says that a path that somebody asked for names nothing: it may also be longer than any path is. */
+export function isNowhere(error: unknown): boolean {
+  return isGone(error) || errorCodeOf(error) === 'ENAMETOOLONG';
 }
 
 /** What a folder is: its own data directory is no source of Trawl's, and a symbolic link leads anywhere. */

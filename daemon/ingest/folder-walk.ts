@@ -1,20 +1,23 @@
-// Walks a plain folder, respecting `.gitignore` files, never entering `.git` or following a
-// symbolic link. Gives paths only; what is at a path is the caller's to find out.
+// Walks a plain folder, respecting `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
+// (API.md 19.4), also where the folder lies in one; never entering `.git` or following a symbolic link. Gives paths
+// only; what is at a path is the caller's to find out.
 
 import {
   closeSync,
   constants,
+  existsSync,
   lstatSync,
   openSync,
   readdirSync,
   readFileSync,
   type Dirent,
 } from 'node:fs';
+import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from '../repos/own-folder.ts';
 import { decodePath, type NamedPath } from '../repos/paths.ts';
 import { Breather } from './breather.ts';
 import { diskPathOf, errorCodeOf, isGone } from './disk.ts';
-import { IgnoreRules } from './ignore-rules.ts';
+import { IgnoreRules, RULE_FILES, type RuleFile } from './ignore-rules.ts';
 import type { LeftOut } from './source.ts';
 
 const REPLACEMENT = '\uFFFD';
@@ -44,8 +47,9 @@ export interface WalkedFolder {
 /**
  * The paths in a folder and below that are no folders and not ignored, a folder's at a time.
  *
- * @param isIgnored  paths to leave out besides those that `.gitignore` files name
+ * @param isIgnored  paths to leave out besides those that files of rules name
  * @param leftOut    gets the folders that cannot be read
+ * @param onIgnored  told of each path that a rule leaves out; "" is `isIgnored`
  *
  * Errors: an error of the file system if the root cannot be read.
  */
@@ -53,8 +57,10 @@ export async function* walkFolder(
   root: string,
   isIgnored: (path: string) => boolean,
   leftOut: LeftOut[],
+  onIgnored?: (rule: string) => void,
 ): AsyncGenerator<readonly NamedPath[]> {
-  for await (const { files } of walkFolders(root, isIgnored, leftOut)) yield files;
+  const folders = walkFolders(root, isIgnored, leftOut, () => true, onIgnored);
+  for await (const { files } of folders) yield files;
 }
 
 /**
@@ -67,10 +73,11 @@ export async function* walkFolders(
   isIgnored: (path: string) => boolean,
   leftOut: LeftOut[],
   isEntered: (path: string) => boolean = () => true,
+  onIgnored: (rule: string) => void = () => {},
 ): AsyncGenerator<WalkedFolder> {
   if (isInOwnFolder(root)) return;
   const breather = new Breather();
-  const pending: Folder[] = [{ named: { path: '' }, rules: IgnoreRules.none() }];
+  const pending: Folder[] = [{ named: { path: '' }, rules: rulesAbove(root) }];
   for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
     const children = readChildren(root, folder.named, leftOut);
     const rules = rulesInside(root, folder, children, leftOut);
@@ -79,13 +86,19 @@ export async function* walkFolders(
     const folders: NamedPath[] = [];
     for (const { named, isFolder, isDoc } of children) {
       await breather.pause();
-      if (isIgnored(named.path) || rules.isIgnored(isFolder ? `${named.path}/` : named.path))
+      const rule = isIgnored(named.path)
+        ? ''
+        : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
+      if (rule !== undefined) {
+        onIgnored(rule);
         continue;
+      }
       if (isFolder && isOwn(root, named)) continue;
       (isFolder ? folders : files).push(named);
       if (isDoc) docs.push(named);
     }
-    for (const named of folders) if (isEntered(named.path)) pending.push({ named, rules });
+    for (const named of folders)
+      if (isEntered(named.path)) pending.push({ named, rules: rules.inside(named.path) });
     yield { path: folder.named.path, files, docs, folders };
   }
 }
@@ -140,25 +153,55 @@ function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
   return { path, rawPath: Uint8Array.from(Buffer.concat(parts)) };
 }
 
-/** Rules for what is in the folder: those from above, and those of its own `.gitignore`. */
+/** The rules of the git repository that the root lies in, if it does; none if they ignore the root itself. */
+function rulesAbove(root: string): IgnoreRules {
+  const above: string[] = [];
+  for (let folder = path.dirname(root); !above.includes(folder); folder = path.dirname(folder)) {
+    above.unshift(folder);
+    if (!existsSync(`${folder}/.git`)) continue;
+    let rules = IgnoreRules.none().inRepository(`${path.relative(folder, root)}/`);
+    for (const one of above)
+      rules = withFile(rules, '.gitignore', path.relative(folder, one), `${one}/.gitignore`);
+    return rules.inside('');
+  }
+  return IgnoreRules.none();
+}
+
+/** Rules for what is in the folder: those from above, and those of its own files. */
 function rulesInside(
   root: string,
-  folder: Folder,
+  { named, rules }: Folder,
   children: readonly Child[],
   leftOut: LeftOut[],
 ): IgnoreRules {
-  const prefix = folder.named.path === '' ? '' : `${folder.named.path}/`;
-  const own = children.find(
-    ({ named, isFolder }) => !isFolder && named.path === `${prefix}.gitignore`,
-  );
-  if (own === undefined) return folder.rules;
+  const isRepository = existsSync(diskPathOf(root, joinPath(named, { path: '.git' })));
+  let found = isRepository ? rules.inRepository() : rules;
+  for (const file of found.files) {
+    const filePath = joinPath(named, { path: file });
+    if (!children.some((child) => !child.isFolder && child.named.path === filePath.path)) continue;
+    const folder = found.folderOf(file, named.path);
+    found = withFile(found, file, folder, diskPathOf(root, filePath), (reason) =>
+      leftOut.push({ path: filePath.path, reason }),
+    );
+  }
+  return found;
+}
+
+/** The rules with those of a file, if it can be read. */
+function withFile(
+  rules: IgnoreRules,
+  file: RuleFile,
+  folder: string,
+  place: string | Buffer,
+  onFailure: (reason: `unreadable: ${string}`) => void = () => {},
+): IgnoreRules {
   try {
-    return folder.rules.with(folder.named.path, readRules(diskPathOf(root, own.named)));
+    return rules.with(file, folder, readRules(place));
   } catch (error) {
     // Source: gitignore(5): git does not follow a symbolic link here.
     if (errorCodeOf(error) !== 'ELOOP' && !isGone(error))
-      leftOut.push({ path: own.named.path, reason: `unreadable: ${errorCodeOf(error)}` });
-    return folder.rules;
+      onFailure(`unreadable: ${errorCodeOf(error)}`);
+    return rules;
   }
 }
 
@@ -171,26 +214,29 @@ function readRules(place: string | Buffer): string {
   }
 }
 
+/** The rules of the `.trawlignore` at the root of a repository; none if it cannot be read. */
+export function rulesAtRoot(root: string): IgnoreRules {
+  return withFile(IgnoreRules.none(), '.trawlignore', '', `${root}/.trawlignore`);
+}
+
 /**
- * Whether `walkFolder` would pass over this path because of a `.gitignore` file or `.git`.
+ * Whether `walkFolder` would pass over this path because of a file of rules or `.git`.
  *
- * Cost: reads the `.gitignore` files of the folders above, nothing else.
+ * Cost: reads the files of rules of the folders above, nothing else.
  */
 export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
-  let rules = IgnoreRules.none();
+  let rules = rulesAbove(root);
   const segments = file.path.split('/');
   if (segments.includes('.git')) return true;
   for (let depth = 0; depth < segments.length; depth++) {
     const folder = segments.slice(0, depth).join('/');
-    rules = rulesOf(root, folder, rules);
+    const named = { path: folder };
+    const files = RULE_FILES.map((name) => joinPath(named, { path: name }));
+    const children = files.map((one) => ({ named: one, isFolder: false, isDoc: true }));
+    rules = rulesInside(root, { named, rules }, children, []);
     const path = segments.slice(0, depth + 1).join('/');
-    if (rules.isIgnored(depth + 1 < segments.length ? `${path}/` : path)) return true;
+    if (rules.ruleFor(depth + 1 < segments.length ? `${path}/` : path) !== undefined) return true;
+    rules = rules.inside(path);
   }
   return false;
-}
-
-function rulesOf(root: string, folder: string, rules: IgnoreRules): IgnoreRules {
-  const path = folder === '' ? '.gitignore' : `${folder}/.gitignore`;
-  const child = { named: { path }, isFolder: false, isDoc: true };
-  return rulesInside(root, { named: { path: folder }, rules }, [child], []);
 }

@@ -1,48 +1,130 @@
-// `.gitignore` files of a plain folder, the nested ones too, through the `ignore` package.
+// Rules of `.trawlignore`, `.ignore` and `.gitignore` files, the nested ones too, through the `ignore` package. All have
+// the form of gitignore(5). Those of the file named first count more, at whatever depth, as in ripgrep; `.gitignore`
+// counts inside git repositories only, each with rules of its own.
 //
-// Quirk: a manager of that package takes a path as ignored where a folder above it is, so rules of
-// a nested file cannot be asked on their own: they must be able to take back what an upper file
-// said. Hence the rules of all files on the way down are in one manager, those of a nested file
-// with its folder put in front.
+// Quirk: a manager of that package takes a path as ignored where a folder above it is, so rules of a nested file cannot
+// be asked on their own: they must be able to take back what an upper file of their kind said. Hence the rules of all
+// files of a kind on the way down are in one manager, those of a nested file with its folder put in front.
 
 import ignore, { type Ignore } from 'ignore';
 
-export class IgnoreRules {
-  readonly #manager: Ignore;
+/** Names of the files that hold rules, those that count more first. */
+export const RULE_FILES = ['.trawlignore', '.ignore', '.gitignore'] as const;
+export type RuleFile = (typeof RULE_FILES)[number];
 
-  private constructor(manager: Ignore) {
-    this.#manager = manager;
+/** What one kind of file says. */
+interface Layer {
+  readonly file: RuleFile;
+  readonly manager: Ignore;
+  /** The root of the walk as seen from the root of the rules, with a slash at its end, or "". */
+  readonly prefix: string;
+}
+
+function newManager(): Ignore {
+  // Why relative paths: bytes of names that are no path must not throw.
+  return ignore({ ignorecase: false, allowRelativePaths: true });
+}
+
+function newLayer(file: RuleFile, prefix = ''): Layer {
+  return { file, manager: newManager(), prefix };
+}
+
+export class IgnoreRules {
+  readonly #layers: readonly Layer[];
+
+  private constructor(layers: readonly Layer[]) {
+    this.#layers = layers;
   }
 
+  /** No rules yet; `.gitignore` does not count. */
   static none(): IgnoreRules {
-    return new IgnoreRules(ignore({ ignorecase: false }));
+    return new IgnoreRules([newLayer('.trawlignore'), newLayer('.ignore')]);
+  }
+
+  /** The names of files that count here. */
+  get files(): readonly RuleFile[] {
+    return this.#layers.map(({ file }) => file);
   }
 
   /**
-   * These rules and then those of a `.gitignore` file.
+   * These rules where a git repository begins: `.gitignore` counts, none so far.
    *
-   * @param folder  path of the folder that holds the file, "" for the root
+   * @param prefix  the root of the walk as seen from the root of the repository, with a slash at its end
    */
-  with(folder: string, text: string): IgnoreRules {
-    const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
-    const rules = folder === '' ? lines : lines.flatMap((line) => rebase(line, folder));
-    return new IgnoreRules(ignore({ ignorecase: false }).add(this.#manager).add(rules));
+  inRepository(prefix = ''): IgnoreRules {
+    const others = this.#layers.filter(({ file }) => file !== '.gitignore');
+    return new IgnoreRules([...others, newLayer('.gitignore', prefix)]);
   }
 
-  /** @param path  relative to the root; of a folder with a `/` at the end */
-  isIgnored(path: string): boolean {
-    return this.#manager.ignores(path);
+  /**
+   * These rules and then those of a file.
+   *
+   * @param folder  path of the folder that holds the file, from the root of its layer's rules; "" for that root
+   */
+  with(file: RuleFile, folder: string, text: string): IgnoreRules {
+    const name = folder === '' ? file : `${folder}/${file}`;
+    const rules = text
+      .replace(/^\uFEFF/, '')
+      .split(/\r?\n/)
+      .map((line) => ({
+        pattern: folder === '' ? line : rebase(line, folder),
+        mark: `${name}: ${line.trim()}`,
+      }));
+    return this.#change((layer) =>
+      layer.file === file
+        ? { ...layer, manager: newManager().add(layer.manager).add(rules) }
+        : layer,
+    );
+  }
+
+  /** Path of a folder as the rules of a file's kind name it. */
+  folderOf(file: RuleFile, folder: string): string {
+    const prefix = this.#layers.find((layer) => layer.file === file)?.prefix ?? '';
+    return `${prefix}${folder}`.replace(/\/$/, '');
+  }
+
+  #change(change: (layer: Layer) => Layer): IgnoreRules {
+    return new IgnoreRules(this.#layers.map(change));
+  }
+
+  /**
+   * The rule that ignores a path, `sub/.ignore: *.log`; undefined: none does.
+   *
+   * @param path  relative to the root of the walk; of a folder with a `/` at the end
+   */
+  ruleFor(path: string): string | undefined {
+    for (const { manager, prefix } of this.#layers) {
+      const { ignored, unignored, rule } = manager.test(prefix + path);
+      if (ignored) return rule?.mark ?? '';
+      if (unignored) return undefined;
+    }
+    return undefined;
+  }
+
+  /**
+   * The rules for what is in a folder that is not ignored: where a file of one kind took back what one that counts less
+   * says of the folder, the rules of the latter from above count no more.
+   *
+   * @param folder  "" for the root of the walk
+   */
+  inside(folder: string): IgnoreRules {
+    const isOverruled = ({ manager, prefix }: Layer): boolean =>
+      manager.test(folder === '' ? prefix : `${prefix}${folder}/`).ignored;
+    if (!this.#layers.some(isOverruled)) return this;
+    return this.#change((layer) =>
+      isOverruled(layer) ? newLayer(layer.file, layer.prefix) : layer,
+    );
   }
 }
 
-/** The rule as it would stand in the root folder; nothing for empty lines and comments. */
-function rebase(line: string, folder: string): string[] {
-  if (line.trim() === '' || line.startsWith('#')) return [];
+/** The rule as it would stand in the root folder; "" for empty lines and comments. */
+function rebase(line: string, folder: string): string {
+  if (line.trim() === '' || line.startsWith('#')) return '';
   const negation = line.startsWith('!') ? '!' : '';
   const pattern = line.slice(negation.length);
   const place = folder.replace(/[\\*?[\]!#\s]/g, '\\$&');
   // Source: gitignore(5): a slash at the start or in the middle ties the pattern to the folder of
   // its file.
   const isTied = pattern.trimEnd().slice(0, -1).includes('/');
-  return [`${negation}/${place}/${isTied ? '' : '**/'}${pattern.replace(/^\//, '')}`];
+  return `${negation}/${place}/${isTied ? '' : '**/'}${pattern.replace(/^\//, '')}`;
 }

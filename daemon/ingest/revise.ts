@@ -8,6 +8,7 @@ import { bitmapSizeOf, RevisionTable, RevisionWriter } from '../shards/revisions
 import { ShardTables } from '../shards/tables.ts';
 import { Space, type ShardFile } from '../engine/space.ts';
 import { Breather } from './breather.ts';
+import { filterUnion } from './committed-rules.ts';
 import { docKey } from './source-revisions.ts';
 import type { SourceSpec } from './source.ts';
 
@@ -37,7 +38,8 @@ export async function reviseShards(options: ReviseOptions): Promise<Buffer | und
   const { spec, table } = options;
   const commits = (spec.revisions ?? []).map(({ commit }) => commit);
   const signal = options.signal === undefined ? {} : { signal: options.signal };
-  const union = await readTrees(spec.path, commits, signal);
+  const trees = await readTrees(spec.path, commits, signal);
+  const union = await filterUnion(spec.path, trees, commits.length);
   const known = await indexDocs(options);
   const places = union.docs.map((doc) => known.get(docKey(doc, doc.oid)));
   if (places.includes(undefined)) return undefined;

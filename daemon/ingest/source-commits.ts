@@ -3,6 +3,7 @@
 
 import { BlobReader } from '../repos/blob-reader.ts';
 import { listTree } from '../repos/objects.ts';
+import { withoutIgnored } from './committed-rules.ts';
 import type {
   IngestSource,
   OnFile,
@@ -25,14 +26,16 @@ export function openCommitSource(spec: SourceSpec): IngestSource {
 }
 
 async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {
-  if (spec.commit === undefined) return { files: [], leftOut: [], fingerprint };
+  if (spec.commit === undefined)
+    return { files: [], leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
   const { entries, submodulePaths } = await listTree(spec.path, spec.commit);
-  const files = entries.map(({ path, rawPath, size, oid, mode }): SourceFile => {
+  const all = entries.map(({ path, rawPath, size, oid, mode }) => {
     const file = { path, size, oid, isSymlink: mode === SYMLINK_MODE };
     return rawPath === undefined ? file : { ...file, rawPath };
   });
+  const { entries: files, ignored } = await withoutIgnored(spec.path, all);
   const leftOut = submodulePaths.map((path) => ({ path, reason: 'submodule' as const }));
-  return { files, leftOut, fingerprint };
+  return { files, leftOut, ignored: () => Promise.resolve(ignored), fingerprint };
 }
 
 /** Starts git with the first read. */

@@ -4,12 +4,13 @@
 
 import { hash } from 'node:crypto';
 import { lstatSync, type Stats } from 'node:fs';
-import { listWorktree } from '../repos/objects.ts';
+import { countIgnored, listWorktree } from '../repos/objects.ts';
 import { isInOwnFolder, isOwnFile } from '../repos/own-folder.ts';
 import type { NamedPath } from '../repos/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone } from './disk.ts';
-import { walkFolder } from './folder-walk.ts';
+import { rulesAtRoot, walkFolder } from './folder-walk.ts';
 import { compileIgnoreGlobs } from './globs.ts';
+import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { IngestSource, LeftOut, SourceFile, SourceListing, SourceSpec } from './source.ts';
 import { Breather } from './breather.ts';
 
@@ -25,20 +26,31 @@ export function openDiskSource(spec: SourceSpec): IngestSource {
 interface Found {
   readonly files: { readonly file: SourceFile; readonly state: string }[];
   readonly leftOut: LeftOut[];
+  readonly ignored: IgnoredCounter;
 }
+
+/** How the globs of a source are named among the rules. */
+const GLOBS_RULE = 'setting: ignore';
 
 async function listDisk(spec: SourceSpec): Promise<SourceListing> {
   // Why: an unreadable root must fail, not give an empty repo.
   lstatSync(`${spec.path}/.`);
   if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
-  const found: Found = { files: [], leftOut: [] };
+  const found: Found = { files: [], leftOut: [], ignored: new IgnoredCounter() };
   const isIgnored = compileIgnoreGlobs(spec.ignore ?? []);
   if (spec.kind === 'worktree') await addWorktree(spec.path, isIgnored, found);
   else await addFolder(spec.path, isIgnored, found);
   found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
   found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = found.files.map(({ file }) => file);
-  return { files, leftOut: found.leftOut, fingerprint: fingerprintOf(spec, found) };
+  const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
+  return { files, leftOut: found.leftOut, ignored, fingerprint: fingerprintOf(spec, found) };
+}
+
+/** With what git left out of a work tree, which its listing does not tell. */
+async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<IgnoredCounts> {
+  if (spec.kind === 'worktree') await countIgnored(spec.path, (rule) => counter.add(rule));
+  return counter.counts();
 }
 
 function fingerprintOf(spec: SourceSpec, found: Found): string {
@@ -62,10 +74,12 @@ async function addWorktree(
 ): Promise<void> {
   const guard = new FolderGuard(root);
   const breather = new Breather();
+  const rules = rulesAtRoot(root);
   for (const named of await listWorktree(root)) {
     await breather.pause();
-    if (isIgnored(named.path.replace(/\/$/, ''))) continue;
-    if (guard.isInside(named)) addPath(root, named, found);
+    const rule = isIgnored(named.path.replace(/\/$/, '')) ? GLOBS_RULE : rules.ruleFor(named.path);
+    if (rule !== undefined) found.ignored.add(rule);
+    else if (guard.isInside(named)) addPath(root, named, found);
     else if (guard.isOwn(named)) continue;
     else if (statOf(root, named) !== undefined)
       found.leftOut.push({ path: named.path, reason: 'behind_symlink' });
@@ -77,7 +91,8 @@ async function addFolder(
   isIgnored: (path: string) => boolean,
   found: Found,
 ): Promise<void> {
-  for await (const paths of walkFolder(root, isIgnored, found.leftOut))
+  const onIgnored = (rule: string): void => found.ignored.add(rule === '' ? GLOBS_RULE : rule);
+  for await (const paths of walkFolder(root, isIgnored, found.leftOut, onIgnored))
     for (const named of paths) addPath(root, named, found);
 }
 

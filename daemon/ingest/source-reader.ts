@@ -13,7 +13,7 @@ import type { RepoSource } from '../repos/records.ts';
 import { RefError, resolveRef, type ResolvableRepo } from '../repos/resolve.ts';
 import { findItems } from '../repos/tree-paths.ts';
 import { attributePathsAbove, Attributes, type AttributeFile } from './attributes.ts';
-import { diskPathOf, FolderGuard, isGone } from './disk.ts';
+import { diskPathOf, FolderGuard, isNowhere } from './disk.ts';
 import { DiskReader } from './disk-reader.ts';
 import { isIgnoredInFolder, walkFolder } from './folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from './languages.ts';
@@ -247,7 +247,7 @@ function statDoc(root: string, named: NamedPath): Stats | undefined {
     const stat = lstatSync(diskPathOf(root, named));
     return (stat.isFile() && !isOwnFile(stat)) || stat.isSymbolicLink() ? stat : undefined;
   } catch (error) {
-    if (isGone(error)) return undefined;
+    if (isNowhere(error)) return undefined;
     throw error;
   }
 }

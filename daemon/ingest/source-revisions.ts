@@ -7,7 +7,9 @@ import { BlobReader } from '../repos/blob-reader.ts';
 import type { NamedPath } from '../repos/paths.ts';
 import { readBlobSizes, readTrees, type TreeUnion } from '../repos/trees.ts';
 import { Breather } from './breather.ts';
+import { filterUnion } from './committed-rules.ts';
 import { DiskReader } from './disk-reader.ts';
+import type { IgnoredCounts } from './ignored.ts';
 import { readBlobsOf } from './source-commits.ts';
 import type {
   IngestSource,
@@ -62,7 +64,8 @@ async function listRevisions(
   const further = (spec.revisions ?? []).map(({ commit }) => commit);
   const isCommitted = spec.kind === 'commits';
   const commits = isCommitted && spec.commit !== undefined ? [spec.commit, ...further] : further;
-  const union = await readTrees(spec.path, commits);
+  const trees = await readTrees(spec.path, commits);
+  const union = await filterUnion(spec.path, trees, commits.length);
   const sizes = await readBlobSizes(
     spec.path,
     union.docs.map(({ oid }) => oid),
@@ -72,16 +75,17 @@ async function listRevisions(
     leftOut: union.submodulePaths.map((path) => ({ path, reason: 'submodule' })),
     visitors: commits.map((_, commit) => (onFile) => union.visit(commit, onFile)),
   };
-  let fingerprint: string;
   if (isCommitted) {
-    fingerprint = await base.fingerprint();
-    if (spec.commit === undefined) draft.visitors.unshift(() => {});
-  } else {
-    const listing = await base.list();
-    fingerprint = listing.fingerprint;
-    await addDisk(spec, listing, union, draft);
+    const hasDefault = spec.commit !== undefined;
+    if (!hasDefault) draft.visitors.unshift(() => {});
+    const ignored = (): Promise<IgnoredCounts> =>
+      Promise.resolve(hasDefault ? union.ignored(0) : {});
+    return { ...sortDraft(draft), ignored, fingerprint: (await base.fingerprint()) + suffix };
   }
-  return { ...sortDraft(draft), fingerprint: fingerprint + suffix };
+  const listing = await base.list();
+  await addDisk(spec, listing, union, draft);
+  const { ignored, fingerprint } = listing;
+  return { ...sortDraft(draft), ignored, fingerprint: fingerprint + suffix };
 }
 
 /** Adds the files on disk as the default revision. */
@@ -129,7 +133,11 @@ async function hashFiles(
 }
 
 /** Puts the files in the order of their paths; versions of one path: those of the default revision first. */
-function sortDraft({ files, leftOut, visitors }: Draft): Omit<SourceListing, 'fingerprint'> {
+function sortDraft({
+  files,
+  leftOut,
+  visitors,
+}: Draft): Omit<SourceListing, 'fingerprint' | 'ignored'> {
   const isDefault = new Uint8Array(files.length);
   visitors[0]?.((file) => (isDefault[file] = 1));
   const order = [...files.keys()].sort((a, b) => {

@@ -3,6 +3,7 @@
 // number of worker threads, by readers that the source's description opens (open-source.ts).
 // Filters, languages and the index are not done here.
 
+import type { IgnoredCounts } from './ignored.ts';
 import type { SourceKind } from '../repos/records.ts';
 import type { NamedPath } from '../repos/paths.ts';
 import type { Revision } from '../repos/refs.ts';
@@ -54,10 +55,12 @@ export interface RevisionFiles {
 
 export interface SourceListing {
   /** Sorted by path; several of one path have different contents. */
-  readonly files: SourceFile[];
+  readonly files: readonly SourceFile[];
   /** Present if the spec names further revisions. */
   readonly revisions?: RevisionFiles;
   readonly leftOut: LeftOut[];
+  /** What rules leave out of the default revision. Errors: GitError. Cost: for a work tree two processes. */
+  readonly ignored: () => Promise<IgnoredCounts>;
   /** As `IngestSource.fingerprint`, of exactly these files. */
   readonly fingerprint: string;
 }

@@ -2,7 +2,7 @@
 // names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
 // requests by object-reader.ts.
 
-import { runGit, tryGit } from './git.ts';
+import { GitError, runGit, tryGit } from './git.ts';
 import { splitRecords, type NamedPath } from './paths.ts';
 
 export interface TreeEntry extends NamedPath {
@@ -92,6 +92,39 @@ export async function listWorktree(
     else paths.set(`\0${bytes.toString('latin1')}`, { path, rawPath: Uint8Array.from(bytes) });
   }
   return [...paths.values()];
+}
+
+/**
+ * Tells of each path of a work tree that git ignores the rule that says so, `sub/.gitignore: *.o`. Of a folder that is
+ * ignored as a whole only the folder itself counts.
+ *
+ * Errors: GitError. Cost: two processes, one of which looks at all folders that are not ignored.
+ */
+export async function countIgnored(
+  repoPath: string,
+  onIgnored: (rule: string) => void,
+): Promise<void> {
+  const options = { repoPath, usesWorkTree: true, timeoutMs: 0 };
+  const kinds = ['--others', '--ignored', '--exclude-standard', '--directory'];
+  const paths = await runGit(['ls-files', '-z', ...kinds], options);
+  if (paths.length === 0) return;
+  // Why: this command does not know literal paths; one that begins with `./` is literal in any case.
+  const input = Buffer.from(
+    `./${paths.toString('latin1').slice(0, -1).replaceAll('\0', '\0./')}\0`,
+    'latin1',
+  );
+  const args = ['--no-literal-pathspecs', 'check-ignore', '-z', '--stdin', '--verbose'];
+  const output = await runGit(args, { ...options, input }).catch(ignoreNone);
+  // Source: git-check-ignore(1): `<source> NUL <line> NUL <pattern> NUL <path> NUL`.
+  const fields = [...splitRecords(output)].map(([text]) => text);
+  for (let field = 0; field + 3 < fields.length; field += 4)
+    onIgnored(`${fields[field]}: ${fields[field + 2]}`);
+}
+
+/** Exit code 1 says that no path is ignored, which cannot be unless the disk has changed since. */
+function ignoreNone(error: unknown): Buffer {
+  if (error instanceof GitError && error.exitCode === 1) return Buffer.alloc(0);
+  throw error;
 }
 
 export interface ObjectInfo {

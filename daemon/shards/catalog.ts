@@ -76,6 +76,9 @@ const repoSchema = z.strictObject({
   /** The revision file; absent: one revision, which holds all docs. */
   revisionFile: fileId.exactOptional(),
   skipped: z.record(z.string(), z.number()),
+  /** What rules leave out, by rule, and paths that are no docs, by reason. */
+  ignored: z.record(z.string(), z.number()).exactOptional(),
+  leftOut: z.record(z.string(), z.number()).exactOptional(),
 });
 
 const catalogSchema = z.strictObject({

@@ -2,10 +2,12 @@
 // the other, and publishes each as one change of the catalog. Searches see the old shards until then. A
 // shard that fails is taken out of service and its repo built again.
 
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildProgress, BuildResult } from '../ingest/build.ts';
 import { buildRepo } from '../ingest/build.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../ingest/filters.ts';
+import { totalOf } from '../ingest/ignored.ts';
 import { openSource } from '../ingest/open-source.ts';
 import { reviseShards } from '../ingest/revise.ts';
 import { defaultPartOf } from '../ingest/source-revisions.ts';
@@ -20,6 +22,7 @@ import { RevisionTable } from '../shards/revisions.ts';
 import type { Log } from '../telemetry/log.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import { type RepoChange, recordOf } from './change-repo.ts';
+import { warningsOf } from './job-warnings.ts';
 import type { RepoRegister } from './register.ts';
 import { selectRevisions } from './select-revisions.ts';
 
@@ -54,8 +57,23 @@ export interface JobResult {
   readonly contentSize: number;
   readonly shardSize: number;
   readonly skipped: Readonly<Record<string, number>>;
+  /** What rules leave out, by rule; an ignored folder counts as one. */
+  readonly ignored: Readonly<Record<string, number>>;
+  /** Paths that are no docs, by reason. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** What the user may not have meant, a sentence each. */
+  readonly warnings: readonly string[];
   readonly durationMs: number;
   readonly error?: string;
+}
+
+/** What is known of a repo once its job is done. */
+type IndexOutcome = Omit<JobResult, 'repo' | 'state' | 'durationMs' | 'warnings' | 'error'>;
+
+/** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
+export interface AddedSources {
+  readonly records: readonly RepoRecord[];
+  readonly failed: readonly JobResult[];
 }
 
 export class Indexer {
@@ -168,22 +186,21 @@ export class Indexer {
 
   /**
    * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
-   * these.
+   * these. A path that cannot be read now keeps the repo that it has, whose next job fails.
    *
-   * Errors: ProbeError for a path that is no source; NOT_READY.
+   * Errors: ProbeError if no path is a source; NOT_READY.
    */
   async addSources(
     paths: readonly string[],
     mode: 'commits' | 'worktree' | undefined,
     change: RepoChange = {},
-  ): Promise<RepoRecord[]> {
-    const probed: ProbedSource[] = [];
-    for (const one of paths) probed.push(await probeForIndex(one, mode));
+  ): Promise<AddedSources> {
+    const { probed, kept, failed } = await this.#probeAll(paths, mode);
     const repos = await this.#register.admit(probed, change);
-    const records = await this.#note(repos, probed);
+    const records = [...(await this.#note(repos, probed)), ...kept];
     for (const record of records) this.#warnOfFolder(record, change);
     this.#served = new Set(records.map(({ repoId }) => repoId));
-    return records;
+    return { records, failed };
   }
 
   /** Notes the repos of sources in the catalog, instead of others that it has at their places. */
@@ -209,6 +226,37 @@ export class Indexer {
       };
     });
     return [...records.values()];
+  }
+
+  /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
+  async #probeAll(
+    paths: readonly string[],
+    mode: 'commits' | 'worktree' | undefined,
+  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
+    const probed: ProbedSource[] = [];
+    const kept: RepoRecord[] = [];
+    const failed: JobResult[] = [];
+    let failure: unknown;
+    for (const one of paths) {
+      try {
+        probed.push(await probeForIndex(one, mode));
+      } catch (error) {
+        failure = error;
+        const known = this.#repoAt(path.resolve(one), mode);
+        if (known === undefined) failed.push(this.#failedJob(one, error, 0));
+        else kept.push(known);
+      }
+    }
+    if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
+    return { probed, kept, failed };
+  }
+
+  #repoAt(place: string, mode: 'commits' | 'worktree' | undefined): RepoRecord | undefined {
+    const known = this.#options.catalog.repos.find(({ record: { source } }) => {
+      const isMeant = mode === undefined || (mode === 'commits') === (source.kind === 'commits');
+      return source.path === place && isMeant;
+    });
+    return known?.record;
   }
 
   /** Errors: there is none: nothing may be changed here. */
@@ -315,38 +363,49 @@ export class Indexer {
     const start = Date.now();
     try {
       const result = await this.#index(record, isForced, signal);
+      const warnings = warningsOf(record.source.kind, result);
       const job = {
         ...result,
+        warnings,
         repo: record.name,
         state: 'COMPLETED' as const,
         durationMs: Date.now() - start,
       };
-      log.info('repo indexed', { ...job });
+      const { ignored, ...logged } = job;
+      log.info('repo indexed', { ...logged, ignored: totalOf(ignored), warnings: warnings.length });
+      for (const warning of warnings) log.warn(warning, { repo: record.name });
       return job;
     } catch (error) {
       signal?.throwIfAborted();
-      const message = messageOf(error);
-      log.error('indexing failed', { repo: record.name, error: message });
-      return {
-        repo: record.name,
-        state: 'FAILED',
-        isUnchanged: false,
-        revisionCount: 0,
-        docCount: 0,
-        contentSize: 0,
-        shardSize: 0,
-        skipped: {},
-        durationMs: Date.now() - start,
-        error: message,
-      };
+      return this.#failedJob(record.name, error, Date.now() - start);
     }
+  }
+
+  #failedJob(repo: string, cause: unknown, durationMs: number): JobResult {
+    const error = messageOf(cause);
+    this.#options.log.error('indexing failed', { repo, error });
+    return {
+      repo,
+      state: 'FAILED',
+      isUnchanged: false,
+      revisionCount: 0,
+      docCount: 0,
+      contentSize: 0,
+      shardSize: 0,
+      skipped: {},
+      ignored: {},
+      leftOut: {},
+      warnings: [],
+      durationMs,
+      error,
+    };
   }
 
   async #index(
     record: RepoRecord,
     isForced: boolean,
     signal: AbortSignal | undefined,
-  ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'>> {
+  ): Promise<IndexOutcome> {
     const { catalog, filters, module, workers, onProgress, log } = this.#options;
     const probed = await probeSource(record.source.path, modeOf(record.source));
     if (!this.#register.isSourceOf(record.repoId, probed))
@@ -391,7 +450,7 @@ export class Indexer {
     probed: ProbedSource,
     spec: SourceSpec,
     signal: AbortSignal | undefined,
-  ): Promise<Omit<JobResult, 'repo' | 'state' | 'durationMs'> | undefined> {
+  ): Promise<IndexOutcome | undefined> {
     const isSound = known.shards.every(({ shardId }) => !this.#quarantined.has(shardId));
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
     // Why first: a listing costs a second for each 80,000 files.
@@ -465,6 +524,8 @@ export class Indexer {
       fingerprint: fingerprintOf(built.fingerprint, filters),
       shards,
       skipped: built.skipped,
+      ignored: built.ignored,
+      leftOut: tallyReasons(built.leftOut),
     };
     await this.#replaceRepo(next);
     return next;
@@ -643,9 +704,13 @@ function fingerprintOf(source: string, filters: FilterSettings): string {
   return JSON.stringify(parts);
 }
 
-function sizesOf(
-  repo: CatalogRepo,
-): Pick<JobResult, 'revisionCount' | 'docCount' | 'contentSize' | 'shardSize' | 'skipped'> {
+function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
+}
+
+function sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged'> {
   const sum = (of: (shard: CatalogShard) => number): number =>
     repo.shards.reduce((total, shard) => total + of(shard), 0);
   return {
@@ -654,5 +719,7 @@ function sizesOf(
     contentSize: sum(({ contentSize }) => contentSize),
     shardSize: sum(({ size }) => size),
     skipped: repo.skipped,
+    ignored: repo.ignored ?? {},
+    leftOut: repo.leftOut ?? {},
   };
 }

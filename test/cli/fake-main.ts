@@ -104,6 +104,9 @@ const services: CliServices = {
       shardSize: 9,
       isUnchanged: false,
       skipped: { binary: 1 },
+      ignored: {},
+      leftOut: {},
+      warnings: [],
       durationMs: 5,
     };
     return Promise.resolve(

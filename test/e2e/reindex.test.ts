@@ -195,10 +195,8 @@ void test(
         workers: 1,
         log,
       });
-      const [job] = await instance.indexer.indexAll(
-        await instance.indexer.addSources([repo], undefined),
-        false,
-      );
+      const { records } = await instance.indexer.addSources([repo], undefined);
+      const [job] = await instance.indexer.indexAll(records, false);
       await instance.close();
       return job?.isUnchanged;
     };

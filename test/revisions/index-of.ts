@@ -75,9 +75,9 @@ export async function openIndexOf(
     warnings,
     async index(paths, selection, mode) {
       const { indexer } = instance;
-      const repos = await indexer.addSources(paths, mode, selection);
+      const { records } = await indexer.addSources(paths, mode, selection);
       indexer.publish();
-      return indexer.indexAll(repos, false);
+      return indexer.indexAll(records, false);
     },
     async search(query, more = {}) {
       const request = {

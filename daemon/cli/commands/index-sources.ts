@@ -25,14 +25,15 @@ interface IndexFlags extends CommonFlags {
   readonly symbols: boolean;
 }
 
-/** One line on what an index job did, without line feed. */
+/** What an index job did: a line, and one for each warning; without the last line feed. */
 export function describeResult(result: IndexResult): string {
   const repo = escapeControls(result.repo);
   if (result.state === 'FAILED') {
     return `${repo}: failed: ${escapeControls(result.error ?? 'unknown reason')}`;
   }
   const skipped = formatTally(result.skipped);
-  return [
+  const warnings = result.warnings.map((text) => `\n${repo}: warning: ${escapeControls(text)}`);
+  const line = [
     `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${formatCount(result.docCount)} docs,`,
     ...(result.revisionCount > 1 ? [`${formatCount(result.revisionCount)} revisions,`] : []),
     `${formatBytes(result.contentSize)} of content,`,
@@ -40,6 +41,7 @@ export function describeResult(result: IndexResult): string {
     formatDuration(result.durationMs),
     ...(skipped === '' ? [] : [`(content left out: ${skipped})`]),
   ].join(' ');
+  return line + warnings.join('');
 }
 
 async function runIndex(

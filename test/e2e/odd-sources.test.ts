@@ -1,0 +1,107 @@
+// Sources that hold less than somebody expects, or cannot be read: the others are served, and the daemon says what is
+// wrong and what can be done.
+
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
+
+interface Result {
+  readonly repo: string;
+  readonly state: string;
+  readonly docCount: number;
+  readonly ignored: Record<string, number>;
+  readonly warnings: readonly string[];
+  readonly error?: string;
+}
+
+async function index(...sources: readonly string[]): Promise<Result[]> {
+  const folder = temporaryFolder();
+  const { stdout } = await trawl([
+    'index',
+    '--json',
+    '--no-symbols',
+    '--data-dir',
+    folder,
+    ...sources,
+  ]);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Result);
+}
+
+void test('an unpacked package whose .gitignore says /*', async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { '.gitignore': '/*\n', Makefile: 'all: plum\n', 'lib/a.c': 'plum\n' });
+  const served = await serveIndexed(temporaryFolder(), [folder]);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['Makefile', 'lib/a.c']);
+  assert.doesNotMatch(served.process.stderr, /warning: /);
+  await served.process.stop();
+});
+
+void test('what leaves most out is named, with the way out', async () => {
+  const repo = temporaryFolder();
+  git(repo, 'init', '-q');
+  writeFiles(repo, { '.gitignore': '/*\n', 'a.c': '', 'b.c': '' });
+  const plain = temporaryFolder();
+  writeFiles(plain, { '.ignore': '*.c\n', 'a.c': '', 'b.c': '', 'c.c': '' });
+  const [inGit, inFolder] = await index(repo, plain);
+  assert.equal(inGit?.docCount, 0);
+  assert.deepEqual(inGit.ignored, { '.gitignore: /*': 3 });
+  assert.match(
+    inGit.warnings.join(),
+    /^nothing is indexed: 3 files .* by "\.gitignore: \/\*"; .*--mode commits$/,
+  );
+  assert.match(inFolder?.warnings.join() ?? '', /^only 1 files are indexed: 3 .*\.trawlignore/);
+
+  const served = await serveIndexed(temporaryFolder(), [plain]);
+  await served.process.until(/^local\/.*: warning: only 1 files are indexed/m);
+  assert.match(served.process.stderr, /WARN .*only 1 files are indexed.* repo=local/);
+  await served.process.stop();
+});
+
+void test('an empty folder, a repository without commits', async () => {
+  const repo = temporaryFolder();
+  git(repo, 'init', '-q', '--bare');
+  const results = await index(temporaryFolder(), repo);
+  assert.deepEqual(
+    results.map(({ warnings }) => warnings.join()),
+    [
+      'nothing is indexed: the folder has no files',
+      'nothing is indexed: no files are committed; to index the files on disk use --mode worktree',
+    ],
+  );
+});
+
+void test('a missing source does not keep the others from being served', async () => {
+  const good = makeRepo({ 'a.txt': 'plum\n' });
+  const missing = path.join(temporaryFolder(), 'gone');
+  const served = await serve(temporaryFolder(), [missing, good]);
+  await jobsEnded(served, 2);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
+  await served.process.until(new RegExp(`^${missing}: failed: .*does not exist`, 'm'));
+  await served.process.stop();
+  const results = await index(missing, good);
+  assert.deepEqual(
+    results.map(({ state }) => state),
+    ['FAILED', 'COMPLETED'],
+  );
+  assert.match(results[0]?.error ?? '', new RegExp(`^${missing}: does not exist$`));
+  assert.equal((await trawl(['serve', missing], { cwd: temporaryFolder() })).code, 2);
+});
+
+void test('a source that is away for a while keeps its index', async () => {
+  const dataDir = temporaryFolder();
+  const good = makeRepo({ 'a.txt': 'plum\n' });
+  const away = makeRepo({ 'b.txt': 'plum\n' });
+  await (await serveIndexed(dataDir, [good, away])).process.stop();
+  renameSync(away, `${away}.away`);
+  const served = await serveIndexed(dataDir, [good, away]);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt', 'b.txt']);
+  assert.match(served.process.stderr, /indexing failed[^]*does not exist/);
+  renameSync(`${away}.away`, away);
+  await served.process.stop();
+});
