@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { detectLanguage, LANGUAGE_HEAD_SIZE } from '../../daemon/ingest/languages.ts';
+import { detectLanguage } from '../../daemon/ingest/languages.ts';
 import { type EngineName, type Extractor, openExtractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
 import { SYMBOL_KINDS } from '../../daemon/symbols/kinds.ts';
@@ -55,7 +55,7 @@ await Promise.all([ctags.close(), treeSitter.close()]);
 async function compare(file: string): Promise<void> {
   const content = readText(file);
   if (content === undefined) return;
-  const language = detectLanguage(file, content.subarray(0, LANGUAGE_HEAD_SIZE));
+  const language = detectLanguage(file, content);
   if (ctags.engineOf(language) === undefined || treeSitter.engineOf(language) === undefined) return;
   const row = rowOf(language);
   const [byCtags, ctagsMs] = await timed(ctags, language, content);

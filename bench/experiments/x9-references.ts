@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Language, type Node, Parser } from 'web-tree-sitter';
-import { detectLanguage, LANGUAGE_HEAD_SIZE } from '../../daemon/ingest/languages.ts';
+import { detectLanguage } from '../../daemon/ingest/languages.ts';
 import { openExtractor } from '../../daemon/symbols/extractor.ts';
 import { grammarFile, grammarOf } from '../../daemon/symbols/grammars.ts';
 import { type Column, formatTable } from '../statistics.ts';
@@ -44,7 +44,7 @@ print();
 async function read(file: string): Promise<void> {
   const content = readText(file);
   if (content === undefined) return;
-  const language = detectLanguage(file, content.subarray(0, LANGUAGE_HEAD_SIZE));
+  const language = detectLanguage(file, content);
   const grammar = grammarOf(language);
   if (grammar === undefined) return;
   const tally = tallies.get(language) ?? { files: [], names: new Set() };

@@ -221,7 +221,9 @@ async function indexSources(
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, changeOf(options))
         : { records: await indexer.changeRepos(changeOf(options), options.repo), failed: [] };
-    const wanted = records.filter(({ name }) => options.repo === undefined || name === options.repo);
+    const wanted = records.filter(
+      ({ name }) => options.repo === undefined || name === options.repo,
+    );
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.indexAll(wanted, options.isForced);
     if (options.findsSymbols) await symbols?.run();

@@ -62,6 +62,8 @@ export interface FileOutcome {
   /** Git object id, "" without content. */
   readonly oid: string;
   readonly language: string;
+  /** The content names its language itself, whatever its path is. */
+  readonly isLanguageSaid: boolean;
   /** SKIP_*. */
   readonly skipReason: number;
 }

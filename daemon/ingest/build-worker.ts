@@ -32,7 +32,7 @@ import type {
   ToBuildWorker,
 } from './build-messages.ts';
 import { DocFilter, isBinary, type SkipReason } from './filters.ts';
-import { detectLanguage } from './languages.ts';
+import { detectLanguage, languageOfPath, saidLanguage } from './languages.ts';
 import { openReader } from './open-source.ts';
 import type { ReadFailure, SourceReader } from './source.ts';
 import { utf8Of } from './utf16.ts';
@@ -123,18 +123,27 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
         size,
         oid: '',
         language: detectLanguage(path, new Uint8Array(), headerFolders),
+        isLanguageSaid: false,
         skipReason: SKIP_NONE,
       };
       return;
     }
     const bytes = utf8Of(stored);
-    const language = detectLanguage(path, bytes, headerFolders);
+    const said = saidLanguage(bytes);
+    const language = said ?? languageOfPath(path, bytes, headerFolders);
     const reason =
       filter.skipReasonOfSize(path, stored.length) ??
       (bytes.length > CONTENT_SIZE_MAX ? 'too_large' : isBinary(bytes) ? 'binary' : undefined);
     const skipReason = reason === undefined ? SKIP_NONE : SKIP_CODES[reason];
     const isKept = skipReason === SKIP_NONE;
-    outcomes[index] = { size: (isKept ? bytes : stored).length, oid, language, skipReason };
+    const kept = isKept ? bytes : stored;
+    outcomes[index] = {
+      size: kept.length,
+      oid,
+      language,
+      isLanguageSaid: said !== undefined,
+      skipReason,
+    };
     if (isKept) places[index] = target.stage(bytes);
   });
   return { outcomes, places, failures };

@@ -413,6 +413,7 @@ class Build {
   #repeated(shard: GrowingShard, file: SourceFile): FileOutcome | undefined {
     const first = this.#firstOutcomes(shard).get(file.oid ?? '');
     if (first === undefined) return undefined;
+    if (first.isLanguageSaid) return first;
     return { ...first, language: detectLanguage(file.path, new Uint8Array()) || first.language };
   }
 
@@ -552,6 +553,7 @@ function tooLargeOutcome(file: SourceFile): FileOutcome {
     size: file.size,
     oid: '',
     language: detectLanguage(file.path, new Uint8Array()),
+    isLanguageSaid: false,
     skipReason: SKIP_TOO_LARGE,
   };
 }

@@ -1,4 +1,4 @@
-// The language of a doc, from its path and its first bytes, by the linguist data set: file name,
+// The language of a doc, from its path and its content, by the linguist data set: modelines of editors, file name,
 // then extension (longest first), then the interpreter of a script. An extension that several
 // languages claim goes by signs in the content, a script's interpreter, the files beside it (`.h`),
 // and a table of defaults. Names given by people (queries, `.gitattributes`) are resolved here too.
@@ -7,9 +7,10 @@ import { baseNameOf, folderOf } from '../repos/paths.ts';
 import { languageTables } from './language-data.ts';
 import { EXTENSION_DEFAULTS } from './language-defaults.ts';
 import { languageByContent } from './language-rules.ts';
+import { modelineNames } from './modelines.ts';
 
-/** Bytes of the content that are looked at. */
-export const LANGUAGE_HEAD_SIZE = 4096;
+/** Bytes at the start that are searched for signs. */
+const HEAD_SIZE = 4096;
 
 /**
  * Folder -> language of the headers in it, for folders whose own sources are all C or all C++. A
@@ -46,14 +47,32 @@ const defaultByExtension = new Map(
 /**
  * Language of a doc, as linguist spells it; "" if it is unknown.
  *
- * @param head  the content or its start; empty if it is not at hand
+ * @param content  empty if it is not at hand
  *
- * Cost: under a microsecond unless the extension is ambiguous; then up to 4 KiB are searched for signs.
+ * Cost: 3 µs unless the extension is ambiguous; then up to 4 KiB are searched for signs.
  */
 export function detectLanguage(
   path: string,
-  head: Uint8Array,
+  content: Uint8Array,
   headerFolders: HeaderFolders = NO_FOLDERS,
+): string {
+  return saidLanguage(content) ?? languageOfPath(path, content, headerFolders);
+}
+
+/** The language that a modeline names, if linguist knows it, whatever the path is. */
+export function saidLanguage(content: Uint8Array): string | undefined {
+  for (const name of modelineNames(content)) {
+    const language = resolveLanguage(name);
+    if (language !== undefined) return language;
+  }
+  return undefined;
+}
+
+/** As `detectLanguage`, modelines aside. */
+export function languageOfPath(
+  path: string,
+  head: Uint8Array,
+  headerFolders: HeaderFolders,
 ): string {
   const { byFileName, byExtension } = languageTables();
   const baseName = baseNameOf(path);
@@ -89,7 +108,7 @@ function chooseCandidate(
 
 /** One character for each byte: the signs are ASCII. */
 function textOf(head: Uint8Array): string {
-  const size = Math.min(head.length, LANGUAGE_HEAD_SIZE);
+  const size = Math.min(head.length, HEAD_SIZE);
   return Buffer.from(head.buffer, head.byteOffset, size).toString('latin1');
 }
 

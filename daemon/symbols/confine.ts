@@ -2,9 +2,37 @@
 // end of the thread that started them.
 
 import { spawnSync } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import path from 'node:path';
 
 /** What concerns a parser of the daemon's environment: nothing. */
 export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
+
+/**
+ * The files that a search path gives for these names, in its order, then those of the usual folders. Folders that are
+ * not absolute do not count, nor does the current one: what lies there may be somebody else's.
+ */
+export function findPrograms(
+  names: readonly string[],
+  searchPath = process.env['PATH'] ?? '',
+): string[] {
+  const folders = [...searchPath.split(':'), ...ENGINE_ENVIRONMENT.PATH.split(':')]
+    .filter((folder) => path.isAbsolute(folder) && path.resolve(folder) !== process.cwd())
+    .map((folder) => path.resolve(folder));
+  const places = [...new Set(folders)].flatMap((folder) =>
+    names.map((name) => path.join(folder, name)),
+  );
+  return places.filter(isProgram);
+}
+
+function isProgram(place: string): boolean {
+  try {
+    accessSync(place, constants.X_OK);
+    return statSync(place).isFile();
+  } catch {
+    return false;
+  }
+}
 
 export interface Confinement {
   /** Bytes of address space; undefined: no limit. */

@@ -6,9 +6,10 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 import type { ExtractionFailure } from './found.ts';
-import { confined, ENGINE_ENVIRONMENT, outputOf } from './confine.ts';
+import { confined, ENGINE_ENVIRONMENT, findPrograms, outputOf } from './confine.ts';
 import { CTAGS_PARSERS } from './ctags-languages.ts';
 import type { Tag } from './ctags-tags.ts';
+import { watchTime } from './patience.ts';
 
 /** Ending of the made-up file name by which the parser at this index is chosen. */
 function endingOf(index: number): string {
@@ -19,12 +20,14 @@ function endingOf(index: number): string {
 export interface CtagsProgram {
   /** The command before the options of ctags. */
   readonly command: readonly string[];
+  /** As it says itself. */
+  readonly version: string;
   /** Names of its parsers; the index of each chooses its ending. */
   readonly parsers: readonly string[];
 }
 
 export interface CtagsLimits {
-  /** For one content. */
+  /** Of processor time, for one content. */
   readonly timeoutMs: number;
   /** Bytes of address space of the process. */
   readonly memoryMax: number;
@@ -35,21 +38,34 @@ const OUTPUT_SIZE_MIN = 32 << 20;
 const OUTPUT_FACTOR = 32;
 const LINE_SIZE_MAX = 1 << 20;
 
+/** What Universal Ctags is called; another program may have the first name. */
+const NAMES = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
+
 /**
- * The installed ctags; undefined if there is none, or none with JSON and a working sandbox.
+ * The first ctags on a search path, or in the usual folders, that has JSON and a working sandbox; undefined if there is
+ * none.
  *
- * Cost: starts two processes, some 10 ms.
+ * Cost: starts a process for each file of such a name, and two more, some 10 ms.
  */
-export function findCtags(): CtagsProgram | undefined {
+export function findCtags(searchPath?: string): CtagsProgram | undefined {
   if (process.platform === 'win32') return undefined;
-  const features = outputOf('ctags', ['--options=NONE', '--list-features']);
+  for (const file of findPrograms(NAMES, searchPath)) {
+    const program = asProgram(file);
+    if (program !== undefined) return program;
+  }
+  return undefined;
+}
+
+function asProgram(file: string): CtagsProgram | undefined {
+  const features = outputOf(file, ['--options=NONE', '--list-features']);
   if (features === undefined) return undefined;
   const names = new Set(features.split('\n').map((line) => line.split(' ', 1)[0]));
   // Why the sandbox is a must: parsers in C read what strangers wrote.
   if (!['interactive', 'json', 'sandbox'].every((name) => names.has(name))) return undefined;
-  const languages = outputOf('ctags', ['--options=NONE', '--list-languages']) ?? '';
+  const languages = outputOf(file, ['--options=NONE', '--list-languages']) ?? '';
   const parsers = languages.split('\n').filter((line) => CTAGS_PARSERS.has(line));
-  return { command: ['ctags'], parsers };
+  const version = outputOf(file, ['--options=NONE', '--version']) ?? '';
+  return { command: [file], version: /[\d.]+/.exec(version)?.[0] ?? '', parsers };
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
@@ -64,7 +80,7 @@ export type TagsOutcome = { readonly tags: readonly Tag[] } | ExtractionFailure;
 interface Request {
   readonly tags: Tag[];
   outputMax: number;
-  readonly timer: NodeJS.Timeout;
+  readonly endWatch: () => void;
   readonly settle: (outcome: TagsOutcome) => void;
 }
 
@@ -109,13 +125,12 @@ export class CtagsProcess {
   read(parser: string, content: Uint8Array): Promise<TagsOutcome> {
     const index = this.#program.parsers.indexOf(parser);
     return new Promise((settle) => {
-      const timer = setTimeout(
-        () =>
-          this.#fail({ failure: 'timeout', detail: `not done after ${this.#limits.timeoutMs} ms` }),
-        this.#limits.timeoutMs,
+      const { timeoutMs } = this.#limits;
+      const endWatch = watchTime(this.#child.pid, timeoutMs, () =>
+        this.#fail({ failure: 'timeout', detail: `not done after ${timeoutMs} ms` }),
       );
       const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
-      this.#request = { tags: [], outputMax, timer, settle };
+      this.#request = { tags: [], outputMax, endWatch, settle };
       const command = {
         command: 'generate-tags',
         filename: `a.${endingOf(index)}`,
@@ -154,7 +169,7 @@ export class CtagsProcess {
     const request = this.#request;
     if (request === undefined) return;
     this.#request = undefined;
-    clearTimeout(request.timer);
+    request.endWatch();
     request.settle(outcome);
   }
 

@@ -6,7 +6,7 @@ import { type CtagsOptions, openCtagsEngine } from './ctags.ts';
 import { findCtags } from './ctags-process.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction } from './found.ts';
-import { openTreeSitterEngine } from './tree-sitter.ts';
+import { openTreeSitterEngine, treeSitterVersion } from './tree-sitter.ts';
 
 export type EngineName = 'ctags' | 'tree-sitter';
 
@@ -81,10 +81,22 @@ export function openExtractor(options: ExtractorOptions): Extractor {
   };
 }
 
-/** Engines that there are, in the order of preference. */
-export function enginesHere(): EngineName[] {
-  const { engines } = openExtractor({ concurrency: 1, fileTimeoutMs: 1, fileMemoryMax: 1 });
-  return [...engines];
+/** An engine that is there. */
+export interface EngineInfo {
+  readonly name: EngineName;
+  /** As it says itself, and where it lies if that is not with us: `5.9.0 /usr/bin/ctags`. */
+  readonly version: string;
+}
+
+/** Engines that there are, in the order of preference. Cost: starts processes, some 10 ms. */
+export function enginesHere(): EngineInfo[] {
+  const ctags = findCtags();
+  const tree = treeSitterVersion();
+  const infos: EngineInfo[] = [];
+  if (ctags !== undefined)
+    infos.push({ name: 'ctags', version: `${ctags.version} ${ctags.command.join(' ')}` });
+  if (tree !== undefined) infos.push({ name: 'tree-sitter', version: tree });
+  return infos;
 }
 
 interface NamedEngine {

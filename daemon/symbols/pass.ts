@@ -18,6 +18,7 @@ export interface SymbolPassOptions {
   readonly log: Log;
   /** Contents read at once; default: one for each core. */
   readonly concurrency?: number;
+  /** Of processor time. */
   readonly fileTimeoutMs?: number;
   /** Bytes that a process or thread may take. */
   readonly fileMemoryMax?: number;

@@ -39,27 +39,76 @@ ${C_COMMON}
 
 const FUNCTION_VALUES = '[(arrow_function) (function_expression) (generator_function)]';
 
-const JAVASCRIPT_COMMON = `
-(function_declaration name: (identifier) @name) @function
-(generator_function_declaration name: (identifier) @name) @function
-(method_definition ["get" "set"] name: (property_identifier) @name) @property
-(method_definition name: [(property_identifier) (private_property_identifier)] @name) @method
-(variable_declarator name: (identifier) @name value: ${FUNCTION_VALUES}) @function
-(lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)
-(variable_declarator name: (identifier) @name) @variable
-(assignment_expression
-  left: (member_expression property: (property_identifier) @name)
-  right: ${FUNCTION_VALUES}) @function
-(pair key: (property_identifier) @name value: ${FUNCTION_VALUES}) @method
-(statement_block) @local
+/** A name as it may stand in a class, an object or a type: a word, or a string without escapes. */
+const PROPERTY = '[(property_identifier) @name (string . (string_fragment) @name .)]';
+const MEMBER = `[
+  (property_identifier) @name
+  (private_property_identifier) @name
+  (string . (string_fragment) @name .)
+]`;
+
+/** The names that a pattern of an exported declaration gives, two levels deep. */
+const OBJECT_NAMES = `(object_pattern [
+  (shorthand_property_identifier_pattern) @name
+  (object_assignment_pattern left: (shorthand_property_identifier_pattern) @name)
+  (pair_pattern value: [(identifier) @name (assignment_pattern left: (identifier) @name)])
+  (rest_pattern (identifier) @name)
+])`;
+const ARRAY_NAMES = `(array_pattern [
+  (identifier) @name
+  (assignment_pattern left: (identifier) @name)
+  (rest_pattern (identifier) @name)
+])`;
+const PATTERN = `[
+  ${OBJECT_NAMES}
+  ${ARRAY_NAMES}
+  (object_pattern (pair_pattern value: [${OBJECT_NAMES} ${ARRAY_NAMES}]))
+  (array_pattern [${OBJECT_NAMES} ${ARRAY_NAMES}])
+]`;
+
+// Why one by one: a block of a namespace is a block too, and what it holds is not local.
+const LOCAL_BLOCKS = `
+(program (statement_block) @local)
+(statement_block (statement_block) @local)
+(if_statement consequence: (statement_block) @local)
+(else_clause (statement_block) @local)
+(while_statement body: (statement_block) @local)
+(do_statement body: (statement_block) @local)
+(try_statement body: (statement_block) @local)
+(catch_clause body: (statement_block) @local)
+(finally_clause body: (statement_block) @local)
+(labeled_statement body: (statement_block) @local)
+(method_definition body: (statement_block) @local)
+(class_static_block body: (statement_block) @local)
+(switch_body) @local
+(function_expression) @local
+(generator_function) @local
 (arrow_function) @local
 (for_statement) @local
 (for_in_statement) @local
 `;
 
+const JAVASCRIPT_COMMON = `
+(function_declaration name: (identifier) @name) @function
+(generator_function_declaration name: (identifier) @name) @function
+(method_definition ["get" "set"] name: ${MEMBER}) @property
+(method_definition name: ${MEMBER}) @method
+(variable_declarator name: (identifier) @name value: ${FUNCTION_VALUES}) @function
+(lexical_declaration kind: "const" (variable_declarator name: (identifier) @name) @constant)
+(variable_declarator name: (identifier) @name) @variable
+(export_statement
+  (lexical_declaration kind: "const" (variable_declarator name: ${PATTERN}) @constant))
+(export_statement (_ (variable_declarator name: ${PATTERN}) @variable))
+(assignment_expression
+  left: (member_expression property: (property_identifier) @name)
+  right: ${FUNCTION_VALUES}) @function
+(pair key: ${PROPERTY} value: ${FUNCTION_VALUES}) @method
+${LOCAL_BLOCKS}
+`;
+
 const JAVASCRIPT = `
 (class_declaration name: (identifier) @name) @class
-(field_definition property: [(property_identifier) (private_property_identifier)] @name) @field
+(field_definition property: ${MEMBER}) @field
 ${JAVASCRIPT_COMMON}
 `;
 
@@ -70,18 +119,27 @@ const TYPESCRIPT = `
 (type_alias_declaration name: (type_identifier) @name) @type
 (enum_declaration name: (identifier) @name) @enum
 (enum_body name: (property_identifier) @name @enumMember)
-(enum_assignment name: (property_identifier) @name) @enumMember
-(internal_module name: [(identifier) (nested_identifier)] @name) @namespace
-(module name: (identifier) @name) @namespace
-(public_field_definition name: [(property_identifier) (private_property_identifier)] @name) @property
-(interface_body (property_signature name: (property_identifier) @name) @property)
-(interface_body (method_signature name: (property_identifier) @name) @method)
-(type_alias_declaration
-  value: (object_type (property_signature name: (property_identifier) @name) @property))
-(type_alias_declaration
-  value: (object_type (method_signature name: (property_identifier) @name) @method))
-(class_body (method_signature name: (property_identifier) @name) @method)
-(abstract_method_signature name: (property_identifier) @name) @method
+(enum_body name: (string . (string_fragment) @name .) @enumMember)
+(enum_assignment name: ${PROPERTY}) @enumMember
+(internal_module name: (identifier) @name) @namespace
+(internal_module name: (nested_identifier object: (identifier) @name)) @namespace
+(internal_module name: (nested_identifier property: (property_identifier) @name)) @namespace
+(internal_module name: (nested_identifier
+  object: (member_expression object: (identifier) @name))) @namespace
+(internal_module name: (nested_identifier
+  object: (member_expression property: (property_identifier) @name))) @namespace
+(module name: [(identifier) @name (string . (string_fragment) @name .)]) @namespace
+(public_field_definition name: ${MEMBER}) @property
+(required_parameter (accessibility_modifier) pattern: (identifier) @name) @property
+(required_parameter "readonly" pattern: (identifier) @name) @property
+(optional_parameter (accessibility_modifier) pattern: (identifier) @name) @property
+(optional_parameter "readonly" pattern: (identifier) @name) @property
+(interface_body (property_signature name: ${PROPERTY}) @property)
+(interface_body (method_signature name: ${PROPERTY}) @method)
+(type_alias_declaration value: (object_type (property_signature name: ${PROPERTY}) @property))
+(type_alias_declaration value: (object_type (method_signature name: ${PROPERTY}) @method))
+(class_body (method_signature name: ${MEMBER}) @method)
+(abstract_method_signature name: ${PROPERTY}) @method
 (function_signature name: (identifier) @name) @function
 ${JAVASCRIPT_COMMON}
 `;

@@ -6,19 +6,20 @@
 // 1 s. And what V8 itself cannot survive ends that process, not the daemon.
 
 import { type ChildProcess, fork } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { confined, ENGINE_ENVIRONMENT } from './confine.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction, ExtractionFailure } from './found.ts';
 import { grammarFile, grammarOf } from './grammars.ts';
+import { watchTime } from './patience.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import type { TreeAnswer, TreeRequest } from './tree-messages.ts';
 
 export interface TreeSitterOptions {
   /** Most processes. */
   readonly concurrency: number;
-  /** For one content. */
+  /** Of processor time, for one content. */
   readonly timeoutMs: number;
   /** Bytes that the parser of a process may take, and as much again its objects. */
   readonly memoryMax: number;
@@ -31,6 +32,16 @@ const CPU_SECONDS_MAX = 600;
 const PROGRAM = fileURLToPath(
   new URL(`./tree-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
 );
+
+/** Version of the parser's library; undefined: the grammars are not there. */
+export function treeSitterVersion(): string | undefined {
+  if (!existsSync(grammarFile('c'))) return undefined;
+  const file = new URL('package.json', import.meta.resolve('web-tree-sitter'));
+  const description: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const hasVersion =
+    typeof description === 'object' && description !== null && 'version' in description;
+  return hasVersion ? String(description.version) : '';
+}
 
 /** Undefined: the grammars are not there. */
 export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undefined {
@@ -96,12 +107,12 @@ class TreeProcess implements Reader {
   /** Errors: none; whatever goes wrong is the outcome. */
   read(request: TreeRequest): Promise<Outcome> {
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
+      const endWatch = watchTime(this.#child.pid, this.#timeoutMs, () => {
         const detail = `not done after ${this.#timeoutMs} ms`;
         this.#end({ failure: 'timeout', detail });
-      }, this.#timeoutMs);
+      });
       this.#settle = (outcome) => {
-        clearTimeout(timer);
+        endWatch();
         resolve(outcome);
       };
       // An error of the channel shows in the end of the process.

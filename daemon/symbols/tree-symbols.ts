@@ -117,8 +117,8 @@ function definitionOf(text: string, match: QueryMatch): Definition | undefined {
   if (declarator !== undefined) name = declaredName(declarator, whole, role);
   else if (role === 'local') name = { start: whole.startIndex, end: whole.startIndex };
   if (name === undefined) return undefined;
-  // A symbol of Ruby stands for its name, and so does a private name of JavaScript.
-  const start = /[:#]/.test(text[name.start] ?? '') ? name.start + 1 : name.start;
+  // A symbol of Ruby stands for its name; a private name of JavaScript is another one than that without `#`.
+  const start = text[name.start] === ':' ? name.start + 1 : name.start;
   return {
     role,
     start: whole.startIndex,

@@ -11,7 +11,7 @@ import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { Indexer } from './indexer.ts';
 
 /** Changes whenever other symbols are found in the same content, so that they are looked for again. */
-const EXTRACTION_VERSION = 1;
+const EXTRACTION_VERSION = 2;
 
 export interface SymbolKeeperOptions {
   readonly module: WebAssembly.Module;
@@ -47,6 +47,7 @@ export class SymbolKeeper {
   async #work(): Promise<void> {
     const { indexer, log } = this.#options;
     try {
+      this.#engines();
       while (this.#isWoken && !this.#stop.signal.aborted) {
         this.#isWoken = false;
         await indexer.whenIdle();
@@ -74,9 +75,14 @@ export class SymbolKeeper {
   /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
   #engines(): string | undefined {
     if (this.#foundBy === undefined) {
-      this.#foundBy = enginesHere().join(' ');
+      const engines = enginesHere();
+      this.#foundBy = engines.map(({ name }) => name).join(' ');
       if (this.#foundBy === '')
         this.#options.log.warn('symbols are not found: no engine is installed (universal-ctags)');
+      else
+        this.#options.log.info('engines of symbols', {
+          ...Object.fromEntries(engines.map(({ name, version }) => [name, version])),
+        });
     }
     return this.#foundBy === '' ? undefined : `${EXTRACTION_VERSION} ${this.#foundBy}`;
   }

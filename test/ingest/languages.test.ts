@@ -202,3 +202,28 @@ test('.gitattributes', () => {
     'a/b/.gitattributes',
   ]);
 });
+
+test('modelines of editors come first', () => {
+  const filler = 'x\n'.repeat(5000);
+  const cases: [path: string, content: string, language: string][] = [
+    ['vector', '// -*- C++ -*-\nclass V {};\n', 'C++'],
+    ['cursesw.h', '// * This makes emacs happy -*-Mode: C++;-*-\n#ifndef X\n', 'C++'],
+    ['Thing', 'x\n# vim: set ft=ruby:\n', 'Ruby'],
+    ['Thing', `${filler}# vim: set ft=ruby :\n\n\n`, 'Ruby'],
+    ['Thing', `${filler}# vim: set ft=ruby :\n${filler}`, ''],
+    ['a.txt', '; -*- tab-width: 2; mode: scheme; -*-\n', 'Scheme'],
+    ['a.c', '/* -*- tab-width: 8 -*- */\n', 'C'],
+    ['a.c', '/* -*- linux-c -*- */\n', 'C'],
+    ['a', '/* vim600: ts=4:ft=php:sw=4 */\n', 'PHP'],
+    ['a', '# vi: syntax=python\n', 'Python'],
+    ['a', ' ex: ft=lua\n', 'Lua'],
+    ['a', 'index: ft=lua\n', ''],
+    ['a', 'vim: ft=nosuchthing\n', ''],
+    ['a', 'vim: softtabstop=4\n', ''],
+    ['a.py', '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n', 'Python'],
+    ['a', '1\n2\n3\n4\n5\n# -*- Ruby -*-\n7\n8\n9\n10\n11\n', ''],
+    ['constructor', '-*- constructor -*-', ''],
+  ];
+  for (const [path, content, language] of cases)
+    assert.equal(detectLanguage(path, Buffer.from(content)), language, content.slice(-60));
+});

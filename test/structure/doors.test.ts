@@ -43,8 +43,8 @@ const DOORS: readonly Door[] = [
   {
     what: 'the environment',
     code: /\bprocess\.env\b/,
-    // git.ts passes named variables on to git: a proxy, a home, a certificate.
-    places: ['daemon/config/', 'daemon/cli/', 'daemon/repos/git.ts'],
+    // git.ts passes named variables on to git: a proxy, a home, a certificate; confine.ts looks for ctags along PATH.
+    places: ['daemon/config/', 'daemon/cli/', 'daemon/repos/git.ts', 'daemon/symbols/confine.ts'],
   },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   { what: 'standard output', code: /\bconsole\.|process\.stdout/, places: ['daemon/cli/'] },

@@ -5,6 +5,7 @@ while read -r command; do
   size=${command##*\"size\":}
   content=$(dd bs=1 count="${size%%\}*}" 2>/dev/null)
   case $content in
+    *nap*) sleep 3 ;;
     *hang*) while :; do :; done ;;
     *crash*) kill -SEGV $$ ;;
     *once*) if [ -e "$1" ]; then rm "$1"; kill -SEGV $$; fi ;;

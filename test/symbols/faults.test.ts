@@ -22,7 +22,7 @@ const isLinux = process.platform === 'linux';
 describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-ctags-'));
   const mark = path.join(folder, 'mark');
-  const program = { command: ['sh', FAKE, mark], parsers: ['C'] };
+  const program = { command: ['sh', FAKE, mark], version: '', parsers: ['C'] };
   const limits = { concurrency: 1, timeoutMs: 1000, memoryMax: 1 << 30 };
   const engine = openCtagsEngine(program, limits);
   const patient = openCtagsEngine(program, { ...limits, timeoutMs: 60_000 });
@@ -41,6 +41,10 @@ describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () =
   test('one that hangs', async () => {
     assert.equal(await failure(engine, 'hang'), 'timeout');
     if (isLinux) await until(() => (childrenOf(process.pid, FAKE).length <= 1 ? true : undefined));
+  });
+
+  test('one that waits for a processor has time', { skip: !isLinux }, async () => {
+    assert.equal(await failure(engine, 'nap good'), '1 symbols');
   });
 
   test('one that dies', async () => {
@@ -64,7 +68,10 @@ describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () =
   });
 
   test('one that does not exist', async () => {
-    const none = openCtagsEngine({ command: ['/nowhere/ctags'], parsers: ['C'] }, limits);
+    const none = openCtagsEngine(
+      { command: ['/nowhere/ctags'], version: '', parsers: ['C'] },
+      limits,
+    );
     const outcome = await none.extract('C', GOOD);
     assert.ok('failure' in outcome && outcome.failure === 'crash');
     await none.close();
