@@ -80,9 +80,10 @@ export class SymbolKeeper {
       if (this.#foundBy === '')
         this.#options.log.warn('symbols are not found: no engine is installed (universal-ctags)');
       else
-        this.#options.log.info('engines of symbols', {
-          ...Object.fromEntries(engines.map(({ name, version }) => [name, version])),
-        });
+        this.#options.log.info(
+          'engines of symbols',
+          Object.fromEntries(engines.map(({ name, version }) => [name, version])),
+        );
     }
     return this.#foundBy === '' ? undefined : `${EXTRACTION_VERSION} ${this.#foundBy}`;
   }
