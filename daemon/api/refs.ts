@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { ListedRef } from '../repos/ref-list.ts';
+import { isoTimeOf } from '../repos/iso-time.ts';
 import { shortRefName } from '../repos/links.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
@@ -39,7 +40,8 @@ function toListItem(ref: ListedRef) {
     shortName: shortRefName(name),
     kind,
     commit,
-    committedAt: new Date(committedAtSeconds * 1000).toISOString(),
+    // Git too shows the first day of 1970 for a time that it cannot show.
+    committedAt: isoTimeOf(committedAtSeconds) ?? isoTimeOf(0),
     isDefault,
     isIndexed,
   };

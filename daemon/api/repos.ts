@@ -64,7 +64,7 @@ function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
 }
 
 function toListItem(repo: RepoRecord, baseUrl: string) {
-  const hasBranchName = repo.defaultRevision.startsWith('refs/');
+  const branch = repo.defaultBranch ?? repo.defaultRevision;
   return {
     codeHostType: repo.codeHostType,
     repoId: repo.repoId,
@@ -74,7 +74,7 @@ function toListItem(repo: RepoRecord, baseUrl: string) {
     isArchived: repo.isArchived,
     repoDisplayName: repo.displayName,
     externalWebUrl: repo.webUrl,
-    defaultBranch: hasBranchName ? shortRefName(repo.defaultRevision) : undefined,
+    defaultBranch: branch.startsWith('refs/') ? shortRefName(branch) : undefined,
     indexedAt: repo.indexedAt,
     pushedAt: repo.pushedAt,
   };

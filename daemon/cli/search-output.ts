@@ -5,7 +5,14 @@
 import { linesOfChunk, spansInText } from './search-lines.ts';
 import type { ChunkLine } from './search-lines.ts';
 import type { FileResult, SearchResponse } from './services.ts';
-import { COLORS, PLAIN, escapeControls, keepControls, markSpans } from './terminal-text.ts';
+import {
+  COLORS,
+  PLAIN,
+  escapeControls,
+  escapeLineEnds,
+  keepControls,
+  markSpans,
+} from './terminal-text.ts';
 import type { Palette } from './terminal-text.ts';
 
 /** `terminal` and `pipe` show lines, `files` and `count` one line a file. */
@@ -42,11 +49,12 @@ function byPath(a: FileResult, b: FileResult): number {
 /** `repository:path` in the heading colour, matched stretches of the path marked. */
 function heading({ repository, fileName }: FileResult, { palette, escape }: Style): string {
   const lead = `${repository}:`;
+  const escapeName = escape === keepControls ? escapeLineEnds : escape;
   const spans = spansInText(fileName.text, fileName.matchRanges).map(({ start, end }) => ({
     start: start + lead.length,
     end: end + lead.length,
   }));
-  return markSpans(lead + fileName.text, spans, palette, palette.heading, escape);
+  return markSpans(lead + fileName.text, spans, palette, palette.heading, escapeName);
 }
 
 function lineBody({ text, spans }: ChunkLine, { palette, escape, dropsReturn }: Style): string {

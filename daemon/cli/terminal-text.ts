@@ -44,6 +44,11 @@ export function escapeControls(text: string): string {
   return text.replace(CONTROLS, escapeCharacter);
 }
 
+/** `text` with line ends as `\n` and `\r`: a name of a file may hold them, and is one line of output. */
+export function escapeLineEnds(text: string): string {
+  return text.replace(/[\n\r]/g, escapeCharacter);
+}
+
 export function keepControls(text: string): string {
   return text;
 }

@@ -53,7 +53,12 @@ export interface PlaceAnswer {
   readonly stripeBase: number;
 }
 
-export type ToBuildWorker = BatchJob | MergeJob | KnownAnswer | PlaceAnswer;
+/** Nothing more is to be done. */
+export interface EndOrder {
+  readonly kind: 'end';
+}
+
+export type ToBuildWorker = BatchJob | MergeJob | KnownAnswer | PlaceAnswer | EndOrder;
 
 /** What became of one file of a batch. */
 export interface FileOutcome {

@@ -13,6 +13,8 @@ import { errorOf } from '../telemetry/caught.ts';
 
 type Job = BatchJob | MergeJob;
 
+const END_MS = 5000;
+
 /** Called for each message of a thread; `answer` goes back to the same thread. */
 export type OnBuildMessage = (
   message: FromBuildWorker,
@@ -72,7 +74,18 @@ export class BuildPool {
     }
   }
 
+  /** Ends the threads, each with what it has started; one that does not end soon is terminated. */
   async close(): Promise<void> {
-    await Promise.all(this.#workers.map((worker) => worker.terminate()));
+    await Promise.all(this.#workers.map(endWorker));
   }
+}
+
+async function endWorker(worker: Worker): Promise<void> {
+  const isOver = worker.threadId === -1;
+  if (isOver) return;
+  const ended = new Promise((resolve) => worker.once('exit', resolve));
+  worker.postMessage({ kind: 'end' } satisfies ToBuildWorker);
+  const timer = setTimeout(() => void worker.terminate(), END_MS);
+  await ended;
+  clearTimeout(timer);
 }

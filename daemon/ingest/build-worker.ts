@@ -62,14 +62,26 @@ port.on('message', (message: ToBuildWorker) => {
     onAnswer?.(message);
     return;
   }
+  if (message.kind === 'end') {
+    void closeReader().then(() => port.close());
+    return;
+  }
   // Why: an error must end the thread, so that the build sees it.
   const work = message.kind === 'batch' ? runBatch(message) : runMerge(message);
-  work.catch((error: unknown) => {
+  work.catch(async (error: unknown) => {
+    await closeReader();
     setImmediate(() => {
       throw error;
     });
   });
 });
+
+/** Why awaited: a process whose thread ends before it stays defunct as long as the daemon runs. */
+async function closeReader(): Promise<void> {
+  const open = reader;
+  reader = undefined;
+  await open?.close().catch(() => {});
+}
 
 function tell(message: FromBuildWorker): void {
   port.postMessage(message);

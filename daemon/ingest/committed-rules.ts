@@ -79,6 +79,7 @@ export async function filterUnion(
 class Filtered implements FilteredUnion {
   readonly docs: TreeDoc[] = [];
   readonly submodulePaths: readonly string[];
+  readonly outerPaths: readonly string[];
   readonly #union: TreeUnion;
   readonly #rulesByDoc: ReadonlyMap<number, IgnoreRules>;
   /** Rules of each commit; undefined: it has none. */
@@ -91,6 +92,7 @@ class Filtered implements FilteredUnion {
   constructor(union: TreeUnion, rulesByDoc: ReadonlyMap<number, IgnoreRules>) {
     this.#union = union;
     this.submodulePaths = union.submodulePaths;
+    this.outerPaths = union.outerPaths;
     this.#rulesByDoc = rulesByDoc;
   }
 

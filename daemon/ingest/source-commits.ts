@@ -28,13 +28,16 @@ export function openCommitSource(spec: SourceSpec): IngestSource {
 async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {
   if (spec.commit === undefined)
     return { files: [], leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
-  const { entries, submodulePaths } = await listTree(spec.path, spec.commit);
+  const { entries, submodulePaths, outerPaths } = await listTree(spec.path, spec.commit);
   const all = entries.map(({ path, rawPath, size, oid, mode }) => {
     const file = { path, size, oid, isSymlink: mode === SYMLINK_MODE };
     return rawPath === undefined ? file : { ...file, rawPath };
   });
   const { entries: files, ignored } = await withoutIgnored(spec.path, all);
-  const leftOut = submodulePaths.map((path) => ({ path, reason: 'submodule' as const }));
+  const leftOut = [
+    ...submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
+    ...outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
+  ];
   return { files, leftOut, ignored: () => Promise.resolve(ignored), fingerprint };
 }
 

@@ -72,7 +72,10 @@ async function listRevisions(
   );
   const draft: Draft = {
     files: union.docs.map((doc, index) => ({ ...doc, size: sizes[index] ?? 0 })),
-    leftOut: union.submodulePaths.map((path) => ({ path, reason: 'submodule' })),
+    leftOut: [
+      ...union.submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
+      ...union.outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
+    ],
     visitors: commits.map((_, commit) => (onFile) => union.visit(commit, onFile)),
   };
   if (isCommitted) {

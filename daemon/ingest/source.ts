@@ -38,7 +38,12 @@ export interface SourceFile extends NamedPath {
 }
 
 export type LeftOutReason =
-  'submodule' | 'nested_repository' | 'special_file' | 'behind_symlink' | `unreadable: ${string}`;
+  | 'submodule'
+  | 'nested_repository'
+  | 'special_file'
+  | 'behind_symlink'
+  | 'outer_path'
+  | `unreadable: ${string}`;
 
 /** A path that is no doc, and why. Ignored and deleted paths are not among them. */
 export interface LeftOut {

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { runGit } from '../repos/git.ts';
 import { withSlot } from '../repos/git-slots.ts';
 import { rootTreeOf } from '../repos/object-reader.ts';
-import { compareText, splitRecords } from '../repos/paths.ts';
+import { compareText, isInnerPath, splitRecords } from '../repos/paths.ts';
 import { isRepoGone, RepoGoneError, resolveRef, type ResolvableRepo } from '../repos/resolve.ts';
 import { readTreeFolders, type Folders } from '../repos/tree-paths.ts';
 import { Breather } from './breather.ts';
@@ -108,7 +108,8 @@ async function listTreeFiles(
     await breather.pause();
     // Source: `<mode> <type> <oid>\t<path>`.
     const tab = record.indexOf('\t');
-    if (record.slice(7, 12) === 'blob ') paths.push(record.slice(tab + 1));
+    const path = record.slice(tab + 1);
+    if (record.slice(7, 12) === 'blob ' && isInnerPath(path)) paths.push(path);
   }
   return paths;
 }

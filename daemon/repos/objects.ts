@@ -3,7 +3,7 @@
 // requests by object-reader.ts.
 
 import { GitError, runGit, tryGit } from './git.ts';
-import { splitRecords, type NamedPath } from './paths.ts';
+import { isInnerPath, splitRecords, type NamedPath } from './paths.ts';
 
 export interface TreeEntry extends NamedPath {
   /** 0o100644, 0o100755 or 0o120000 (symbolic link: the blob is its target). */
@@ -17,6 +17,8 @@ export interface TreeListing {
   /** In git order: by the bytes of the path. */
   readonly entries: TreeEntry[];
   readonly submodulePaths: string[];
+  /** Paths that lead out (`isInnerPath`). */
+  readonly outerPaths: string[];
 }
 
 export interface ReadOptions {
@@ -40,11 +42,16 @@ export async function listTree(
   const output = await runGit(args, { timeoutMs: 0, ...options, repoPath });
   const entries: TreeEntry[] = [];
   const submodulePaths: string[] = [];
+  const outerPaths: string[] = [];
   for (const [text, bytes] of splitRecords(output)) {
     // Source: `<mode> <type> <oid> <size, padded>\t<path>`.
     const tab = text.indexOf('\t');
     const [mode = '', type, oid = '', size] = text.slice(0, tab).split(/ +/);
     const path = text.slice(tab + 1);
+    if (!isInnerPath(path)) {
+      outerPaths.push(path);
+      continue;
+    }
     if (type !== 'blob') {
       submodulePaths.push(path);
       continue;
@@ -54,7 +61,7 @@ export async function listTree(
       bytes === undefined ? entry : { ...entry, rawPath: Uint8Array.from(bytes.subarray(tab + 1)) },
     );
   }
-  return { entries, submodulePaths };
+  return { entries, submodulePaths, outerPaths };
 }
 
 /**

@@ -8,6 +8,7 @@ import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GitError, runGit, tryGit } from './git.ts';
 import { checkGitPlaceWholly, GitPlaceError } from './git-place.ts';
+import { isoTimeOf } from './iso-time.ts';
 import type { RepoSource } from './records.ts';
 import { repoNameFromUrl } from './repo-name.ts';
 
@@ -30,6 +31,8 @@ export interface ProbedSource {
   readonly remote?: string;
   /** Full ref name, `refs/heads/main`; `HEAD` if HEAD is detached or the docs are the files on disk. */
   readonly defaultRevision: string;
+  /** Full ref name of the branch that HEAD names, where `defaultRevision` does not name it; absent if there is none. */
+  readonly defaultBranch?: string;
   /** Commit that the default revision (of files on disk: HEAD) names; absent if there is none. */
   readonly commit?: string;
   /** ISO 8601 in UTC, committer date of the newest commit of any branch. */
@@ -78,6 +81,7 @@ export async function probeSource(
     name: remote ?? localName(absolute),
     ...(remote === undefined ? {} : { remote }),
     defaultRevision: kind === 'commits' ? defaultRevision : 'HEAD',
+    ...(kind === 'commits' || defaultRevision === 'HEAD' ? {} : { defaultBranch: defaultRevision }),
     ...(commit === undefined ? {} : { commit }),
     ...(pushedAt === undefined ? {} : { pushedAt }),
   };
@@ -187,11 +191,11 @@ async function newestCommitTime(
   repoPath: string,
   commit: string | undefined,
 ): Promise<string | undefined> {
-  const branchTime = await tryGit(
+  const branchTimes = await tryGit(
     [
       'for-each-ref',
       '--sort=-committerdate',
-      '--count=1',
+      `--count=${REFS_LOOKED_AT}`,
       '--format=%(committerdate:unix)',
       'refs/heads/',
     ],
@@ -202,9 +206,13 @@ async function newestCommitTime(
     commit === undefined
       ? undefined
       : await tryGit(['log', '-1', '--format=%ct', '--end-of-options', commit, '--'], { repoPath });
-  const newest = Math.max(Number(branchTime ?? 0), Number(headTime ?? 0));
-  return newest > 0 ? new Date(newest * 1000).toISOString() : undefined;
+  const times = `${branchTimes ?? ''}\n${headTime ?? ''}`.split('\n').map(Number);
+  const newest = Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
+  return newest > 0 ? isoTimeOf(newest) : undefined;
 }
+
+/** Bound: branches with dates that no calendar has, which are passed over. */
+const REFS_LOOKED_AT = 100;
 
 async function nameFromRemote(repoPath: string): Promise<string | undefined> {
   const address = await tryGit(['config', '--get', 'remote.origin.url'], { repoPath });

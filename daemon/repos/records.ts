@@ -52,6 +52,8 @@ export interface RepoRecord {
   readonly source: RepoSource;
   /** Full ref name of the default revision, `refs/heads/main`, or `HEAD` if it is unknown. */
   readonly defaultRevision: string;
+  /** Full ref name of the default branch where `defaultRevision` does not name it; absent if unknown. */
+  readonly defaultBranch?: string;
   /** Absent: the default revision alone. */
   readonly selection?: RevisionSelection;
   /**

@@ -21,7 +21,7 @@ export interface ListedRef {
 
 type ListableRepo = Pick<
   RepoRecord,
-  'name' | 'source' | 'defaultRevision' | 'revisions' | 'indexedAt'
+  'name' | 'source' | 'defaultRevision' | 'defaultBranch' | 'revisions' | 'indexedAt'
 >;
 
 /** Bound: some hundred thousand refs. */
@@ -141,7 +141,7 @@ function toListedRef(repo: ListableRepo, ref: FoundRef): ListedRef[] {
       kind: name.startsWith('refs/tags/') ? 'tag' : 'branch',
       commit,
       committedAtSeconds,
-      isDefault: name === repo.defaultRevision,
+      isDefault: name === (repo.defaultBranch ?? repo.defaultRevision),
       isIndexed: repo.indexedAt !== undefined && indexed.includes(name),
     },
   ];

@@ -6,7 +6,7 @@
  * `user@host:path`: the colon comes before every slash, and the host has two characters (`C:\` is a
  * drive).
  */
-const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[^\]\s]+\]|[^:/\s[\]]{2,}):(?!\/\/)(.+)$/s;
+const SCP_LIKE = /^(?:[^@/\s]+@)?(\[[^\]\s]+\]|[^:/\s[\]]{2,}):(?!:|\/\/)(.+)$/s;
 
 /**
  * The repo name that the address of a remote gives: host, with the port if there is one, and path,
@@ -23,11 +23,14 @@ export function repoNameFromUrl(address: string): string | undefined {
   return joinName(url.host, decodePath(url.pathname));
 }
 
+/** Why: `ext::sh -c ...` names a program, and what is no host says nothing to anybody. */
+const HOST = /^(?:[\p{L}\p{N}._-]+|\[[0-9a-f:.]+\])(?::\d+)?$/iu;
+
 function joinName(host: string, path: string): string | undefined {
   const segments = path.split('/').filter((segment) => segment !== '' && segment !== '.');
   const last = segments.pop()?.replace(/\.git$/, '');
   if (last !== undefined && last !== '') segments.push(last);
-  if (host === '' || segments.length === 0 || segments.includes('..')) return undefined;
+  if (!HOST.test(host) || segments.length === 0 || segments.includes('..')) return undefined;
   return [host.toLowerCase(), ...segments].join('/').replace(/\p{Cc}/gu, '');
 }
 

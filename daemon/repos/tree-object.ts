@@ -2,7 +2,7 @@
 // API, found by name. Where trees come from and how long they are kept: object-reader.ts. Reading whole trees of
 // commits at once is trees.ts.
 
-import { compareText, hasSurrogates } from './paths.ts';
+import { compareText, hasSurrogates, isInnerPath } from './paths.ts';
 
 /** `commit` is a submodule. */
 export type TreeItemType = 'tree' | 'blob' | 'commit';
@@ -70,7 +70,7 @@ export class Tree {
   }
 }
 
-/** Source: git's tree object: `<mode> <name>\0<id>`, one behind the other. */
+/** Without names that lead out. Source: git's tree object: `<mode> <name>\0<id>`, one behind the other. */
 function parseItems(oid: string, object: Buffer, idSize: number): TreeItem[] {
   const items: TreeItem[] = [];
   for (let start = 0; start < object.length;) {
@@ -80,13 +80,15 @@ function parseItems(oid: string, object: Buffer, idSize: number): TreeItem[] {
     if (nameStart === 0 || nameEnd < 0 || end > object.length)
       throw new Error(`tree ${oid} is damaged`);
     const mode = Number.parseInt(object.toString('latin1', start, nameStart - 1), 8) & TYPE_MASK;
+    const name = object.toString('utf8', nameStart, nameEnd);
+    start = end;
+    if (!isInnerPath(name)) continue;
     items.push({
-      name: object.toString('utf8', nameStart, nameEnd),
+      name,
       type: mode === 0o040000 ? 'tree' : mode === 0o160000 ? 'commit' : 'blob',
       isSymlink: mode === 0o120000,
       idOffset: nameEnd + 1,
     });
-    start = end;
   }
   return items;
 }

@@ -5,7 +5,7 @@
 import { BlobReader } from './blob-reader.ts';
 import { runGit } from './git.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
-import { decodePath, type NamedPath } from './paths.ts';
+import { decodePath, isInnerPath, type NamedPath } from './paths.ts';
 
 /** A path and blob that some commit holds. */
 export interface TreeDoc extends NamedPath {
@@ -18,6 +18,8 @@ export interface TreeUnion {
   /** In no particular order. */
   readonly docs: readonly TreeDoc[];
   readonly submodulePaths: readonly string[];
+  /** Paths that lead out (`isInnerPath`), in no commit's docs. */
+  readonly outerPaths: readonly string[];
   /** Calls back with the index of each doc of a commit, by its index in the call. */
   visit(commit: number, onDoc: (doc: number) => void): void;
 }
@@ -70,6 +72,7 @@ export async function readTrees(
   return {
     docs: union.docs,
     submodulePaths: [...union.submodulePaths],
+    outerPaths: [...union.outerPaths],
     visit: (commit, onDoc) => union.visit(roots[commit]!, onDoc),
   };
 }
@@ -110,6 +113,7 @@ const BLANK = 0x20;
 class Union {
   readonly docs: TreeDoc[] = [];
   readonly submodulePaths = new Set<string>();
+  readonly outerPaths = new Set<string>();
   readonly #versions: FolderVersion[] = [];
   readonly #root: Folder = newFolder('');
   #unread: Unread[] = [];
@@ -147,7 +151,8 @@ class Union {
         throw new Error(`tree ${oid} is damaged`);
       const mode = tree.toString('latin1', start, nameStart - 1);
       const name = tree.toString('latin1', nameStart, nameEnd);
-      if (mode === MODE_TREE)
+      if (!isInnerPath(name)) this.outerPaths.add(pathOf(folder, name).path);
+      else if (mode === MODE_TREE)
         folders.push(
           this.#versionOf(childOf(folder, name), tree.toString('hex', nameEnd + 1, end)),
         );

@@ -57,6 +57,7 @@ const recordSchema = z.strictObject({
   enforcement: z.enum(['restricted', 'all']).exactOptional(),
   source: z.strictObject({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
   defaultRevision: z.string(),
+  defaultBranch: z.string().exactOptional(),
   selection: z
     .strictObject({
       branches: z.array(z.string()).readonly(),

@@ -679,10 +679,11 @@ function publishedRecord(
   probed: ProbedSource,
   revisions: readonly string[] | undefined,
 ): RepoRecord {
-  const { pushedAt: _, revisions: __, ...rest } = record;
+  const { pushedAt: _, revisions: __, defaultBranch: ___, ...rest } = record;
   return {
     ...rest,
     defaultRevision: probed.defaultRevision,
+    ...(probed.defaultBranch === undefined ? {} : { defaultBranch: probed.defaultBranch }),
     indexedAt: new Date().toISOString(),
     ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
     ...(revisions === undefined ? {} : { revisions }),

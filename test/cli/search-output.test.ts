@@ -34,6 +34,12 @@ function colors(text: string): string {
 
 const ROWS: readonly Row[] = [
   {
+    name: 'names with line ends are one line in a pipe too',
+    options: { ...PIPE, form: 'files' },
+    files: [file('a\nb\r.c', [])],
+    output: 'r/a:a\\nb\\r.c\n',
+  },
+  {
     name: 'terminal: heading, lines, context, chunks in line order, blank line between files',
     options: TERMINAL,
     files: [

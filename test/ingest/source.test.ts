@@ -301,3 +301,18 @@ test('ignore rules agree with git', async () => {
     { numRuns: 60 },
   );
 });
+
+test('a path that is too long for the system is left out with its reason', async () => {
+  const root = temporaryFolder();
+  // Made from within: no call takes the whole path.
+  const script = 'for i in $(seq 20); do mkdir "$1" && cd "$1" || exit 1; done; echo x > end';
+  const { status } = spawnSync('bash', ['-c', script, 'bash', 'd'.repeat(250)], { cwd: root });
+  assert.equal(status, 0);
+  const { files, leftOut } = await openSource({ kind: 'folder', path: root }).list();
+  assert.deepEqual(files, []);
+  assert.deepEqual(
+    leftOut.map(({ reason }) => reason),
+    ['unreadable: ENAMETOOLONG'],
+  );
+  spawnSync('rm', ['-rf', root]);
+});

@@ -22,6 +22,7 @@ test('a work tree', async () => {
   const files = await probeSource(`${repo}/`, 'worktree');
   assert.deepEqual(files.source, { kind: 'worktree', path: repo });
   assert.equal(files.defaultRevision, 'HEAD');
+  assert.equal(files.defaultBranch, 'refs/heads/main');
   assert.equal(files.commit, commit);
 });
 
@@ -147,6 +148,9 @@ test('names from addresses', () => {
     ['file:///srv/git/name.git', undefined],
     ['https://host/', undefined],
     ['git@host:../x', undefined],
+    ['ext::touch /tmp/x', undefined],
+    ['ext::sh -c id% >&2', undefined],
+    ['<b>host:owner/name', undefined],
     ['', undefined],
   ];
   for (const [address, name] of cases) assert.equal(repoNameFromUrl(address), name, address);

@@ -132,6 +132,9 @@ export function linesOf(text: string): string[] {
 
 const FIELDS = ['%H', '%aI', '%s', '%D', '%b', '%aN', '%aE', '%P'];
 
+/** What git shows of a date that it cannot read; in this form it repeats `%aI`, or gives years of seven digits. */
+const NO_DATE = '1970-01-01T00:00:00+00:00';
+
 /** Which refs count as names of a commit: those that git itself shows. */
 const NAMES = ['HEAD', 'refs/heads/', 'refs/tags/', 'refs/remotes/', 'refs/stash'];
 
@@ -172,7 +175,7 @@ function parseCommits(text: string): CommitFields[] {
     const [authorName = '', authorEmail = '', parents = ''] = rest;
     commits.push({
       hash,
-      date,
+      date: /^\d{4}-/.test(date) ? date : NO_DATE,
       message,
       refs,
       body,
