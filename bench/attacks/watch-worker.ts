@@ -12,6 +12,7 @@ const HEALTH_MS = 10;
 const WORD_MS = 50;
 const MEMORY_MS = 100;
 const TIMEOUT_MS = 120_000;
+const NO_ANSWER = ' no answer';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own message
 const { url, pid, headers, word } = workerData as WatchData;
@@ -67,7 +68,7 @@ function askOnce(agent: Agent, { path, body, expected }: Probe): Promise<void> {
       });
     });
     call.on('timeout', () => call.destroy(new Error('timeout')));
-    call.on('error', () => reject(new Error(`${path} no answer`)));
+    call.on('error', () => reject(new Error(`${path}${NO_ANSWER}`)));
     call.end(body);
   });
 }
@@ -82,13 +83,16 @@ async function ask(agent: Agent, probe: Probe): Promise<number> {
     probe.record(samples, ms, Math.min(ms, mainThreadMs() - startCpuMs), blamedHere);
   };
   pending.add(note);
+  let fault: string | undefined;
   try {
     await askOnce(agent, probe);
-    if (pending.has(note)) note();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
-    samples.faults[text] = (samples.faults[text] ?? 0) + 1;
+    fault = error instanceof Error ? error.message : String(error);
+    samples.faults[fault] = (samples.faults[fault] ?? 0) + 1;
   }
+  // Why: a request that nobody answers has waited; a refusal is no time of the service.
+  const hasWaited = fault === undefined || fault.endsWith(NO_ANSWER);
+  if (hasWaited && pending.has(note)) note();
   pending.delete(note);
   return performance.now() - startMs;
 }
