@@ -373,7 +373,7 @@ export class Ledger {
 
   #noteFailure(error: unknown): void {
     if (this.#failingSinceMs === undefined)
-      this.#log.error('requests cannot be counted', { error });
+      this.#log.error(`requests cannot be counted: ${messageOf(error)}`);
     this.#failingSinceMs ??= this.#clock.nowMs();
   }
 

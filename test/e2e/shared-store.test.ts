@@ -58,6 +58,7 @@ async function ask(
   });
 }
 
+const asNobody = { authorization: `Bearer svk_${'0'.repeat(64)}` };
 const asOwner = { authorization: `Bearer ${KEY}` };
 
 void test('both count together, exactly', { skip }, async () => {
@@ -95,7 +96,7 @@ void test('a key that ends at one daemon ends at the other', { skip }, async () 
 });
 
 void test(
-  'the database restarts under load: refusals while it is away, then all is as before',
+  'the database restarts under load: the known are served, others refused while it is away, then all is as before',
   { skip },
   async () => {
     const seen = new Set<number>();
@@ -105,20 +106,21 @@ void test(
     });
     for (const mode of ['fast', 'immediate'] as const) {
       await postgres!.stop(mode);
-      await eventually(async () => (await ask(daemons[0]!, '/api/repos', asOwner)).status === 503);
+      await eventually(async () => (await ask(daemons[0]!, '/api/repos', asNobody)).status === 503);
       const health = await call(`${daemons[0]!.url}/api/health`);
       assert.equal(health.status, 200);
       await postgres!.start();
       for (const daemon of daemons)
-        await eventually(async () => (await ask(daemon, '/api/repos', asOwner)).status === 200);
+        await eventually(async () => (await ask(daemon, '/api/repos', asNobody)).status === 401);
     }
     end.abort();
     await Promise.all(loads);
-    assert.deepEqual(
-      [...seen].sort((a, b) => a - b),
-      [200, 503],
-    );
-    for (const { process } of daemons)
-      assert.doesNotMatch(process.stderr, /one secret for both|svk_|\n\s+at /);
+    // Whoever is not heard of again between two restarts is not known (test/accounts/store-away.test.ts: those who are).
+    assert.ok(seen.has(200));
+    for (const status of seen) assert.ok(status === 200 || status === 503, String(status));
+    for (const { process } of daemons) {
+      const [shown] = /.*(?:one secret for both|svk_|\n\s+at )/.exec(process.stderr) ?? [];
+      assert.equal(shown, undefined);
+    }
   },
 );
