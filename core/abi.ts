@@ -9,8 +9,8 @@
 //           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
 //           mergeStep* -> mergeFinish for each shard
 //   tags:   coreInit -> openShard -> tagsBegin -> tagsAddBlob* -> tagsFinish -> read the sections
-// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and testNames ask. It must
-// not call the core.
+// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and testNames ask, and bringIn,
+// refusePage and willNeed (shard/pages.ts), which whatever reads an open shard calls. They must not call the core.
 // Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies `>>> 0`.
 
 import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from './base/arena.ts';
@@ -27,10 +27,9 @@ import {
   openFailIndex as failIndex,
   openFailSection as failSection,
   openShard as open,
-  SHARD_VIEW_SIZE,
-  ShardView,
   headerChecksum as checksumOfHeader,
 } from './shard/open.ts';
+import { SHARD_VIEW_SIZE, ShardView } from './shard/view.ts';
 import { beginBindings, bindOrRestore, isKept, makeRoom } from './match/bindings.ts';
 import { docBitmapSizeOf, useDocSets } from './match/bound.ts';
 import { evaluateInit, forgetReads } from './match/evaluate.ts';
@@ -61,6 +60,12 @@ import {
   mergeLists,
   mergeStep,
 } from './shard/merge.ts';
+import {
+  forgetPages as forgetPagesOf,
+  pagesInit as beginPages,
+  SOUND_PAGES_SIZE,
+  sumPages as sumPagesOf,
+} from './shard/pages.ts';
 import { openTags as openTagsOf, tagsHeaderChecksum, verifyTags as verifyTagsOf } from './shard/tags.ts';
 import {
   tagsAddBlob,
@@ -144,6 +149,23 @@ export function coreInit(): void {
 /** Hands over the arena of all requests. The host keeps clear of it until the next call. */
 export function requestArenaInit(start: usize, end: usize): void {
   arenaInit(arena, start, end);
+}
+
+/** Bytes of the bitmap of sound pages. */
+export function soundPagesSize(): usize {
+  return SOUND_PAGES_SIZE;
+}
+/** Hands over that bitmap, zeros; from then on pages of shards are checked when they are first read. */
+export function pagesInit(bitmap: usize): void {
+  beginPages(bitmap);
+}
+/** The host puts other bytes into [start, end) than were there. */
+export function forgetPages(start: usize, end: usize): void {
+  forgetPagesOf(start, end);
+}
+/** Sums of the pages of a file (FORMAT.md) as u32 to `out`. */
+export function sumPages(base: usize, headSize: usize, end: usize, out: usize): void {
+  sumPagesOf(base, headSize, end, out);
 }
 
 export function openShard(base: usize, size: u32, view: usize): i32 {

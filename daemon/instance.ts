@@ -1,9 +1,14 @@
 // One open data directory: catalog, engine, indexer, joined. The daemon serves it; the command line opens it
 // for one search or one build.
 
+import { availableParallelism } from 'node:os';
+import path from 'node:path';
 import { compileCore } from './engine/core.ts';
+import { mappingShares, mappingWarning } from './engine/mapping-hold.ts';
 import { SearchPool } from './engine/pool.ts';
+import { clearNotes, readNotes } from './engine/search-note.ts';
 import { Searcher } from './engine/searcher.ts';
+import type { ShardFile } from './engine/space.ts';
 import type { BuildProgress } from './ingest/build.ts';
 import type { FilterSettings } from './ingest/filters.ts';
 import { SnapshotKeeper } from './search/snapshot.ts';
@@ -16,8 +21,13 @@ import type { Catalog } from './shards/catalog.ts';
 import { takeDataDir } from './shards/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import { IntegrityPass } from './sync/integrity-pass.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
 import type { Log } from './telemetry/log.ts';
+
+/** Files of a data directory: what is being searched, and where the check of shards is. */
+const NOTE_FILE = 'searching';
+const INTEGRITY_FILE = 'integrity.json';
 
 export interface InstanceOptions {
   /** Absolute path. */
@@ -45,6 +55,8 @@ export interface Instance {
   readonly indexer: Indexer;
   /** Absent where nothing is built. */
   readonly symbols: SymbolKeeper | undefined;
+  /** Checks shards in the background once it runs; absent where nothing is built. */
+  readonly integrity: IntegrityPass | undefined;
   readonly parts: EngineParts;
   close(): Promise<void>;
 }
@@ -90,14 +102,25 @@ async function joined(
   index: Index | undefined,
   close: () => void | Promise<void>,
 ): Promise<Instance> {
-  const { isOwner, log, workers } = options;
+  const { dataDir, isOwner, log, workers } = options;
   for (const fields of catalog.unusable)
     log.warn('the index of a repo cannot be used and has to be built again', fields);
   const module = await compileCore();
-  const searcher = new Searcher(module);
+  const threadCount = workers ?? availableParallelism();
+  const shares = mappingShares(threadCount);
+  const notePath = path.join(dataDir, NOTE_FILE);
+  const notedIds = isOwner ? readNotes(notePath) : [];
+  if (isOwner) clearNotes(notePath);
+  const searcher = new Searcher(module, {
+    ...(shares === undefined ? {} : { mappingMax: shares.main }),
+    ...(isOwner ? { note: { path: notePath, slot: 0 } } : {}),
+  });
+  const tooMany = mappingWarning(shardFilesOf(catalog), threadCount);
+  if (tooMany !== undefined) log.warn(tooMany);
   const pool = new SearchPool({
     module,
     ...(workers === undefined ? {} : { workers }),
+    ...(isOwner ? { notePath } : {}),
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotKeeper(searcher, pool);
@@ -126,6 +149,15 @@ async function joined(
             : { onProgress: options.onSymbolProgress }),
         })
       : undefined;
+  const integrity = new IntegrityPass({
+    module,
+    stateFile: path.join(dataDir, INTEGRITY_FILE),
+    shards: () => snapshots.current.shards,
+    isBusy: () => pool.isBusy,
+    onDamage: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
+    log,
+  });
+  await indexer.quarantineNoted(notedIds, (shards) => integrity.checkNow(shards));
   const heap = new HeapTrimmer();
   const parts: EngineParts = {
     searcher,
@@ -134,20 +166,37 @@ async function joined(
     turns: new Turns(pool),
     heap,
     timeoutMs: options.searchTimeoutMs,
-    onShardFailure: (shardId, reason) => indexer.noteShardFailure(shardId, reason),
+    onShardFailure: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
   };
   return {
     catalog,
     index,
     indexer,
     symbols,
+    integrity: isOwner ? integrity : undefined,
     parts,
     async close() {
       await symbols?.close();
+      await integrity.close();
       await indexer.close();
       await pool.close();
       heap.close();
+      if (isOwner) clearNotes(notePath);
       await close();
     },
   };
+}
+
+/** The files of all shards that a catalog names. */
+function shardFilesOf(catalog: Catalog): ShardFile[] {
+  return catalog.repos.flatMap(({ shards }) =>
+    shards.map(({ shardId, size, symbols }) => ({
+      shardId,
+      path: catalog.shardPath(shardId),
+      size,
+      ...(symbols === undefined
+        ? {}
+        : { symbols: { path: catalog.symbolsPath(symbols.symbolsId), size: symbols.size } }),
+    })),
+  );
 }

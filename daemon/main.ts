@@ -122,6 +122,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       () => {},
     );
     void instance.symbols?.run();
+    instance.integrity?.run();
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -186,7 +187,7 @@ function servicesOf(
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,
-        degraded: control.degraded(),
+        degraded: [...control.degraded(), ...indexer.degradations],
       }),
     },
   };

@@ -10,11 +10,10 @@
 //            next one may be made of bytes of the chain alone
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
-import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
 import { blockAt } from '../shard/open.ts';
 import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs, setAllBlocks } from './block-sets.ts';
-import { ALL_DOCS, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
+import { ALL_DOCS, blockBitmapSize, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
 import { docsOfCondition, fillBlocks, newBlockBitmap } from './conditions.ts';
 import { dropForeign } from './foreign.ts';
 import { MatchNode, nodeAt } from './tree.ts';
@@ -60,10 +59,10 @@ function bindSpanning(arena: Arena, node: MatchNode, bitmap: usize): usize {
   } else setAllBlocks(bitmap);
   const starts = newBlockBitmap(arena);
   if (starts == 0) return NO_DOCS;
-  if (node.startCondition == 0) memory.copy(starts, bitmap, SHARD_BITMAP_SIZE);
+  if (node.startCondition == 0) memory.copy(starts, bitmap, blockBitmapSize);
   else {
     fillBlocks(arena, changetype<MatchNode>(<usize>node.startCondition), starts);
-    intersectBitmaps(starts, bitmap, SHARD_BITMAP_SIZE);
+    intersectBitmaps(starts, bitmap, blockBitmapSize);
   }
   if (node.nearCondition != 0) keepNear(arena, node, starts);
   if (failStatus != 0) return NO_DOCS;
@@ -84,22 +83,22 @@ function keepNear(arena: Arena, node: MatchNode, starts: usize): void {
   if (failStatus != 0) return;
   if (hasByte(node.chain, NEWLINE)) {
     // What neither block holds may still stand behind a next block that is all chain.
-    memory.copy(borders, starts, SHARD_BITMAP_SIZE);
+    memory.copy(borders, starts, blockBitmapSize);
     subtractBitmap(borders, near);
     dropForeign(arena, borders, node.chain);
     subtractBitmap(near, inside);
-    uniteBitmaps(borders, near, SHARD_BITMAP_SIZE);
+    uniteBitmaps(borders, near, blockBitmapSize);
     dropLastBlocks(borders);
     node.borders = <u32>borders;
   }
-  memory.copy(starts, inside, SHARD_BITMAP_SIZE);
-  uniteBitmaps(starts, borders, SHARD_BITMAP_SIZE);
+  memory.copy(starts, inside, blockBitmapSize);
+  uniteBitmaps(starts, borders, blockBitmapSize);
   arenaReset(arena, mark);
 }
 
 function copyOf(arena: Arena, bitmap: usize): usize {
   const copy = newBlockBitmap(arena);
-  if (copy != 0) memory.copy(copy, bitmap, SHARD_BITMAP_SIZE);
+  if (copy != 0) memory.copy(copy, bitmap, blockBitmapSize);
   return copy;
 }
 
@@ -119,14 +118,14 @@ function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize):
     }
     return;
   }
-  const saved = (<u64>countBits(inside, SHARD_BITMAP_SIZE) * VERIFY_START_NS) / BIND_COST_TIMES;
+  const saved = (<u64>countBits(inside, blockBitmapSize) * VERIFY_START_NS) / BIND_COST_TIMES;
   if (saved < costNs(condition)) return;
   const mark = arenaMark(arena);
   const ownInside = newBlockBitmap(arena);
   const ownNear = newBlockBitmap(arena);
   if (failStatus == 0) addNear(arena, condition, near, ownInside, ownNear);
-  intersectBitmaps(inside, ownInside, SHARD_BITMAP_SIZE);
-  intersectBitmaps(near, ownNear, SHARD_BITMAP_SIZE);
+  intersectBitmaps(inside, ownInside, blockBitmapSize);
+  intersectBitmaps(near, ownNear, blockBitmapSize);
   arenaReset(arena, mark);
 }
 
@@ -145,8 +144,8 @@ function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usiz
   const ownNear = newBlockBitmap(arena);
   if (failStatus != 0) return;
   if (condition.kind == NODE_AND) {
-    memory.copy(ownInside, within, SHARD_BITMAP_SIZE);
-    memory.copy(ownNear, within, SHARD_BITMAP_SIZE);
+    memory.copy(ownInside, within, blockBitmapSize);
+    memory.copy(ownNear, within, blockBitmapSize);
     narrow(arena, condition, ownInside, ownNear);
   } else {
     if (condition.kind == NODE_GRAMS) fillWithGrams(arena, condition, ownInside);
@@ -154,8 +153,8 @@ function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usiz
     // Each literal lies in one block.
     addBefore(ownNear, ownInside);
   }
-  uniteBitmaps(inside, ownInside, SHARD_BITMAP_SIZE);
-  uniteBitmaps(near, ownNear, SHARD_BITMAP_SIZE);
+  uniteBitmaps(inside, ownInside, blockBitmapSize);
+  uniteBitmaps(near, ownNear, blockBitmapSize);
   arenaReset(arena, mark);
 }
 
@@ -166,9 +165,9 @@ function addAnyNear(arena: Arena, condition: MatchNode, within: usize, inside: u
     const child = nodeAt(condition.children, i);
     if (child.kind != NODE_GRAMS) addNear(arena, child, within, inside, near);
     else {
-      memory.fill(own, 0, SHARD_BITMAP_SIZE);
+      memory.fill(own, 0, blockBitmapSize);
       fillWithGrams(arena, child, own);
-      uniteBitmaps(inside, own, SHARD_BITMAP_SIZE);
+      uniteBitmaps(inside, own, blockBitmapSize);
     }
   }
 }
@@ -181,22 +180,22 @@ function fillWithGrams(arena: Arena, literal: MatchNode, bitmap: usize): void {
 
 /** Adds to `near` the blocks and the one before each. */
 function addBefore(near: usize, blocks: usize): void {
-  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     const word = load<u64>(blocks + offset);
-    const next = offset + 8 < SHARD_BITMAP_SIZE ? load<u64>(blocks + offset + 8) : 0;
+    const next = offset + 8 < blockBitmapSize ? load<u64>(blocks + offset + 8) : 0;
     store<u64>(near + offset, load<u64>(near + offset) | word | (word >> 1) | (next << 63));
   }
 }
 
 function subtractBitmap(target: usize, other: usize): void {
-  for (let i: usize = 0; i < SHARD_BITMAP_SIZE; i += 16) {
+  for (let i: usize = 0; i < blockBitmapSize; i += 16) {
     v128.store(target + i, v128.andnot(v128.load(target + i), v128.load(other + i)));
   }
 }
 
 /** Drops the last blocks of blobs, behind which nothing comes. */
 function dropLastBlocks(bitmap: usize): void {
-  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     for (let word = load<u64>(bitmap + offset); word != 0; word &= word - 1) {
       const blockId = (<u32>offset << 3) + <u32>ctz(word);
       const hasNext =

@@ -28,7 +28,7 @@ import {
 import { NONE_ID } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
-import { ShardView } from '../shard/open.ts';
+import { ShardView } from '../shard/view.ts';
 import { bindRegex } from './beginnings.ts';
 import { bindText, blockSetsInit } from './block-sets.ts';
 import {

@@ -7,7 +7,7 @@
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { BIND_STATS_SIZE } from '../shared/plan.ts';
 import { STATUS_OK } from '../shared/status.ts';
-import { ShardView } from '../shard/open.ts';
+import { ShardView } from '../shard/view.ts';
 import { bindShard } from './bind.ts';
 import { docSetCount, rebind } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
@@ -16,19 +16,19 @@ import { restoreTree, saveTree, treeSize } from './tree.ts';
 /** A kept binding; behind it its counters (BIND_*), its candidates and its tree. */
 @unmanaged
 class KeptBinding {
-  next: u32; // address of another one; 0: none
   view: u32;
   stats: u32;
   candidates: u32;
   tree: u32;
 }
 
-let firstKept: usize = 0;
+/** Views tell by it whether what they name is kept still; 0 is never valid. */
+let generation: u32 = 0;
 let requestStart: usize = 0;
 
 /** Begins a request: nothing is bound yet. `arena` holds the compiled tree up to its mark. */
 export function beginBindings(arena: Arena): void {
-  firstKept = 0;
+  generation = max(1, generation + 1);
   requestStart = arenaMark(arena);
 }
 
@@ -60,14 +60,14 @@ export function isKept(view: usize): bool {
 /** Gives the kept bindings up if they take more than half of the arena. */
 export function makeRoom(arena: Arena): void {
   if (arenaMark(arena) - arena.start <= ((<usize>arena.end - arena.start) >> 1)) return;
-  firstKept = 0;
+  generation = max(1, generation + 1);
   arenaReset(arena, requestStart);
 }
 
+/** The binding of `view` that was kept; 0: none was. */
 function findKept(view: usize): KeptBinding {
-  let kept = changetype<KeptBinding>(firstKept);
-  while (changetype<usize>(kept) != 0 && kept.view != <u32>view) kept = changetype<KeptBinding>(<usize>kept.next);
-  return kept;
+  const shard = changetype<ShardView>(view);
+  return changetype<KeptBinding>(shard.keptIn == generation ? <usize>shard.kept : 0);
 }
 
 /** Keeps the present binding, if the arena has room for it. */
@@ -78,7 +78,6 @@ function keep(arena: Arena, view: usize, stats: usize): void {
   const tree = arenaAlloc(arena, treeSize(), 8);
   if (head == 0 || savedStats == 0 || candidates == 0 || tree == 0) return;
   const kept = changetype<KeptBinding>(head);
-  kept.next = <u32>firstKept;
   kept.view = <u32>view;
   kept.stats = <u32>savedStats;
   kept.candidates = <u32>candidates;
@@ -86,7 +85,9 @@ function keep(arena: Arena, view: usize, stats: usize): void {
   memory.copy(savedStats, stats, BIND_STATS_SIZE);
   saveCandidates(changetype<Candidates>(candidates));
   saveTree(tree);
-  firstKept = head;
+  const shard = changetype<ShardView>(view);
+  shard.kept = <u32>head;
+  shard.keptIn = generation;
 }
 
 function restore(kept: KeptBinding, stats: usize): void {

@@ -3,7 +3,7 @@
 // than they cost; for literals of one and two characters the lists of all keys that hold them are united.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { BITMAP_SIZE, CASE_MARKS_SIZE, NONE_ID, SHARD_BITMAP_SIZE, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
+import { BITMAP_SIZE, CASE_MARKS_SIZE, NONE_ID, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
@@ -14,6 +14,8 @@ import { SYMBOL_NEWLINE } from '../text/symbols.ts';
 import {
   addDocsOfBlob,
   ALL_DOCS,
+  blockBitmapSize,
+  boundStripes,
   boundView,
   countIndexBytes,
   docBitmapSize,
@@ -57,12 +59,12 @@ export function bindText(arena: Arena, node: MatchNode): usize {
   node.bitmap = 0;
   node.cost = 0x40000000;
   if (node.spansLines != 0) return bindLines(arena, node);
-  const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  const bitmap = arenaAlloc(arena, blockBitmapSize, 16);
   if (bitmap == 0) {
     failBinding(STATUS_OUT_OF_MEMORY);
     return NO_DOCS;
   }
-  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  memory.fill(bitmap, 0, blockBitmapSize);
   node.bitmap = <u32>bitmap;
   if (node.symbolCount < 3) {
     beginVisits(arena);
@@ -85,7 +87,7 @@ export function bindText(arena: Arena, node: MatchNode): usize {
  * ruled out, by the grams that lie in one line; the docs left are read whole.
  */
 function bindLines(arena: Arena, node: MatchNode): usize {
-  const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  const bitmap = arenaAlloc(arena, blockBitmapSize, 16);
   if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
   if (bitmap == 0 || boundView.blobCount == 0) return NO_DOCS;
   let verdict: usize = ALL_DOCS;
@@ -110,7 +112,7 @@ function bindLines(arena: Arena, node: MatchNode): usize {
 
 /** Makes `bitmap` all blocks of the docs in `docs`. */
 export function blocksOfDocs(docs: usize, bitmap: usize): void {
-  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  memory.fill(bitmap, 0, blockBitmapSize);
   for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
     if (getBit(docs, docId) == 0) continue;
     const blobId = docAt(boundView, docId).blobId;
@@ -124,7 +126,7 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
   const gram = probeGram(boundView, key);
   if (gram == GRAM_ABSENT) return NO_DOCS;
-  memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  memory.fill(bitmap, 0, blockBitmapSize);
   uniteGram(gram, bitmap);
   return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
 }
@@ -198,7 +200,7 @@ function isUnionLarge(bytes: u32): bool {
 
 /** Adds the blocks of the whole list to the bitmap. */
 export function uniteGram(gram: u32, bitmap: usize): void {
-  for (let mask = listMask(boundView, gram); mask != 0; mask &= mask - 1) {
+  for (let mask = listMask(boundView, gram) & boundStripes; mask != 0; mask &= mask - 1) {
     readInto(gram, ctz(mask), bitmap + <usize>ctz(mask) * BITMAP_SIZE);
   }
 }
@@ -219,7 +221,7 @@ export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap:
     failBinding(STATUS_OUT_OF_MEMORY);
     return;
   }
-  let stripes: u32 = 0xffffffff;
+  let stripes = boundStripes;
   for (let i: u32 = 0; i < keyCount; i++) {
     const gram = probeGram(boundView, load<u32>(keys + (<usize>i << 2)));
     if (gram == GRAM_ABSENT) return;
@@ -293,8 +295,8 @@ export function setAllBlocks(bitmap: usize): void {
 
 /** Takes the blocks out of `bitmap` whose case marks say that the node's literal does not stand in them. */
 export function keepMarked(node: MatchNode, bitmap: usize): void {
-  if (node.marks == 0 || countBits(bitmap, SHARD_BITMAP_SIZE) < MARKED_BLOCKS_MIN) return;
-  for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
+  if (node.marks == 0 || countBits(bitmap, blockBitmapSize) < MARKED_BLOCKS_MIN) return;
+  for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
     const wordPtr = bitmap + (<usize>wordIndex << 3);
     const word = load<u64>(wordPtr);
     let kept = word;
@@ -322,7 +324,7 @@ export function docsOfBlocks(arena: Arena, node: MatchNode, bitmap: usize): usiz
   if (docs == 0) return NO_DOCS;
   let count: u32 = 0;
   let previousBlob: u32 = NONE_ID;
-  for (let wordIndex: u32 = 0; wordIndex < SHARD_BITMAP_SIZE / 8; wordIndex++) {
+  for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
     let word = load<u64>(bitmap + (<usize>wordIndex << 3));
     for (; word != 0; word &= word - 1) {
       const blockId = wordIndex * 64 + <u32>ctz(word);

@@ -4,12 +4,17 @@
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { blobAt, docAt, ShardView } from '../shard/open.ts';
-import { NONE_ID } from '../shared/format.ts';
+import { blobAt, docAt } from '../shard/open.ts';
+import { ShardView } from '../shard/view.ts';
+import { BITMAP_SIZE, NONE_ID, STRIPE_BLOCKS } from '../shared/format.ts';
 import { setBit } from '../shard/piece.ts';
 
 /** The bound shard. */
 export let boundView: ShardView = changetype<ShardView>(0);
+/** Bytes of a bitmap of its blocks: whole stripes, so that pieces can be copied. */
+export let blockBitmapSize: usize = 0;
+/** Its stripes, a bit each: a damaged list may name others. */
+export let boundStripes: u32 = 0;
 /** Coded bytes of lists read while binding. */
 export let indexBytes: f64 = 0;
 /** Runs of regular expressions on paths while binding. */
@@ -33,7 +38,7 @@ export function useDocSets(table: usize, count: u32): void {
 
 /** Makes `view` the bound shard and starts the counts. */
 export function beginBinding(view: ShardView): void {
-  boundView = view;
+  rebind(view);
   indexBytes = 0;
   regexRuns = 0;
   failStatus = STATUS_OK;
@@ -42,6 +47,9 @@ export function beginBinding(view: ShardView): void {
 /** Makes the shard of a kept binding the bound one again. */
 export function rebind(view: ShardView): void {
   boundView = view;
+  const stripeCount = max(1, (view.blockCount + STRIPE_BLOCKS - 1) / STRIPE_BLOCKS);
+  blockBitmapSize = <usize>stripeCount * BITMAP_SIZE;
+  boundStripes = <u32>(((<u64>1) << stripeCount) - 1);
 }
 
 export function failBinding(status: i32): void {

@@ -6,6 +6,7 @@ import { NONE_ID } from '../shared/format.ts';
 import { UNIT_BYTES_MAX, UNIT_DOCS_MAX } from '../shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blobAt, docAt } from '../shard/open.ts';
+import { prefetch } from '../shard/pages.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
 import { nodeAt, textNodeCount, textNodes } from './tree.ts';
@@ -116,6 +117,39 @@ export function cutUnits(arena: Arena): i32 {
   }
   store<u32>(unitStarts + (<usize>unitCount << 2), candidateDocCount);
   return STATUS_OK;
+}
+
+/** Units that are read ahead of the one that is searched: other threads work on those between. */
+const UNITS_AHEAD: u32 = 2;
+/** Guess: above this share of the content, reading all of it is faster than looking up pages. */
+const SCAN_SHARE: f64 = 8;
+/** Bound: a unit's contents may lie far apart. */
+const SPAN_MAX: usize = 8 * <usize>UNIT_BYTES_MAX;
+
+/**
+ * Lets the system begin to read what a unit will read from end to end. Why: of mapped shards it reads single pages
+ * unless it is told (daemon/engine/mapping.ts). Measured: 2026-11-22: a scan of cold contents takes twice as long without.
+ */
+export function prefetchUnits(unit: u32): void {
+  if (candidateBytes * SCAN_SHARE < <f64>boundView.contentSize) return;
+  if (unit < UNITS_AHEAD) prefetchUnit(unit);
+  if (unit + UNITS_AHEAD < unitCount) prefetchUnit(unit + UNITS_AHEAD);
+}
+
+function prefetchUnit(unit: u32): void {
+  const firstDoc = load<u32>(unitStarts + (<usize>unit << 2));
+  const endDoc = load<u32>(unitStarts + (<usize>unit << 2), 4);
+  let start = <usize>boundView.postings;
+  let end: usize = 0;
+  for (let i = firstDoc; i < endDoc; i++) {
+    const blobId = docAt(boundView, load<u32>(candidateDocs + (<usize>i << 2))).blobId;
+    if (blobId == NONE_ID) continue;
+    const blob = blobAt(boundView, blobId);
+    const blobStart = <usize>boundView.content + blob.contentOffset;
+    start = min(start, blobStart);
+    end = max(end, blobStart + blob.size);
+  }
+  if (end > start && end - start <= SPAN_MAX) prefetch(start, end);
 }
 
 /** Bytes of the blob's blocks that are candidates of its dearest literal. */

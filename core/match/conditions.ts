@@ -4,11 +4,11 @@
 // docs, or for two neighbouring blocks together. What they are used for: beginnings.ts.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { docsOfBlocks, intersectGrams, keepMarked, VERIFY_REGEX_NS } from './block-sets.ts';
 import {
+  blockBitmapSize,
   docBitmapSize,
   failBinding,
   failStatus,
@@ -20,9 +20,9 @@ import { MatchNode, nodeAt } from './tree.ts';
 
 /** An empty bitmap of blocks; 0, with failStatus set, if the arena is full. */
 export function newBlockBitmap(arena: Arena): usize {
-  const bitmap = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
+  const bitmap = arenaAlloc(arena, blockBitmapSize, 16);
   if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
-  else memory.fill(bitmap, 0, SHARD_BITMAP_SIZE);
+  else memory.fill(bitmap, 0, blockBitmapSize);
   return bitmap;
 }
 
@@ -32,9 +32,9 @@ export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): v
   if (condition.kind == NODE_OR) {
     const other = newBlockBitmap(arena);
     for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
-      memory.fill(other, 0, SHARD_BITMAP_SIZE);
+      memory.fill(other, 0, blockBitmapSize);
       fillBlocks(arena, nodeAt(condition.children, i), other);
-      uniteBitmaps(bitmap, other, SHARD_BITMAP_SIZE);
+      uniteBitmaps(bitmap, other, blockBitmapSize);
     }
   } else if (condition.kind == NODE_AND) intersectAll(arena, condition, bitmap);
   else if (condition.kind == NODE_GRAMS) {
@@ -61,9 +61,9 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
     }
     if (isFirst) fillBlocks(arena, child, bitmap);
     else {
-      memory.fill(other, 0, SHARD_BITMAP_SIZE);
+      memory.fill(other, 0, blockBitmapSize);
       fillBlocks(arena, child, other);
-      intersectBitmaps(bitmap, other, SHARD_BITMAP_SIZE);
+      intersectBitmaps(bitmap, other, blockBitmapSize);
     }
     isFirst = false;
   }
@@ -103,7 +103,7 @@ function isAmong(keys: usize, count: u32, key: u32): bool {
 export function docsOfCondition(arena: Arena, node: MatchNode, condition: MatchNode, scratch: usize): usize {
   if (failStatus != 0) return NO_DOCS;
   if (condition.kind == NODE_GRAMS) {
-    memory.fill(scratch, 0, SHARD_BITMAP_SIZE);
+    memory.fill(scratch, 0, blockBitmapSize);
     intersectGrams(arena, condition.keys, condition.keyCount, scratch, VERIFY_REGEX_NS);
     keepMarked(condition, scratch);
     return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, scratch);

@@ -16,7 +16,8 @@ import {
   PLAN_FLAG_AT_START,
   PLAN_FLAG_LITERALS,
 } from '../shared/plan.ts';
-import { docAt, ShardView } from '../shard/open.ts';
+import { docAt } from '../shard/open.ts';
+import { ShardView } from '../shard/view.ts';
 import { STATUS_BAD_PLAN } from '../shared/status.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { LanguageRow, RepoRow } from '../shard/rows.ts';

@@ -39,6 +39,7 @@ import { TEXT_ANY } from '../regex/text.ts';
 import { countNeedle, findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
+import { needBytes } from '../shard/pages.ts';
 import { getBit } from '../shard/piece.ts';
 import { boundView } from './bound.ts';
 import { hasRepo, isInDocs, repoIdAt } from './doc-sets.ts';
@@ -252,7 +253,11 @@ function startCursor(node: MatchNode): void {
   node.cursorBlock = firstBlock;
   node.cursor = 0;
   node.cursorEnd = 0;
-  if (node.kind == NODE_REGEX) beginRegexText(node.regex, blobStart, blobEnd, blobTextFlags);
+  if (node.kind == NODE_REGEX) {
+    // It may read on to the end of the content.
+    if (node.spansLines != 0) needCurrentContent();
+    beginRegexText(node.regex, blobStart, blobEnd, blobTextFlags);
+  }
   advanceCursor(node);
   node.isFresh = 1;
 }
@@ -377,6 +382,7 @@ function isBorder(node: MatchNode, block: u32): bool {
 function chainStart(node: MatchNode, block: u32): usize {
   const start = blockStart(block);
   let ptr = blockStart(block + 1);
+  needBytes(boundView, start, ptr);
   const least = ptr - start > CHAIN_SIZE_MAX ? ptr - CHAIN_SIZE_MAX : start;
   while (ptr > least) {
     const byte = <u32>load<u8>(ptr - 1);
@@ -400,9 +406,16 @@ function countRegexBlocks(node: MatchNode, start: u32, end: u32): void {
   node.countedBlock = end;
 }
 
-/** Notes that the blocks [start, end) of the current blob are read; each counts once. */
+/** Makes sure that the content of the current doc can be read and is sound. */
+export function needCurrentContent(): void {
+  if (blobEnd > blobStart) needBytes(boundView, blobStart, blobEnd);
+}
+
+/** Notes that the blocks [start, end) of the current blob are about to be read, and checks them; each counts once. */
 export function markRead(start: u32, end: u32): void {
   isDocRead = true;
+  // What stands around a range tells of words, and scans read on a little.
+  needBytes(boundView, max(blobStart, blockStart(start) - 4), blockStart(end) + 64);
   for (let block = start; block < end; block++) {
     const index = block - firstBlock;
     const ptr = readBits + (index >> 3);

@@ -3,11 +3,11 @@
 // of source code; the few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { SHARD_BITMAP_SIZE, SYMBOL_BITS } from '../shared/format.ts';
+import { SYMBOL_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
 import { countBits, uniteGram } from './block-sets.ts';
-import { boundView, failBinding, failStatus } from './bound.ts';
+import { blockBitmapSize, boundView, failBinding, failStatus } from './bound.ts';
 import { newBlockBitmap } from './conditions.ts';
 import { FOREIGN_KEYS_MAX, probeGram } from './lookups.ts';
 
@@ -25,7 +25,7 @@ const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
  * `bytes`; nothing if they are few. The next block may be of another blob.
  */
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
-  if (countBits(blocks, SHARD_BITMAP_SIZE) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE)) return;
+  if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE)) return;
   const mark = arenaMark(arena);
   const symbols = arenaAlloc(arena, SYMBOL_COUNT, 8);
   const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);
@@ -42,7 +42,7 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
       uniteGram(gram, held);
     }
     dropBlocksBefore(blocks, held);
-    if (countBits(blocks, SHARD_BITMAP_SIZE) < FEW_BLOCKS) break;
+    if (countBits(blocks, blockBitmapSize) < FEW_BLOCKS) break;
   }
   arenaReset(arena, mark);
 }
@@ -94,8 +94,8 @@ function isForeign(symbols: usize, gram: u32): bool {
 
 /** Drops of `blocks` those of which the next block is in `held`. */
 function dropBlocksBefore(blocks: usize, held: usize): void {
-  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
-    const next = offset + 8 < SHARD_BITMAP_SIZE ? load<u64>(held + offset + 8) : 0;
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
+    const next = offset + 8 < blockBitmapSize ? load<u64>(held + offset + 8) : 0;
     const before = (load<u64>(held + offset) >> 1) | (next << 63);
     store<u64>(blocks + offset, load<u64>(blocks + offset) & ~before);
   }

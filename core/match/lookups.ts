@@ -6,7 +6,7 @@
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { findGram, GRAM_ABSENT } from '../shard/lists.ts';
-import { ShardView } from '../shard/open.ts';
+import { ShardView } from '../shard/view.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { boundView, failBinding } from './bound.ts';
 

@@ -33,6 +33,7 @@ import {
   isCurrentRead,
   isTagRange,
   markRead,
+  needCurrentContent,
   nextPathRange,
   nextRange,
   rangeEnd,
@@ -124,6 +125,7 @@ export function renderDoc(
   }
   const bytesBefore = contentBytesRead;
   const wasRead = isCurrentRead();
+  if (rangeCount > 0 || isWhole != 0) needCurrentContent();
   if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
   if (!writeChunks(arena, rangeMax, contextLines)) return STATUS_OUT_OF_MEMORY;
   if (isWhole != 0 && docAt(boundView, docId).skipReason == 0 && !writeWhole()) {

@@ -20,7 +20,7 @@ import { STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { hasTags } from '../shard/tags.ts';
 import { boundView } from './bound.ts';
-import { candidateDocs, unitStarts } from './candidates.ts';
+import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
 import {
   activeLeafCount,
   beginPathRanges,
@@ -76,6 +76,7 @@ let keptLimit: usize = 0;
  */
 export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize): i32 {
   beginWork();
+  prefetchUnits(unit);
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
   // Why not behind UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many they are.

@@ -4,7 +4,6 @@
 // file no tag matches.
 
 import { Arena } from '../base/arena.ts';
-import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
 import {
   NODE_TAG_REGEX,
   PLAN_FLAG_AT_END,
@@ -46,6 +45,7 @@ import { getBit } from '../shard/piece.ts';
 import {
   blockHasTags,
   hasTags,
+  needTagRows,
   lowerTagName,
   NO_PARENT,
   readTag,
@@ -62,7 +62,7 @@ import {
 import { isWordBorder, isWordByte } from '../text/words.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { docsOfBlocks, intersectGrams, keepMarked } from './block-sets.ts';
-import { boundView, countIndexBytes, failBinding, failStatus, NO_DOCS } from './bound.ts';
+import { blockBitmapSize, boundView, countIndexBytes, failBinding, failStatus, NO_DOCS } from './bound.ts';
 import { fillBlocks, newBlockBitmap } from './conditions.ts';
 import { MatchNode } from './tree.ts';
 import { tagPoints } from './score.ts';
@@ -90,7 +90,7 @@ export function bindTag(arena: Arena, node: MatchNode): usize {
       intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_TAGS_NS);
       keepMarked(node, bitmap);
     } else {
-      memory.fill(bitmap, 0xff, SHARD_BITMAP_SIZE);
+      memory.fill(bitmap, 0xff, blockBitmapSize);
       node.isUnlisted = 1;
     }
     if (failStatus == 0) keepTagged(bitmap);
@@ -132,7 +132,7 @@ function fillByNames(node: MatchNode, bitmap: usize): void {
 
 /** Takes the blocks without tags out of `bitmap`. */
 function keepTagged(bitmap: usize): void {
-  for (let offset: usize = 0; offset < SHARD_BITMAP_SIZE; offset += 8) {
+  for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     let word = load<u64>(bitmap + offset);
     for (let left = word; left != 0; left &= left - 1) {
       const blockId = (<u32>offset << 3) + <u32>ctz(left);
@@ -175,6 +175,7 @@ export function nextTagMatch(node: MatchNode, endBlock: u32, textFlags: u32): u3
       return TAG_NONE;
     }
     node.cursorBlock = block + 1;
+    needTagRows(boundView, block);
     node.cursor = <u32>tagRowsOf(boundView, block);
     node.cursorEnd = <u32>tagRowsEndOf(boundView, block);
     node.tagEnd = boundView.content + blockAt(boundView, block).contentOffset;
@@ -259,6 +260,7 @@ export function beginTagWalk(firstBlock: u32, endBlock: u32): void {
 
 function enterWalkBlock(block: u32): void {
   walkBlock = block;
+  needTagRows(boundView, block);
   walkRow = tagRowsOf(boundView, block);
   walkRowEnd = tagRowsEndOf(boundView, block);
   walkTagEnd = <usize>boundView.content + blockAt(boundView, block).contentOffset;

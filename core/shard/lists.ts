@@ -1,5 +1,6 @@
 // Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list would cost,
-// and adds the piece of one stripe to a bitmap. Knows nothing of queries. FORMAT.md, "Postings".
+// and adds the piece of one stripe to a bitmap. What it reads of the postings is checked first (pages.ts). Knows nothing
+// of queries. FORMAT.md, "Postings".
 
 import {
   BITMAP_SIZE,
@@ -8,7 +9,8 @@ import {
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
-import { ShardView } from './open.ts';
+import { ShardView } from './view.ts';
+import { needBytes } from './pages.ts';
 import { decodePiece, pieceSize, setBit } from './piece.ts';
 
 export const GRAM_ABSENT: u32 = 0xffffffff;
@@ -70,7 +72,9 @@ export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
 export function listMask(view: ShardView, gram: u32): u32 {
   const reference = listReference(view, gram);
   if (isSingle(reference)) return <u32>1 << ((reference & SINGLE_MASK) / STRIPE_BLOCKS);
-  return load<u32>(<usize>view.postings + reference);
+  const list = <usize>view.postings + reference;
+  needBytes(view, list, list + 4);
+  return load<u32>(list);
 }
 
 /** Coded bytes that the last readStripe or the last stripeCost looked at. */
@@ -82,15 +86,20 @@ let piecePtr: usize = 0;
 function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
   const list = <usize>view.postings + reference;
   const end = <usize>view.postings + view.postingsSize;
+  needBytes(view, list, list + 4);
   const mask = load<u32>(list);
   const count = popcnt(mask);
   let ptr = list + 4 + (<usize>count << 1);
   if (ptr > end) return 0;
+  needBytes(view, list, ptr);
   const before = popcnt(mask & (((<u32>1) << stripe) - 1));
   for (let i: u32 = 0; i < before; i++) ptr += pieceSize(load<u16>(list + 4 + (<usize>i << 1)));
   const head = <u32>load<u16>(list + 4 + (<usize>before << 1));
   piecePtr = ptr;
-  return ptr + pieceSize(head) <= end ? head : 0;
+  if (ptr + pieceSize(head) > end) return 0;
+  // Decoding reads up to 8 bytes behind the piece.
+  needBytes(view, ptr, ptr + pieceSize(head) + 8);
+  return head;
 }
 
 /**

@@ -1,7 +1,7 @@
 // Opens a shard that lies in memory: checks header, section table and every row of the small tables, then
 // fills a view, the record of absolute addresses through which everything else reads. After that rows are
-// indexed without tests. Posting pieces are checked when they are decoded, content and checksums by
-// verify.ts. Details of a failure stay in openFailSection and openFailIndex.
+// indexed without tests. Posting pieces are checked when they are decoded, their pages and those of the content when
+// they are first read (pages.ts), all of it by verify.ts. Details of a failure stay in openFailSection and openFailIndex.
 
 import {
   BLOB_ROW_SIZE,
@@ -28,6 +28,8 @@ import {
   MAGIC_HIGH,
   MAGIC_LOW,
   NONE_ID,
+  PAGE_SHIFT,
+  PAGE_SIZE,
   REPO_ROW_SIZE,
   SECTION_BLOB_HASHES,
   SECTION_BLOBS,
@@ -40,6 +42,7 @@ import {
   SECTION_GRAM_LISTS,
   SECTION_LANGUAGES,
   SECTION_NAMES,
+  SECTION_PAGE_SUMS,
   SECTION_PATHS,
   SECTION_PATH_ORDER,
   SECTION_POSTINGS,
@@ -61,60 +64,17 @@ import {
   STATUS_NAME_ROW,
   STATUS_NOT_A_SHARD,
   STATUS_OK,
+  STATUS_PAGE_SUM,
   STATUS_PATH_ORDER,
+  STATUS_SECTION_CHECKSUM,
   STATUS_SECTION_TABLE,
   STATUS_TRUNCATED,
   STATUS_VERSION,
 } from '../shared/status.ts';
-import { xxh64Without } from '../base/xxh64.ts';
+import { xxh64, xxh64Without } from '../base/xxh64.ts';
+import { arePagesSound, failedPageOf } from './pages.ts';
 import { BlobRow, BlockRow, DocRow, LanguageRow, misplacedSection, RepoRow, SectionRow } from './rows.ts';
-
-/** An open shard: absolute addresses of its sections and its counts. */
-@unmanaged
-export class ShardView {
-  base: u32;
-  content: u32;
-  contentSize: u32;
-  blobs: u32;
-  blobHashes: u32;
-  blocks: u32;
-  docs: u32;
-  paths: u32;
-  pathsSize: u32;
-  pathOrder: u32;
-  repos: u32;
-  languages: u32;
-  names: u32;
-  namesSize: u32;
-  gramKeys: u32;
-  gramLists: u32;
-  postings: u32;
-  postingsSize: u32;
-  caseMarks: u32; // CASE_MARKS_SIZE bytes a block
-  docCount: u32;
-  blobCount: u32;
-  blockCount: u32; // blockIds, unused ones included
-  gramCount: u32;
-  repoCount: u32;
-  languageCount: u32;
-  // Of its tags file (tags.ts):
-  tagStarts: u32; // 0: it has none
-  tagRows: u32;
-  tagParents: u32;
-  tagParentNames: u32;
-  tagNames: u32;
-  tagNameSizes: u32;
-  tagNameLists: u32;
-  tagLists: u32;
-  tagListsSize: u32;
-  tagCount: u32;
-  tagNameCount: u32;
-  tagParentCount: u32;
-}
-
-/** Bytes of a view; the host reserves them. */
-export const SHARD_VIEW_SIZE: usize = 148;
-if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
+import { ShardView } from './view.ts';
 
 /** Section and row that the last failed open stumbled over. */
 export let openFailSection: u32 = 0;
@@ -143,6 +103,7 @@ export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
   const view = changetype<ShardView>(viewPtr);
   view.base = <u32>base;
   view.tagStarts = 0;
+  view.keptIn = 0;
   view.docCount = load<u32>(base, HEADER_DOC_COUNT_OFFSET);
   view.blobCount = load<u32>(base, HEADER_BLOB_COUNT_OFFSET);
   view.blockCount = load<u32>(base, HEADER_BLOCK_COUNT_OFFSET);
@@ -150,6 +111,8 @@ export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
   view.repoCount = load<u32>(base, HEADER_REPO_COUNT_OFFSET);
   view.languageCount = load<u32>(base, HEADER_LANGUAGE_COUNT_OFFSET);
   status = placeSections(view);
+  if (status != STATUS_OK) return status;
+  status = checkTablePages(view);
   if (status != STATUS_OK) return status;
   status = checkBlobs(view);
   if (status != STATUS_OK) return status;
@@ -218,6 +181,7 @@ function placeSections(view: ShardView): i32 {
   view.postings = addressOf(base, SECTION_POSTINGS);
   view.postingsSize = sectionRow(base, SECTION_POSTINGS).size;
   view.caseMarks = addressOf(base, SECTION_CASE_MARKS);
+  view.pageSums = addressOf(base, SECTION_PAGE_SUMS);
   if (!hasRows(base, SECTION_BLOBS, view.blobCount, BLOB_ROW_SIZE)) return tableFail(SECTION_BLOBS);
   if (!hasRows(base, SECTION_BLOB_HASHES, view.blobCount, hashSize)) return tableFail(SECTION_BLOB_HASHES);
   if (!hasRows(base, SECTION_BLOCKS, view.blockCount + 1, BLOCK_ROW_SIZE)) return tableFail(SECTION_BLOCKS);
@@ -232,7 +196,20 @@ function placeSections(view: ShardView): i32 {
   if (!hasRows(base, SECTION_CASE_MARKS, view.blockCount, CASE_MARKS_SIZE)) {
     return tableFail(SECTION_CASE_MARKS);
   }
-  return STATUS_OK;
+  const pageCount = (sectionRow(base, SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+  return hasRows(base, SECTION_PAGE_SUMS, pageCount, 4) ? STATUS_OK : tableFail(SECTION_PAGE_SUMS);
+}
+
+/** Checks the sums of the pages themselves, then the pages of all sections but contents and postings. */
+function checkTablePages(view: ShardView): i32 {
+  const sums = sectionRow(view.base, SECTION_PAGE_SUMS);
+  if (xxh64(view.pageSums, sums.size, 0) != sums.checksum) {
+    return openFail(STATUS_SECTION_CHECKSUM, SECTION_PAGE_SUMS, 0);
+  }
+  const isSound =
+    arePagesSound(view.base, HEADER_SIZE, view.pageSums, view.blobs, view.postings) &&
+    arePagesSound(view.base, HEADER_SIZE, view.pageSums, view.gramKeys, view.pageSums);
+  return isSound ? STATUS_OK : openFail(STATUS_PAGE_SUM, 0, failedPageOf(view.base));
 }
 
 @inline

@@ -22,7 +22,8 @@ import { sortByKey, SORT_ROW_SIZE } from '../base/sort.ts';
 import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { isWordByte } from '../text/words.ts';
-import { blobAt, blockAt, ShardView } from './open.ts';
+import { blobAt, blockAt } from './open.ts';
+import { ShardView } from './view.ts';
 import { compareFolded, NO_PARENT } from './tags.ts';
 
 const HASH_SLOTS: u32 = 1 << 25;

@@ -5,6 +5,8 @@
 import {
   HEADER_CHECKSUM_OFFSET,
   LIST_SINGLE_SHIFT,
+  PAGE_SHIFT,
+  PAGE_SIZE,
   SECTION_ROW_SIZE,
   TAIL_SIZE,
 } from '../shared/format.ts';
@@ -30,6 +32,7 @@ import {
   TAGS_SECTION_NAME_LISTS,
   TAGS_SECTION_NAME_SIZES,
   TAGS_SECTION_NAMES,
+  TAGS_SECTION_PAGE_SUMS,
   TAGS_SECTION_PARENT_NAMES,
   TAGS_SECTION_PARENTS,
   TAGS_SECTION_ROWS,
@@ -44,6 +47,7 @@ import {
   STATUS_HEADER_CHECKSUM,
   STATUS_NOT_A_SHARD,
   STATUS_OK,
+  STATUS_PAGE_SUM,
   STATUS_SECTION_CHECKSUM,
   STATUS_SECTION_TABLE,
   STATUS_TAG_TABLE,
@@ -54,8 +58,13 @@ import {
 import { xxh64, xxh64Without } from '../base/xxh64.ts';
 import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
-import { blockAt, openFail, ShardView } from './open.ts';
+import { blockAt, openFail } from './open.ts';
+import { ShardView } from './view.ts';
+import { arePagesSound, failedPageOf, findDamagedPage, needBytes, needTagBytes } from './pages.ts';
 import { misplacedSection, SectionRow } from './rows.ts';
+
+/** Most bytes of a coded number. */
+const NUMBER_SIZE_MAX: usize = 5;
 
 /** What a tag that is not in another one has in place of a parent. */
 export const NO_PARENT: u32 = 0xffffffff;
@@ -84,11 +93,26 @@ export function openTags(base: usize, size: u32, view: ShardView): i32 {
   const status = checkHeader(base, size, view);
   if (status != STATUS_OK) return status;
   if (!placeSections(base, size, view)) return openFail(STATUS_SECTION_TABLE, failedSection, 0);
+  const sums = sectionRow(base, TAGS_SECTION_PAGE_SUMS);
+  if (xxh64(view.tagPageSums, sums.size, 0) != sums.checksum) {
+    return openFail(STATUS_SECTION_CHECKSUM, TAGS_SECTION_PAGE_SUMS, 0);
+  }
+  if (!areTablePagesSound(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
   if (!areStartsSound(base, view)) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_STARTS, failedRow);
   if (!areParentsSound(base, view)) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_PARENTS, failedRow);
   if (!areNamesSound(view)) return openFail(STATUS_TAG_TABLE, TAGS_SECTION_NAMES, failedRow);
   view.tagStarts = addressOf(base, TAGS_SECTION_STARTS);
   return STATUS_OK;
+}
+
+/** Checks the pages of all sections but rows and lists. */
+function areTablePagesSound(base: usize, view: ShardView): bool {
+  const sums = view.tagPageSums;
+  const starts = addressOf(base, TAGS_SECTION_STARTS);
+  return (
+    arePagesSound(base, TAGS_HEADER_SIZE, sums, starts, view.tagRows) &&
+    arePagesSound(base, TAGS_HEADER_SIZE, sums, view.tagParents, view.tagLists)
+  );
 }
 
 /**
@@ -104,6 +128,8 @@ export function verifyTags(base: usize, view: ShardView, bitmap: usize): i32 {
       return openFail(STATUS_SECTION_CHECKSUM, kind, 0);
     }
   }
+  const damaged = findDamagedPage(base, TAGS_HEADER_SIZE, view.tagPageSums);
+  if (damaged != 0xffffffff) return openFail(STATUS_PAGE_SUM, 0, damaged);
   let count: u32 = 0;
   for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
     const own = countTags(view, blockId);
@@ -194,12 +220,16 @@ function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
   view.tagNameLists = addressOf(base, TAGS_SECTION_NAME_LISTS);
   view.tagLists = addressOf(base, TAGS_SECTION_LISTS);
   view.tagListsSize = sectionRow(base, TAGS_SECTION_LISTS).size;
+  view.tagBase = <u32>base;
+  view.tagPageSums = addressOf(base, TAGS_SECTION_PAGE_SUMS);
+  const pageCount = (sectionRow(base, TAGS_SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
   return (
     hasRows(base, TAGS_SECTION_STARTS, view.blockCount + 1, 4) &&
     hasRows(base, TAGS_SECTION_PARENTS, view.tagParentCount, TAG_PARENT_ROW_SIZE) &&
     hasRows(base, TAGS_SECTION_NAMES, view.tagNameCount, 4) &&
     hasRows(base, TAGS_SECTION_NAME_SIZES, view.tagNameCount, 1) &&
-    hasRows(base, TAGS_SECTION_NAME_LISTS, view.tagNameCount, 4)
+    hasRows(base, TAGS_SECTION_NAME_LISTS, view.tagNameCount, 4) &&
+    hasRows(base, TAGS_SECTION_PAGE_SUMS, pageCount, 4)
   );
 }
 
@@ -262,6 +292,12 @@ export function hasTags(view: ShardView): bool {
 export function blockHasTags(view: ShardView, blockId: u32): bool {
   const row = <usize>view.tagStarts + (<usize>blockId << 2);
   return load<u32>(row) < load<u32>(row, 4);
+}
+
+/** Makes sure that the rows of a block can be read and are sound. Safety: as for blockHasTags. */
+@inline
+export function needTagRows(view: ShardView, blockId: u32): void {
+  needTagBytes(view, tagRowsOf(view, blockId), tagRowsEndOf(view, blockId));
 }
 
 /** Addresses of a block's rows; their end. Safety: as for blockHasTags. */
@@ -345,7 +381,10 @@ export function lowerTagName(view: ShardView, text: usize, size: u32, isPrefix: 
   let end = view.tagNameCount;
   while (start < end) {
     const middle = (start + end) >> 1;
-    const order = compareFolded(text, size, nameAt(view, middle), nameSizeAt(view, middle), isPrefix);
+    const name = nameAt(view, middle);
+    const nameSize = nameSizeAt(view, middle);
+    if (nameSize > 0) needBytes(view, name, name + nameSize);
+    const order = compareFolded(text, size, name, nameSize, isPrefix);
     if (order > 0 || (isBehind && order == 0)) start = middle + 1;
     else end = middle;
   }
@@ -366,7 +405,9 @@ export function readTagList(view: ShardView, name: u32, bitmap: usize): bool {
   const end = <usize>view.tagLists + view.tagListsSize;
   tagNext = <usize>view.tagLists + list;
   const start = tagNext;
+  needTagBytes(view, start, min(end, start + NUMBER_SIZE_MAX));
   const count = readNumber(end);
+  needTagBytes(view, start, min(end, start + (<usize>count + 1) * NUMBER_SIZE_MAX));
   let blockId: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     blockId += readNumber(end);

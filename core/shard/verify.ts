@@ -6,19 +6,22 @@ import {
   BITMAP_SIZE,
   BLOB_FLAG_NON_ASCII,
   CASE_MARKS_SIZE,
+  HEADER_SIZE,
   NONE_ID,
   SECTION_COUNT,
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
-import { STATUS_CASE_MARKS, STATUS_CONTENT, STATUS_OK, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
+import { STATUS_CASE_MARKS, STATUS_CONTENT, STATUS_OK, STATUS_PAGE_SUM, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
 import { isAscii } from '../text/utf8.ts';
 import { clearKeys, extractKeys, isMiddleNewline, KEY_SET_SIZE } from './extract.ts';
 import { listMask, readStripe } from './lists.ts';
+import { findDamagedPage } from './pages.ts';
 import { hashPosting } from './posting-sum.ts';
-import { blobAt, blockAt, sectionRow, ShardView } from './open.ts';
+import { blobAt, blockAt, sectionRow } from './open.ts';
+import { ShardView } from './view.ts';
 
 /** Section, block or gram that the last failed check stumbled over. */
 export let verifyFailIndex: u32 = 0;
@@ -28,7 +31,7 @@ function fail(status: i32, index: u32): i32 {
   return status;
 }
 
-/** Checks the checksum of every section. */
+/** Checks the checksum of every section, and the sums of all pages. */
 export function verifyChecksums(view: ShardView): i32 {
   for (let kind: u32 = 1; kind <= SECTION_COUNT; kind++) {
     const row = sectionRow(view.base, kind);
@@ -36,7 +39,8 @@ export function verifyChecksums(view: ShardView): i32 {
       return fail(STATUS_SECTION_CHECKSUM, kind);
     }
   }
-  return STATUS_OK;
+  const damaged = findDamagedPage(view.base, HEADER_SIZE, view.pageSums);
+  return damaged == 0xffffffff ? STATUS_OK : fail(STATUS_PAGE_SUM, damaged);
 }
 
 /** Scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */

@@ -2,7 +2,7 @@
 // constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md explains
 // them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
-export const FORMAT_VERSION: u32 = 2;
+export const FORMAT_VERSION: u32 = 3;
 
 /** "TRAWLSHD" as two little-endian u32. */
 export const MAGIC_LOW: u32 = 0x57415254;
@@ -48,7 +48,12 @@ export const SECTION_POSTINGS: u32 = 11;
 export const SECTION_GRAM_KEYS: u32 = 12;
 export const SECTION_GRAM_LISTS: u32 = 13;
 export const SECTION_CASE_MARKS: u32 = 14;
-export const SECTION_COUNT: u32 = 14;
+export const SECTION_PAGE_SUMS: u32 = 15;
+export const SECTION_COUNT: u32 = 15;
+
+// Pages, each with a sum.
+export const PAGE_SIZE: u32 = 4096;
+export const PAGE_SHIFT: u32 = 12;
 
 /** Zero bytes after the last section, so that scans may read past the end of any section. */
 export const TAIL_SIZE: u32 = 64;

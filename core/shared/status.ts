@@ -25,6 +25,8 @@ export const STATUS_LIST_RANGE = -22;
 export const STATUS_PIECE = -23;
 export const STATUS_CONTENT = -24;
 export const STATUS_CASE_MARKS = -25;
+/** A page is not what its sum says. */
+export const STATUS_PAGE_SUM = -26;
 
 // Tags files.
 export const STATUS_TAG_TABLE = -30;

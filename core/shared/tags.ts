@@ -2,14 +2,14 @@
 // the alphabet of the grams. Plain constants that core and daemon both read; FORMAT.md explains them and a test compares
 // the two. All integers are little-endian; all offsets are bytes.
 
-export const TAGS_VERSION: u32 = 1;
+export const TAGS_VERSION: u32 = 2;
 
 /** "TRAWLTAG" as two little-endian u32. */
 export const TAGS_MAGIC_LOW: u32 = 0x57415254;
 export const TAGS_MAGIC_HIGH: u32 = 0x4741544c;
 
 // Header, then the sections.
-export const TAGS_HEADER_SIZE: u32 = 256;
+export const TAGS_HEADER_SIZE: u32 = 264;
 export const TAGS_MAGIC_OFFSET: u32 = 0;
 export const TAGS_VERSION_OFFSET: u32 = 8;
 export const TAGS_FILE_SIZE_OFFSET: u32 = 12;
@@ -30,7 +30,8 @@ export const TAGS_SECTION_NAMES: u32 = 5;
 export const TAGS_SECTION_NAME_SIZES: u32 = 6;
 export const TAGS_SECTION_NAME_LISTS: u32 = 7;
 export const TAGS_SECTION_LISTS: u32 = 8;
-export const TAGS_SECTION_COUNT: u32 = 8;
+export const TAGS_SECTION_PAGE_SUMS: u32 = 9;
+export const TAGS_SECTION_COUNT: u32 = 9;
 
 // Parent row.
 export const TAG_PARENT_ROW_SIZE: u32 = 8;

@@ -13,6 +13,10 @@ export interface CoreExports {
   coreInit(): void;
   requestArenaInit(start: number, end: number): void;
   openShard(base: number, size: number, view: number): number;
+  soundPagesSize(): number;
+  pagesInit(bitmap: number): void;
+  forgetPages(start: number, end: number): void;
+  sumPages(base: number, headSize: number, end: number, out: number): void;
   openFailSection(): number;
   openFailIndex(): number;
   headerChecksum(base: number): bigint;
@@ -91,6 +95,18 @@ export interface Core {
   readonly heapStart: number;
   /** Asked during calls that take long (core/base/work.ts). */
   isStopWanted: StopTest;
+  /** Asked for the pages of shards before they are read; absent: the core checks none. */
+  pages: PageHost | undefined;
+}
+
+/** What the core asks of whoever placed shards in its memory (core/shard/pages.ts). Addresses and sizes in bytes. */
+export interface PageHost {
+  /** Brings whole pages in; false: they cannot be read. */
+  bringIn(address: number, size: number): boolean;
+  /** Lets the system begin to read a range. */
+  willNeed(address: number, size: number): void;
+  /** What to throw because the page at `address` is damaged. The instance stays sound. */
+  damageAt(address: number): Error;
 }
 
 /** Most pages of 64 KiB that a memory can have: 4 GiB. */
@@ -119,14 +135,23 @@ export async function compileCore(file: string = MODULE_FILE): Promise<WebAssemb
 export function instantiateCore(module: WebAssembly.Module, pages: number): Core {
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
   const imports = {
-    env: { memory, abort: reportAbort, isStopWanted: () => core.isStopWanted() },
+    env: {
+      memory,
+      abort: reportAbort,
+      isStopWanted: () => core.isStopWanted(),
+      bringIn: (address: number, size: number) => core.pages?.bringIn(address >>> 0, size >>> 0),
+      willNeed: (address: number, size: number) => core.pages?.willNeed(address >>> 0, size >>> 0),
+      refusePage: (address: number) => {
+        throw core.pages?.damageAt(address >>> 0) ?? new CoreTrap('a page was refused');
+      },
+    },
   };
   const instance = new WebAssembly.Instance(module, imports);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: core/abi.ts exports these.
   const exports = instance.exports as unknown as CoreExports;
   exports.coreInit();
   const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;
-  const core: Core = { exports, memory, heapStart, isStopWanted: neverStops };
+  const core: Core = { exports, memory, heapStart, isStopWanted: neverStops, pages: undefined };
   return core;
 
   function reportAbort(message: number, file: number, line: number, column: number): never {

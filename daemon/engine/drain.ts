@@ -159,31 +159,44 @@ export class Drain {
       return true;
     } catch (error) {
       if (!isShardFailure(error)) throw error;
+      if (isUnmapped(error)) return this.#giveUp(error);
+      this.#renew(error);
     }
     const shardId = this.#shardIds[this.#shard]!;
     try {
-      this.#searcher.replaceSpaceOf(shardId);
       this.#searcher.setPlan(this.#plan);
       if (this.#unitCount !== undefined) this.#searcher.bind(shardId);
       work();
       return true;
     } catch (error) {
       if (!isShardFailure(error)) throw error;
-      this.#giveUp(shardId, messageOf(error));
-      return false;
+      return this.#giveUp(error);
     }
   }
 
-  #giveUp(shardId: string, reason: string): void {
-    this.failures.push({ shard: this.#shard, reason });
-    if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
+  /** Makes the searcher fit for use after a failure: an instance that trapped is dead, a refused call left it sound. */
+  #renew(error: unknown): void {
+    const shardId = this.#shardIds[this.#shard]!;
+    if (!isTrap(error)) this.#searcher.beginPlan(this.#plan);
+    else if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
+  }
+
+  #giveUp(error: unknown): false {
+    const fault = error instanceof ShardError ? { fault: error.fault } : {};
+    this.failures.push({ shard: this.#shard, reason: messageOf(error), ...fault });
+    this.#renew(error);
     this.#isPlanned = false;
     if (this.#control.unitCount(this.#shard) === undefined)
       this.#control.setUnitCount(this.#shard, 0);
     this.#nextShard();
+    return false;
   }
 }
 
 function isShardFailure(error: unknown): boolean {
   return error instanceof ShardError || isTrap(error);
+}
+
+function isUnmapped(error: unknown): boolean {
+  return error instanceof ShardError && error.fault === 'unmapped';
 }

@@ -14,10 +14,16 @@ import type {
   SearchWorkerData,
   ToSearchWorker,
 } from './search-messages.ts';
+import { mappingShares } from './mapping-hold.ts';
+import type { SearcherOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
 export interface PoolOptions extends SpaceOptions {
   readonly module: WebAssembly.Module;
+  /** Mappings of shards on each thread; default: its share of what the system allows. */
+  readonly mappingMax?: number;
+  /** File in which threads note what they read; slot 0 is left to the main thread. Default: none. */
+  readonly notePath?: string;
   /** Threads; default: one for each core. */
   readonly workers?: number;
   /** Called when a thread died and was replaced. */
@@ -38,6 +44,7 @@ interface Pending {
 }
 
 interface PoolWorker {
+  readonly noteSlot: number;
   /** Undefined during the pause after several threads died without a word. */
   worker: Worker | undefined;
   /** Threads that died one after the other without having answered anything. */
@@ -52,6 +59,7 @@ interface PoolWorker {
 export class SearchPool {
   readonly #options: PoolOptions;
   readonly #workers: PoolWorker[];
+  readonly #mappingMax: number | undefined;
   #shards: readonly ShardFile[] = [];
   #nextId = 1;
   #nextRenderer = 0;
@@ -61,8 +69,10 @@ export class SearchPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     const count = options.workers ?? availableParallelism();
-    this.#workers = Array.from({ length: count }, () => {
+    this.#mappingMax = options.mappingMax ?? mappingShares(count)?.thread;
+    this.#workers = Array.from({ length: count }, (_, index) => {
       const entry: PoolWorker = {
+        noteSlot: index + 1,
         worker: undefined,
         silentDeathCount: 0,
         pending: new Map(),
@@ -74,13 +84,22 @@ export class SearchPool {
     });
   }
 
+  /** Whether a thread owes an answer. */
+  get isBusy(): boolean {
+    return this.#workers.some(({ pending }) => pending.size > 0);
+  }
+
   get size(): number {
     return this.#workers.length;
   }
 
   #start(entry: PoolWorker): void {
-    const { module, capacity, wantsRead } = this.#options;
-    const options: SpaceOptions = {
+    const { module, capacity, wantsRead, notePath } = this.#options;
+    const mappingMax = this.#mappingMax;
+    const options: SearcherOptions = {
+      takesTurns: true,
+      ...(notePath === undefined ? {} : { note: { path: notePath, slot: entry.noteSlot } }),
+      ...(mappingMax === undefined ? {} : { mappingMax }),
       ...(capacity === undefined ? {} : { capacity }),
       ...(wantsRead === undefined ? {} : { wantsRead }),
     };

@@ -4,6 +4,7 @@
 import { isTrap, neverStops, type StopTest } from './core.ts';
 import type { RenderMessage } from './search-messages.ts';
 import type { RenderedDocs, Searcher } from './searcher.ts';
+import { ShardError } from './space.ts';
 
 /** What there is to render. */
 type RenderWork = Omit<RenderMessage, 'kind' | 'id'>;
@@ -27,6 +28,8 @@ export function renderDocs(
         return undefined;
       return searcher.render(requests, kept, options, isStopWanted);
     } catch (error) {
+      // A refused call left the instance sound, but amid a doc.
+      if (error instanceof ShardError) searcher.beginPlan(plan);
       if (!isTrap(error)) throw error;
       searcher.replaceSpaceOf(shardId);
       if (isRetry) throw error;

@@ -3,12 +3,12 @@
 // the search wants them sooner, in several.
 
 import type { SearchPlan } from './search-plan.ts';
-import type { KeptRanges, RenderedDocs, RenderOptions } from './searcher.ts';
-import type { ShardFile, SpaceOptions } from './space.ts';
+import type { KeptRanges, RenderedDocs, RenderOptions, SearcherOptions } from './searcher.ts';
+import type { ShardFault, ShardFile } from './space.ts';
 
 export interface SearchWorkerData {
   readonly module: WebAssembly.Module;
-  readonly options: SpaceOptions;
+  readonly options: SearcherOptions;
   readonly shards: readonly ShardFile[];
 }
 
@@ -76,6 +76,8 @@ export interface BindFinding {
 export interface FailureFinding {
   readonly shard: number;
   readonly reason: string;
+  /** Absent: its work crashed. */
+  readonly fault?: ShardFault;
 }
 
 /** Time that a thread spent on a shard, ns. */
@@ -114,6 +116,8 @@ export interface RenderDone {
   readonly id: number;
   readonly docs?: RenderedDocs;
   readonly error?: string;
+  /** The error is of the shard. */
+  readonly fault?: ShardFault;
 }
 
 /** The thread has started, and opened its shards. */

@@ -15,6 +15,7 @@ import type {
   ToSearchWorker,
 } from './search-messages.ts';
 import { Searcher } from './searcher.ts';
+import { ShardError } from './space.ts';
 import { messageOf } from '../telemetry/caught.ts';
 
 /** Guess: long enough that binding again after a change of turns is small beside it. */
@@ -149,6 +150,7 @@ function render(message: RenderMessage): void {
       docs.json.buffer,
     ]);
   } catch (error) {
-    tell({ kind: 'renderDone', id, error: messageOf(error) });
+    const fault = error instanceof ShardError ? { fault: error.fault } : {};
+    tell({ kind: 'renderDone', id, error: messageOf(error), ...fault });
   }
 }

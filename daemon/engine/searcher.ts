@@ -24,7 +24,17 @@ import {
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../../core/shared/status.ts';
 import { type Core, neverStops, statusName, type StopTest } from './core.ts';
 import { PlanError, placeDocSets, type SearchPlan } from './search-plan.ts';
-import { ShardError, type ShardFile, Space, type SpaceOptions } from './space.ts';
+import { MappingHold } from './mapping-hold.ts';
+import { SearchNote } from './search-note.ts';
+import { MappingError } from './mapping.ts';
+import {
+  mappingCountOf,
+  ShardError,
+  shardErrorOf,
+  type ShardFile,
+  Space,
+  type SpaceOptions,
+} from './space.ts';
 
 /** What binding a plan to a shard found; counts as API.md 7 defines them. */
 export interface Binding {
@@ -113,19 +123,37 @@ const NO_PLAN: SearchPlan = {
   docSetsId: 0,
 };
 
+export interface SearcherOptions extends SpaceOptions {
+  /** Mappings that its shards may take; default: any number. */
+  readonly mappingMax?: number;
+  /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
+  readonly takesTurns?: boolean;
+  /** Where the shard that is being read is noted (search-note.ts); default: nowhere. */
+  readonly note?: { readonly path: string; readonly slot: number };
+}
+
 export class Searcher {
   readonly #module: WebAssembly.Module;
-  readonly #options: SpaceOptions;
+  readonly #options: SearcherOptions;
+  readonly #hold: MappingHold;
+  readonly #note: SearchNote | undefined;
   readonly #files = new Map<string, ShardFile>();
   #spaces: Space[] = [];
+  readonly #spaceByShard = new Map<string, Space>();
   #plan: SearchPlan = NO_PLAN;
   /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
   #bound: { space: Space; shardId: string } | undefined;
 
-  constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
+  constructor(module: WebAssembly.Module, options: SearcherOptions = {}) {
     this.#module = module;
     this.#options = options;
+    const { mappingMax = Infinity, takesTurns = false, note } = options;
+    this.#note = note === undefined ? undefined : SearchNote.open(note.path, note.slot);
+    this.#hold = new MappingHold(mappingMax, takesTurns, (shardId) => {
+      this.#spaceByShard.get(shardId)?.takeOut(shardId);
+      if (this.#bound?.shardId === shardId) this.#bound = undefined;
+    });
   }
 
   /** Opens the shards that are new in `files`, closes those that are gone; returns what was refused. */
@@ -138,9 +166,7 @@ export class Searcher {
       try {
         this.#open(file);
       } catch (error) {
-        refused.push(
-          error instanceof ShardError ? error : new ShardError(file.shardId, String(error)),
-        );
+        refused.push(shardErrorOf(file.shardId, error));
       }
     }
     return refused;
@@ -148,12 +174,20 @@ export class Searcher {
 
   #open(file: ShardFile): void {
     this.#forgetBindings();
-    if (!this.#spaces.some((space) => space.open(file))) {
-      const space = new Space(this.#module, this.#options);
-      if (!space.open(file)) throw new ShardError(file.shardId, `too large: ${file.size} bytes`);
+    const count = this.#options.wantsRead === true ? 0 : mappingCountOf(file);
+    if (!this.#hold.hasRoomFor(count))
+      throw new MappingError(`the ${this.#hold.max} mappings for shards are taken`);
+    const { shardId } = file;
+    this.#note?.set(shardId);
+    let space = this.#spaces.find((one) => one.open(file));
+    if (space === undefined) {
+      space = new Space(this.#module, this.#options);
+      if (!space.open(file)) throw new ShardError(shardId, `too large: ${file.size} bytes`);
       this.#spaces.push(space);
     }
-    this.#files.set(file.shardId, file);
+    this.#files.set(shardId, file);
+    this.#spaceByShard.set(shardId, space);
+    this.#hold.add(shardId, count);
   }
 
   /** The core keeps bindings by the shard's address, which another shard may take. */
@@ -165,7 +199,9 @@ export class Searcher {
   #close(shardId: string): void {
     this.#forgetBindings();
     this.#files.delete(shardId);
-    this.#spaces.find((space) => space.has(shardId))?.close(shardId);
+    this.#spaceByShard.get(shardId)?.close(shardId);
+    this.#spaceByShard.delete(shardId);
+    this.#hold.remove(shardId);
   }
 
   /** Number of spaces in use. */
@@ -178,10 +214,16 @@ export class Searcher {
     return this.#files.has(shardId);
   }
 
-  /** The space that holds a shard; throws if none does. */
+  /** The space that holds a shard, the shard's bytes in it. Errors: ShardError. */
   spaceOf(shardId: string): Space {
-    const space = this.#spaces.find((one) => one.has(shardId));
+    const space = this.#spaceByShard.get(shardId);
     if (space === undefined) throw new ShardError(shardId, 'not open');
+    this.#note?.set(shardId);
+    if (!space.isIn(shardId)) {
+      space.takeIn(shardId);
+      const file = this.#files.get(shardId);
+      if (file !== undefined) this.#hold.add(shardId, mappingCountOf(file));
+    }
     return space;
   }
 
@@ -225,6 +267,7 @@ export class Searcher {
   bind(shardId: string, isStopWanted = neverStops): Binding | undefined {
     const space = this.#spaceWithPlan(shardId);
     this.#bound = undefined;
+    space.checkSizes(shardId);
     const view = space.viewOf(shardId);
     placeDocSets(space.core, view, shardId, this.#plan);
     const status = whileWanted(space.core, isStopWanted, ({ exports }) =>
@@ -254,6 +297,7 @@ export class Searcher {
 
   #boundSpace(): Space {
     if (this.#bound === undefined) throw new Error('no shard is bound');
+    this.#note?.set(this.#bound.shardId);
     return this.#bound.space;
   }
 
@@ -435,7 +479,13 @@ export class Searcher {
     this.#spaces = this.#spaces.filter((space) => space !== dead);
     this.#compiled.delete(dead);
     this.#bound = undefined;
-    for (const file of files) this.#files.delete(file.shardId);
+    for (const { shardId } of files) {
+      // Why: its mappings would otherwise stay until the garbage collector finds the memory.
+      dead.close(shardId);
+      this.#files.delete(shardId);
+      this.#spaceByShard.delete(shardId);
+      this.#hold.remove(shardId);
+    }
     this.setShards([...this.#files.values(), ...files]);
   }
 }

@@ -1,10 +1,23 @@
 // One instance of the core with its memory of 4 GiB and the shards placed in it. Memory map:
-//   static data | views | plan | counters | output | arena | shards from MAP_START up
+//   static data | views | sound pages | plan | counters | output | arena | shards from MAP_START up
 // Shards beyond the capacity of one space go to further spaces, one instance each (searcher.ts).
 
-import { SHARD_BITMAP_SIZE } from '../../core/shared/format.ts';
-import { MAPPING_ALIGNMENT, type MappingKind, placeFile, releaseRange } from './mapping.ts';
+import { PAGE_SIZE, SHARD_BITMAP_SIZE } from '../../core/shared/format.ts';
+import {
+  bringIn,
+  canMap,
+  expectLookups,
+  MappingError,
+  type MappingKind,
+  placeFile,
+  releaseRange,
+  systemPageSize,
+  willNeed,
+} from './mapping.ts';
+import { RangeList } from './ranges.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { statSync } from 'node:fs';
+import { messageOf } from '../telemetry/caught.ts';
 
 const MIB = 1 << 20;
 const VIEW_COUNT_MAX = 16384;
@@ -14,6 +27,9 @@ const OUTPUT_SIZE = 448 * MIB;
 const MAP_START = 1024 * MIB;
 /** Guess: one page kept unused, so that scans may read past the end of the last shard. */
 const MAP_END = MEMORY_PAGES_MAX * 65536 - 65536;
+
+/** Guess: between two looks at the files of a shard; a look takes 4 us. */
+const LOOK_PAUSE_MS = 10_000;
 
 /** Bytes of shards that one space holds. */
 export const SPACE_CAPACITY = MAP_END - MAP_START;
@@ -28,21 +44,31 @@ export interface ShardFile {
   readonly symbols?: { readonly path: string; readonly size: number };
 }
 
-/** A shard refused by the core: `reason` says what is wrong where. */
+/** What is wrong with a shard: its bytes, those of its symbols, or that the system gives no mapping for it. */
+export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
+
+/** A shard that cannot be searched: `reason` says what is wrong where. */
 export class ShardError extends Error {
   readonly shardId: string;
-  constructor(shardId: string, reason: string) {
+  readonly fault: ShardFault;
+  constructor(shardId: string, reason: string, fault: ShardFault = 'damaged') {
     super(`shard ${shardId}: ${reason}`);
     this.shardId = shardId;
+    this.fault = fault;
   }
 }
 
 interface PlacedShard {
+  readonly file: ShardFile;
   readonly address: number;
-  /** Of both files, with the gap between them. */
+  /** Of both files, the second at a page of its own. */
   readonly size: number;
   readonly view: number;
   readonly kind: MappingKind;
+  /** False: its range is kept for it, but holds nothing. */
+  isIn: boolean;
+  /** When its files were looked at last, ms; -Infinity: since it was opened nobody did. */
+  lookedAtMs: number;
 }
 
 export interface SpaceOptions {
@@ -62,9 +88,9 @@ export class Space {
   /** Bytes that a request may use beside its plan and output. */
   readonly arenaSize: number;
   readonly #viewStart: number;
-  readonly #capacityEnd: number;
   readonly #wantsRead: boolean;
   readonly #shards = new Map<string, PlacedShard>();
+  readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
   #viewCount = 0;
 
@@ -72,14 +98,22 @@ export class Space {
     this.core = instantiateCore(module, MEMORY_PAGES_MAX);
     const viewSize = this.core.exports.shardViewSize();
     this.#viewStart = this.core.heapStart;
-    this.planStart = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
+    const soundPages = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
+    this.planStart = align(soundPages + this.core.exports.soundPagesSize());
+    this.core.exports.pagesInit(soundPages);
+    this.core.pages = {
+      bringIn: (address, size) => this.#bringIn(address, size),
+      willNeed: (address, size) => willNeed(this.core.memory, address, size),
+      damageAt: (address) => this.#damageAt(address),
+    };
     this.statsStart = this.planStart + PLAN_SIZE_MAX;
     this.outputStart = align(this.statsStart + STATS_SIZE);
     this.outputEnd = this.outputStart + OUTPUT_SIZE;
     const arenaStart = align(this.outputEnd);
     this.arenaSize = MAP_START - arenaStart;
     this.core.exports.requestArenaInit(arenaStart, MAP_START);
-    this.#capacityEnd = MAP_START + Math.min(options.capacity ?? SPACE_CAPACITY, SPACE_CAPACITY);
+    const capacity = Math.min(options.capacity ?? SPACE_CAPACITY, SPACE_CAPACITY);
+    this.#ranges = new RangeList(MAP_START, MAP_START + capacity);
     this.#wantsRead = options.wantsRead ?? false;
   }
 
@@ -103,8 +137,8 @@ export class Space {
 
   /** The bytes of a shard: a view of the memory, valid while the shard is open. */
   bytesOf(shardId: string): Uint8Array {
-    const { address, size } = this.#placed(shardId);
-    return new Uint8Array(this.core.memory.buffer, address, size);
+    const { address, file } = this.#placed(shardId);
+    return new Uint8Array(this.core.memory.buffer, address, file.size);
   }
 
   #placed(shardId: string): PlacedShard {
@@ -133,39 +167,134 @@ export class Space {
     return blockIds;
   }
 
-  /** Places and opens a shard with its symbols; false if it does not fit. Throws ShardError if a file is damaged. */
+  /**
+   * Places and opens a shard with its symbols; false if it does not fit.
+   *
+   * Errors: ShardError if a file is damaged; MappingError.
+   */
   open(file: ShardFile): boolean {
-    const { shardId, symbols } = file;
-    const symbolsStart = align(file.size);
-    const size = symbols === undefined ? file.size : symbolsStart + symbols.size;
-    const address = this.#findRoom(size);
+    const { shardId } = file;
+    const size = placedSize(file);
     const hasView = this.#freeViews.length > 0 || this.#viewCount < VIEW_COUNT_MAX;
-    if (address === undefined || !hasView) return false;
-    const { exports, memory } = this.core;
+    const address = hasView ? this.#ranges.take(size) : undefined;
+    if (address === undefined) return false;
+    const { exports } = this.core;
     const view =
       this.#freeViews.pop() ?? this.#viewStart + this.#viewCount++ * exports.shardViewSize();
     try {
-      const kind = placeFile(memory, address, file.path, file.size, this.#wantsRead);
+      const kind = this.#place(file, address);
       this.#check(file, exports.openShard(address, file.size, view));
-      if (symbols !== undefined) {
-        const start = address + symbolsStart;
-        placeFile(memory, start, symbols.path, symbols.size, this.#wantsRead);
-        this.#check(file, exports.openTags(start, symbols.size, view));
-      }
-      this.#shards.set(shardId, { address, size, view, kind });
+      if (file.symbols !== undefined)
+        this.#check(
+          file,
+          exports.openTags(address + align(file.size), file.symbols.size, view),
+          'symbols',
+        );
+      // Why now: opening reads the tables from end to end.
+      if (kind === 'mapped') expectLookups(this.core.memory, address, size);
+      this.#shards.set(shardId, {
+        file,
+        address,
+        size,
+        view,
+        kind,
+        isIn: true,
+        lookedAtMs: -Infinity,
+      });
       return true;
     } catch (error) {
       this.#freeViews.push(view);
-      releaseRange(memory, address, size);
+      this.#release(address, size);
       throw error;
     }
   }
 
-  #check({ shardId }: ShardFile, status: number): void {
+  /** Errors: MappingError; a file that is gone or has another size. */
+  #place(file: ShardFile, address: number): MappingKind {
+    const { memory } = this.core;
+    const kind = placeFile(memory, address, file.path, file.size, this.#wantsRead);
+    if (file.symbols !== undefined) {
+      const { path, size } = file.symbols;
+      placeFile(memory, address + align(file.size), path, size, this.#wantsRead);
+    }
+    return kind;
+  }
+
+  /** Why the hint: several pages are sooner read in one go than one after the other. */
+  #bringIn(address: number, size: number): boolean {
+    const { memory } = this.core;
+    if (this.#wantsRead) return true;
+    if (size > systemPageSize()) willNeed(memory, address, size);
+    return bringIn(memory, address, size);
+  }
+
+  /** An error that names the shard, or its symbols, with a damaged page. */
+  #damageAt(address: number): Error {
+    for (const [shardId, shard] of this.#shards) {
+      const offset = address - shard.address;
+      if (offset < 0 || offset >= shard.size) continue;
+      const tagsStart = align(shard.file.size);
+      return offset < tagsStart
+        ? new ShardError(shardId, `page ${offset / PAGE_SIZE} is damaged or cannot be read`)
+        : new ShardError(
+            shardId,
+            `page ${(offset - tagsStart) / PAGE_SIZE} of its symbols is damaged or cannot be read`,
+            'symbols',
+          );
+    }
+    return new Error(`no shard lies at ${address}`);
+  }
+
+  #release(address: number, size: number): void {
+    this.core.exports.forgetPages(address, address + size);
+    releaseRange(this.core.memory, address, size);
+    this.#ranges.give(address, size);
+  }
+
+  /**
+   * Looks now and then whether the mapped files of a shard still have their sizes: touching what was cut off would end
+   * the process. Errors: ShardError.
+   */
+  checkSizes(shardId: string): void {
+    const shard = this.#placed(shardId);
+    const nowMs = performance.now();
+    if (shard.kind !== 'mapped' || nowMs - shard.lookedAtMs < LOOK_PAUSE_MS) return;
+    const { file } = shard;
+    const fault =
+      wrongSize(file) ?? (file.symbols === undefined ? undefined : wrongSize(file.symbols));
+    if (fault !== undefined) throw new ShardError(shardId, fault);
+    shard.lookedAtMs = nowMs;
+  }
+
+  /** Whether the bytes of a shard are in memory. */
+  isIn(shardId: string): boolean {
+    return this.#placed(shardId).isIn;
+  }
+
+  /** Takes the bytes of an open shard out of memory, until takeIn. It stays open. */
+  takeOut(shardId: string): void {
+    const shard = this.#placed(shardId);
+    shard.isIn = false;
+    releaseRange(this.core.memory, shard.address, shard.size);
+  }
+
+  /** Puts the bytes of a shard back. Errors: ShardError. */
+  takeIn(shardId: string): void {
+    const shard = this.#placed(shardId);
+    try {
+      this.#place(shard.file, shard.address);
+    } catch (error) {
+      throw shardErrorOf(shardId, error);
+    }
+    expectLookups(this.core.memory, shard.address, shard.size);
+    shard.isIn = true;
+  }
+
+  #check({ shardId }: ShardFile, status: number, fault: ShardFault = 'damaged'): void {
     if (status === 0) return;
     const { exports } = this.core;
     const place = `section ${exports.openFailSection() >>> 0}, row ${exports.openFailIndex() >>> 0}`;
-    throw new ShardError(shardId, `${statusName(status)} (${place})`);
+    throw new ShardError(shardId, `${statusName(status)} (${place})`, fault);
   }
 
   close(shardId: string): void {
@@ -173,21 +302,44 @@ export class Space {
     if (shard === undefined) return;
     this.#shards.delete(shardId);
     this.#freeViews.push(shard.view);
-    releaseRange(this.core.memory, shard.address, shard.size);
-  }
-
-  /** First free range of `size` bytes; undefined if there is none. */
-  #findRoom(size: number): number | undefined {
-    const placed = [...this.#shards.values()].sort((a, b) => a.address - b.address);
-    let start = MAP_START;
-    for (const shard of placed) {
-      if (shard.address - start >= size) return start;
-      start = align(shard.address + shard.size);
-    }
-    return start + size <= this.#capacityEnd ? start : undefined;
+    this.#release(shard.address, shard.size);
   }
 }
 
-function align(address: number): number {
-  return Math.ceil(address / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+/** What is wrong with the size of a mapped file; a file that is gone stays readable. */
+function wrongSize({
+  path,
+  size,
+}: {
+  readonly path: string;
+  readonly size: number;
+}): string | undefined {
+  const actual = statSync(path, { throwIfNoEntry: false })?.size ?? size;
+  return actual === size ? undefined : `its file has ${actual} bytes instead of ${size}`;
+}
+
+/** Mappings that an open shard takes, unless it is read in. */
+export function mappingCountOf({ symbols }: ShardFile): number {
+  if (!canMap()) return 0;
+  return symbols === undefined ? 1 : 2;
+}
+
+/** Anything that went wrong with a shard, as an error that names it. */
+export function shardErrorOf(shardId: string, error: unknown): ShardError {
+  if (error instanceof ShardError) return error;
+  return new ShardError(
+    shardId,
+    messageOf(error),
+    error instanceof MappingError ? 'unmapped' : 'damaged',
+  );
+}
+
+/** Bytes of address space; no gap is left between shards, which would be a mapping of its own. */
+function placedSize({ size, symbols }: ShardFile): number {
+  return align(size) + (symbols === undefined ? 0 : align(symbols.size));
+}
+
+function align(size: number): number {
+  const page = systemPageSize();
+  return Math.ceil(size / page) * page;
 }

@@ -2,13 +2,14 @@
 // other, and writes the file at the end. The shard is opened in an instance of the core of its own. What a symbol is, and
 // who finds it, is told by daemon/symbols.
 
-import { closeSync, fsyncSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { HEADER_CHECKSUM_OFFSET, SECTION_ALIGNMENT, TAIL_SIZE } from '../../core/shared/format.ts';
 import * as format from '../../core/shared/format.ts';
 import { STATUS_OK } from '../../core/shared/status.ts';
 import * as tags from '../../core/shared/tags.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
+import { sumPagesOf } from './page-sums.ts';
 
 /** A symbol in a content; `name` of its parent as people write it. */
 export interface BuilderSymbol {
@@ -38,6 +39,7 @@ interface Section {
 }
 
 export class SymbolsFileBuilder {
+  readonly #module: WebAssembly.Module;
   readonly #core: Core;
   readonly #view: number;
   readonly #input: number;
@@ -51,6 +53,7 @@ export class SymbolsFileBuilder {
    * Errors: throws if it is damaged, or too large to have symbols.
    */
   constructor(module: WebAssembly.Module, shardPath: string) {
+    this.#module = module;
     this.#shardSize = statSync(shardPath).size;
     this.#core = instantiateCore(module, MEMORY_PAGES_MAX);
     const { exports, memory, heapStart } = this.#core;
@@ -165,8 +168,8 @@ export class SymbolsFileBuilder {
     const file = openSync(path, 'w', 0o600);
     try {
       let end: number = tags.TAGS_HEADER_SIZE;
-      for (const { kind, bytes } of sections) {
-        const start = Math.ceil(end / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
+      const write = ({ kind, bytes }: Section): void => {
+        const start = align(end);
         writeAll(file, bytes, start);
         const row = tags.TAGS_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
         header.writeUInt32LE(kind, row + format.SECTION_KIND_OFFSET);
@@ -174,7 +177,12 @@ export class SymbolsFileBuilder {
         header.writeUInt32LE(bytes.length, row + format.SECTION_SIZE_OFFSET);
         header.writeBigUInt64LE(this.#checksum(bytes), row + format.SECTION_CHECKSUM_OFFSET);
         end = start + bytes.length;
-      }
+      };
+      for (const section of sections) write(section);
+      // The sums cover what is in front of them, up to where they start.
+      ftruncateSync(file, align(end));
+      const sums = sumPagesOf(this.#module, path, align(end), tags.TAGS_HEADER_SIZE);
+      write({ kind: tags.TAGS_SECTION_PAGE_SUMS, bytes: sums });
       writeAll(file, new Uint8Array(TAIL_SIZE), end);
       this.#fillHeader(header, end + TAIL_SIZE, counts);
       writeAll(file, header, 0);
@@ -227,6 +235,11 @@ function isSound({ start, size, kind }: BuilderSymbol, content: Uint8Array): boo
   if (size <= 0 || size > tags.TAG_NAME_SIZE_MAX || kind >= tags.TAG_KIND_COUNT) return false;
   if (start < 0 || start + size > content.length) return false;
   return !content.subarray(start, start + size).includes(0x0a);
+}
+
+/** The next place where a section may start. */
+function align(offset: number): number {
+  return Math.ceil(offset / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
 }
 
 function check(status: number): void {

@@ -4,13 +4,12 @@
 // give the arguments and put `--end-of-options` or `--` before what a user typed; what the output
 // means is theirs.
 
-import { ChildProcess, spawn, type ChildProcessByStdio } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { Socket } from 'node:net';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { checkGitPlace } from './git-place.ts';
+import { type Child, holdChild, startProgram } from './spawn.ts';
 
 export interface GitOptions {
   /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
@@ -176,8 +175,6 @@ function commandOf(args: readonly string[], options: GitOptions): [string, strin
   return ['/bin/sh', ['-c', RAW_TAIL_SCRIPT, 'sh', digits.join(''), ...all]];
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
-
 const liveChildren = new Set<Child>();
 process.once('exit', () => {
   for (const child of liveChildren) killGroup(child);
@@ -186,7 +183,7 @@ process.once('exit', () => {
 function killGroup(child: Child): void {
   if (child.pid === undefined) return;
   try {
-    if (process.platform === 'win32') child.kill('SIGKILL');
+    if (process.platform === 'win32') process.kill(child.pid, 'SIGKILL');
     else process.kill(-child.pid, 'SIGKILL');
   } catch {
     // The group has ended already.
@@ -214,12 +211,9 @@ function firstLine(stderr: string): string {
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
   // Threads work for jobs that have looked at their source, and do not know what is allowed.
   if (options.repoPath !== undefined && isMainThread) checkGitPlace(options.repoPath);
-  const child: Child = spawn(...commandOf(args, options), {
+  const child = startProgram(...commandOf(args, options), {
     cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: true,
-    windowsHide: true,
   });
   liveChildren.add(child);
   let failure: GitFailure = 'exit';
@@ -237,17 +231,8 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
     release();
     liveChildren.delete(child);
   });
-  const hold = (isHeld: boolean): void => {
-    for (const part of [child, child.stdin, child.stdout, child.stderr]) holdOne(part, isHeld);
-  };
+  const hold = (isHeld: boolean): void => holdChild(child, isHeld);
   return { stdin: child.stdin, stdout: child.stdout, ended, kill, hold };
-}
-
-function holdOne(part: Child | Readable | Writable, isHeld: boolean): void {
-  // Pipes of a child are sockets, although their declared types do not say so.
-  if (!(part instanceof ChildProcess || part instanceof Socket)) return;
-  if (isHeld) part.ref();
-  else part.unref();
 }
 
 /** Arms the time limit and the abort signal; the result disarms them. */
@@ -281,7 +266,7 @@ function waitForEnd(
         : 'is git installed and in PATH?';
       reject(new GitError(command, 'not_started', undefined, detail));
     });
-    child.once('close', (code) => {
+    child.once('close', (code: number | null) => {
       const failure = failureOf();
       if (failure === 'exit' && code === 0) resolve();
       else reject(new GitError(command, failure, code ?? undefined, firstLine(stderr)));

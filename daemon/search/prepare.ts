@@ -6,6 +6,7 @@ import type { SearchPool } from '../engine/pool.ts';
 import type { Gaps } from './answer.ts';
 import { PlanError } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
+import type { ShardFault } from '../engine/space.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Hint, hintsFor } from '../query/hints.ts';
 import { parseQuery } from '../query/parser.ts';
@@ -52,7 +53,7 @@ export interface EngineParts {
   /** How long a search may stay on this thread before the pool takes over. */
   readonly inlineNs?: bigint;
   /** Told about shards that failed a search. */
-  readonly onShardFailure?: (shardId: string, reason: string) => void;
+  readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
 }
 
 /** A search that is ready to run. */

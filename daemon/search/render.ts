@@ -4,6 +4,7 @@
 
 import type { SearchPool } from '../engine/pool.ts';
 import { renderDocs } from '../engine/render-docs.ts';
+import { ShardError } from '../engine/space.ts';
 import { KEPT_WORDS, REQUEST_WORDS } from '../engine/searcher.ts';
 import type { SearchPlan } from '../engine/search-plan.ts';
 import type { LinkTexts, RenderedDocs, Searcher } from '../engine/searcher.ts';
@@ -236,6 +237,7 @@ async function renderGroup(
     if (docs !== undefined) return docs;
   }
   const done = await pool.render(work, typeof where === 'number' ? where : undefined);
+  if (done?.fault !== undefined) throw new ShardError(shardId, done.error ?? '', done.fault);
   if (done?.error !== undefined) throw new Error(done.error);
   // Where the thread died, what it was to do is done here.
   return done?.docs ?? renderDocs(searcher, work);

@@ -1,6 +1,7 @@
 // Runs one blocking search to its end: orders, cuts, renders, and writes the response of API.md 6.2 as JSON
 // bytes. What it went through on the way is there for explain.ts. Holds no state but the snapshot.
 
+import { ShardError } from '../engine/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import {
   statsNumbers,
@@ -64,18 +65,24 @@ export function search(
   });
 }
 
+/** Bound: a search that meets damage while it shows what it found begins anew without the shard. */
+const ATTEMPTS_MAX = 3;
+
 /** Does `work` on the current snapshot, kept open until its end; errors become those of a search. */
 export async function withSnapshot<Value>(
   parts: EngineParts,
   work: (snapshot: Snapshot) => Promise<Value>,
 ): Promise<Value> {
-  const snapshot = parts.snapshots.acquire();
-  try {
-    return await work(snapshot);
-  } catch (error) {
-    throw searchErrorOf(error);
-  } finally {
-    parts.snapshots.release(snapshot);
+  for (let attempt = 1; ; attempt++) {
+    const snapshot = parts.snapshots.acquire();
+    try {
+      return await work(snapshot);
+    } catch (error) {
+      if (!(error instanceof ShardError) || attempt === ATTEMPTS_MAX) throw searchErrorOf(error);
+      parts.onShardFailure?.(error.shardId, error.message, error.fault);
+    } finally {
+      parts.snapshots.release(snapshot);
+    }
   }
 }
 
@@ -99,8 +106,8 @@ export async function completeSearch(
   const place = await parts.turns?.take();
   const outcome = await runSearch(parts.searcher, parts.pool, run, place);
   environment.signal.throwIfAborted();
-  for (const { shard, reason } of outcome.failures)
-    parts.onShardFailure?.(scope.shards[shard]!.shardId, reason);
+  for (const { shard, reason, fault } of outcome.failures)
+    parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
   const shown = cutDocs(orderDocs(tally.units, view), run.limit);

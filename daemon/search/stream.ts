@@ -129,10 +129,10 @@ export class SearchStream {
     const { bindings, units, failures } = findings;
     for (const binding of bindings) this.#tally.addBinding(binding);
     for (const unit of units) this.#tally.addUnit(unit);
-    for (const { shard, reason } of failures) {
+    for (const { shard, reason, fault } of failures) {
       const isNew = this.#tally.addFailure(shard);
       const { shardId } = this.#prepared.scope.shards[shard]!;
-      if (isNew) this.#parts.onShardFailure?.(shardId, reason);
+      if (isNew) this.#parts.onShardFailure?.(shardId, reason, fault);
     }
     this.#ledger.addTimes(findings);
     this.#backlog.add(units);

@@ -38,6 +38,7 @@ export const SECTION_NAMES: readonly string[] = [
   'gram keys',
   'gram lists',
   'case marks',
+  'page sums',
 ];
 
 export class ShardTables {

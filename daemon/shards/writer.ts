@@ -8,6 +8,7 @@ import * as format from '../../core/shared/format.ts';
 import type { MergedGrams } from '../engine/builder.ts';
 import { instantiateCore } from '../engine/core.ts';
 import { placeFile, releaseRange } from '../engine/mapping.ts';
+import { sumPagesOf } from '../engine/page-sums.ts';
 
 /** One doc as the writer needs it, in docId order. */
 export interface ShardDoc {
@@ -92,6 +93,9 @@ export function writeShard(
     const blockCount = blocks.length / format.BLOCK_ROW_SIZE - 1;
     const marks = tables.caseMarks.subarray(0, blockCount * format.CASE_MARKS_SIZE);
     sections.write(format.SECTION_CASE_MARKS, marks);
+    sections.begin(format.SECTION_PAGE_SUMS);
+    sections.append(sumPagesOf(module, path, sections.position, format.HEADER_SIZE));
+    sections.end();
     const size = sections.writeTail();
     const counts = {
       docCount: tables.docs.length,
@@ -147,6 +151,11 @@ class SectionWriter {
     if (this.#open === undefined) throw new Error('no section was begun');
     this.sections.push({ ...this.#open, size: this.#position - this.#open.start });
     this.#open = undefined;
+  }
+
+  /** Bytes written so far. */
+  get position(): number {
+    return this.#position;
   }
 
   /** Writes the zeros behind the last section; returns the size of the file. */

@@ -16,6 +16,7 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { probeSource, type ProbedSource } from '../repos/probe.ts';
 import type { RepoRecord, RepoSource } from '../repos/records.ts';
 import type { Catalog, CatalogRepo, CatalogShard, CatalogSymbols } from '../shards/catalog.ts';
+import type { ShardError, ShardFault } from '../engine/space.ts';
 import type { LiveShard, Snapshot } from '../search/snapshot.ts';
 import type { StoredRepo } from '../store/repos.ts';
 import { RevisionTable } from '../shards/revisions.ts';
@@ -37,12 +38,17 @@ export interface IndexerOptions {
   readonly workers?: number;
   readonly log: Log;
   /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
-  readonly publish: (
-    snapshot: Snapshot,
-  ) => readonly { readonly shardId: string; readonly message: string }[];
+  readonly publish: (snapshot: Snapshot) => readonly ShardError[];
   readonly onProgress?: (repo: string, progress: BuildProgress) => void;
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards?: () => void;
+}
+
+/** Something wrong with a shard, by its id as searches know it. */
+export interface ShardDamage {
+  readonly shardId: string;
+  readonly reason: string;
+  readonly fault: ShardFault;
 }
 
 /** What one job did. */
@@ -82,6 +88,8 @@ export class Indexer {
   #served: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
   readonly #quarantined = new Map<string, string>();
+  /** Those of them that are sound, but could not be mapped. */
+  readonly #unmapped = new Set<string>();
   readonly #failCounts = new Map<string, number>();
   /** Shards whose symbols are out of service, until they are found again. */
   readonly #symbolless = new Set<string>();
@@ -99,6 +107,12 @@ export class Indexer {
 
   get quarantinedCount(): number {
     return this.#quarantined.size;
+  }
+
+  /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
+  get degradations(): readonly string[] {
+    const count = this.#unmapped.size;
+    return count === 0 ? [] : [`${count} shards could not be mapped and are not searched`];
   }
 
   #servedRepos(): readonly CatalogRepo[] {
@@ -129,17 +143,27 @@ export class Indexer {
       }),
       repos: repos.map(({ record }) => this.#options.register?.ruled(record) ?? record),
     });
-    for (const { shardId, message } of refused) this.#refuse(shardId, message);
+    // All at once: they may be thousands.
+    this.#setUnmapped(refused.filter(({ fault }) => fault === 'unmapped'));
+    for (const { shardId, message, fault } of refused) this.#refuse(shardId, message, fault);
   }
 
-  /** A shard could not be opened, or failed a search: without its symbols it may be sound. */
-  #refuse(liveId: string, reason: string): void {
+  /**
+   * A shard could not be opened, or failed a search.
+   *
+   * @param fault  absent: not known; without its symbols it may be sound
+   */
+  #refuse(liveId: string, reason: string, fault: ShardFault | undefined): void {
     const shardId = shardIdOf(liveId);
+    if (fault === 'unmapped') {
+      this.#setUnmapped([{ shardId: liveId, message: reason }]);
+      return;
+    }
     const repo = this.#options.catalog.repos.find(({ shards }) =>
       shards.some((one) => one.shardId === shardId && one.symbols !== undefined),
     );
     const hasSymbols = liveId !== shardId && repo !== undefined;
-    if (!hasSymbols || this.#symbolless.has(shardId)) {
+    if (!hasSymbols || fault === 'damaged' || this.#symbolless.has(shardId)) {
       this.quarantine(shardId, reason);
       return;
     }
@@ -546,6 +570,7 @@ export class Indexer {
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
     for (const { shardId } of before) {
       this.#quarantined.delete(shardId);
+      this.#unmapped.delete(shardId);
       this.#failCounts.delete(shardId);
     }
     this.publish();
@@ -560,13 +585,56 @@ export class Indexer {
       await catalog.removeRevisions(revisionFile);
   }
 
-  /** A search failed on a shard; the second time it goes out of service. */
-  noteShardFailure(liveId: string, reason: string): void {
+  /** Shards that the system gives no mapping for: they are sound, and building them again would not help. */
+  #setUnmapped(failures: readonly Pick<ShardError, 'shardId' | 'message'>[]): void {
+    const isNew = failures.filter(({ shardId }) => !this.#quarantined.has(shardIdOf(shardId)));
+    for (const { shardId, message } of isNew) {
+      this.#quarantined.set(shardIdOf(shardId), message);
+      this.#unmapped.add(shardIdOf(shardId));
+    }
+    const [first] = isNew;
+    if (first === undefined) return;
+    const fields = { count: isNew.length, shardId: first.shardId, reason: first.message };
+    this.#options.log.error('shards out of service: they could not be mapped', fields);
+    this.publish();
+  }
+
+  /** A search failed on a shard. Known damage takes it out of service at once, anything else the second time. */
+  noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
     const shardId = shardIdOf(liveId);
+    if (fault !== undefined) {
+      this.#refuse(liveId, reason, fault);
+      return;
+    }
     const count = (this.#failCounts.get(shardId) ?? 0) + 1;
     this.#failCounts.set(shardId, count);
     this.#options.log.error('shard failed a search', { shardId, reason, count });
-    if (count >= 2) this.#refuse(liveId, reason);
+    if (count >= 2) this.#refuse(liveId, reason, undefined);
+  }
+
+  /**
+   * Takes the damaged ones of these shards out of service before anything is searched: a process that read them ended
+   * without a word.
+   *
+   * @param check  returns what is wrong with shards
+   */
+  async quarantineNoted(
+    shardIds: readonly string[],
+    check: (shards: readonly LiveShard[]) => Promise<readonly ShardDamage[]>,
+  ): Promise<void> {
+    const noted = this.#options.catalog.repos.flatMap((repo) =>
+      repo.shards.flatMap((shard, index) =>
+        shardIds.includes(shard.shardId) ? [this.#liveShard(repo, shard, index)] : [],
+      ),
+    );
+    if (noted.length === 0) return;
+    const fields = { shardIds: noted.map(({ shardId }) => shardId) };
+    this.#options.log.warn(
+      'the last process did not end by itself; checking what it searched',
+      fields,
+    );
+    for (const { shardId, reason, fault } of await check(noted))
+      this.#refuse(shardId, reason, fault);
   }
 
   /** The shards whose symbols are to be found, by these engines; each with the repo it belongs to. */

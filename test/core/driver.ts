@@ -106,7 +106,16 @@ export async function instantiateCore<Exports>(
     );
   };
   const isStopWanted = (): boolean => instance.isStopWanted();
-  const env = { memory, abort, isStopWanted };
+  const env = {
+    memory,
+    abort,
+    isStopWanted,
+    bringIn: () => 1,
+    willNeed: () => {},
+    refusePage: () => {
+      throw new Error('a page was refused');
+    },
+  };
   const { exports } = await WebAssembly.instantiate(await compiled, { env });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each entry file exports it
   const heapBase = exports['heapBase'] as () => number;

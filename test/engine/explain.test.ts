@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test, { after } from 'node:test';
-import { SECTION_POSTINGS } from '../../core/shared/format.ts';
+import { HEADER_SIZE } from '../../core/shared/format.ts';
 import type { Explanation, ShardRow } from '../../daemon/search/explain.ts';
 import type { SearchRequest } from '../../daemon/search/prepare.ts';
-import { ShardTables } from '../../daemon/shards/tables.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
 import type { TestDoc } from './harness.ts';
 
@@ -188,17 +187,17 @@ void test('a limit inside a shard, and shards behind it', async () => {
 });
 
 void test('a shard out of service, and one that fails', async () => {
-  const damaged = buildShard(module, folder, CODE, FUNCTIONS);
+  const damaged = buildShard(module, folder, CODE, [doc('big', 'plum pear\n'.repeat(2000))]);
   const bytes = readFileSync(damaged.path);
-  const { start, size } = new ShardTables(bytes).section(SECTION_POSTINGS);
-  writeFileSync(damaged.path, bytes.fill(0xff, start, start + size));
+  // In the middle of the content, so that it can be opened.
+  writeFileSync(damaged.path, bytes.fill(0xff, HEADER_SIZE + 9000, HEADER_SIZE + 9001));
   const engine = newEngine({ wantsRead: true });
   const reason = `shard ${shards[1]!.shardId}: checksum of section 4`;
   engine.publish([fruit, damaged], REPOS, [{ ...shards[1]!, reason }]);
   const explained = await engine.explain('plum');
   assert.deepEqual(reasonsOf(explained), [
     'scanned: candidate docs: 2',
-    'crashed: piece',
+    'crashed: page 3 is damaged or cannot be read',
     'skipped: quarantined: checksum of section 4',
   ]);
   checkSums(explained);

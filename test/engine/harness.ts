@@ -252,6 +252,8 @@ export interface EngineOptions extends SpaceOptions {
   /** 0n: nearly everything is left to the pool. */
   readonly inlineNs?: bigint;
   readonly onDeath?: (error: Error) => void;
+  /** Mappings of shards on each thread of the pool. */
+  readonly poolMappingMax?: number;
 }
 
 const DEFAULTS: Omit<SearchRequest, 'query'> = {
@@ -282,11 +284,17 @@ export class Engine {
   readonly #alive = setInterval(() => {}, 60_000);
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
-    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, ...space } = options;
+    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, poolMappingMax, ...space } = options;
     this.#timeoutMs = timeoutMs;
     this.#inlineNs = inlineNs;
     this.searcher = new Searcher(module, space);
-    this.pool = new SearchPool({ module, workers, ...space, ...(onDeath ? { onDeath } : {}) });
+    this.pool = new SearchPool({
+      module,
+      workers,
+      ...space,
+      ...(onDeath ? { onDeath } : {}),
+      ...(poolMappingMax === undefined ? {} : { mappingMax: poolMappingMax }),
+    });
     this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
   }
 

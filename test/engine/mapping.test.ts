@@ -97,7 +97,7 @@ function memorySizes(searcher: Searcher, shards: readonly LiveShard[]): number[]
 void test('read shards and shards in three spaces answer as mapped ones in one space', async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 6);
-  const roomForTwo = 2 * Math.ceil(Math.max(...shards.map(({ size }) => size)) / 65536) * 65536;
+  const roomForTwo = 2 * Math.ceil(Math.max(...shards.map(({ size }) => size)) / 4096) * 4096;
   const all: unknown[] = [];
   for (const options of [{}, { wantsRead: true }, { capacity: roomForTwo }]) {
     const engine = new Engine(module, options);
@@ -118,7 +118,7 @@ void test('read shards and shards in three spaces answer as mapped ones in one s
 void test('ranges of closed shards are used again', async () => {
   const module = await coreModule('release');
   const shards = makeShards(module, 3);
-  const size = Math.ceil(Math.max(...shards.map((shard) => shard.size)) / 65536) * 65536;
+  const size = Math.ceil(Math.max(...shards.map((shard) => shard.size)) / 4096) * 4096;
   const space = new Space(module, { capacity: 2 * size });
   for (let round = 0; round < 300; round++) {
     const [first, second, third] = [0, 1, 2].map((i) => shards[(i + round) % 3]!);

@@ -27,14 +27,14 @@ const DOORS: readonly Door[] = [
   {
     what: 'functions of the system',
     code: /'koffi'/,
-    places: ['daemon/engine/mapping.ts', 'daemon/shards/lock.ts'],
+    places: ['daemon/engine/mapping.ts', 'daemon/repos/spawn.ts', 'daemon/shards/lock.ts'],
   },
   {
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
     // Only git is run, ctags, and parsers.
     places: [
-      'daemon/repos/git.ts',
+      'daemon/repos/spawn.ts',
       'daemon/symbols/confine.ts',
       'daemon/symbols/ctags-process.ts',
       'daemon/symbols/tree-sitter.ts',

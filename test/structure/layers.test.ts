@@ -52,6 +52,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     BASE,
     'daemon/telemetry',
     'daemon/repos',
+    'daemon/engine',
     'daemon/shards',
     'daemon/ingest',
     'daemon/search',

@@ -1,0 +1,125 @@
+// Sums of pages: each page of 4 KiB of a shard file or tags file has a sum in the file's last section, and is checked
+// against it before anything in it is read for the first time. Which pages were found sound is one bitmap over the whole
+// memory, so that later reads cost a look at a bit. The host brings a page in before it is touched: one that cannot be
+// read would end the process. Without the bitmap, as in builds and the full check, nothing is checked here.
+// FORMAT.md, "Page sums".
+
+import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
+import { TAGS_HEADER_SIZE } from '../shared/tags.ts';
+import { xxh64 } from '../base/xxh64.ts';
+import { ShardView } from './view.ts';
+
+/** Asks the host to bring whole pages in; false: they cannot be read. */
+@external('env', 'bringIn')
+declare function bringIn(address: usize, size: usize): bool;
+
+/** Tells the host that the page at `address` is damaged. Does not return: the host ends the call. */
+@external('env', 'refusePage')
+declare function refusePage(address: usize): void;
+
+/** Tells the host that [address, address + size) will be read soon. */
+@external('env', 'willNeed')
+declare function willNeed(address: usize, size: usize): void;
+
+/** A bit for each page of the memory; 0: nothing is checked. */
+let soundPages: usize = 0;
+/** Bytes of that bitmap. */
+export const SOUND_PAGES_SIZE: usize = (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
+
+/** The page that the last check stumbled over, by its address. */
+let failedPage: usize = 0;
+
+/** Makes the SOUND_PAGES_SIZE bytes at `bitmap`, which are zero, the bitmap; from now on pages are checked. */
+export function pagesInit(bitmap: usize): void {
+  soundPages = bitmap;
+}
+
+/** Forgets what is known of the pages in [start, end): other bytes may lie there. */
+export function forgetPages(start: usize, end: usize): void {
+  for (let page = start >> PAGE_SHIFT; page < (end + PAGE_SIZE - 1) >> PAGE_SHIFT; page++) {
+    const ptr = soundPages + (page >> 3);
+    store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (<u32>page & 7)));
+  }
+}
+
+@inline
+function isKnown(page: usize): bool {
+  return ((<u32>load<u8>(soundPages + (page >> 3)) >> (<u32>page & 7)) & 1) != 0;
+}
+
+/** Sum of the `page`-th page of the file at `base`, whose first `headSize` bytes and those from `end` on count not. */
+@inline
+function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
+  const start = max(base + headSize, base + (page << PAGE_SHIFT));
+  const stop = min(end, base + ((page + 1) << PAGE_SHIFT));
+  return <u32>xxh64(start, start < stop ? stop - start : 0, 0);
+}
+
+/** Sums of all pages of the file at `base` whose header has `headSize` bytes, up to `end`, as u32 to `out`. */
+export function sumPages(base: usize, headSize: usize, end: usize, out: usize): void {
+  const count = (end - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
+  for (let page: usize = 0; page < count; page++) {
+    store<u32>(out + (page << 2), sumOf(base, headSize, end, page));
+  }
+}
+
+/** First page of a file that its sum does not fit; 0xffffffff: all are sound. The sums lie behind what they cover. */
+export function findDamagedPage(base: usize, headSize: usize, sums: usize): u32 {
+  const count = (sums - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
+  for (let page: usize = 0; page < count; page++) {
+    if (sumOf(base, headSize, sums, page) != load<u32>(sums + (page << 2))) return <u32>page;
+  }
+  return 0xffffffff;
+}
+
+/** Whether the pages of the file at `base` that hold [start, end) are sound; checks those that nobody has read yet. */
+export function arePagesSound(base: usize, headSize: usize, sums: usize, start: usize, end: usize): bool {
+  if (soundPages == 0) return true;
+  const last = (min(end, sums) - 1) >> PAGE_SHIFT;
+  for (let page = start >> PAGE_SHIFT; page <= last; page++) {
+    if (isKnown(page)) continue;
+    let stop = page + 1;
+    while (stop <= last && !isKnown(stop)) stop++;
+    if (!checkRun(base, headSize, sums, page, stop)) return false;
+    page = stop;
+  }
+  return true;
+}
+
+/** Checks the pages [first, stop) of the memory. */
+function checkRun(base: usize, headSize: usize, sums: usize, first: usize, stop: usize): bool {
+  failedPage = first << PAGE_SHIFT;
+  if (!bringIn(first << PAGE_SHIFT, (stop - first) << PAGE_SHIFT)) return false;
+  for (let page = first; page < stop; page++) {
+    const ofFile = page - (base >> PAGE_SHIFT);
+    failedPage = page << PAGE_SHIFT;
+    if (sumOf(base, headSize, sums, ofFile) != load<u32>(sums + (ofFile << 2))) return false;
+    const ptr = soundPages + (page >> 3);
+    store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (<u32>page & 7)));
+  }
+  return true;
+}
+
+/** Page of the file at `base` that arePagesSound stumbled over. */
+export function failedPageOf(base: usize): u32 {
+  return <u32>((failedPage - base) >> PAGE_SHIFT);
+}
+
+/** Makes sure that [start, end) of the shard can be read and is sound; else the call ends here. */
+@inline
+export function needBytes(view: ShardView, start: usize, end: usize): void {
+  if (!arePagesSound(view.base, HEADER_SIZE, view.pageSums, start, end)) refusePage(failedPage);
+}
+
+/** As needBytes, of its tags file. */
+@inline
+export function needTagBytes(view: ShardView, start: usize, end: usize): void {
+  if (start < end && !arePagesSound(view.tagBase, TAGS_HEADER_SIZE, view.tagPageSums, start, end)) {
+    refusePage(failedPage);
+  }
+}
+
+/** Lets the system begin to read [start, end). */
+export function prefetch(start: usize, end: usize): void {
+  if (soundPages != 0 && start < end) willNeed(start, end - start);
+}

@@ -1,0 +1,56 @@
+// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and tags.ts fill it after they
+// have checked the tables; everything else reads through it.
+
+/** An open shard: absolute addresses of its sections and its counts. */
+@unmanaged
+export class ShardView {
+  base: u32;
+  content: u32;
+  contentSize: u32;
+  blobs: u32;
+  blobHashes: u32;
+  blocks: u32;
+  docs: u32;
+  paths: u32;
+  pathsSize: u32;
+  pathOrder: u32;
+  repos: u32;
+  languages: u32;
+  names: u32;
+  namesSize: u32;
+  gramKeys: u32;
+  gramLists: u32;
+  postings: u32;
+  postingsSize: u32;
+  caseMarks: u32; // CASE_MARKS_SIZE bytes a block
+  docCount: u32;
+  blobCount: u32;
+  blockCount: u32; // blockIds, unused ones included
+  gramCount: u32;
+  repoCount: u32;
+  languageCount: u32;
+  // Of its tags file (tags.ts):
+  tagStarts: u32; // 0: it has none
+  tagRows: u32;
+  tagParents: u32;
+  tagParentNames: u32;
+  tagNames: u32;
+  tagNameSizes: u32;
+  tagNameLists: u32;
+  tagLists: u32;
+  tagListsSize: u32;
+  tagCount: u32;
+  tagNameCount: u32;
+  tagParentCount: u32;
+  // Its kept binding (match/bindings.ts), and since when that is so:
+  kept: u32;
+  keptIn: u32;
+  // Sums of the pages of the file, right behind what they cover; and of its tags file (pages.ts):
+  pageSums: u32;
+  tagBase: u32;
+  tagPageSums: u32;
+}
+
+/** Bytes of a view; the host reserves them. */
+export const SHARD_VIEW_SIZE: usize = 168;
+if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');

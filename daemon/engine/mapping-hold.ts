@@ -1,0 +1,106 @@
+// Who may hold how many mappings. A process has at most vm.max_map_count of them, each thread maps each shard, and
+// without room for its own needs the process dies: so every searcher has a share. Shards that come first stay mapped. On
+// threads that take turns those beyond the share are mapped when they are searched, the last few at a time;
+// elsewhere they are refused.
+// Measured: 2026-11-22: mapping a shard with symbols anew for a search costs 30 to 40 us.
+
+import { mappingLimit } from './mapping.ts';
+import { mappingCountOf, type ShardFile } from './space.ts';
+
+/** Guess: what the process itself needs: libraries, heaps and code of all threads, builds under way. */
+const OWN_MIN = 4096;
+const OWN_SHARE = 8;
+/** Shards that a thread maps in turns, at a time; each takes at most two mappings. */
+const VISITOR_COUNT_MAX = 64;
+
+/** Mappings of shards that each kind of searcher may hold. */
+export interface MappingShares {
+  /** On the main thread, which needs every shard. */
+  readonly main: number;
+  /** On each search thread. */
+  readonly thread: number;
+}
+
+/** The shares where `threadCount` search threads run beside the main one; undefined: the system sets no limit. */
+export function mappingShares(
+  threadCount: number,
+  limit: number | undefined = mappingLimit(),
+): MappingShares | undefined {
+  if (limit === undefined) return undefined;
+  const free = limit - Math.max(OWN_MIN, Math.floor(limit / OWN_SHARE));
+  const main = Math.max(0, Math.floor(free / 2));
+  return { main, thread: Math.max(2 * VISITOR_COUNT_MAX, Math.floor(main / threadCount)) };
+}
+
+/** What to tell the operator about shards that are too many for the system's limit; undefined: nothing. */
+export function mappingWarning(
+  shards: readonly ShardFile[],
+  threadCount: number,
+  limit: number | undefined = mappingLimit(),
+): string | undefined {
+  const shares = mappingShares(threadCount, limit);
+  const count = shards.reduce((sum, shard) => sum + mappingCountOf(shard), 0);
+  if (shares === undefined || count + 2 * VISITOR_COUNT_MAX <= shares.thread) return undefined;
+  const wanted = Math.ceil((2 * threadCount * (count + 2 * VISITOR_COUNT_MAX) * 8) / 7);
+  const effect =
+    count > shares.main
+      ? 'some of them cannot be searched'
+      : 'searches of many shards are slower than they could be';
+  return `${shards.length} shards are more than the system lets this process map at once (vm.max_map_count is ${limit}): ${effect}; sysctl -w vm.max_map_count=${wanted} helps`;
+}
+
+/** The mapped shards of one searcher. */
+export class MappingHold {
+  readonly max: number;
+  readonly #takesTurns: boolean;
+  readonly #takeOut: (shardId: string) => void;
+  /** Mappings of each shard that stays. */
+  readonly #staying = new Map<string, number>();
+  #count = 0;
+  /** Shards that take turns and are mapped now, oldest first. */
+  readonly #visitors = new Set<string>();
+
+  /** @param takeOut  unmaps a shard that has had its turn */
+  constructor(max: number, takesTurns: boolean, takeOut: (shardId: string) => void) {
+    this.max = max;
+    this.#takesTurns = takesTurns;
+    this.#takeOut = takeOut;
+  }
+
+  /** Mappings of the shards that stay. */
+  get count(): number {
+    return this.#count;
+  }
+
+  #canStay(count: number): boolean {
+    const reserved = this.#takesTurns ? 2 * VISITOR_COUNT_MAX : 0;
+    return this.#count + count <= this.max - reserved;
+  }
+
+  /** Whether a shard of so many mappings may be opened. */
+  hasRoomFor(count: number): boolean {
+    return this.#takesTurns || this.#canStay(count);
+  }
+
+  /** Counts a shard that was just mapped; another one may have to go for it. */
+  add(shardId: string, count: number): void {
+    if (this.#canStay(count)) {
+      this.#staying.set(shardId, count);
+      this.#count += count;
+      return;
+    }
+    this.#visitors.add(shardId);
+    for (const oldest of this.#visitors) {
+      if (this.#visitors.size <= VISITOR_COUNT_MAX) break;
+      this.#visitors.delete(oldest);
+      this.#takeOut(oldest);
+    }
+  }
+
+  /** Forgets a shard that is closed. */
+  remove(shardId: string): void {
+    this.#count -= this.#staying.get(shardId) ?? 0;
+    this.#staying.delete(shardId);
+    this.#visitors.delete(shardId);
+  }
+}

@@ -1,0 +1,42 @@
+// The free parts of a range of addresses: first fit, neighbours joined when they are given back. Taking and giving
+// cost as many steps as there are holes, however much is taken.
+
+interface Range {
+  start: number;
+  end: number;
+}
+
+export class RangeList {
+  /** Ascending, with something taken between any two. */
+  readonly #free: Range[];
+
+  constructor(start: number, end: number) {
+    this.#free = [{ start, end }];
+  }
+
+  /** The lowest address with `size` free bytes behind it, now taken; undefined if there is none. */
+  take(size: number): number | undefined {
+    const index = this.#free.findIndex(({ start, end }) => end - start >= size);
+    const range = this.#free[index];
+    if (range === undefined) return undefined;
+    const { start } = range;
+    range.start += size;
+    if (range.start === range.end) this.#free.splice(index, 1);
+    return start;
+  }
+
+  /** Gives back what `take` gave. */
+  give(start: number, size: number): void {
+    const end = start + size;
+    const next = this.#free.findIndex((range) => range.start >= end);
+    const index = next === -1 ? this.#free.length : next;
+    const before = this.#free[index - 1];
+    const after = this.#free[index];
+    if (before?.end === start && after?.start === end) {
+      before.end = after.end;
+      this.#free.splice(index, 1);
+    } else if (before?.end === start) before.end = end;
+    else if (after?.start === end) after.start = start;
+    else this.#free.splice(index, 0, { start, end });
+  }
+}

@@ -1,0 +1,168 @@
+// The slow pass over all bytes in the background (API.md 20.5): checks the files of one shard after the other against the
+// sums of their pages, at a bounded rate, and only while nothing is searched. A shard that fails goes out of service and
+// is built again. Where the pass is, is kept in a file, so that a restart goes on from there; a finished pass rests before
+// the next one. Also checks what was being searched when the process before ended without a word.
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { PageCheck, type Pace } from '../engine/page-check.ts';
+import type { ShardFault } from '../engine/space.ts';
+import type { LiveShard } from '../search/snapshot.ts';
+import { messageOf } from '../telemetry/caught.ts';
+import type { Log } from '../telemetry/log.ts';
+
+/** Guess: bytes a second; a disk does not notice, and 1 TB takes a day and a half. */
+const RATE = 8 << 20;
+/** From the start of a pass to that of the next one. */
+const INTERVAL_MS = 24 * 3600 * 1000;
+/** How long a search that runs is waited for at a time. */
+const BUSY_PAUSE_MS = 50;
+/** Where the pass is, is written so often. */
+const SAVE_MS = 10_000;
+
+const stateSchema = z.strictObject({
+  /** When the pass began, ms since 1970. */
+  startedAt: z.number(),
+  /** The last shard that was checked; "": none yet. */
+  shardId: z.string(),
+  isDone: z.boolean(),
+});
+type State = z.infer<typeof stateSchema>;
+
+export interface IntegrityPassOptions {
+  readonly module: WebAssembly.Module;
+  /** Absolute path of the file that says where the pass is. */
+  readonly stateFile: string;
+  /** The shards in service. */
+  readonly shards: () => readonly LiveShard[];
+  /** Whether something is being searched. */
+  readonly isBusy: () => boolean;
+  readonly onDamage: (shardId: string, reason: string, fault: ShardFault) => void;
+  readonly log: Log;
+  /** Bytes a second; default: 8 MiB. */
+  readonly rate?: number;
+  /** From the start of a pass to that of the next one; default: a day. */
+  readonly intervalMs?: number;
+}
+
+export class IntegrityPass {
+  readonly #options: IntegrityPassOptions;
+  readonly #stop = new AbortController();
+  #check: PageCheck | undefined;
+  #running: Promise<void> | undefined;
+  #state: State;
+  #savedMs = 0;
+  checkedCount = 0;
+
+  constructor(options: IntegrityPassOptions) {
+    this.#options = options;
+    this.#state = readState(options.stateFile);
+  }
+
+  /** Goes on until `close`. */
+  run(): void {
+    this.#running ??= this.#work();
+  }
+
+  /** Checks these shards at once and as fast as it goes; returns those that are damaged. */
+  async checkNow(
+    shards: readonly LiveShard[],
+  ): Promise<{ shardId: string; reason: string; fault: ShardFault }[]> {
+    const found = [];
+    for (const shard of shards) {
+      const problem = await this.#checker().check(shard, () => Promise.resolve());
+      if (problem !== undefined) found.push({ shardId: shard.shardId, ...problem });
+    }
+    return found;
+  }
+
+  #checker(): PageCheck {
+    return (this.#check ??= new PageCheck(this.#options.module));
+  }
+
+  async #work(): Promise<void> {
+    try {
+      for (;;) {
+        await this.#untilDue();
+        await this.#passOver();
+        this.#save({ ...this.#state, shardId: '', isDone: true });
+      }
+    } catch (error) {
+      if (!this.#stop.signal.aborted)
+        this.#options.log.error('the check of shards in the background ended', {
+          error: messageOf(error),
+        });
+    }
+  }
+
+  /** Waits for the time of the next pass, and begins it; one that was begun goes on. */
+  async #untilDue(): Promise<void> {
+    if (!this.#state.isDone) return;
+    const { intervalMs = INTERVAL_MS } = this.#options;
+    const dueMs = this.#state.startedAt + intervalMs - Date.now();
+    if (dueMs > 0) await this.#wait(Math.min(dueMs, intervalMs));
+    this.#save({ startedAt: Date.now(), shardId: '', isDone: false });
+  }
+
+  /** In the order of the ids, so that shards that come or go meanwhile do not matter. */
+  async #passOver(): Promise<void> {
+    for (;;) {
+      const next = this.#nextShard();
+      if (next === undefined) return;
+      const problem = await this.#checker().check(next, this.#pace);
+      this.checkedCount++;
+      const isInService = this.#options.shards().some(({ shardId }) => shardId === next.shardId);
+      // A file may go while it is read.
+      if (problem !== undefined && isInService)
+        this.#options.onDamage(next.shardId, problem.reason, problem.fault);
+      this.#state = { ...this.#state, shardId: next.shardId };
+      if (Date.now() - this.#savedMs > SAVE_MS) this.#save(this.#state);
+    }
+  }
+
+  #nextShard(): LiveShard | undefined {
+    let next: LiveShard | undefined;
+    for (const shard of this.#options.shards()) {
+      if (shard.shardId <= this.#state.shardId) continue;
+      if (next === undefined || shard.shardId < next.shardId) next = shard;
+    }
+    return next;
+  }
+
+  readonly #pace: Pace = async (size) => {
+    await this.#wait((size * 1000) / (this.#options.rate ?? RATE));
+    while (this.#options.isBusy()) await this.#wait(BUSY_PAUSE_MS);
+  };
+
+  async #wait(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#stop.signal, ref: false });
+  }
+
+  #save(state: State): void {
+    this.#state = state;
+    this.#savedMs = Date.now();
+    const { stateFile, log } = this.#options;
+    try {
+      writeFileSync(`${stateFile}.next`, JSON.stringify(state), { mode: 0o600 });
+      renameSync(`${stateFile}.next`, stateFile);
+    } catch (error) {
+      log.warn('where the check of shards is could not be kept', { error: messageOf(error) });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the index is being closed'));
+    await this.#running;
+    if (this.#running !== undefined) this.#save(this.#state);
+  }
+}
+
+function readState(file: string): State {
+  try {
+    return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+  } catch {
+    // It only saves work.
+    return { startedAt: Date.now(), shardId: '', isDone: false };
+  }
+}
