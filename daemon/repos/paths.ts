@@ -75,6 +75,10 @@ export function hasSurrogates(text: string): boolean {
 
 const SURROGATE = /[\uD800-\uDFFF]/;
 
+function isInnerSegment(segment: string): boolean {
+  return !/^(?:\.{0,2}|\.git)$/i.test(segment);
+}
+
 /**
  * Whether a path names something below the root and nothing else, wherever it is used. A tree of git may hold any
  * bytes as names: `..`, `../../etc/passwd`, `.git`, and who writes files by their names would be led out.
@@ -82,6 +86,5 @@ const SURROGATE = /[\uD800-\uDFFF]/;
 export function isInnerPath(path: string): boolean {
   if (!/(?:^|[/\\])(?:\.{0,2}|\.git)(?:[/\\]|$)/i.test(path)) return true;
   // A backslash is a separator elsewhere; here it is a character, and only what leads out is refused.
-  const isSegment = (segment: string): boolean => !/^(?:\.{0,2}|\.git)$/i.test(segment);
-  return path.split('/').every(isSegment) && !path.split(/[/\\]/).includes('..');
+  return path.split('/').every(isInnerSegment) && !path.split(/[/\\]/).includes('..');
 }

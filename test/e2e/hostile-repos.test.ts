@@ -125,14 +125,16 @@ void test('names that lead out are in no answer', async () => {
   const paths = ((await files.json()) as { path: string }[]).map((item) => item.path);
   assert.deepEqual(paths.sort(), ['back\\slash', 'inner.txt', 'sub/..a']);
   const query = new URLSearchParams({ repoName, revisionName: 'main', path: '' });
-  const folder = await get<{ name: string }[]>(`${served.url}/api/folder_contents?${query}`);
+  const folder = await get<{ name: string }[]>(
+    `${served.url}/api/folder_contents?${query.toString()}`,
+  );
   assert.deepEqual(
     folder.body.map(({ name }) => name),
     ['sub', 'back\\slash', 'inner.txt'],
   );
   for (const hidden of ['.git/evil', '..\\evil', './evil']) {
     const address = new URLSearchParams({ repo: repoName, path: hidden, ref: 'main' });
-    assert.equal((await get(`${served.url}/api/source?${address}`)).status, 404, hidden);
+    assert.equal((await get(`${served.url}/api/source?${address.toString()}`)).status, 404, hidden);
   }
   assert.match(served.process.stderr, /file left out .*reason=outer_path/);
 });
