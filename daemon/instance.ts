@@ -58,6 +58,8 @@ export interface Instance {
   /** Checks shards in the background once it runs; absent where nothing is built. */
   readonly integrity: IntegrityPass | undefined;
   readonly parts: EngineParts;
+  /** To be told of memory that is free again. */
+  readonly heap: HeapTrimmer;
   close(): Promise<void>;
 }
 
@@ -164,7 +166,6 @@ async function joined(
     pool,
     snapshots,
     turns: new Turns(pool),
-    heap,
     timeoutMs: options.searchTimeoutMs,
     onShardFailure: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
   };
@@ -175,6 +176,7 @@ async function joined(
     symbols,
     integrity: isOwner ? integrity : undefined,
     parts,
+    heap,
     async close() {
       await symbols?.close();
       await integrity.close();

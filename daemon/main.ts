@@ -98,7 +98,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const reader = await openHistory(configuration, instance.catalog, log);
     history = reader;
     const services = servicesOf(instance, directory, reader, control);
-    server = await createServer({ configuration, services, log, ...control });
+    server = await createServer({
+      configuration,
+      services,
+      log,
+      onAnswerOver: (size) => instance.heap.noteFreed(size),
+      ...control,
+    });
     const source = backupSource(configuration, instance.catalog, control.store);
     const repos = {
       list: () => instance.index?.register.all ?? [],
@@ -174,8 +180,8 @@ function servicesOf(
     },
     repos: directory,
     source: {
-      read: (repo, path, ref, { sourceSizeMax, signal }) =>
-        readSource(repo, path, ref, { sizeMax: sourceSizeMax, signal }),
+      read: (repo, path, ref, { sourceSizeMax, signal, memory }) =>
+        readSource(repo, path, ref, { sizeMax: sourceSizeMax, signal, memory }),
     },
     history,
     trees: { files: listFiles, folders: listFolders },

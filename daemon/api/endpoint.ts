@@ -14,7 +14,7 @@ import type { Sight } from '../repos/sight.ts';
 import type { ErrorCode } from './errors.ts';
 import { parseBody, parsePath, parseQuery } from './input.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
-import type { EventStream, Services } from './services.ts';
+import type { EventStream, RequestMemory, SearchPlace, Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -62,6 +62,11 @@ export interface CallContext {
   readonly settings: Settings;
   /** Aborted when the client goes away. */
   readonly signal: AbortSignal;
+  /** Of a search. */
+  readonly place: SearchPlace | undefined;
+  /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room. */
+  readonly takeMemory: (size: number) => void;
+  readonly memory: RequestMemory;
   /** Bytes of JSON that an event of a stream may have in the form that the client asks for. */
   readonly eventSizeMax: number;
   readonly isStopping: boolean;

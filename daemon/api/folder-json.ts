@@ -3,6 +3,7 @@
 //
 // Measured: 2026-11-21, 2 busy cores, 10,000 children: 4 ms by JSON.stringify, 1.8 by pieces, nothing if kept.
 
+import { setImmediate } from 'node:timers/promises';
 import { folderOf } from '../repos/paths.ts';
 import type { FolderChild, Folders } from '../repos/tree-paths.ts';
 
@@ -21,20 +22,21 @@ function escape(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** @param restOf  members behind the name, by a child and its path */
-function renderList(
-  folder: string,
-  children: readonly FolderChild[],
-  restOf: (child: FolderChild, path: string) => string,
-): string {
-  const prefix = folder === '' ? '' : `${folder}/`;
-  const shownPrefix = escape(prefix);
+/** `type`, `path`, `name` of a child. */
+function membersOf(folder: string, { name, type }: FolderChild): string {
+  const prefix = folder === '' ? '' : `${escape(folder)}/`;
+  const shown = escape(name);
+  return `"type":"${type}","path":"${prefix}${shown}","name":"${shown}"`;
+}
+
+/** @param rest  members behind the name */
+function renderList(folder: string, children: readonly FolderChild[], rest: string): string {
+  const prefix = folder === '' ? '' : `${escape(folder)}/`;
   let json = '';
-  for (const child of children) {
-    const { name, type } = child;
+  for (const { name, type } of children) {
     const shown = escape(name);
     const comma = json === '' ? '' : ',';
-    json += `${comma}{"type":"${type}","path":"${shownPrefix}${shown}","name":"${shown}"${restOf(child, prefix + name)}}`;
+    json += `${comma}{"type":"${type}","path":"${prefix}${shown}","name":"${shown}"${rest}}`;
   }
   return json;
 }
@@ -47,7 +49,7 @@ function renderKept(
 ): string {
   const kept = keeper.get(children);
   if (kept?.folder === folder) return kept.json;
-  const json = renderList(folder, children, () => rest);
+  const json = renderList(folder, children, rest);
   keeper.set(children, { folder, json });
   return json;
 }
@@ -57,21 +59,56 @@ export function folderJson(folder: string, children: readonly FolderChild[]): st
   return `[${renderKept(keptItems, folder, children, '')}]`;
 }
 
+/** Children that are written before other requests have a turn: about a millisecond. */
+const TURN_COUNT = 4000;
+
+/** A level that is being written. */
+interface Level {
+  readonly folder: string;
+  readonly children: readonly FolderChild[];
+  /** Of the child that is next. */
+  index: number;
+}
+
 /**
  * JSON of the root as a node with `type`, `path`, `name` and `children`, and so on downwards.
  *
  * @param open  paths of the folders whose children are shown; with each those above it, and ""
+ *
+ * Cost: lets other requests in between; as deep as the folders are, without a call for each level.
  */
-export function treeJson(folders: Folders, open: ReadonlySet<string>): string {
+export async function treeJson(
+  folders: Folders,
+  open: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<string> {
   const withOpenChildren = new Set([...open].filter((path) => path !== '').map(folderOf));
-  const levelOf = (folder: string): string => {
-    const children = folders.get(folder) ?? [];
-    if (!withOpenChildren.has(folder))
-      return renderKept(keptClosed, folder, children, ',"children":[]');
-    return renderList(folder, children, ({ type }, path) => {
-      const inner = type === 'tree' && open.has(path) ? levelOf(path) : '';
-      return `,"children":[${inner}]`;
-    });
-  };
-  return `{"type":"tree","path":"","name":"root","children":[${levelOf('')}]}`;
+  const parts = ['{"type":"tree","path":"","name":"root","children":['];
+  const levels: Level[] = [{ folder: '', children: folders.get('') ?? [], index: 0 }];
+  let count = 0;
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const { folder, children } = level;
+    if (!withOpenChildren.has(folder)) {
+      parts.push(renderKept(keptClosed, folder, children, ',"children":[]'));
+      count += children.length;
+    }
+    const child = withOpenChildren.has(folder) ? children[level.index++] : undefined;
+    if (child === undefined) {
+      parts.push(']}');
+      levels.pop();
+    } else {
+      const comma = level.index > 1 ? ',' : '';
+      parts.push(`${comma}{${membersOf(folder, child)},"children":[`);
+      const path = folder === '' ? child.name : `${folder}/${child.name}`;
+      if (child.type === 'tree' && open.has(path))
+        levels.push({ folder: path, children: folders.get(path) ?? [], index: 0 });
+      else parts.push(']}');
+      count++;
+    }
+    if (count < TURN_COUNT) continue;
+    count = 0;
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+  return parts.join('');
 }

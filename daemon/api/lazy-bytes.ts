@@ -3,6 +3,8 @@
 
 export interface LazyBytes {
   readonly byteLength: number;
+  /** Bytes of memory that it keeps for itself, roughly. */
+  readonly heldSize: number;
   /** The bytes from `offset` < byteLength on, at least one, as many as are at hand; valid until the next call. */
   from(offset: number): Uint8Array;
 }

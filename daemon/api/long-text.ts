@@ -42,6 +42,7 @@ export async function longTextJson(
   let open: { index: number; part: Buffer } = { index: 0, part: head };
   return {
     byteLength: starts.at(-1) ?? 0,
+    heldSize: 2 * WINDOW_SIZE,
     from(offset) {
       const index = partIndexAt(starts, offset);
       if (index !== open.index) open = { index, part: partAt(index) };

@@ -99,9 +99,9 @@ export const findDefinitions = endpoint(
     path: '/api/find_definitions',
     summary: 'Where a symbol is defined',
   },
-  async ({ body }, { services, signal, baseUrl, sight, accounts, actor }) => {
+  async ({ body }, { services, signal, place, takeMemory, baseUrl, sight, accounts, actor }) => {
     accounts.trail.note(actor, 'user.performed_goto_definition', ORG);
-    const context = { signal, baseUrl, sight };
+    const context = { signal, place, takeMemory, baseUrl, sight };
     return ok(await services.search.navigate('definitions', toCall(body), context));
   },
 );
@@ -113,9 +113,9 @@ export const findReferences = endpoint(
     path: '/api/find_references',
     summary: 'Where the name of a symbol stands, its definitions included',
   },
-  async ({ body }, { services, signal, baseUrl, sight, accounts, actor }) => {
+  async ({ body }, { services, signal, place, takeMemory, baseUrl, sight, accounts, actor }) => {
     accounts.trail.note(actor, 'user.performed_find_references', ORG);
-    const context = { signal, baseUrl, sight };
+    const context = { signal, place, takeMemory, baseUrl, sight };
     return ok(await services.search.navigate('references', toCall(body), context));
   },
 );

@@ -55,10 +55,13 @@ export const search = endpoint(
     responses: { 200: { description: 'The results, best first.', body: searchAnswer } },
     errors: SEARCH_ERRORS,
   },
-  async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+  async (
+    { body },
+    { services, settings, signal, place, takeMemory, baseUrl, sight, accounts, actor },
+  ) => {
     accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const found = services.search.search(call, { signal, baseUrl, sight });
+    const found = services.search.search(call, { signal, place, takeMemory, baseUrl, sight });
     const { json } = await withContexts(accounts, found);
     return { status: 200, content: { json } };
   },
@@ -107,11 +110,11 @@ export const streamSearch = endpoint(
   },
   async (
     { body },
-    { services, settings, signal, baseUrl, sight, eventSizeMax, accounts, actor },
+    { services, settings, signal, place, baseUrl, sight, eventSizeMax, accounts, actor },
   ) => {
     accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const found = services.search.stream(call, { signal, baseUrl, sight, eventSizeMax });
+    const found = services.search.stream(call, { signal, place, baseUrl, sight, eventSizeMax });
     const events = await withContexts(accounts, found);
     return { status: 200, content: { events } };
   },
@@ -132,10 +135,13 @@ export const explainSearch = endpoint(
     responses: { 200: { description: 'How the search went.', body: explanation } },
     errors: SEARCH_ERRORS,
   },
-  async ({ body }, { services, settings, signal, baseUrl, sight, accounts, actor }) => {
+  async (
+    { body },
+    { services, settings, signal, place, takeMemory, baseUrl, sight, accounts, actor },
+  ) => {
     accounts.trail.note(actor, 'user.performed_code_search', ORG);
     const call = toSearchCall(body, settings.maxMatchCount);
-    const found = services.search.explain(call, { signal, baseUrl, sight });
+    const found = services.search.explain(call, { signal, place, takeMemory, baseUrl, sight });
     return ok(await withContexts(accounts, found));
   },
 );

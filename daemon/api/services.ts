@@ -29,7 +29,30 @@ export interface NavigationCall {
   readonly repoName?: string;
 }
 
+/** A search that can be held up. */
+export interface PausableSearch {
+  pause(): void;
+  resume(): void;
+}
+
+/** The place of a search among those that run: while another one has it, the search is paused. */
+export interface SearchPlace {
+  /** When the request came (performance.now): the deadline counts from here. */
+  readonly arrivedMs: number;
+  /** Says what to pause and resume; it is paused at once where it is not its turn. */
+  attach(search: PausableSearch): void;
+  /** Resolves when it is the turn of the search, or when that is over; undefined: it is so now. */
+  turn(): Promise<void> | undefined;
+  /** Gives the place away until `want`: the search has nothing to do. */
+  rest(): void;
+  want(): void;
+}
+
 export interface SearchContext {
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+  /** Takes bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
+  readonly takeMemory?: ((size: number) => void) | undefined;
   /** Aborted when the client goes away; the search then ends as soon as it can. */
   readonly signal: AbortSignal;
   /** Without trailing slash; the links of the answer start with it. */
@@ -94,9 +117,24 @@ export interface SearchService {
   ): Promise<object>;
 }
 
+/** Bytes that are taken, until they are given back. */
+export interface MemoryHold {
+  release(): void;
+}
+
+/** The memory that a request may use. */
+export interface RequestMemory {
+  /** Takes bytes, until they are given back; undefined: there is no room. */
+  tryTake(size: number): MemoryHold | undefined;
+  /** Calls `end` when the response is over. */
+  onOver(end: () => void): void;
+}
+
 export interface SourceLimits {
   /** Content above this many bytes is not read: the call fails. */
   readonly sourceSizeMax: number;
+  /** Counts what is read. */
+  readonly memory: RequestMemory;
   /** Aborted when the client goes away or the deadline for git has passed. */
   readonly signal: AbortSignal;
 }

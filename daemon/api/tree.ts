@@ -10,6 +10,8 @@ import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-cal
 import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
 
 const PATHS_MAX = 1000;
+/** Bound: a thousand paths of 20 folders; each is looked at, and its path is kept. */
+const FOLDERS_MAX = 20_000;
 /** Bound: an answer of about 20 MB. */
 const NODES_MAX = 200_000;
 
@@ -29,6 +31,18 @@ const treeNode: z.ZodType = z
       .meta({ description: 'Empty unless the folder is open.' }),
   })
   .meta({ id: 'TreeNode', description: 'A folder, file or submodule in a tree.' });
+
+/** Errors: INVALID_REQUEST_BODY if the paths have too many folders in them. Cost: without making them. */
+function checkFolderCount(asked: readonly string[]): void {
+  let count = 0;
+  for (const path of asked)
+    for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) count++;
+  if (count <= FOLDERS_MAX) return;
+  throw new ApiError(
+    'INVALID_REQUEST_BODY',
+    `paths: they have ${count} folders in them, limit ${FOLDERS_MAX}`,
+  );
+}
 
 /**
  * The folders to show: of those asked for the ones that exist, and those above them.
@@ -68,12 +82,13 @@ export const getTree = endpoint(
     const { services, accounts, actor } = context;
     const repo = findRepo(body.repoName, context);
     const asked = body.paths.map(folderPathOf);
+    checkFolderCount(asked);
     checkRef(body.revisionName);
     const wanted = withFoldersAbove(asked);
     const limit = gitSignal(context);
     const folders = await services.trees.folders(repo, body.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    const json = `{"tree":${treeJson(folders, openFolders(folders, asked))}}`;
-    return { status: 200, content: { json: Buffer.from(json) } };
+    const tree = await treeJson(folders, openFolders(folders, asked), limit);
+    return { status: 200, content: { json: Buffer.from(`{"tree":${tree}}`) } };
   },
 );

@@ -47,9 +47,13 @@ export const INTEGER_SETTINGS = {
   maxConcurrentSearches: {
     min: 1,
     defaultValue: 'twice the cores',
-    help: 'searches that run at a time',
+    help: 'searches that run at a time, half of them by one caller',
   },
-  maxQueuedSearches: { min: 1, defaultValue: 64, help: 'searches that wait; the next is refused' },
+  maxQueuedSearches: {
+    min: 1,
+    defaultValue: 64,
+    help: 'searches that wait, a quarter of them by one caller; the next is refused',
+  },
   maxSourceBytes: { min: 1, defaultValue: 67108864, help: 'largest file content that is served' },
   maxRequestBodyBytes: { min: 1, defaultValue: 1048576, help: 'largest request body' },
   gitTimeoutMs: { min: 1, defaultValue: 30000, help: 'deadline of a call of git' },

@@ -20,8 +20,8 @@ export class HeapTrimmer {
     return this.#timer !== undefined;
   }
 
-  /** Notes an answer of `size` bytes. */
-  noteAnswer(size: number): void {
+  /** Notes that `size` bytes are needed no more. */
+  noteFreed(size: number): void {
     if (size < LARGE_SIZE) return;
     const nowMs = performance.now();
     if (this.#timer === undefined) this.#firstMs = nowMs;

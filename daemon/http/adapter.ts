@@ -57,6 +57,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** For HEAD a plain body is measured, not sent. */
   readonly body: PlainBody | BodyStream;
+  /** Called once when a plain body is no longer needed: it is sent, or nobody reads it. */
+  readonly onOver?: (() => void) | undefined;
 }
 
 /** Answers one request; never rejects. */
@@ -66,7 +68,7 @@ export interface AdapterOptions {
   readonly handle: HttpHandler;
   /** Time for a whole body once it is asked for; default: REQUEST_TIMEOUT_MS. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Time after which a client that takes nothing of a stream is dropped; default: STREAM_STALL_MS. */
+  /** Time after which a client that takes less than 60 KB of an answer is dropped; default: STREAM_STALL_MS. */
   readonly streamStallMs?: number | undefined;
 }
 
@@ -135,7 +137,7 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 /** Time without progress after which a connection that waits for its peer is dropped. */
 export const STALL_TIMEOUT_MS = 10_000;
 
-/** The same for a client of a stream. */
+/** The same for a client that reads an answer: it takes 1 KB a second, or is dropped. */
 export const STREAM_STALL_MS = 60_000;
 
 export function isBodyStream(body: HttpResponse['body']): body is BodyStream {

@@ -1,150 +1,338 @@
-// Admission control of searches: so many run, so many wait, the next one is refused. Fair among callers: a
-// place that becomes free goes to the caller with the fewest running searches, of several to the one that has
-// waited longest; and where the queue is full, a caller with many waiting searches gives one up for a
-// caller with fewer. So one caller's thousand searches delay another's by no more than its own share.
+// Admission control of searches: so many run, so many wait, the next one is refused, and none of it can be filled by
+// one caller: it holds at most half of the places that run and a quarter of those that wait. A place that becomes
+// free goes to the caller with the fewest running searches. Where all run for long, they take turns: one that has
+// run for a slice gives its place to one that waits, and waits itself; new searches come first, so that a short
+// one waits for a slice, not for the end of a long one.
 
 import { ApiError } from '../api/errors.ts';
+import type { PausableSearch, SearchPlace } from '../api/services.ts';
 import { ClientGoneError } from './adapter.ts';
 
-/** Gives the place back. Further calls do nothing. */
-export type Release = () => void;
-
-interface Waiter {
-  /** Order of arrival among all callers. */
-  readonly ticket: number;
-  readonly admit: () => void;
-  readonly refuse: () => void;
-}
+/**
+ * How long a search runs before it gives way to one that waits.
+ * Guess: long beside what it costs to leave and to come back, short beside what people notice.
+ */
+const SLICE_MS = 20;
 
 /** The searches of one caller; kept while there are any. */
 interface Share {
-  activeCount: number;
-  /** In order of arrival. */
-  readonly waiters: Set<Waiter>;
+  readonly caller: string;
+  runningCount: number;
+  /** In order of their tickets. */
+  readonly waiting: Set<Place>;
+  /** Those whose readers do not read. */
+  restingCount: number;
+}
+
+export interface AdmissionOptions {
+  /** Searches that run at a time. */
+  readonly runningMax: number;
+  /** Searches that wait, those that gave their place away and those that rest included. */
+  readonly waitingMax: number;
+  /** Deadline of a search, waiting included; 0: none. */
+  readonly timeoutMs?: number;
+  /** How long a search runs before it gives way; default: 20. */
+  readonly sliceMs?: number;
 }
 
 export class Admission {
-  readonly #activeMax: number;
-  readonly #queuedMax: number;
+  readonly #runningMax: number;
+  readonly #waitingMax: number;
+  readonly #timeoutMs: number;
+  readonly #sliceMs: number;
   readonly #shares = new Map<string, Share>();
-  #activeCount = 0;
-  #queuedCount = 0;
+  /** Those that came first, or got their place back first, first. */
+  readonly #running = new Set<Place>();
+  #waitingCount = 0;
   #nextTicket = 0;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(activeMax: number, queuedMax: number) {
-    this.#activeMax = activeMax;
-    this.#queuedMax = queuedMax;
+  constructor({ runningMax, waitingMax, timeoutMs = 0, sliceMs = SLICE_MS }: AdmissionOptions) {
+    this.#runningMax = runningMax;
+    this.#waitingMax = waitingMax;
+    this.#timeoutMs = timeoutMs;
+    this.#sliceMs = sliceMs;
   }
 
-  get activeCount(): number {
-    return this.#activeCount;
+  get runningCount(): number {
+    return this.#running.size;
   }
 
-  get queuedCount(): number {
-    return this.#queuedCount;
+  /** Those that rest included. */
+  get waitingCount(): number {
+    return this.#waitingCount;
   }
 
   /**
-   * Takes a place for `caller`, waiting for one if need be.
+   * Takes a place for `caller`, waiting for one if need be. At the deadline it resolves without a place: the search
+   * has only to say so.
    *
    * @param signal  aborted when the client goes away; a waiting caller then leaves the queue
    *
-   * Errors: ApiError SERVER_OVERLOADED if the queue is full; ClientGoneError.
+   * Errors: ApiError SERVER_OVERLOADED if there is no room to wait; ClientGoneError.
    */
-  async acquire(caller: string, signal: AbortSignal): Promise<Release> {
+  async acquire(caller: string, signal: AbortSignal): Promise<Place> {
     if (signal.aborted) throw new ClientGoneError();
-    const share = this.#shareOf(caller);
-    if (this.#activeCount < this.#activeMax) {
-      this.#activeCount++;
-      share.activeCount++;
-    } else {
-      if (this.#queuedCount >= this.#queuedMax) this.#makeRoom(caller, share);
-      await this.#wait(caller, share, signal);
+    const place = new Place(this, this.#shareOf(caller), signal);
+    if (!this.#isRoomFor(place.share) && !this.#canWaitFor(place.share)) {
+      this.#forgetIdle(place.share);
+      throw overloaded();
     }
-    return this.#makeRelease(caller, share);
+    this.#enqueue(place);
+    this.#serve();
+    await place.admitted(this.#timeoutMs);
+    return place;
   }
 
   #shareOf(caller: string): Share {
     let share = this.#shares.get(caller);
     if (share === undefined) {
-      share = { activeCount: 0, waiters: new Set() };
+      share = { caller, runningCount: 0, waiting: new Set(), restingCount: 0 };
       this.#shares.set(caller, share);
     }
     return share;
   }
 
-  /** Refuses the newest waiter of the caller with the most, or the new search if its caller would have as many. */
-  #makeRoom(caller: string, share: Share): void {
+  #isRoomFor({ runningCount }: Share): boolean {
+    const callerMax = Math.max(1, Math.floor(this.#runningMax / 2));
+    return this.#running.size < this.#runningMax && runningCount < callerMax;
+  }
+
+  /** Whether a new search may wait; in a full queue the caller with the most in it makes room for another one. */
+  #canWaitFor(share: Share): boolean {
+    const heldCount = heldBy(share);
+    if (heldCount >= Math.max(1, Math.floor(this.#waitingMax / 4))) return false;
+    if (this.#waitingCount < this.#waitingMax) return true;
     let most = share;
-    for (const one of this.#shares.values()) if (one.waiters.size > most.waiters.size) most = one;
-    if (most.waiters.size <= share.waiters.size + 1) {
-      this.#forgetIdle(caller, share);
-      throw overloaded();
+    for (const one of this.#shares.values()) if (heldBy(one) > heldBy(most)) most = one;
+    const newest = [...most.waiting].findLast((place) => place.isNew);
+    if (heldBy(most) <= heldCount + 1 || newest === undefined) return false;
+    newest.refuse(overloaded());
+    return true;
+  }
+
+  #enqueue(place: Place): void {
+    place.state = 'waiting';
+    place.ticket = this.#nextTicket++;
+    place.share.waiting.add(place);
+    this.#waitingCount++;
+  }
+
+  /** Takes a place out of what it is in. */
+  #remove(place: Place): void {
+    const { share, state } = place;
+    if (state === 'over') return;
+    if (state === 'running') {
+      this.#running.delete(place);
+      share.runningCount--;
+    } else {
+      if (state === 'waiting') share.waiting.delete(place);
+      else share.restingCount--;
+      this.#waitingCount--;
     }
-    [...most.waiters].at(-1)?.refuse();
+    place.state = 'over';
   }
 
-  /** Resolves once the place of somebody who left has been handed over. */
-  #wait(caller: string, share: Share, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leaveQueue = (): void => {
-        share.waiters.delete(waiter);
-        this.#queuedCount--;
-        signal.removeEventListener('abort', onAbort);
-      };
-      const fail = (error: Error): void => {
-        leaveQueue();
-        this.#forgetIdle(caller, share);
-        reject(error);
-      };
-      const onAbort = (): void => fail(new ClientGoneError());
-      const waiter: Waiter = {
-        ticket: this.#nextTicket++,
-        admit() {
-          leaveQueue();
-          resolve();
-        },
-        refuse: () => fail(overloaded()),
-      };
-      share.waiters.add(waiter);
-      this.#queuedCount++;
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+  #start(place: Place): void {
+    this.#remove(place);
+    place.state = 'running';
+    place.sinceMs = performance.now();
+    place.share.runningCount++;
+    this.#running.add(place);
+    place.onStart();
   }
 
-  #makeRelease(caller: string, share: Share): Release {
-    let isReleased = false;
-    return () => {
-      if (isReleased) return;
-      isReleased = true;
-      share.activeCount--;
-      this.#passOn();
-      this.#forgetIdle(caller, share);
-    };
+  /** Gives free places away, then those of searches that have run for a slice. */
+  #serve(): void {
+    for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
+    const nowMs = performance.now();
+    for (const place of this.#running) {
+      if (nowMs - place.sinceMs < this.#sliceMs) break;
+      const next = this.#next(place);
+      if (next === undefined) continue;
+      this.#remove(place);
+      this.#enqueue(place);
+      place.onStop();
+      this.#start(next);
+    }
+    this.#watch();
   }
 
-  /** Gives a free place to the waiter whose turn it is, if anybody waits. */
-  #passOn(): void {
-    let next: { share: Share; waiter: Waiter } | undefined;
+  /** Looks again once the first of those that run has run for a slice, as long as somebody waits. */
+  #watch(): void {
+    const [first] = this.#running;
+    if (this.#timer !== undefined || first === undefined) return;
+    if (![...this.#shares.values()].some(({ waiting }) => waiting.size > 0)) return;
+    const leftMs = first.sinceMs + this.#sliceMs - performance.now();
+    // Why at least 5: one that nobody who waits may take the place of is looked at again and again.
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.#serve();
+      },
+      Math.max(5, leftMs),
+    );
+  }
+
+  /** Who gets the next free place, or that of `leaving`; undefined: nobody. */
+  #next(leaving?: Place): Place | undefined {
+    if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
+    const callerMax = Math.max(1, Math.floor(this.#runningMax / 2));
+    let best: Place | undefined;
+    let bestCount = Infinity;
     for (const share of this.#shares.values()) {
-      const [waiter] = share.waiters;
-      if (waiter === undefined) continue;
-      const isEarlier =
-        next === undefined ||
-        share.activeCount < next.share.activeCount ||
-        (share.activeCount === next.share.activeCount && waiter.ticket < next.waiter.ticket);
-      if (isEarlier) next = { share, waiter };
+      if (share.waiting.size === 0) continue;
+      const count = share.runningCount - (leaving?.share === share ? 1 : 0);
+      if (count >= callerMax || count > bestCount) continue;
+      const place = firstOf(share);
+      if (count === bestCount && best !== undefined && !isBefore(place, best)) continue;
+      best = place;
+      bestCount = count;
     }
-    if (next === undefined) this.#activeCount--;
-    else {
-      next.share.activeCount++;
-      next.waiter.admit();
-    }
+    return best;
   }
 
-  #forgetIdle(caller: string, { activeCount, waiters }: Share): void {
-    if (activeCount === 0 && waiters.size === 0) this.#shares.delete(caller);
+  /** The search does nothing until `want`: its place is free, and it counts as waiting. */
+  rest(place: Place): void {
+    if (place.state !== 'running' && place.state !== 'waiting') return;
+    const wasRunning = place.state === 'running';
+    this.#remove(place);
+    place.state = 'resting';
+    place.share.restingCount++;
+    this.#waitingCount++;
+    if (wasRunning) place.onStop();
+    this.#serve();
   }
+
+  /** The search wants to go on. */
+  want(place: Place): void {
+    if (place.state !== 'resting') return;
+    this.#remove(place);
+    this.#enqueue(place);
+    this.#serve();
+  }
+
+  /** The search is over. Further calls do nothing. */
+  release(place: Place): void {
+    if (place.state === 'over') return;
+    this.#remove(place);
+    this.#forgetIdle(place.share);
+    this.#serve();
+  }
+
+  #forgetIdle(share: Share): void {
+    if (share.runningCount === 0 && heldBy(share) === 0) this.#shares.delete(share.caller);
+  }
+}
+
+function heldBy({ waiting, restingCount }: Share): number {
+  return waiting.size + restingCount;
+}
+
+/** Whose turn it is of the searches of a caller. */
+function firstOf({ waiting }: Share): Place {
+  let first: Place | undefined;
+  for (const place of waiting) if (first === undefined || isBefore(place, first)) first = place;
+  // Safety: nobody asks where nobody waits.
+  return first!;
+}
+
+function isBefore(a: Place, b: Place): boolean {
+  return a.isNew === b.isNew ? a.ticket < b.ticket : a.isNew;
+}
+
+type PlaceState = 'waiting' | 'running' | 'resting' | 'over';
+
+/** The place of one search, from its arrival to its end. */
+export class Place implements SearchPlace {
+  readonly arrivedMs = performance.now();
+  readonly share: Share;
+  readonly #admission: Admission;
+  readonly #signal: AbortSignal;
+  state: PlaceState = 'waiting';
+  /** It has not run yet. */
+  isNew = true;
+  ticket = 0;
+  /** Since when it runs. */
+  sinceMs = 0;
+  #search: PausableSearch | undefined;
+  #turn: PromiseWithResolvers | undefined;
+  #refusal: Error | undefined;
+
+  constructor(admission: Admission, share: Share, signal: AbortSignal) {
+    this.#admission = admission;
+    this.share = share;
+    this.#signal = signal;
+  }
+
+  /** Resolves when it runs for the first time, or at the deadline. Errors: why it never will. */
+  async admitted(timeoutMs: number): Promise<void> {
+    if (this.state === 'running') return;
+    const leave = (): void => this.refuse(new ClientGoneError());
+    const timer = timeoutMs > 0 ? setTimeout(() => this.release(), timeoutMs) : undefined;
+    this.#signal.addEventListener('abort', leave, { once: true });
+    await this.turn();
+    this.#signal.removeEventListener('abort', leave);
+    clearTimeout(timer);
+    if (this.#refusal !== undefined) throw this.#refusal;
+  }
+
+  refuse(reason: Error): void {
+    this.#refusal = reason;
+    this.release();
+  }
+
+  onStart(): void {
+    this.isNew = false;
+    this.#wake();
+    this.#search?.resume();
+  }
+
+  onStop(): void {
+    this.#search?.pause();
+  }
+
+  #wake(): void {
+    this.#turn?.resolve();
+    this.#turn = undefined;
+  }
+
+  attach(search: PausableSearch): void {
+    this.#search = search;
+    if (this.state === 'waiting' || this.state === 'resting') search.pause();
+  }
+
+  turn(): Promise<void> | undefined {
+    if (this.state === 'running' || this.state === 'over') return undefined;
+    this.#turn ??= withResolvers();
+    return this.#turn.promise;
+  }
+
+  rest(): void {
+    this.#admission.rest(this);
+  }
+
+  want(): void {
+    this.#admission.want(this);
+  }
+
+  release(): void {
+    this.#admission.release(this);
+    this.#wake();
+  }
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+function withResolvers(): PromiseWithResolvers {
+  let settle: (() => void) | undefined;
+  const promise = new Promise<void>((resolve) => {
+    settle = resolve;
+  });
+  return { promise, resolve: () => settle?.() };
 }
 
 function overloaded(): ApiError {

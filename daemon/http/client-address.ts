@@ -2,6 +2,7 @@
 // `X-Forwarded-For` that is no trusted proxy itself.
 
 import { BlockList, isIP } from 'node:net';
+import type { Caller } from '../accounts/caller.ts';
 import { readNetwork } from '../config/settings.ts';
 import type { HttpRequest } from './adapter.ts';
 
@@ -34,4 +35,35 @@ export function plain(address: string): string {
 function isIn(list: BlockList, address: string): boolean {
   const version = isIP(address);
   return version !== 0 && list.check(address, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/**
+ * Whom places and bytes of a request are counted for: its person, or where nobody is known the address it comes from,
+ * of an IPv6 address the network, as one client has all of its addresses.
+ */
+export function holderOf({
+  caller,
+  address,
+}: {
+  readonly caller?: Caller | undefined;
+  readonly address: string;
+}): string {
+  return caller?.person?.id ?? `${caller?.source ?? 'guest'} ${networkOf(address)}`;
+}
+
+/** Groups of an IPv6 address that name the network of a client. */
+const NETWORK_GROUPS = 4;
+
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing =
+    8 - groups.length - (tail === undefined || tail === '' ? 0 : tail.split(':').length);
+  if (tail !== undefined) for (let i = 0; i < missing; i++) groups.push('0');
+  if (tail !== undefined && tail !== '') groups.push(...tail.split(':'));
+  return groups
+    .slice(0, NETWORK_GROUPS)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
 }

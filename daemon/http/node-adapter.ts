@@ -3,9 +3,8 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Readable } from 'node:stream';
 import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { setImmediate } from 'node:timers/promises';
 import { piecesOf } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
 import {
@@ -15,6 +14,7 @@ import {
   REQUEST_TIMEOUT_MS,
   RequestFault,
   STALL_TIMEOUT_MS,
+  STREAM_STALL_MS,
   bodySize,
   isBodyStream,
 } from './adapter.ts';
@@ -127,11 +127,16 @@ export class NodeAdapter implements HttpAdapter {
       await this.#sendStream(response, answer, answerBody);
       return;
     }
+    if (answer.onOver !== undefined) {
+      if (response.closed) answer.onOver();
+      else response.once('close', answer.onOver);
+    }
     if (gone.isAborted) return;
     if (isLast) response.setHeader('Connection', 'close');
     if (isLast && !message.complete) letRead(message.socket);
     try {
-      await send(response, answer, answerBody, message.method === 'HEAD');
+      const isHead = message.method === 'HEAD';
+      await send(response, answer, isHead ? undefined : answerBody, this.#streamStallMs);
     } catch {
       // The peer went away or stalled while it was written to.
       response.destroy();
@@ -236,21 +241,66 @@ function isAwaited(headers: HeaderMap): boolean {
   return headers.get('expect')?.toLowerCase() === '100-continue';
 }
 
+/** @param body  what is sent of the body of the answer */
 async function send(
   response: ServerResponse,
-  { status, headers }: HttpResponse,
+  answer: HttpResponse,
   body: PlainBody,
-  isHead: boolean,
+  stallMs = STREAM_STALL_MS,
 ): Promise<void> {
-  response.setTimeout(STALL_TIMEOUT_MS, () => response.destroy());
-  if (body !== undefined) response.setHeader('Content-Length', bodySize(body));
+  const { status, headers } = answer;
+  if (answer.body !== undefined && !isBodyStream(answer.body))
+    response.setHeader('Content-Length', bodySize(answer.body));
   response.writeHead(status, headers);
-  if (body === undefined || isHead) response.end();
-  else if (body instanceof Uint8Array) response.end(body);
-  else await pipeline(Readable.from(copiesOf(body), { objectMode: false }), response);
+  if (body === undefined) response.end();
+  else if (body instanceof Uint8Array && body.byteLength <= SLICE_SIZE) {
+    response.setTimeout(stallMs, () => response.destroy());
+    response.end(body);
+  } else await sendSlices(response, body, stallMs);
 }
 
-/** The pieces of a body, each in memory of its own: the stream keeps more than one. */
-function* copiesOf(body: LazyBytes): Generator<Uint8Array> {
-  for (const { piece } of piecesOf(body)) yield piece.slice();
+/** A client that takes less than this within a minute, 1 KB a second, is dropped. */
+const SLICE_SIZE = 61_440;
+/** Slices for one client before others have a turn. */
+const SLICES_A_TURN = 4;
+
+/** Errors: the client is gone, or too slow. */
+async function sendSlices(
+  response: ServerResponse,
+  body: Uint8Array | LazyBytes,
+  stallMs: number,
+): Promise<void> {
+  let count = 0;
+  for (const slice of slicesOf(body)) {
+    const hasRoom = response.write(slice);
+    if (!hasRoom && response.writableNeedDrain) await drained(response, stallMs);
+    if (++count % SLICES_A_TURN === 0) await setImmediate();
+    if (response.closed) throw new ClientGoneError();
+  }
+  response.end();
+}
+
+/** The bytes of a body, those that are made while it is sent in memory of their own. */
+function* slicesOf(body: Uint8Array | LazyBytes): Generator<Uint8Array> {
+  const isWhole = body instanceof Uint8Array;
+  for (const { piece } of isWhole ? [{ piece: body }] : piecesOf(body)) {
+    for (let start = 0; start < piece.byteLength; start += SLICE_SIZE) {
+      const slice = piece.subarray(start, start + SLICE_SIZE);
+      yield isWhole ? slice : slice.slice();
+    }
+  }
+}
+
+/** Resolves when what was written has left. Errors: the client is gone, or takes too long. */
+function drained(response: ServerResponse, stallMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      response.off('drain', settle).off('close', settle);
+      if (response.closed) reject(new ClientGoneError());
+      else resolve();
+    };
+    const timer = setTimeout(() => response.destroy(), stallMs);
+    response.on('drain', settle).on('close', settle);
+  });
 }

@@ -33,13 +33,14 @@ import {
 } from './access.ts';
 import type { Access, AccessParts } from './access.ts';
 import { Admission } from './admission.ts';
-import type { Release } from './admission.ts';
-import { MemoryBudget, noMemoryError } from './memory-budget.ts';
-import type { Hold } from './memory-budget.ts';
-import { clientAddress, proxyList } from './client-address.ts';
+import type { Place } from './admission.ts';
+import { clientAddress, holderOf, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
+import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
+import type { Hold } from './memory-budget.ts';
+import { MemoryBudget, noMemoryError } from './memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, Router, allowedMethods } from './router.ts';
 import type { Route } from './router.ts';
@@ -56,6 +57,8 @@ export interface PipelineOptions {
   readonly hosts: ReadonlySet<string> | undefined;
   readonly version: string;
   readonly log: Log;
+  /** Told of the size of each answer once nobody holds it any more. */
+  readonly onAnswerOver?: ((size: number) => void) | undefined;
 }
 
 /** What the steps have found out about one request so far. */
@@ -74,7 +77,11 @@ interface Exchange {
   endpoint?: Endpoint;
   caller?: Caller | undefined;
   handler?: BoundHandler;
-  release?: Release;
+  place?: Place;
+  /** Bytes held for the request and its answer. */
+  hold?: Hold | undefined;
+  /** What is to be done when the response is over. */
+  readonly ends: (() => void)[];
 }
 
 /** A step passes by returning nothing, ends the request by an answer, refuses it by an error. */
@@ -92,6 +99,9 @@ const CLIENT_GONE_STATUS = 499;
 /** Characters of the client's name that are kept. */
 const CLIENT_SOURCE_MAX = 64;
 
+/** Smaller answers are taken by the socket at once, all but few. */
+const UNCOUNTED_SIZE_MAX = 16_384;
+
 const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
 
 export class Pipeline {
@@ -108,11 +118,14 @@ export class Pipeline {
     this.options = options;
     this.router = new Router(options.endpoints, options.baseUrl);
     const { accounts, ledger, settings, baseUrl } = options;
-    const { maxConcurrentSearches, maxQueuedSearches, rateLimit } = settings;
-    this.accessParts = { accounts, ledger, rateLimit, baseUrl };
-    this.admission = new Admission(maxConcurrentSearches, maxQueuedSearches);
-    this.memory = new MemoryBudget(settings.memory);
+    this.accessParts = { accounts, ledger, rateLimit: settings.rateLimit, baseUrl };
+    this.admission = new Admission({
+      runningMax: settings.maxConcurrentSearches,
+      waitingMax: settings.maxQueuedSearches,
+      timeoutMs: settings.searchTimeoutMs,
+    });
     this.#safetyHeaders = safetyHeaders(options.baseUrl);
+    this.memory = new MemoryBudget(settings.memory);
     this.#proxies = proxyList(settings.trustedProxies);
   }
 
@@ -131,11 +144,28 @@ export class Pipeline {
       startMs: performance.now(),
       address: clientAddress(request, this.#proxies),
       answerHeaders: { ...this.#safetyHeaders, 'X-Request-Id': requestId },
+      ends: [],
     };
     const response = await this.#respond(exchange);
     const { status, body } = response;
-    if (!isBodyStream(body)) this.#logRequest(exchange, status, bodySize(body));
-    return response;
+    if (isBodyStream(body)) return response;
+    this.#logRequest(exchange, status, bodySize(body));
+    if (exchange.hold === undefined && exchange.ends.length === 0) return response;
+    return { ...response, onOver: () => this.#end(exchange) };
+  }
+
+  /** Gives back all that was held for a request. */
+  #end({ hold, ends }: Exchange): void {
+    const size = hold?.size ?? 0;
+    hold?.release();
+    for (const end of ends) end();
+    this.options.onAnswerOver?.(size);
+  }
+
+  /** Takes bytes for a request until its response is over. Errors: SERVER_OVERLOADED. */
+  #takeMemory(exchange: Exchange, size: number): void {
+    exchange.hold ??= this.memory.tryTake(holderOf(exchange), 0);
+    if (exchange.hold?.grow(size) !== true) throw noMemoryError();
   }
 
   context(exchange: Exchange): CallContext {
@@ -153,6 +183,12 @@ export class Pipeline {
       services,
       settings,
       signal: request.signal,
+      place: exchange.place,
+      takeMemory: (size) => this.#takeMemory(exchange, size),
+      memory: {
+        tryTake: (size) => this.memory.tryTake(holderOf(exchange), size),
+        onOver: (end) => void exchange.ends.push(end),
+      },
       eventSizeMax: eventSizeMaxOf(request),
       isStopping: this.#isStopping,
       version,
@@ -167,8 +203,9 @@ export class Pipeline {
       if (!('content' in result)) return { ...result, headers: { ...common, ...result.headers } };
       const { content } = result;
       if ('events' in content) return this.#stream(content.events, exchange, common);
-      return await toResponse({ ...result, content }, exchange.request, common);
+      return await this.#hold(exchange, { ...result, content });
     } catch (error) {
+      exchange.hold?.shrinkTo(0);
       if (isClientGone(error, exchange.request)) {
         return { status: CLIENT_GONE_STATUS, headers: common, body: undefined };
       }
@@ -177,17 +214,40 @@ export class Pipeline {
     }
   }
 
+  /** The response for an answer; what it keeps in memory is held until it is over. Errors: SERVER_OVERLOADED. */
+  async #hold(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
+    const { request, answerHeaders } = exchange;
+    // A form for the client takes as much again while it is made.
+    const tryTake = (size: number) => this.memory.tryTake(holderOf(exchange), size);
+    const response = await toResponse(answer, request, answerHeaders, tryTake);
+    const { body } = response;
+    if ('asset' in answer.content || body === undefined || isBodyStream(body)) return response;
+    const size = body instanceof Uint8Array ? body.byteLength : body.heldSize;
+    const held = exchange.hold?.size ?? 0;
+    if (size < held) exchange.hold?.shrinkTo(size);
+    else if (size > UNCOUNTED_SIZE_MAX) this.#takeMemory(exchange, size - held);
+    return response;
+  }
+
   #stream(
     events: EventStream,
     exchange: Exchange,
     common: Readonly<Record<string, string>>,
   ): HttpResponse {
     const { request } = exchange;
+    try {
+      this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
+    } catch (error) {
+      events.close();
+      throw error;
+    }
     return toStreamResponse(events, request, common, {
       toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
-      onSearchEnd: () => exchange.release?.(),
-      onClose: (sentSize) =>
-        this.#logRequest(exchange, request.signal.aborted ? CLIENT_GONE_STATUS : 200, sentSize),
+      onSearchEnd: () => exchange.place?.release(),
+      onClose: (sentSize) => {
+        this.#end(exchange);
+        this.#logRequest(exchange, request.signal.aborted ? CLIENT_GONE_STATUS : 200, sentSize);
+      },
     });
   }
 
@@ -205,7 +265,7 @@ export class Pipeline {
         return result;
       }
     } finally {
-      if (!isStream) exchange.release?.();
+      if (!isStream) exchange.place?.release();
     }
     throw new Error('the last step did not answer');
   }
@@ -315,7 +375,7 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
 }
 
 async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown> {
-  const hold = pipeline.memory.tryTake(shareOf(exchange), 0);
+  const hold = pipeline.memory.tryTake(holderOf(exchange), 0);
   if (hold === undefined) throw noMemoryError();
   try {
     return parseJson(await readBody(pipeline, exchange, hold));
@@ -356,12 +416,7 @@ async function readBody(
 
 async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  exchange.release = await admission.acquire(shareOf(exchange), exchange.request.signal);
-}
-
-/** Whose share is used: callers without a name of their own are told apart by where they call from. */
-function shareOf({ caller, address }: Exchange): string {
-  return caller?.person?.id ?? `${caller?.source ?? 'guest'} ${address}`;
+  exchange.place = await admission.acquire(holderOf(exchange), exchange.request.signal);
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {

@@ -6,11 +6,14 @@ import { STREAM_STALL_MS } from './adapter.ts';
 import type { BodyStream } from './adapter.ts';
 
 /** Bytes that wait for the client, at most; a single larger piece aside. */
-export const BUFFER_SIZE_MAX = 8_388_608;
+export const BUFFER_SIZE_MAX = 2_097_152;
 /** Room kept for the piece that is asked for, and for one that the socket holds. */
 const RESERVED_SIZE = 1_048_576;
-/** Bytes handed to the socket at a time, so that it tells in small steps that the client reads. */
-const SLICE_SIZE_MAX = 262_144;
+/**
+ * Bytes handed to the socket at a time, so that it tells in small steps that the client reads: one that takes less
+ * within a minute, 1 KB a second, is dropped.
+ */
+const SLICE_SIZE_MAX = 61_440;
 
 export interface Outlet {
   /** Hands over bytes. False: the socket is full, and will call `onRoom` of the pump once it is empty. */

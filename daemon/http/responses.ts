@@ -17,6 +17,8 @@ import {
   SERVER_SENT_EVENTS,
 } from './event-body.ts';
 import type { EventBodyOptions } from './event-body.ts';
+import type { Hold } from './memory-budget.ts';
+import { noMemoryError } from './memory-budget.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 import { chooseCoding, isMessagePackWanted } from './negotiation.ts';
 import type { ContentCoding } from './negotiation.ts';
@@ -83,21 +85,27 @@ export function toStreamResponse(
   return { status: 200, headers, body: new EventBody(events, { ...options, framing }) };
 }
 
+type TryTake = (size: number) => Hold | undefined;
+
 /**
  * The response for an answer, in the form that the request accepts.
  *
- * @param common  headers that every response carries
+ * @param common   headers that every response carries
+ * @param tryTake  takes bytes for what is needed on the way; absent: there is enough
+ *
+ * Errors: SERVER_OVERLOADED.
  */
 export async function toResponse(
   answer: PlainAnswer,
   request: HttpRequest,
   common: Readonly<Record<string, string>>,
+  tryTake?: TryTake,
 ): Promise<HttpResponse> {
   const { content } = answer;
   if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
   if ('nothing' in content) return emptyResponse(answer, common);
   const isPacked = isMessagePackWanted(request.header('accept'));
-  const body = encode(content, isPacked);
+  const body = encode(content, isPacked, tryTake);
   const headers: Record<string, string> = {
     ...common,
     ...answer.headers,
@@ -106,8 +114,30 @@ export async function toResponse(
   };
   const coding = codingFor(request, body.byteLength);
   if (coding === undefined) return { status: answer.status, headers, body };
+  const compressed = await compress(body, coding, tryTake);
+  if (compressed === undefined) return { status: answer.status, headers, body };
   headers['Content-Encoding'] = coding;
-  return { status: answer.status, headers, body: await compressors[coding](allBytes(body)) };
+  return { status: answer.status, headers, body: compressed };
+}
+
+/** Smaller bodies are not counted twice while they change their form. */
+const COUNTED_SIZE_MIN = 65_536;
+
+/** Undefined: there is no room for a second form, and the body is to be sent as it is. */
+async function compress(
+  body: Uint8Array | LazyBytes,
+  coding: ContentCoding,
+  tryTake?: TryTake,
+): Promise<Buffer | undefined> {
+  if (tryTake === undefined || body.byteLength < COUNTED_SIZE_MIN)
+    return await compressors[coding](allBytes(body));
+  const hold = tryTake(body.byteLength);
+  if (hold === undefined) return undefined;
+  try {
+    return await compressors[coding](allBytes(body));
+  } finally {
+    hold.release();
+  }
 }
 
 type Encodable = Extract<
@@ -115,9 +145,19 @@ type Encodable = Extract<
   { readonly value: unknown } | { readonly json: unknown }
 >;
 
-function encode(content: Encodable, isPacked: boolean): Uint8Array | LazyBytes {
+/** Errors: SERVER_OVERLOADED. */
+function encode(content: Encodable, isPacked: boolean, tryTake?: TryTake): Uint8Array | LazyBytes {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
-  return isPacked ? jsonToMessagePack(allBytes(json)) : json;
+  if (!isPacked) return json;
+  if (tryTake === undefined || json.byteLength < COUNTED_SIZE_MIN)
+    return jsonToMessagePack(allBytes(json));
+  const hold = tryTake(json.byteLength);
+  if (hold === undefined) throw noMemoryError();
+  try {
+    return jsonToMessagePack(allBytes(json));
+  } finally {
+    hold.release();
+  }
 }
 
 /** The coding for a body of this many bytes; undefined: none. */

@@ -26,6 +26,8 @@ export interface ServerOptions {
   readonly accounts: Accounts;
   readonly ledger: Ledger;
   readonly log: Log;
+  /** As in PipelineOptions. */
+  readonly onAnswerOver?: (size: number) => void;
   /** As in AdapterOptions. */
   readonly requestTimeoutMs?: number | undefined;
   readonly streamStallMs?: number | undefined;
@@ -102,7 +104,7 @@ async function listen(
 }
 
 function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
-  const { configuration, services, accounts, ledger } = options;
+  const { configuration, services, accounts, ledger, onAnswerOver } = options;
   return new Pipeline({
     endpoints: ENDPOINTS,
     services,
@@ -113,5 +115,6 @@ function makePipeline(options: ServerOptions, binding: Binding, url: string, log
     hosts: allowedHosts(binding, configuration.baseUrl),
     version: readProductVersion(),
     log,
+    onAnswerOver,
   });
 }

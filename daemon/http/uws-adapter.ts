@@ -52,6 +52,7 @@ interface Exchange {
   isLast?: boolean;
   /** Nothing is read of its connection, as nobody has asked for its body. */
   isPaused?: boolean;
+  onOver?: (() => void) | undefined;
 }
 
 export class UwsAdapter implements HttpAdapter {
@@ -126,8 +127,10 @@ export class UwsAdapter implements HttpAdapter {
     const answer = await this.#options.handle(request);
     const answerBody = answer.body;
     goOn(exchange);
+    exchange.onOver = answer.onOver;
     if (isBodyStream(answerBody)) await this.#sendStream(exchange, answer, answerBody);
-    else if (!gone.isAborted) this.#send(exchange, answer, answerBody);
+    else if (gone.isAborted) answer.onOver?.();
+    else this.#send(exchange, answer, answerBody);
   }
 
   async #sendStream(exchange: Exchange, answer: HttpResponse, body: BodyStream): Promise<void> {
@@ -177,7 +180,8 @@ export class UwsAdapter implements HttpAdapter {
   }
 
   #forget(exchange: Exchange): void {
-    this.#open.delete(exchange);
+    if (!this.#open.delete(exchange)) return;
+    exchange.onOver?.();
     if (this.#open.size === 0) this.#onIdle?.();
   }
 }

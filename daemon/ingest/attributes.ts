@@ -35,19 +35,19 @@ const NAMES = new Set([
   'linguist-generated',
   'linguist-documentation',
 ]);
-const FILE_NAME = '.gitattributes';
+export const ATTRIBUTE_FILE_NAME = '.gitattributes';
 const NOTHING: DocAttributes = {};
 
 /** Whether a path is that of an attribute file. */
 export function isAttributeFile(path: string): boolean {
-  return baseNameOf(path) === FILE_NAME;
+  return baseNameOf(path) === ATTRIBUTE_FILE_NAME;
 }
 
 /** The attribute files that have a say about a path, the root's first. */
 export function attributePathsAbove(path: string): string[] {
-  const paths = [FILE_NAME];
+  const paths = [ATTRIBUTE_FILE_NAME];
   for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
-    paths.push(`${path.slice(0, slash)}/${FILE_NAME}`);
+    paths.push(`${path.slice(0, slash)}/${ATTRIBUTE_FILE_NAME}`);
   return paths;
 }
 

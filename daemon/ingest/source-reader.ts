@@ -3,20 +3,26 @@
 // ignores, `.git`, and what lies behind a symbolic link is not found. Whether the caller may see
 // the repo is decided before.
 
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { readdir } from 'node:fs/promises';
 import { withSlot } from '../repos/git-slots.ts';
-import { LargeObjectError, readBlob, readTree, rootTreeOf } from '../repos/object-reader.ts';
+import { LargeObjectError, readBlob, rootTreeOf } from '../repos/object-reader.ts';
 import { listWorktree } from '../repos/objects.ts';
 import { folderOf, type NamedPath } from '../repos/paths.ts';
-import { isOwnFile } from '../repos/own-folder.ts';
 import type { RepoSource } from '../repos/records.ts';
 import { RefError, resolveRef, type ResolvableRepo } from '../repos/resolve.ts';
 import { findItems } from '../repos/tree-paths.ts';
-import { attributePathsAbove, Attributes, type AttributeFile } from './attributes.ts';
-import { diskPathOf, FolderGuard, isNowhere } from './disk.ts';
-import { DiskReader } from './disk-reader.ts';
+import type { Tree } from '../repos/tree-object.ts';
+import {
+  ATTRIBUTE_FILE_NAME,
+  attributePathsAbove,
+  Attributes,
+  type AttributeFile,
+} from './attributes.ts';
+import { diskPathOf, FolderGuard } from './disk.ts';
+import { type DiskFile, readDiskFile, statDiskFile, versionOf } from './disk-file.ts';
 import { isIgnoredInFolder, walkFolder } from './folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from './languages.ts';
+import { type ReaderMemory, SharedContents } from './shared-contents.ts';
 import { isOnDisk, withRepo } from './tree-reader.ts';
 import { utf8Of } from './utf16.ts';
 import { isListedInWorktree } from './worktree-listed.ts';
@@ -26,6 +32,8 @@ export interface ReadSourceOptions {
   readonly sizeMax: number;
   /** Has the deadline too. */
   readonly signal: AbortSignal;
+  /** Counts the bytes of large contents until the reader is over; absent: they are not counted. */
+  readonly memory?: ReaderMemory;
 }
 
 export interface SourceContent {
@@ -119,39 +127,61 @@ function languageOf(
   return given ?? detectLanguage(path, bytes, headerFolders);
 }
 
+/** Smaller contents are not worth sharing or counting: the answer is. */
+const COUNTED_SIZE_MIN = 65_536;
+
+const blobsBeingRead = new SharedContents<{ readonly bytes: Uint8Array }>();
+const filesBeingRead = new SharedContents<DiskFile>();
+
 async function readFromCommit(
   repoPath: string,
   commit: string,
   path: string,
-  { sizeMax, signal }: ReadSourceOptions,
+  options: ReadSourceOptions,
 ): Promise<SourceContent> {
+  const { sizeMax, signal } = options;
   const root = await rootTreeOf(repoPath, commit, signal);
-  const items = await findItems(repoPath, root, path, signal);
+  const passed: (readonly Tree[])[] = [];
+  const items = await findItems(repoPath, root, path, signal, (_, trees) => passed.push(trees));
   const blob = items.find(({ type }) => type === 'blob');
   if (blob === undefined) throw notFound(path);
-  const stored = await readBlob(repoPath, blob.oid, sizeMax, signal).catch((error: unknown) => {
+  const bytes = await readCountedBlob(repoPath, blob.oid, options).catch((error: unknown) => {
     throw error instanceof LargeObjectError ? tooLarge(path, error.size, sizeMax) : error;
   });
-  const bytes = utf8Of(stored);
-  const attributeFiles = await readAttributes(repoPath, root, path, signal);
-  const siblings = isHeader(path) ? await siblingsInTree(repoPath, root, path, signal) : [];
+  const attributeFiles = await readAttributes(repoPath, path, passed, signal);
+  const siblings = isHeader(path) ? siblingsIn(path, passed) : [];
   const language = languageOf(path, bytes, attributeFiles, findHeaderFolders(siblings));
   return { bytes, blobSha: blob.oid, language };
 }
 
+async function readCountedBlob(
+  repoPath: string,
+  oid: string,
+  { sizeMax, signal, memory }: ReadSourceOptions,
+): Promise<Uint8Array> {
+  const bytes = await readBlob(repoPath, oid, sizeMax, signal);
+  if (memory === undefined || bytes.length < COUNTED_SIZE_MIN) return utf8Of(bytes);
+  const load = () => Promise.resolve({ bytes: utf8Of(bytes) });
+  return (await blobsBeingRead.open(`${repoPath}\0${oid}`, bytes.length, memory, load)).bytes;
+}
+
+/** The attribute files in the folders that were passed on the way to a path. */
 async function readAttributes(
   repoPath: string,
-  root: string,
   path: string,
+  passed: readonly (readonly Tree[])[],
   signal: AbortSignal,
 ): Promise<AttributeFile[]> {
   const files: AttributeFile[] = [];
-  for (const attributePath of attributePathsAbove(path)) {
-    const [item] = await findItems(repoPath, root, attributePath, signal);
-    if (item?.type !== 'blob') continue;
+  let end = 0;
+  for (const [tree] of passed) {
+    const folder = path.slice(0, Math.max(0, end - 1));
+    end = path.indexOf('/', end) + 1;
+    const [item] = tree?.named(ATTRIBUTE_FILE_NAME) ?? [];
+    if (tree === undefined || item?.type !== 'blob') continue;
     try {
-      const bytes = await readBlob(repoPath, item.oid, ATTRIBUTE_FILE_SIZE_MAX, signal);
-      files.push({ folder: folderOf(attributePath), text: bytes.toString('utf8') });
+      const bytes = await readBlob(repoPath, tree.oidOf(item), ATTRIBUTE_FILE_SIZE_MAX, signal);
+      files.push({ folder, text: bytes.toString('utf8') });
     } catch (error) {
       if (!(error instanceof LargeObjectError)) throw error;
     }
@@ -160,17 +190,9 @@ async function readAttributes(
 }
 
 /** Paths of what is in the folder of a path. */
-async function siblingsInTree(
-  repoPath: string,
-  root: string,
-  path: string,
-  signal: AbortSignal,
-): Promise<string[]> {
+function siblingsIn(path: string, passed: readonly (readonly Tree[])[]): string[] {
   const folder = folderOf(path);
-  const folders = folder === '' ? [{ oid: root }] : await findItems(repoPath, root, folder, signal);
-  const [first] = folders;
-  if (first === undefined) return [];
-  const { items } = await readTree(repoPath, first.oid, signal);
+  const items = passed.at(-1)?.[0]?.items ?? [];
   return items.map(({ name }) => (folder === '' ? name : `${folder}/${name}`));
 }
 
@@ -179,41 +201,67 @@ async function readFromDisk(
   path: string,
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
-  const named = await findOnDisk(source, path, options.signal);
-  const stat = named === undefined ? undefined : statDoc(source.path, named);
-  if (named === undefined || stat === undefined) throw notFound(path);
-  requireSize(path, stat.size, options.sizeMax);
+  const { sizeMax, signal } = options;
+  const named = await findOnDisk(source, path, signal);
+  const file = named && (await readCountedFile(source.path, named, options));
+  if (named === undefined || file === undefined) throw notFound(path);
+  requireSize(path, file.bytes.length, sizeMax);
+  const attributeFiles = await attributeFilesOnDisk(source.path, path, signal);
+  const siblings = isHeader(path) ? await siblingsOnDisk(source.path, named) : [];
+  const headerFolders = findHeaderFolders(siblings);
+  return { ...file, language: languageOf(path, file.bytes, attributeFiles, headerFolders) };
+}
 
-  const attributePaths = attributePathsAbove(path);
-  const file = { ...named, size: stat.size, isSymlink: stat.isSymbolicLink() };
-  const files = [
-    file,
-    ...attributePaths.map((name) => ({ path: name, size: 0, isSymlink: false })),
-  ];
-  const reader = new DiskReader(source.path);
-  const copies: (Buffer | undefined)[] = [];
-  let blobSha = '';
-  const failures = await reader.read(files, (index, bytes, oid) => {
-    if (index === 0) blobSha = oid;
-    copies.push(bytes === undefined ? undefined : Buffer.from(bytes));
-  });
-  const [stored, ...texts] = copies;
-  const failure = failures.find((candidate) => candidate.path === path);
-  if (failure !== undefined && failure.reason !== 'vanished')
-    throw new Error(`${path}: ${failure.reason}`);
-  if (stored === undefined) throw notFound(path);
-  requireSize(path, stored.length, options.sizeMax);
-  const bytes = utf8Of(stored);
-  const attributeFiles = attributePaths.map((name, index) => ({
-    folder: folderOf(name),
-    text: texts[index]?.toString('utf8') ?? '',
-  }));
-  const siblings = isHeader(path) ? siblingsOnDisk(source.path, named) : [];
-  return {
-    bytes,
-    blobSha,
-    language: languageOf(path, bytes, attributeFiles, findHeaderFolders(siblings)),
+/** Undefined: no such file. Errors: SourceError if it is too large; MemoryBusyError. */
+async function readCountedFile(
+  root: string,
+  named: NamedPath,
+  { sizeMax, signal, memory }: ReadSourceOptions,
+): Promise<DiskFile | undefined> {
+  const stat = await statDiskFile(root, named);
+  if (stat === undefined) return undefined;
+  const size = Number(stat.size);
+  requireSize(named.path, size, sizeMax);
+  if (memory === undefined || size < COUNTED_SIZE_MIN)
+    return inUtf8(await readDiskFile(root, named, stat, sizeMax, signal));
+  const version = versionOf(stat) ?? `${++unsettledCount}`;
+  const gone = notFound(named.path);
+  // Why no signal: whoever asked first may leave while others wait for it.
+  const load = async (): Promise<DiskFile> => {
+    const { signal: never } = new AbortController();
+    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, never));
+    if (file === undefined) throw gone;
+    return file;
   };
+  const file = await filesBeingRead.open(`${root}\0${named.path}\0${version}`, size, memory, load);
+  signal.throwIfAborted();
+  return file;
+}
+
+let unsettledCount = 0;
+
+function inUtf8(file: DiskFile | undefined): DiskFile | undefined {
+  return file && { ...file, bytes: utf8Of(file.bytes) };
+}
+
+/** The attribute files that have a say about a path, the root's first. */
+async function attributeFilesOnDisk(
+  root: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<AttributeFile[]> {
+  const files: AttributeFile[] = [];
+  const guard = new FolderGuard(root);
+  for (const attributePath of attributePathsAbove(path)) {
+    const named = { path: attributePath };
+    const stat = await statDiskFile(root, named, guard);
+    if (stat?.isFile() !== true || stat.size > ATTRIBUTE_FILE_SIZE_MAX) continue;
+    const file = await readDiskFile(root, named, stat, ATTRIBUTE_FILE_SIZE_MAX, signal);
+    if (file === undefined) continue;
+    const text = Buffer.from(file.bytes).toString('utf8');
+    files.push({ folder: folderOf(attributePath), text });
+  }
+  return files;
 }
 
 /**
@@ -240,20 +288,8 @@ async function findOnDisk(
   return undefined;
 }
 
-/** Undefined: not there, not a file or link, or behind a symbolic link. */
-function statDoc(root: string, named: NamedPath): Stats | undefined {
-  if (!new FolderGuard(root).isInside(named)) return undefined;
-  try {
-    const stat = lstatSync(diskPathOf(root, named));
-    return (stat.isFile() && !isOwnFile(stat)) || stat.isSymbolicLink() ? stat : undefined;
-  } catch (error) {
-    if (isNowhere(error)) return undefined;
-    throw error;
-  }
-}
-
-function siblingsOnDisk(root: string, named: NamedPath): string[] {
+async function siblingsOnDisk(root: string, named: NamedPath): Promise<string[]> {
   const folder = folderOf(named.path);
-  const names = readdirSync(folder === '' ? root : diskPathOf(root, { path: folder }));
+  const names = await readdir(folder === '' ? root : diskPathOf(root, { path: folder }));
   return names.map((name) => (folder === '' ? name : `${folder}/${name}`));
 }

@@ -12,6 +12,7 @@ const COMMA = 0x2c;
 /** What writeWithFiles (answer.ts) makes of all results, in windows; a window is valid until the next. */
 export class LazyAnswer {
   readonly byteLength: number;
+  readonly heldSize: number;
   readonly #files: FileResults;
   readonly #before: Buffer;
   readonly #after: Buffer;
@@ -38,6 +39,7 @@ export class LazyAnswer {
     this.#starts[files.count] = position;
     this.#buffer = Buffer.allocUnsafe(Math.max(largest, WINDOW_SIZE));
     this.byteLength = position + after.length;
+    this.heldSize = this.byteLength + this.#buffer.length;
   }
 
   /** The bytes from `offset` < byteLength on, as many as are at hand. */

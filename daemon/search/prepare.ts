@@ -1,7 +1,6 @@
 // What every search has in common before it runs: the query parsed and planned against a snapshot, the shards
 // in scope, and the plan as bytes for the core.
 
-import type { HeapTrimmer } from '../engine/heap.ts';
 import type { SearchPool } from '../engine/pool.ts';
 import type { Gaps } from './answer.ts';
 import { PlanError } from '../engine/search-plan.ts';
@@ -13,6 +12,7 @@ import { parseQuery } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { hasRevisions, visibleRepos } from './visible.ts';
 import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
+import type { SearchPlace } from './place.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
@@ -34,6 +34,10 @@ export interface SearchRequest {
 
 export interface SearchEnvironment {
   readonly signal: AbortSignal;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+  /** Takes bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
+  readonly takeMemory?: ((size: number) => void) | undefined;
   /** Without trailing slash. */
   readonly baseUrl: string;
   /** The repos that the search may see. */
@@ -44,8 +48,6 @@ export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
-  /** Told of the size of each answer. */
-  readonly heap?: HeapTrimmer;
   /** Absent: every search begins at once on the calling thread. */
   readonly turns?: Turns;
   /** 0: none. */
@@ -74,7 +76,7 @@ export interface Prepared {
 export function prepareSearch(
   parts: EngineParts,
   request: SearchRequest,
-  { signal, baseUrl, sight }: SearchEnvironment,
+  { signal, place, takeMemory, baseUrl, sight }: SearchEnvironment,
   snapshot: Snapshot,
 ): Prepared {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
@@ -99,6 +101,7 @@ export function prepareSearch(
     limit: request.matches,
     timeoutMs,
     signal,
+    place,
     ...(inlineNs === undefined ? {} : { inlineNs }),
   };
   const render = {
@@ -113,6 +116,8 @@ export function prepareSearch(
     repoOf: (shard: number) => view.repoOf(shard),
     blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
     reading: new Reading(),
+    place,
+    takeMemory,
   };
   const gaps = {
     hasQuarantined: scope.quarantined.length > 0,

@@ -13,7 +13,8 @@ import type { RepoRecord } from '../repos/records.ts';
 import type { FoundDoc } from './order.ts';
 import { groupByBranches } from './revisions.ts';
 import type { LiveShard } from './snapshot.ts';
-import type { Place } from './turns.ts';
+import type { SearchPlace } from './place.ts';
+import type { Thread } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
 const INLINE_DOCS = 150;
@@ -23,6 +24,9 @@ const INLINE_RANGES = 4000;
 const INLINE_NS = 10_000_000n;
 /** Guess: groups for each thread, so that no thread ends long after the others. */
 const GROUPS_PER_THREAD = 2;
+/** Guess: more at a time would hold up the searches of others for longer than some milliseconds. */
+const GROUP_RANGES_MAX = 8000;
+const GROUP_WHOLE_DOCS_MAX = 40;
 
 export interface RenderContext {
   readonly searcher: Searcher;
@@ -39,6 +43,10 @@ export interface RenderContext {
   readonly blobOf: (shard: number, docId: number) => number | undefined;
   /** What rendering this search has read so far. */
   readonly reading: Reading;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+  /** Told how many bytes have been rendered, before more are. Errors: what it throws ends the rendering. */
+  readonly takeMemory?: ((size: number) => void) | undefined;
 }
 
 /**
@@ -129,7 +137,7 @@ const COMMA = 0x2c;
 export async function renderAnswer(
   docs: readonly FoundDoc[],
   context: RenderContext,
-  thread?: Place,
+  thread?: Thread,
   onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<RenderedAnswer> {
   const rangeCount = docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
@@ -137,28 +145,45 @@ export async function renderAnswer(
   const isInline = isSmall && !context.isWhole;
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
-  const groups = groupByShard(
-    docs,
-    isInline ? Infinity : groupSize(docs.length, context.pool.size),
-  );
+  const groups = groupByShard(docs, isInline ? Infinity : groupSize(docs.length, context));
   // The shard searched last is still bound; rendering another one first would lose that.
   const isBound = ({ shard }: { shard: number }): number =>
     context.searcher.isBound(context.shards[shard]!.shardId) ? 1 : 0;
   groups.sort((a, b) => isBound(b) - isBound(a));
-  await Promise.all(
-    groups.map(async ({ shard, places }) => {
-      const where = isInline ? (thread ?? 'here') : 'anywhere';
-      const done = await renderGroup(shard, docs, places, context, where);
-      files.add(done, places);
-      const { rangeCount, loadCount } = done;
-      const contentBytes = readingOf(shard, docs, places, done, context);
-      sums.rangeCount += rangeCount;
-      sums.contentBytes += contentBytes;
-      sums.loadCount += loadCount;
-      onRendered?.(shard, { rangeCount, contentBytes, loadCount });
-    }),
-  );
+  const where = isInline ? (thread ?? 'here') : 'anywhere';
+  const renderNext = async ({ shard, places }: Group): Promise<void> => {
+    const done = await renderGroup(shard, docs, places, context, where);
+    context.takeMemory?.(done.json.byteLength);
+    files.add(done, places);
+    const { rangeCount, loadCount } = done;
+    const contentBytes = readingOf(shard, docs, places, done, context);
+    sums.rangeCount += rangeCount;
+    sums.contentBytes += contentBytes;
+    sums.loadCount += loadCount;
+    onRendered?.(shard, { rangeCount, contentBytes, loadCount });
+  };
+  const laneCount = isInline ? groups.length : context.pool.size * GROUPS_PER_THREAD;
+  await inLanes(groups, laneCount, context.place, renderNext);
   return { files, ...sums };
+}
+
+/** Does all of the work, so much at a time, and only while it is the turn of the search. */
+async function inLanes(
+  groups: readonly Group[],
+  laneCount: number,
+  place: SearchPlace | undefined,
+  work: (group: Group) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let group = groups[next++]; group !== undefined; group = groups[next++]) {
+      // Why not always: a promise costs as much as rendering one doc.
+      const turn = place?.turn();
+      if (turn !== undefined) await turn;
+      await work(group);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(laneCount, groups.length) }, lane));
 }
 
 /** Bytes that rendering docs of a shard was the first to read. */
@@ -178,25 +203,34 @@ function readingOf(
   return sum;
 }
 
-function groupSize(count: number, threads: number): number {
-  return Math.max(50, Math.ceil(count / (threads * GROUPS_PER_THREAD)));
+function groupSize(count: number, { pool, isWhole }: RenderContext): number {
+  if (isWhole) return GROUP_WHOLE_DOCS_MAX;
+  return Math.max(50, Math.ceil(count / (pool.size * GROUPS_PER_THREAD)));
+}
+
+/** Docs of a shard that are rendered together. */
+interface Group {
+  readonly shard: number;
+  readonly places: number[];
+  rangeCount: number;
 }
 
 /** Places of the docs of each shard, in groups of at most `sizeMax`. */
-function groupByShard(
-  docs: readonly FoundDoc[],
-  sizeMax: number,
-): { shard: number; places: number[] }[] {
-  const groups: { shard: number; places: number[] }[] = [];
-  const open = new Map<number, number[]>();
-  for (const [place, { shard }] of docs.entries()) {
-    let places = open.get(shard);
-    if (places === undefined || places.length >= sizeMax) {
-      places = [];
-      open.set(shard, places);
-      groups.push({ shard, places });
+function groupByShard(docs: readonly FoundDoc[], sizeMax: number): Group[] {
+  const groups: Group[] = [];
+  const open = new Map<number, Group>();
+  for (const [place, { shard, rangeMax }] of docs.entries()) {
+    let group = open.get(shard);
+    const isFull =
+      group !== undefined &&
+      (group.places.length >= sizeMax || group.rangeCount >= GROUP_RANGES_MAX);
+    if (group === undefined || isFull) {
+      group = { shard, places: [], rangeCount: 0 };
+      open.set(shard, group);
+      groups.push(group);
     }
-    places.push(place);
+    group.places.push(place);
+    group.rangeCount += rangeMax;
   }
   return groups;
 }

@@ -18,8 +18,9 @@ import type {
 import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
+import type { SearchPlace } from './place.ts';
 import type { LiveShard } from './snapshot.ts';
-import type { Place } from './turns.ts';
+import type { Thread } from './turns.ts';
 
 const INLINE_NS = 4_000_000n;
 
@@ -28,9 +29,11 @@ export interface RunOptions {
   readonly plan: SearchPlan;
   /** Stop once more ranges than this are found; Infinity: count all. */
   readonly limit: number;
-  /** 0: none. */
+  /** From the arrival of the request on; 0: none. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
   /** How long the search may stay on the thread that owns the sockets; default: 4 ms. */
   readonly inlineNs?: bigint;
 }
@@ -125,25 +128,37 @@ export class Run {
 
   /**
    * Searches on this thread for as long as a cheap query takes, at once; the rest on the pool. Or begins on the
-   * thread of the pool that `place` names.
+   * pool's thread that is named.
    *
    * @returns  settles when the search has ended and all findings are told
    *
    * Errors: PlanError, thrown at once if the plan cannot be run at all, else by the promise.
    */
-  start(place?: Place): Promise<void> {
+  start(thread?: Thread): Promise<void> {
     const { timeoutMs, signal } = this.#options;
     if (signal.aborted) this.stop('aborted');
-    if (timeoutMs > 0) this.#deadlineNs = process.hrtime.bigint() + BigInt(timeoutMs) * 1_000_000n;
-    if (place === undefined && !this.#searchHere()) return Promise.resolve();
+    const leftMs = this.#leftMs();
+    if (leftMs <= 0) this.stop('deadline');
+    if (timeoutMs > 0)
+      this.#deadlineNs = process.hrtime.bigint() + BigInt(Math.ceil(leftMs)) * 1_000_000n;
+    this.#options.place?.attach(this);
+    const isHere = thread === undefined && this.#resumed === undefined;
+    if (isHere && !this.#searchHere()) return Promise.resolve();
     const onAbort = (): void => this.stop('aborted');
     signal.addEventListener('abort', onAbort, { once: true });
-    const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), timeoutMs) : undefined;
-    const end = place === undefined ? this.#searchInPool() : this.#searchOnThread(place);
+    const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), leftMs) : undefined;
+    const end = thread === undefined ? this.#searchInPool() : this.#searchOnThread(thread);
     return end.finally(() => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     });
+  }
+
+  /** Time to the deadline; Infinity: there is none. */
+  #leftMs(): number {
+    const { timeoutMs, place } = this.#options;
+    if (timeoutMs === 0) return Infinity;
+    return timeoutMs - (place === undefined ? 0 : performance.now() - place.arrivedMs);
   }
 
   #tell(findings: Findings): void {
@@ -192,6 +207,8 @@ export class Run {
     clearTimeout(timer);
     if (isLong) await this.#searchInPool(alone);
     else if (!this.#takeDone(await alone)) await this.#runLost();
+    // The thread left when it was paused.
+    else if (this.#pauseCount > 0 && this.#stop === undefined) await this.#searchInPool();
   }
 
   /** Tells what a thread left at its end; false: it died. Errors: PlanError. */
@@ -256,11 +273,11 @@ export async function runSearch(
   searcher: Searcher,
   pool: SearchThreads,
   options: RunOptions,
-  place?: Place,
+  thread?: Thread,
 ): Promise<RunOutcome> {
   const parts: Findings[] = [];
   const run = new Run(searcher, pool, options, false, (findings) => parts.push(findings));
-  await run.start(place);
+  await run.start(thread);
   return { ...joinFindings(parts), stop: run.stopReason };
 }
 

@@ -60,7 +60,6 @@ export function search(
     const json = isSmall
       ? writeWithFiles({ stats }, files, tail)
       : new LazyAnswer({ stats }, files, tail);
-    parts.heap?.noteAnswer(json.byteLength);
     return { json };
   });
 }
@@ -103,15 +102,16 @@ export async function completeSearch(
   const startNs = process.hrtime.bigint();
   const prepared = prepareSearch(parts, request, environment, snapshot);
   const { scope, view, run, render } = prepared;
-  const place = await parts.turns?.take();
-  const outcome = await runSearch(parts.searcher, parts.pool, run, place);
+  const thread = await parts.turns?.take();
+  const outcome = await runSearch(parts.searcher, parts.pool, run, thread);
   environment.signal.throwIfAborted();
+  await environment.place?.turn();
   for (const { shard, reason, fault } of outcome.failures)
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
   const shown = cutDocs(orderDocs(tally.units, view), run.limit);
-  const { files, ...rendered } = await renderAnswer(shown, render, place, onRendered);
+  const { files, ...rendered } = await renderAnswer(shown, render, thread, onRendered);
   const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, prepared.gaps);
   const duration = Number(process.hrtime.bigint() - startNs);
   const numbers = statsNumbers(tally.counts, rendered, {

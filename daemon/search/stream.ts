@@ -104,12 +104,25 @@ export class SearchStream {
    */
   async next(): Promise<StreamEvent | undefined> {
     clearImmediate(this.#pausing);
-    this.#run.resume();
+    this.#goOn();
     const making = this.#makeNext();
     this.#making = making;
     const event = await making;
-    if (event !== undefined) this.#pausing = setImmediate(() => this.#run.pause());
+    if (event !== undefined) this.#pausing = setImmediate(() => this.#rest());
     return event;
+  }
+
+  /** While it rests others have its place, and whoever has the place resumes the search. */
+  #rest(): void {
+    const { place } = this.#prepared.run;
+    if (place === undefined) this.#run.pause();
+    else place.rest();
+  }
+
+  #goOn(): void {
+    const { place } = this.#prepared.run;
+    if (place === undefined) this.#run.resume();
+    else place.want();
   }
 
   /** Ends the search if it still runs, and gives back what it holds. Further calls do nothing. */
@@ -192,6 +205,7 @@ export class SearchStream {
   /** Makes the chunks of a batch, or, where that fails, the error behind which no result is sent. */
   async #makeChunks(batch: Batch): Promise<void> {
     try {
+      await this.#prepared.run.place?.turn();
       const { files, ...rendered } = await renderAnswer(batch.docs, this.#prepared.render);
       this.#backlog.noteSize(files.sizeOf(0, files.count) / files.count);
       this.#ledger.addReading(rendered);

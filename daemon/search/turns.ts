@@ -6,19 +6,19 @@
 import type { SearchPool } from '../engine/pool.ts';
 
 /** Index of a thread of the pool, reserved until it is asked to search; undefined: the calling thread. */
-export type Place = number | undefined;
+export type Thread = number | undefined;
 
 export class Turns {
   readonly #pool: Pick<SearchPool, 'reserve'>;
-  readonly #waiting: ((place: Place) => void)[] = [];
+  readonly #waiting: ((thread: Thread) => void)[] = [];
   #isPumping = false;
 
   constructor(pool: Pick<SearchPool, 'reserve'>) {
     this.#pool = pool;
   }
 
-  /** Resolves when it is the caller's turn, with the place where its search is to begin at once. */
-  take(): Promise<Place> {
+  /** Resolves when it is the caller's turn, with the thread where its search is to begin at once. */
+  take(): Promise<Thread> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
       this.#pumpSoon();

@@ -9,15 +9,15 @@ const turn = (): Promise<void> => new Promise((resolve) => void setTimeout(resol
 
 void test('the heap is trimmed after a large answer, also when more of them follow', async () => {
   const trimmer = new HeapTrimmer();
-  trimmer.noteAnswer(1000);
+  trimmer.noteFreed(1000);
   assert.equal(trimmer.isWaiting, false);
   // Under a row of large answers the trimming is put off, but not for ever.
   while (trimmer.trimCount === 0) {
-    trimmer.noteAnswer(30_000_000);
+    trimmer.noteFreed(30_000_000);
     assert.equal(trimmer.isWaiting, true);
     await turn();
   }
-  trimmer.noteAnswer(30_000_000);
+  trimmer.noteFreed(30_000_000);
   while (trimmer.trimCount < 2) await turn();
   assert.equal(trimmer.isWaiting, false);
   trimmer.close();

@@ -4,8 +4,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { endpoint, ok } from '../../daemon/api/endpoint.ts';
-import { ApiError } from '../../daemon/api/errors.ts';
-import { Admission } from '../../daemon/http/admission.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
 import type { HttpRequest } from '../../daemon/http/adapter.ts';
 import { readSettings } from '../../daemon/config/settings.ts';
@@ -263,90 +261,5 @@ describe('pipeline', () => {
     assert.equal(await ask(true, false), 401);
     assert.equal(await ask(false, true), 401);
     assert.equal(callCount, 0);
-  });
-});
-
-describe('admission', () => {
-  test('runs so many, queues so many in order, refuses the next, forgets those who leave', async () => {
-    const admission = new Admission(2, 2);
-    const never = new AbortController().signal;
-    const first = await admission.acquire('a', never);
-    const second = await admission.acquire('a', never);
-    const leaving = new AbortController();
-    const third = admission.acquire('a', leaving.signal);
-    const order: string[] = [];
-    const fourth = admission.acquire('a', never).then((release) => {
-      order.push('fourth');
-      return release;
-    });
-    await assert.rejects(admission.acquire('a', never), (error) => {
-      assert.ok(error instanceof ApiError);
-      assert.equal(error.errorCode, 'SERVER_OVERLOADED');
-      return true;
-    });
-    leaving.abort();
-    await assert.rejects(third, { name: 'ClientGoneError' });
-    const fifth = admission.acquire('a', never).then((release) => {
-      order.push('fifth');
-      return release;
-    });
-    assert.deepEqual([admission.activeCount, admission.queuedCount], [2, 2]);
-    first();
-    first();
-    (await fourth)();
-    (await fifth)();
-    assert.deepEqual(order, ['fourth', 'fifth']);
-    assert.deepEqual([admission.activeCount, admission.queuedCount], [1, 0]);
-    second();
-    assert.equal(admission.activeCount, 0);
-    await assert.rejects(admission.acquire('a', leaving.signal), { name: 'ClientGoneError' });
-    assert.equal(admission.activeCount, 0);
-  });
-
-  test('a free place goes to the caller with the fewest running searches', async () => {
-    const admission = new Admission(2, 10);
-    const { signal } = new AbortController();
-    const running = [
-      await admission.acquire('many', signal),
-      await admission.acquire('many', signal),
-    ];
-    const order: string[] = [];
-    const ask = async (caller: string): Promise<void> => {
-      const release = await admission.acquire(caller, signal);
-      order.push(caller);
-      running.push(release);
-    };
-    const asked = ['many', 'many', 'one', 'two'].map(ask);
-    for (let i = 0; i < 6; i++) {
-      running.shift()?.();
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    await Promise.all(asked);
-    assert.deepEqual(order, ['one', 'many', 'two', 'many']);
-    assert.deepEqual([admission.activeCount, admission.queuedCount], [0, 0]);
-  });
-
-  test('in a full queue the caller with the most waiting searches makes room for another one', async () => {
-    const admission = new Admission(1, 3);
-    const { signal } = new AbortController();
-    const release = await admission.acquire('many', signal);
-    const outcomes: string[] = [];
-    const ask = async (caller: string, name: string): Promise<void> => {
-      try {
-        (await admission.acquire(caller, signal))();
-        outcomes.push(`${name} ran`);
-      } catch {
-        outcomes.push(`${name} refused`);
-      }
-    };
-    const asked = ['first', 'second', 'third'].map((name) => ask('many', name));
-    asked.push(ask('other', 'fourth'), ask('many', 'fifth'));
-    await new Promise((resolve) => setImmediate(resolve));
-    assert.deepEqual(outcomes.toSorted(), ['fifth refused', 'third refused']);
-    assert.equal(admission.queuedCount, 3);
-    release();
-    await Promise.all(asked);
-    assert.deepEqual(outcomes.slice(2), ['first ran', 'second ran', 'fourth ran']);
-    assert.deepEqual([admission.activeCount, admission.queuedCount], [0, 0]);
   });
 });

@@ -246,7 +246,7 @@ onBothAdapters('streams', (kind) => {
     wire.socket.destroy();
   });
 
-  test('a slow reader: at most 8 MiB wait, then nothing is pulled until it reads on', async () => {
+  test('a slow reader: at most 2 MiB wait, then nothing is pulled until it reads on', async () => {
     const flood = new Flood();
     flood.sizeMax = 64 * MIB;
     const world = await startWorld({ kind, stream: () => flood });
@@ -258,7 +258,7 @@ onBothAdapters('streams', (kind) => {
     const received = wire.socket.bytesRead;
     // What the system keeps of a connection on loopback is some MiB on top.
     assert.ok(pulled < 24 * MIB, `${pulled} bytes pulled`);
-    assert.ok(pulled >= 7 * MIB && received < MIB);
+    assert.ok(pulled >= MIB && received < MIB);
     assert.equal((await world.call({ path: '/api/health' })).status, 200);
     const rest = readToEnd(wire.socket);
     const wanted = Math.ceil((64 * MIB) / flood.json.length);
@@ -297,7 +297,7 @@ onBothAdapters('streams', (kind) => {
     const signals: AbortSignal[] = [];
     const world = await startWorld({
       kind,
-      settings: { maxConcurrentSearches: 4, maxQueuedSearches: 200 },
+      settings: { maxConcurrentSearches: 4, maxQueuedSearches: 400, memory: 2 ** 32 },
       stream: (_, { signal }) => {
         signals.push(signal);
         const flood = new Flood();
@@ -327,7 +327,7 @@ onBothAdapters('streams', (kind) => {
     );
   });
 
-  test('a stream keeps its place among the searches to its end', async () => {
+  test('a stream that goes on for long gives way to a search that waits, and comes to its end', async () => {
     const finish = gate();
     let isDone = false;
     const world = await startWorld({
@@ -345,16 +345,10 @@ onBothAdapters('streams', (kind) => {
     });
     const first = world.call(streamWith(SEARCH_BODY));
     await eventually(() => world.calls.length === 1);
-    const second = world.call(searchWith(SEARCH_BODY));
-    await eventually(() => world.lines.length > 0);
-    await new Promise((resolve) => void setTimeout(resolve, 20));
-    const third = await world.call(streamWith(SEARCH_BODY));
-    assert.equal(third.status, 503);
-    assert.equal(third.json()['errorCode'], 'SERVER_OVERLOADED');
-    assert.equal(third.headers['retry-after'], '1');
+    const second = await world.call(searchWith(SEARCH_BODY));
+    assert.equal(second.status, 200);
     finish.open();
     assert.equal((await first).status, 200);
-    assert.equal((await second).status, 200);
   });
 
   test('close lets a stream end', async () => {

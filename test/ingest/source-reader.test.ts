@@ -155,3 +155,59 @@ test('languages by attributes and by the files beside a header', async () => {
     assert.deepEqual(languages, ['Go', 'Rust', 'C++', 'C'], kind);
   }
 });
+
+test('below many folders: one walk, all attributes on the way', async () => {
+  const depth = 300;
+  const folder = Array.from({ length: depth }, () => 'd').join('/');
+  const repo = makeRepo({
+    '.gitattributes': '*.x linguist-language=Go\n',
+    [`${folder}/.gitattributes`]: 'b.x linguist-language=Rust\n',
+    [`${folder}/a.x`]: 'a',
+    [`${folder}/b.x`]: 'b',
+  });
+  for (const kind of ['commits', 'worktree', 'folder'] as const) {
+    assert.equal((await read(kind, repo, `${folder}/a.x`)).language, 'Go', kind);
+    assert.equal((await read(kind, repo, `${folder}/b.x`)).language, 'Rust', kind);
+  }
+  const gone = new AbortController();
+  const source = { kind: 'commits', path: repo } as const;
+  const reading = readSource(
+    { name: 'repo', source, defaultRevision: 'refs/heads/main' },
+    `${folder}/a.x`,
+    undefined,
+    { ...OPTIONS, signal: gone.signal },
+  );
+  gone.abort();
+  await assert.rejects(reading, { name: 'AbortError' });
+});
+
+test('readers of the same file share its bytes; it counts until they are over', async () => {
+  const repo = makeRepo({ big: 'x'.repeat(100_000) });
+  // A file that was changed just now cannot be told from its next version.
+  await new Promise((resolve) => void setTimeout(resolve, 2200));
+  for (const kind of ['commits', 'worktree', 'folder'] as const) {
+    let used = 0;
+    const ends: (() => void)[] = [];
+    const memoryOf = (room: number) => ({
+      tryTake(size: number) {
+        if (used + size > room) return undefined;
+        used += size;
+        return { release: () => void (used -= size) };
+      },
+      onOver: (end: () => void) => void ends.push(end),
+    });
+    const open = (room: number): Promise<SourceContent> => {
+      const defaultRevision = kind === 'commits' ? 'refs/heads/main' : 'HEAD';
+      const source = { kind, path: repo };
+      const options = { ...OPTIONS, sizeMax: 1_000_000, memory: memoryOf(room) };
+      return readSource({ name: 'repo', source, defaultRevision }, 'big', undefined, options);
+    };
+    assert.equal(await codeOf(open(1000)), 'SERVER_OVERLOADED');
+    const [one, two] = await Promise.all([open(1_000_000), open(1_000_000)]);
+    assert.equal(one.blobSha, git(repo, 'rev-parse', 'HEAD:big'));
+    assert.deepEqual(one.bytes, two.bytes);
+    assert.equal(used, 100_000);
+    for (const end of ends) end();
+    assert.equal(used, 0);
+  }
+});

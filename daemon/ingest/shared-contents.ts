@@ -1,0 +1,114 @@
+// Contents of files that several readers ask for at the same time: read once, kept once, and counted once, for the
+// reader who came first; when that one has gone and others still read, for one of them. Forgotten with the last.
+
+/** The memory that a request may use (api/services.ts). */
+export interface ReaderMemory {
+  /** Takes bytes, until they are given back; undefined: there is no room. */
+  tryTake(size: number): { release(): void } | undefined;
+  /** Calls `end` when the response is over. */
+  onOver(end: () => void): void;
+}
+
+/** There is no room for a content. Becomes SERVER_OVERLOADED with `Retry-After`. */
+export class MemoryBusyError extends Error {
+  override readonly name = 'MemoryBusyError';
+  readonly errorCode = 'SERVER_OVERLOADED';
+  readonly retryAfterSeconds = 1;
+
+  constructor() {
+    super('Too many files are being read.');
+  }
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+}
+
+interface Entry<Value> {
+  readonly loading: Promise<Value>;
+  /** In order of arrival. */
+  readonly readers: Set<ReaderMemory>;
+  size: number;
+  hold: { release(): void } | undefined;
+  holder: ReaderMemory;
+}
+
+export class SharedContents<Value extends Content> {
+  readonly #entries = new Map<string, Entry<Value>>();
+
+  /** Contents that are being read by somebody. */
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * The content of this key, kept until the last of its readers is over.
+   *
+   * @param key     equal keys stand for equal contents
+   * @param size    bytes that are counted before it is loaded; afterwards it is what it has
+   * @param load    called if nobody reads it now
+   *
+   * Errors: MemoryBusyError; what `load` throws.
+   */
+  async open(
+    key: string,
+    size: number,
+    memory: ReaderMemory,
+    load: () => Promise<Value>,
+  ): Promise<Value> {
+    const entry = this.#entries.get(key) ?? this.#start(key, size, memory, load);
+    if (!entry.readers.has(memory)) {
+      entry.readers.add(memory);
+      memory.onOver(() => this.#leave(key, entry, memory));
+    }
+    const value = await entry.loading;
+    const { byteLength } = value.bytes;
+    if (entry.size !== byteLength) {
+      entry.size = byteLength;
+      this.#hold(entry);
+    }
+    if (entry.hold === undefined) throw new MemoryBusyError();
+    return value;
+  }
+
+  #start(
+    key: string,
+    size: number,
+    memory: ReaderMemory,
+    load: () => Promise<Value>,
+  ): Entry<Value> {
+    const hold = memory.tryTake(size);
+    if (hold === undefined) throw new MemoryBusyError();
+    const loading = load();
+    const entry = { loading, readers: new Set<ReaderMemory>(), size, hold, holder: memory };
+    this.#entries.set(key, entry);
+    // Why here too: nobody may wait for it any more.
+    loading.catch(() => this.#forget(key, entry));
+    return entry;
+  }
+
+  /** Takes the bytes anew: for whom they are held now, or for another one of those who read. */
+  #hold(entry: Entry<Value>): void {
+    entry.hold?.release();
+    entry.hold = undefined;
+    const { holder } = entry;
+    for (const reader of entry.readers.has(holder) ? [holder] : [...entry.readers, holder]) {
+      entry.hold = reader.tryTake(entry.size);
+      if (entry.hold === undefined) continue;
+      entry.holder = reader;
+      return;
+    }
+  }
+
+  #leave(key: string, entry: Entry<Value>, memory: ReaderMemory): void {
+    entry.readers.delete(memory);
+    if (entry.readers.size === 0) this.#forget(key, entry);
+    else if (entry.holder === memory) this.#hold(entry);
+  }
+
+  #forget(key: string, entry: Entry<Value>): void {
+    entry.hold?.release();
+    entry.hold = undefined;
+    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+  }
+}

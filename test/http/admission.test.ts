@@ -1,0 +1,220 @@
+// Admission of searches: places, shares, turns. Searches are played by the test; how soon they take turns is not
+// asserted, only that they do.
+
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ApiError } from '../../daemon/api/errors.ts';
+import { Admission, type Place } from '../../daemon/http/admission.ts';
+import { eventually } from './harness.ts';
+
+const never = new AbortController().signal;
+
+const NEVER_MS = 1e9;
+
+/** @param sliceMs  0: whoever runs gives way at once */
+function admissionOf(runningMax: number, waitingMax: number, sliceMs = NEVER_MS): Admission {
+  return new Admission({ runningMax, waitingMax, sliceMs });
+}
+
+/** A search that counts how often it was paused. */
+class Played {
+  isPaused = false;
+  pauseCount = 0;
+
+  pause(): void {
+    this.isPaused = true;
+    this.pauseCount++;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+}
+
+async function playedAt(
+  admission: Admission,
+  caller: string,
+): Promise<{ place: Place; search: Played }> {
+  const place = await admission.acquire(caller, never);
+  const search = new Played();
+  place.attach(search);
+  return { place, search };
+}
+
+function assertOverloaded(error: unknown): true {
+  assert.ok(error instanceof ApiError);
+  assert.equal(error.errorCode, 'SERVER_OVERLOADED');
+  assert.equal(error.headers['Retry-After'], '1');
+  return true;
+}
+
+describe('admission', () => {
+  test('a caller gets half of the places and a quarter of the queue; others get the rest', async () => {
+    const admission = admissionOf(4, 8);
+    const places = [await admission.acquire('a', never), await admission.acquire('a', never)];
+    const waiting = [admission.acquire('a', never), admission.acquire('a', never)];
+    await assert.rejects(admission.acquire('a', never), assertOverloaded);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [2, 2]);
+    places.push(await admission.acquire('b', never), await admission.acquire('c', never));
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [4, 2]);
+    for (const place of places) {
+      place.release();
+      place.release();
+    }
+    for (const place of await Promise.all(waiting)) place.release();
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('a single place can be had, and one can wait for it', async () => {
+    const admission = admissionOf(1, 1);
+    const first = await admission.acquire('a', never);
+    const second = admission.acquire('b', never);
+    await assert.rejects(admission.acquire('c', never), assertOverloaded);
+    first.release();
+    (await second).release();
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('who leaves the queue is forgotten', async () => {
+    const admission = admissionOf(1, 8);
+    const first = await admission.acquire('a', never);
+    const leaving = new AbortController();
+    const second = admission.acquire('a', leaving.signal);
+    const third = admission.acquire('a', never);
+    leaving.abort();
+    await assert.rejects(second, { name: 'ClientGoneError' });
+    assert.equal(admission.waitingCount, 1);
+    first.release();
+    (await third).release();
+    await assert.rejects(admission.acquire('a', leaving.signal), { name: 'ClientGoneError' });
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('a free place goes to the caller with the fewest running searches', async () => {
+    const admission = admissionOf(4, 40);
+    const callers = ['a', 'a', 'b', 'b'];
+    const running = await Promise.all(callers.map((one) => admission.acquire(one, never)));
+    const order: string[] = [];
+    const asked = ['a', 'a', 'c', 'b', 'd'].map(async (caller) => {
+      const place = await admission.acquire(caller, never);
+      order.push(caller);
+      place.release();
+    });
+    running[0]?.release();
+    await Promise.all(asked.slice(0, 1));
+    for (const place of running) place.release();
+    await Promise.all(asked);
+    assert.deepEqual(order.slice(0, 2), ['c', 'd']);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('in a full queue the caller with the most waiting searches makes room for another one', async () => {
+    const admission = admissionOf(1, 8);
+    const release = await admission.acquire('x', never);
+    const outcomes: string[] = [];
+    const ask = async (caller: string): Promise<void> => {
+      try {
+        (await admission.acquire(caller, never)).release();
+        outcomes.push(`${caller} ran`);
+      } catch {
+        outcomes.push(`${caller} refused`);
+      }
+    };
+    const asked = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(ask);
+    assert.equal(admission.waitingCount, 8);
+    release.release();
+    await Promise.all(asked);
+    assert.equal(outcomes.filter((one) => one.endsWith('refused')).length, 2);
+    assert.equal(outcomes.filter((one) => one === 'e refused').length, 1);
+    assert.equal(outcomes.filter((one) => one.endsWith('ran')).length, 8);
+  });
+
+  test('searches that run for long take turns with those that wait, new ones first', async () => {
+    const admission = admissionOf(2, 40, 0);
+    const long = [await playedAt(admission, 'a'), await playedAt(admission, 'b')];
+    const third = await playedAt(admission, 'c');
+    assert.equal(admission.runningCount, 2);
+    assert.equal(long.filter(({ search }) => search.isPaused).length, 1, 'one gave way');
+    await eventually(() => long.every(({ search }) => search.pauseCount > 1));
+    const guest = await playedAt(admission, 'guest');
+    assert.equal(admission.runningCount, 2);
+    guest.place.release();
+    for (const { place, search } of [...long, third]) {
+      place.release();
+      search.resume();
+    }
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('a search of its own caller gets turns too', async () => {
+    const admission = admissionOf(4, 40, 0);
+    const long = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
+    const short = await playedAt(admission, 'a');
+    short.place.release();
+    await eventually(() => long.every(({ search }) => !search.isPaused));
+    for (const { place } of long) place.release();
+    assert.equal(admission.waitingCount, 0);
+  });
+
+  test('nobody gives way to a caller that has its half', async () => {
+    const admission = admissionOf(4, 40, 0);
+    const own = await playedAt(admission, 'b');
+    const others = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
+    const more = admission.acquire('a', never);
+    await eventually(() => others.some(({ search }) => search.pauseCount > 0));
+    assert.equal(own.search.pauseCount, 0);
+    for (const { place } of [own, ...others]) place.release();
+    (await more).release();
+  });
+
+  test('a search whose reader does not read leaves its place to others', async () => {
+    const admission = admissionOf(1, 8);
+    const slow = await playedAt(admission, 'a');
+    slow.place.rest();
+    assert.equal(slow.search.isPaused, true);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 1]);
+    const other = await admission.acquire('b', never);
+    slow.place.want();
+    assert.equal(slow.search.isPaused, true);
+    other.release();
+    assert.equal(slow.search.isPaused, false);
+    assert.equal(slow.place.turn(), undefined);
+    slow.place.rest();
+    slow.place.release();
+    slow.place.want();
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('a search that is not ready when it loses its place begins paused', async () => {
+    const admission = admissionOf(1, 8, 0);
+    const first = await admission.acquire('a', never);
+    const second = await admission.acquire('b', never);
+    assert.equal(second.turn(), undefined);
+    const search = new Played();
+    first.attach(search);
+    assert.equal(search.isPaused, true);
+    const turnOfFirst = first.turn();
+    second.release();
+    await turnOfFirst;
+    assert.equal(search.isPaused, false);
+    first.release();
+  });
+
+  test('at the deadline a search is told so instead of waiting on', async () => {
+    const admission = new Admission({
+      runningMax: 2,
+      waitingMax: 8,
+      timeoutMs: 1,
+      sliceMs: NEVER_MS,
+    });
+    const first = await admission.acquire('a', never);
+    const second = await admission.acquire('a', never);
+    assert.deepEqual(
+      [second.turn(), admission.runningCount, admission.waitingCount],
+      [undefined, 1, 0],
+    );
+    second.release();
+    first.release();
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+});

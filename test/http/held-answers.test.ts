@@ -1,0 +1,74 @@
+// Answers that wait for slow readers: counted against the share of their caller, given back when the reader has gone,
+// and not kept for a reader who takes nothing.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answerOf, resultOf } from './answers.ts';
+import { onBothAdapters } from './adapters.ts';
+import { eventually, openWire, searchWith, startWorld } from './harness.ts';
+import type { World, Wire } from './harness.ts';
+
+const MIB = 1024 * 1024;
+const ANSWER = answerOf([resultOf('x'.repeat(24 * MIB))]);
+const SMALL = answerOf([resultOf('x'.repeat(MIB))]);
+const BODY = JSON.stringify({ query: 'x', matches: 1 });
+
+/** Asks, and reads nothing of what comes. */
+function askSlowly(world: World): Wire {
+  const wire = openWire(world.server);
+  wire.socket.removeAllListeners('data');
+  wire.socket.pause();
+  wire.write(
+    `POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`,
+  );
+  return wire;
+}
+
+onBothAdapters('answers that wait', (kind) => {
+  test('above the share of a caller: 503; given back when the reader has gone', async () => {
+    let answer = ANSWER;
+    const world = await startWorld({
+      kind,
+      settings: { memory: 8 * 40 * MIB },
+      search: () => Promise.resolve(answer),
+    });
+    const slow = askSlowly(world);
+    await eventually(() => world.lines.some(({ status }) => status === 200));
+    const refused = await world.call(searchWith({ query: 'x', matches: 1 }));
+    assert.equal(refused.status, 503);
+    assert.equal(refused.json()['errorCode'], 'SERVER_OVERLOADED');
+    assert.equal(refused.headers['retry-after'], '1');
+    answer = SMALL;
+    assert.equal((await world.call(searchWith({ query: 'x', matches: 1 }))).status, 200);
+    answer = ANSWER;
+    slow.socket.destroy();
+    // The daemon learns of it soon.
+    for (let status = 503; status === 503;)
+      status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
+  });
+
+  test('an answer that alone is too large is refused', async () => {
+    const world = await startWorld({
+      kind,
+      settings: { memory: MIB },
+      search: () => Promise.resolve(SMALL),
+    });
+    const reply = await world.call(searchWith({ query: 'x', matches: 1 }));
+    assert.equal(reply.json()['errorCode'], 'SERVER_OVERLOADED');
+  });
+});
+
+test('a reader that takes nothing for too long is dropped', async () => {
+  const world = await startWorld({
+    kind: 'node',
+    settings: { memory: 8 * 40 * MIB },
+    streamStallMs: 200,
+    search: () => Promise.resolve(ANSWER),
+  });
+  const slow = askSlowly(world);
+  await eventually(() => world.lines.some(({ status }) => status === 200));
+  // It never leaves: the daemon gives its share back all the same.
+  for (let status = 503; status === 503;)
+    status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
+  slow.socket.destroy();
+});
