@@ -157,6 +157,7 @@ export class NodeAdapter implements HttpAdapter {
   ): Promise<void> {
     response.writeHead(status, headers);
     const outlet = {
+      sliceSizeMax: SLICE_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),
       end: (isWhole: boolean) => {
         const isLast = !isWhole || this.#isClosing;

@@ -9,13 +9,12 @@ import type { BodyStream } from './adapter.ts';
 export const BUFFER_SIZE_MAX = 2_097_152;
 /** Room kept for the piece that is asked for, and for one that the socket holds. */
 const RESERVED_SIZE = 1_048_576;
-/**
- * Bytes handed to the socket at a time, so that it tells in small steps that the client reads: one that takes less
- * within a minute, 1 KB a second, is dropped.
- */
-const SLICE_SIZE_MAX = 61_440;
-
 export interface Outlet {
+  /**
+   * Bytes handed over at a time, so that it tells in small steps that the client reads: one that takes less within a
+   * minute is dropped.
+   */
+  readonly sliceSizeMax: number;
   /** Hands over bytes. False: the socket is full, and will call `onRoom` of the pump once it is empty. */
   write(bytes: Uint8Array): boolean;
   /** Ends the response behind what was written, and closes the connection if it is not whole. */
@@ -65,8 +64,9 @@ export class Pump {
   }
 
   #add(piece: Uint8Array): void {
-    for (let start = 0; start < piece.byteLength; start += SLICE_SIZE_MAX)
-      this.#waiting.push(piece.subarray(start, start + SLICE_SIZE_MAX));
+    const { sliceSizeMax } = this.#outlet;
+    for (let start = 0; start < piece.byteLength; start += sliceSizeMax)
+      this.#waiting.push(piece.subarray(start, start + sliceSizeMax));
     this.#waitingSize += piece.byteLength;
   }
 

@@ -201,6 +201,8 @@ const GATHERED_SIZE = 16_384;
  * which another write begins again. So whenever there may be room, and in each interval, a byte is written.
  */
 class UwsOutlet implements Outlet {
+  /** Why not less: the more writes, the likelier is one that fills the socket with nothing kept back. */
+  readonly sliceSizeMax = 262_144;
   readonly #response: UwsResponse;
   readonly #head: HttpResponse;
   readonly #gone: LazySignal;
