@@ -2,7 +2,7 @@
 // without room for its own needs the process dies: so every searcher has a share. Shards that come first stay mapped. On
 // threads that take turns those beyond the share are mapped when they are searched, the last few at a time;
 // elsewhere they are refused.
-// Measured: 2026-11-22: mapping a shard with symbols anew for a search costs 30 to 40 us.
+// Guess: mapping a shard with symbols anew for a search costs 30 to 40 us.
 
 import { mappingLimit } from './mapping.ts';
 import { mappingCountOf, type ShardFile } from './space.ts';
