@@ -84,7 +84,9 @@ void test('bare, mirror, detached, empty, folder: several sources at once', asyn
   git(folder, 'init', '-q', '--bare', 'empty.git');
   writeFiles(folder, {
     'plain/b.txt': 'plum in a folder\n',
-    'plain/.gitignore': 'no\n',
+    // Counts inside repositories only.
+    'plain/.gitignore': 'b.txt\n',
+    'plain/.ignore': 'no\n',
     'plain/no': 'plum\n',
   });
   mkdirSync(path.join(folder, 'nothing'));
