@@ -11,10 +11,8 @@ import {
   HEADER_SECTIONS_OFFSET,
   HEADER_SIZE,
   SECTION_CASE_MARKS,
-  SECTION_CHECKSUM_OFFSET,
   SECTION_CONTENT,
   SECTION_COUNT,
-  SECTION_PAGE_SUMS,
   SECTION_ROW_SIZE,
 } from '../../core/shared/format.ts';
 import { compileCore, instantiateCore } from '../../daemon/engine/core.ts';
@@ -26,6 +24,7 @@ import { verifyShardFile } from '../../daemon/engine/verify.ts';
 import { encodePlan } from '../../daemon/search/plan.ts';
 import { ShardTables } from '../../daemon/shards/tables.ts';
 import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
+import { sealShard } from './seal.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
@@ -169,26 +168,9 @@ void test('case marks that are not those of the content are reported, whatever t
   const module = await compileCore(wasmFile('release'));
   const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
   const bytes = readFileSync(shard.path);
-  const { start, size } = new ShardTables(bytes).section(SECTION_CASE_MARKS);
+  const { start } = new ShardTables(bytes).section(SECTION_CASE_MARKS);
   bytes[start + 7]! ^= 1;
-  const { exports, memory, heapStart } = instantiateCore(module, 64);
-  const space = new Uint8Array(memory.buffer);
-  space.set(bytes.subarray(start, start + size), heapStart);
-  const seal = (kind: number, sealedSize: number): void => {
-    const row = HEADER_SECTIONS_OFFSET + (kind - 1) * SECTION_ROW_SIZE;
-    const checksum = BigInt.asUintN(64, exports.checksum(heapStart, sealedSize));
-    bytes.writeBigUInt64LE(checksum, row + SECTION_CHECKSUM_OFFSET);
-  };
-  seal(SECTION_CASE_MARKS, size);
-  const sums = new ShardTables(bytes).section(SECTION_PAGE_SUMS);
-  space.set(bytes, heapStart + 65_536);
-  const base = heapStart + 65_536;
-  exports.sumPages(base, HEADER_SIZE, base + sums.start, heapStart);
-  bytes.set(space.subarray(heapStart, heapStart + sums.size), sums.start);
-  seal(SECTION_PAGE_SUMS, sums.size);
-  space.set(bytes.subarray(0, HEADER_SIZE), heapStart);
-  const headerChecksum = BigInt.asUintN(64, exports.headerChecksum(heapStart));
-  bytes.writeBigUInt64LE(headerChecksum, HEADER_CHECKSUM_OFFSET);
+  sealShard(module, bytes, SECTION_CASE_MARKS);
   writeFileSync(shard.path, bytes);
   assert.match(verifyShardFile(module, shard.path) ?? 'sound', /case marks/);
 });

@@ -10,6 +10,7 @@ import type { LiveShard, QuarantinedShard } from '../../daemon/search/snapshot.t
 import { ShardTables } from '../../daemon/shards/tables.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
 import type { SearchAnswer, TestDoc } from './harness.ts';
+import { sealShard } from './seal.ts';
 
 const module = await coreModule('release');
 const folder = temporaryFolder();
@@ -249,7 +250,9 @@ void test('shards that are broken or out of service', async () => {
   const broken = shardOf(docs);
   const bytes = readFileSync(broken.path);
   const { start, size } = new ShardTables(bytes).section(SECTION_POSTINGS);
-  writeFileSync(broken.path, bytes.fill(0xff, start, start + size));
+  bytes.fill(0xff, start, start + size);
+  sealShard(module, bytes, SECTION_POSTINGS);
+  writeFileSync(broken.path, bytes);
   const away = { ...shardOf(docs.slice(0, 7)), reason: 'checksum' };
   const found = { totalMatchCount: 2, fileCount: 1, filesConsidered: 1 };
   await check(

@@ -119,14 +119,14 @@ async function start(
   const pipeline = new Pipeline({
     endpoints: ENDPOINTS,
     services: {} as never,
-    settings: readSettings(),
+    settings: readSettings({ maxRequestBodyBytes: 1000 }),
     ...control,
     baseUrl: 'http://localhost',
     hosts: undefined,
     version: '0',
     log,
   });
-  const options = { handle: pipeline.handle.bind(pipeline), bodySizeMax: 1000 };
+  const options = { handle: pipeline.handle.bind(pipeline) };
   const adapter = await openAdapter(kind, options, log);
   return { adapter, address: await adapter.listen('127.0.0.1', 0) };
 }
