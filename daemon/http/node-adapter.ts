@@ -287,7 +287,8 @@ function* slicesOf(body: Uint8Array | LazyBytes): Generator<Uint8Array> {
   for (const { piece } of isWhole ? [{ piece: body }] : piecesOf(body)) {
     for (let start = 0; start < piece.byteLength; start += SLICE_SIZE) {
       const slice = piece.subarray(start, start + SLICE_SIZE);
-      yield isWhole ? slice : slice.slice();
+      // Why not slice(): that of a Buffer is a view, and the window is written anew while this waits to be sent.
+      yield isWhole ? slice : new Uint8Array(slice);
     }
   }
 }

@@ -1,0 +1,50 @@
+// Answers that are put together while they are sent: each window is written anew for the next, so what a socket has
+// not taken yet must not lie in it.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'node:test';
+import type { LazyBytes } from '../../daemon/api/lazy-bytes.ts';
+import { openAdapter } from '../../daemon/http/open-adapter.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { onBothAdapters } from './adapters.ts';
+
+const WINDOW_SIZE = 100_000;
+const SIZE = 40 * WINDOW_SIZE;
+
+/** `SIZE` bytes, the `n`-th window all of the byte `n`, in one buffer. */
+function windows(): LazyBytes {
+  const window = Buffer.alloc(WINDOW_SIZE);
+  return {
+    byteLength: SIZE,
+    heldSize: WINDOW_SIZE,
+    from: (offset) => {
+      window.fill(Math.floor(offset / WINDOW_SIZE));
+      return window.subarray(offset % WINDOW_SIZE);
+    },
+  };
+}
+
+onBothAdapters('answers in windows', (kind) => {
+  test('a reader that is slower than the daemon gets each window as it was', async () => {
+    const log = createLog({ level: 'error', format: 'json', write: () => {} });
+    const handle = () => Promise.resolve({ status: 200, headers: {}, body: windows() });
+    const adapter = await openAdapter(kind, { handle }, log);
+    const { host, port } = await adapter.listen('127.0.0.1', 0);
+    const socket = connect(port, host);
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    const parts: Buffer[] = [];
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- no encoding is set
+    for await (const part of socket as AsyncIterable<Buffer>) {
+      parts.push(part);
+      if (parts.length % 8 === 0) await delay(1);
+    }
+    const all = Buffer.concat(parts);
+    const body = all.subarray(all.indexOf('\r\n\r\n') + 4);
+    assert.equal(body.length, SIZE);
+    const wrong = body.findIndex((byte, at) => byte !== Math.floor(at / WINDOW_SIZE));
+    assert.equal(wrong, -1);
+    await adapter.close(0);
+  });
+});
