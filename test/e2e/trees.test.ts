@@ -326,7 +326,7 @@ void test('too many at once are told to come back', { skip: !hasProc }, async ()
   rmSync(pipe);
   closeSync(end);
   const statuses = (await Promise.all(asked)).map(({ status }) => status);
-  assert.deepEqual([...new Set(statuses)].sort(), [200, 503]);
+  assert.deepEqual(new Set(statuses), new Set([200, 503]));
   assert.equal((await refsOf('bare.git')).status, 200);
 });
 
