@@ -173,8 +173,7 @@ function servicesOf(
   return {
     search: {
       search: (call, context) => search(parts, call, context),
-      // oxlint-disable-next-line typescript/require-await -- what it throws is to reject
-      stream: async (call, context) => startStream(parts, call, context),
+      stream: (call, context) => startStream(parts, call, context),
       explain: (call, context) => explain(parts, call, context),
       navigate: (kind, call, context) => navigate(parts, kind, call, context),
     },

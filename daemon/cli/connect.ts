@@ -116,9 +116,7 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
     async *stream(call, signal) {
       const clamped = toSearchCall(call, settings.maxMatchCount);
       const environment = { signal, baseUrl, sight: SEES_ALL, eventSizeMax: Infinity };
-      const events = await withErrorObject(
-        Promise.resolve().then(() => startStream(instance.parts, clamped, environment)),
-      );
+      const events = await withErrorObject(startStream(instance.parts, clamped, environment));
       try {
         for (;;) {
           const event = await withErrorObject(events.next());

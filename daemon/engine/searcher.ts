@@ -104,10 +104,10 @@ function align4(address: number): number {
 }
 
 /**
- * How often the core may ask whether it shall go on testing names. Measured: 2026-11-21: 100 ms; the work is counted,
- * not timed, so that the same query is always refused or never.
+ * How often the core may ask whether it shall go on testing names. Measured: 2026-11-21: 64 of them take 100 ms; the work
+ * is counted, not timed, so that the same query is always refused or never.
  */
-const NAME_QUESTIONS_MAX = 64;
+const NAME_QUESTIONS_MAX = 8;
 
 /** Words of a request to render: docId, most ranges, index of the links, number of kept ranges. */
 export const REQUEST_WORDS = 4;

@@ -3,7 +3,6 @@
 // sockets and nothing of what an endpoint does.
 
 import type { BlockList } from 'node:net';
-import { TextDecoder } from 'node:util';
 import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-trail.ts';
 import type { Caller } from '../accounts/caller.ts';
@@ -39,6 +38,7 @@ import { isHostAllowed } from './binding.ts';
 import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
+import { parseJsonBody } from './json-body.ts';
 import type { Hold } from './memory-budget.ts';
 import { MemoryBudget, noMemoryError } from './memory-budget.ts';
 import { newRequestId } from './request-id.ts';
@@ -378,21 +378,11 @@ async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown
   const hold = pipeline.memory.tryTake(holderOf(exchange), 0);
   if (hold === undefined) throw noMemoryError();
   try {
-    return parseJson(await readBody(pipeline, exchange, hold));
+    return parseJsonBody(await readBody(pipeline, exchange, hold));
   } finally {
     hold.release();
   }
 }
-
-function parseJson(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(utf8.decode(bytes));
-  } catch {
-    throw new ApiError('INVALID_REQUEST_BODY', 'body: not valid JSON in UTF-8');
-  }
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body. */
 async function readBody(

@@ -7,6 +7,7 @@ import { isBlank, skipBlanks, textOf, toCharacters } from './characters.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
+import { atOnce, type Steps } from '../regex/steps.ts';
 import { parseRegex, PATTERN_SIZE_MAX } from '../regex/syntax.ts';
 import type { QueryNode } from './tree.ts';
 
@@ -46,16 +47,22 @@ interface Span {
  * Cost: linear in the size of `text`; recursion is bound by GROUP_DEPTH_MAX.
  */
 export function parseQuery(text: string, options: QueryOptions): QueryNode {
+  return atOnce(parseSteps(text, options));
+}
+
+/** As parseQuery; a step is about one item. */
+export function* parseSteps(text: string, options: QueryOptions): Steps<QueryNode> {
   const characters = toCharacters(text);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
   const { isRegexEnabled, patternSizeMax = PATTERN_SIZE_MAX } = options;
   const layout = layOut(characters, isRegexEnabled);
   const start = { index: 0, depth: 0, groupEnd: 0 };
-  return readSides({ characters, layout, isRegexEnabled, patternSizeMax, ...start });
+  yield;
+  return yield* readSides({ characters, layout, isRegexEnabled, patternSizeMax, ...start });
 }
 
 /** Reads the sides of `or` up to the end of the query, or up to the ")" of the innermost group. */
-function readSides(reader: Reader): QueryNode {
+function* readSides(reader: Reader): Steps<QueryNode> {
   const sides: QueryNode[] = [];
   let items: QueryNode[] = [];
   for (;;) {
@@ -63,7 +70,8 @@ function readSides(reader: Reader): QueryNode {
     if (isAtEnd(reader, reader.index)) break;
     const isFirst = sides.length === 0 && items.length === 0;
     if (isFirst || !isOperator(reader)) {
-      items.push(readItem(reader));
+      items.push(yield* readItem(reader));
+      yield;
       continue;
     }
     if (items.length === 0) throw new QueryError('two operators side by side', reader.index);
@@ -98,17 +106,17 @@ function listOf(kind: 'and' | 'or', nodes: readonly QueryNode[]): QueryNode {
   return { kind, children: nodes.flatMap((node) => (node.kind === kind ? node.children : [node])) };
 }
 
-function readItem(reader: Reader): QueryNode {
+function* readItem(reader: Reader): Steps<QueryNode> {
   const { characters, layout, index } = reader;
   if (characters[index] === '-') {
     const target = skipBlanks(characters, index + 1);
     const isGroup = characters[target] === '(' && layout.isBalanced(target);
     if (isGroup || findPrefix(characters, target) !== undefined) {
       reader.index = target;
-      return negate(isGroup ? readGroup(reader) : readFilterOrText(reader));
+      return negate(isGroup ? yield* readGroup(reader) : readFilterOrText(reader));
     }
   }
-  if (characters[index] === '(' && layout.isGroup(index)) return readGroup(reader);
+  if (characters[index] === '(' && layout.isGroup(index)) return yield* readGroup(reader);
   return readFilterOrText(reader);
 }
 
@@ -118,13 +126,13 @@ function negate(child: QueryNode): QueryNode {
 }
 
 /** Reads the group whose "(" is at the index. */
-function readGroup(reader: Reader): QueryNode {
+function* readGroup(reader: Reader): Steps<QueryNode> {
   if (reader.depth === GROUP_DEPTH_MAX) {
     throw new QueryError(`more than ${GROUP_DEPTH_MAX} nested groups`, reader.index);
   }
   reader.depth++;
   reader.index++;
-  const node = readSides(reader);
+  const node = yield* readSides(reader);
   // Invariant: the layout calls a group only what has its ")", and this walk comes to it no later.
   assert.equal(reader.characters[reader.index], ')');
   reader.depth--;

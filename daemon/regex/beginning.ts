@@ -15,6 +15,7 @@ import {
   withoutKnown,
 } from './condition.ts';
 import type { SimpleTree } from './simple-tree.ts';
+import type { Steps } from './steps.ts';
 import { conditionOf, fewest, type Knowledge, knowledgeOf, type TextOptions } from './texts.ts';
 
 /** Of matches that may span lines; texts as in CompiledRegex.condition. */
@@ -31,9 +32,16 @@ const NEWLINE = 0x0a;
 const ASCII_END = 0x80;
 
 /** What is known of the beginnings of the matches of `tree`; `hasGaps` only adds to what they are near. */
-export function beginningOf(tree: SimpleTree, options: TextOptions): Beginning {
-  if (tree.kind !== 'choice') return ofSequence(tree, options);
-  return tree.children.map((child) => beginningOf(child, options)).reduce(join);
+export function* beginningOf(tree: SimpleTree, options: TextOptions): Steps<Beginning> {
+  const sides = tree.kind === 'choice' ? tree.children : [tree];
+  let joined: Beginning | undefined;
+  for (const side of sides) {
+    const one = yield* ofSequence(side, options);
+    joined = joined === undefined ? one : join(joined, one);
+    yield;
+  }
+  // Safety: a choice has children.
+  return joined!;
 }
 
 /** Either of two. */
@@ -45,16 +53,19 @@ function join(left: Beginning, right: Beginning): Beginning {
   return { start, near: withoutKnown(near, start), bytes };
 }
 
-function ofSequence(tree: SimpleTree, options: TextOptions): Beginning {
+function* ofSequence(tree: SimpleTree, options: TextOptions): Steps<Beginning> {
   const coarse = { ...options, hasGaps: false };
   const parts = tree.kind === 'sequence' ? tree.children : [tree];
   const kinds = parts.map(bytesOf);
   const first = holdOf(parts.slice(0, lineEnd(kinds, 0)), coarse);
+  yield;
   const start = both(prefixOf(knowledgeOf(tree, coarse), coarse), first);
+  yield;
   const { size, bytes } = chainOf(kinds);
   const reach = parts.slice(0, lineEnd(kinds, size));
   const near = withoutKnown(holdOf(reach, coarse), start);
   if (!options.hasGaps) return { start, near, bytes };
+  yield;
   const closer = withoutKnown(holdOf(reach, options), both(start, near));
   // Why in this order, and not without what is implied: the second is dear to look up, and may not pay.
   return { start, near: allOf([near, closer]), bytes };

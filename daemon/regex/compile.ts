@@ -4,15 +4,16 @@
 import { PROGRAM_STATES_MAX } from '../../core/shared/program.ts';
 import { type Automaton, StateLimitError, STEPS_PER_STATE } from './automaton.ts';
 import { type Beginning, beginningOf, printBeginning } from './beginning.ts';
-import { type Condition, countLiterals, mapTexts, NONE, printCondition } from './condition.ts';
+import { ALL, type Condition, countLiterals, mapTexts, NONE, printCondition } from './condition.ts';
 import { QueryError } from './error.ts';
 import { foldText } from './fold.ts';
-import { chooseNeedles, type Needles, printNeedles } from './needles.ts';
+import { chooseNeedles, type Needles, NO_NEEDLES, printNeedles } from './needles.ts';
 import { encodeProgram } from './program.ts';
 import { simplify } from './simplify.ts';
+import { atOnce, type Steps } from './steps.ts';
 import { conditionOf, knowledgeOf } from './texts.ts';
 import { compileTree } from './thompson.ts';
-import { canBeEmpty, spansLines } from './traits.ts';
+import { canBeEmpty, canBeFilled, spansLines } from './traits.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { RegexTree } from './tree.ts';
 
@@ -26,7 +27,15 @@ export interface CompileOptions {
   readonly position?: number;
   /** Most states of the forward automaton; PROGRAM_COUNT_MAX if absent. */
   readonly stateCountMax?: number;
-  /** Takes about a fifth of the time, and leaves more to read: gaps are not looked into for `beginning`. */
+  /**
+   * What the program is run on; default: contents. An index narrows contents by `condition` and `beginning`, and
+   * symbols by `condition`; of names only the program is made, and the condition says no more than whether one can match.
+   */
+  readonly subject?: 'content' | 'symbol' | 'name';
+  /**
+   * Takes about a fifth of the time, and leaves more to read: gaps are not looked into; what is run on names and symbols
+   * has no needles and no exact condition.
+   */
   readonly isBrief?: boolean;
 }
 
@@ -38,7 +47,7 @@ export interface CompiledRegex {
    * code points and no newline.
    */
   readonly condition: Condition;
-  /** The same with literals as they are written, if all of them are found in that case alone. */
+  /** The same with literals as they are written, if all of them are found in that case alone; not beside `beginning`. */
   readonly exactCondition?: Condition;
   /** Where matches that may span lines can begin; absent: none spans lines. */
   readonly beginning?: Beginning;
@@ -59,29 +68,49 @@ export interface CompiledRegex {
  * before more are made.
  */
 export function compileRegex(tree: RegexTree, options: CompileOptions = {}): CompiledRegex {
+  return atOnce(compileSteps(tree, options));
+}
+
+/** As compileRegex; a step takes some 10 ms at most. */
+export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<CompiledRegex> {
   const simple = simplify(tree);
-  const { forward, reverse } = withinLimit(options, (countMax) => {
-    const stepsMax = STEPS_PER_STATE * countMax;
-    const forward = compileTree(simple, false, countMax, stepsMax);
-    const rest = PROGRAM_STATES_MAX - forward.states.length;
-    return { forward, reverse: compileTree(simple, true, rest, stepsMax) };
-  });
+  yield;
+  const { forward, reverse } = yield* automataOf(simple, options);
+  yield;
   const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
-  const needles = chooseNeedles(simple, traits.spansLines, forward);
-  const condition = conditionOfMatches(simple, true);
-  const exact = exactConditionOf(simple, condition);
+  const { subject = 'content', isBrief = false } = options;
+  const needles =
+    !isBrief || subject === 'content'
+      ? yield* chooseNeedles(simple, traits.spansLines, forward)
+      : NO_NEEDLES;
+  yield;
+  const known = yield* knownOf(simple, traits.spansLines, options);
   return {
     program: encodeProgram({ forward, reverse, needles, ...traits }),
-    condition,
-    ...(exact === undefined ? {} : { exactCondition: exact }),
-    ...(traits.spansLines
-      ? { beginning: beginningOf(simple, { ...FOLDED_TEXTS, hasGaps: !options.isBrief }) }
-      : {}),
+    ...known,
     needles,
     ...traits,
     stateCount: forward.states.length,
     reverseStateCount: reverse.states.length,
   };
+}
+
+/** What an index can narrow a search by. */
+function* knownOf(
+  tree: SimpleTree,
+  spansLines: boolean,
+  { subject = 'content', isBrief = false }: CompileOptions,
+): Steps<Pick<CompiledRegex, 'condition' | 'exactCondition' | 'beginning'>> {
+  if (subject === 'name') return { condition: canBeFilled(tree) ? ALL : NONE };
+  const condition = conditionOfMatches(tree, true);
+  yield;
+  if (subject === 'content' && spansLines) {
+    const beginning = yield* beginningOf(tree, { ...FOLDED_TEXTS, hasGaps: !isBrief });
+    return { condition, beginning };
+  }
+  const isExactWanted = !isBrief || subject === 'content';
+  const exactCondition = isExactWanted ? exactConditionOf(tree, condition) : undefined;
+  return exactCondition === undefined ? { condition } : { condition, exactCondition };
 }
 
 /** What every non-empty match of `tree` holds, its literals folded or in the case that they match in. */
@@ -104,10 +133,15 @@ interface Automata {
   readonly reverse: Automaton;
 }
 
-function withinLimit(options: CompileOptions, make: (countMax: number) => Automata): Automata {
+function* automataOf(tree: SimpleTree, options: CompileOptions): Steps<Automata> {
   const { position = 0, stateCountMax = PROGRAM_COUNT_MAX } = options;
+  const countMax = Math.min(stateCountMax, PROGRAM_STATES_MAX);
+  const stepsMax = STEPS_PER_STATE * countMax;
   try {
-    return make(Math.min(stateCountMax, PROGRAM_STATES_MAX));
+    const forward = compileTree(tree, false, countMax, stepsMax);
+    yield;
+    const rest = PROGRAM_STATES_MAX - forward.states.length;
+    return { forward, reverse: compileTree(tree, true, rest, stepsMax) };
   } catch (error) {
     if (!(error instanceof StateLimitError)) throw error;
     const limit = error.isTooMuchWork

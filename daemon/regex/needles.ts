@@ -7,6 +7,7 @@ import type { Condition } from './condition.ts';
 import { beginningRun, type Run } from './runs.ts';
 import type { Automaton } from './automaton.ts';
 import type { SimpleTree } from './simple-tree.ts';
+import type { Steps } from './steps.ts';
 import { COMMON_WORD, WORD_BITS } from './words.ts';
 import { conditionOf, fewest, type Knowledge, knowledgeOf } from './texts.ts';
 
@@ -36,33 +37,41 @@ interface Choice {
   readonly rarity: number;
 }
 
-const NO_NEEDLES: Choice = {
-  needles: { kind: 'none', texts: [], isFolded: false },
-  rarity: -Infinity,
-};
+export const NO_NEEDLES: Needles = { kind: 'none', texts: [], isFolded: false };
+const NO_CHOICE: Choice = { needles: NO_NEEDLES, rarity: -Infinity };
 
 /** The best needles for the non-empty matches of `tree`, which `forward` accepts. */
-export function chooseNeedles(tree: SimpleTree, spansLines: boolean, forward: Automaton): Needles {
-  const literals = chooseLiterals(tree, spansLines);
-  if (literals.kind !== 'none') return literals;
+export function* chooseNeedles(
+  tree: SimpleTree,
+  spansLines: boolean,
+  forward: Automaton,
+): Steps<Needles> {
+  const exact = choicesOf(tree, false);
+  yield;
+  const folded = choicesOf(tree, true);
+  yield;
+  const prefix = rarest([exact.prefix, folded.prefix]);
+  const inner = rarest([exact.inner, folded.inner]);
+  const isInnerBetter = !spansLines && inner.rarity > prefix.rarity + INNER_MARGIN;
+  const { needles } = prefix.needles.kind === 'none' || isInnerBetter ? inner : prefix;
+  if (needles.kind !== 'none') return needles;
   const run = beginningRun(forward);
-  return run === undefined ? literals : { kind: 'run', texts: [], isFolded: false, run };
+  return run === undefined ? needles : { kind: 'run', texts: [], isFolded: false, run };
 }
 
-function chooseLiterals(tree: SimpleTree, spansLines: boolean): Needles {
-  const choices = [false, true].flatMap((isFolded) => {
-    const options = { isFolded, literalMin: NEEDLE_SIZE_MIN };
-    const knowledge = knowledgeOf(tree, options);
-    const inner = knowledge.texts && bestOf(conditionOf(knowledge.texts, options), isFolded);
-    return [
-      choiceOf('prefix', beginningsOf(knowledge), isFolded),
-      choiceOf('inner', inner ?? [], isFolded),
-    ];
-  });
-  const prefix = rarest(choices.filter(({ needles }) => needles.kind === 'prefix'));
-  const inner = rarest(choices.filter(({ needles }) => needles.kind === 'inner'));
-  const isInnerBetter = !spansLines && inner.rarity > prefix.rarity + INNER_MARGIN;
-  return prefix.needles.kind === 'none' || isInnerBetter ? inner.needles : prefix.needles;
+interface Choices {
+  readonly prefix: Choice;
+  readonly inner: Choice;
+}
+
+function choicesOf(tree: SimpleTree, isFolded: boolean): Choices {
+  const options = { isFolded, literalMin: NEEDLE_SIZE_MIN };
+  const knowledge = knowledgeOf(tree, options);
+  const inner = knowledge.texts && bestOf(conditionOf(knowledge.texts, options), isFolded);
+  return {
+    prefix: choiceOf('prefix', beginningsOf(knowledge), isFolded),
+    inner: choiceOf('inner', inner ?? [], isFolded),
+  };
 }
 
 function beginningsOf({ texts }: Knowledge): readonly string[] {
@@ -71,15 +80,12 @@ function beginningsOf({ texts }: Knowledge): readonly string[] {
 
 function choiceOf(kind: 'prefix' | 'inner', texts: readonly string[], isFolded: boolean): Choice {
   const isUsable = texts.every((text) => Buffer.byteLength(text) >= NEEDLE_SIZE_MIN);
-  if (texts.length === 0 || texts.length > NEEDLE_COUNT_MAX || !isUsable) return NO_NEEDLES;
+  if (texts.length === 0 || texts.length > NEEDLE_COUNT_MAX || !isUsable) return NO_CHOICE;
   return { needles: { kind, texts, isFolded }, rarity: rarityOf(texts, isFolded) };
 }
 
 function rarest(choices: readonly Choice[]): Choice {
-  return choices.reduce(
-    (best, choice) => (choice.rarity > best.rarity ? choice : best),
-    NO_NEEDLES,
-  );
+  return choices.reduce((best, choice) => (choice.rarity > best.rarity ? choice : best), NO_CHOICE);
 }
 
 /** The rarest literals of which one is in every text that satisfies `condition`. */

@@ -74,6 +74,11 @@ interface Reach {
   readonly spansLines: boolean;
 }
 
+/** Whether a match may be other than empty; `tree` is simplified, so that all of its parts can match. */
+export function canBeFilled(tree: SimpleTree): boolean {
+  return reachOf(tree).isFilled;
+}
+
 /** Whether a match may hold a byte behind a newline, assertions being taken to hold. */
 export function spansLines(tree: SimpleTree): boolean {
   return reachOf(tree).spansLines;

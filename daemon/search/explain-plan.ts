@@ -9,6 +9,7 @@ import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.t
 import { printBeginning } from '../regex/beginning.ts';
 import type { CompiledRegex } from '../regex/compile.ts';
 import { foldText } from '../regex/fold.ts';
+import type { Steps } from '../regex/steps.ts';
 import { type Expression, expressionOf } from './expressions.ts';
 import type { ExpressionNode, PlanNode } from './plan.ts';
 import type { Probe } from './probe.ts';
@@ -167,28 +168,41 @@ export function gramsOf(text: string): readonly string[] {
   return [...new Set(grams.filter((gram) => gram[1] !== '\n').map((gram) => gram.join('')))];
 }
 
-/** How the regular expressions of a query are run, in order. */
-export function explainRegexps(
+/** How the regular expressions of a query are run, in order; a step is about part of one. */
+export function* explainRegexps(
   query: QueryNode,
   isCaseSensitive: boolean,
   searcher: Pick<Searcher, 'isSimulated'>,
-): RegexReport[] {
-  return leavesOf(query).map((node) => {
-    const expression = expressionOf(node, isCaseSensitive);
-    const report = {
-      expression: printQuery(node),
-      engine: engineOf(expression, node.kind === 'regex', searcher),
-      requires: printCondition(conditionOf(expression)),
-    };
-    if (expression.kind !== 'program') return report;
-    const { needles, beginning } = expression.regex;
-    const isSearched = node.kind === 'regex' && beginning !== undefined;
-    return {
-      ...report,
-      ...(isSearched ? { begins: printBeginning(beginning, BEGINNING_PARTS_MAX) } : {}),
-      ...(needles.texts.length === 0 ? {} : { needles: needles.texts }),
-    };
-  });
+): Steps<RegexReport[]> {
+  const reports: RegexReport[] = [];
+  for (const node of leavesOf(query)) {
+    // Why as for contents: of paths, too, it is told what they hold.
+    const subject = node.kind === 'pattern' && node.prefix === 'sym' ? 'symbol' : 'content';
+    const expression = yield* expressionOf(node, isCaseSensitive, { subject });
+    reports.push(reportOf(node, expression, searcher));
+    yield;
+  }
+  return reports;
+}
+
+function reportOf(
+  node: RegexNode | PatternNode,
+  expression: Expression,
+  searcher: Pick<Searcher, 'isSimulated'>,
+): RegexReport {
+  const report = {
+    expression: printQuery(node),
+    engine: engineOf(expression, node.kind === 'regex', searcher),
+    requires: printCondition(conditionOf(expression)),
+  };
+  if (expression.kind !== 'program') return report;
+  const { needles, beginning } = expression.regex;
+  const isSearched = node.kind === 'regex' && beginning !== undefined;
+  return {
+    ...report,
+    ...(isSearched ? { begins: printBeginning(beginning, BEGINNING_PARTS_MAX) } : {}),
+    ...(needles.texts.length === 0 ? {} : { needles: needles.texts }),
+  };
 }
 
 function leavesOf(query: QueryNode): (RegexNode | PatternNode)[] {

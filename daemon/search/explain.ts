@@ -12,6 +12,7 @@ import {
   type RegexReport,
 } from './explain-plan.ts';
 import { reasonOf } from './explain-reason.ts';
+import { inTurns } from './in-turns.ts';
 import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
 import { Probe } from './probe.ts';
 import type { RenderSums } from './render.ts';
@@ -90,7 +91,10 @@ export function explain(
       },
       plan: {
         conditions: await explainConditions(conditions, probe),
-        regexps: explainRegexps(query, isCaseSensitivityEnabled, parts.searcher),
+        regexps: await inTurns(
+          explainRegexps(query, isCaseSensitivityEnabled, parts.searcher),
+          environment,
+        ),
         estimatedBytes: shards.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0),
         verifiedBytes: tally.counts.contentBytesLoaded,
       },

@@ -1,7 +1,7 @@
 // Reads the regular expressions of a query for the plan: what is only a choice of literals is answered by
 // literal search, the rest by its program. Also writes the condition of a program, its grams, as plan nodes.
 
-import { compileRegex, type CompiledRegex } from '../regex/compile.ts';
+import { type CompiledRegex, type CompileOptions, compileSteps } from '../regex/compile.ts';
 import {
   type LiteralChoice,
   type NameLiteral,
@@ -10,6 +10,7 @@ import {
   type Subject,
 } from '../regex/literals.ts';
 import type { PatternNode, RegexNode } from '../query/tree.ts';
+import type { Steps } from '../regex/steps.ts';
 import { parseRegex } from '../regex/syntax.ts';
 
 export type ChoiceOrProgram =
@@ -27,6 +28,9 @@ export interface ProgramExpression {
   readonly holdsAlways: boolean;
 }
 
+/** How an expression is compiled, as for compileRegex; default of `subject`: what the expression is run on. */
+export type Effort = Pick<CompileOptions, 'subject' | 'isBrief'>;
+
 export interface ExpressionOptions {
   /** Where the pattern stands in the query, in code points. */
   readonly position: number;
@@ -37,47 +41,51 @@ export interface ExpressionOptions {
   readonly isTestOnly?: boolean;
   /** Most states of the automaton. */
   readonly stateCountMax?: number;
-  /** As for compileRegex. */
-  readonly isBrief?: boolean;
+  readonly effort?: Effort;
 }
 
 /** The expression of a leaf of a query. Errors: as readExpression. */
-export function expressionOf(
+export function* expressionOf(
   node: RegexNode | PatternNode,
   isCaseSensitive: boolean,
-  isBrief = false,
-): Expression {
+  effort: Effort = {},
+): Steps<Expression> {
   const { position } = node;
   if (node.kind === 'pattern' && node.prefix === 'sym')
-    return readNameExpression(node.pattern, { position, isFolded: !isCaseSensitive, isBrief });
+    return yield* readNameExpression(node.pattern, position, !isCaseSensitive, effort);
   const isRepo = node.kind === 'pattern' && node.prefix === 'repo';
-  return readExpression(node.pattern, {
+  return yield* readExpression(node.pattern, {
     position,
     // Case never counts less for repos.
     isFolded: !isRepo && !isCaseSensitive,
     subject: node.kind === 'regex' ? 'content' : 'name',
     isTestOnly: isRepo,
-    isBrief,
+    effort,
   });
 }
 
 /** The expression of names of symbols. Errors: as readExpression. */
-function readNameExpression(
+function* readNameExpression(
   pattern: string,
-  { position, isFolded, isBrief }: { position: number; isFolded: boolean; isBrief: boolean },
-): Expression {
+  position: number,
+  isFolded: boolean,
+  effort: Effort,
+): Steps<Expression> {
   const tree = parseRegex(pattern, { position, isFolded });
   const literal = reduceToName(tree);
   if (literal !== undefined) return { kind: 'name', literal };
   const choice = reduceToLiterals(tree, 'name');
-  const regex = compileRegex(tree, { position, isBrief });
+  const regex = yield* compileSteps(tree, { position, subject: 'symbol', ...effort });
   const isChoice = choice !== undefined && areAllPlain(choice, 'name');
   return { kind: 'program', regex, isChoice, holdsAlways: false };
 }
 
 /** Errors: QueryError for a pattern that does not parse or is too large. */
-export function readExpression(pattern: string, options: ExpressionOptions): ChoiceOrProgram {
-  const { position, isFolded, subject, isTestOnly = false, isBrief = false } = options;
+export function* readExpression(
+  pattern: string,
+  options: ExpressionOptions,
+): Steps<ChoiceOrProgram> {
+  const { position, isFolded, subject, isTestOnly = false, effort } = options;
   const tree = parseRegex(pattern, { position, isFolded });
   const choice = reduceToLiterals(tree, subject);
   const isPlain = choice !== undefined && (isTestOnly || areAllPlain(choice, subject));
@@ -85,7 +93,7 @@ export function readExpression(pattern: string, options: ExpressionOptions): Cho
     return { kind: 'literals', choice };
   const { stateCountMax } = options;
   const limit = stateCountMax === undefined ? {} : { stateCountMax };
-  const regex = compileRegex(tree, { position, isBrief, ...limit });
+  const regex = yield* compileSteps(tree, { position, subject, ...effort, ...limit });
   const holdsAlways = subject === 'name' && choice !== undefined && standsAnywhere(choice);
   return { kind: 'program', regex, isChoice: isPlain, holdsAlways };
 }

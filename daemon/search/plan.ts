@@ -49,9 +49,10 @@ import type {
   LiteralChoice,
   NameLiteral,
 } from '../regex/literals.ts';
-import type { PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
+import type { ListNode, PatternNode, QueryNode, RegexNode, ValueNode } from '../query/tree.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { foldText } from '../regex/fold.ts';
+import { atOnce, type Steps } from '../regex/steps.ts';
 import {
   type ChoiceOrProgram,
   type Expression,
@@ -112,13 +113,17 @@ export const QUERY_STATES_MAX = 100_000;
 
 /** Programs of one query beyond which they are compiled briefly. Guess: a query of more is not written by hand. */
 const PROGRAMS_MAX = 32;
+/** Names of repos that are tested in one step. */
+const NAMES_AT_ONCE = 256;
 /** Nodes of a plan beyond which what only narrows a search is left out. */
 const NODES_ENOUGH = PLAN_NODES_MAX / 4;
 
-/** The context, and what compiling may still cost. */
+/** The context, what compiling may still cost, and what has been made before of equal leaves. */
 interface Planning extends PlanContext {
   statesLeft: number;
   programsLeft: number;
+  readonly expressions: Map<string, Expression>;
+  readonly revisions: Map<string, DocsNode>;
 }
 
 /**
@@ -129,32 +134,78 @@ interface Planning extends PlanContext {
  * answer, UnknownContextError.
  */
 export function planQuery(query: QueryNode, context: PlanContext): PlanNode {
+  return atOnce(planSteps(query, context));
+}
+
+/** As planQuery; a step is about one leaf of the query, or part of it. */
+export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNode> {
+  if (countLeaves(query) > PLAN_NODES_MAX) throw tooManyConditions();
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
-  const plan = planNode(query, { ...context, ...limits });
+  const known = { expressions: new Map(), revisions: new Map() };
+  const plan = yield* planNode(query, { ...context, ...limits, ...known });
   return context.hasRevisions ? list('and', [planLiveDocs(query, context.repos()), plan]) : plan;
 }
 
-function planNode(query: QueryNode, context: Planning): PlanNode {
+function countLeaves(query: QueryNode): number {
+  if (query.kind === 'not') return countLeaves(query.child);
+  if (query.kind !== 'and' && query.kind !== 'or') return 1;
+  return query.children.reduce((sum, child) => sum + countLeaves(child), 0);
+}
+
+function tooManyConditions(): QueryError {
+  return new QueryError(`the query has too many conditions, limit ${PLAN_NODES_MAX}`, 0);
+}
+
+function* planNode(query: QueryNode, context: Planning): Steps<PlanNode> {
   switch (query.kind) {
     case 'const':
       return query;
     case 'not':
-      return not(planNode(query.child, context));
+      return not(yield* planNode(query.child, context));
     case 'and':
     case 'or':
-      return list(
-        query.kind,
-        query.children.map((child) => planNode(child, context)),
-      );
+      return list(query.kind, yield* planChildren(query, context));
     case 'text':
       return { kind: 'text', text: query.text };
     case 'regex':
-      return planContentRegex(query, context);
+      return yield* planContentRegex(query, context);
     case 'pattern':
-      return planPattern(query, context);
+      return yield* planPattern(query, context);
     case 'value':
-      return planValue(query, context.repos());
+      return planValue(query, context);
   }
+}
+
+/** The children of a list; those that are about repos alone are one. Why: each may name all of many repos. */
+function* planChildren({ kind, children }: ListNode, context: Planning): Steps<PlanNode[]> {
+  const plans: PlanNode[] = [];
+  let place: number | undefined;
+  for (const child of children) {
+    const plan = yield* planNode(child, context);
+    yield;
+    if (isOfRepos(plan) && place !== undefined)
+      plans[place] = joinRepos(kind, plans[place]!, plan, context.repos());
+    else if (isOfRepos(plan)) place = plans.push(plan) - 1;
+    else plans.push(plan);
+  }
+  return plans;
+}
+
+function isOfRepos(plan: PlanNode): boolean {
+  return plan.kind === 'not' ? plan.child.kind === 'repos' : plan.kind === 'repos';
+}
+
+/** One condition on repos for two of a list; a constant where nothing is left of them. */
+function joinRepos(
+  kind: 'and' | 'or',
+  left: PlanNode,
+  right: PlanNode,
+  repos: readonly RepoRecord[],
+): PlanNode {
+  const test = repoTestOfList(kind === 'or', [repoTestOf(left), repoTestOf(right)]);
+  const joined = reposNode(repos, ({ repoId }) => test(repoId) === true);
+  const isMost = joined.kind === 'repos' && joined.ids.size > repos.length / 2;
+  return isMost ? not(reposNode(repos, ({ repoId }) => test(repoId) !== true)) : joined;
 }
 
 const ALWAYS: PlanNode = { kind: 'const', value: true };
@@ -201,8 +252,12 @@ function hasRanges(plan: PlanNode): boolean {
 }
 
 /** Reads an expression and takes its states from what is left. */
-function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Expression {
-  const expression = expressionOf(node, context.isCaseSensitive, context.programsLeft <= 0);
+function* readWithinBudget(node: RegexNode | PatternNode, context: Planning): Steps<Expression> {
+  const key = `${node.kind === 'pattern' ? node.prefix : ''}:${node.pattern}`;
+  const effort = { isBrief: context.programsLeft <= 0 };
+  const known = context.expressions.get(key);
+  const expression = known ?? (yield* expressionOf(node, context.isCaseSensitive, effort));
+  context.expressions.set(key, expression);
   if (expression.kind !== 'program') return expression;
   context.programsLeft--;
   context.statesLeft -= expression.regex.stateCount + expression.regex.reverseStateCount;
@@ -211,8 +266,8 @@ function readWithinBudget(node: RegexNode | PatternNode, context: Planning): Exp
   throw new QueryError(reason, node.position);
 }
 
-function planContentRegex(node: RegexNode, context: Planning): PlanNode {
-  const expression = readWithinBudget(node, context);
+function* planContentRegex(node: RegexNode, context: Planning): Steps<PlanNode> {
+  const expression = yield* readWithinBudget(node, context);
   if (expression.kind === 'program') return regexNode('regex', node.pattern, expression);
   if (expression.kind === 'name') throw new Error('content has no names');
   const { alternatives, letterCase } = expression.choice;
@@ -232,15 +287,15 @@ function regexNode(
   return isImpossible ? { kind: 'const', value: false } : { kind, pattern, expression };
 }
 
-function planPattern(node: PatternNode, context: Planning): PlanNode {
+function* planPattern(node: PatternNode, context: Planning): Steps<PlanNode> {
   const { prefix, pattern } = node;
-  const expression = readWithinBudget(node, context);
+  const expression = yield* readWithinBudget(node, context);
   if (expression.kind === 'name') return { kind: 'symbol', pattern, literal: expression.literal };
   if (prefix === 'sym') {
     if (expression.kind !== 'program') throw new Error('the name of a symbol is a choice');
     return regexNode('symbolRegex', pattern, expression);
   }
-  if (prefix === 'repo') return planRepoPattern(expression, context);
+  if (prefix === 'repo') return yield* planRepoPattern(expression, context);
   if (expression.kind === 'program') return regexNode('pathRegex', pattern, expression);
   const { alternatives, letterCase } = expression.choice;
   return list(
@@ -249,14 +304,19 @@ function planPattern(node: PatternNode, context: Planning): PlanNode {
   );
 }
 
-function planRepoPattern(expression: ChoiceOrProgram, context: PlanContext): PlanNode {
+function* planRepoPattern(expression: ChoiceOrProgram, context: PlanContext): Steps<PlanNode> {
   const repos = context.repos();
-  const names = repos.map(({ name }) => name);
-  const matches =
-    expression.kind === 'program'
-      ? context.testNames(expression.regex.program, names)
-      : names.map((name) => standsInName(expression.choice, name));
-  const kept = new Set(repos.filter((_, index) => matches[index]));
+  const kept = new Set<RepoRecord>();
+  for (let start = 0; start < repos.length; start += NAMES_AT_ONCE) {
+    const some = repos.slice(start, start + NAMES_AT_ONCE);
+    const names = some.map(({ name }) => name);
+    const matches =
+      expression.kind === 'program'
+        ? context.testNames(expression.regex.program, names)
+        : names.map((name) => standsInName(expression.choice, name));
+    for (const [index, repo] of some.entries()) if (matches[index]) kept.add(repo);
+    yield;
+  }
   return reposNode(repos, (repo) => kept.has(repo));
 }
 
@@ -286,15 +346,19 @@ function reposNode(repos: readonly RepoRecord[], holds: (repo: RepoRecord) => bo
     : { kind: 'repos', ids: new Set(ids) };
 }
 
-function planValue(node: ValueNode, repos: readonly RepoRecord[]): PlanNode {
+function planValue(node: ValueNode, context: Planning): PlanNode {
   const { value } = node;
+  const repos = context.repos();
   switch (node.prefix) {
     case 'lang': {
       const name = resolveLanguage(value);
       return name === undefined ? { kind: 'const', value: false } : { kind: 'language', name };
     }
-    case 'rev':
-      return planRevisions(repos, value);
+    case 'rev': {
+      const plan = context.revisions.get(value) ?? planRevisions(repos, value);
+      context.revisions.set(value, plan);
+      return plan;
+    }
     case 'reposet': {
       const names = new Set(value.split(','));
       return reposNode(repos, (repo) => names.has(repo.name));
@@ -319,26 +383,43 @@ function isVisible(value: string, visibility: RepoRecord['visibility']): boolean
 }
 
 /** What a plan says about a repo: false: no doc of it can match; true: all do; undefined: it depends. */
-export function decideForRepo(plan: PlanNode, repoId: number): boolean | undefined {
+export type RepoTest = (repoId: number) => boolean | undefined;
+
+const depends: RepoTest = () => undefined;
+
+/** The test of a plan, made once for all repos: of its leaves only those about repos are looked at. */
+export function repoTestOf(plan: PlanNode): RepoTest {
   switch (plan.kind) {
     case 'const':
-      return plan.value;
+      return () => plan.value;
     case 'repos':
-      return plan.ids.has(repoId);
+      return (repoId) => plan.ids.has(repoId);
     case 'not': {
-      const child = decideForRepo(plan.child, repoId);
-      return child === undefined ? undefined : !child;
+      const test = repoTestOf(plan.child);
+      return test === depends ? depends : (repoId) => negated(test(repoId));
     }
     case 'and':
-    case 'or': {
-      const deciding = plan.kind === 'or';
-      const verdicts = plan.children.map((child) => decideForRepo(child, repoId));
-      if (verdicts.includes(deciding)) return deciding;
-      return verdicts.includes(undefined) ? undefined : !deciding;
-    }
+    case 'or':
+      return repoTestOfList(plan.kind === 'or', plan.children.map(repoTestOf));
     default:
-      return undefined;
+      return depends;
   }
+}
+
+function negated(verdict: boolean | undefined): boolean | undefined {
+  return verdict === undefined ? undefined : !verdict;
+}
+
+/** @param deciding  what one child says for the whole list */
+function repoTestOfList(deciding: boolean, tests: readonly RepoTest[]): RepoTest {
+  const sure = tests.filter((test) => test !== depends);
+  if (sure.length === 0) return depends;
+  const isSure = sure.length === tests.length;
+  return (repoId) => {
+    const verdicts = sure.map((test) => test(repoId));
+    if (verdicts.includes(deciding)) return deciding;
+    return isSure && !verdicts.includes(undefined) ? !deciding : undefined;
+  };
 }
 
 /**
@@ -352,9 +433,19 @@ export function encodePlan(
   isCaseSensitive: boolean,
   shards: readonly RevisedShardView[] = [],
 ): SearchPlan {
+  return atOnce(encodeSteps(plan, isCaseSensitive, shards));
+}
+
+/** As encodePlan; a step is about one node, or the sets of docs of one shard. */
+export function* encodeSteps(
+  plan: PlanNode,
+  isCaseSensitive: boolean,
+  shards: readonly RevisedShardView[],
+): Steps<SearchPlan> {
   const encoder = new PlanEncoder(isCaseSensitive ? PLAN_FLAG_CASE_SENSITIVE : 0);
-  encoder.add(plan);
-  return { bytes: encoder.bytes(), ...docSetsFor(encoder.docsNodes, shards) };
+  yield* encoder.add(plan);
+  const docSets = yield* docSetsFor(encoder.docsNodes, shards);
+  return { bytes: encoder.bytes(), ...docSets };
 }
 
 const START_FLAGS = { any: 0, word: PLAN_FLAG_WORD_START, name: PLAN_FLAG_AT_START };
@@ -368,21 +459,24 @@ class PlanEncoder {
   #dataSize = 0;
   /** The distinct DOCS leaves, by the index that their nodes hold. */
   readonly docsNodes: DocsNode[] = [];
+  readonly #docsIndexes = new Map<string, number>();
 
   constructor(caseFlag: number) {
     this.#caseFlag = caseFlag;
   }
 
   /** Adds a node behind its children; returns its index. */
-  add(plan: PlanNode): number {
+  *add(plan: PlanNode): Steps<number> {
+    yield;
     switch (plan.kind) {
       case 'const':
         return this.#node(NODE_CONST, 0, plan.value ? 1 : 0, 0);
       case 'not':
-        return this.#node(NODE_NOT, 0, this.add(plan.child), 1);
+        return this.#node(NODE_NOT, 0, yield* this.add(plan.child), 1);
       case 'and':
       case 'or': {
-        const indexes = plan.children.map((child) => this.add(child));
+        const indexes: number[] = [];
+        for (const child of plan.children) indexes.push(yield* this.add(child));
         const first = this.#children.length;
         this.#children.push(...indexes);
         return this.#node(plan.kind === 'and' ? NODE_AND : NODE_OR, 0, first, indexes.length);
@@ -413,11 +507,17 @@ class PlanEncoder {
         const ids = Uint32Array.from(plan.ids).sort();
         return this.#leaf(NODE_REPOS, 0, Buffer.from(ids.buffer));
       }
-      case 'docs': {
-        const known = this.docsNodes.findIndex(({ text }) => text === plan.text);
-        return this.#node(NODE_DOCS, 0, known < 0 ? this.docsNodes.push(plan) - 1 : known, 0);
-      }
+      case 'docs':
+        return this.#node(NODE_DOCS, 0, this.#docsIndex(plan), 0);
     }
+  }
+
+  #docsIndex(node: DocsNode): number {
+    const known = this.#docsIndexes.get(node.text);
+    if (known !== undefined) return known;
+    const index = this.docsNodes.push(node) - 1;
+    this.#docsIndexes.set(node.text, index);
+    return index;
   }
 
   /** `undefined`: as the request says. Of a literal without letters either would do. */
@@ -492,7 +592,7 @@ class PlanEncoder {
 
   #node(kind: number, flags: number, first: number, size: number): number {
     if (this.#nodes.length === PLAN_NODES_MAX) {
-      throw new QueryError(`the query has too many conditions, limit ${PLAN_NODES_MAX}`, 0);
+      throw tooManyConditions();
     }
     return this.#nodes.push({ kind, flags, first, size }) - 1;
   }

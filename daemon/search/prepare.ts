@@ -8,10 +8,12 @@ import type { Searcher } from '../engine/searcher.ts';
 import type { ShardFault } from '../engine/space.ts';
 import { QueryError } from '../regex/error.ts';
 import { type Hint, hintsFor } from '../query/hints.ts';
-import { parseQuery } from '../query/parser.ts';
+import { parseSteps } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
+import type { Steps } from '../regex/steps.ts';
+import { inTurns } from './in-turns.ts';
 import { hasRevisions, visibleRepos } from './visible.ts';
-import { decideForRepo, encodePlan, type PlanNode, planQuery } from './plan.ts';
+import { encodeSteps, type PlanNode, planSteps, repoTestOf } from './plan.ts';
 import type { SearchPlace } from './place.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
@@ -72,27 +74,43 @@ export interface Prepared {
   readonly hints: () => { readonly hints?: readonly Hint[] };
 }
 
-/** Errors: QueryError; UnknownContextError. */
+/**
+ * Prepares a search; a query that takes long lets others in between.
+ *
+ * @param snapshot  the caller keeps it until the search is over
+ *
+ * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
+ */
 export function prepareSearch(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+  snapshot: Snapshot,
+): Promise<Prepared> {
+  return inTurns(prepareSteps(parts, request, environment, snapshot), environment);
+}
+
+function* prepareSteps(
   parts: EngineParts,
   request: SearchRequest,
   { signal, place, takeMemory, baseUrl, sight }: SearchEnvironment,
   snapshot: Snapshot,
-): Prepared {
+): Steps<Prepared> {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
   const { isRegexEnabled } = request;
   const query =
     typeof request.query === 'string'
-      ? parseQuery(request.query, { isRegexEnabled })
+      ? yield* parseSteps(request.query, { isRegexEnabled })
       : request.query;
-  const conditions = planQuery(query, {
+  const conditions = yield* planSteps(query, {
     repos: () => visibleRepos(snapshot, sight),
     hasRevisions: hasRevisions(snapshot, sight),
     isCaseSensitive: request.isCaseSensitivityEnabled,
     testNames: (program, names) => searcher.testNames(program, names),
   });
-  const scope = scopeOf(snapshot, sight, (repoId) => decideForRepo(conditions, repoId) !== false);
-  const plan = encodePlan(conditions, request.isCaseSensitivityEnabled, scope.shards);
+  const repoTest = repoTestOf(conditions);
+  const scope = scopeOf(snapshot, sight, (repoId) => repoTest(repoId) !== false);
+  const plan = yield* encodeSteps(conditions, request.isCaseSensitivityEnabled, scope.shards);
   const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
   const run = {

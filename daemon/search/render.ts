@@ -14,6 +14,7 @@ import type { FoundDoc } from './order.ts';
 import { groupByBranches } from './revisions.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { SearchPlace } from './place.ts';
+import { isForHere } from './run.ts';
 import type { Thread } from './turns.ts';
 
 /** Guess: this many docs are rendered sooner than two threads are woken. */
@@ -142,7 +143,7 @@ export async function renderAnswer(
 ): Promise<RenderedAnswer> {
   const rangeCount = docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
   const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
-  const isInline = isSmall && !context.isWhole;
+  const isInline = isSmall && !context.isWhole && isForHere(context.plan);
   const files = new FileResults(docs.length);
   const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   const groups = groupByShard(docs, isInline ? Infinity : groupSize(docs.length, context));

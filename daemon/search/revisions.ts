@@ -3,6 +3,7 @@
 
 import type { DocSet, SearchPlan } from '../engine/search-plan.ts';
 import type { QueryNode } from '../query/tree.ts';
+import type { Steps } from '../regex/steps.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import type { ShardRevisions } from '../shards/revisions.ts';
 
@@ -86,12 +87,13 @@ export interface RevisedShardView {
 let lastId = 0;
 
 /** The sets that the leaves of a plan, in the order of their indexes, name in these shards. */
-export function docSetsFor(
+export function* docSetsFor(
   leaves: readonly DocsNode[],
   shards: readonly RevisedShardView[],
-): Omit<SearchPlan, 'bytes'> {
+): Steps<Omit<SearchPlan, 'bytes'>> {
   const docSets = new Map<string, readonly DocSet[]>();
-  for (const { shardId, repoId, revisions } of shards) {
+  for (const { shardId, repoId, revisions } of leaves.length === 0 ? [] : shards) {
+    yield;
     const sets = leaves.map((leaf): DocSet => {
       const found = leaf.revisions.get(repoId);
       if (found === undefined) return 'none';

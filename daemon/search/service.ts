@@ -100,7 +100,7 @@ export async function completeSearch(
   onRendered?: (shard: number, done: RenderSums) => void,
 ): Promise<Completed> {
   const startNs = process.hrtime.bigint();
-  const prepared = prepareSearch(parts, request, environment, snapshot);
+  const prepared = await prepareSearch(parts, request, environment, snapshot);
   const { scope, view, run, render } = prepared;
   const thread = await parts.turns?.take();
   const outcome = await runSearch(parts.searcher, parts.pool, run, thread);

@@ -34,17 +34,17 @@ export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unkn
 /**
  * Starts a search whose results are pulled by `next`; the caller must call `close` in the end.
  *
- * Errors: QueryError; UnknownContextError.
+ * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
  */
-export function startStream(
+export async function startStream(
   parts: EngineParts,
   request: SearchRequest,
   environment: StreamEnvironment,
-): SearchStream {
+): Promise<SearchStream> {
   const startNs = process.hrtime.bigint();
   const snapshot = parts.snapshots.acquire();
   try {
-    const prepared = prepareSearch(parts, request, environment, snapshot);
+    const prepared = await prepareSearch(parts, request, environment, snapshot);
     return new SearchStream(parts, prepared, snapshot, startNs, environment.eventSizeMax);
   } catch (error) {
     parts.snapshots.release(snapshot);

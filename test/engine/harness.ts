@@ -332,7 +332,7 @@ export class Engine {
       const { json } = await search(this.parts, asked, environment);
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
-      const { scope, conditions } = prepareSearch(this.parts, asked, environment, snapshot);
+      const { scope, conditions } = await prepareSearch(this.parts, asked, environment, snapshot);
       checkInvariants(answer, {
         matches: asked.matches,
         shardCount: scope.shards.length + scope.quarantined.length,

@@ -111,3 +111,31 @@ void test('an expression that takes long on names of repos is refused', async ()
   assert.ok(light.every(Boolean));
   await engine.close();
 });
+
+void test('a unit of very many ranges asks whether it is still wanted', async () => {
+  const module = await coreModule('release');
+  const docs = [{ path: 'a.txt', bytes: Buffer.from('x'.repeat(1_000_000)) }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const engine = new Engine(module);
+  engine.publish([shard], [REPO]);
+  // Few states, which are soon made: only its ranges are work.
+  const query = parseQuery('[^a]{2}[^b]{2}', { isRegexEnabled: true });
+  const options = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: true,
+    testNames: () => [true],
+  };
+  const plan = encodePlan(planQuery(query, options), true, [shard]);
+  const control = new SearchControl([1]);
+  const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
+  let questionCount = 0;
+  const ask = (): boolean => {
+    questionCount++;
+    return false;
+  };
+  while (drain.step(ask));
+  assert.equal(control.matchesOf(0, 0), 250_000);
+  assert.ok(questionCount >= 100, `${questionCount} questions`);
+  await engine.close();
+});

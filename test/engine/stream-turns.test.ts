@@ -29,7 +29,7 @@ async function engineWithMuch(): Promise<Engine> {
   return engine;
 }
 
-function streamOf({ parts }: Engine): SearchStream {
+function streamOf({ parts }: Engine): Promise<SearchStream> {
   const environment = {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
@@ -54,7 +54,7 @@ void test('the event loop turns between the chunks of a stream', async () => {
     next = setImmediate(turn);
   };
   let next = setImmediate(turn);
-  await drain(streamOf(engine), () => eventCount++);
+  await drain(await streamOf(engine), () => eventCount++);
   clearImmediate(next);
   assert.ok(eventCount > 20, `${eventCount} events`);
   assert.ok(turnCount >= eventCount / 2, `${turnCount} turns for ${eventCount} events`);
@@ -64,7 +64,8 @@ void test('the event loop turns between the chunks of a stream', async () => {
 void test('streams take turns', async () => {
   const engine = await engineWithMuch();
   const order: number[] = [];
-  await Promise.all([0, 1, 2].map((id) => drain(streamOf(engine), () => order.push(id))));
+  const streams = await Promise.all([0, 1, 2].map(() => streamOf(engine)));
+  await Promise.all(streams.map((stream, id) => drain(stream, () => order.push(id))));
   // Each has begun long before one is over.
   const ends = [0, 1, 2].map((id) => order.lastIndexOf(id));
   const starts = [0, 1, 2].map((id) => order.indexOf(id));

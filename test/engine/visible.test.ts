@@ -80,7 +80,7 @@ async function streamed(engine: Engine, query: string, sight: Sight): Promise<ob
     isRegexEnabled: true,
     isCaseSensitivityEnabled: false,
   };
-  const stream = startStream(engine.parts, request, {
+  const stream = await startStream(engine.parts, request, {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
     sight,

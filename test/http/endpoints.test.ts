@@ -54,6 +54,11 @@ onBothAdapters('endpoints', (kind) => {
       ['', /^body: not valid JSON/],
       ['{', /^body: not valid JSON/],
       [Buffer.of(0x22, 0xff, 0x22), /^body: not valid JSON in UTF-8/],
+      [`{"query":"q","matches":1,"x":${'['.repeat(19_999)}`, /^body: more than 20000 values/],
+      [`{"query":"q","matches":1,"x":[1${',1'.repeat(19_998)}`, /^body: more than 20000 values/],
+      // As many as may be, and commas and brackets in texts, do not count.
+      [`{"query":"q","matches":1,"x":[1${',1'.repeat(19_995)}`, /^body: not valid JSON/],
+      [`{"query":"q","matches":1,"x":"\\"${',[{'.repeat(20_000)}`, /^body: not valid JSON/],
       ['null', /^body: /],
       ['[]', /^body: /],
       ['"text"', /^body: /],

@@ -78,7 +78,10 @@ export interface WorldOptions {
   readonly settings?: ConfigurationInput['settings'];
   readonly repos?: readonly RepoRecord[];
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
-  readonly stream?: (call: SearchCall, context: StreamContext) => EventStream;
+  readonly stream?: (
+    call: SearchCall,
+    context: StreamContext,
+  ) => EventStream | Promise<EventStream>;
   readonly navigate?: SearchService['navigate'];
   readonly requestTimeoutMs?: number;
   readonly streamStallMs?: number;

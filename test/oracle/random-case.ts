@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { buildShard, type Engine, repoRecord } from '../engine/harness.ts';
 import type { QueryNode } from '../../daemon/query/tree.ts';
+import { atOnce } from '../../daemon/regex/steps.ts';
 import { readExpression } from '../../daemon/search/expressions.ts';
 import type { LiveShard } from '../../daemon/search/snapshot.ts';
 import { checkAnswer } from './compare.ts';
@@ -138,7 +139,7 @@ function areReadAlike(node: QueryNode): boolean {
   if (node.kind !== 'regex') return true;
   const [folded, exact] = [true, false].map((isFolded) => {
     const options = { position: 0, isFolded, subject: 'content' } as const;
-    return readExpression(node.pattern, options).kind;
+    return atOnce(readExpression(node.pattern, options)).kind;
   });
   return folded === exact;
 }

@@ -186,7 +186,7 @@ function checkHead(limited: SearchAnswer, whole: SearchAnswer): void {
 
 /** Pulls a stream to its end; its files and the numbers of its final event. */
 async function streamed({ parts }: Engine, request: SearchRequest): Promise<SearchAnswer> {
-  const stream = startStream(parts, request, {
+  const stream = await startStream(parts, request, {
     signal: new AbortController().signal,
     baseUrl: 'http://localhost',
     sight: SEES_ALL,

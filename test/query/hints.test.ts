@@ -75,7 +75,7 @@ test('answers that show nothing have hints, others have none', async () => {
     ['apple', false],
   ] as const) {
     assert.equal('hints' in (await engine.search(query)), hasHints, query);
-    const stream = startStream(
+    const stream = await startStream(
       engine.parts,
       {
         query,

@@ -8,6 +8,7 @@ import { printCondition } from '../../daemon/regex/condition.ts';
 import { printSimple } from '../../daemon/regex/simple-tree.ts';
 import { simplify } from '../../daemon/regex/simplify.ts';
 import { parseRegex, PATTERN_SIZE_MAX } from '../../daemon/regex/syntax.ts';
+import { treesOf } from './small-trees.ts';
 
 const raw = String.raw;
 
@@ -253,5 +254,23 @@ test('patterns of the largest size, of whatever they are made, compile or are re
         assert.equal((error as Error).name, 'QueryError', piece);
       }
     }
+  }
+});
+
+test('of an expression for names only is told whether it can match', () => {
+  for (let size = 1; size <= 4; size++) {
+    for (const tree of treesOf(size)) {
+      const [whole, name] = [compileRegex(tree), compileRegex(tree, { subject: 'name' })];
+      assert.equal(name.condition.kind, whole.condition.kind === 'none' ? 'none' : 'all');
+      assert.deepEqual(name.program, whole.program);
+    }
+  }
+});
+
+test('what names are tested for briefly has no needles', () => {
+  const tree = parseRegex('foo[a-f]+bar');
+  for (const subject of ['name', 'symbol'] as const) {
+    assert.notEqual(compileRegex(tree, { subject }).needles.kind, 'none');
+    assert.equal(compileRegex(tree, { subject, isBrief: true }).needles.kind, 'none');
   }
 });

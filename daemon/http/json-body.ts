@@ -1,0 +1,47 @@
+// Request bodies as JSON. Reading JSON cannot be held up, and its time goes by its values, not by its bytes: 1 MB of
+// short members takes 100 ms. So their number is bounded, and found before anything is made of them.
+
+import { TextDecoder } from 'node:util';
+import { ApiError } from '../api/errors.ts';
+
+/** Bound: the longest list that an endpoint takes has 10,000 items. Measured: 2026-11-22: 20,000 members take 8 to 20 ms. */
+export const BODY_VALUES_MAX = 20_000;
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_LIST = 0x5b;
+const OPEN_OBJECT = 0x7b;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The value of a body.
+ *
+ * Errors: ApiError INVALID_REQUEST_BODY for what is no JSON in UTF-8, or has more than BODY_VALUES_MAX values.
+ * Cost: some 3 ms for each MB, and 0.4 to 1 ms for each 1,000 values.
+ */
+export function parseJsonBody(bytes: Buffer): unknown {
+  if (bytes.length > BODY_VALUES_MAX && hasTooManyValues(bytes))
+    throw new ApiError('INVALID_REQUEST_BODY', `body: more than ${BODY_VALUES_MAX} values`);
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw new ApiError('INVALID_REQUEST_BODY', 'body: not valid JSON in UTF-8');
+  }
+}
+
+/** Counts what every value but the first has in front of it or in it: a comma, or the bracket that opens it. */
+function hasTooManyValues(bytes: Uint8Array): boolean {
+  let count = 1;
+  let isText = false;
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i]!;
+    if (isText) {
+      if (byte === BACKSLASH) i++;
+      else if (byte === QUOTE) isText = false;
+    } else if (byte === QUOTE) isText = true;
+    else if (byte === COMMA || byte === OPEN_LIST || byte === OPEN_OBJECT) count++;
+  }
+  return count > BODY_VALUES_MAX;
+}
