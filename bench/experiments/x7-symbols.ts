@@ -32,15 +32,15 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { show: { type: 'string' } },
 });
-const open = (engine: EngineName): Extractor =>
+const open = (engine: EngineName): Promise<Extractor> =>
   openExtractor({
     concurrency: 1,
     fileTimeoutMs: 60_000,
     fileMemoryMax: 1 << 30,
     engines: [engine],
   });
-const ctags = open('ctags');
-const treeSitter = open('tree-sitter');
+const ctags = await open('ctags');
+const treeSitter = await open('tree-sitter');
 const rows = new Map<string, Row>();
 const shown: string[] = [];
 

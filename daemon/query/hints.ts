@@ -80,6 +80,9 @@ const HABITS: readonly Habit[] = [
   ),
 ];
 
+/** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
+const TEXT_SIZE_MAX = 1000;
+
 /** A glob as a regular expression. */
 function globPattern(glob: string): string {
   const end = glob.endsWith('*') ? '' : '$';
@@ -93,9 +96,10 @@ const isGlob = (value: string): boolean =>
 /**
  * What the text of a query may have meant, at most HINTS_MAX. For queries that parse and find nothing.
  *
- * Cost: linear in the text, for each of a dozen habits. Errors: none.
+ * Cost: at most quadratic in the text, which is short. Errors: none.
  */
 export function hintsFor(text: string, isRegexEnabled: boolean): Hint[] {
+  if (text.length > TEXT_SIZE_MAX) return [];
   const { masked, quotes } = maskQuotes(text);
   const hints: Hint[] = [];
   for (const { pattern, message, instead } of HABITS) {

@@ -3,7 +3,9 @@
 
 import type { UnitFinding } from '../engine/search-messages.ts';
 import type { FlushReason } from './answer.ts';
-import { cutDocs, docsOf, type FoundDoc, type OrderContext, sortDocs } from './order.ts';
+import type { Steps } from '../regex/steps.ts';
+import { cutDocs, docsOf, type FoundDoc, type OrderContext } from './order.ts';
+import { mergeDocs, sortDocs, withDiversity } from './order.ts';
 
 /** Bytes of file results that fill a chunk. */
 export const CHUNK_SIZE_MAX = 262_144;
@@ -27,10 +29,13 @@ export class Backlog {
   readonly #context: OrderContext;
   #rangesLeft: number;
   #docSize: number;
-  #docs: FoundDoc[] = [];
+  /** In order, but for the one that was moved for diversity. */
+  #docs: readonly FoundDoc[] = [];
+  /** Those that came since they were put in order. */
+  #fresh: FoundDoc[] = [];
+  #moved: FoundDoc | undefined;
   /** Ranges of the docs. */
   #rangeCount = 0;
-  #isSorted = true;
   /** Since when there are docs (performance.now). */
   #sinceMs = 0;
   #hasGiven = false;
@@ -44,12 +49,11 @@ export class Backlog {
 
   add(units: readonly UnitFinding[]): void {
     if (this.#rangesLeft === 0) return;
-    if (this.#docs.length === 0) this.#sinceMs = performance.now();
+    if (this.#count() === 0) this.#sinceMs = performance.now();
     for (const unit of units) {
       if (unit.rows.length === 0) continue;
-      for (const doc of docsOf(unit)) this.#docs.push(doc);
+      for (const doc of docsOf(unit)) this.#fresh.push(doc);
       this.#rangeCount += unit.matches;
-      this.#isSorted = false;
     }
   }
 
@@ -64,13 +68,17 @@ export class Backlog {
    * @param isOver  nothing will be added
    */
   waitMs(isOver: boolean): number | undefined {
-    if (this.#docs.length === 0) return undefined;
+    if (this.#count() === 0) return undefined;
     if (isOver || !this.#hasGiven || this.#isFull()) return 0;
     return Math.max(0, this.#sinceMs + FLUSH_MS - performance.now());
   }
 
+  #count(): number {
+    return this.#docs.length + this.#fresh.length;
+  }
+
   #isFull(): boolean {
-    const size = Math.max(this.#docs.length * this.#docSize, this.#rangeCount * RANGE_SIZE);
+    const size = Math.max(this.#count() * this.#docSize, this.#rangeCount * RANGE_SIZE);
     return size >= CHUNK_SIZE_MAX;
   }
 
@@ -83,10 +91,23 @@ export class Backlog {
     return count;
   }
 
-  /** The best docs, about as many as a chunk holds. */
-  takeBatch(isOver: boolean): Batch {
-    if (!this.#isSorted) sortDocs(this.#docs, this.#context);
-    this.#isSorted = true;
+  /** Puts what came into its order; more may come meanwhile, and waits for the next time. */
+  *#sort(): Steps<void> {
+    if (this.#fresh.length === 0) return;
+    const moved = this.#moved;
+    const fresh = moved === undefined ? this.#fresh : [...this.#fresh, moved];
+    const known = this.#docs.filter((doc) => doc !== moved);
+    this.#fresh = [];
+    const sorted = yield* sortDocs(fresh, this.#context);
+    const merged = yield* mergeDocs(known, sorted, this.#context);
+    if (this.#rangesLeft === 0) return;
+    this.#docs = withDiversity(merged, this.#context);
+    this.#moved = this.#docs[2] === merged[2] ? undefined : this.#docs[2];
+  }
+
+  /** The best docs, about as many as a chunk holds. One call at a time. */
+  *takeBatch(isOver: boolean): Steps<Batch> {
+    yield* this.#sort();
     const isEarly = !isOver && !this.#hasGiven;
     const fitting = this.#fittingCount();
     const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
@@ -95,12 +116,13 @@ export class Backlog {
     this.#rangesLeft -= docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
     for (const doc of docs) this.#rangeCount -= doc.count;
     this.#docs = this.#rangesLeft === 0 ? [] : this.#docs.slice(count);
+    if (this.#docs.slice(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
     this.#hasGiven = true;
     return { docs, reason: this.#reason(isOver, isFull) };
   }
 
   #reason(isOver: boolean, isFull: boolean): FlushReason {
-    if (isOver && this.#docs.length === 0) return 'FINAL_FLUSH';
+    if (isOver && this.#count() === 0) return 'FINAL_FLUSH';
     return isOver || isFull ? 'MAX_SIZE' : 'TIMER_EXPIRED';
   }
 
@@ -108,5 +130,6 @@ export class Backlog {
   close(): void {
     this.#rangesLeft = 0;
     this.#docs = [];
+    this.#fresh = [];
   }
 }

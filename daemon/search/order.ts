@@ -4,6 +4,7 @@
 import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../core/shared/plan.ts';
 import type { UnitFinding } from '../engine/search-messages.ts';
 import { KEPT_WORDS } from '../engine/searcher.ts';
+import type { Steps } from '../regex/steps.ts';
 
 /** One matching doc. */
 export interface FoundDoc {
@@ -32,15 +33,59 @@ export interface OrderContext {
 const ROW_WORDS = MATCH_ROW_SIZE / 4;
 const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
 
+/** Docs that one step sorts or merges. Guess: 1 ms. */
+const STEP_DOCS = 2048;
+
 /** The docs of all units, best first. */
-export function orderDocs(units: readonly UnitFinding[], context: OrderContext): FoundDoc[] {
-  return sortDocs(units.flatMap(docsOf), context);
+export function* orderDocs(
+  units: readonly UnitFinding[],
+  context: OrderContext,
+): Steps<readonly FoundDoc[]> {
+  const docs: FoundDoc[] = [];
+  for (const unit of units) {
+    for (const doc of docsOf(unit)) docs.push(doc);
+    yield;
+  }
+  return withDiversity(yield* sortDocs(docs, context), context);
 }
 
-/** Puts the docs in order, best first. Cost: linear if they are in order but for few runs. */
-export function sortDocs(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
-  docs.sort((a, b) => b.score - a.score || a.tier - b.tier || compareTies(a, b, context));
-  return moveForDiversity(docs, context);
+/** The docs in order. Cost: as of a merge sort; up to STEP_DOCS are one step. */
+export function* sortDocs(
+  docs: readonly FoundDoc[],
+  context: OrderContext,
+): Steps<readonly FoundDoc[]> {
+  let runs: (readonly FoundDoc[])[] = [];
+  for (let start = 0; start < docs.length; start += STEP_DOCS) {
+    runs.push(docs.slice(start, start + STEP_DOCS).sort((a, b) => compare(a, b, context)));
+    if (docs.length > STEP_DOCS) yield;
+  }
+  while (runs.length > 1) {
+    const longer: (readonly FoundDoc[])[] = [];
+    for (let i = 0; i < runs.length; i += 2)
+      longer.push(yield* mergeDocs(runs[i]!, runs[i + 1] ?? [], context));
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+/** Two lists in order as one. Cost: linear. */
+export function* mergeDocs(
+  left: readonly FoundDoc[],
+  right: readonly FoundDoc[],
+  context: OrderContext,
+): Steps<readonly FoundDoc[]> {
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left;
+  const merged: FoundDoc[] = [];
+  let [i, j] = [0, 0];
+  while (i < left.length && j < right.length) {
+    merged.push(compare(left[i]!, right[j]!, context) <= 0 ? left[i++]! : right[j++]!);
+    if (merged.length % STEP_DOCS === 0) yield;
+  }
+  return merged.concat(left.slice(i), right.slice(j));
+}
+
+function compare(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
+  return b.score - a.score || a.tier - b.tier || compareTies(a, b, context);
 }
 
 /** The docs that a unit found. */
@@ -77,8 +122,11 @@ const DIVERSITY_SHARE = 0.9;
 /** Guess: how far down such a doc is looked for. */
 const DIVERSITY_REACH = 1000;
 
-/** Moves the first doc from place 3 on whose extension differs from the first two to place 3. */
-function moveForDiversity(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
+/** The docs with the first from place 3 on whose extension differs from the first two at place 3. */
+export function withDiversity(
+  docs: readonly FoundDoc[],
+  context: OrderContext,
+): readonly FoundDoc[] {
   const [first, second, third] = docs;
   if (first === undefined || second === undefined || third === undefined) return docs;
   const taken = [first, second].map((doc) => extensionOf(doc, context));
@@ -87,9 +135,7 @@ function moveForDiversity(docs: FoundDoc[], context: OrderContext): FoundDoc[] {
     const doc = docs[place]!;
     if (doc.score < least) break;
     if (taken.includes(extensionOf(doc, context))) continue;
-    docs.splice(place, 1);
-    docs.splice(2, 0, doc);
-    break;
+    return [first, second, doc].concat(docs.slice(2, place), docs.slice(place + 1));
   }
   return docs;
 }

@@ -10,6 +10,7 @@ import {
   workTimes,
   writeWithFiles,
 } from './answer.ts';
+import { inTurns } from './in-turns.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
@@ -110,7 +111,8 @@ export async function completeSearch(
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
   const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
-  const shown = cutDocs(orderDocs(tally.units, view), run.limit);
+  const ordered = await inTurns(orderDocs(tally.units, view), environment);
+  const shown = cutDocs(ordered, run.limit);
   const { files, ...rendered } = await renderAnswer(shown, render, thread, onRendered);
   const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, prepared.gaps);
   const duration = Number(process.hrtime.bigint() - startNs);

@@ -7,6 +7,7 @@ import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts'
 import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import type { FoundDoc } from './order.ts';
+import { inTurns } from './in-turns.ts';
 import { nextTurn } from './next-turn.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
@@ -178,10 +179,14 @@ export class SearchStream {
         continue;
       }
       hasTurn = false;
-      if (waitMs === 0) await this.#makeChunks(this.#backlog.takeBatch(isOver));
+      if (waitMs === 0) await this.#makeChunks(await this.#takeBatch(isOver));
       else if (isOver) this.#makeFinal();
       else await this.#sleepOrTell(waitMs);
     }
+  }
+
+  #takeBatch(isOver: boolean): Promise<Batch> {
+    return inTurns(this.#backlog.takeBatch(isOver), this.#prepared.run);
   }
 
   /** Waits until there are results to send, `waitMs` at most; tells meanwhile how far the search is. */

@@ -1,9 +1,10 @@
 // How engines are started as processes: with limits, an environment of their own, and an end that comes with the
 // end of the thread that started them.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
 /** What concerns a parser of the daemon's environment: nothing. */
 export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };
@@ -41,22 +42,26 @@ export interface Confinement {
   readonly cpuSecondsMax: number;
 }
 
+const SOON = { env: ENGINE_ENVIRONMENT, timeout: 10_000 };
+
 /** Output of a program that ends with code 0 at once; undefined for any other. */
-export function outputOf(command: string, args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync(command, args, {
-    env: ENGINE_ENVIRONMENT,
-    stdio: ['ignore', 'pipe', 'ignore'],
-    timeout: 10_000,
-    encoding: 'utf8',
-  });
-  return status === 0 ? stdout : undefined;
+export async function outputOf(
+  command: string,
+  args: readonly string[],
+): Promise<string | undefined> {
+  try {
+    return (await promisify(execFile)(command, args, SOON)).stdout;
+  } catch {
+    return undefined;
+  }
 }
 
 let canDie: boolean | undefined;
 
 /** Whether `setpriv` can make a process die with its parent. */
 function canDieWithParent(): boolean {
-  canDie ??= outputOf('setpriv', ['--pdeathsig', 'KILL', 'true']) !== undefined;
+  const args = ['--pdeathsig', 'KILL', 'true'];
+  canDie ??= spawnSync('setpriv', args, { ...SOON, stdio: 'ignore' }).status === 0;
   return canDie;
 }
 

@@ -47,24 +47,24 @@ const NAMES = ['ctags', 'ctags-universal', 'universal-ctags', 'uctags'];
  *
  * Cost: starts a process for each file of such a name, and two more, some 10 ms.
  */
-export function findCtags(searchPath?: string): CtagsProgram | undefined {
+export async function findCtags(searchPath?: string): Promise<CtagsProgram | undefined> {
   if (process.platform === 'win32') return undefined;
   for (const file of findPrograms(NAMES, searchPath)) {
-    const program = asProgram(file);
+    const program = await asProgram(file);
     if (program !== undefined) return program;
   }
   return undefined;
 }
 
-function asProgram(file: string): CtagsProgram | undefined {
-  const features = outputOf(file, ['--options=NONE', '--list-features']);
+async function asProgram(file: string): Promise<CtagsProgram | undefined> {
+  const features = await outputOf(file, ['--options=NONE', '--list-features']);
   if (features === undefined) return undefined;
   const names = new Set(features.split('\n').map((line) => line.split(' ', 1)[0]));
   // Why the sandbox is a must: parsers in C read what strangers wrote.
   if (!['interactive', 'json', 'sandbox'].every((name) => names.has(name))) return undefined;
-  const languages = outputOf(file, ['--options=NONE', '--list-languages']) ?? '';
+  const languages = (await outputOf(file, ['--options=NONE', '--list-languages'])) ?? '';
   const parsers = languages.split('\n').filter((line) => CTAGS_PARSERS.has(line));
-  const version = outputOf(file, ['--options=NONE', '--version']) ?? '';
+  const version = (await outputOf(file, ['--options=NONE', '--version'])) ?? '';
   return { command: [file], version: /[\d.]+/.exec(version)?.[0] ?? '', parsers };
 }
 

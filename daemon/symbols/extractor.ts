@@ -56,8 +56,8 @@ const TREE_FIRST: ReadonlySet<string> = new Set([
 ]);
 
 /** Finds out which engines there are; starts nothing that stays. */
-export function openExtractor(options: ExtractorOptions): Extractor {
-  const engines = openEngines(options);
+export async function openExtractor(options: ExtractorOptions): Promise<Extractor> {
+  const engines = await openEngines(options);
   /** The better one first. */
   const enginesFor = (language: string): readonly NamedEngine[] => {
     const found = engines.filter(({ engine }) => engine.knows(language));
@@ -89,8 +89,8 @@ export interface EngineInfo {
 }
 
 /** Engines that there are, in the order of preference. Cost: starts processes, some 10 ms. */
-export function enginesHere(): EngineInfo[] {
-  const ctags = findCtags();
+export async function enginesHere(): Promise<EngineInfo[]> {
+  const ctags = await findCtags();
   const tree = treeSitterVersion();
   const infos: EngineInfo[] = [];
   if (ctags !== undefined)
@@ -104,19 +104,19 @@ interface NamedEngine {
   readonly engine: Engine;
 }
 
-function openEngines(options: ExtractorOptions): NamedEngine[] {
+async function openEngines(options: ExtractorOptions): Promise<NamedEngine[]> {
   const { concurrency, fileTimeoutMs: timeoutMs, fileMemoryMax: memoryMax } = options;
   const wanted = options.engines ?? ['ctags', 'tree-sitter'];
   const limits = { concurrency, timeoutMs, memoryMax };
   const engines: NamedEngine[] = [];
   for (const name of wanted) {
-    const engine = name === 'ctags' ? openCtags(limits) : openTreeSitterEngine(limits);
+    const engine = name === 'ctags' ? await openCtags(limits) : openTreeSitterEngine(limits);
     if (engine !== undefined) engines.push({ name, engine });
   }
   return engines;
 }
 
-function openCtags(limits: CtagsOptions): Engine | undefined {
-  const program = findCtags();
+async function openCtags(limits: CtagsOptions): Promise<Engine | undefined> {
+  const program = await findCtags();
   return program === undefined ? undefined : openCtagsEngine(program, limits);
 }

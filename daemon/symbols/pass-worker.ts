@@ -32,7 +32,7 @@ function tell(message: FromPassWorker): void {
 async function run(): Promise<PassResult> {
   const source = openShardSource();
   const builder = new SymbolsFileBuilder(data.module, data.shardPath);
-  const extractor = openExtractor(data);
+  const extractor = await openExtractor(data);
   const closeEarly = (): void => void extractor.close();
   cancelled.signal.addEventListener('abort', closeEarly, { once: true });
   try {

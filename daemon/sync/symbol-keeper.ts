@@ -47,7 +47,7 @@ export class SymbolKeeper {
   async #work(): Promise<void> {
     const { indexer, log } = this.#options;
     try {
-      this.#engines();
+      await this.#engines();
       while (this.#isWoken && !this.#stop.signal.aborted) {
         this.#isWoken = false;
         await indexer.whenIdle();
@@ -63,7 +63,7 @@ export class SymbolKeeper {
 
   /** Runs the pass over one shard that wants it, and looks again afterwards. */
   async #findNext(): Promise<void> {
-    const foundBy = this.#engines();
+    const foundBy = await this.#engines();
     if (foundBy === undefined) return;
     const wanted = this.#options.indexer.shardsWithoutSymbols(foundBy);
     const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
@@ -73,9 +73,9 @@ export class SymbolKeeper {
   }
 
   /** What finds symbols here, as the catalog keeps it; undefined: nothing does. */
-  #engines(): string | undefined {
+  async #engines(): Promise<string | undefined> {
     if (this.#foundBy === undefined) {
-      const engines = enginesHere();
+      const engines = await enginesHere();
       this.#foundBy = engines.map(({ name }) => name).join(' ');
       if (this.#foundBy === '')
         this.#options.log.warn('symbols are not found: no engine is installed (universal-ctags)');

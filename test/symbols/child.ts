@@ -5,7 +5,7 @@ import type { EngineName } from '../../daemon/symbols/extractor.ts';
 import { openTestExtractor } from './harness.ts';
 
 const engine: EngineName = argv[2] === 'ctags' ? 'ctags' : 'tree-sitter';
-const extractor = openTestExtractor(engine, { concurrency: 2 });
+const extractor = await openTestExtractor(engine, { concurrency: 2 });
 const large = Buffer.alloc(15 << 20, 'int a;\n');
 
 // One process is busy for long, the other waits for work.

@@ -5,8 +5,8 @@ import { after, test } from 'node:test';
 import { CTAGS_VERSION, NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
 import { expectedSymbols, SAMPLES, sampleContent, shownSymbols } from './samples.ts';
 
-const ctags = openTestExtractor('ctags');
-const treeSitter = openTestExtractor('tree-sitter');
+const ctags = await openTestExtractor('ctags');
+const treeSitter = await openTestExtractor('tree-sitter');
 after(() => Promise.all([ctags.close(), treeSitter.close()]));
 
 /** Languages that the ctags of the samples does not know. */
@@ -44,7 +44,7 @@ test('a language without an engine has no symbols', async () => {
 });
 
 test('with both engines each language has the better one', { skip: NO_CTAGS }, async (t) => {
-  const both = openTestExtractor(['ctags', 'tree-sitter']);
+  const both = await openTestExtractor(['ctags', 'tree-sitter']);
   t.after(() => both.close());
   assert.deepEqual(both.engines, ['ctags', 'tree-sitter']);
   const languages = ['C', 'Perl', 'Swift', 'TypeScript', 'Go'];

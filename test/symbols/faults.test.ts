@@ -80,7 +80,7 @@ describe('a ctags that misbehaves', { skip: process.platform === 'win32' }, () =
 
 describe('ctags', { skip: NO_CTAGS }, () => {
   test('a content that does not fit its memory', async () => {
-    const extractor = openTestExtractor('ctags', { fileMemoryMax: 48 << 20 });
+    const extractor = await openTestExtractor('ctags', { fileMemoryMax: 48 << 20 });
     const large = Buffer.alloc(64 << 20, 'int a;\n');
     assert.match((await failureOf(extractor, 'C', large)).failure, /^(?:memory|crash)$/);
     assert.equal((await symbolsIn(extractor, 'C', Buffer.from('int a;\n'))).length, 1);
@@ -118,7 +118,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const) {
   });
 
   test(`${engine}: a killed process is replaced`, { skip }, async () => {
-    const extractor = openTestExtractor(engine, { concurrency: 1 });
+    const extractor = await openTestExtractor(engine, { concurrency: 1 });
     const before = childrenOf(process.pid, mark);
     await symbolsIn(extractor, 'C', Buffer.from('int a;\n'));
     const [pid] = childrenOf(process.pid, mark).filter((pid) => !before.includes(pid));
@@ -132,7 +132,10 @@ for (const engine of ['ctags', 'tree-sitter'] as const) {
 
 describe('tree-sitter', () => {
   test('a content that takes too long', async () => {
-    const extractor = openTestExtractor('tree-sitter', { fileTimeoutMs: 5000, concurrency: 1 });
+    const extractor = await openTestExtractor('tree-sitter', {
+      fileTimeoutMs: 5000,
+      concurrency: 1,
+    });
     const line =
       'auto f = [](int a, int b) -> decltype(a) { return a < b ? f<a>(b) : x<y>(z); };\n';
     const large = Buffer.alloc(15 << 20, line);
@@ -143,7 +146,7 @@ describe('tree-sitter', () => {
   });
 
   test('a content that does not fit its memory', async () => {
-    const extractor = openTestExtractor('tree-sitter', { fileMemoryMax: 64 << 20 });
+    const extractor = await openTestExtractor('tree-sitter', { fileMemoryMax: 64 << 20 });
     const large = Buffer.alloc(4 << 20, 'int a; ');
     assert.equal((await failureOf(extractor, 'C', large)).failure, 'memory');
     const huge = Buffer.alloc(32 << 20, 'int a;\n');

@@ -29,10 +29,10 @@ esac
 
 const GOOD = 'interactive  yes\\njson x\\nsandbox x\\n';
 
-test('the first ctags on the path with JSON and a sandbox is taken', { skip }, () => {
+test('the first ctags on the path with JSON and a sandbox is taken', { skip }, async () => {
   const other = folderWith('ctags', 'wildcards\\n');
   const good = folderWith('uctags', GOOD);
-  const found = findCtags(`${temporaryFolder()}:${other}:${good}`);
+  const found = await findCtags(`${temporaryFolder()}:${other}:${good}`);
   assert.deepEqual(found, {
     command: [path.join(good, 'uctags')],
     version: '9.8.7',
@@ -61,7 +61,20 @@ test('what is no program is passed over', { skip }, () => {
   assert.deepEqual(findPrograms(['plain', 'folder', 'dangling', 'none'], folder), []);
 });
 
-test('engines are told with their versions', { skip: NO_CTAGS }, () => {
-  const told = enginesHere().map(({ name, version }) => `${name} ${version}`);
+test('engines are told with their versions', { skip: NO_CTAGS }, async () => {
+  const told = (await enginesHere()).map(({ name, version }) => `${name} ${version}`);
   assert.match(told.join(), /^ctags \d[\d.]* \/.*ctags\S*,tree-sitter \d+\.\d+\.\d+$/);
+});
+
+test('the event loop turns while engines are looked for', async () => {
+  let turnCount = 0;
+  const count = (): void => {
+    turnCount++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const engines = await enginesHere();
+  clearImmediate(next);
+  assert.ok(engines.length > 0);
+  assert.ok(turnCount > 0);
 });

@@ -15,7 +15,7 @@ export const NO_CTAGS = CTAGS_VERSION.startsWith('Universal Ctags') ? false : 'n
 export function openTestExtractor(
   engines: EngineName | readonly EngineName[],
   limits: { fileTimeoutMs?: number; fileMemoryMax?: number; concurrency?: number } = {},
-): Extractor {
+): Promise<Extractor> {
   return openExtractor({
     concurrency: limits.concurrency ?? 2,
     fileTimeoutMs: limits.fileTimeoutMs ?? 60_000,

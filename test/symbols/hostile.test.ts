@@ -1,9 +1,9 @@
 // Contents made to harm the engines: each costs itself its symbols and nothing else.
 
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { EngineName } from '../../daemon/symbols/extractor.ts';
+import type { EngineName, Extractor } from '../../daemon/symbols/extractor.ts';
 import { NO_CTAGS, openTestExtractor, symbolsIn } from './harness.ts';
 import { SAMPLES, sampleContent } from './samples.ts';
 
@@ -11,7 +11,10 @@ const GOOD = Buffer.from('int good(void) { return 1; }\n');
 
 for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
   describe(engine, { skip: engine === 'ctags' && NO_CTAGS }, () => {
-    const extractor = openTestExtractor(engine);
+    let extractor: Extractor;
+    before(async () => {
+      extractor = await openTestExtractor(engine);
+    });
     after(() => extractor.close());
 
     const names = async (language: string, content: string | Buffer): Promise<string[]> => {
@@ -116,7 +119,7 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
     });
 
     test('what is closed refuses, and does not hang', async () => {
-      const closed = openTestExtractor(engine);
+      const closed = await openTestExtractor(engine);
       const running = closed.extract('C', GOOD);
       const waiting = Array.from({ length: 10 }, () => closed.extract('C', GOOD));
       const settled = Promise.allSettled([running, ...waiting]);

@@ -26,7 +26,7 @@ async function found(index: IndexOf, query: string): Promise<string[]> {
 }
 
 void test('symbols are found behind the index and stay with it', TIMEOUT, async () => {
-  assert.equal(enginesHere().at(-1)?.name, 'tree-sitter');
+  assert.equal((await enginesHere()).at(-1)?.name, 'tree-sitter');
   const repo = makeRepo(FILES);
   const dataDir = temporaryFolder();
   const first = await openIndexOf(dataDir);

@@ -24,8 +24,8 @@ test('languages are named as linguist names them', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('the installed ctags has the parsers', { skip: NO_CTAGS }, () => {
-  const parsers = new Set(findCtags()?.parsers);
+test('the installed ctags has the parsers', { skip: NO_CTAGS }, async () => {
+  const parsers = new Set((await findCtags())?.parsers);
   const missing = CTAGS_LANGUAGES.map((language) => ctagsParserOf(language) ?? language).filter(
     (parser) => !parsers.has(parser) && !NEW_PARSERS.has(parser),
   );
