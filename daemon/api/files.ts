@@ -1,7 +1,7 @@
 // POST /api/files: all files of a repository at a revision. Order of the checks: repo, ref syntax, ref resolves.
 
-import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { nextTurn } from '../loop/next-turn.ts';
 import { baseNameOf } from '../repos/paths.ts';
 import { endpoint } from './endpoint.ts';
 import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
@@ -27,7 +27,7 @@ async function render(paths: readonly string[]): Promise<Buffer> {
       .slice(start, start + TURN_COUNT)
       .map((path) => JSON.stringify({ type: 'blob', path, name: baseNameOf(path) }));
     parts.push(items.join(','));
-    await setImmediate();
+    await nextTurn();
   }
   return Buffer.from(`[${parts.join(',')}]`);
 }

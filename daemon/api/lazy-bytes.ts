@@ -13,15 +13,10 @@ export interface LazyBytes {
 export function allBytes(bytes: Uint8Array | LazyBytes): Uint8Array {
   if (bytes instanceof Uint8Array) return bytes;
   const all = Buffer.allocUnsafe(bytes.byteLength);
-  for (const { offset, piece } of piecesOf(bytes)) all.set(piece, offset);
-  return all;
-}
-
-/** The bytes piece by piece; each is valid until the next is asked for. */
-export function* piecesOf(bytes: LazyBytes): Generator<{ offset: number; piece: Uint8Array }> {
   for (let offset = 0; offset < bytes.byteLength;) {
     const piece = bytes.from(offset);
-    yield { offset, piece };
+    all.set(piece, offset);
     offset += piece.byteLength;
   }
+  return all;
 }

@@ -1,7 +1,9 @@
 // A JSON object with one long text, as bytes that are made while they are sent: neither the whole text nor its escaped
 // form is ever in memory, only the bytes that it comes from, and no other request waits for more than a window of it.
+// How long each window becomes is found once for all who are sent the same bytes.
 
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../loop/next-turn.ts';
+import { SharedWork } from '../loop/shared-work.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
 
 /**
@@ -12,43 +14,109 @@ const WINDOW_SIZE = 64 * 1024;
 /** A UTF-8 character has at most so many bytes after its first one. */
 const CONTINUATION_MAX = 3;
 
+/** Where the windows of a text end. */
+interface Measure {
+  /** In the text; 0 is the first. */
+  readonly cuts: readonly number[];
+  /** In the escaped text; 0 is the first. */
+  readonly ends: readonly number[];
+  /** Bytes of the largest window, escaped. */
+  readonly sizeMax: number;
+}
+
+const measures = new WeakMap<Uint8Array, Measure>();
+const measuring = new SharedWork<Uint8Array, Measure>();
+
 /**
  * The JSON of an object whose first member is a text, and which has at least one more.
  *
  * @param name   of the text
- * @param bytes  of the text in UTF-8, bad ones become U+FFFD; must not change while the answer is sent
+ * @param bytes  of the text in UTF-8, bad ones become U+FFFD; must not change any more
  * @param rest   the other members
+ *
+ * Errors: the reason of the signal.
  */
 export async function longTextJson(
   name: string,
   bytes: Uint8Array,
   rest: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
 ): Promise<LazyBytes> {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const cuts = cutsOf(text);
-  const head = Buffer.from(`{${JSON.stringify(name)}:"`);
-  const tail = Buffer.from(`",${JSON.stringify(rest).slice(1)}`);
-  const partAt = (index: number): Buffer => {
-    if (index === 0) return head;
-    if (index === cuts.length) return tail;
-    return escapeWindow(text, cuts[index - 1]!, cuts[index]!);
-  };
-  /** Where each part begins, and where the last ends. */
-  const starts = [0];
-  for (let index = 0; index <= cuts.length; index++) {
-    starts.push(starts[index]! + partAt(index).length);
-    await setImmediate();
+  const measured =
+    measures.get(bytes) ?? (await measuring.get(bytes, signal, (end) => measure(bytes, end)));
+  // Why: what was measured for many at once goes on for one after the other.
+  await nextTurn();
+  signal.throwIfAborted();
+  return new LongText(textOf(bytes), measured, {
+    head: Buffer.from(`{${JSON.stringify(name)}:"`),
+    tail: Buffer.from(`",${JSON.stringify(rest).slice(1)}`),
+  });
+}
+
+interface Around {
+  readonly head: Buffer;
+  readonly tail: Buffer;
+}
+
+class LongText implements LazyBytes {
+  readonly byteLength: number;
+  readonly heldSize: number;
+  readonly #text: Buffer;
+  readonly #measure: Measure;
+  readonly #around: Around;
+  /** Where the text behind the long one begins. */
+  readonly #tailStart: number;
+  /** Which window is escaped, and where; none until the first is asked for. */
+  #window = -1;
+  #escaped: Buffer | undefined;
+
+  constructor(text: Buffer, measured: Measure, around: Around) {
+    this.#text = text;
+    this.#measure = measured;
+    this.#around = around;
+    this.#tailStart = around.head.length + measured.ends.at(-1)!;
+    this.byteLength = this.#tailStart + around.tail.length;
+    this.heldSize = measured.sizeMax;
   }
-  let open: { index: number; part: Buffer } = { index: 0, part: head };
-  return {
-    byteLength: starts.at(-1) ?? 0,
-    heldSize: 2 * WINDOW_SIZE,
-    from(offset) {
-      const index = partIndexAt(starts, offset);
-      if (index !== open.index) open = { index, part: partAt(index) };
-      return open.part.subarray(offset - starts[index]!);
-    },
-  };
+
+  from(offset: number): Uint8Array {
+    const { head, tail } = this.#around;
+    if (offset < head.length) return head.subarray(offset);
+    if (offset >= this.#tailStart) return tail.subarray(offset - this.#tailStart);
+    const { cuts, ends, sizeMax } = this.#measure;
+    const inText = offset - head.length;
+    const window = indexAt(ends, inText);
+    const start = ends[window]!;
+    this.#escaped ??= Buffer.allocUnsafeSlow(sizeMax);
+    if (window !== this.#window)
+      this.#escaped.write(escape(this.#text, cuts[window]!, cuts[window + 1]!));
+    this.#window = window;
+    return this.#escaped.subarray(inText - start, ends[window + 1]! - start);
+  }
+}
+
+function textOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Errors: the reason of the signal. Cost: about as much as escaping all of it, a window a turn. */
+async function measure(bytes: Uint8Array, signal: AbortSignal): Promise<Measure> {
+  const text = textOf(bytes);
+  const cuts = cutsOf(text);
+  const ends = [0];
+  let end = 0;
+  let sizeMax = 0;
+  for (let index = 1; index < cuts.length; index++) {
+    await nextTurn();
+    signal.throwIfAborted();
+    const size = Buffer.byteLength(escape(text, cuts[index - 1]!, cuts[index]!));
+    end += size;
+    ends.push(end);
+    sizeMax = Math.max(sizeMax, size);
+  }
+  const found = { cuts, ends, sizeMax };
+  measures.set(bytes, found);
+  return found;
 }
 
 /** Ends of windows, never within a character; 0 is the first. */
@@ -69,17 +137,18 @@ function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
 
-function escapeWindow(text: Buffer, start: number, end: number): Buffer {
-  return Buffer.from(JSON.stringify(text.toString('utf8', start, end)).slice(1, -1));
+/** As a JSON string without its quotes. */
+function escape(text: Buffer, start: number, end: number): string {
+  return JSON.stringify(text.toString('utf8', start, end)).slice(1, -1);
 }
 
-/** Index of the part that holds an offset. */
-function partIndexAt(starts: readonly number[], offset: number): number {
+/** Index of the part that holds an offset: part `i` is from `ends[i]` to `ends[i + 1]`. */
+function indexAt(ends: readonly number[], offset: number): number {
   let low = 0;
-  let high = starts.length - 1;
+  let high = ends.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >>> 1;
-    if (starts[middle]! <= offset) low = middle;
+    if (ends[middle]! <= offset) low = middle;
     else high = middle;
   }
   return low;

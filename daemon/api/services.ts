@@ -37,6 +37,8 @@ export interface PausableSearch {
 
 /** The place of a search among those that run: while another one has it, the search is paused. */
 export interface SearchPlace {
+  /** Who searches: callers take turns (loop/next-turn.ts). */
+  readonly caller: string;
   /** When the request came (performance.now): the deadline counts from here. */
   readonly arrivedMs: number;
   /** Says what to pause and resume; it is paused at once where it is not its turn. */

@@ -82,7 +82,10 @@ export const getSource = endpoint(
       blobSha: content.blobSha,
     };
     if (content.bytes.length > WHOLE_SIZE_MAX)
-      return { status: 200, content: { json: await longTextJson('source', content.bytes, rest) } };
+      return {
+        status: 200,
+        content: { json: await longTextJson('source', content.bytes, rest, context.signal) },
+      };
     return ok({ source: textOf(content.bytes), ...rest });
   },
 );

@@ -247,6 +247,7 @@ type PlaceState = 'waiting' | 'running' | 'resting' | 'over';
 export class Place implements SearchPlace {
   readonly arrivedMs = performance.now();
   readonly share: Share;
+  readonly caller: string;
   readonly #admission: Admission;
   readonly #signal: AbortSignal;
   state: PlaceState = 'waiting';
@@ -262,6 +263,7 @@ export class Place implements SearchPlace {
   constructor(admission: Admission, share: Share, signal: AbortSignal) {
     this.#admission = admission;
     this.share = share;
+    this.caller = share.caller;
     this.#signal = signal;
   }
 

@@ -4,9 +4,8 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
-import { piecesOf } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
+import { TURN_MS, nextTurn } from '../loop/next-turn.ts';
 import {
   ClientGoneError,
   HEAD_SIZE_MAX,
@@ -257,52 +256,47 @@ async function send(
   else if (body instanceof Uint8Array && body.byteLength <= SLICE_SIZE) {
     response.setTimeout(stallMs, () => response.destroy());
     response.end(body);
-  } else await sendSlices(response, body, stallMs);
+  } else await sendSlices(response, body, stallMs, answer.caller);
 }
 
 /** A client that takes less than this within a minute, 1 KB a second, is dropped. */
 const SLICE_SIZE = 61_440;
-/** Slices for one client before others have a turn. */
-const SLICES_A_TURN = 4;
 
 /** Errors: the client is gone, or too slow. */
 async function sendSlices(
   response: ServerResponse,
   body: Uint8Array | LazyBytes,
   stallMs: number,
+  caller?: string,
 ): Promise<void> {
-  let count = 0;
-  for (const slice of slicesOf(body)) {
-    const hasRoom = response.write(slice);
-    if (!hasRoom && response.writableNeedDrain) await drained(response, stallMs);
-    if (++count % SLICES_A_TURN === 0) await setImmediate();
+  let turnMs = -Infinity;
+  for (let offset = 0; offset < body.byteLength;) {
+    // After a wait too: the sockets of many clients have room at the same time.
+    if (performance.now() - turnMs > TURN_MS) {
+      await nextTurn(caller);
+      turnMs = performance.now();
+    }
     if (response.closed) throw new ClientGoneError();
+    const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
+    const slice = piece.subarray(0, SLICE_SIZE);
+    // Why not more at a time: the bytes may be valid only until the next are asked for.
+    await written(response, slice, stallMs);
+    offset += slice.byteLength;
   }
   response.end();
 }
 
-/** The bytes of a body, those that are made while it is sent in memory of their own. */
-function* slicesOf(body: Uint8Array | LazyBytes): Generator<Uint8Array> {
-  const isWhole = body instanceof Uint8Array;
-  for (const { piece } of isWhole ? [{ piece: body }] : piecesOf(body)) {
-    for (let start = 0; start < piece.byteLength; start += SLICE_SIZE) {
-      const slice = piece.subarray(start, start + SLICE_SIZE);
-      // Why not slice(): that of a Buffer is a view, and the window is written anew while this waits to be sent.
-      yield isWhole ? slice : new Uint8Array(slice);
-    }
-  }
-}
-
-/** Resolves when what was written has left. Errors: the client is gone, or takes too long. */
-function drained(response: ServerResponse, stallMs: number): Promise<void> {
+/** Resolves when the system has taken the bytes. Errors: the client is gone, or takes too long. */
+function written(response: ServerResponse, bytes: Uint8Array, stallMs: number): Promise<void> {
   return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => response.destroy(), stallMs);
     const settle = (): void => {
       clearTimeout(timer);
-      response.off('drain', settle).off('close', settle);
+      response.off('close', settle);
       if (response.closed) reject(new ClientGoneError());
       else resolve();
     };
-    const timer = setTimeout(() => response.destroy(), stallMs);
-    response.on('drain', settle).on('close', settle);
+    response.on('close', settle);
+    response.write(bytes, settle);
   });
 }

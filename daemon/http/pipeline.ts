@@ -11,6 +11,7 @@ import { SEES_NOTHING } from '../repos/sight.ts';
 import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/endpoint.ts';
 import { ApiError, toApiError } from '../api/errors.ts';
 import type { EventStream, Services } from '../api/services.ts';
+import { paced } from '../loop/pace.ts';
 import type { Settings } from '../config/settings.ts';
 import type { Log } from '../telemetry/log.ts';
 import {
@@ -150,8 +151,9 @@ export class Pipeline {
     const { status, body } = response;
     if (isBodyStream(body)) return response;
     this.#logRequest(exchange, status, bodySize(body));
-    if (exchange.hold === undefined && exchange.ends.length === 0) return response;
-    return { ...response, onOver: () => this.#end(exchange) };
+    const { hold, ends } = exchange;
+    if (hold === undefined && ends.length === 0) return response;
+    return { ...response, caller: holderOf(exchange), onOver: () => this.#end(exchange) };
   }
 
   /** Gives back all that was held for a request. */
@@ -410,6 +412,7 @@ async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void>
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
+  if (exchange.endpoint?.isCounted === true) await paced(holderOf(exchange));
   return await exchange.handler?.(pipeline.context(exchange));
 }
 

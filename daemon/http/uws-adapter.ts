@@ -9,6 +9,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
 import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
+import { TURN_MS, nextTurn } from '../loop/next-turn.ts';
 import { ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
@@ -156,27 +157,37 @@ export class UwsAdapter implements HttpAdapter {
       } else if (exchange.body.isCut || exchange.isLast === true) {
         response.end(allBytes(body), true);
         this.#forget(exchange);
-      } else this.#sendBody(exchange, body);
+      } else this.#sendBody(exchange, body, answer.caller);
     });
   }
 
-  /** Writes until the socket is full and goes on when it has room. */
-  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes): void {
+  /** Writes until the socket is full, and goes on when it has room; others have their turns in between. */
+  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, caller?: string): void {
     const { response } = exchange;
     const totalSize = body.byteLength;
-    const advance = (offset: number): boolean => {
-      while (offset < totalSize) {
+    const advance = (): void => {
+      const startMs = performance.now();
+      for (let offset = response.getWriteOffset(); ; offset = response.getWriteOffset()) {
         const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
         const [isWritten, isDone] = response.tryEnd(piece, totalSize);
         if (isDone) this.#forget(exchange);
-        if (isDone || !isWritten) return isWritten;
-        offset += piece.byteLength;
+        if (isDone || !isWritten) return;
+        if (performance.now() - startMs <= TURN_MS) continue;
+        void sendOn();
+        return;
       }
-      return true;
     };
-    if (!advance(0) && !exchange.gone.isAborted && this.#open.has(exchange)) {
-      response.onWritable((offset) => advance(offset));
-    }
+    const sendOn = async (): Promise<void> => {
+      await nextTurn(caller);
+      if (this.#open.has(exchange)) response.cork(advance);
+    };
+    if (body instanceof Uint8Array) advance();
+    else void sendOn();
+    if (!this.#open.has(exchange)) return;
+    response.onWritable(() => {
+      void sendOn();
+      return true;
+    });
   }
 
   #forget(exchange: Exchange): void {

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { constants, type BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../loop/next-turn.ts';
 import { isOwnFile } from '../repos/own-folder.ts';
 import type { NamedPath } from '../repos/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isNowhere } from './disk.ts';
@@ -133,7 +133,7 @@ async function blobIdOf(bytes: Uint8Array, signal: AbortSignal): Promise<string>
   const hash = createHash('sha1').update(`blob ${bytes.length}\0`);
   for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
     hash.update(bytes.subarray(start, start + PIECE_SIZE));
-    await setImmediate();
+    await nextTurn();
     signal.throwIfAborted();
   }
   return hash.digest('hex');

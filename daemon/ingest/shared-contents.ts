@@ -1,5 +1,8 @@
 // Contents of files that several readers ask for at the same time: read once, kept once, and counted once, for the
-// reader who came first; when that one has gone and others still read, for one of them. Forgotten with the last.
+// reader who came first; when that one has gone and others still read, for one of them. Forgotten with the last; what
+// is being loaded for nobody any more is not loaded to its end.
+
+import { SharedWork } from '../loop/shared-work.ts';
 
 /** The memory that a request may use (api/services.ts). */
 export interface ReaderMemory {
@@ -25,7 +28,8 @@ interface Content {
 }
 
 interface Entry<Value> {
-  readonly loading: Promise<Value>;
+  /** Undefined: not loaded yet. */
+  value: Value | undefined;
   /** In order of arrival. */
   readonly readers: Set<ReaderMemory>;
   size: number;
@@ -35,6 +39,7 @@ interface Entry<Value> {
 
 export class SharedContents<Value extends Content> {
   readonly #entries = new Map<string, Entry<Value>>();
+  readonly #loads = new SharedWork<string, Value>();
 
   /** Contents that are being read by somebody. */
   get count(): number {
@@ -46,22 +51,25 @@ export class SharedContents<Value extends Content> {
    *
    * @param key     equal keys stand for equal contents
    * @param size    bytes that are counted before it is loaded; afterwards it is what it has
-   * @param load    called if nobody reads it now
+   * @param signal  of the reader
+   * @param load    called if nobody reads it now; its signal is aborted when all who wait have left
    *
-   * Errors: MemoryBusyError; what `load` throws.
+   * Errors: MemoryBusyError; what `load` throws; the reason of the signal.
    */
   async open(
     key: string,
     size: number,
     memory: ReaderMemory,
-    load: () => Promise<Value>,
+    signal: AbortSignal,
+    load: (signal: AbortSignal) => Promise<Value>,
   ): Promise<Value> {
-    const entry = this.#entries.get(key) ?? this.#start(key, size, memory, load);
+    const entry = this.#entries.get(key) ?? this.#start(key, size, memory);
     if (!entry.readers.has(memory)) {
       entry.readers.add(memory);
       memory.onOver(() => this.#leave(key, entry, memory));
     }
-    const value = await entry.loading;
+    entry.value ??= await this.#loads.get(key, signal, load);
+    const { value } = entry;
     const { byteLength } = value.bytes;
     if (entry.size !== byteLength) {
       entry.size = byteLength;
@@ -71,19 +79,12 @@ export class SharedContents<Value extends Content> {
     return value;
   }
 
-  #start(
-    key: string,
-    size: number,
-    memory: ReaderMemory,
-    load: () => Promise<Value>,
-  ): Entry<Value> {
+  #start(key: string, size: number, memory: ReaderMemory): Entry<Value> {
     const hold = memory.tryTake(size);
     if (hold === undefined) throw new MemoryBusyError();
-    const loading = load();
-    const entry = { loading, readers: new Set<ReaderMemory>(), size, hold, holder: memory };
+    const readers = new Set<ReaderMemory>();
+    const entry = { value: undefined, readers, size, hold, holder: memory };
     this.#entries.set(key, entry);
-    // Why here too: nobody may wait for it any more.
-    loading.catch(() => this.#forget(key, entry));
     return entry;
   }
 
@@ -102,13 +103,9 @@ export class SharedContents<Value extends Content> {
 
   #leave(key: string, entry: Entry<Value>, memory: ReaderMemory): void {
     entry.readers.delete(memory);
-    if (entry.readers.size === 0) this.#forget(key, entry);
-    else if (entry.holder === memory) this.#hold(entry);
-  }
-
-  #forget(key: string, entry: Entry<Value>): void {
-    entry.hold?.release();
-    entry.hold = undefined;
-    if (this.#entries.get(key) === entry) this.#entries.delete(key);
+    if (entry.readers.size === 0) {
+      entry.hold?.release();
+      this.#entries.delete(key);
+    } else if (entry.holder === memory) this.#hold(entry);
   }
 }

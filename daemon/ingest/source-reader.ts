@@ -162,7 +162,8 @@ async function readCountedBlob(
   const bytes = await readBlob(repoPath, oid, sizeMax, signal);
   if (memory === undefined || bytes.length < COUNTED_SIZE_MIN) return utf8Of(bytes);
   const load = () => Promise.resolve({ bytes: utf8Of(bytes) });
-  return (await blobsBeingRead.open(`${repoPath}\0${oid}`, bytes.length, memory, load)).bytes;
+  const key = `${repoPath}\0${oid}`;
+  return (await blobsBeingRead.open(key, bytes.length, memory, signal, load)).bytes;
 }
 
 /** The attribute files in the folders that were passed on the way to a path. */
@@ -226,16 +227,13 @@ async function readCountedFile(
     return inUtf8(await readDiskFile(root, named, stat, sizeMax, signal));
   const version = versionOf(stat) ?? `${++unsettledCount}`;
   const gone = notFound(named.path);
-  // Why no signal: whoever asked first may leave while others wait for it.
-  const load = async (): Promise<DiskFile> => {
-    const { signal: never } = new AbortController();
-    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, never));
+  const load = async (end: AbortSignal): Promise<DiskFile> => {
+    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, end));
     if (file === undefined) throw gone;
     return file;
   };
-  const file = await filesBeingRead.open(`${root}\0${named.path}\0${version}`, size, memory, load);
-  signal.throwIfAborted();
-  return file;
+  const key = `${root}\0${named.path}\0${version}`;
+  return await filesBeingRead.open(key, size, memory, signal, load);
 }
 
 let unsettledCount = 0;

@@ -2,7 +2,7 @@
 // down from the root through trees that are kept (object-reader.ts); a path is never given to git, so none can be
 // taken for anything else.
 
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../loop/next-turn.ts';
 import { readTree } from './object-reader.ts';
 import { baseNameOf, folderOf } from './paths.ts';
 import { sortItems, type Tree, type TreeItem, type TreeItemType } from './tree-object.ts';
@@ -48,7 +48,7 @@ export async function findItems(
   let found: readonly FoundItem[] = [{ type: 'tree', isSymlink: false, oid: rootOid }];
   for (const [level, segment] of path.split('/').entries()) {
     if (found.length === 0) break;
-    if (level % LEVELS_A_TURN === LEVELS_A_TURN - 1) await setImmediate();
+    if (level % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn();
     signal.throwIfAborted();
     const next: FoundItem[] = [];
     const trees: Tree[] = [];
@@ -86,7 +86,7 @@ export async function readTreeFolders(
   const namesIn = namesByFolder(wanted);
   const pending = [{ path: '', oid: rootOid }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (folders.size % LEVELS_A_TURN === LEVELS_A_TURN - 1) await setImmediate();
+    if (folders.size % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn();
     signal.throwIfAborted();
     const { path, oid } = next;
     const tree = await readTree(repoPath, oid, signal);

@@ -1,8 +1,8 @@
 // Does work in steps on the thread that owns the sockets: a few milliseconds at a time, each in a turn of the event
 // loop of its own, so that nobody else waits for the whole of it.
 
+import { nextTurn } from '../loop/next-turn.ts';
 import type { Steps } from '../regex/steps.ts';
-import { nextTurn } from './next-turn.ts';
 import type { SearchPlace } from './place.ts';
 
 /** Guess: short beside what people notice, long beside what a turn costs. */
@@ -29,7 +29,7 @@ export async function inTurns<Value>(
       const { done, value } = steps.next();
       if (done === true) return value;
     } while (performance.now() < endMs);
-    await nextTurn();
+    await nextTurn(place?.caller);
     await place?.turn();
     signal.throwIfAborted();
   }

@@ -2,13 +2,13 @@
 // while the search goes on. Pulled by its reader: an event is made when it is asked for, and while nobody
 // asks the search pauses, so that a slow reader holds up its own search and nothing grows.
 
+import { nextTurn } from '../loop/next-turn.ts';
 import type { Findings } from '../engine/search-messages.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
 import type { FoundDoc } from './order.ts';
 import { inTurns } from './in-turns.ts';
-import { nextTurn } from './next-turn.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
 import { FileResults, renderAnswer } from './render.ts';
@@ -174,7 +174,7 @@ export class SearchStream {
       const isOver = this.#runState === 'over';
       const waitMs = this.#backlog.waitMs(isOver);
       if (waitMs === 0 && !hasTurn) {
-        await nextTurn();
+        await nextTurn(this.#prepared.run.place?.caller);
         hasTurn = true;
         continue;
       }

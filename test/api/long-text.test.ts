@@ -2,14 +2,16 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { longTextJson } from '../../daemon/api/long-text.ts';
 
 const WINDOW_SIZE = 64 * 1024;
+const NEVER = new AbortController().signal;
 
 async function check(bytes: Buffer): Promise<void> {
-  const lazy = await longTextJson('source', bytes, { language: '"', size: 1 });
+  const lazy = await longTextJson('source', bytes, { language: '"', size: 1 }, NEVER);
   const whole = { source: bytes.toString('utf8'), language: '"', size: 1 };
   const expected = Buffer.from(JSON.stringify(whole));
   assert.equal(lazy.byteLength, expected.length);
@@ -54,4 +56,44 @@ test('random bytes around the end of a window', async () => {
     ),
     { numRuns: 200 },
   );
+});
+
+/** Turns of the event loop until `promise` has settled. */
+async function turnsOf(promise: Promise<unknown>): Promise<number> {
+  let count = 0;
+  const tick = async (): Promise<'tick'> => {
+    await setImmediate();
+    return 'tick';
+  };
+  const ended = promise.then(
+    () => 'end',
+    () => 'end',
+  );
+  while ((await Promise.race([tick(), ended])) === 'tick') count++;
+  return count;
+}
+
+test('a text is measured once for all who are sent it, one window a turn', async () => {
+  const windowCount = 40;
+  const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
+  const all = Array.from({ length: 20 }, () =>
+    longTextJson('source', bytes, { size: 1 }, new AbortController().signal),
+  );
+  const turnCount = await turnsOf(Promise.all(all));
+  assert.ok(turnCount >= windowCount, `${turnCount} turns`);
+  assert.ok(turnCount < 2 * windowCount, `${turnCount} turns`);
+  assert.ok((await turnsOf(longTextJson('source', bytes, {}, NEVER))) < 3);
+});
+
+test('it is measured no further when nobody waits any more', async () => {
+  const windowCount = 40;
+  const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
+  const leaving = new AbortController();
+  const asked = longTextJson('source', bytes, { size: 1 }, leaving.signal);
+  await setImmediate();
+  leaving.abort(new Error('gone'));
+  assert.ok((await turnsOf(assert.rejects(asked, /gone/))) < 3);
+  for (let i = 0; i < 2 * windowCount; i++) await setImmediate();
+  const turnCount = await turnsOf(longTextJson('source', bytes, { size: 1 }, NEVER));
+  assert.ok(turnCount >= windowCount, `measured anew in ${turnCount} turns`);
 });

@@ -11,6 +11,7 @@ import { createLog } from '../../daemon/telemetry/log.ts';
 import { onBothAdapters } from './adapters.ts';
 
 const WINDOW_SIZE = 100_000;
+const LOG = createLog({ level: 'error', format: 'json', write: () => {} });
 const SIZE = 40 * WINDOW_SIZE;
 
 /** `SIZE` bytes, the `n`-th window all of the byte `n`, in one buffer. */
@@ -28,9 +29,8 @@ function windows(): LazyBytes {
 
 onBothAdapters('answers in windows', (kind) => {
   test('a reader that is slower than the daemon gets each window as it was', async () => {
-    const log = createLog({ level: 'error', format: 'json', write: () => {} });
     const handle = () => Promise.resolve({ status: 200, headers: {}, body: windows() });
-    const adapter = await openAdapter(kind, { handle }, log);
+    const adapter = await openAdapter(kind, { handle }, LOG);
     const { host, port } = await adapter.listen('127.0.0.1', 0);
     const socket = connect(port, host);
     socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
@@ -46,5 +46,38 @@ onBothAdapters('answers in windows', (kind) => {
     const wrong = body.findIndex((byte, at) => byte !== Math.floor(at / WINDOW_SIZE));
     assert.equal(wrong, -1);
     await adapter.close(0);
+  });
+
+  test('many readers: no more of them get a window in a turn than one', async () => {
+    let turn = 0;
+    const turns: number[] = [];
+    /** Takes longer than a turn should. */
+    const costly = (): LazyBytes => {
+      const bytes = windows();
+      const from = (offset: number): Uint8Array => {
+        turns.push(turn);
+        for (const endMs = performance.now() + 2; performance.now() < endMs;);
+        return bytes.from(offset);
+      };
+      return { byteLength: 4 * WINDOW_SIZE, heldSize: WINDOW_SIZE, from };
+    };
+    const handle = () => Promise.resolve({ status: 200, headers: {}, body: costly() });
+    const adapter = await openAdapter(kind, { handle }, LOG);
+    const { host, port } = await adapter.listen('127.0.0.1', 0);
+    const tick = (): void => {
+      turn++;
+      if (!isOver) setImmediate(tick);
+    };
+    let isOver = false;
+    tick();
+    const readers = Array.from({ length: 20 }, async () => {
+      const answer = await fetch(`http://${host}:${port}/`);
+      return (await answer.arrayBuffer()).byteLength;
+    });
+    const sizes = await Promise.all(readers);
+    isOver = true;
+    await adapter.close(0);
+    assert.deepEqual(new Set(sizes), new Set([4 * WINDOW_SIZE]));
+    assert.equal(new Set(turns).size, turns.length);
   });
 });

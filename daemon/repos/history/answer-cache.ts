@@ -2,6 +2,7 @@
 // bytes, and one that many ask for at a time is made once. Making one ends when nobody waits for it any more.
 
 import { LRUCache } from 'lru-cache';
+import { SharedWork } from '../../loop/shared-work.ts';
 
 /** Bytes of an entry beside its content: a guess that keeps many small entries from counting as nothing. */
 const ENTRY_SIZE = 300;
@@ -13,15 +14,9 @@ export interface AnswerCacheOptions {
   readonly entrySizeMax: number;
 }
 
-interface Flight {
-  readonly answer: Promise<Buffer>;
-  readonly abort: AbortController;
-  waiterCount: number;
-}
-
 export class AnswerCache {
   readonly #kept: LRUCache<string, Buffer>;
-  readonly #flights = new Map<string, Flight>();
+  readonly #work = new SharedWork<string, Buffer>();
 
   constructor({ sizeMax, entrySizeMax }: AnswerCacheOptions) {
     this.#kept = new LRUCache({
@@ -46,43 +41,10 @@ export class AnswerCache {
     signal.throwIfAborted();
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const flight = this.#flights.get(key) ?? this.#start(key, make);
-    flight.waiterCount++;
-    try {
-      return await unlessAborted(flight.answer, signal);
-    } finally {
-      flight.waiterCount--;
-      if (flight.waiterCount === 0) this.#land(key, flight);
-    }
-  }
-
-  #start(key: string, make: (signal: AbortSignal) => Promise<Buffer>): Flight {
-    const abort = new AbortController();
-    const answer = make(abort.signal).then((made) => {
+    return await this.#work.get(key, signal, async (end) => {
+      const made = await make(end);
       this.#kept.set(key, made);
       return made;
     });
-    const flight: Flight = { answer, abort, waiterCount: 0 };
-    this.#flights.set(key, flight);
-    // Why here: those who come later find the answer kept, or make a new one after a failure.
-    const leave = (): void => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key);
-    };
-    answer.then(leave, leave);
-    return flight;
   }
-
-  #land(key: string, flight: Flight): void {
-    if (this.#flights.get(key) === flight) this.#flights.delete(key);
-    flight.abort.abort();
-  }
-}
-
-/** As `promise`, or rejects with the reason of the signal as soon as it is aborted. */
-function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -3,7 +3,7 @@
 // became something else (a link, a submodule). Lines of hunks are counted, so that no content can be taken for a
 // head line.
 
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../../loop/next-turn.ts';
 import type { NamedPath } from '../paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 import { unquoteName } from './quoted.ts';
@@ -82,7 +82,7 @@ export async function readDiff(
     parts.push(part);
     turnSize += part.length;
     if (turnSize < TURN_SIZE) continue;
-    await setImmediate();
+    await nextTurn();
     context.signal.throwIfAborted();
     turnSize = 0;
   }

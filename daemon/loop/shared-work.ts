@@ -1,0 +1,68 @@
+// Work that several wait for at the same time: done once for each key, and ended when nobody waits for it any more.
+// Keeps no result; who wants to have it later keeps it.
+
+interface Flight<Value> {
+  readonly result: Promise<Value>;
+  readonly abort: AbortController;
+  waiterCount: number;
+}
+
+export class SharedWork<Key, Value> {
+  readonly #flights = new Map<Key, Flight<Value>>();
+
+  /** Pieces of work under way. */
+  get count(): number {
+    return this.#flights.size;
+  }
+
+  /**
+   * What `make` makes for this key, called unless somebody else waits for it already.
+   *
+   * @param make  given a signal that is aborted when all who wait have left
+   *
+   * Errors: what `make` rejects with; the reason of `signal`, at once when it is aborted.
+   */
+  async get(
+    key: Key,
+    signal: AbortSignal,
+    make: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    signal.throwIfAborted();
+    const flight = this.#flights.get(key) ?? this.#start(key, make);
+    flight.waiterCount++;
+    try {
+      return await unlessAborted(flight.result, signal);
+    } finally {
+      flight.waiterCount--;
+      if (flight.waiterCount === 0) this.#land(key, flight);
+    }
+  }
+
+  #start(key: Key, make: (signal: AbortSignal) => Promise<Value>): Flight<Value> {
+    const abort = new AbortController();
+    const flight = { result: make(abort.signal), abort, waiterCount: 0 };
+    this.#flights.set(key, flight);
+    // Why here: those who come later find what was made kept, or make it anew after a failure.
+    const leave = (): void => this.#forget(key, flight);
+    flight.result.then(leave, leave);
+    return flight;
+  }
+
+  #land(key: Key, flight: Flight<Value>): void {
+    this.#forget(key, flight);
+    flight.abort.abort();
+  }
+
+  #forget(key: Key, flight: Flight<Value>): void {
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+  }
+}
+
+/** As `promise`, or rejects with the reason of the signal as soon as it is aborted. */
+function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -1,0 +1,56 @@
+// Turns of the event loop: one for each piece of work, callers one after the other.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextTurn } from '../../daemon/loop/next-turn.ts';
+import { paced } from '../../daemon/loop/pace.ts';
+
+interface Turn {
+  readonly who: string;
+  /** In which turn of the event loop. */
+  readonly turn: number;
+}
+
+/** Who was given which turn, of these who all ask at once. */
+async function turnsOf(callers: readonly string[]): Promise<Turn[]> {
+  let turn = 0;
+  let ticking = setImmediate(function tick() {
+    turn++;
+    ticking = setImmediate(tick);
+  });
+  const given: Turn[] = [];
+  const ask = async (caller: string, place: number): Promise<void> => {
+    await nextTurn(caller);
+    given.push({ who: `${caller}${place}`, turn });
+  };
+  await Promise.all(callers.map(ask));
+  clearImmediate(ticking);
+  assert.equal(new Set(given.map((one) => one.turn)).size, given.length, 'one turn each');
+  return given;
+}
+
+test('each turn is given to one alone, in the order of asking', async () => {
+  const given = await turnsOf(Array.from({ length: 30 }, () => 'a'));
+  assert.deepEqual(
+    given.map(({ who }) => who),
+    Array.from({ length: 30 }, (_, i) => `a${i}`),
+  );
+});
+
+test('a caller with little to do waits for one piece of each of the others', async () => {
+  const given = await turnsOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
+  assert.deepEqual(
+    given.map(({ who }) => who),
+    ['a0', 'b4', 'c6', 'a1', 'b7', 'a2', 'a3', 'a5'],
+  );
+});
+
+test('requests that find others begun for long wait for turns of their own', async () => {
+  assert.equal(paced('a'), undefined);
+  assert.equal(paced('a'), undefined, 'not for long yet');
+  for (const endMs = performance.now() + 10; performance.now() < endMs;);
+  const late = paced('a');
+  assert.ok(late instanceof Promise);
+  await late;
+  assert.equal(paced('a'), undefined, 'another turn');
+});
