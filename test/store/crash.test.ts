@@ -93,7 +93,8 @@ onBothEngines('kills', (world) => {
           place.dataDir,
           ...(place.databaseUrl === undefined ? [] : [place.databaseUrl]),
         ]);
-        await child.line('made');
+        // Every other round is sure to have a removal behind it, however slow the machine.
+        await child.line(round % 2 === 0 ? 'made' : 'removed');
         await setTimeout(Math.random() * 250);
         await child.end('SIGKILL');
         assert.equal(child.process.signalCode, 'SIGKILL');
