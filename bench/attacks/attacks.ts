@@ -9,6 +9,8 @@ import {
   deepCalls,
   endpointCalls,
   filterCall,
+  longQueryCalls,
+  packedCalls,
   pick,
   regexCall,
   worstExpressions,
@@ -75,6 +77,8 @@ function everyCall(world: World, scaled: (count: number) => number): NamedCall[]
     source,
     ...deepCalls(world),
     ...[0, 1, 2].map((i) => filterCall(i, scaled)),
+    ...longQueryCalls(),
+    ...packedCalls(world),
     ...bodyCalls(),
     ...COSTLY_EXPRESSIONS.slice(0, scaled(8)).map((text) => expressionCall(text, 100_000)),
     ...worstExpressions()

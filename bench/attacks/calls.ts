@@ -23,6 +23,8 @@ export const COSTLY_EXPRESSIONS: readonly string[] = [
   String.raw`[a-z]{3}q[0-9]x[a-z]{2}zq`,
 ];
 
+/** Bytes of the longest query, nearly. */
+const QUERY_SIZE = 60_000;
 /** The largest body that the daemon takes. */
 export const BODY_SIZE_MAX = 1 << 20;
 
@@ -139,6 +141,40 @@ export function filterCall(index: number, scaled: (count: number) => number): Na
   const part = (_: unknown, i: number): string => `${prefix}:q${index}[a-f]x${i}.*\\.c$`;
   const query = Array.from({ length: scaled(count) }, part).join(' ');
   return { name: `${count} ${prefix}:`, call: searchCall(query) };
+}
+
+/** Queries of the largest size that name repositories, revisions or nothing at all over and over. */
+export function longQueryCalls(): NamedCall[] {
+  const queries: Record<string, (index: number) => string> = {
+    'repo: expressions': (i) => `-repo:q[a-f]x${i} `,
+    'repo: names': (i) => `-repo:q${i}x `,
+    revisions: (i) => `-rev:q${i} `,
+    'equal file: expressions': () => '-file:q[a-f]x.*\\.c$ ',
+    words: (i) => `w${i} `,
+    'half quotes': () => '"\\',
+    'stars behind file:': (i) => (i === 0 ? '(f:a' : '*a?'),
+  };
+  return Object.entries(queries).map(([name, partAt]) => {
+    let query = '';
+    for (let i = 0; query.length < QUERY_SIZE; i++) query += partAt(i);
+    return { name: `64 KB of ${name}`, call: searchCall(query) };
+  });
+}
+
+/** Large answers in the form that takes the daemon the most work. */
+export function packedCalls(world: World): NamedCall[] {
+  const wanted = [
+    'POST /api/search',
+    'POST /api/stream_search',
+    'POST /api/files',
+    'GET /api/source',
+  ];
+  const calls = endpointCalls(world, 0).filter(({ name }) => wanted.includes(name));
+  const source = { name: 'GET /api/source, 24 MB', call: bigSourceCall(world) };
+  return [...calls, source].map(({ name, call }) => ({
+    name: `${name}, MessagePack`,
+    call: { ...call, accept: 'application/x-msgpack' },
+  }));
 }
 
 /** Bodies of almost the largest size, each slow to read in another way. */

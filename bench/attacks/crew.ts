@@ -11,6 +11,8 @@ export interface Call {
   readonly path: string;
   /** Sent as JSON. */
   readonly body?: string;
+  /** What type of answer is asked for; default: any. */
+  readonly accept?: string;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -135,12 +137,16 @@ export class Crew {
     return false;
   }
 
-  #send({ path, body }: Call, agent: Agent | undefined, signal: AbortSignal) {
+  #send({ path, body, accept }: Call, agent: Agent | undefined, signal: AbortSignal) {
     return new Promise<IncomingMessage>((resolve, reject) => {
       const options = {
         agent: agent ?? false,
         method: body === undefined ? 'GET' : 'POST',
-        headers: { ...this.#headers, ...(body === undefined ? {} : JSON_TYPE) },
+        headers: {
+          ...this.#headers,
+          ...(body === undefined ? {} : JSON_TYPE),
+          ...(accept === undefined ? {} : { accept }),
+        },
         signal,
       };
       const call = request(new URL(path, this.#url), options, (answer) => {

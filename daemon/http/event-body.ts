@@ -3,7 +3,7 @@
 
 import type { EventStream, StreamEvent } from '../api/services.ts';
 import type { BodyStream } from './adapter.ts';
-import { jsonToMessagePack } from './message-pack.ts';
+import { pack } from './packer.ts';
 
 /** Bytes of a MessagePack frame, at most. Its JSON is never shorter, so that is what is bounded. */
 export const FRAME_SIZE_MAX = 16_777_216;
@@ -12,7 +12,7 @@ export const FRAME_SIZE_MAX = 16_777_216;
 export interface Framing {
   readonly contentType: string;
   /** An event that is one line of JSON. */
-  frame(json: Uint8Array): Uint8Array;
+  frame(json: Uint8Array): Uint8Array | Promise<Uint8Array>;
   /** What follows the last event. */
   readonly end: Uint8Array;
 }
@@ -28,8 +28,8 @@ export const SERVER_SENT_EVENTS: Framing = {
 
 export const MESSAGE_PACK_FRAMES: Framing = {
   contentType: 'application/x-msgpack; framing=u32be',
-  frame(json) {
-    const packed = jsonToMessagePack(json);
+  async frame(json) {
+    const packed = await pack(json);
     if (packed.byteLength > FRAME_SIZE_MAX)
       throw new Error(`frame of ${packed.byteLength} bytes, limit ${FRAME_SIZE_MAX}`);
     const framed = Buffer.allocUnsafe(4 + packed.byteLength);
@@ -73,12 +73,12 @@ export class EventBody implements BodyStream {
   async #nextPiece(): Promise<Uint8Array> {
     try {
       const event = await this.#events.next();
-      if (event !== undefined) return this.#options.framing.frame(this.#jsonOf(event));
+      if (event !== undefined) return await this.#options.framing.frame(this.#jsonOf(event));
       this.#endSearch('over');
       return this.#options.framing.end;
     } catch (error) {
       this.#endSearch('failed');
-      return this.#options.framing.frame(this.#jsonOf({ error }));
+      return await this.#options.framing.frame(this.#jsonOf({ error }));
     }
   }
 

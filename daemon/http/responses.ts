@@ -6,7 +6,6 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { isUnchanged } from '../api/asset.ts';
 import type { Asset } from '../api/asset.ts';
 import type { Answer } from '../api/endpoint.ts';
-import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
 import type { EventStream } from '../api/services.ts';
 import type { HttpRequest, HttpResponse } from './adapter.ts';
@@ -17,11 +16,12 @@ import {
   SERVER_SENT_EVENTS,
 } from './event-body.ts';
 import type { EventBodyOptions } from './event-body.ts';
+import { gatherBytes } from './gather-bytes.ts';
 import type { Hold } from './memory-budget.ts';
 import { noMemoryError } from './memory-budget.ts';
-import { jsonToMessagePack } from './message-pack.ts';
 import { chooseCoding, isMessagePackWanted } from './negotiation.ts';
 import type { ContentCoding } from './negotiation.ts';
+import { pack } from './packer.ts';
 
 /** Bodies up to this many bytes are sent as they are. */
 const COMPRESS_ABOVE_SIZE = 1024;
@@ -105,7 +105,7 @@ export async function toResponse(
   if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
   if ('nothing' in content) return emptyResponse(answer, common);
   const isPacked = isMessagePackWanted(request.header('accept'));
-  const body = encode(content, isPacked, tryTake);
+  const body = await encode(content, isPacked, tryTake);
   const headers: Record<string, string> = {
     ...common,
     ...answer.headers,
@@ -130,14 +130,18 @@ async function compress(
   tryTake?: TryTake,
 ): Promise<Buffer | undefined> {
   if (tryTake === undefined || body.byteLength < COUNTED_SIZE_MIN)
-    return await compressors[coding](allBytes(body));
+    return await compressors[coding](await wholeOf(body));
   const hold = tryTake(body.byteLength);
   if (hold === undefined) return undefined;
   try {
-    return await compressors[coding](allBytes(body));
+    return await compressors[coding](await wholeOf(body));
   } finally {
     hold.release();
   }
+}
+
+async function wholeOf(body: Uint8Array | LazyBytes): Promise<Uint8Array> {
+  return body instanceof Uint8Array ? body : await gatherBytes(body);
 }
 
 type Encodable = Extract<
@@ -146,15 +150,18 @@ type Encodable = Extract<
 >;
 
 /** Errors: SERVER_OVERLOADED. */
-function encode(content: Encodable, isPacked: boolean, tryTake?: TryTake): Uint8Array | LazyBytes {
+async function encode(
+  content: Encodable,
+  isPacked: boolean,
+  tryTake?: TryTake,
+): Promise<Uint8Array | LazyBytes> {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
   if (!isPacked) return json;
-  if (tryTake === undefined || json.byteLength < COUNTED_SIZE_MIN)
-    return jsonToMessagePack(allBytes(json));
+  if (tryTake === undefined || json.byteLength < COUNTED_SIZE_MIN) return await pack(json);
   const hold = tryTake(json.byteLength);
   if (hold === undefined) throw noMemoryError();
   try {
-    return jsonToMessagePack(allBytes(json));
+    return await pack(json);
   } finally {
     hold.release();
   }

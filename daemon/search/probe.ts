@@ -11,7 +11,7 @@ import type { LiveShard } from './snapshot.ts';
 /** Guess: questions about parts and grams, over all shards, that an explanation may ask. */
 const QUESTIONS_MAX = 20_000;
 /** Guess: how long one question may keep the main thread. After one that takes longer no more are asked. */
-const BIND_NS = 50_000_000n;
+const BIND_NS = 20_000_000n;
 
 export class Probe {
   readonly shards: readonly LiveShard[];

@@ -1,0 +1,26 @@
+// The bytes of a large answer in one piece, for what cannot take them piece by piece. Copied a few milliseconds at a
+// time: many pieces are only made when they are asked for.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { piecesOf } from '../api/lazy-bytes.ts';
+import type { LazyBytes } from '../api/lazy-bytes.ts';
+
+/** Bytes between two turns of the event loop. Guess: 1 to 3 ms, making them included. */
+const TURN_SIZE = 1 << 20;
+
+/** A copy of all bytes, which nobody else holds. Nobody may ask `bytes` for any meanwhile. */
+export async function gatherBytes(bytes: Uint8Array | LazyBytes): Promise<Uint8Array<ArrayBuffer>> {
+  const all = new Uint8Array(bytes.byteLength);
+  if (bytes instanceof Uint8Array) {
+    all.set(bytes);
+    return all;
+  }
+  let turnEnd = TURN_SIZE;
+  for (const { offset, piece } of piecesOf(bytes)) {
+    all.set(piece, offset);
+    if (offset < turnEnd) continue;
+    turnEnd = offset + TURN_SIZE;
+    await nextTurn();
+  }
+  return all;
+}

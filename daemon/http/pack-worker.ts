@@ -1,0 +1,17 @@
+// The thread that makes MessagePack of large bodies, in the order of asking.
+
+import { parentPort } from 'node:worker_threads';
+import { jsonToMessagePack } from './message-pack.ts';
+import type { PackAnswer } from './packer.ts';
+
+function answerFor(json: Uint8Array): PackAnswer {
+  try {
+    return { packed: jsonToMessagePack(json) };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+parentPort?.on('message', (json: Uint8Array) => {
+  parentPort?.postMessage(answerFor(json));
+});

@@ -1,0 +1,56 @@
+// MessagePack of large bodies: the same bytes as those made in one go, made while the event loop turns.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
+import { pack } from '../../daemon/http/packer.ts';
+
+function jsonOf(count: number): Buffer {
+  const rows = Array.from({ length: count }, (_, i) => ({ id: 2 ** 33 + i, name: `n${i}é` }));
+  return Buffer.from(JSON.stringify(rows));
+}
+
+/** The same bytes, some at a time, in a buffer that is used again. */
+function lazily(bytes: Buffer) {
+  const window = Buffer.alloc(100_000);
+  return {
+    byteLength: bytes.length,
+    heldSize: bytes.length,
+    from: (offset: number) => {
+      const size = bytes.copy(window, 0, offset, offset + window.length);
+      return window.subarray(0, size);
+    },
+  };
+}
+
+test('bodies of any size, whole and in pieces, asked for together', async () => {
+  const bodies = [10, 20_000, 3, 100_000, 50_000].map(jsonOf);
+  const expected = bodies.map((body) => Buffer.from(jsonToMessagePack(body)));
+  const packed = await Promise.all(bodies.flatMap((body) => [pack(body), pack(lazily(body))]));
+  for (const [i, bytes] of packed.entries())
+    assert.ok(expected[i >> 1]!.equals(bytes), `body ${i >> 1}`);
+  // What was packed is still there.
+  assert.deepEqual(bodies[3], jsonOf(100_000));
+});
+
+test('the event loop turns while a large body is packed', async () => {
+  const body = jsonOf(50_000);
+  let turnCount = 0;
+  const turn = (): void => {
+    turnCount++;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  await pack(body);
+  clearImmediate(next);
+  assert.ok(turnCount > 0);
+});
+
+test('a large text that is no JSON is told, and harms nobody else', async () => {
+  const bad = Buffer.concat([jsonOf(20_000), Buffer.from('x')]);
+  const good = jsonOf(20_000);
+  const [first, second] = await Promise.allSettled([pack(bad), pack(good)]);
+  assert.equal(first.status, 'rejected');
+  assert.ok(second.status === 'fulfilled');
+  assert.ok(Buffer.from(jsonToMessagePack(good)).equals(second.value));
+});
