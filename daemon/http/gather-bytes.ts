@@ -1,9 +1,8 @@
 // The bytes of a large answer in one piece, for what cannot take them piece by piece. Copied a few milliseconds at a
 // time: many pieces are only made when they are asked for.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { piecesOf } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
+import { nextTurn } from '../loop/next-turn.ts';
 
 /** Bytes between two turns of the event loop. Guess: 1 to 3 ms, making them included. */
 const TURN_SIZE = 1 << 20;
@@ -16,8 +15,10 @@ export async function gatherBytes(bytes: Uint8Array | LazyBytes): Promise<Uint8A
     return all;
   }
   let turnEnd = TURN_SIZE;
-  for (const { offset, piece } of piecesOf(bytes)) {
+  for (let offset = 0; offset < bytes.byteLength;) {
+    const piece = bytes.from(offset);
     all.set(piece, offset);
+    offset += piece.byteLength;
     if (offset < turnEnd) continue;
     turnEnd = offset + TURN_SIZE;
     await nextTurn();
