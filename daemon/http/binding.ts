@@ -2,7 +2,7 @@
 // served, what the public address is.
 
 import { lookup } from 'node:dns/promises';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Configuration } from '../config/configuration.ts';
 import { ConfigError } from '../config/error.ts';
 import { VARIABLES } from '../config/variables.ts';
@@ -68,9 +68,9 @@ const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-re
 
 /** Was a request sent by a program on this machine, to a name of this machine? */
 export function isAtThisMachine(request: Pick<HttpRequest, 'remoteAddress' | 'header'>): boolean {
+  // As the system writes it. Why no BlockList: asked of each request, it takes longer than all else here.
   const peer = plain(request.remoteAddress);
-  const version = isIP(peer);
-  if (version === 0 || !loopback.check(peer, version === 6 ? 'ipv6' : 'ipv4')) return false;
+  if (!(isIPv4(peer) && peer.startsWith('127.')) && peer !== '::1') return false;
   if (PROXY_HEADERS.some((name) => request.header(name) !== undefined)) return false;
   const host = request.header('host');
   return host !== undefined && isHostAllowed(LOOPBACK_HOSTS, host);

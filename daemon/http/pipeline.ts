@@ -150,7 +150,9 @@ export class Pipeline {
     const response = await this.#respond(exchange);
     const { status, body } = response;
     if (isBodyStream(body)) return response;
-    this.#logRequest(exchange, status, bodySize(body));
+    const endMs = performance.now();
+    // Why later: the answer goes out before its line is made.
+    process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { hold, ends } = exchange;
     if (hold === undefined && ends.length === 0) return response;
     return { ...response, caller: holderOf(exchange), onOver: () => this.#end(exchange) };
@@ -248,7 +250,8 @@ export class Pipeline {
       onSearchEnd: () => exchange.place?.release(),
       onClose: (sentSize) => {
         this.#end(exchange);
-        this.#logRequest(exchange, request.signal.aborted ? CLIENT_GONE_STATUS : 200, sentSize);
+        const status = request.signal.aborted ? CLIENT_GONE_STATUS : 200;
+        this.#logRequest(exchange, status, sentSize, performance.now());
       },
     });
   }
@@ -290,9 +293,9 @@ export class Pipeline {
     };
   }
 
-  #logRequest(exchange: Exchange, status: number, bytes: number): void {
+  #logRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
     const { request, route, requestId, startMs, caller, address } = exchange;
-    const durationMs = performance.now() - startMs;
+    const durationMs = endMs - startMs;
     this.options.log.info('request', {
       requestId,
       method: request.method,

@@ -83,6 +83,9 @@ const HABITS: readonly Habit[] = [
 /** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
 const TEXT_SIZE_MAX = 1000;
 
+/** What every habit has at least one of; most queries have none. */
+const SIGN = /[:/!&|-]|NOT|AND|OR/;
+
 /** A glob as a regular expression. */
 function globPattern(glob: string): string {
   const end = glob.endsWith('*') ? '' : '$';
@@ -99,7 +102,7 @@ const isGlob = (value: string): boolean =>
  * Cost: at most quadratic in the text, which is short. Errors: none.
  */
 export function hintsFor(text: string, isRegexEnabled: boolean): Hint[] {
-  if (text.length > TEXT_SIZE_MAX) return [];
+  if (text.length > TEXT_SIZE_MAX || !SIGN.test(text)) return [];
   const { masked, quotes } = maskQuotes(text);
   const hints: Hint[] = [];
   for (const { pattern, message, instead } of HABITS) {

@@ -71,12 +71,15 @@ function openFile(file: string | undefined): (line: string, isUrgent: boolean) =
   return inTurns((text) => void destination.write(text));
 }
 
-/** Characters of waiting lines that are written without waiting for the end of the turn. */
+/** Characters of waiting lines that are written without waiting any longer. */
 const WAITING_MAX = 65_536;
 
+/** How long a line waits for others at most; what a killed process loses of them. */
+const WAIT_MS = 5;
+
 /**
- * Gathers the lines of one turn of the event loop into one write; a line above info is written at once, with
- * those before it, and so is whatever waits when the process ends.
+ * Gathers the lines of a moment into one write; a line above info is written at once, with those before it, and so
+ * is whatever waits when the process ends.
  * Measured: 2026-11-21: with a write for each request, 64 clients get a tenth fewer answers a second.
  */
 function inTurns(write: (text: string) => void): (line: string, isUrgent: boolean) => void {
@@ -88,7 +91,7 @@ function inTurns(write: (text: string) => void): (line: string, isUrgent: boolea
   };
   process.on('exit', flush);
   return (line, isUrgent) => {
-    if (waiting === '' && !isUrgent) setImmediate(flush);
+    if (waiting === '' && !isUrgent) setTimeout(flush, WAIT_MS);
     waiting += line;
     if (isUrgent || waiting.length > WAITING_MAX) flush();
   };
@@ -101,14 +104,26 @@ function isUrgent(line: string): boolean {
 
 function wrap(root: pino.Logger, label: string): Log {
   const child = root.child({ label });
+  const bare = root.child({ label }, { redact: [] });
   return {
     debug: (message, fields) => child.debug(fields ?? {}, message),
-    info: (message, fields) => child.info(fields ?? {}, message),
+    info: (message, fields = {}) => (isBare(fields) ? bare : child).info(fields, message),
     warn: (message, fields) => child.warn(fields ?? {}, message),
     error: (message, fields) => child.error(fields ?? {}, message),
     isEnabled: (level) => child.isLevelEnabled(level),
     labelled: (name) => wrap(root, name),
   };
+}
+
+/**
+ * Whether no member can be one whose value must not be shown.
+ * Measured: 2026-11-22: looking for such members takes half of the time of the line that each request has.
+ */
+function isBare(fields: LogFields): boolean {
+  for (const name in fields) {
+    if (typeof fields[name] === 'object' || SECRET_FIELDS.includes(name)) return false;
+  }
+  return true;
 }
 
 /** `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own. */

@@ -92,7 +92,7 @@ test('a file is made with its folder and appended to; warnings at once, with wha
       .map((line) => (JSON.parse(line) as { message: string }).message);
   const log = createLog({ level: 'info', format: 'json', file });
   log.info('one');
-  await new Promise(setImmediate);
+  while (messages().length === 0) await new Promise(setImmediate);
   assert.deepEqual(messages(), ['one']);
   log.info('two');
   log.warn('three');
@@ -102,7 +102,7 @@ test('a file is made with its folder and appended to; warnings at once, with wha
   // More than is kept waiting.
   for (let i = 0; i < 1000; i++) log.info('x'.repeat(100));
   assert.ok(messages().length > 500);
-  await new Promise(setImmediate);
+  while (messages().length < 1004) await new Promise(setImmediate);
   assert.equal(messages().length, 1004);
   rmSync(folder, { recursive: true });
 });
