@@ -34,6 +34,9 @@ type Mmap = (
 
 type Madvise = (address: Uint8Array, size: number, advice: number) => number;
 
+/** Fills a byte for each page; its lowest bit: the page is in memory. */
+type Mincore = (address: Uint8Array, size: number, pages: Uint8Array) => number;
+
 /** A file could not be mapped: the process, or the system, has no more to give. */
 export class MappingError extends Error {
   override readonly name = 'MappingError';
@@ -41,6 +44,7 @@ export class MappingError extends Error {
 
 let mmap: Mmap | undefined;
 let madvise: Madvise | undefined;
+let mincore: Mincore | undefined;
 let errno: (() => number) | undefined;
 let pageSize = MAPPING_ALIGNMENT;
 let heapTrim: (() => void) | undefined;
@@ -58,6 +62,7 @@ function findMmap(): Mmap | undefined {
       'intptr_t mmap(void *address, size_t size, int protection, int flags, int file, int64_t offset)',
     ) as Mmap;
     madvise = libc.func('int madvise(void *address, size_t size, int advice)') as Madvise;
+    mincore = libc.func('int mincore(void *address, size_t size, void *pages)') as Mincore;
     errno = () => koffi.errno();
     pageSize = Number(libc.func('int getpagesize()')());
     heapTrim = bindHeapTrim(libc);
@@ -115,6 +120,15 @@ export function expectLookups(memory: WebAssembly.Memory, address: number, size:
 /** Lets the system begin to read a range, and does not wait for it. */
 export function willNeed(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_WILLNEED);
+}
+
+const residency = new Uint8Array(1);
+
+/** Whether the page at `address` would be read without a wait; true where the system cannot tell. */
+export function isInMemory(memory: WebAssembly.Memory, address: number): boolean {
+  if (findMmap() === undefined || mincore === undefined) return true;
+  const page = new Uint8Array(memory.buffer, address - (address % pageSize), 1);
+  return mincore(page, 1, residency) !== 0 || (residency[0]! & 1) === 1;
 }
 
 /**

@@ -15,6 +15,7 @@ import {
   willNeed,
 } from './mapping.ts';
 import { RangeList } from './ranges.ts';
+import { ReadAhead } from './read-ahead.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { statSync } from 'node:fs';
 import { messageOf } from '../telemetry/caught.ts';
@@ -101,9 +102,10 @@ export class Space {
     const soundPages = align(this.#viewStart + VIEW_COUNT_MAX * viewSize);
     this.planStart = align(soundPages + this.core.exports.soundPagesSize());
     this.core.exports.pagesInit(soundPages);
+    const readAhead = new ReadAhead(this.core.memory);
     this.core.pages = {
       bringIn: (address, size) => this.#bringIn(address, size),
-      willNeed: (address, size) => willNeed(this.core.memory, address, size),
+      willNeed: (address, size) => readAhead.expect(address, size),
       damageAt: (address) => this.#damageAt(address),
     };
     this.statsStart = this.planStart + PLAN_SIZE_MAX;

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { canMap } from '../../daemon/engine/mapping.ts';
+import { canMap, isInMemory } from '../../daemon/engine/mapping.ts';
 import type { Searcher } from '../../daemon/engine/searcher.ts';
 import { Space } from '../../daemon/engine/space.ts';
 import type { LiveShard } from '../../daemon/search/snapshot.ts';
@@ -159,4 +159,14 @@ void test('a shard is closed when the last search that may use it has ended', as
   const { stats } = await engine.search('needle');
   assert.equal(stats['shardFilesConsidered'], 0);
   await engine.close();
+});
+
+test('a page that nobody has touched is not in memory, one that was read is', { skip }, () => {
+  const pages = 64;
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const address = (pages / 2) * 65536;
+  assert.equal(isInMemory(memory, address), false);
+  new Uint8Array(memory.buffer)[address + 5] = 1;
+  assert.equal(isInMemory(memory, address + 7), true);
+  assert.equal(isInMemory(memory, address + 65536), false);
 });

@@ -1,0 +1,24 @@
+// Has the system read ahead of scans, as long as what they read is not in memory: told of pages that are there it takes
+// as long as a tenth of their scan (1 MiB: 16 us). So of every few ranges one is looked at first.
+
+import { isInMemory, willNeed } from './mapping.ts';
+
+/** Ranges that one look stands for. Measured: 2026-11-22: a look takes 4 us. */
+const RANGES_A_LOOK = 4;
+
+export class ReadAhead {
+  readonly #memory: WebAssembly.Memory;
+  #count = 0;
+  #isCold = false;
+
+  constructor(memory: WebAssembly.Memory) {
+    this.#memory = memory;
+  }
+
+  /** The range will be read soon. */
+  expect(address: number, size: number): void {
+    if (this.#count % RANGES_A_LOOK === 0) this.#isCold = !isInMemory(this.#memory, address);
+    this.#count++;
+    if (this.#isCold) willNeed(this.#memory, address, size);
+  }
+}
