@@ -9,7 +9,8 @@ const TURN_SIZE = 1 << 20;
 
 /** A copy of all bytes, which nobody else holds. Nobody may ask `bytes` for any meanwhile. */
 export async function gatherBytes(bytes: Uint8Array | LazyBytes): Promise<Uint8Array<ArrayBuffer>> {
-  const all = new Uint8Array(bytes.byteLength);
+  // Why so: it need not be filled first, and is a memory of its own, which can be handed to a thread.
+  const all = Buffer.allocUnsafeSlow(bytes.byteLength);
   if (bytes instanceof Uint8Array) {
     all.set(bytes);
     return all;

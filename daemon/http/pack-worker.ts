@@ -6,12 +6,14 @@ import type { PackAnswer } from './packer.ts';
 
 function answerFor(json: Uint8Array): PackAnswer {
   try {
-    return { packed: jsonToMessagePack(json) };
+    return { packed: new Uint8Array(jsonToMessagePack(json)) };
   } catch (error) {
     return { error: error instanceof Error ? error.message : String(error) };
   }
 }
 
 parentPort?.on('message', (json: Uint8Array) => {
-  parentPort?.postMessage(answerFor(json));
+  const answer = answerFor(json);
+  // Why: a copy would be made on the thread that owns the sockets, in one go.
+  parentPort?.postMessage(answer, 'packed' in answer ? [answer.packed.buffer] : []);
 });

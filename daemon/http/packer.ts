@@ -11,7 +11,7 @@ import { jsonToMessagePack } from './message-pack.ts';
 const HERE_SIZE_MAX = 131_072;
 const IDLE_MS = 1000;
 
-export type PackAnswer = { readonly packed: Uint8Array } | { readonly error: string };
+export type PackAnswer = { readonly packed: Uint8Array<ArrayBuffer> } | { readonly error: string };
 
 interface Pending {
   readonly resolve: (packed: Uint8Array) => void;

@@ -9,9 +9,12 @@
 // "(" at or behind it, quoted items left out; -1 if there is none.
 
 import { isBlank, skipBlanks } from './characters.ts';
+import type { Steps } from '../regex/steps.ts';
 import { findPrefix, isPatternPrefix } from './prefixes.ts';
 
 const NOWHERE = -1;
+/** Guess: 1 ms. */
+const STEP_SIZE = 4096;
 
 /** `[:alpha:]` inside a class. Bound: the longest name is `xdigit`, so matching is constant work. */
 const POSIX_CLASS_SIZE_MAX = '[:^xdigit:]'.length;
@@ -54,10 +57,11 @@ interface Tables {
   readonly groups: Uint8Array;
 }
 
-/** Computes the layout of a query. Cost: linear in its size; no recursion. */
-export function layOut(characters: readonly string[], isRegexEnabled: boolean): Layout {
+/** Computes the layout of a query. Cost: linear in its size, STEP_SIZE characters a step; no recursion. */
+export function* layOut(characters: readonly string[], isRegexEnabled: boolean): Steps<Layout> {
   const tables = allocate(characters, isRegexEnabled);
   for (let index = characters.length; index >= 0; index--) {
+    if (index % STEP_SIZE === 0) yield;
     tables.quoteEnds[index] = quoteEnd(tables, index);
     tables.classEnds[index] = classEnd(tables, index);
     if (index === characters.length || isBlank(characters[index])) {

@@ -55,7 +55,7 @@ export function* parseSteps(text: string, options: QueryOptions): Steps<QueryNod
   const characters = toCharacters(text);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
   const { isRegexEnabled, patternSizeMax = PATTERN_SIZE_MAX } = options;
-  const layout = layOut(characters, isRegexEnabled);
+  const layout = yield* layOut(characters, isRegexEnabled);
   const start = { index: 0, depth: 0, groupEnd: 0 };
   yield;
   return yield* readSides({ characters, layout, isRegexEnabled, patternSizeMax, ...start });

@@ -33,8 +33,9 @@ export interface CompileOptions {
    */
   readonly subject?: 'content' | 'symbol' | 'name';
   /**
-   * Takes about a fifth of the time, and leaves more to read: gaps are not looked into; what is run on names and symbols
-   * has no needles and no exact condition.
+   * Takes about a fifth of the time, and leaves more to read: gaps are not looked into; needles of names are looked for in
+   * any case alone, and what is run on symbols has none, and no exact condition.
+   * Measured: 2026-11-22: 1,900 paths by 10,600, without needles 2,200 ms, with them 280; 2,000 symbols 180 and 350.
    */
   readonly isBrief?: boolean;
 }
@@ -80,9 +81,9 @@ export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<C
   const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
   const { subject = 'content', isBrief = false } = options;
   const needles =
-    !isBrief || subject === 'content'
-      ? yield* chooseNeedles(simple, traits.spansLines, forward)
-      : NO_NEEDLES;
+    isBrief && subject === 'symbol'
+      ? NO_NEEDLES
+      : yield* chooseNeedles(simple, traits.spansLines, forward, isBrief && subject === 'name');
   yield;
   const known = yield* knownOf(simple, traits.spansLines, options);
   return {

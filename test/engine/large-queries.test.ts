@@ -162,6 +162,11 @@ void test('a step of parsing and planning is at most one leaf; equal expressions
   assert.ok(stepCountOf(equal) < 150);
 });
 
+void test('the layout of one long word takes several steps', () => {
+  const steps = parseSteps('w'.repeat(60_000), { isRegexEnabled: false });
+  assert.ok(countSteps(steps) > 10);
+});
+
 void test('conditions are counted before anything is compiled', () => {
   const query = parseQuery(
     queryOf(20_001, () => 'repo:a'),

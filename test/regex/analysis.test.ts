@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { compileRegex, describeRegex, PROGRAM_COUNT_MAX } from '../../daemon/regex/compile.ts';
 import { printCondition } from '../../daemon/regex/condition.ts';
+import { printNeedles } from '../../daemon/regex/needles.ts';
 import { printSimple } from '../../daemon/regex/simple-tree.ts';
 import { simplify } from '../../daemon/regex/simplify.ts';
 import { parseRegex, PATTERN_SIZE_MAX } from '../../daemon/regex/syntax.ts';
@@ -267,10 +268,12 @@ test('of an expression for names only is told whether it can match', () => {
   }
 });
 
-test('what names are tested for briefly has no needles', () => {
+test('briefly, needles of names are in any case, and symbols have none', () => {
   const tree = parseRegex('foo[a-f]+bar');
-  for (const subject of ['name', 'symbol'] as const) {
-    assert.notEqual(compileRegex(tree, { subject }).needles.kind, 'none');
-    assert.equal(compileRegex(tree, { subject, isBrief: true }).needles.kind, 'none');
-  }
+  const needlesOf = (subject: 'name' | 'symbol', isBrief: boolean): string =>
+    printNeedles(compileRegex(tree, { subject, isBrief }).needles);
+  assert.equal(needlesOf('name', false), 'prefix("foo")');
+  assert.equal(needlesOf('symbol', false), 'prefix("foo")');
+  assert.equal(needlesOf('name', true), 'prefix("foo")/i');
+  assert.equal(needlesOf('symbol', true), 'none');
 });
