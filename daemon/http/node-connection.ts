@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { RequestFault, isBodyStream } from './adapter.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from './adapter.ts';
+import { paced } from '../loop/pace.ts';
 import { tooSlow } from './exchange-parts.ts';
 import type { BodyCollector, LazySignal } from './exchange-parts.ts';
 import { malformed } from './request-head.ts';
@@ -85,6 +86,8 @@ export class Connection {
     if (this.#last !== undefined) await closed(this.#last.response);
     if (this.#last?.message.complete === false) lingeringEnd(this.#socket);
     else if (!this.#socket.destroyed) {
+      // Why: the time of all who came together and sent nothing is over in the same turn.
+      await paced('');
       const response = await this.#handle(unreadable(fault, this.#socket));
       lingeringEnd(this.#socket, toText(response));
     }

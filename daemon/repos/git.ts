@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { checkGitPlace } from './git-place.ts';
-import { type Child, holdChild, startProgram } from './spawn.ts';
+import { type Child, SpawnedChild, holdChild, killGroupOf, startProgram } from './spawn.ts';
 
 export interface GitOptions {
   /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
@@ -181,13 +181,8 @@ process.once('exit', () => {
 });
 
 function killGroup(child: Child): void {
-  if (child.pid === undefined) return;
-  try {
-    if (process.platform === 'win32') process.kill(child.pid, 'SIGKILL');
-    else process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // The group has ended already.
-  }
+  if (child instanceof SpawnedChild) child.killGroup();
+  else if (child.pid !== undefined) killGroupOf(child.pid);
 }
 
 /** First line of what git wrote to standard error, without the user part of addresses. */

@@ -1,7 +1,9 @@
 // Starts other programs without copying the daemon's memory map. Node.js forks, which costs 2 us for each mapped file
 // and stops the event loop meanwhile; posix_spawn of the C library borrows the memory until the program runs. What
 // comes out is the part of ChildProcess that git.ts needs; where the C library lacks something, it is a ChildProcess.
-// Measured: 2026-11-22, 30,000 mappings: 0.2 ms, forking 48 ms.
+// Measured: 2026-11-22, 30,000 mappings: 0.2 ms, forking 48 ms. Who starts a program stands still until the system has
+// found a core for it, however, so on the main thread another one does it.
+// Measured: 2026-11-22, 2 cores, 8 processes that want one: up to 474 ms.
 
 import { ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
@@ -9,6 +11,7 @@ import { closeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { isMainThread } from 'node:worker_threads';
 
 export interface SpawnOptions {
   /** Absolute path; default: that of the daemon. */
@@ -44,15 +47,21 @@ export function holdChild(child: Child, isHeld: boolean): void {
   }
 }
 
+type SpawnArguments = [
+  pid: number[],
+  file: string,
+  actions: Uint8Array,
+  attributes: Uint8Array,
+  args: readonly (string | null)[],
+  env: readonly (string | null)[],
+];
+
 interface Library {
-  readonly posix_spawnp: (
-    pid: number[],
-    file: string,
-    actions: Uint8Array,
-    attributes: Uint8Array,
-    args: readonly (string | null)[],
-    env: readonly (string | null)[],
-  ) => number;
+  readonly posix_spawnp: {
+    (...args: SpawnArguments): number;
+    /** In another thread; all that is given must live until it calls back. */
+    async(...args: [...SpawnArguments, onEnd: (error: unknown, code?: number) => void]): void;
+  };
   readonly waitpid: (pid: number, status: number[], options: number) => number;
   readonly pipe2: (files: Int32Array, flags: number) => number;
   readonly actionsInit: (actions: Uint8Array) => number;
@@ -119,14 +128,14 @@ const END_PAUSE_MS_MIN = 1;
 const END_PAUSE_MS_MAX = 100;
 
 export class SpawnedChild extends EventEmitter {
-  /** Undefined: it could not be started. */
-  readonly pid: number | undefined;
   readonly stdin: Socket;
   readonly stdout: Socket;
   readonly stderr: Socket;
   readonly #library: Library;
+  #pid: number | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isHeld = true;
+  #isUnwanted = false;
   #openCount = 2;
 
   constructor(functions: Library, file: string, args: readonly string[], options: SpawnOptions) {
@@ -134,35 +143,51 @@ export class SpawnedChild extends EventEmitter {
     this.#library = functions;
     const pipes = openPipes(functions);
     const [input, output, errors] = pipes;
-    const started = start(functions, file, args, options, [
-      input.readEnd,
-      output.writeEnd,
-      errors.writeEnd,
-    ]);
-    for (const end of [input.readEnd, output.writeEnd, errors.writeEnd]) closeSync(end);
     this.stdin = new Socket({ fd: input.writeEnd, readable: false, writable: true });
     this.stdout = new Socket({ fd: output.readEnd, readable: true, writable: false });
     this.stderr = new Socket({ fd: errors.readEnd, readable: true, writable: false });
-    this.pid = started.pid;
-    if (started.pid === undefined) {
-      for (const pipe of [this.stdin, this.stdout, this.stderr]) pipe.destroy();
-      const error = new Error(`${file} could not be started (error ${started.code})`);
-      process.nextTick(() => this.emit('error', error));
-      return;
-    }
-    const onClose = (): void => {
-      this.#openCount--;
-      if (this.#openCount === 0) this.#awaitEnd(END_PAUSE_MS_MIN);
-    };
     for (const pipe of [this.stdout, this.stderr])
-      pipe.on('error', () => {}).once('close', onClose);
+      pipe.on('error', () => {}).once('close', () => this.#onPipeEnd());
+    const theirs = [input.readEnd, output.writeEnd, errors.writeEnd];
+    start(functions, file, args, options, theirs, ({ pid, code }) => {
+      for (const end of theirs) closeSync(end);
+      if (pid === undefined) this.#fail(new Error(`${file} could not be started (error ${code})`));
+      else this.#onStart(pid);
+    });
+  }
+
+  /** Undefined: it is still being started, or could not be. */
+  get pid(): number | undefined {
+    return this.#pid;
+  }
+
+  /** Ends it with all that it has started, as soon as it runs. */
+  killGroup(): void {
+    this.#isUnwanted = true;
+    if (this.#pid !== undefined) killGroupOf(this.#pid);
+  }
+
+  #onStart(pid: number): void {
+    this.#pid = pid;
+    if (this.#isUnwanted) killGroupOf(pid);
+    if (this.#openCount === 0) this.#awaitEnd(END_PAUSE_MS_MIN);
+  }
+
+  #fail(error: Error): void {
+    for (const pipe of [this.stdin, this.stdout, this.stderr]) pipe.destroy();
+    process.nextTick(() => this.emit('error', error));
+  }
+
+  #onPipeEnd(): void {
+    this.#openCount--;
+    if (this.#openCount === 0) this.#awaitEnd(END_PAUSE_MS_MIN);
   }
 
   /** Asks for the exit code, and again later if the program still runs. */
   #awaitEnd(pauseMs: number): void {
-    if (this.pid === undefined) return;
+    if (this.#pid === undefined) return;
     const status = [0];
-    const found = this.#library.waitpid(this.pid, status, NO_WAIT);
+    const found = this.#library.waitpid(this.#pid, status, NO_WAIT);
     if (found === 0) {
       const next = Math.min(2 * pauseMs, END_PAUSE_MS_MAX);
       this.#timer = setTimeout(() => this.#awaitEnd(next), pauseMs);
@@ -170,7 +195,7 @@ export class SpawnedChild extends EventEmitter {
       return;
     }
     this.stdin.destroy();
-    this.emit('close', found === this.pid ? exitCodeOf(status[0]!) : null);
+    this.emit('close', found === this.#pid ? exitCodeOf(status[0]!) : null);
   }
 
   ref(): void {
@@ -181,6 +206,15 @@ export class SpawnedChild extends EventEmitter {
   unref(): void {
     this.#isHeld = false;
     this.#timer?.unref();
+  }
+}
+
+/** Ends a process and all that it has started. */
+export function killGroupOf(pid: number): void {
+  try {
+    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+  } catch {
+    // They have ended already.
   }
 }
 
@@ -211,38 +245,50 @@ function openPipes(functions: Library): [PipeEnds, PipeEnds, PipeEnds] {
   return [openOne(), openOne(), openOne()];
 }
 
-/** @param files  what the program gets as standard input, output and error */
+interface Started {
+  /** Undefined: it could not be started. */
+  readonly pid: number | undefined;
+  readonly code: number;
+}
+
+/**
+ * @param files    what the program gets as standard input, output and error; may be closed in `onEnd`
+ * @param onEnd    called at once unless on the main thread
+ */
 function start(
   functions: Library,
   file: string,
   args: readonly string[],
   { cwd, env }: SpawnOptions,
   files: readonly number[],
-): { pid: number | undefined; code: number } {
+  onEnd: (started: Started) => void,
+): void {
   const actions = new Uint8Array(RECORD_SIZE);
   const attributes = new Uint8Array(RECORD_SIZE);
   functions.actionsInit(actions);
   functions.attributesInit(attributes);
-  try {
-    for (const [target, source] of files.entries()) functions.actionsDup(actions, source, target);
-    if (cwd !== undefined) functions.actionsFolder(actions, cwd);
-    // Why: Node.js ignores SIGPIPE, and programs would inherit that.
-    functions.attributesDefaults(attributes, new Uint8Array(SIGNAL_SET_SIZE).fill(0xff));
-    functions.attributesMask(attributes, new Uint8Array(SIGNAL_SET_SIZE));
-    functions.attributesFlags(attributes, SET_SIGNAL_DEFAULTS | SET_SIGNAL_MASK | SET_SESSION);
-    const pid = [0];
-    const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    const code = functions.posix_spawnp(
-      pid,
-      file,
-      actions,
-      attributes,
-      [file, ...args, null],
-      [...variables, null],
-    );
-    return { pid: code === 0 ? pid[0] : undefined, code };
-  } finally {
+  for (const [target, source] of files.entries()) functions.actionsDup(actions, source, target);
+  if (cwd !== undefined) functions.actionsFolder(actions, cwd);
+  // Why: Node.js ignores SIGPIPE, and programs would inherit that.
+  functions.attributesDefaults(attributes, new Uint8Array(SIGNAL_SET_SIZE).fill(0xff));
+  functions.attributesMask(attributes, new Uint8Array(SIGNAL_SET_SIZE));
+  functions.attributesFlags(attributes, SET_SIGNAL_DEFAULTS | SET_SIGNAL_MASK | SET_SESSION);
+  const pid = [0];
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const all: SpawnArguments = [
+    pid,
+    file,
+    actions,
+    attributes,
+    [file, ...args, null],
+    [...variables, null],
+  ];
+  const end = (code: number): void => {
     functions.actionsEnd(actions);
     functions.attributesEnd(attributes);
-  }
+    onEnd({ pid: code === 0 ? pid[0] : undefined, code });
+  };
+  // Why not in other threads: they may be ended at any time, which such a call does not survive; they serve nobody.
+  if (isMainThread) functions.posix_spawnp.async(...all, (_, code = -1) => end(code));
+  else end(functions.posix_spawnp(...all));
 }

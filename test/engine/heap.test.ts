@@ -1,4 +1,4 @@
-// Memory of the C heap goes back to the system after large answers, and only after those.
+// Memory goes back to the system after large answers, and only after those: of the C heap, and what is to be collected.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -29,4 +29,26 @@ void test('trimming leaves what is in use', () => {
   for (let i = 0; i < 50; i++) Buffer.alloc(1_000_000, i);
   findHeapTrim()?.();
   assert.ok(kept.every((byte) => byte === 7));
+});
+
+void test('what large answers leave behind is collected once, when no more of them come', async () => {
+  const trimmer = new HeapTrimmer(50);
+  let target: object | undefined = { kept: true };
+  const reference = new WeakRef(target);
+  trimmer.noteFreed(30_000_000);
+  const left: string[][] = [];
+  for (let i = 0; i < 100; i++) left.push(Array.from({ length: 10_000 }, (_, k) => `${i} ${k}`));
+  const sizeMax = process.memoryUsage().heapTotal;
+  trimmer.noteFreed(30_000_000);
+  left.length = 0;
+  target = undefined;
+  while (trimmer.collectCount === 0) await turn();
+  await turn();
+  assert.equal(reference.deref(), undefined);
+  assert.ok(process.memoryUsage().heapTotal < sizeMax);
+  // Nothing has grown since.
+  trimmer.noteFreed(30_000_000);
+  for (let i = 0; i < 10; i++) await turn();
+  assert.equal(trimmer.collectCount, 1);
+  trimmer.close();
 });

@@ -73,7 +73,8 @@ test('folder and variables are those given', async () => {
 
 test('a program has a session of its own and the usual signals', { skip: !isLinux }, async () => {
   const text = await textOf(
-    shell('cut -d" " -f1,5,6 /proc/$$/stat; grep -E "Sig(Blk|Ign)" /proc/$$/status'),
+    // Why exec: while a shell starts another program it may block all signals.
+    shell('cut -d" " -f1,5,6 /proc/$$/stat; exec grep -E "Sig(Blk|Ign)" /proc/self/status'),
   );
   const [ids, blocked, ignored] = text.trim().split('\n');
   const [pid, group, session] = ids!.split(' ');
@@ -89,3 +90,16 @@ test('no process is left when a program has ended', { skip: !isLinux }, async ()
   assert.equal(await codeOf(child), 0);
   assert.equal(existsSync(`/proc/${child.pid}`), false);
 });
+
+test(
+  'another thread starts it; what is unwanted by then is ended',
+  { skip: !isLinux },
+  async () => {
+    const child = shell('sleep 60');
+    assert.ok(child instanceof SpawnedChild);
+    assert.equal(child.pid, undefined, 'nobody has waited for it');
+    child.killGroup();
+    assert.equal(await codeOf(child), null);
+    assert.equal(existsSync(`/proc/${String(child.pid)}`), false);
+  },
+);
