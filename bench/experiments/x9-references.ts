@@ -32,7 +32,11 @@ interface Tally {
 await Parser.init();
 const parser = new Parser();
 const grammars = new Map<string, Language>();
-const extractor = await openExtractor({ concurrency: 2, fileTimeoutMs: 20_000, fileMemoryMax: 1 << 30 });
+const extractor = await openExtractor({
+  concurrency: 2,
+  fileTimeoutMs: 20_000,
+  fileMemoryMax: 1 << 30,
+});
 const tallies = new Map<string, Tally>();
 for (const folder of process.argv.slice(2)) {
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }))
