@@ -2,7 +2,9 @@
 // assertions that hold, in order of preference, down to leaves: BYTES states, and assertions whose outcome
 // needs a neighbour that is not known yet. Both engines build their lists of states from this one walk, so
 // they cannot differ in it. A state is visited once a walk (marked with the number of the walk), so that
-// loops without a byte end and the whole list of a position costs at most the size of the automaton.
+// loops without a byte end and the whole list of a position costs at most the size of the automaton. A search within
+// a call (program.ts) is a leaf as it is; in well-formed text each call holds two at most, one at its first byte and
+// one behind it.
 
 import {
   ASSERT_LINE_END,
@@ -12,11 +14,21 @@ import {
   ASSERT_WORD_BORDER,
   STATE_ASSERT,
   STATE_BYTES,
+  STATE_CALL,
   STATE_CHOICE,
+  STATE_MATCH,
 } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { countWork } from '../base/work.ts';
-import { alternativeTarget, Automaton, stateCount, stateFirst, stateKind } from './program.ts';
+import {
+  alternativeTarget,
+  Automaton,
+  isInCall,
+  leafInCall,
+  stateCount,
+  stateFirst,
+  stateKind,
+} from './program.ts';
 
 // What stands beside a position, as far as an assertion can tell.
 export const CONTEXT_EDGE: u32 = 0;
@@ -37,35 +49,40 @@ export class Work {
   marks: u32; // address of u32 a state: the last walk that visited it
   walk: u32; // number of the current walk
   stack: u32; // address of u32s: states still to visit
-  list: u32; // address of the u16 list of leaves being filled
+  list: u32; // address of the list of leaves being filled, u32s
   count: u32; // leaves in it
-  listA: u32; // addresses of three lists of u16, room for every state and one more
+  calledCountMax: u32; // a list of so many takes no more leaves within calls
+  listA: u32; // addresses of three lists, with room for every state and one more, and leaves within calls
   listB: u32;
   roots: u32;
   startsA: u32; // addresses of u32s beside them: where the thread of a leaf started
   startsB: u32;
   matchState: u32; // the MATCH state at which walkFrom stopped
 }
-const WORK_SIZE: usize = 44;
+const WORK_SIZE: usize = 48;
 if (offsetof<Work>() != WORK_SIZE) ERROR('Work: size');
 
-/** Working memory for automata of up to these sizes at `work`, 0 if the arena is full. */
-export function makeWork(arena: Arena, stateCount: u32, alternativeCount: u32): usize {
-  const room = <usize>stateCount + 1;
-  const stackSize = (<usize>alternativeCount + room) * 4;
-  const size = WORK_SIZE + room * 4 + stackSize + 2 * room * 4 + 3 * room * 2;
+/** Working memory for automata of up to these sizes, 0 if the arena is full. */
+export function makeWork(arena: Arena, stateCount: u32, alternativeCount: u32, callCount: u32): usize {
+  const stateRoom = <usize>stateCount + 1;
+  const stackSize = (<usize>alternativeCount + stateRoom) * 4;
+  // Why twice: a program that lies may fill a list with leaves within calls before its states come.
+  const calledCountMax = callCount == 0 ? <usize>0 : stateRoom + 2 * <usize>callCount;
+  const listSize = (stateRoom + calledCountMax) * 4;
+  const size = WORK_SIZE + stateRoom * 4 + stackSize + 5 * listSize;
   const ptr = arenaAlloc(arena, size, 8);
   if (ptr == 0) return 0;
   const work = changetype<Work>(ptr);
   work.marks = <u32>(ptr + WORK_SIZE);
-  work.stack = work.marks + <u32>(room * 4);
+  work.stack = work.marks + <u32>(stateRoom * 4);
   work.startsA = work.stack + <u32>stackSize;
-  work.startsB = work.startsA + <u32>(room * 4);
-  work.listA = work.startsB + <u32>(room * 4);
-  work.listB = work.listA + <u32>(room * 2);
-  work.roots = work.listB + <u32>(room * 2);
+  work.startsB = work.startsA + <u32>listSize;
+  work.listA = work.startsB + <u32>listSize;
+  work.listB = work.listA + <u32>listSize;
+  work.roots = work.listB + <u32>listSize;
+  work.calledCountMax = <u32>calledCountMax;
   work.walk = 0;
-  memory.fill(work.marks, 0, room * 4);
+  memory.fill(work.marks, 0, stateRoom * 4);
   return ptr;
 }
 
@@ -108,7 +125,7 @@ function edgeOutcome(context: u32, isLine: bool): u32 {
   return holds ? OUTCOME_YES : OUTCOME_NO;
 }
 
-/** Begins a walk: its leaves go to the u16 list at `list`. */
+/** Begins a walk: its leaves go to the list at `list`. */
 export function beginWalk(work: Work, list: usize): void {
   work.list = <u32>list;
   work.count = 0;
@@ -123,15 +140,31 @@ export function renewWalks(automaton: Automaton, work: Work): void {
   work.walk = 0;
 }
 
+/** A leaf takes 4 bytes of a list. */
+export const LEAF_SHIFT: u32 = 2;
+
 @inline
 export function leafAt(list: usize, index: u32): u32 {
-  return load<u16>(list + (<usize>index << 1));
+  return load<u32>(list + (<usize>index << LEAF_SHIFT));
 }
 
 @inline
-export function addLeaf(work: Work, state: u32): void {
-  store<u16>(<usize>work.list + (<usize>work.count << 1), <u16>state);
+export function addLeaf(work: Work, leaf: u32): void {
+  store<u32>(<usize>work.list + (<usize>work.count << LEAF_SHIFT), leaf);
   work.count++;
+}
+
+/** As addLeaf, for one within a call; one that only a program that lies can have is left out. */
+@inline
+export function addLeafInCall(work: Work, leaf: u32): void {
+  if (work.count < work.calledCountMax) addLeaf(work, leaf);
+}
+
+/** Adds what a step led to, unless it is a state that the current walk has visited. */
+@inline
+export function addTarget(work: Work, target: u32): void {
+  if (isInCall(target)) addLeafInCall(work, target);
+  else if (visit(work, target)) addLeaf(work, target);
 }
 
 /** Marks `state` as visited by the current walk; false if it was. */
@@ -144,7 +177,7 @@ export function visit(work: Work, state: u32): bool {
 }
 
 /**
- * Adds the leaves below `root` that the current walk has not visited. Stops at a MATCH state and answers true;
+ * Adds the leaves below `root`, a state or a leaf, that the current walk has not visited. Stops at a MATCH state and answers true;
  * `isLongest` (reverse automata, where all ways count) adds the MATCH as a leaf and goes on. Counts its steps as work.
  */
 export function walkFrom(
@@ -155,6 +188,10 @@ export function walkFrom(
   after: u32,
   isLongest: bool,
 ): bool {
+  if (isInCall(root)) {
+    addLeafInCall(work, root);
+    return false;
+  }
   const bottom = <usize>work.stack;
   let top = bottom;
   let stepCount: u32 = 0;
@@ -177,7 +214,9 @@ export function walkFrom(
       if (outcome != OUTCOME_YES) continue;
       store<u32>(top, stateFirst(automaton, state));
       top += 4;
-    } else {
+    } else if (kind == STATE_CALL) {
+      addLeafInCall(work, leafInCall(stateCount(automaton, state), stateFirst(automaton, state)));
+    } else if (kind == STATE_MATCH) {
       if (!isLongest) {
         work.matchState = state;
         isMatch = true;

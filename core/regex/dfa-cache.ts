@@ -6,7 +6,8 @@
 //               The start itself is no entry of a list of roots, it is implied;
 //   isClosed    no further starts (a match was seen, or the search is anchored);
 //   context     what stands beside the position on the side already read; only kept for roots.
-// In memory: header | row of one entry for each class of bytes and one for the end of the text | leaves.
+// In memory: header | row of one entry for each class of bytes and one for the end of the text | leaves, of 2 bytes each
+// where the automaton has no calls.
 // The address of the row names the state. An entry is the row where the byte leads to, with flags in the
 // low bits. A match is noted on the entry *behind* its end, since assertions at its end look at that byte:
 // ENTRY_MATCH says that a match ends before the byte just read (reverse: begins behind it).
@@ -18,6 +19,7 @@ import { countWork, isStopped } from '../base/work.ts';
 import { classifyBytes } from './byte-classes.ts';
 import {
   addLeaf,
+  addTarget,
   beginWalk,
   CONTEXT_COUNT,
   CONTEXT_EDGE,
@@ -25,12 +27,12 @@ import {
   CONTEXT_OTHER,
   CONTEXT_UNKNOWN,
   contextOf,
+  LEAF_SHIFT,
   leafAt,
-  visit,
   walkFrom,
   Work,
 } from './closure.ts';
-import { Automaton, NO_STATE, stateKind, stepState } from './program.ts';
+import { Automaton, leafKind, NO_STATE, stepLeaf } from './program.ts';
 
 /** A match ends before the byte that led here. */
 export const ENTRY_MATCH: u32 = 1;
@@ -48,6 +50,7 @@ const BYTES_PER_STATE_MIN: u32 = 10;
 const POOR_CLEARS_MAX: u32 = 3;
 const STATE_ROOM: usize = 64; // Guess: bytes of cache for each place in the hash table
 const CLASS_MAP_SIZE: usize = 512;
+const PLAIN_LEAF_SHIFT: u32 = 1;
 
 /** A lazy DFA: one automaton and its cache. */
 @unmanaged
@@ -70,17 +73,18 @@ export class Dfa {
   scannedSize: u32; // bytes read since the last clearing
   hasLateStarts: u32; // 1: a match may start elsewhere than at the start of the text
   startFlag: u32; // ENTRY_START if scans are to stop at states without threads, else 0
+  leafShift: u32; // a leaf takes 1 << leafShift bytes of the cache
+  padding: u32;
 }
-export const DFA_SIZE: usize = 72;
+export const DFA_SIZE: usize = 80;
 if (offsetof<Dfa>() != DFA_SIZE) ERROR('Dfa: size');
 
 @unmanaged
 class StateHead {
   hash: u32;
   kind: u32; // KIND_*, and the context from KIND_CONTEXT_SHIFT on
-  count: u16; // entries of the list
-  freshIndex: u16;
-  padding: u32;
+  count: u32; // entries of the list
+  freshIndex: u32;
 }
 /** The list holds roots. */
 const KIND_PENDING: u32 = 1;
@@ -97,6 +101,36 @@ function headOf(row: usize): StateHead {
 @inline
 function listOf(dfa: Dfa, row: usize): usize {
   return row + dfa.rowSize;
+}
+
+/** The leaf `index` of the list of `row`. */
+@inline
+function keptLeaf(dfa: Dfa, row: usize, index: u32): u32 {
+  const list = listOf(dfa, row);
+  return dfa.leafShift == LEAF_SHIFT
+    ? leafAt(list, index)
+    : <u32>load<u16>(list + (<usize>index << PLAIN_LEAF_SHIFT));
+}
+
+/** Makes the first `count` leaves of `row` the list at `list`. */
+function takeKept(dfa: Dfa, row: usize, count: u32, list: u32): void {
+  const work = workOf(dfa);
+  work.list = list;
+  work.count = 0;
+  for (let i: u32 = 0; i < count; i++) addLeaf(work, keptLeaf(dfa, row, i));
+}
+
+/** Writes the current list to the state of `row`. */
+function keepLeaves(dfa: Dfa, row: usize): void {
+  const work = workOf(dfa);
+  const list = listOf(dfa, row);
+  if (dfa.leafShift == LEAF_SHIFT) {
+    memory.copy(list, work.list, <usize>work.count << LEAF_SHIFT);
+    return;
+  }
+  for (let i: u32 = 0; i < work.count; i++) {
+    store<u16>(list + (<usize>i << PLAIN_LEAF_SHIFT), <u16>leafAt(work.list, i));
+  }
 }
 
 @inline
@@ -139,6 +173,7 @@ export function makeDfa(
   dfa.cacheStart = <u32>cache;
   dfa.cacheEnd = <u32>(cache + cacheSize);
   dfa.startFlag = startFlag;
+  dfa.leafShift = automaton.callCount == 0 ? PLAIN_LEAF_SHIFT : LEAF_SHIFT;
   dfa.poorClearCount = 0;
   dfa.clearCount = 0;
   emptyCache(dfa);
@@ -225,7 +260,7 @@ function internState(
     if (isState(dfa, row, hash, freshIndex, kind)) return row;
     place = (place + 1) & dfa.tableMask;
   }
-  const size = HEAD_SIZE + dfa.rowSize + (((<usize>work.count << 1) + 7) & ~(<usize>7));
+  const size = HEAD_SIZE + dfa.rowSize + (((<usize>work.count << dfa.leafShift) + 7) & ~(<usize>7));
   if (!hasRoom(dfa, size)) {
     if (!clearCache(dfa) || !hasRoom(dfa, size)) {
       hasGivenUp = true;
@@ -239,11 +274,11 @@ function internState(
   store<u32>(<usize>dfa.table + (<usize>place << 2), <u32>row);
   const head = headOf(row);
   head.hash = hash;
-  head.count = <u16>work.count;
-  head.freshIndex = <u16>freshIndex;
+  head.count = work.count;
+  head.freshIndex = freshIndex;
   head.kind = kind;
   for (let i: usize = 0; i < dfa.rowSize; i += 4) store<u32>(row + i, ENTRY_UNKNOWN);
-  memory.copy(listOf(dfa, row), work.list, <usize>work.count << 1);
+  keepLeaves(dfa, row);
   return row;
 }
 
@@ -256,7 +291,7 @@ function hasRoom(dfa: Dfa, size: usize): bool {
 function holdsAssertion(automaton: Automaton, work: Work): bool {
   if (automaton.hasAsserts == 0) return false;
   for (let i: u32 = 0; i < work.count; i++) {
-    if (stateKind(automaton, leafAt(work.list, i)) == STATE_ASSERT) return true;
+    if (leafKind(automaton, leafAt(work.list, i)) == STATE_ASSERT) return true;
   }
   return false;
 }
@@ -272,13 +307,12 @@ function hashList(work: Work, seed: u32): u32 {
 function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): bool {
   const head = headOf(row);
   const work = workOf(dfa);
-  return (
-    head.hash == hash &&
-    <u32>head.count == work.count &&
-    <u32>head.freshIndex == freshIndex &&
-    head.kind == kind &&
-    memory.compare(listOf(dfa, row), work.list, <usize>work.count << 1) == 0
-  );
+  if (head.hash != hash || head.count != work.count) return false;
+  if (head.freshIndex != freshIndex || head.kind != kind) return false;
+  for (let i: u32 = 0; i < work.count; i++) {
+    if (keptLeaf(dfa, row, i) != leafAt(work.list, i)) return false;
+  }
+  return true;
 }
 
 /** The row of a search that starts where `context` stands on the side already read; 0: hasGivenUp. */
@@ -302,12 +336,9 @@ export function startRow(dfa: Dfa, context: u32): usize {
 export function closedRow(dfa: Dfa, row: usize): usize {
   const head = headOf(row);
   if ((head.kind & KIND_CLOSED) != 0) return row;
-  const count = <u32>head.freshIndex;
+  const count = head.freshIndex;
   if (count == 0) return ENTRY_DEAD;
-  const work = workOf(dfa);
-  memory.copy(work.listB, listOf(dfa, row), <usize>count << 1);
-  work.list = work.listB;
-  work.count = count;
+  takeKept(dfa, row, count, workOf(dfa).listB);
   return internState(dfa, count, true, (head.kind & KIND_PENDING) != 0, head.kind >> KIND_CONTEXT_SHIFT);
 }
 
@@ -343,8 +374,7 @@ function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   const head = headOf(row);
   beginWalk(work, work.listA);
   if ((head.kind & KIND_PENDING) != 0) return resolveRoots(dfa, row, ahead);
-  memory.copy(work.listA, listOf(dfa, row), <usize>head.count << 1);
-  work.count = head.count;
+  takeKept(dfa, row, head.count, work.listA);
   return dropMatches(automatonOf(dfa), work);
 }
 
@@ -357,9 +387,8 @@ function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
   const isReverse = automaton.isReverse != 0;
   const before = isReverse ? ahead : behind;
   const after = isReverse ? behind : ahead;
-  const roots = listOf(dfa, row);
-  for (let i: u32 = 0; i < <u32>head.count; i++) {
-    if (walkFrom(automaton, work, leafAt(roots, i), before, after, isReverse)) return true;
+  for (let i: u32 = 0; i < head.count; i++) {
+    if (walkFrom(automaton, work, keptLeaf(dfa, row, i), before, after, isReverse)) return true;
   }
   if (isReverse) return dropMatches(automaton, work);
   if ((head.kind & KIND_CLOSED) == 0) walkFrom(automaton, work, automaton.start, before, after, false);
@@ -372,7 +401,7 @@ function dropMatches(automaton: Automaton, work: Work): bool {
   work.count = 0;
   for (let i: u32 = 0; i < count; i++) {
     const leaf = leafAt(work.list, i);
-    if (stateKind(automaton, leaf) != STATE_MATCH) addLeaf(work, leaf);
+    if (leafKind(automaton, leaf) != STATE_MATCH) addLeaf(work, leaf);
   }
   return work.count < count;
 }
@@ -386,8 +415,8 @@ function stepLeaves(dfa: Dfa, byte: u32, isClosed: bool): u32 {
   countWork(leafCount);
   beginWalk(work, work.roots);
   for (let i: u32 = 0; i < leafCount; i++) {
-    const target = stepState(automaton, leafAt(leaves, i), byte);
-    if (target != NO_STATE && visit(work, target)) addLeaf(work, target);
+    const target = stepLeaf(automaton, leafAt(leaves, i), byte);
+    if (target != NO_STATE) addTarget(work, target);
   }
   const takesNoStarts = isClosed || dfa.hasLateStarts == 0;
   if (work.count == 0 && takesNoStarts) return ENTRY_DEAD;

@@ -34,11 +34,13 @@ import {
   PROGRAM_TRANSITION_COUNT_OFFSET,
   STATE_ASSERT,
   STATE_BYTES,
+  STATE_CALL,
   STATE_CHOICE,
   STATE_COUNT_OFFSET,
   STATE_FIRST_OFFSET,
   STATE_KIND_OFFSET,
   STATE_MATCH,
+  STATE_RETURN,
   STATE_SIZE,
   TRANSITION_SIZE,
 } from '../shared/program.ts';
@@ -58,8 +60,9 @@ export class Automaton {
   isReverse: u32; // 1: reads the text from its end to its start
   hasAsserts: u32; // 1: some state is an assertion
   alternativeCount: u32; // of all choices of this automaton together
+  callCount: u32;
 }
-export const AUTOMATON_SIZE: usize = 32;
+export const AUTOMATON_SIZE: usize = 36;
 if (offsetof<Automaton>() != AUTOMATON_SIZE) ERROR('Automaton: size');
 
 /** Fills `forward` and `reverse` from the program of `size` bytes. Errors: STATUS_BAD_PLAN for anything unsound. */
@@ -121,6 +124,7 @@ function checkAutomaton(program: usize, automaton: Automaton): bool {
   const alternativeCount = load<u32>(program, PROGRAM_ALTERNATIVE_COUNT_OFFSET);
   automaton.hasAsserts = 0;
   automaton.alternativeCount = 0;
+  automaton.callCount = 0;
   for (let state: u32 = 0; state < automaton.stateCount; state++) {
     const first = stateFirst(automaton, state);
     const count = stateCount(automaton, state);
@@ -141,13 +145,22 @@ function checkAutomaton(program: usize, automaton: Automaton): bool {
         if (count < ASSERT_LINE_START || count > ASSERT_NOT_WORD_BORDER) return false;
         automaton.hasAsserts = 1;
         break;
+      case STATE_CALL:
+        if (first >= automaton.stateCount || !isBytesState(automaton, count)) return false;
+        automaton.callCount++;
+        break;
       case STATE_MATCH:
+      case STATE_RETURN:
         break;
       default:
         return false;
     }
   }
   return true;
+}
+
+function isBytesState(automaton: Automaton, state: u32): bool {
+  return state < automaton.stateCount && stateKind(automaton, state) == STATE_BYTES;
 }
 
 function checkTransitions(automaton: Automaton, first: u32, count: u32): bool {
@@ -211,13 +224,13 @@ export function stateKind(automaton: Automaton, state: u32): u32 {
   return load<u32>(stateRow(automaton, state), STATE_KIND_OFFSET);
 }
 
-/** First transition or alternative; ASSERT: the state behind it. */
+/** First transition or alternative; ASSERT, CALL: the state behind it. */
 @inline
 export function stateFirst(automaton: Automaton, state: u32): u32 {
   return load<u32>(stateRow(automaton, state), STATE_FIRST_OFFSET);
 }
 
-/** Number of transitions or alternatives; ASSERT: which assertion. */
+/** Number of transitions or alternatives; ASSERT: which assertion; CALL: where its set begins. */
 @inline
 export function stateCount(automaton: Automaton, state: u32): u32 {
   return load<u32>(stateRow(automaton, state), STATE_COUNT_OFFSET);
@@ -239,11 +252,54 @@ export function alternativeTarget(automaton: Automaton, index: u32): u32 {
   return load<u32>(<usize>automaton.alternatives + <usize>index * ALTERNATIVE_SIZE);
 }
 
-/** No state: stepState found no transition. */
+/** Nowhere: stepLeaf found no transition. */
 export const NO_STATE: u32 = 0xffffffff;
 
+// A leaf is where a search stands: the index of a state, and within a call, above it, the index of the state behind
+// the call plus one. Bound: indexes are below PROGRAM_STATES_MAX.
+const CALL_SHIFT: u32 = 16;
+if (PROGRAM_STATES_MAX >= 1 << CALL_SHIFT) ERROR('leaf: states');
+
+/** The leaf at `state` in a call that goes on at `behind`. */
+@inline
+export function leafInCall(state: u32, behind: u32): u32 {
+  return state | ((behind + 1) << CALL_SHIFT);
+}
+
+@inline
+export function isInCall(leaf: u32): bool {
+  return leaf >> CALL_SHIFT != 0;
+}
+
+/** Index of the state at which the leaf stands. */
+@inline
+export function leafState(leaf: u32): u32 {
+  return leaf & ((1 << CALL_SHIFT) - 1);
+}
+
+/** STATE_*. */
+@inline
+export function leafKind(automaton: Automaton, leaf: u32): u32 {
+  return stateKind(automaton, leafState(leaf));
+}
+
+/** Where `leaf`, at a BYTES state, goes on `byte`: a state to walk from or a leaf within a call; or NO_STATE. */
+@inline
+export function stepLeaf(automaton: Automaton, leaf: u32, byte: u32): u32 {
+  const target = stepState(automaton, leafState(leaf), byte);
+  return isInCall(leaf) && target != NO_STATE ? targetInCall(automaton, leaf, target) : target;
+}
+
+function targetInCall(automaton: Automaton, leaf: u32, target: u32): u32 {
+  const behind = (leaf >> CALL_SHIFT) - 1;
+  const kind = stateKind(automaton, target);
+  if (kind == STATE_BYTES) return leafInCall(target, behind);
+  // Why: a program that lies leads out of the set otherwise.
+  return kind == STATE_RETURN ? behind : target;
+}
+
 /** Where the BYTES state `state` goes on `byte`, or NO_STATE. */
-export function stepState(automaton: Automaton, state: u32, byte: u32): u32 {
+function stepState(automaton: Automaton, state: u32, byte: u32): u32 {
   let low = stateFirst(automaton, state);
   let high = low + stateCount(automaton, state);
   while (low < high) {

@@ -48,7 +48,7 @@ import {
   NEEDLES_SIZE,
   noteSkipped,
 } from './needles.ts';
-import { Automaton, AUTOMATON_SIZE, checkProgram, programFlags, stateKind } from './program.ts';
+import { Automaton, AUTOMATON_SIZE, checkProgram, leafKind, programFlags } from './program.ts';
 import { isTwinSize, skipBarren } from './twin.ts';
 import { simulate, simulatedEnd, simulatedReach, simulatedStart } from './simulate.ts';
 import {
@@ -179,6 +179,7 @@ export function compileRegexWithin(
     arena,
     max(forward.stateCount, reverse.stateCount),
     max(forward.alternativeCount, reverse.alternativeCount),
+    max(forward.callCount, reverse.callCount),
   );
   if (work == 0) return refuse(STATUS_OUT_OF_MEMORY);
   regex.work = <u32>work;
@@ -233,7 +234,7 @@ function learnEmptiness(regex: Regex): void {
 function countMatches(forward: Automaton, work: Work): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < work.count; i++) {
-    if (stateKind(forward, leafAt(work.list, i)) == STATE_MATCH) count++;
+    if (leafKind(forward, leafAt(work.list, i)) == STATE_MATCH) count++;
   }
   return count;
 }

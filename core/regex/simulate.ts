@@ -17,7 +17,7 @@ import {
   walkFrom,
   Work,
 } from './closure.ts';
-import { Automaton, NO_STATE, stepState } from './program.ts';
+import { Automaton, NO_STATE, stepLeaf } from './program.ts';
 
 /** U+FFFD in UTF-8, first byte lowest. */
 const REPLACEMENT_BYTES: u32 = 0xbdbfef;
@@ -108,7 +108,7 @@ function stepThreads(automaton: Automaton, work: Work, byte: u32): void {
   work.list = work.listB;
   work.count = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const target = stepState(automaton, leafAt(leaves, i), byte);
+    const target = stepLeaf(automaton, leafAt(leaves, i), byte);
     if (target == NO_STATE) continue;
     store<u32>(<usize>work.startsB + (<usize>work.count << 2), <u32>startAt(work.startsA, i));
     addLeaf(work, target);

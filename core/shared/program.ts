@@ -44,6 +44,13 @@ export const STATE_CHOICE: u32 = 2;
 export const STATE_ASSERT: u32 = 3;
 /** A match ends (reverse: begins) here. */
 export const STATE_MATCH: u32 = 4;
+/**
+ * Reads one code point of a set, then goes on at state `first`. The set is read by BYTES states of its own, from the
+ * state `count` on, which lead to one another and in the end to a RETURN; all calls of the set share them.
+ */
+export const STATE_CALL: u32 = 5;
+/** Goes on behind the CALL through which the search came here. */
+export const STATE_RETURN: u32 = 6;
 
 // A transition: first and last byte (first | last << 8), target. An alternative: target.
 export const TRANSITION_SIZE: u32 = 8;

@@ -1,17 +1,28 @@
 // States of one automaton while it is made (core/shared/program.ts says what they mean), and how a set of
 // code points becomes states that read its UTF-8, forwards or backwards. Equal states that read bytes or
 // assert are one, so alternatives share their ends. Choices stay apart: the order in which an engine comes
-// to them carries the preference of repeats that may be empty.
+// to them carries the preference of repeats that may be empty. A large set that stands at many places is called there:
+// its states are listed once for all of them.
 
 import type { Assertion, CodePointRange } from './tree.ts';
-import { byteGraph, type ByteEdge, GRAPH_END } from './utf8.ts';
+import {
+  addEdge,
+  type ByteEdge,
+  byteGraph,
+  type ByteGraph,
+  GRAPH_END,
+  type OpenEdge,
+  reverseByteGraph,
+} from './utf8.ts';
 
 /** Targets are indexes of states. */
 export type State =
   | { readonly kind: 'bytes'; readonly edges: readonly ByteEdge[] }
   | { readonly kind: 'choice'; readonly targets: readonly number[] }
   | { readonly kind: 'assert'; readonly at: Assertion; readonly target: number }
-  | { readonly kind: 'match' };
+  | { readonly kind: 'match' }
+  | { readonly kind: 'call'; readonly entry: number; readonly target: number }
+  | { readonly kind: 'return' };
 
 export interface Automaton {
   readonly states: readonly State[];
@@ -34,17 +45,27 @@ export class StateLimitError extends Error {
  */
 export const STEPS_PER_STATE = 4;
 
+/**
+ * States that sets of several nodes may take by being copied at each of their places; after that they are called. Why not
+ * at once: the only copy of a large set takes a fifth of the time to compile, and copies less time to simulate.
+ */
+export const COPIED_COUNT_MAX = 2000;
+
 export class AutomatonBuilder {
   readonly #states: State[] = [];
   readonly #known = new Map<string, number>();
+  /** Where the states of sets that are called begin. */
+  readonly #entries = new Map<readonly CodePointRange[], number>();
   readonly #countMax: number;
   readonly #isReverse: boolean;
+  #copiesLeft: number;
   #stepsLeft: number;
 
-  constructor(isReverse: boolean, countMax: number, stepsMax: number) {
+  constructor(isReverse: boolean, countMax: number, stepsMax: number, copiedCountMax: number) {
     this.#isReverse = isReverse;
     this.#countMax = countMax;
     this.#stepsLeft = stepsMax;
+    this.#copiesLeft = copiedCountMax;
   }
 
   /** Counts a step of the work. Errors: StateLimitError. */
@@ -90,13 +111,26 @@ export class AutomatonBuilder {
 
   /** Reads one code point of the set, then goes on at `next`. */
   addSet(ranges: readonly CodePointRange[], next: number): number {
-    return this.#isReverse ? this.#addReverseSet(ranges, next) : this.#addForwardSet(ranges, next);
+    const graph = byteGraph(ranges);
+    if (graph.length > 1) this.#copiesLeft -= graph.length;
+    if (graph.length > 1 && this.#copiesLeft < 0) return this.#addCall(ranges, next);
+    return this.#isReverse ? this.#addBackwards(graph, next) : this.#addGraph(graph, next);
   }
 
-  #addForwardSet(ranges: readonly CodePointRange[], next: number): number {
+  #addCall(ranges: readonly CodePointRange[], next: number): number {
+    let entry = this.#entries.get(ranges);
+    if (entry === undefined) {
+      const graph = this.#isReverse ? reverseByteGraph(ranges) : byteGraph(ranges);
+      entry = this.#addGraph(graph, this.#share('return', { kind: 'return' }));
+      this.#entries.set(ranges, entry);
+    }
+    return this.#share(`call ${entry} ${next}`, { kind: 'call', entry, target: next });
+  }
+
+  #addGraph(graph: ByteGraph, next: number): number {
     const indexes: number[] = [];
     let root = next;
-    for (const edges of byteGraph(ranges)) {
+    for (const edges of graph) {
       const targets = edges.map((edge) => ({
         ...edge,
         target: edge.target === GRAPH_END ? next : indexes[edge.target]!,
@@ -107,24 +141,23 @@ export class AutomatonBuilder {
     return root;
   }
 
-  /** Backwards, a node is where one comes from its end: each edge into it becomes one out of it. */
-  #addReverseSet(ranges: readonly CodePointRange[], next: number): number {
-    const graph = byteGraph(ranges);
+  /** A graph from its end: a node is where one comes from there, each edge into it becomes one out of it. */
+  #addBackwards(graph: ByteGraph, next: number): number {
     const incoming: ByteEdge[][] = graph.map(() => []);
     const atEnd: ByteEdge[] = [];
     for (let node = graph.length - 1; node >= 0; node--) {
       const isRoot = node === graph.length - 1;
-      const index = isRoot ? next : this.#addBackwards(incoming[node]!);
+      const index = isRoot ? next : this.#addOverlapping(incoming[node]!);
       for (const { first, last, target } of graph[node]!) {
         const edges = target === GRAPH_END ? atEnd : incoming[target]!;
         edges.push({ first, last, target: index });
       }
     }
-    return this.#addBackwards(atEnd);
+    return this.#addOverlapping(atEnd);
   }
 
   /** States for edges that may overlap: a choice of as few as it takes that have disjoint ones. */
-  #addBackwards(edges: readonly ByteEdge[]): number {
+  #addOverlapping(edges: readonly ByteEdge[]): number {
     const rows: ByteEdge[][] = [];
     for (const edge of edges.toSorted((a, b) => a.first - b.first || a.target - b.target)) {
       const row = rows.find((row) => row[row.length - 1]!.last < edge.first);
@@ -137,15 +170,8 @@ export class AutomatonBuilder {
 
   /** `edges` are ascending and disjoint. */
   #addBytes(edges: readonly ByteEdge[]): number {
-    const joined: ByteEdge[] = [];
-    for (const edge of edges) {
-      const previous = joined.at(-1);
-      if (previous?.target === edge.target && previous.last + 1 === edge.first) {
-        joined[joined.length - 1] = { ...previous, last: edge.last };
-      } else {
-        joined.push(edge);
-      }
-    }
+    const joined: OpenEdge[] = [];
+    for (const { first, last, target } of edges) addEdge(joined, first, last, target);
     const key = joined.map(({ first, last, target }) => `${first}-${last} ${target}`).join();
     return this.#share(`bytes ${key}`, { kind: 'bytes', edges: joined });
   }

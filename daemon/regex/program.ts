@@ -91,8 +91,14 @@ function addState(tables: Tables, state: State): void {
     case 'assert':
       states.push(layout.STATE_ASSERT, state.target, ASSERT_CODES[state.at]);
       return;
+    case 'call':
+      states.push(layout.STATE_CALL, state.target, state.entry);
+      return;
     case 'match':
       states.push(layout.STATE_MATCH, 0, 0);
+      return;
+    case 'return':
+      states.push(layout.STATE_RETURN, 0, 0);
   }
 }
 

@@ -2,7 +2,7 @@
 // the nine digits of `\d{9,}` or the lead bytes of `\p{Greek}`. Read off the forward automaton, as a place to
 // begin for the scanner. A class that is common in source code is of no use, and given up.
 
-import type { Automaton } from './automaton.ts';
+import type { Automaton, State } from './automaton.ts';
 
 /** A run that every non-empty match begins with. */
 export interface Run {
@@ -25,34 +25,47 @@ const OTHER_SHARE = 0.00002;
 export function beginningRun(automaton: Automaton): Run | undefined {
   const bytes = new Uint8Array(32);
   let best: { run: Run; share: number } | undefined;
-  let states = closureOf(automaton, [automaton.start]);
-  for (let size = 1; size <= SIZE_MAX && states.length > 0; size++) {
+  let places = closureOf(automaton, [automaton.start]);
+  for (let size = 1; size <= SIZE_MAX && places.length > 0; size++) {
     // The empty match is none; behind the first byte a match may end, and then nothing more is sure.
-    if (size > 1 && states.some((index) => automaton.states[index]!.kind === 'match')) break;
-    const targets = addBytes(automaton, states, bytes);
+    if (size > 1 && places.some((place) => stateAt(automaton, place).kind === 'match')) break;
+    const targets = addBytes(automaton, places, bytes);
     // Nothing can be read: the expression has no match but the empty one.
     if (targets.length === 0) return undefined;
     const share = shareOf(bytes, size);
     if (best === undefined || share <= best.share) {
       best = { run: { size, bytes: bytes.slice() }, share };
     }
-    states = closureOf(automaton, targets);
+    places = closureOf(automaton, targets);
   }
   return best !== undefined && best.share * RARITY_MIN < 1 ? best.run : undefined;
 }
 
-/** Adds the bytes that the states read to `bytes`; returns the states behind them. */
-function addBytes(automaton: Automaton, states: readonly number[], bytes: Uint8Array): number[] {
+/** A place is the index of a state; within a call, CALL_SIZE times that of the state behind the call plus one are added. */
+const CALL_SIZE = 2 ** 20;
+
+function stateAt(automaton: Automaton, place: number): State {
+  return automaton.states[place % CALL_SIZE]!;
+}
+
+/** The place behind a byte that leads from `place` to the state `target`. */
+function placeBehind({ states }: Automaton, place: number, target: number): number {
+  const call = Math.floor(place / CALL_SIZE);
+  return call > 0 && states[target]!.kind === 'return' ? call - 1 : call * CALL_SIZE + target;
+}
+
+/** Adds the bytes that are read at the places to `bytes`; returns the places behind them. */
+function addBytes(automaton: Automaton, places: readonly number[], bytes: Uint8Array): number[] {
   const targets = new Set<number>();
   // How many more ranges begin at a byte than end before it.
   const borders = new Int32Array(257);
-  for (const index of states) {
-    const state = automaton.states[index]!;
+  for (const place of places) {
+    const state = stateAt(automaton, place);
     if (state.kind !== 'bytes') continue;
     for (const { first, last, target } of state.edges) {
       borders[first]!++;
       borders[last + 1]!--;
-      targets.add(target);
+      targets.add(placeBehind(automaton, place, target));
     }
   }
   let depth = 0;
@@ -63,13 +76,14 @@ function addBytes(automaton: Automaton, states: readonly number[], bytes: Uint8A
   return [...targets];
 }
 
-/** The states that read bytes, and the match, as far as they are reached without reading. */
-function closureOf({ states }: Automaton, from: readonly number[]): number[] {
+/** The places where bytes are read, and the match, as far as they are reached without reading. */
+function closureOf(automaton: Automaton, from: readonly number[]): number[] {
   const seen = new Set(from);
-  for (const index of seen) {
-    const state = states[index]!;
+  for (const place of seen) {
+    const state = stateAt(automaton, place);
     if (state.kind === 'choice') for (const target of state.targets) seen.add(target);
     else if (state.kind === 'assert') seen.add(state.target);
+    else if (state.kind === 'call') seen.add((state.target + 1) * CALL_SIZE + state.entry);
   }
   return [...seen];
 }

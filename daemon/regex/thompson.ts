@@ -2,7 +2,7 @@
 // beforehand, so lists are walked from the side that is read last. Source: K. Thompson, Regular Expression
 // Search Algorithm, CACM 11 (1968); preferences as in R. Cox, https://swtch.com/~rsc/regexp/regexp2.html.
 
-import { type Automaton, AutomatonBuilder } from './automaton.ts';
+import { type Automaton, AutomatonBuilder, COPIED_COUNT_MAX } from './automaton.ts';
 import type { SimpleRepeatNode, SimpleTree } from './simple-tree.ts';
 import { isNullable } from './traits.ts';
 
@@ -13,6 +13,8 @@ import { isNullable } from './traits.ts';
  * the preference is that of RE2: an iteration that read nothing ends the repeat, since its next one would
  * come to states where the search already is.
  *
+ * @param copiedCountMax  states that sets of several nodes may take before they are called
+ *
  * Errors: StateLimitError as soon as there are more than `countMax` states, or more than `stepsMax` nodes and states
  * were looked at. Cost: linear in these.
  */
@@ -21,8 +23,9 @@ export function compileTree(
   isReverse: boolean,
   countMax: number,
   stepsMax: number,
+  copiedCountMax = COPIED_COUNT_MAX,
 ): Automaton {
-  const builder = new AutomatonBuilder(isReverse, countMax, stepsMax);
+  const builder = new AutomatonBuilder(isReverse, countMax, stepsMax, copiedCountMax);
   const start = compile(builder, tree, builder.addMatch());
   return { states: builder.states, start };
 }

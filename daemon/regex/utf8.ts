@@ -1,9 +1,10 @@
-// A set of code points as a graph over the bytes of UTF-8, the smallest there is: equal ends are one node.
-// Both automata are made from it, the reverse one by walking its edges backwards.
+// A set of code points as graphs over the bytes of UTF-8, from the first byte of a code point to the last for the
+// forward automaton, and from the last to the first for the reverse one. What is read decides where a graph leads:
+// no two ways begin with the same bytes.
 
 import type { CodePointRange } from './tree.ts';
 
-/** Target of the edge that reads the last byte. */
+/** Target of the edge that reads the last byte of those to read. */
 export const GRAPH_END = -1;
 
 /** A range of bytes, both inclusive, and the node behind it. */
@@ -34,23 +35,113 @@ interface GraphBuilder {
   readonly known: Map<string, number>;
 }
 
-const graphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
+const forwardGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
+const reverseGraphs = new WeakMap<readonly CodePointRange[], ByteGraph>();
 
 /**
- * The graph of a set. A set of no code points has a root without edges.
+ * The graph of a set, from the first byte of a code point to the last: the smallest there is, equal ends are one node. A
+ * set of no code points has a root without edges.
  *
- * @param ranges  normalized, without surrogates; equal arrays are remembered as long as they live
+ * @param ranges  normalized, without surrogates; the graph is remembered as long as the array lives
  */
 export function byteGraph(ranges: readonly CodePointRange[]): ByteGraph {
+  return graphOf(forwardGraphs, ranges, forwardGraph);
+}
+
+/**
+ * As byteGraph, from the last byte to the first. Hardly more nodes: 463 for the 300 of `\pL`. Cost: some twenty times
+ * that of byteGraph.
+ */
+export function reverseByteGraph(ranges: readonly CodePointRange[]): ByteGraph {
+  return graphOf(reverseGraphs, ranges, () => reverseGraph(byteGraph(ranges)));
+}
+
+function graphOf(
+  graphs: WeakMap<readonly CodePointRange[], ByteGraph>,
+  ranges: readonly CodePointRange[],
+  make: (ranges: readonly CodePointRange[]) => ByteGraph,
+): ByteGraph {
   const cached = graphs.get(ranges);
   if (cached !== undefined) return cached;
+  const graph = make(ranges);
+  graphs.set(ranges, graph);
+  return graph;
+}
+
+function forwardGraph(ranges: readonly CodePointRange[]): ByteGraph {
   const builder: GraphBuilder = { nodes: [], known: new Map() };
   const edges = SIZES.flatMap((size) =>
     edgesOf(builder, clip(ranges, size.start, size.end), size.continuationCount, size.mark),
   );
   builder.nodes.push(edges);
-  graphs.set(ranges, builder.nodes);
   return builder.nodes;
+}
+
+/** Its nodes are the sets of nodes of `graph` that the bytes read so far may have been read from. */
+function reverseGraph(graph: ByteGraph): ByteGraph {
+  const root = graph.length - 1;
+  const incoming = incomingEdges(graph);
+  const nodes: (readonly ByteEdge[])[] = [];
+  const known = new Map<string, number>();
+  const nodeOf = (members: readonly number[]): number => {
+    // Why not `join`: there are thousands of keys. Bound: a graph has less than 2^16 nodes.
+    const key = String.fromCharCode(...members);
+    const cached = known.get(key);
+    if (cached !== undefined) return cached;
+    const edges: OpenEdge[] = [];
+    const lists = sourcesByByte(members, incoming);
+    for (let byte = 0; byte < lists.length; byte++) {
+      const sources = lists[byte];
+      if (sources === undefined) continue;
+      // Invariant: only the first byte of a code point is read from the root, and it is like no other.
+      addEdge(edges, byte, byte, sources[0] === root ? GRAPH_END : nodeOf(sources));
+    }
+    const node = nodes.push(edges) - 1;
+    known.set(key, node);
+    return node;
+  };
+  nodeOf([GRAPH_END]);
+  return nodes;
+}
+
+/** The edges into each node and into GRAPH_END, with the nodes they come from as targets. */
+function incomingEdges(graph: ByteGraph): ReadonlyMap<number, readonly ByteEdge[]> {
+  const incoming = new Map<number, ByteEdge[]>([[GRAPH_END, []]]);
+  for (const source of graph.keys()) incoming.set(source, []);
+  for (const [source, edges] of graph.entries()) {
+    for (const { first, last, target } of edges)
+      incoming.get(target)!.push({ first, last, target: source });
+  }
+  return incoming;
+}
+
+/** For each byte the nodes from which it leads to one of `members`, ascending. */
+function sourcesByByte(
+  members: readonly number[],
+  incoming: ReadonlyMap<number, readonly ByteEdge[]>,
+): readonly (readonly number[] | undefined)[] {
+  const lists = Array<number[] | undefined>(256).fill(undefined);
+  for (const member of members) {
+    for (const { first, last, target } of incoming.get(member)!) {
+      for (let byte = first; byte <= last; byte++) {
+        const list = lists[byte];
+        if (list === undefined) lists[byte] = [target];
+        else list.push(target);
+      }
+    }
+  }
+  for (const list of lists) list?.sort((a, b) => a - b);
+  return lists;
+}
+
+/** An edge that may still grow. */
+export type OpenEdge = { -readonly [Key in keyof ByteEdge]: ByteEdge[Key] };
+
+/** Adds an edge behind the others, or to the last one if it goes on from there to the same target. */
+export function addEdge(edges: OpenEdge[], first: number, last: number, target: number): void {
+  const previous = edges.at(-1);
+  if (previous?.target === target && previous.last + 1 === first) previous.last = last;
+  else edges.push({ first, last, target });
 }
 
 /** The parts of ranges between `start` and `end`. */
@@ -75,17 +166,10 @@ function edgesOf(
   depth: number,
   mark: number,
 ): readonly ByteEdge[] {
-  const edges: ByteEdge[] = [];
-  const add = (first: number, last: number, target: number): void => {
-    const previous = edges.at(-1);
-    if (previous?.target === target && previous.last + 1 === mark + first) {
-      edges[edges.length - 1] = { ...previous, last: mark + last };
-    } else {
-      edges.push({ first: mark + first, last: mark + last, target });
-    }
-  };
+  const edges: OpenEdge[] = [];
   for (const { high, highEnd, parts } of blocksOf(ranges, CONTINUATION_BITS * depth)) {
-    add(high, highEnd - 1, depth === 0 ? GRAPH_END : nodeOf(builder, parts, depth - 1));
+    const target = depth === 0 ? GRAPH_END : nodeOf(builder, parts, depth - 1);
+    addEdge(edges, mark + high, mark + highEnd - 1, target);
   }
   return edges;
 }

@@ -3,6 +3,8 @@
 
 import * as fc from 'fast-check';
 
+const encoder = new TextEncoder();
+
 export const REPLACEMENT = 0xfffd;
 
 /** A code point and where it lies: bytes from the start of its text. */
@@ -113,4 +115,18 @@ export function textArbitrary(pieceCountMax: number): fc.Arbitrary<Uint8Array> {
   return fc
     .array(piece, { maxLength: pieceCountMax })
     .map((list) => Uint8Array.from(list.flatMap((bytes) => [...bytes])));
+}
+
+/** The text with U+FFFD for bad bytes, and the offset in the text of each byte of that and of its end. */
+export function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
+  const sound: number[] = [];
+  const offsets: number[] = [];
+  let at = 0;
+  for (const { point, size } of decodeText(text)) {
+    const bytes = encoder.encode(String.fromCodePoint(point));
+    sound.push(...bytes);
+    offsets.push(...[...bytes].map(() => at));
+    at += size;
+  }
+  return { sound: Uint8Array.from(sound), offsets: [...offsets, at] };
 }

@@ -83,7 +83,7 @@ function unsoundPrograms(): [string, Uint8Array][] {
     ['alternative', encode(withState(FORWARD, choiceIndex, { targets: [count] }))],
     ['assertion', encode(withState(FORWARD, assertIndex, { assert: 7 }))],
     ['assertion target', encode(withState(FORWARD, assertIndex, { targets: [count] }))],
-    ['kind', encode(withState(FORWARD, bytesIndex, { kind: 5 }))],
+    ['kind', encode(withState(FORWARD, bytesIndex, { kind: 7 }))],
     ['kind 0', encode(withState(FORWARD, bytesIndex, { kind: 0 }))],
     ['range', changed(rowOf(bytesIndex) + format.STATE_FIRST_OFFSET, 0xffffffff, manyAlternatives)],
     ['count', changed(rowOf(bytesIndex) + format.STATE_COUNT_OFFSET, 0xffffffff, manyAlternatives)],

@@ -1,12 +1,12 @@
 // The engine of regular expressions over texts: windows of a text, needles, bad bytes, caches that are of no use,
-// and many matches in linear time.
+// and many matches in linear time. TRAWL_TEST_SEED: the seed, always the same if absent.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { NEEDLES_INNER, NEEDLES_PREFIX, PROGRAM_SPANS_LINES } from '../../core/shared/program.ts';
 import { BUILDS } from './driver.ts';
-import { decodeText } from './oracle.ts';
+import { rewrite } from './oracle.ts';
 import { Engine, PLACES_SIZE } from './regex-harness.ts';
 import {
   choice,
@@ -24,10 +24,11 @@ import {
   type Needles,
   type Tree,
 } from './regex-program.ts';
-import { treeArbitrary } from './regex-trees.ts';
+import { lineTreeArbitrary, treeArbitrary } from './regex-trees.ts';
 
 const encoder = new TextEncoder();
 const NEWLINE = 10;
+const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const NOT_NEWLINE: Tree = {
   kind: 'bytes',
   ranges: [
@@ -60,20 +61,6 @@ function lineBorder(text: Uint8Array, at: number): number {
   if (at === 0) return 0;
   const newline = text.indexOf(NEWLINE, at - 1);
   return newline < 0 ? text.length : newline + 1;
-}
-
-/** The text with U+FFFD for bad bytes, and the offset in the text of each byte of that and of its end. */
-function rewrite(text: Uint8Array): { sound: Uint8Array; offsets: number[] } {
-  const sound: number[] = [];
-  const offsets: number[] = [];
-  let at = 0;
-  for (const { point, size } of decodeText(text)) {
-    const bytes = encoder.encode(String.fromCodePoint(point));
-    sound.push(...bytes);
-    offsets.push(...[...bytes].map(() => at));
-    at += size;
-  }
-  return { sound: Uint8Array.from(sound), offsets: [...offsets, at] };
 }
 
 /** Texts of code points of any size and of bad bytes. */
@@ -134,7 +121,7 @@ for (const build of BUILDS) {
           assert.equal(engine.count(from, until), wanted.length);
           if (spans) assert.deepEqual(engine.simulate(from, until), wanted);
         }),
-        { numRuns },
+        { numRuns, seed: SEED },
       );
     });
 
@@ -166,7 +153,7 @@ for (const build of BUILDS) {
             assert.deepEqual(engine.find(), wanted);
           },
         ),
-        { numRuns },
+        { numRuns, seed: SEED },
       );
     });
 
@@ -201,7 +188,7 @@ for (const build of BUILDS) {
           assert.ok(tree === PREFERS_EMPTY || engine.simulationCount === 0);
           assert.deepEqual(engine.simulate(offsets[start]), wanted);
         }),
-        { numRuns: numRuns / 10 },
+        { numRuns: numRuns / 10, seed: SEED },
       );
     });
 
@@ -231,7 +218,7 @@ for (const build of BUILDS) {
             assert.ok(isOver || engine.simulationCount > before);
           }
         }),
-        { numRuns: numRuns / 10 },
+        { numRuns: numRuns / 10, seed: SEED },
       );
     });
 
@@ -323,7 +310,8 @@ for (const build of BUILDS) {
     });
 
     await t.test('two scans at once change nothing', () => {
-      // Long enough to be cut in halves, with few places where anything matches.
+      // Long enough to be cut in halves, with few places where anything matches. Why no newlines: two scans take no
+      // expression that spans lines, and the definition may read on from each byte to the end, in minutes.
       const lines = fc.array(
         fc.constantFrom('...', '. . .', '_', 'ab', '..c', '', '.'.repeat(90)),
         {
@@ -334,7 +322,7 @@ for (const build of BUILDS) {
       const caches = fc.constantFrom([1 << 14, 1 << 14], [700, 500]);
       const border = fc.nat(3000);
       fc.assert(
-        fc.property(treeArbitrary, lines, caches, border, (tree, texts, sizes, at) => {
+        fc.property(lineTreeArbitrary, lines, caches, border, (tree, texts, sizes, at) => {
           const bytes = encoder.encode(texts.join('\n'));
           assert.ok(engine.compile(programOf(tree), [sizes[0], sizes[1]]));
           engine.setText(bytes);
@@ -343,7 +331,7 @@ for (const build of BUILDS) {
           assert.deepEqual(engine.find(from), wanted);
           assert.equal(engine.count(from), wanted.length);
         }),
-        { numRuns: numRuns / 4 },
+        { numRuns: numRuns / 4, seed: SEED },
       );
     });
 

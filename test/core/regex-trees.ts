@@ -1,7 +1,15 @@
 // Expression trees for the tests of core/regex: the atoms of small ones, and random ones.
 
 import * as fc from 'fast-check';
-import { choice, concat, literal, range, repeat, type Tree } from './regex-program.ts';
+import {
+  choice,
+  concat,
+  literal,
+  range,
+  readsNewlines,
+  repeat,
+  type Tree,
+} from './regex-program.ts';
 
 /** Two letters, the newline and all assertions. */
 export const ATOMS: readonly Tree[] = [
@@ -20,14 +28,23 @@ function isNullable(tree: Tree): boolean {
 }
 
 /** Trees of any shape, but for repetitions of what can be empty, which JavaScript treats in its own way. */
-export const treeArbitrary = fc.letrec<{ tree: Tree }>((tie) => ({
-  tree: fc.oneof(
-    { maxDepth: 6, withCrossShrink: true },
-    fc.constantFrom(...ATOMS, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
-    fc
-      .record({ child: tie('tree'), sign: fc.constantFrom('*', '+', '?'), isLazy: fc.boolean() })
-      .map(({ child, sign, isLazy }) => (isNullable(child) ? child : repeat(child, sign, isLazy))),
-    fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((trees) => concat(...trees)),
-    fc.array(tie('tree'), { minLength: 2, maxLength: 3 }).map((trees) => choice(...trees)),
-  ),
-})).tree;
+function treesOver(atoms: readonly Tree[]): fc.Arbitrary<Tree> {
+  return fc.letrec<{ tree: Tree }>((tie) => ({
+    tree: fc.oneof(
+      { maxDepth: 6, withCrossShrink: true },
+      fc.constantFrom(...atoms, range(0x61, 0x63), range(0x20, 0x7e), literal('ab')),
+      fc
+        .record({ child: tie('tree'), sign: fc.constantFrom('*', '+', '?'), isLazy: fc.boolean() })
+        .map(({ child, sign, isLazy }) =>
+          isNullable(child) ? child : repeat(child, sign, isLazy),
+        ),
+      fc.array(tie('tree'), { minLength: 2, maxLength: 4 }).map((trees) => concat(...trees)),
+      fc.array(tie('tree'), { minLength: 2, maxLength: 3 }).map((trees) => choice(...trees)),
+    ),
+  })).tree;
+}
+
+export const treeArbitrary = treesOver(ATOMS);
+
+/** The same without newlines: no match spans lines. */
+export const lineTreeArbitrary = treesOver(ATOMS.filter((atom) => !readsNewlines(atom)));

@@ -169,8 +169,8 @@ test('sets of many ranges take few states', () => {
 
 test('expressions that need too many states are refused where they stand', () => {
   for (const pattern of [
-    raw`\pL{1000}`,
-    raw`(\w{10}\pL{2}){40}`,
+    raw`\pL{1000}`.repeat(11),
+    raw`(\w{10}\pL{2}){80}`.repeat(11),
     '(a{500}|b{499}){2}'.repeat(11),
   ]) {
     assert.throws(() => compileRegex(parseRegex(pattern), { position: 7 }), {
@@ -178,6 +178,27 @@ test('expressions that need too many states are refused where they stand', () =>
       reason: `regular expression: too large, limit ${PROGRAM_COUNT_MAX} states`,
       position: 7,
     });
+  }
+});
+
+test('repeats of classes take a state or two for each time, and some for the classes', () => {
+  for (const [pattern, repeatCount] of [
+    [raw`\pL{50}`, 50],
+    [raw`\p{L}{1,40}`, 79],
+    [raw`\pL{1000}`, 1000],
+    [raw`(?i)\pL{1000}`, 1000],
+    [raw`\PL{1000}`, 1000],
+    [raw`\p{Greek}{1000}`, 1000],
+    [raw`[^\x00-\x7f]{1000}`, 1000],
+    [raw`(?i)\w{1000}`, 1000],
+    [raw`.{1000}.{1000}`, 2000],
+    [raw`(\p{Lu}\p{Ll}{0,30}){1,20}`, 20 * 62],
+    [raw`\pL`.repeat(1000), 1000],
+    [raw`(?:\pL|[0-9]){500}`, 500],
+  ] as const) {
+    const { stateCount, reverseStateCount } = compileRegex(parseRegex(pattern));
+    assert.ok(stateCount <= repeatCount + 2500, `${pattern}: ${stateCount}`);
+    assert.ok(reverseStateCount <= repeatCount + 4000, `${pattern}: ${reverseStateCount}`);
   }
 });
 

@@ -8,7 +8,9 @@ type TwinState =
   | { readonly kind: 'bytes'; readonly edges: readonly (readonly [number, number, number])[] }
   | { readonly kind: 'choice'; readonly targets: readonly number[] }
   | { readonly kind: 'assert'; readonly code: number; readonly target: number }
-  | { readonly kind: 'match' };
+  | { readonly kind: 'match' }
+  | { readonly kind: 'call'; readonly entry: number; readonly target: number }
+  | { readonly kind: 'return' };
 
 interface TwinAutomaton {
   readonly start: number;
@@ -82,6 +84,10 @@ export function readTwin(program: Uint8Array): Twin {
       case layout.STATE_ASSERT:
         assert.ok(size >= layout.ASSERT_LINE_START && size <= layout.ASSERT_NOT_WORD_BORDER);
         return { kind: 'assert', code: size, target: target(first) };
+      case layout.STATE_CALL:
+        return { kind: 'call', entry: target(size), target: target(first) };
+      case layout.STATE_RETURN:
+        return { kind: 'return' };
       default:
         assert.equal(word(offset + layout.STATE_KIND_OFFSET), layout.STATE_MATCH);
         return { kind: 'match' };
@@ -134,34 +140,46 @@ function holds(code: number, text: Uint8Array, at: number): boolean {
   }
 }
 
-/** The states that read or match, in order of preference, from `states` at `at`. */
+/** Where a search stands: the index of a state, and, one above the other, of the states behind the calls around it. */
+type Place = readonly number[];
+
+/** The places that read or match, in order of preference, from `places` at `at`. */
 function closure(
-  automaton: TwinAutomaton,
-  states: readonly number[],
+  { states }: TwinAutomaton,
+  places: readonly Place[],
   text: Uint8Array,
   at: number,
-): readonly TwinState[] {
-  const seen = new Set<number>();
-  const found: TwinState[] = [];
-  const visit = (index: number): void => {
-    if (seen.has(index)) return;
-    seen.add(index);
-    const state = automaton.states[index]!;
-    if (state.kind === 'choice') for (const target of state.targets) visit(target);
+): readonly Place[] {
+  const seen = new Set<string>();
+  const found: Place[] = [];
+  const visit = (place: Place): void => {
+    const key = place.join();
+    if (seen.has(key)) return;
+    seen.add(key);
+    const [index, ...behind] = place;
+    const state = states[index!]!;
+    if (state.kind === 'choice') for (const target of state.targets) visit([target, ...behind]);
+    else if (state.kind === 'call') visit([state.entry, state.target, ...behind]);
+    else if (state.kind === 'return') visit(behind);
     else if (state.kind === 'assert') {
-      if (holds(state.code, text, at)) visit(state.target);
-    } else found.push(state);
+      if (holds(state.code, text, at)) visit([state.target, ...behind]);
+    } else found.push(place);
   };
-  for (const state of states) visit(state);
+  for (const place of places) visit(place);
   return found;
 }
 
-function step(states: readonly TwinState[], byte: number): readonly number[] {
-  const next: number[] = [];
-  for (const state of states) {
+function isMatch({ states }: TwinAutomaton, place: Place): boolean {
+  return states[place[0]!]!.kind === 'match';
+}
+
+function step({ states }: TwinAutomaton, places: readonly Place[], byte: number): readonly Place[] {
+  const next: Place[] = [];
+  for (const [index, ...behind] of places) {
+    const state = states[index!]!;
     if (state.kind !== 'bytes') continue;
     const edge = state.edges.find(([first, last]) => first <= byte && byte <= last);
-    if (edge !== undefined) next.push(edge[2]);
+    if (edge !== undefined) next.push([edge[2], ...behind]);
   }
   return next;
 }
@@ -169,13 +187,13 @@ function step(states: readonly TwinState[], byte: number): readonly number[] {
 /** End of the preferred match that begins at `start`. */
 function matchAt({ forward }: Twin, text: Uint8Array, start: number): number | undefined {
   let end: number | undefined;
-  let states: readonly number[] = [forward.start];
-  for (let at = start; states.length > 0; at++) {
-    const active = closure(forward, states, text, at);
-    const match = active.findIndex((state) => state.kind === 'match');
+  let places: readonly Place[] = [[forward.start]];
+  for (let at = start; places.length > 0; at++) {
+    const active = closure(forward, places, text, at);
+    const match = active.findIndex((place) => isMatch(forward, place));
     if (match >= 0) end = at;
     if (at === text.length) break;
-    states = step(match < 0 ? active : active.slice(0, match), text[at]!);
+    places = step(forward, match < 0 ? active : active.slice(0, match), text[at]!);
   }
   return end;
 }
@@ -183,12 +201,12 @@ function matchAt({ forward }: Twin, text: Uint8Array, start: number): number | u
 /** Leftmost start, not before `from`, of a match that ends at `end`. */
 export function startOf({ reverse }: Twin, text: Uint8Array, from: number, end: number) {
   let start: number | undefined;
-  let states: readonly number[] = [reverse.start];
-  for (let at = end; states.length > 0; at--) {
-    const active = closure(reverse, states, text, at);
-    if (active.some((state) => state.kind === 'match')) start = at;
+  let places: readonly Place[] = [[reverse.start]];
+  for (let at = end; places.length > 0; at--) {
+    const active = closure(reverse, places, text, at);
+    if (active.some((place) => isMatch(reverse, place))) start = at;
     if (at === from) break;
-    states = step(active, text[at - 1]!);
+    places = step(reverse, active, text[at - 1]!);
   }
   return start;
 }
