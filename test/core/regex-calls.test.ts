@@ -129,7 +129,7 @@ function changed(program: Uint8Array, offset: number, value: number): Uint8Array
 const LONG = [
   [raw`\p{L}{50}`, `${'\u65e5\u00e9a\u{10400}'.repeat(20)}.${'x'.repeat(49)}`],
   [raw`\p{L}{1,40}`, `${'\u03c3\u0436'.repeat(50)} ${'\u{20000}'.repeat(7)}`],
-  [raw`(?:\p{Lu}\p{Ll}{0,30}){1,20}`, `${`\u0416${'\u0436'.repeat(30)}`.repeat(25)}`],
+  [raw`(?:\p{Lu}\p{Ll}{0,30}){1,20}`, `\u0416${'\u0436'.repeat(30)}`.repeat(25)],
   [raw`[^\x00-\x7f]{1000}`, `${'\u00e9\u65e5\u{1f600}'.repeat(700)}a`],
   [raw`\p{sc=Greek}{1000}`, `${'\u03c3'.repeat(999)}a${'\u03a3'.repeat(1001)}`],
   [raw`\w{1000}`, `${'_'.repeat(999)}\u00e9${'a'.repeat(2100)}`],
