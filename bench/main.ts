@@ -277,9 +277,6 @@ async function printExpected(setup: Setup, only = ''): Promise<void> {
 }
 
 /** Builds, serves, and runs `use`; leaves nothing behind. */
-/** All clients are one caller, who has a quarter of the places that wait. */
-const SETTINGS = { maxQueuedSearches: 4 * Math.max(...LOAD_CONNECTION_COUNTS) };
-
 async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-bench-'));
   const dataDir = path.join(folder, 'data');
@@ -289,10 +286,7 @@ async function withDaemon(corpus: Corpus, use: (setup: Setup) => Promise<void>):
     say('Finding symbols ...');
     const symbols = await findSymbols([corpus.root], dataDir);
     const startMs = performance.now();
-    const configPath = path.join(folder, 'trawl.json');
-    writeFileSync(configPath, JSON.stringify({ settings: SETTINGS }));
-    const flags = ['--anonymous', '--config', configPath];
-    const daemon = await startDaemon([corpus.root], dataDir, { flags });
+    const daemon = await startDaemon([corpus.root], dataDir);
     const client = createClient(daemon.url, 2);
     try {
       await ask(client, JSON.stringify({ query: 'PM_RESUME', matches: 1 }));

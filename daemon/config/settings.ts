@@ -47,12 +47,12 @@ export const INTEGER_SETTINGS = {
   maxConcurrentSearches: {
     min: 1,
     defaultValue: 'twice the cores',
-    help: 'searches that run at a time, half of them by one caller',
+    help: 'searches that run at a time, half of them by one caller while others wait',
   },
   maxQueuedSearches: {
     min: 1,
     defaultValue: 64,
-    help: 'searches that wait, a quarter of them by one caller; the next is refused',
+    help: 'searches that wait; the next is refused, or the last of whoever has most',
   },
   maxSourceBytes: { min: 1, defaultValue: 67108864, help: 'largest file content that is served' },
   maxRequestBodyBytes: { min: 1, defaultValue: 1048576, help: 'largest request body' },

@@ -1,8 +1,9 @@
-// Admission control of searches: so many run, so many wait, the next one is refused, and none of it can be filled by
-// one caller: it holds at most half of the places that run and a quarter of those that wait. A place that becomes
-// free goes to the caller with the fewest running searches. Where all run for long, they take turns: one that has
-// run for a slice gives its place to one that waits, and waits itself; new searches come first, so that a short
-// one waits for a slice, not for the end of a long one.
+// Admission control of searches: so many run, so many wait, the next one is refused. A caller may have all places that
+// nobody else wants; as soon as another one comes, searches of whoever holds more than half of those that run give way
+// at once, and in a full queue whoever holds most of it makes room. A place that becomes free goes to the caller with
+// the fewest running searches. Where all run for long, they take turns: one that has run for a slice gives its place to
+// one that waits, and waits itself; new searches come first, so that a short one waits for a slice, not for the end of
+// a long one.
 
 import { ApiError } from '../api/errors.ts';
 import type { PausableSearch, SearchPlace } from '../api/services.ts';
@@ -74,7 +75,7 @@ export class Admission {
   async acquire(caller: string, signal: AbortSignal): Promise<Place> {
     if (signal.aborted) throw new ClientGoneError();
     const place = new Place(this, this.#shareOf(caller), signal);
-    if (!this.#isRoomFor(place.share) && !this.#canWaitFor(place.share)) {
+    if (this.#running.size >= this.#runningMax && !this.#canWaitFor(place.share)) {
       this.#forgetIdle(place.share);
       throw overloaded();
     }
@@ -93,16 +94,15 @@ export class Admission {
     return share;
   }
 
-  #isRoomFor({ runningCount }: Share): boolean {
-    const callerMax = Math.max(1, Math.floor(this.#runningMax / 2));
-    return this.#running.size < this.#runningMax && runningCount < callerMax;
+  /** Places that a caller keeps while others wait. */
+  get #callerMax(): number {
+    return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
   /** Whether a new search may wait; in a full queue the caller with the most in it makes room for another one. */
   #canWaitFor(share: Share): boolean {
-    const heldCount = heldBy(share);
-    if (heldCount >= Math.max(1, Math.floor(this.#waitingMax / 4))) return false;
     if (this.#waitingCount < this.#waitingMax) return true;
+    const heldCount = heldBy(share);
     let most = share;
     for (const one of this.#shares.values()) if (heldBy(one) > heldBy(most)) most = one;
     const newest = [...most.waiting].findLast((place) => place.isNew);
@@ -142,13 +142,14 @@ export class Admission {
     place.onStart();
   }
 
-  /** Gives free places away, then those of searches that have run for a slice. */
+  /** Gives free places away, then those of callers with too many, and of searches that have run for a slice. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
     for (const place of this.#running) {
-      if (nowMs - place.sinceMs < this.#sliceMs) break;
-      const next = this.#next(place);
+      const isOver = nowMs - place.sinceMs >= this.#sliceMs;
+      if (!isOver && place.share.runningCount <= this.#callerMax) continue;
+      const next = this.#next(place, isOver);
       if (next === undefined) continue;
       this.#remove(place);
       this.#enqueue(place);
@@ -174,16 +175,22 @@ export class Admission {
     );
   }
 
-  /** Who gets the next free place, or that of `leaving`; undefined: nobody. */
-  #next(leaving?: Place): Place | undefined {
+  /**
+   * Who gets the next free place, or that of `leaving`; undefined: nobody.
+   *
+   * @param isOver  the slice of `leaving` is over: others of its caller may have the place
+   */
+  #next(leaving?: Place, isOver = false): Place | undefined {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
-    const callerMax = Math.max(1, Math.floor(this.#runningMax / 2));
     let best: Place | undefined;
     let bestCount = Infinity;
     for (const share of this.#shares.values()) {
       if (share.waiting.size === 0) continue;
-      const count = share.runningCount - (leaving?.share === share ? 1 : 0);
-      if (count >= callerMax || count > bestCount) continue;
+      const isOwn = leaving?.share === share;
+      if (isOwn && !isOver) continue;
+      if (leaving !== undefined && !isOwn && share.runningCount >= this.#callerMax) continue;
+      const count = share.runningCount - (isOwn ? 1 : 0);
+      if (count > bestCount) continue;
       const place = firstOf(share);
       if (count === bestCount && best !== undefined && !isBefore(place, best)) continue;
       best = place;

@@ -49,20 +49,44 @@ function assertOverloaded(error: unknown): true {
 }
 
 describe('admission', () => {
-  test('a caller gets half of the places and a quarter of the queue; others get the rest', async () => {
+  test('one caller gets all places, and its half at once gives way to others', async () => {
     const admission = admissionOf(4, 8);
-    const places = [await admission.acquire('a', never), await admission.acquire('a', never)];
-    const waiting = [admission.acquire('a', never), admission.acquire('a', never)];
-    await assert.rejects(admission.acquire('a', never), assertOverloaded);
-    assert.deepEqual([admission.runningCount, admission.waitingCount], [2, 2]);
-    places.push(await admission.acquire('b', never), await admission.acquire('c', never));
-    assert.deepEqual([admission.runningCount, admission.waitingCount], [4, 2]);
-    for (const place of places) {
+    const own: Awaited<ReturnType<typeof playedAt>>[] = [];
+    for (let i = 0; i < 4; i++) own.push(await playedAt(admission, 'a'));
+    const waiting = admission.acquire('a', never);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [4, 1]);
+    const others = [await playedAt(admission, 'b'), await playedAt(admission, 'c')];
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [4, 3]);
+    assert.deepEqual(
+      own.map(({ search }) => search.isPaused),
+      [true, true, false, false],
+    );
+    const late = admission.acquire('d', never);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [4, 4], 'half is kept');
+    for (const { place } of [...others, ...own]) {
       place.release();
       place.release();
     }
-    for (const place of await Promise.all(waiting)) place.release();
+    for (const place of await Promise.all([waiting, late])) place.release();
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('one caller gets the whole queue, and makes room in it for others', async () => {
+    const admission = admissionOf(1, 4);
+    const running = await admission.acquire('a', never);
+    const outcomes: string[] = [];
+    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (caller) => {
+      try {
+        (await admission.acquire(caller, never)).release();
+        outcomes.push(caller);
+      } catch (error) {
+        assertOverloaded(error);
+      }
+    });
+    assert.equal(admission.waitingCount, 4);
+    running.release();
+    await Promise.all(asked);
+    assert.deepEqual(outcomes.toSorted(), ['a', 'b', 'c', 'd']);
   });
 
   test('a single place can be had, and one can wait for it', async () => {
@@ -158,12 +182,15 @@ describe('admission', () => {
 
   test('nobody gives way to a caller that has its half', async () => {
     const admission = admissionOf(4, 40, 0);
-    const own = await playedAt(admission, 'b');
+    const own = [await playedAt(admission, 'b'), await playedAt(admission, 'b')];
     const others = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
     const more = admission.acquire('a', never);
     await eventually(() => others.some(({ search }) => search.pauseCount > 0));
-    assert.equal(own.search.pauseCount, 0);
-    for (const { place } of [own, ...others]) place.release();
+    assert.deepEqual(
+      own.map(({ search }) => search.pauseCount),
+      [0, 0],
+    );
+    for (const { place } of [...own, ...others]) place.release();
     (await more).release();
   });
 
@@ -202,7 +229,7 @@ describe('admission', () => {
 
   test('at the deadline a search is told so instead of waiting on', async () => {
     const admission = new Admission({
-      runningMax: 2,
+      runningMax: 1,
       waitingMax: 8,
       timeoutMs: 1,
       sliceMs: NEVER_MS,
