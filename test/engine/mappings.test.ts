@@ -40,16 +40,16 @@ function countAreas(folder: string): { all: number; ofFiles: number } {
 
 void test('a shard takes one mapping a file, and no gap between files', { skip }, async () => {
   const module = await coreModule('release');
-  const shards = makeShards(module, 300);
+  const shards = makeShards(module, 100);
   const folder = shards[0]!.path.slice(0, shards[0]!.path.lastIndexOf('/'));
   const space = new Space(module);
   assert.ok(space.open(shards[0]!));
   const before = countAreas(folder);
   for (const shard of shards.slice(1)) assert.ok(space.open(shard));
   const after = countAreas(folder);
-  assert.equal(after.ofFiles - before.ofFiles, 2 * 299);
+  assert.equal(after.ofFiles - before.ofFiles, 2 * 99);
   // Other threads may map something meanwhile.
-  assert.ok(after.all - before.all < 2 * 299 + 60, `${after.all - before.all} areas more`);
+  assert.ok(after.all - before.all < 2 * 99 + 60, `${after.all - before.all} areas more`);
 });
 
 void test('shards beyond the share of a thread are mapped in turns', { skip }, async () => {
