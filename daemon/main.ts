@@ -93,7 +93,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       instance.index?.store,
     );
     control.store.onChange((change) => {
-      if ('topic' in change && change.topic !== 'settings') void indexer.obeyStore();
+      if (!('topic' in change) || change.topic === 'settings') return;
+      indexer
+        .obeyStore()
+        .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
     });
     const reader = await openHistory(configuration, instance.catalog, log);
     history = reader;

@@ -60,7 +60,10 @@ export class Connection {
   async #serveAll(): Promise<void> {
     for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
       await next.serve();
+      // Why: an answer whose turn on the socket never comes is not told that the client is gone.
+      await closed(next.response);
       this.#open.shift();
+      if (this.#socket.destroyed) return;
       if (this.#open.length === 1) this.#socket.resume();
     }
     if (this.#fault !== undefined) await this.#refuse(this.#fault);

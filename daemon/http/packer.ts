@@ -18,47 +18,53 @@ interface Pending {
   readonly reject: (error: Error) => void;
 }
 
-/** The thread, and who waits for it, in the order of asking. */
+/** A thread, and who waits for it, in the order of asking. */
+interface Lane {
+  readonly worker: Worker;
+  readonly pending: Pending[];
+}
+
 class Packer {
-  readonly #pending: Pending[] = [];
-  #worker: Worker | undefined;
+  #lane: Lane | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
   /** Takes over the memory of `json`. Errors: rejects if the text is not JSON, or the thread dies. */
   pack(json: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     clearTimeout(this.#idleTimer);
-    this.#worker ??= this.#start();
-    this.#worker.ref();
-    this.#worker.postMessage(json, [json.buffer]);
-    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
+    const { worker, pending } = (this.#lane ??= this.#start());
+    worker.ref();
+    worker.postMessage(json, [json.buffer]);
+    return new Promise((resolve, reject) => pending.push({ resolve, reject }));
   }
 
-  #start(): Worker {
+  #start(): Lane {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./pack-worker.${extension}`, import.meta.url));
-    worker.on('message', (answer: PackAnswer) => this.#settle(answer));
+    // Why its own: a thread that was sent to rest ends when the next one may be at work already.
+    const lane: Lane = { worker, pending: [] };
+    worker.on('message', (answer: PackAnswer) => this.#settle(lane, answer));
     worker.on('error', () => {}); // 'exit' follows
     worker.on('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined;
+      if (this.#lane === lane) this.#lane = undefined;
       const error = new Error('the thread that makes MessagePack died');
-      for (const { reject } of this.#pending.splice(0)) reject(error);
+      for (const { reject } of lane.pending.splice(0)) reject(error);
     });
-    return worker;
+    return lane;
   }
 
-  #settle(answer: PackAnswer): void {
-    const next = this.#pending.shift();
+  #settle({ worker, pending }: Lane, answer: PackAnswer): void {
+    const next = pending.shift();
     if ('packed' in answer) next?.resolve(answer.packed);
     else next?.reject(new Error(answer.error));
-    if (this.#pending.length > 0) return;
-    this.#worker?.unref();
+    if (pending.length > 0) return;
+    worker.unref();
     this.#idleTimer = setTimeout(() => this.#rest(), IDLE_MS).unref();
   }
 
   #rest(): void {
-    const worker = this.#worker;
-    this.#worker = undefined;
-    void worker?.terminate();
+    const lane = this.#lane;
+    this.#lane = undefined;
+    void lane?.worker.terminate();
   }
 }
 

@@ -243,6 +243,7 @@ export class Pipeline {
       this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
     } catch (error) {
       events.close();
+      exchange.place?.release();
       throw error;
     }
     return toStreamResponse(events, request, common, {

@@ -54,3 +54,15 @@ test('a large text that is no JSON is told, and harms nobody else', async () => 
   assert.ok(second.status === 'fulfilled');
   assert.ok(Buffer.from(jsonToMessagePack(good)).equals(second.value));
 });
+
+test('a thread that rests takes nobody along who asks while it ends', async () => {
+  const bodies = [40_000, 50_000].map(jsonOf);
+  const expected = bodies.map((body) => Buffer.from(jsonToMessagePack(body)));
+  for (let round = 0; round < 3; round++) {
+    await pack(jsonOf(20_000));
+    // The thread is sent to rest by a timer of this length that was set before.
+    await new Promise((resolve) => void setTimeout(resolve, 1000));
+    const packed = await Promise.all(bodies.map((body) => pack(body)));
+    for (const [i, bytes] of packed.entries()) assert.ok(expected[i]!.equals(bytes), `body ${i}`);
+  }
+});

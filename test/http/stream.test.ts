@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { unpack } from 'msgpackr';
 import type { EventStream } from '../../daemon/api/services.ts';
+import { BUFFER_SIZE_MAX } from '../../daemon/http/pump.ts';
 import { onBothAdapters } from './adapters.ts';
 import { FINAL_EVENT, chunkEvent, resultOf } from './answers.ts';
 import {
@@ -121,6 +122,18 @@ onBothAdapters('streams', (kind) => {
     const line = world.lines.find(({ route }) => route === '/api/stream_search');
     assert.equal(line?.['status'], 200);
     assert.equal(line['bytes'], reply.body.length);
+  });
+
+  test('a stream that is refused for its memory gives its place back', async () => {
+    // The share of a caller is an eighth, a little less than one stream takes.
+    const memory = 8 * BUFFER_SIZE_MAX - 8;
+    const settings = { memory, maxConcurrentSearches: 1, maxQueuedSearches: 1 };
+    const world = await startWorld({ kind, settings, stream: () => eventStream(EVENTS) });
+    for (let i = 0; i < 3; i++) {
+      const refused = await world.call(streamWith(SEARCH_BODY));
+      assert.equal(refused.status, 503);
+    }
+    assert.equal((await world.call(searchWith(SEARCH_BODY))).status, 200);
   });
 
   test('MessagePack: frames with their length before them, a zero frame at the end', async () => {
