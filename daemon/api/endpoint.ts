@@ -11,10 +11,11 @@ import type { Caller } from '../accounts/caller.ts';
 import type { Entitlement } from '../accounts/licence.ts';
 import type { Ledger } from '../limits/ledger.ts';
 import type { Sight } from '../repos/sight.ts';
+import type { SearchPlace } from '../loop/place.ts';
 import type { ErrorCode } from './errors.ts';
 import { parseBody, parsePath, parseQuery } from './input.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
-import type { EventStream, RequestMemory, SearchPlace, Services } from './services.ts';
+import type { EventStream, RequestMemory, Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

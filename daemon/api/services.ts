@@ -1,6 +1,7 @@
 // What the endpoints need from the parts of the daemon that do the work. The parts implement these
 // interfaces; main.ts joins them. Nothing here knows of HTTP.
 
+import type { SearchPlace } from '../loop/place.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import type { ListedRef } from '../repos/ref-list.ts';
@@ -27,27 +28,6 @@ export interface NavigationCall {
   readonly revisionName: string;
   /** Absent: all repos that may be seen. */
   readonly repoName?: string;
-}
-
-/** A search that can be held up. */
-export interface PausableSearch {
-  pause(): void;
-  resume(): void;
-}
-
-/** The place of a search among those that run: while another one has it, the search is paused. */
-export interface SearchPlace {
-  /** Who searches: callers take turns (loop/next-turn.ts). */
-  readonly caller: string;
-  /** When the request came (performance.now): the deadline counts from here. */
-  readonly arrivedMs: number;
-  /** Says what to pause and resume; it is paused at once where it is not its turn. */
-  attach(search: PausableSearch): void;
-  /** Resolves when it is the turn of the search, or when that is over; undefined: it is so now. */
-  turn(): Promise<void> | undefined;
-  /** Gives the place away until `want`: the search has nothing to do. */
-  rest(): void;
-  want(): void;
 }
 
 export interface SearchContext {

@@ -1,10 +1,10 @@
 // Prints the answer of a search: for a terminal like ripgrep, for a pipe one self-contained line each,
-// names only, or counts. Also the statistics and the note on an incomplete answer, which
+// names only, or counts. Also the statistics, the note on an incomplete answer and the hints, which
 // go to standard error. Pure: response in, text out; the command decides where the text goes.
 
 import { linesOfChunk, spansInText } from './search-lines.ts';
 import type { ChunkLine } from './search-lines.ts';
-import type { FileResult, SearchResponse } from './services.ts';
+import type { FileResult, Hint, SearchResponse } from './services.ts';
 import {
   COLORS,
   PLAIN,
@@ -136,4 +136,12 @@ export function formatIncomplete(
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
   const count = Number(response.stats['totalMatchCount'] ?? 0);
   return `incomplete: ${reasons} (${String(count)} matches found so far)\n`;
+}
+
+/** What the query may have meant, a line each. */
+export function formatHints(hints: readonly Hint[] = []): string {
+  return hints
+    .map(({ message, query }) => (query === undefined ? message : `${message} Try: ${query}`))
+    .map((text) => `hint: ${escapeControls(text)}\n`)
+    .join('');
 }

@@ -45,6 +45,13 @@ export interface FileResult {
   readonly skipReason?: string;
 }
 
+/** What a query may have meant. */
+export interface Hint {
+  readonly message: string;
+  /** The query as it may have been meant. */
+  readonly query?: string;
+}
+
 /** The answer of `POST /api/search`; members that the command line only passes on are `unknown`. */
 export interface SearchResponse {
   readonly stats: Readonly<Record<string, number | string>>;
@@ -52,6 +59,7 @@ export interface SearchResponse {
   readonly repositoryInfo: readonly unknown[];
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
+  readonly hints?: readonly Hint[];
 }
 
 /** A refused request: the error object of the API. Services reject with an Error that carries it. */
@@ -74,6 +82,7 @@ export type SearchEvent =
       readonly accumulatedStats: SearchResponse['stats'];
       readonly isSearchExhaustive: boolean;
       readonly incompleteReasons?: readonly string[];
+      readonly hints?: readonly Hint[];
     }
   | { readonly type: 'error'; readonly error: ErrorObject };
 

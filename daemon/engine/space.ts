@@ -51,10 +51,12 @@ export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
 /** A shard that cannot be searched: `reason` says what is wrong where. */
 export class ShardError extends Error {
   readonly shardId: string;
+  readonly reason: string;
   readonly fault: ShardFault;
   constructor(shardId: string, reason: string, fault: ShardFault = 'damaged') {
     super(`shard ${shardId}: ${reason}`);
     this.shardId = shardId;
+    this.reason = reason;
     this.fault = fault;
   }
 }

@@ -6,7 +6,7 @@
 // a long one.
 
 import { ApiError } from '../api/errors.ts';
-import type { PausableSearch, SearchPlace } from '../api/services.ts';
+import type { PausableSearch, SearchPlace } from '../loop/place.ts';
 import { ClientGoneError } from './adapter.ts';
 
 /**

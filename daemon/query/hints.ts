@@ -3,6 +3,7 @@
 // anything hidden. Quoted text is meant as it stands.
 
 import { parseQuery } from './parser.ts';
+import { PREFIX_NAMES } from './prefixes.ts';
 
 export interface Hint {
   readonly message: string;
@@ -19,6 +20,8 @@ interface Habit {
   readonly message: string;
   /** Given the match, what stands before it, and the groups of the pattern. */
   readonly instead: (...groups: string[]) => string;
+  /** It is meant where words are literal. */
+  readonly isOfWords?: true;
 }
 
 /** Where a word begins and ends; group 1 is what stands before. */
@@ -31,6 +34,10 @@ const habit = (pattern: string, message: string, instead: string | Habit['instea
       : instead,
 });
 
+/** A filter that has another name here. */
+const renamed = (names: string, ours: string, message: string): Habit =>
+  habit(`(-?)(?:${names}):([^\\s)]+)`, message, `$1$2${ours}:$3`);
+
 const HABITS: readonly Habit[] = [
   habit(
     'case:(?:yes|no|auto)',
@@ -42,17 +49,27 @@ const HABITS: readonly Habit[] = [
     'There is no such filter: type:, select:, count:, timeout: and patterntype: are plain words here.',
     '$1',
   ),
-  habit('path:([^\\s)]+)', 'The filter by path is file:, a regular expression.', '$1file:$2'),
-  habit('(?:language|l):([^\\s)]+)', 'The filter by language is lang:.', '$1lang:$2'),
-  habit('(?:branch|b|revision):([^\\s)]+)', 'The filter by branch is rev:.', '$1rev:$2'),
-  habit('symbol:([^\\s)]+)', 'The filter by symbols is sym:.', '$1sym:$2'),
+  renamed('path|filename', 'file', 'The filter by path is file:, a regular expression.'),
+  habit(
+    '(-?)(?:ext|extension):\\.?([\\w-]+)',
+    'The filter by path is file:, a regular expression.',
+    '$1$2file:\\.$3$',
+  ),
+  renamed('language|l', 'lang', 'The filter by language is lang:.'),
+  renamed('branch|b|revision', 'rev', 'The filter by branch is rev:.'),
+  renamed('symbol', 'sym', 'The filter by symbols is sym:.'),
+  renamed('org|user', 'repo', 'The filter by repository is repo:, a regular expression.'),
+  renamed('regex', 'content', 'Expressions are words of the query, with isRegexEnabled.'),
+  renamed('a(?=:(?:yes|no|only)(?:$|[\\s)]))', 'archived', 'The filter is archived:.'),
+  habit('(-?)public:(?:yes|only)', 'The filter is visibility:.', '$1$2visibility:public'),
+  habit('(-?)public:no', 'The filter is visibility:.', '$1$2visibility:private'),
   habit(
     '(-?r(?:epo)?:[^\\s@)]+)@([^\\s)]+)',
     'A revision is a filter of its own, rev:.',
     '$1$2 rev:$3',
   ),
   habit(
-    'NOT\\s+((?:file|f|repo|r|lang|rev|content|c|sym):[^\\s)]+)',
+    `NOT\\s+((?:${PREFIX_NAMES.join('|')}):[^\\s)]+)`,
     'Negation is a dash before a filter.',
     '$1-$2',
   ),
@@ -78,13 +95,21 @@ const HABITS: readonly Habit[] = [
     'file: takes a regular expression, not a glob.',
     (_all, before, prefix, glob) => `${before}${prefix}${globPattern(glob)}`,
   ),
+  {
+    ...habit(
+      '([^\\s:()/][^\\s:()]*)?(?:\\.[*+]|\\\\[bdsw]|\\[[\\w-]*\\w-\\w[\\w-]*\\]|\\w\\|\\w)[^\\s:()]*',
+      'Words are literal; what is meant as a regular expression wants isRegexEnabled.',
+      (all) => all,
+    ),
+    isOfWords: true,
+  },
 ];
 
 /** UTF-16 units. Guess: nobody writes more by hand; programs know the syntax. */
 const TEXT_SIZE_MAX = 1000;
 
 /** What every habit has at least one of; most queries have none. */
-const SIGN = /[:/!&|-]|NOT|AND|OR/;
+const SIGN = /[:/!&|*+\\-]|NOT|AND|OR/;
 
 /** A glob as a regular expression. */
 function globPattern(glob: string): string {
@@ -105,8 +130,9 @@ export function hintsFor(text: string, isRegexEnabled: boolean): Hint[] {
   if (text.length > TEXT_SIZE_MAX || !SIGN.test(text)) return [];
   const { masked, quotes } = maskQuotes(text);
   const hints: Hint[] = [];
-  for (const { pattern, message, instead } of HABITS) {
+  for (const { pattern, message, instead, isOfWords } of HABITS) {
     if (hints.length === HINTS_MAX) break;
+    if (isOfWords && isRegexEnabled) continue;
     const matches = [...masked.matchAll(pattern)];
     if (!matches.some(isMeant)) continue;
     const changed = masked.replaceAll(pattern, (...groups: string[]) => instead(...groups));

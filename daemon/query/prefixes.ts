@@ -29,7 +29,10 @@ const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
   ['visibility', { kind: 'enum', name: 'visibility', values: ['public', 'private', 'any'] }],
 ]);
 
-const NAME_SIZE_MAX = Math.max(...[...PREFIXES.keys()].map((name) => name.length));
+/** As people write them, without colons. */
+export const PREFIX_NAMES: readonly string[] = [...PREFIXES.keys()];
+
+const NAME_SIZE_MAX = Math.max(...PREFIX_NAMES.map((name) => name.length));
 
 export interface FoundPrefix {
   readonly prefix: Prefix;

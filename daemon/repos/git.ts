@@ -9,7 +9,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { checkGitPlace } from './git-place.ts';
-import { type Child, SpawnedChild, holdChild, killGroupOf, startProgram } from './spawn.ts';
+import { type Child, holdChild, killChild, startProgram } from './spawn.ts';
 
 export interface GitOptions {
   /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
@@ -177,13 +177,8 @@ function commandOf(args: readonly string[], options: GitOptions): [string, strin
 
 const liveChildren = new Set<Child>();
 process.once('exit', () => {
-  for (const child of liveChildren) killGroup(child);
+  for (const child of liveChildren) killChild(child);
 });
-
-function killGroup(child: Child): void {
-  if (child instanceof SpawnedChild) child.killGroup();
-  else if (child.pid !== undefined) killGroupOf(child.pid);
-}
 
 /** First line of what git wrote to standard error, without the user part of addresses. */
 function firstLine(stderr: string): string {
@@ -214,7 +209,7 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   let failure: GitFailure = 'exit';
   const kill = (cause: GitFailure): void => {
     failure = cause;
-    killGroup(child);
+    killChild(child);
     // Why: a helper that left the group would keep the pipe open, and `ended` waits for the pipe.
     child.stdout.destroy();
     child.stderr.destroy();

@@ -1,13 +1,12 @@
 // Starts other programs without copying the daemon's memory map. Node.js forks, which costs 2 us for each mapped file
 // and stops the event loop meanwhile; posix_spawn of the C library borrows the memory until the program runs. What
-// comes out is the part of ChildProcess that git.ts needs; where the C library lacks something, it is a ChildProcess.
+// comes out is the part of ChildProcess that git.ts and the engines of symbols need; where the C library lacks something, it is a ChildProcess.
 // Measured: 2026-11-22, 30,000 mappings: 0.2 ms, forking 48 ms. Who starts a program stands still until the system has
 // found a core for it, however, so on the main thread another one does it.
 // Measured: 2026-11-22, 2 cores, 8 processes that want one: up to 474 ms.
 
 import { ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { closeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
@@ -64,6 +63,8 @@ interface Library {
   };
   readonly waitpid: (pid: number, status: number[], options: number) => number;
   readonly pipe2: (files: Int32Array, flags: number) => number;
+  /** Why not that of Node.js: threads warn of files that they did not open by it. */
+  readonly close: (file: number) => number;
   readonly actionsInit: (actions: Uint8Array) => number;
   readonly actionsDup: (actions: Uint8Array, from: number, to: number) => number;
   readonly actionsFolder: (actions: Uint8Array, folder: string) => number;
@@ -96,6 +97,7 @@ function findLibrary(): Library | undefined {
       ),
       waitpid: part('waitpid', 'int pid, _Out_ int *status, int options'),
       pipe2: part('pipe2', 'void *files, int flags'),
+      close: part('close', 'int file'),
       actionsInit: part('posix_spawn_file_actions_init', 'void *actions'),
       actionsDup: part('posix_spawn_file_actions_adddup2', 'void *actions, int from, int to'),
       actionsFolder: part(
@@ -136,6 +138,7 @@ export class SpawnedChild extends EventEmitter {
   #timer: NodeJS.Timeout | undefined;
   #isHeld = true;
   #isUnwanted = false;
+  #isOver = false;
   #openCount = 2;
 
   constructor(functions: Library, file: string, args: readonly string[], options: SpawnOptions) {
@@ -150,7 +153,7 @@ export class SpawnedChild extends EventEmitter {
       pipe.on('error', () => {}).once('close', () => this.#onPipeEnd());
     const theirs = [input.readEnd, output.writeEnd, errors.writeEnd];
     start(functions, file, args, options, theirs, ({ pid, code }) => {
-      for (const end of theirs) closeSync(end);
+      for (const end of theirs) functions.close(end);
       if (pid === undefined) this.#fail(new Error(`${file} could not be started (error ${code})`));
       else this.#onStart(pid);
     });
@@ -161,10 +164,10 @@ export class SpawnedChild extends EventEmitter {
     return this.#pid;
   }
 
-  /** Ends it with all that it has started, as soon as it runs. */
+  /** Ends it with all that it has started, as soon as it runs. Nothing once it has ended: its id may be another's. */
   killGroup(): void {
     this.#isUnwanted = true;
-    if (this.#pid !== undefined) killGroupOf(this.#pid);
+    if (this.#pid !== undefined && !this.#isOver) killGroupOf(this.#pid);
   }
 
   #onStart(pid: number): void {
@@ -194,6 +197,7 @@ export class SpawnedChild extends EventEmitter {
       if (!this.#isHeld) this.#timer.unref();
       return;
     }
+    this.#isOver = true;
     this.stdin.destroy();
     this.emit('close', found === this.#pid ? exitCodeOf(status[0]!) : null);
   }
@@ -209,8 +213,15 @@ export class SpawnedChild extends EventEmitter {
   }
 }
 
+/** Ends a child and all that it has started. */
+export function killChild(child: Child): void {
+  if (child instanceof SpawnedChild) child.killGroup();
+  else if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+    killGroupOf(child.pid);
+}
+
 /** Ends a process and all that it has started. */
-export function killGroupOf(pid: number): void {
+function killGroupOf(pid: number): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch {
@@ -235,7 +246,7 @@ function openPipes(functions: Library): [PipeEnds, PipeEnds, PipeEnds] {
     const files = new Int32Array(2);
     if (functions.pipe2(files, CLOSE_ON_EXEC) !== 0) {
       for (const { readEnd, writeEnd } of opened)
-        for (const end of [readEnd, writeEnd]) closeSync(end);
+        for (const end of [readEnd, writeEnd]) functions.close(end);
       throw new Error('no pipe could be opened');
     }
     const ends = { readEnd: files[0]!, writeEnd: files[1]! };

@@ -39,6 +39,10 @@ export class Backlog {
   /** Since when there are docs (performance.now). */
   #sinceMs = 0;
   #hasGiven = false;
+  /** Shards whose docs cannot be shown. */
+  readonly #lost = new Set<number>();
+  /** Ranges that were found and cannot be shown. */
+  lostCount = 0;
 
   /** @param limit  ranges to give in all */
   constructor(context: OrderContext, limit: number, isWhole: boolean) {
@@ -52,6 +56,10 @@ export class Backlog {
     if (this.#count() === 0) this.#sinceMs = performance.now();
     for (const unit of units) {
       if (unit.rows.length === 0) continue;
+      if (this.#lost.has(unit.shard)) {
+        this.lostCount += unit.matches;
+        continue;
+      }
       for (const doc of docsOf(unit)) this.#fresh.push(doc);
       this.#rangeCount += unit.matches;
     }
@@ -119,6 +127,29 @@ export class Backlog {
     if (this.#docs.slice(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
     this.#hasGiven = true;
     return { docs, reason: this.#reason(isOver, isFull) };
+  }
+
+  /**
+   * Leaves out what was and will be found in a shard.
+   *
+   * @param batch  the last one that was taken, or what is left of it
+   * @returns      its docs that are of other shards
+   */
+  lose(shard: number, batch: readonly FoundDoc[]): readonly FoundDoc[] {
+    const isLost = (doc: FoundDoc): boolean => doc.shard === shard;
+    this.#lost.add(shard);
+    for (const { rangeMax, count } of batch.filter(isLost)) {
+      this.#rangesLeft += rangeMax;
+      this.lostCount += count;
+    }
+    for (const { count } of [...this.#docs, ...this.#fresh].filter(isLost)) {
+      this.#rangeCount -= count;
+      this.lostCount += count;
+    }
+    this.#docs = this.#docs.filter((doc) => !isLost(doc));
+    this.#fresh = this.#fresh.filter((doc) => !isLost(doc));
+    if (this.#moved?.shard === shard) this.#moved = undefined;
+    return batch.filter((doc) => !isLost(doc));
   }
 
   #reason(isOver: boolean, isFull: boolean): FlushReason {

@@ -3,7 +3,7 @@
 
 import { nextTurn } from '../loop/next-turn.ts';
 import type { Steps } from '../regex/steps.ts';
-import type { SearchPlace } from './place.ts';
+import type { SearchPlace } from '../loop/place.ts';
 
 /** Guess: short beside what people notice, long beside what a turn costs. */
 const SLICE_MS = 4;

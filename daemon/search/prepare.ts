@@ -14,7 +14,7 @@ import type { Steps } from '../regex/steps.ts';
 import { inTurns } from './in-turns.ts';
 import { hasRevisions, visibleRepos } from './visible.ts';
 import { encodeSteps, type PlanNode, planSteps, repoTestOf } from './plan.ts';
-import type { SearchPlace } from './place.ts';
+import type { SearchPlace } from '../loop/place.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';

@@ -13,7 +13,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import type { FoundDoc } from './order.ts';
 import { groupByBranches } from './revisions.ts';
 import type { LiveShard } from './snapshot.ts';
-import type { SearchPlace } from './place.ts';
+import type { SearchPlace } from '../loop/place.ts';
 import { isForHere } from './run.ts';
 import type { Thread } from './turns.ts';
 

@@ -18,7 +18,7 @@ import type {
 import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
-import type { SearchPlace } from './place.ts';
+import type { SearchPlace } from '../loop/place.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './turns.ts';
 

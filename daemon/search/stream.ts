@@ -4,6 +4,7 @@
 
 import { nextTurn } from '../loop/next-turn.ts';
 import type { Findings } from '../engine/search-messages.ts';
+import { ShardError, type ShardFault } from '../engine/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
@@ -11,7 +12,7 @@ import type { FoundDoc } from './order.ts';
 import { inTurns } from './in-turns.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
-import { FileResults, renderAnswer } from './render.ts';
+import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
 import { Run } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
@@ -143,15 +144,17 @@ export class SearchStream {
     const { bindings, units, failures } = findings;
     for (const binding of bindings) this.#tally.addBinding(binding);
     for (const unit of units) this.#tally.addUnit(unit);
-    for (const { shard, reason, fault } of failures) {
-      const isNew = this.#tally.addFailure(shard);
-      const { shardId } = this.#prepared.scope.shards[shard]!;
-      if (isNew) this.#parts.onShardFailure?.(shardId, reason, fault);
-    }
+    for (const { shard, reason, fault } of failures) this.#noteFailure(shard, reason, fault);
     this.#ledger.addTimes(findings);
     this.#backlog.add(units);
     if (this.#isOverLimit()) this.#run.enough();
     if (units.length > 0) this.#wake();
+  }
+
+  #noteFailure(shard: number, reason: string, fault: ShardFault | undefined): void {
+    const isNew = this.#tally.addFailure(shard);
+    const { shardId } = this.#prepared.scope.shards[shard]!;
+    if (isNew) this.#parts.onShardFailure?.(shardId, reason, fault);
   }
 
   #isOverLimit(): boolean {
@@ -159,7 +162,6 @@ export class SearchStream {
   }
 
   #endRun(state: 'over' | { readonly error: unknown }): void {
-    this.#tally.close();
     this.#runState = state;
     this.#wake();
   }
@@ -211,19 +213,44 @@ export class SearchStream {
   async #makeChunks(batch: Batch): Promise<void> {
     try {
       await this.#prepared.run.place?.turn();
-      const { files, ...rendered } = await renderAnswer(batch.docs, this.#prepared.render);
+      const { docs, files, ...rendered } = await this.#renderSound(batch.docs);
+      if (docs.length === 0) return;
       this.#backlog.noteSize(files.sizeOf(0, files.count) / files.count);
       this.#ledger.addReading(rendered);
       const ends = chunkEnds(files);
       for (const [index, end] of ends.entries()) {
         const reason = end === files.count ? batch.reason : 'MAX_SIZE';
-        this.#makeChunk(batch.docs, files, ends[index - 1] ?? 0, end, reason);
+        this.#makeChunk(docs, files, ends[index - 1] ?? 0, end, reason);
       }
     } catch (error) {
       this.#ready.push({ error });
       this.#backlog.close();
       this.#run.stop('failed');
     }
+  }
+
+  /**
+   * Renders the docs but those of shards that turn out to be damaged, of which nothing more is shown. A search that is
+   * answered as a whole begins anew instead; here results have been sent.
+   */
+  async #renderSound(
+    all: readonly FoundDoc[],
+  ): Promise<RenderedAnswer & { readonly docs: readonly FoundDoc[] }> {
+    for (let docs = all; ;) {
+      try {
+        return { docs, ...(await renderAnswer(docs, this.#prepared.render)) };
+      } catch (error) {
+        if (!(error instanceof ShardError)) throw error;
+        const shard = docs.find((doc) => this.#shardIdOf(doc) === error.shardId)?.shard;
+        if (shard === undefined) throw error;
+        this.#noteFailure(shard, error.message, error.fault);
+        docs = this.#backlog.lose(shard, docs);
+      }
+    }
+  }
+
+  #shardIdOf({ shard }: FoundDoc): string {
+    return this.#prepared.scope.shards[shard]!.shardId;
   }
 
   #makeChunk(
@@ -247,12 +274,14 @@ export class SearchStream {
 
   #makeFinal(): void {
     this.#isFinalMade = true;
+    // Why not before: a shard may turn out to be damaged when what was found in it is shown.
+    this.#tally.close();
     const { totals, reason } = this.#ledger.close();
     const tally = { counts: this.#tally.counts, isOverLimit: this.#isOverLimit() };
     const { stopReason } = this.#run;
     const reasons = incompleteReasons(
       tally,
-      totals.actualMatchCount,
+      totals.actualMatchCount + this.#backlog.lostCount,
       stopReason,
       this.#prepared.gaps,
     );

@@ -80,6 +80,8 @@ const repoSchema = z.strictObject({
   /** What rules leave out, by rule, and paths that are no docs, by reason. */
   ignored: z.record(z.string(), z.number()).exactOptional(),
   leftOut: z.record(z.string(), z.number()).exactOptional(),
+  /** Its git leads out of its source: nothing of it is shown until it does so no more. */
+  isStray: z.literal(true).exactOptional(),
 });
 
 const catalogSchema = z.strictObject({
@@ -384,9 +386,9 @@ function issueOf({ issues: [issue] }: z.ZodError): string {
 }
 
 /** A repo whose shards cannot be used. */
-function unindexed({ record, skipped }: CatalogRepo): CatalogRepo {
+function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
   const { indexedAt: _, revisions: __, ...rest } = record;
-  return { record: rest, shards: [], skipped };
+  return { record: rest, shards: [], skipped, ...(isStray === undefined ? {} : { isStray }) };
 }
 
 /** The checksum of the file's header, at `offset`. */

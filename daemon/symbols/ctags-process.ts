@@ -1,12 +1,10 @@
-// One running ctags, in its sandbox: contents go in by standard input, tags come out as lines of JSON. Besides
-// the door to git this is the only place that starts a program. The process has an environment of its own, no
+// One running ctags, in its sandbox: contents go in by standard input, tags come out as lines of JSON. The process has an environment of its own, no
 // option files, limits on memory and processor time, and cannot open files; it ends when its standard input
 // closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
 
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import { type Child, killChild } from '../repos/spawn.ts';
 import type { ExtractionFailure } from './found.ts';
-import { confined, ENGINE_ENVIRONMENT, findPrograms, outputOf } from './confine.ts';
+import { type EngineProcess, findPrograms, outputOf, startEngine } from './confine.ts';
 import { CTAGS_PARSERS } from './ctags-languages.ts';
 import type { Tag } from './ctags-tags.ts';
 import { watchTime } from './patience.ts';
@@ -68,13 +66,6 @@ async function asProgram(file: string): Promise<CtagsProgram | undefined> {
   return { command: [file], version: /[\d.]+/.exec(version)?.[0] ?? '', parsers };
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, null>;
-
-const liveChildren = new Set<Child>();
-process.once('exit', () => {
-  for (const child of liveChildren) child.kill('SIGKILL');
-});
-
 export type TagsOutcome = { readonly tags: readonly Tag[] } | ExtractionFailure;
 
 interface Request {
@@ -99,22 +90,10 @@ export class CtagsProcess {
   constructor(program: CtagsProgram, limits: CtagsLimits) {
     this.#program = program;
     this.#limits = limits;
-    this.#child = start(program, limits);
-    liveChildren.add(this.#child);
-    this.#child.stdin.on('error', () => undefined);
+    const { child, ended } = start(program, limits);
+    this.#child = child;
+    this.#ended = ended.then((detail) => this.#noteEnd(detail));
     this.#child.stdout.setEncoding('utf8').on('data', (text: string) => this.#take(text));
-    this.#ended = new Promise((resolve) => {
-      const onEnd = (detail: string): void => {
-        liveChildren.delete(this.#child);
-        this.#isDead = true;
-        this.#settle(this.#deathOf(detail));
-        resolve();
-      };
-      this.#child.once('error', ({ message }) => onEnd(message));
-      this.#child.once('close', (code, signal) =>
-        onEnd(`ended by ${signal ?? `exit code ${code}`}`),
-      );
-    });
   }
 
   get isDead(): boolean {
@@ -126,7 +105,7 @@ export class CtagsProcess {
     const index = this.#program.parsers.indexOf(parser);
     return new Promise((settle) => {
       const { timeoutMs } = this.#limits;
-      const endWatch = watchTime(this.#child.pid, timeoutMs, () =>
+      const endWatch = watchTime(this.#child, timeoutMs, () =>
         this.#fail({ failure: 'timeout', detail: `not done after ${timeoutMs} ms` }),
       );
       const outputMax = Math.max(OUTPUT_SIZE_MIN, content.length * OUTPUT_FACTOR);
@@ -173,6 +152,11 @@ export class CtagsProcess {
     request.settle(outcome);
   }
 
+  #noteEnd(detail: string): void {
+    this.#isDead = true;
+    this.#settle(this.#deathOf(detail));
+  }
+
   #deathOf(detail: string): ExtractionFailure {
     const isMemory = /out of memory|cannot allocate/i.test(this.#message);
     const said = this.#message === '' ? detail : `${this.#message} (${detail})`;
@@ -181,7 +165,7 @@ export class CtagsProcess {
 
   #fail(failure: ExtractionFailure): void {
     this.#isDead = true;
-    this.#child.kill('SIGKILL');
+    killChild(this.#child);
     this.#child.stdout.destroy();
     this.#settle(failure);
   }
@@ -223,16 +207,13 @@ function parseLine(line: string): Said {
   return isTag ? { type, tag: parsed as Tag } : { type: 'other' };
 }
 
-function start({ command, parsers }: CtagsProgram, { timeoutMs, memoryMax }: CtagsLimits): Child {
+function start(
+  { command, parsers }: CtagsProgram,
+  { timeoutMs, memoryMax }: CtagsLimits,
+): EngineProcess {
   const maps = parsers.map((parser, index) => `--map-${parser}=+.${endingOf(index)}`);
   const options = ['--options=NONE', '--quiet=yes', '--fields=Nnzspt', ...maps];
-  const [program, ...args] = confined([...command, ...options, '--_interactive=sandbox'], {
-    memoryMax,
-    cpuSecondsMax: Math.max(60, Math.ceil(timeoutMs / 250)),
-  });
-  return spawn(program, args, {
-    env: ENGINE_ENVIRONMENT,
-    cwd: '/',
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
+  const cpuSecondsMax = Math.max(60, Math.ceil(timeoutMs / 250));
+  const all = [...command, ...options, '--_interactive=sandbox'];
+  return startEngine(all, { memoryMax, cpuSecondsMax });
 }

@@ -27,4 +27,9 @@ export interface PassResult extends PassTotals {
 export type FromPassWorker =
   | { readonly kind: 'progress'; readonly progress: PassProgress }
   | { readonly kind: 'done'; readonly result: PassResult }
-  | { readonly kind: 'failed'; readonly message: string };
+  | {
+      readonly kind: 'failed';
+      readonly message: string;
+      /** What is wrong with the shard, if that is why. */
+      readonly damage?: string;
+    };

@@ -1,9 +1,11 @@
-// The thread of one symbol pass: opens the shard, runs the pass over its contents with an extractor of its own,
-// writes the symbols file.
+// The thread of one symbol pass: checks and opens the shard, runs the pass over its contents with an extractor of its
+// own, writes the symbols file. All of the shard is read here, so all of its pages are checked before, without mapping:
+// a search checks each page that it reads, and damage must not become symbols either.
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Space } from '../engine/space.ts';
+import { PageCheck } from '../engine/page-check.ts';
+import { ShardError, Space } from '../engine/space.ts';
 import { SymbolsFileBuilder } from '../engine/symbols-builder.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { messageOf } from '../telemetry/caught.ts';
@@ -21,7 +23,8 @@ port.on('message', () => cancelled.abort());
 try {
   tell({ kind: 'done', result: await run() });
 } catch (error) {
-  tell({ kind: 'failed', message: messageOf(error) });
+  const damage = error instanceof ShardError ? { damage: error.reason } : {};
+  tell({ kind: 'failed', message: messageOf(error), ...damage });
 }
 port.close();
 
@@ -30,7 +33,7 @@ function tell(message: FromPassWorker): void {
 }
 
 async function run(): Promise<PassResult> {
-  const source = openShardSource();
+  const source = await openShardSource();
   const builder = new SymbolsFileBuilder(data.module, data.shardPath);
   const extractor = await openExtractor(data);
   const closeEarly = (): void => void extractor.close();
@@ -45,10 +48,18 @@ async function run(): Promise<PassResult> {
   }
 }
 
-function openShardSource(): PassSource {
+async function whileWanted(): Promise<void> {
+  cancelled.signal.throwIfAborted();
+}
+
+/** Errors: ShardError. */
+async function openShardSource(): Promise<PassSource> {
   const { shardPath } = data;
+  const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
+  const problem = await new PageCheck(data.module).check(file, whileWanted);
+  if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
   const space = new Space(data.module);
-  space.open({ shardId: shardPath, path: shardPath, size: statSync(shardPath).size });
+  space.open(file);
   const tables = new ShardTables(space.bytesOf(shardPath));
   return {
     blobCount: tables.blobCount,

@@ -4,6 +4,7 @@
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { ShardError } from '../engine/space.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { EngineName } from './extractor.ts';
 import type { PassProgress } from './pass-loop.ts';
@@ -38,7 +39,7 @@ const CANCEL_MS = 2000;
 /**
  * Writes the symbols of the shard to `outPath`, synced.
  *
- * Errors: for a damaged shard, a file that cannot be written, symbols that do not fit; the reason of the signal once
+ * Errors: ShardError for a damaged shard; for a file that cannot be written, symbols that do not fit; the reason of the signal once
  * it is aborted. A content that has no symbols because its engine failed is no error but one of the `failures`.
  */
 export async function runSymbolPass(options: SymbolPassOptions): Promise<PassResult> {
@@ -75,14 +76,18 @@ export async function runSymbolPass(options: SymbolPassOptions): Promise<PassRes
 }
 
 /** Settles when the thread has ended. */
-function outcomeOf(worker: Worker, { onProgress }: SymbolPassOptions): Promise<PassResult> {
+function outcomeOf(
+  worker: Worker,
+  { onProgress, shardPath }: SymbolPassOptions,
+): Promise<PassResult> {
   return new Promise((resolve, reject) => {
     let result: PassResult | undefined;
-    let problem = new Error('the symbol pass ended early');
+    let problem: Error = new Error('the symbol pass ended early');
     worker.on('message', (message: FromPassWorker) => {
       if (message.kind === 'progress') onProgress?.(message.progress);
       else if (message.kind === 'done') result = message.result;
-      else problem = new Error(message.message);
+      else if (message.damage === undefined) problem = new Error(message.message);
+      else problem = new ShardError(shardPath, message.damage);
     });
     worker.on('error', (error) => (problem = error));
     worker.on('exit', () => {

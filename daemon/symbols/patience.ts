@@ -21,17 +21,19 @@ function processorMs(pid: number): number | undefined {
   }
 }
 
+/** A process, perhaps one that is still being started. */
+interface Started {
+  readonly pid?: number | undefined;
+}
+
 /**
  * Calls back once when the process has used `limitMs` of processor time from now on, or 30 times as long has passed.
  *
  * @returns  ends the watch
  */
-export function watchTime(
-  pid: number | undefined,
-  limitMs: number,
-  onOver: () => void,
-): () => void {
-  const now = (): number | undefined => (pid === undefined ? undefined : processorMs(pid));
+export function watchTime(started: Started, limitMs: number, onOver: () => void): () => void {
+  const now = (): number | undefined =>
+    started.pid === undefined ? undefined : processorMs(started.pid);
   const startMs = performance.now();
   const usedBefore = now() ?? 0;
   let timer = setTimeout(look, limitMs);

@@ -1,5 +1,7 @@
-// What the engine over tree-sitter and its processes say to each other: one content, one answer.
+// What the engine over tree-sitter and its processes say to each other: one content, one answer. Each is a frame on a
+// pipe: its size in 4 bytes, little-endian, then the value as V8 writes it.
 
+import { deserialize, serialize } from 'node:v8';
 import type { ExtractionFailure, FoundSymbol } from './found.ts';
 
 export interface TreeRequest {
@@ -12,4 +14,42 @@ export interface TreeAnswer {
   readonly outcome: { readonly symbols: readonly FoundSymbol[] } | ExtractionFailure;
   /** The process must not be used again: its parser failed, or it has taken much memory or time. */
   readonly isSpent: boolean;
+}
+
+const HEAD_SIZE = 4;
+
+/** A message as it goes over a pipe. */
+export function frameOf(message: TreeRequest | TreeAnswer): Buffer {
+  const body = serialize(message);
+  const head = Buffer.allocUnsafe(HEAD_SIZE);
+  head.writeUInt32LE(body.length);
+  return Buffer.concat([head, body]);
+}
+
+/** Takes the bytes of a pipe as they come, and gives the messages in them. Safety: both ends are of one version. */
+export class FrameReader<Message extends TreeRequest | TreeAnswer> {
+  #parts: Buffer[] = [];
+  #size = 0;
+
+  /** The messages that are whole by now. Cost: each byte is copied once. */
+  *take(bytes: Buffer): Generator<Message> {
+    this.#parts.push(bytes);
+    this.#size += bytes.length;
+    for (;;) {
+      const end = this.#frameEnd();
+      if (end === undefined || this.#size < end) return;
+      const all = Buffer.concat(this.#parts);
+      this.#parts = [all.subarray(end)];
+      this.#size -= end;
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the other end is ours
+      yield deserialize(all.subarray(HEAD_SIZE, end)) as Message;
+    }
+  }
+
+  /** Where the first frame ends; undefined: not known yet. */
+  #frameEnd(): number | undefined {
+    if (this.#size < HEAD_SIZE) return undefined;
+    if (this.#parts[0]!.length < HEAD_SIZE) this.#parts = [Buffer.concat(this.#parts)];
+    return HEAD_SIZE + this.#parts[0]!.readUInt32LE();
+  }
 }

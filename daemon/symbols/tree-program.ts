@@ -10,7 +10,7 @@ import { messageOf } from '../telemetry/caught.ts';
 import { orderSymbols, type PlacedSymbol } from './found.ts';
 import { grammarFile } from './grammars.ts';
 import { queryOf } from './queries.ts';
-import type { TreeAnswer, TreeRequest } from './tree-messages.ts';
+import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
 import { symbolsOfMatches } from './tree-symbols.ts';
 
 /** Bytes that the memory of the parser may take, microseconds that the process may run. */
@@ -30,10 +30,12 @@ interface Grammar {
   readonly query: Query;
 }
 
-process.on('message', (request: TreeRequest) => {
-  void answer(request).then((found) => process.send?.(found));
+const requests = new FrameReader<TreeRequest>();
+process.stdin.on('data', (bytes: Buffer) => {
+  for (const request of requests.take(bytes))
+    void answer(request).then((found) => process.stdout.write(frameOf(found)));
 });
-process.on('disconnect', () => process.exit());
+process.stdin.on('close', () => process.exit());
 
 async function answer(request: TreeRequest): Promise<TreeAnswer> {
   try {

@@ -5,16 +5,16 @@
 // alone (engine/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
 // 1 s. And what V8 itself cannot survive ends that process, not the daemon.
 
-import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { confined, ENGINE_ENVIRONMENT } from './confine.ts';
+import { type Child, killChild } from '../repos/spawn.ts';
+import { type EngineProcess, startEngine } from './confine.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction, ExtractionFailure } from './found.ts';
 import { grammarFile, grammarOf } from './grammars.ts';
 import { watchTime } from './patience.ts';
 import { type Reader, ReaderPool } from './pool.ts';
-import type { TreeAnswer, TreeRequest } from './tree-messages.ts';
+import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
 
 export interface TreeSitterOptions {
   /** Most processes. */
@@ -67,13 +67,8 @@ export function openTreeSitterEngine(options: TreeSitterOptions): Engine | undef
 
 type Outcome = TreeAnswer['outcome'];
 
-const liveChildren = new Set<ChildProcess>();
-process.once('exit', () => {
-  for (const child of liveChildren) child.kill('SIGKILL');
-});
-
 class TreeProcess implements Reader {
-  readonly #child: ChildProcess;
+  readonly #child: Child;
   readonly #timeoutMs: number;
   readonly #ended: Promise<void>;
   #settle: ((outcome: Outcome) => void) | undefined;
@@ -81,22 +76,17 @@ class TreeProcess implements Reader {
 
   constructor({ timeoutMs, memoryMax }: TreeSitterOptions) {
     this.#timeoutMs = timeoutMs;
-    this.#child = start(memoryMax);
-    liveChildren.add(this.#child);
-    this.#child.on('message', ({ outcome, isSpent }: TreeAnswer) => {
-      if (isSpent) this.#end(outcome);
-      else this.#answer(outcome);
-    });
-    this.#ended = new Promise((resolve) => {
-      const onEnd = (detail: string): void => {
-        liveChildren.delete(this.#child);
-        this.#end({ failure: 'crash', detail: `tree-sitter: ${detail}` });
-        resolve();
-      };
-      this.#child.once('error', ({ message }) => onEnd(message));
-      this.#child.once('exit', (code, signal) =>
-        onEnd(`ended by ${signal ?? `exit code ${code}`}`),
-      );
+    const { child, ended } = start(memoryMax);
+    this.#child = child;
+    this.#ended = ended.then((detail) =>
+      this.#end({ failure: 'crash', detail: `tree-sitter: ${detail}` }),
+    );
+    const answers = new FrameReader<TreeAnswer>();
+    this.#child.stdout.on('data', (bytes: Buffer) => {
+      for (const { outcome, isSpent } of answers.take(bytes)) {
+        if (isSpent) this.#end(outcome);
+        else this.#answer(outcome);
+      }
     });
   }
 
@@ -107,7 +97,7 @@ class TreeProcess implements Reader {
   /** Errors: none; whatever goes wrong is the outcome. */
   read(request: TreeRequest): Promise<Outcome> {
     return new Promise((resolve) => {
-      const endWatch = watchTime(this.#child.pid, this.#timeoutMs, () => {
+      const endWatch = watchTime(this.#child, this.#timeoutMs, () => {
         const detail = `not done after ${this.#timeoutMs} ms`;
         this.#end({ failure: 'timeout', detail });
       });
@@ -115,8 +105,7 @@ class TreeProcess implements Reader {
         endWatch();
         resolve(outcome);
       };
-      // An error of the channel shows in the end of the process.
-      this.#child.send(request, () => undefined);
+      this.#child.stdin.write(frameOf(request));
     });
   }
 
@@ -128,7 +117,7 @@ class TreeProcess implements Reader {
 
   #end(outcome: Outcome): void {
     this.#isDead = true;
-    this.#child.kill('SIGKILL');
+    killChild(this.#child);
     this.#answer(outcome);
   }
 
@@ -140,16 +129,9 @@ class TreeProcess implements Reader {
   }
 }
 
-function start(memoryMax: number): ChildProcess {
+function start(memoryMax: number): EngineProcess {
   const heapMib = Math.ceil(memoryMax / (1 << 20));
   const node = [process.execPath, `--max-old-space-size=${heapMib}`];
-  const [execPath, ...execArgv] = confined(node, { cpuSecondsMax: CPU_SECONDS_MAX });
-  return fork(PROGRAM, [String(memoryMax), String(CPU_SECONDS_MAX * 1e6)], {
-    execPath,
-    execArgv,
-    env: ENGINE_ENVIRONMENT,
-    cwd: '/',
-    serialization: 'advanced',
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
+  const args = [PROGRAM, String(memoryMax), String(CPU_SECONDS_MAX * 1e6)];
+  return startEngine([...node, ...args], { cpuSecondsMax: CPU_SECONDS_MAX });
 }

@@ -13,7 +13,8 @@ import { reviseShards } from '../ingest/revise.ts';
 import { defaultPartOf } from '../ingest/source-revisions.ts';
 import type { SourceSpec } from '../ingest/source.ts';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { probeSource, type ProbedSource } from '../repos/probe.ts';
+import { GitPlaceError } from '../repos/git-place.ts';
+import { ProbeError, probeSource, type ProbedSource } from '../repos/probe.ts';
 import type { RepoRecord, RepoSource } from '../repos/records.ts';
 import type { Catalog, CatalogRepo, CatalogShard, CatalogSymbols } from '../shards/catalog.ts';
 import type { ShardError, ShardFault } from '../engine/space.ts';
@@ -111,8 +112,12 @@ export class Indexer {
 
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
   get degradations(): readonly string[] {
-    const count = this.#unmapped.size;
-    return count === 0 ? [] : [`${count} shards could not be mapped and are not searched`];
+    const unmapped = this.#unmapped.size;
+    const stray = this.#servedRepos().filter(({ isStray }) => isStray).length;
+    return [
+      ...(unmapped === 0 ? [] : [`${unmapped} shards could not be mapped and are not searched`]),
+      ...(stray === 0 ? [] : [`${stray} repositories are hidden: their git leads elsewhere`]),
+    ];
   }
 
   #servedRepos(): readonly CatalogRepo[] {
@@ -124,7 +129,7 @@ export class Indexer {
 
   /** Shows what the catalog holds now. */
   publish(): void {
-    const repos = this.#servedRepos();
+    const repos = this.#servedRepos().filter(({ isStray }) => !isStray);
     const blind = this.#findBlindShard(repos);
     if (blind !== undefined) {
       this.quarantine(blind.shardId, blind.reason);
@@ -269,6 +274,7 @@ export class Indexer {
         const known = this.#repoAt(path.resolve(one), mode);
         if (known === undefined) failed.push(this.#failedJob(one, error, 0));
         else kept.push(known);
+        if (known !== undefined && leadsOut(error)) await this.#setStray(known, true);
       }
     }
     if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
@@ -401,8 +407,27 @@ export class Indexer {
       return job;
     } catch (error) {
       signal?.throwIfAborted();
+      if (leadsOut(error)) await this.#setStray(record, true);
       return this.#failedJob(record.name, error, Date.now() - start);
     }
+  }
+
+  /** Hides a repo whose git leads to that of somebody else, whatever was found in it before; or shows it again. */
+  async #setStray({ repoId, name }: RepoRecord, isStray: boolean): Promise<void> {
+    const { catalog, log } = this.#options;
+    const known = catalog.repos.find(({ record }) => record.repoId === repoId);
+    if (known === undefined || (known.isStray ?? false) === isStray) return;
+    if (isStray) log.error('repo hidden: its git leads out of its source', { repo: name });
+    else log.info('repo shown again: its git stays in its source', { repo: name });
+    await catalog.update((state) => ({
+      ...state,
+      repos: state.repos.map((repo) => {
+        if (repo.record.repoId !== repoId) return repo;
+        const { isStray: _, ...rest } = repo;
+        return isStray ? { ...rest, isStray } : rest;
+      }),
+    }));
+    this.publish();
   }
 
   #failedJob(repo: string, cause: unknown, durationMs: number): JobResult {
@@ -437,6 +462,7 @@ export class Indexer {
         `at ${record.source.path} lies another source than that of this repository; ` +
           `"trawl index ${record.source.path}" makes it a repository of its own`,
       );
+    await this.#setStray(record, false);
     const base: SourceSpec = {
       ...record.source,
       ...(record.source.kind === 'commits' && probed.commit !== undefined
@@ -722,6 +748,12 @@ async function probeForIndex(
   const probed = await probeSource(one, mode);
   const wantsFiles = mode === undefined && probed.layout === 'worktree';
   return wantsFiles ? probeSource(one, 'worktree') : probed;
+}
+
+/** Whether an error says that the git of a source is that of another one. */
+function leadsOut(error: unknown): boolean {
+  const isOfProbe = error instanceof ProbeError && error.failure === 'not_its_own';
+  return isOfProbe || error instanceof GitPlaceError;
 }
 
 function modeOf({ kind }: RepoSource): 'commits' | 'worktree' | undefined {

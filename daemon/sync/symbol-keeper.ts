@@ -3,6 +3,7 @@
 // next start. Search goes on meanwhile; it says that symbols are missing where they are asked for.
 
 import path from 'node:path';
+import { ShardError } from '../engine/space.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
 import { enginesHere } from '../symbols/extractor.ts';
@@ -113,7 +114,9 @@ export class SymbolKeeper {
       log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
     } catch (error) {
       if (this.#stop.signal.aborted) return;
-      this.#failed.add(shardId);
+      // It goes out of service and is built again, and its symbols are looked for then.
+      if (error instanceof ShardError) indexer.noteShardFailure(shardId, error.reason, error.fault);
+      else this.#failed.add(shardId);
       log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });
     }
   }

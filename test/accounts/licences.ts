@@ -3,6 +3,7 @@
 
 import { createPrivateKey, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
+import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
 import { makeLicenceKeyPair, parsePublicKey } from '../../daemon/accounts/licence-key.ts';
 
 export const DAY_MS = 86_400_000;
@@ -43,4 +44,19 @@ export function tokenBy(
 ): string {
   const signed = `${part(header)}.${part(claims)}`;
   return `${signed}.${signer(signed).toString('base64url')}`;
+}
+
+/** Variables of a daemon with a licence for everything, valid for a day from now. */
+export function licensedEnvironment(): Record<string, string> {
+  const nowSeconds = Math.floor(Date.now() / 1000);
+  return {
+    TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
+    TRAWL_LICENSE_KEY: token(HEADER, {
+      ...CLAIMS,
+      iat: nowSeconds,
+      exp: nowSeconds + DAY_MS / 1000,
+      seats: undefined,
+      entitlements: ENTITLEMENTS,
+    }),
+  };
 }

@@ -2,7 +2,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { formatIncomplete, formatResponse, formatStats } from '../../daemon/cli/search-output.ts';
+import {
+  formatHints,
+  formatIncomplete,
+  formatResponse,
+  formatStats,
+} from '../../daemon/cli/search-output.ts';
 import type { OutputOptions } from '../../daemon/cli/search-output.ts';
 import type { FileResult } from '../../daemon/cli/services.ts';
 import { chunk, file, response } from './responses.ts';
@@ -191,6 +196,12 @@ void test('output: an incomplete answer names the reasons and the matches found 
     'incomplete: match_limit, deadline (7 matches found so far)\n',
   );
   assert.equal(formatIncomplete(response([])), '');
+});
+
+void test('output: hints are a line each, whatever characters they have', () => {
+  const hints = [{ message: 'No.', query: 'file:a\n\u001bb' }, { message: 'Words are literal.' }];
+  assert.equal(formatHints(hints), 'hint: No. Try: file:a\\n\\x1bb\nhint: Words are literal.\n');
+  assert.equal(formatHints(undefined), '');
 });
 
 void test('output: many ranges on one very long line', () => {

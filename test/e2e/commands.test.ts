@@ -67,6 +67,7 @@ void test('the daemon and the local index give the same output and exit code', a
     ['plum', '--stats'],
     ['file:b'],
     ['nothinghere'],
+    ['path:nothinghere'],
     ['plum (pear'],
     ['file:'],
     ['(plum', '--regex'],
@@ -79,6 +80,15 @@ void test('the daemon and the local index give the same output and exit code', a
       trawl(['search', '--data-dir', dataDir, ...call]),
     ]);
     assert.deepEqual(comparable(local), comparable(remote), call.join(' ').slice(0, 80));
+  }
+});
+
+void test('what a query may have meant is told on standard error', async () => {
+  for (const form of [[], ['--json']]) {
+    const args = ['search', '--data-dir', dataDir, ...form, 'language:nothinghere'];
+    const { code, stderr } = await trawl(args);
+    assert.equal(code, 1);
+    assert.match(stderr, /^hint: The filter by language is lang:\. Try: lang:nothinghere$/m);
   }
 });
 

@@ -6,18 +6,16 @@ import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
-import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
 import { type Daemon, startDaemon } from '../../daemon/main.ts';
 import { openIndex } from '../../daemon/open-index.ts';
 import { probeSource } from '../../daemon/repos/probe.ts';
 import { createLog } from '../../daemon/telemetry/log.ts';
-import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
+import { licensedEnvironment } from '../accounts/licences.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';
-const NOW_SECONDS = Math.floor(Date.now() / 1000);
 const TIMEOUT = { timeout: 300_000 };
 
 function named(name: string, files: Record<string, string>): string {
@@ -297,14 +295,7 @@ async function start(isHiding: boolean, env: Record<string, string>): Promise<Da
       TRAWL_PORT: '0',
       TRAWL_DATA_DIR: dataDir,
       TRAWL_WORKERS: '1',
-      TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
-      TRAWL_LICENSE_KEY: token(HEADER, {
-        ...CLAIMS,
-        iat: NOW_SECONDS,
-        exp: NOW_SECONDS + 86_400,
-        seats: undefined,
-        entitlements: ENTITLEMENTS,
-      }),
+      ...licensedEnvironment(),
       ...env,
     },
   });

@@ -2,11 +2,11 @@
 // wrong and what can be done.
 
 import assert from 'node:assert/strict';
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
+import { get, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
 
 interface Result {
   readonly repo: string;
@@ -104,4 +104,32 @@ void test('a source that is away for a while keeps its index', async () => {
   assert.match(served.process.stderr, /indexing failed[^]*does not exist/);
   renameSync(`${away}.away`, away);
   await served.process.stop();
+});
+
+void test('a source whose git has come to lead elsewhere is hidden, with what was found in it before', async () => {
+  const dataDir = temporaryFolder();
+  const good = makeRepo({ 'a.txt': 'plum\n' });
+  const stray = makeRepo({ 'b.txt': 'plum\n' });
+  await (await serveIndexed(dataDir, [good, stray])).process.stop();
+  const link = path.join(stray, '.git/objects/pack/pack-1.pack');
+  symlinkSync(path.join(makeRepo({ x: '' }), '.git/config'), link);
+  const shown = async (sources: readonly string[], paths: readonly string[]): Promise<void> => {
+    const served = await serve(dataDir, sources);
+    await jobsEnded(served, 2);
+    assert.deepEqual(pathsOf(await search(served.url, 'plum')), paths);
+    const repos = await get<readonly unknown[]>(`${served.url}/api/repos`);
+    assert.equal(repos.body.length, paths.length);
+    const repo = `local/${path.basename(stray)}`;
+    const query = new URLSearchParams({ repo, path: 'b.txt' }).toString();
+    const { status } = await get(`${served.url}/api/source?${query}`);
+    assert.equal(status, paths.length === 2 ? 200 : 404);
+    await served.process.stop();
+  };
+  // Named, and found in the catalog.
+  await shown([good, stray], ['a.txt']);
+  await shown([], ['a.txt']);
+  const local = await trawl(['search', '--data-dir', dataDir, '-l', 'plum']);
+  assert.doesNotMatch(local.stdout, /b\.txt/);
+  rmSync(link);
+  await shown([], ['a.txt', 'b.txt']);
 });

@@ -5,23 +5,11 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { ENTITLEMENTS } from '../../daemon/accounts/licence.ts';
-import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
+import { licensedEnvironment } from '../accounts/licences.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import { call, get, jobsEnded, serve, serveIndexed, trawl, type Served } from './daemon.ts';
 
-const NOW_SECONDS = Math.floor(Date.now() / 1000);
-const ENV = {
-  TRAWL_ANONYMOUS_ACCESS: 'true',
-  TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,
-  TRAWL_LICENSE_KEY: token(HEADER, {
-    ...CLAIMS,
-    iat: NOW_SECONDS,
-    exp: NOW_SECONDS + 86_400,
-    seats: undefined,
-    entitlements: ENTITLEMENTS,
-  }),
-};
+const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licensedEnvironment() };
 const TIMEOUT = { timeout: 120_000 };
 
 type Listed = readonly { readonly repoId: number; readonly repoName: string }[];

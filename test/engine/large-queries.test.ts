@@ -167,13 +167,18 @@ void test('the layout of one long word takes several steps', () => {
   assert.ok(countSteps(steps) > 10);
 });
 
-void test('conditions are counted before anything is compiled', () => {
-  const query = parseQuery(
-    queryOf(20_001, () => 'repo:a'),
-    { isRegexEnabled: false },
-  );
-  const planning = planSteps(query, CONTEXT);
-  assert.throws(() => planning.next(), /too many conditions, limit 20000/);
+void test('conditions are counted before anything is compiled, whatever they are', () => {
+  const planningOf = (count: number, atom: string): Steps<unknown> => {
+    const query = parseQuery(
+      queryOf(count, () => atom),
+      { isRegexEnabled: false },
+    );
+    return planSteps(query, CONTEXT);
+  };
+  for (const atom of ['repo:a', 'foo', '-file:a', 'lang:go', 'rev:x']) {
+    assert.throws(() => planningOf(20_001, atom).next(), /too many conditions, limit 20000/);
+    planningOf(20_000, atom).next();
+  }
 });
 
 void test('the filters over repos of a list are one, whatever their number', () => {

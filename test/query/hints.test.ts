@@ -20,6 +20,15 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['path:src foo', 'file:src foo'],
   ['language:go foo', 'lang:go foo'],
   ['branch:main foo', 'rev:main foo'],
+  ['-path:test foo', '-file:test foo'],
+  ['filename:x l:go', 'file:x l:go', 'filename:x lang:go'],
+  ['ext:ts foo', raw`file:\.ts$ foo`],
+  ['symbol:main', 'sym:main'],
+  ['org:acme foo', 'repo:acme foo'],
+  ['regex:foo', 'content:foo'],
+  ['a:only foo', 'archived:only foo'],
+  ['public:no foo', 'visibility:private foo'],
+  ['NOT context:web foo', '-context:web foo'],
   ['foo NOT bar', 'foo -content:bar'],
   ['foo NOT file:test', 'foo -file:test'],
   ['foo !bar', 'foo -content:bar'],
@@ -30,6 +39,10 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['repo:x@v1 foo', 'repo:x rev:v1 foo'],
   ['file:src/*.ts foo', raw`file:src/.*\.ts$ foo`],
   ['(path:a or path:b)', '(file:a or file:b)'],
+  ['foo.*bar', undefined],
+  [raw`\w+Error`, undefined],
+  ['[a-z]+x y', undefined],
+  ['foo|bar', undefined],
   ['"a b" && path:x', '"a b" && file:x', '"a b" path:x'],
   // What is no habit, or is meant as it stands.
   ['foo'],
@@ -41,6 +54,10 @@ const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
   ['-file:x foo'],
   ['a != b'],
   ['a - b'],
+  ['a:x'],
+  ['a[i] = b.c'],
+  ['"foo.*bar"'],
+  ['x++ y**2'],
   ['usr/lib/x'],
 ];
 
@@ -59,10 +76,27 @@ for (const [text, ...queries] of CASES) {
 test('no more than three, whatever the text; none for what is too long to be written by hand', () => {
   assert.equal(HINTS_MAX, DESCRIBED_MAX);
   assert.equal(hintsFor('case:yes type:x path:x NOT y !z a && b', false).length, HINTS_MAX);
-  for (const piece of ['(', 'file:*', '!a ', 'NOT ', 'repo:a@', '"\\', '/a', 'NOT\n '])
+  for (const piece of [
+    '(',
+    'file:*',
+    '!a ',
+    'NOT ',
+    'repo:a@',
+    '"\\',
+    '/a',
+    'NOT\n ',
+    '.*:',
+    '[a-',
+    'a|b(',
+  ])
     assert.ok(hintsFor(piece.repeat(1000 / piece.length), false).length <= HINTS_MAX);
   assert.notDeepEqual(hintsFor(`NOT ${'x'.repeat(996)}`, false), []);
   assert.deepEqual(hintsFor(`NOT ${'x'.repeat(997)}`, false), []);
+});
+
+test('an expression is one where expressions are asked for', () => {
+  assert.deepEqual(hintsFor('foo.*bar', true), []);
+  assert.match(hintsFor('foo.*bar', false)[0]?.message ?? '', /isRegexEnabled/);
 });
 
 test('answers that show nothing have hints, others have none', async () => {

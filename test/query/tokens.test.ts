@@ -99,6 +99,20 @@ table('quoted', 'K', [
   ['"file:a"', 'text:"file:a"'],
 ]);
 
+for (const mode of ['K', 'R'] as const) {
+  table('empty', mode, [
+    ['""', 'ERROR@0'],
+    ['-c:""', 'ERROR@3'],
+    ['(a "")', 'ERROR@3'],
+    ['repo:""', 'ERROR@5'],
+    ['rev:""', 'ERROR@4'],
+    ['sym:""', 'ERROR@4'],
+    ['\r', mode === 'K' ? 'text:"\r"' : 'regex:/\r/'],
+    ['() or -()', 'or(NONE, ALL)'],
+    ['-() -(())', 'and(ALL, ALL)'],
+  ]);
+}
+
 table('unescaping', 'K', [
   [raw`a\\b`, raw`text:"a\b"`],
   [raw`a\"b`, raw`text:"a\"b"`],
@@ -178,6 +192,9 @@ table('parenthesis', 'K', [
   ['a(b)c)d', 'text:"a(b)c)d"'],
   ['(a(b)c)d', 'and(text:"a(b)c", text:"d")'],
   [raw`(a\) b)`, raw`and(text:"a\", text:"b)")`],
+  [raw`(\(foo or bar)`, raw`or(text:"(\(foo", text:"bar)")`],
+  [raw`(\(foo bar)`, raw`and(text:"(\(foo", text:"bar)")`],
+  [raw`(\(foo) bar`, raw`and(text:"(\(foo)", text:"bar")`],
 ]);
 
 table('parenthesis', 'R', [

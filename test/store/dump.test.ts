@@ -209,6 +209,100 @@ onBothEngines('dumps', ({ within, withStore }) => {
     }));
 });
 
+const HASH = 'a'.repeat(64);
+
+/** A dump of the first form of the store, a row of each of its tables. */
+const FIRST_FORM: readonly DumpPart[] = [
+  { table: 'store', rows: [{ version: '0001' }] },
+  {
+    table: 'users',
+    rows: [
+      {
+        id: 'u1',
+        email: 'a@example.com',
+        name: 'A',
+        role: 'OWNER',
+        password_hash: 'x',
+        suspended_at: null,
+        created_at: 1,
+        updated_at: 2,
+        last_activity_at: 3,
+        requests_per_day: -1,
+        ordinal: 0,
+      },
+    ],
+  },
+  { table: 'sessions', rows: [{ hash: HASH, user_id: 'u1', created_at: 1, expires_at: 9 }] },
+  { table: 'setup_links', rows: [{ hash: HASH, user_id: null, created_at: 1, expires_at: null }] },
+  {
+    table: 'api_keys',
+    rows: [
+      {
+        id: 'k1',
+        user_id: 'u1',
+        name: 'k',
+        hash: HASH,
+        created_at: 1,
+        last_used_at: null,
+        ordinal: 0,
+      },
+    ],
+  },
+  {
+    table: 'scoped_tokens',
+    rows: [
+      {
+        id: 't1',
+        hash: HASH,
+        user_id: 'u1',
+        api_key_id: 'k1',
+        repo_ids: '[3,7]',
+        created_at: 1,
+        expires_at: 9,
+      },
+    ],
+  },
+  { table: 'grants', rows: [{ user_id: 'u1', repo_id: 7 }] },
+  {
+    table: 'usage',
+    rows: [{ user_id: 'u1', day: '2026-11-20', used: 5, leases: '[]', wanted_until: 0 }],
+  },
+  {
+    table: 'audit',
+    rows: [
+      {
+        timestamp: 1,
+        ordinal: 0,
+        id: 'r1',
+        action: 'user.read',
+        actor_id: 'u1',
+        actor_type: 'user',
+        target_id: 'u1',
+        target_type: 'user',
+        product_version: 'v1',
+        metadata: '{"a":1}',
+        org_id: '1',
+      },
+    ],
+  },
+  { table: 'settings', rows: [{ name: 'a', value: 'b' }] },
+];
+
+onBothEngines('dumps of the first form', ({ withStore }) => {
+  test('every row is there, and no repo gets an id that a grant names', () =>
+    withStore(async (store) => {
+      await store.load(stream(FIRST_FORM));
+      const [, ...tables] = await partsOf(store);
+      assert.deepEqual(tables, FIRST_FORM.slice(1));
+      assert.deepEqual(await store.grants.repoIdsOf('u1'), [7]);
+      assert.deepEqual((await store.scopedTokens.listActive('u1', 0))[0]?.repoIds, [3, 7]);
+      assert.equal(await store.usage.read('u1', '2026-11-20'), 5);
+      const { repos, nextRepoId } = await store.repos.read();
+      assert.deepEqual(repos, []);
+      assert.equal(nextRepoId, 8);
+    }));
+});
+
 onPostgres('dumps between engines', ({ within }) => {
   test('from the embedded store to PostgreSQL and back', () =>
     withEmbeddedPlace((first) =>

@@ -33,12 +33,7 @@ const DOORS: readonly Door[] = [
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
     // Only git is run, ctags, and parsers.
-    places: [
-      'daemon/repos/spawn.ts',
-      'daemon/symbols/confine.ts',
-      'daemon/symbols/ctags-process.ts',
-      'daemon/symbols/tree-sitter.ts',
-    ],
+    places: ['daemon/repos/spawn.ts'],
   },
   {
     what: 'the environment',
@@ -47,7 +42,12 @@ const DOORS: readonly Door[] = [
     places: ['daemon/config/', 'daemon/cli/', 'daemon/repos/git.ts', 'daemon/symbols/confine.ts'],
   },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
-  { what: 'standard output', code: /\bconsole\.|process\.stdout/, places: ['daemon/cli/'] },
+  {
+    what: 'standard output',
+    code: /\bconsole\.|process\.stdout/,
+    // A parser answers by its pipe.
+    places: ['daemon/cli/', 'daemon/symbols/tree-program.ts'],
+  },
   { what: 'MessagePack', module: ['msgpackr'], places: ['daemon/http/'] },
   {
     what: 'the API description',

@@ -46,7 +46,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/engine',
     'daemon/shards',
   ],
-  'daemon/symbols': ['daemon/telemetry', 'daemon/engine', 'daemon/shards'],
+  'daemon/symbols': ['daemon/telemetry', 'daemon/repos', 'daemon/engine', 'daemon/shards'],
   'daemon/search': [
     BASE,
     'daemon/loop',

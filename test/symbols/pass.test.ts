@@ -1,10 +1,17 @@
 // The symbol pass: what reaches the sink, in which order, what is counted, what is left when it ends early.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { Space } from '../../daemon/engine/space.ts';
+import { ShardError, Space } from '../../daemon/engine/space.ts';
 import { buildRepo } from '../../daemon/ingest/build.ts';
 import type { Extractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
@@ -132,6 +139,28 @@ test('a damaged shard, a folder that is missing: an error, no file, no thread', 
   truncateSync(shardPath, 5000);
   await assert.rejects(runSymbolPass(options), /shard/);
   assert.ok(!existsSync(options.outPath));
+});
+
+test('a changed byte anywhere in the shard is met before anything is read', async () => {
+  const shardPath = await sampleShard();
+  const module = await coreModule('release');
+  const { log } = spyLog();
+  const options = { module, shardPath, outPath: `${shardPath}.symbols`, log, engines: [] };
+  const sound = readFileSync(shardPath);
+  // Also what no engine would read: the end of the contents, postings.
+  for (const share of [0.1, 0.3, 0.6, 0.9]) {
+    const bytes = Buffer.from(sound);
+    bytes[Math.floor(bytes.length * share)]! ^= 1;
+    writeFileSync(shardPath, bytes);
+    await assert.rejects(runSymbolPass(options), (error: unknown) => {
+      assert.ok(error instanceof ShardError, String(error));
+      assert.match(error.reason, /^(?:page \d+ is damaged|header checksum)$/);
+      return true;
+    });
+    assert.ok(!existsSync(options.outPath));
+  }
+  writeFileSync(shardPath, sound);
+  await runSymbolPass(options);
 });
 
 test('a pass that is no longer wanted leaves nothing', async () => {

@@ -8,7 +8,7 @@ import type { CliContext } from '../context.ts';
 import { describeError } from '../errors.ts';
 import { addCommonOptions, addExamples, readVariable } from '../options.ts';
 import { addQueryOptions, openSource, type QueryFlags, searchCall } from '../query-options.ts';
-import { formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
+import { formatHints, formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
 import type { OutputForm, OutputOptions } from '../search-output.ts';
 import type { SearchCall, SearchEvent, SearchSource } from '../services.ts';
 
@@ -60,7 +60,7 @@ async function printAnswer(
   const response = await source.search(call, new AbortController().signal);
   context.stdout.write(formatResponse(response, outputOptions(flags, context)));
   if (flags.stats) context.stderr.write(formatStats(response.stats));
-  context.stderr.write(formatIncomplete(response));
+  context.stderr.write(formatIncomplete(response) + formatHints(response.hints));
   context.setExitCode(response.files.length > 0 ? EXIT_OK : EXIT_NONE);
 }
 
@@ -90,7 +90,7 @@ function printEnd(
 ): void {
   const { accumulatedStats: stats } = final;
   if (flags.stats) stderr.write(formatStats(stats));
-  stderr.write(formatIncomplete({ ...final, stats }));
+  stderr.write(formatIncomplete({ ...final, stats }) + formatHints(final.hints));
 }
 
 function addOutputOptions(command: Command): Command {
