@@ -181,9 +181,8 @@ async function scopeTimes({ accounts }: ControlPlane): Promise<string> {
   const times = { all: [] as number[], member: [] as number[] };
   for (let i = 0; i < 1000; i++) {
     const authorization = `Bearer ${keyOf(pick(1000) + 1)}`;
-    const caller = await accounts.callers.resolve((name) =>
-      name === 'authorization' ? authorization : undefined,
-    );
+    const header = (name: string) => (name === 'authorization' ? authorization : undefined);
+    const caller = await accounts.callers.finder(header)();
     if (caller === undefined) throw new Error('a key is not known');
     for (const [kind, sight] of [
       ['all', SEES_ALL],

@@ -31,6 +31,12 @@ const KEPT_MAX = 200_000;
 type Header = (name: string) => string | undefined;
 type MaybePromise<Value> = Value | Promise<Value>;
 
+/** What the store knows a presented credential by. */
+interface HashedCredential {
+  readonly source: Exclude<Presented['source'], 'oauth'>;
+  readonly hash: string;
+}
+
 /** What is kept of a user. A change makes a new one. */
 interface KnownPerson {
   readonly person: Person;
@@ -127,15 +133,19 @@ export class Callers {
   }
 
   /**
-   * The caller of a request; undefined: nobody that counts. A promise only where the store must be asked.
+   * Finds the caller of a request, at each call by what the store says by then; undefined: nobody that counts. A
+   * promise only where the store must be asked. A further call costs no hash.
    *
    * @param isAtThisMachine  whether the request was sent by a program on this machine, to this machine
    *
-   * Errors: NOT_READY if the store must be asked and cannot be reached.
+   * Errors, of the function returned: NOT_READY if the store must be asked and cannot be reached.
    */
-  resolve(header: Header, isAtThisMachine = () => false): MaybePromise<Caller | undefined> {
-    const presented = presentedCredentials(header, this.#options.apiKeyHeaderAliases);
-    return this.#tryFrom(presented, 0, isAtThisMachine);
+  finder(header: Header, isAtThisMachine = () => false): () => MaybePromise<Caller | undefined> {
+    const { secret, apiKeyHeaderAliases } = this.#options;
+    const hashed: HashedCredential[] = [];
+    for (const { source, value } of presentedCredentials(header, apiKeyHeaderAliases))
+      if (source !== 'oauth') hashed.push({ source, hash: hashCredential(secret, value) });
+    return () => this.#tryFrom(hashed, 0, isAtThisMachine);
   }
 
   #withoutCredential(isAtThisMachine: () => boolean): Caller | undefined {
@@ -147,7 +157,7 @@ export class Callers {
 
   /** Tries the credentials from one on; the first that is good counts. */
   #tryFrom(
-    presented: readonly Presented[],
+    presented: readonly HashedCredential[],
     index: number,
     isAtThisMachine: () => boolean,
   ): MaybePromise<Caller | undefined> {
@@ -159,10 +169,8 @@ export class Callers {
     return found instanceof Promise ? found.then(goOn) : goOn(found);
   }
 
-  #lookUp({ source, value }: Presented): MaybePromise<Caller | undefined> {
-    if (source === 'oauth') return undefined;
-    const { secret, store } = this.#options;
-    const hash = hashCredential(secret, value);
+  #lookUp({ source, hash }: HashedCredential): MaybePromise<Caller | undefined> {
+    const { store } = this.#options;
     const found = this.#credentials.get(hash);
     const isCurrent =
       found !== undefined && this.#people.get(found.known.person.id) === found.known;
@@ -190,7 +198,7 @@ export class Callers {
   }
 
   async #read(
-    source: 'session' | 'api_key' | 'scoped_access_token',
+    source: HashedCredential['source'],
     hash: string,
   ): Promise<KnownCredential | undefined> {
     const changeCount = this.#changeCount;
@@ -205,7 +213,7 @@ export class Callers {
   }
 
   async #readCredential(
-    source: 'session' | 'api_key' | 'scoped_access_token',
+    source: HashedCredential['source'],
     hash: string,
   ): Promise<(Omit<KnownCredential, 'known' | 'hash'> & { userId: string }) | undefined> {
     const { store } = this.#options;

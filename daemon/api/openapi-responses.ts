@@ -8,6 +8,7 @@ import { errorCodesOf } from './error-codes.ts';
 import { ERROR_MEANINGS, ERROR_STATUS } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { errorObject } from './schemas.ts';
+import { RATE_LIMIT_HEADERS } from '../limits/answer.ts';
 
 /** Of every value that is not a stream. */
 const NEGOTIABLE = ['application/json', 'application/x-msgpack'];
@@ -40,10 +41,8 @@ const RETRY_AFTER: HeaderShape = {
   type: 'integer',
 };
 
-const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
-
 function isNoRateHeader(name: string): boolean {
-  return !RATE_HEADERS.includes(name);
+  return !RATE_LIMIT_HEADERS.includes(name);
 }
 
 /** Codes that come with Retry-After. */
@@ -66,7 +65,7 @@ export function responsesOf(
   const common = [
     'X-Request-Id',
     ...(endpoint.access === 'none' ? [] : ['Set-Cookie']),
-    ...(endpoint.isCounted ? RATE_HEADERS : []),
+    ...(endpoint.isCounted ? RATE_LIMIT_HEADERS : []),
   ];
   const successes = Object.entries(endpoint.responses).map(
     ([status, shape]) => [status, successResponse(shape, common)] as const,

@@ -6,7 +6,13 @@ import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../acc
 import type { Endpoint } from '../api/endpoint.ts';
 import { ApiError } from '../api/errors.ts';
 import type { RateLimitSettings } from '../config/settings.ts';
-import { limitOf, rateLimitHeaders, refusalMessage, retryAfterSeconds } from '../limits/answer.ts';
+import {
+  limitOf,
+  RATE_LIMIT_HEADERS,
+  rateLimitHeaders,
+  refusalMessage,
+  retryAfterSeconds,
+} from '../limits/answer.ts';
 import type { Decision } from '../limits/decision.ts';
 import type { Ledger } from '../limits/ledger.ts';
 import type { HttpRequest } from './adapter.ts';
@@ -19,6 +25,8 @@ export interface Access {
   /** Of the client. */
   readonly address: string;
   caller?: Caller | undefined;
+  /** Finds the caller by what the store says now; undefined: none is looked for. */
+  lookForCaller?: CallerFinder;
   /** Headers of whatever the answer will be. */
   readonly answerHeaders: Record<string, string>;
 }
@@ -32,30 +40,59 @@ export interface AccessParts {
 }
 
 type MaybePromise = void | Promise<void>;
+type CallerFinder = () => Caller | undefined | Promise<Caller | undefined>;
 
 /** Step 4: finds the caller. Errors: NOT_READY if the store must be asked and cannot be reached. */
 export function findCaller({ accounts }: AccessParts, access: Access): MaybePromise {
   const { endpoint, request } = access;
   if (endpoint.access === 'none' && endpoint.isCallerHeeded !== true) return undefined;
-  const found = accounts.callers.resolve(
+  const look = accounts.callers.finder(
     (name) => request.header(name),
     () => isAtThisMachine(request),
   );
-  if (endpoint.access === 'none') return heedCaller(access, found);
+  access.lookForCaller = endpoint.access === 'none' ? () => heeded(look) : look;
+  const found = access.lookForCaller();
   if (found instanceof Promise) return found.then((caller) => noteCaller(accounts, access, caller));
   return noteCaller(accounts, access, found);
 }
 
 /** Where no caller is needed, one that cannot be found out is none. */
-async function heedCaller(
-  access: Access,
-  found: Caller | undefined | Promise<Caller | undefined>,
-): Promise<void> {
-  access.caller = await Promise.resolve(found).catch(() => undefined);
+async function heeded(look: CallerFinder): Promise<Caller | undefined> {
+  try {
+    return await look();
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Finds the caller once more before the endpoint answers: since step 4 the request may have waited for its body and
+ * for its turn. Who has lost the credential or the role meanwhile is refused; what is seen is what is visible now.
+ *
+ * Errors: those of steps 4, 6, 7, 8, 10 and 11.
+ */
+export function findCallerAgain(parts: AccessParts, access: Access): MaybePromise {
+  const found = access.lookForCaller?.();
+  if (found instanceof Promise) return found.then((caller) => checkAgain(parts, access, caller));
+  return checkAgain(parts, access, found);
+}
+
+function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefined): void {
+  const wasPerson = access.caller?.person?.id;
+  access.caller = caller;
+  // What was said of somebody is not for whoever it is now.
+  if (wasPerson !== caller?.person?.id)
+    for (const name of [...RATE_LIMIT_HEADERS, 'Set-Cookie']) delete access.answerHeaders[name];
+  checkOrigin(parts, access);
+  checkKeyUsage(parts, access);
+  checkEntitlement(parts, access);
+  checkAuthentication(parts, access);
+  checkRole(parts, access);
 }
 
 function noteCaller(accounts: Accounts, access: Access, caller: Caller | undefined): MaybePromise {
   access.caller = caller;
+  if (access.endpoint.access === 'none') return undefined;
   if (caller?.source === 'session' && caller.person !== undefined)
     accounts.signIn.noteHome(caller.person, access.address);
   if (caller?.source !== 'session' || !accounts.callers.needsRenewal(caller)) return undefined;

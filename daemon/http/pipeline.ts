@@ -30,6 +30,7 @@ import {
   checkRole,
   countRequest,
   findCaller,
+  findCallerAgain,
 } from './access.ts';
 import type { Access, AccessParts } from './access.ts';
 import { Admission } from './admission.ts';
@@ -417,6 +418,10 @@ async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void>
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
   if (exchange.endpoint?.isCounted === true) await paced(holderOf(exchange));
+  // Safety: step 3 found the endpoint.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  const again = findCallerAgain(pipeline.accessParts, exchange as Exchange & Access);
+  if (again !== undefined) await again;
   return await exchange.handler?.(pipeline.context(exchange));
 }
 

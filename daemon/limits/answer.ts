@@ -18,7 +18,14 @@ export function limitOf(
   return requestsPerDay ?? defaultLimit;
 }
 
-/** The three headers; none where there is no limit. */
+/** Names of the headers that tell of a limit. */
+export const RATE_LIMIT_HEADERS = [
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+];
+
+/** Those headers; none where there is no limit. */
 export function rateLimitHeaders(decision: Decision): Readonly<Record<string, string>> {
   const { limit, remaining, resetAtMs } = decision;
   if (limit === null || remaining === null) return {};

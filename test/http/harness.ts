@@ -76,7 +76,8 @@ export interface WorldOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
   readonly settings?: ConfigurationInput['settings'];
-  readonly repos?: readonly RepoRecord[];
+  /** A function: the repos may change, by being another array. */
+  readonly repos?: readonly RepoRecord[] | (() => readonly RepoRecord[]);
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
   readonly stream?: (
     call: SearchCall,
@@ -122,6 +123,7 @@ function lazily(bytes: Uint8Array): LazyBytes {
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
+  const listRepos = typeof repos === 'function' ? repos : () => repos;
   const env = {
     TRAWL_PORT: '0',
     TRAWL_HTTP: kind,
@@ -140,7 +142,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     write: (line) => lines.push(JSON.parse(line) as Record<string, unknown>),
   });
   const search = options.search ?? (async () => answerOf());
-  const directory = new RepoDirectory(() => repos);
+  const directory = new RepoDirectory(listRepos);
   const control = await openControlPlane(configuration, directory, log, options.now);
   const services: Services = {
     search: {
@@ -190,7 +192,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       status: () => ({
         isReady: options.isReady ?? true,
         shardCount: 2,
-        repoCount: repos.length,
+        repoCount: listRepos().length,
         quarantinedShardCount: 1,
         degraded: options.degraded ?? control.degraded(),
       }),

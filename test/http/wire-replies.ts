@@ -87,6 +87,8 @@ export function repliesIn(written: string, received: string): WireReply[] {
   let rest = received;
   for (const request of requestsIn(written)) {
     const [method = '', path = ''] = request.first.split(' ');
+    // What comes before a reply is none.
+    rest = rest.replace(/^HTTP\/1\.1 100 [^]*?\r\n\r\n/, '');
     const found = replyAt(rest, method);
     if (found === undefined) break;
     const { size, ...reply } = found;

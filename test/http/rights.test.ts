@@ -1,0 +1,100 @@
+// The rights of a request are those of the moment when it is answered: what was revoked or became secret while its
+// body was under way counts.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isSeen } from '../../daemon/repos/sight.ts';
+import { startAccounts } from '../accounts/world.ts';
+import type { AccountsWorld } from '../accounts/world.ts';
+import { onBothAdapters } from './adapters.ts';
+import { answerOf } from './answers.ts';
+import { openWire, repo, SEARCH_BODY } from './harness.ts';
+import type { Wire } from './harness.ts';
+
+const BODY = JSON.stringify(SEARCH_BODY);
+const OPEN = repo(1, 'host/one');
+const SECRET = repo(1, 'host/one', { visibility: 'private', enforcement: 'restricted' });
+
+/** A search whose head has been looked at, its body still to come. */
+async function headOf(world: AccountsWorld, credential: string): Promise<Wire> {
+  const wire = openWire(world.server);
+  wire.write(`POST /api/search HTTP/1.1\r\nHost: localhost\r\n${credential}`);
+  wire.write(`Expect: 100-continue\r\nContent-Length: ${BODY.length}\r\n\r\n`);
+  await wire.until('100 Continue');
+  return wire;
+}
+
+onBothAdapters('rights of a request', (kind) => {
+  /** A world with one repo, whether it is seen by each search, and a way to make it secret. */
+  async function start() {
+    let repos = [OPEN];
+    const seen: boolean[] = [];
+    const world = await startAccounts({
+      kind,
+      repos: () => repos,
+      search: async (_, { sight }) => {
+        seen.push(isSeen(sight, 1));
+        return answerOf();
+      },
+    });
+    return {
+      world,
+      seen,
+      hide: () => {
+        repos = [SECRET];
+      },
+    };
+  }
+
+  test('a repo made secret while a body is under way is not searched', async () => {
+    const { world, seen, hide } = await start();
+    assert.equal(
+      (await world.ask('PATCH', '/api/instance', world.ownerKey, { anonymousAccess: true })).status,
+      200,
+    );
+    const guest = await headOf(world, '');
+    const member = await headOf(world, `Authorization: Bearer ${world.memberKey}\r\n`);
+    hide();
+    for (const wire of [guest, member]) {
+      wire.write(BODY);
+      await wire.until('HTTP/1.1 200');
+    }
+    assert.deepEqual(seen, [false, false]);
+  });
+
+  test('a key revoked, a user suspended, a session ended while a body is under way: nobody', async () => {
+    const { world, seen } = await start();
+    const { accounts } = world.control;
+    const [key] = await accounts.keys.list(world.owner);
+    const cookie = await world.signIn('owner@example.com');
+    const wires = [
+      await headOf(world, `Authorization: Bearer ${world.ownerKey}\r\n`),
+      await headOf(world, `Authorization: Bearer ${world.memberKey}\r\n`),
+      await headOf(world, `Cookie: ${cookie}\r\nOrigin: ${world.origin()}\r\n`),
+    ];
+    await accounts.keys.remove(undefined, key!.id);
+    await accounts.members.change(undefined, world.member.id, { suspended: true });
+    assert.equal((await world.ask('POST', '/api/auth/logout', cookie)).status, 204);
+    for (const wire of wires) {
+      wire.write(BODY);
+      assert.match(await wire.until('errorCode'), /HTTP\/1\.1 401 [^]*NOT_AUTHENTICATED/);
+    }
+    assert.deepEqual(seen, []);
+  });
+
+  test('an owner who is none any more while a body is under way changes nothing', async () => {
+    const { world } = await start();
+    const { accounts } = world.control;
+    const wire = openWire(world.server);
+    const body = '{"anonymousAccess":true}';
+    wire.write(`PATCH /api/instance HTTP/1.1\r\nHost: localhost\r\n`);
+    wire.write(`Authorization: Bearer ${world.ownerKey}\r\n`);
+    wire.write(`Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`);
+    await wire.until('100 Continue');
+    await accounts.members.change(undefined, world.member.id, { role: 'OWNER' });
+    await accounts.members.change(undefined, world.owner.id, { role: 'MEMBER' });
+    wire.write(body);
+    assert.match(await wire.until('errorCode'), /HTTP\/1\.1 403 [^]*INSUFFICIENT_PERMISSIONS/);
+    assert.equal(accounts.settings.current.anonymousAccess, false);
+  });
+});
