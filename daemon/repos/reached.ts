@@ -12,7 +12,7 @@ const REFS_FRESH_MS = 10_000;
 const KNOWN_COMMITS_MAX = 100_000;
 /** Over all repositories. */
 const KNOWN_TIPS_MAX = 300_000;
-/** Bound: they are arguments. */
+/** Guess: where more were moved, little is known that still counts. */
 const MOVED_TIPS_MAX = 500;
 /** Bound: some hundred thousand refs. */
 const LISTING_SIZE_MAX = 64 << 20;
@@ -69,7 +69,8 @@ export async function isReached(
   const refs = await refsNow(repoPath, wasKnown, options);
   if (isKnown(repoPath, refs, commit)) return true;
   // Refs that are broken reach nothing, and are no reason to refuse what others reach.
-  if (await hasUnreached(repoPath, ['--ignore-missing', commit], options)) return false;
+  if (await hasUnreached(repoPath, [commit], refs.tips, options, ['--ignore-missing']))
+    return false;
   knownCommits.set(keyOf(repoPath, refs, commit), true);
   return true;
 }
@@ -78,10 +79,13 @@ function isKnown(repoPath: string, refs: Refs, commit: string): boolean {
   return refs.tips.has(commit) || knownCommits.has(keyOf(repoPath, refs, commit));
 }
 
-/** Keeps in mind commits that a walk from a reached commit has met. */
-export function noteReached(repoPath: string, commits: Iterable<string>): void {
+/**
+ * Keeps in mind commits that a walk from `start` has met. Only where `start` is still one that is known: a ref that
+ * named it may be gone since, or may never have been looked at.
+ */
+export function noteReached(repoPath: string, start: string, commits: Iterable<string>): void {
   const refs = knownRefs.get(repoPath);
-  if (refs === undefined) return;
+  if (refs === undefined || !isKnown(repoPath, refs, start)) return;
   for (const commit of commits) knownCommits.set(keyOf(repoPath, refs, commit), true);
 }
 
@@ -111,9 +115,16 @@ async function readRefs(repoPath: string, options: ReachOptions): Promise<Refs> 
 
 async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set<string>> {
   const settings = { repoPath, signal, timeoutMs: 0, outputSizeMax: LISTING_SIZE_MAX };
-  const args = ['show-ref', '--head', '--dereference'];
-  const lines = await withSlot(signal, () => tryGit(args, settings));
-  return new Set(lines?.split('\n').map((line) => line.slice(0, line.indexOf(' '))));
+  const ask = (...args: string[]) => withSlot(signal, () => tryGit(args, settings));
+  const lines =
+    (await ask('show-ref', '--head', '--dereference')) ??
+    // That fails where there is no ref, and at one that is broken.
+    [
+      await ask('rev-parse', '--verify', '--quiet', 'HEAD'),
+      await ask('for-each-ref', '--format=%(objectname)'),
+    ].join('\n');
+  const ids = lines.split('\n').map((line) => line.split(' ', 1)[0]!);
+  return new Set(ids.filter((id) => id !== ''));
 }
 
 /** Whether what the refs named before is still reached. */
@@ -127,7 +138,7 @@ async function reachesAll(
   if (moved.length === 0) return true;
   if (moved.length > MOVED_TIPS_MAX) return false;
   try {
-    return !(await hasUnreached(repoPath, moved, options));
+    return !(await hasUnreached(repoPath, moved, now, options));
   } catch (error) {
     // What a ref named may be gone.
     if (error instanceof GitError && error.failure === 'exit') return false;
@@ -135,13 +146,23 @@ async function reachesAll(
   }
 }
 
-/** Whether one of these commits is not reached. Errors: GitError, also if one is not there, or a ref is broken. */
+/**
+ * Whether one of these commits is not reached by the tips.
+ *
+ * Why not by the refs as they are: what is noted under an epoch must be reached by what the refs named when they were
+ * read, or nobody would see it go.
+ *
+ * Errors: GitError, also if one is not there, unless `settings` say otherwise.
+ */
 async function hasUnreached(
   repoPath: string,
   commits: readonly string[],
+  tips: ReadonlySet<string>,
   { signal, env = {} }: ReachOptions,
+  settings: readonly string[] = [],
 ): Promise<boolean> {
-  const args = ['rev-list', '--max-count=1', ...commits, '--not', '--all', '--'];
-  const found = await withSlot(signal, () => runGit(args, { repoPath, signal, env, timeoutMs: 0 }));
-  return found.length > 0;
+  const args = ['rev-list', '--max-count=1', ...settings, '--stdin'];
+  const input = `${[...commits, ...[...tips].map((tip) => `^${tip}`)].join('\n')}\n`;
+  const options = { repoPath, signal, env, timeoutMs: 0, input };
+  return (await withSlot(signal, () => runGit(args, options))).length > 0;
 }

@@ -100,7 +100,7 @@ test('what a walk has met is known as long as no ref goes back', async () => {
   const options = { signal, freshMs: 0 };
   assert.equal(await isReached(repo, idOf(repo, 'main'), options), true);
   // Not true, which shows that it is not asked for.
-  noteReached(repo, [lost]);
+  noteReached(repo, idOf(repo, 'main'), [lost]);
   assert.equal(await isReached(repo, lost, options), true);
   commitAll(repo, 'forward');
   assert.equal(await isReached(repo, lost, options), true);
@@ -122,4 +122,42 @@ test('a repository without refs serves nothing, one with a broken ref still does
     idOf(repo, 'main~3'),
   );
   await assert.rejects(resolveRef(recordOf(repo), lost, signal), RefError);
+});
+
+test('what a walk meets whose start is given up meanwhile is not known', async () => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  git(repo, 'branch', 'doomed', lost);
+  assert.equal(await isReached(repo, lost, options), true);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, idOf(repo, 'main~3'), options), true);
+  noteReached(repo, lost, [lost]);
+  assert.equal(await isReached(repo, lost, options), false);
+  // Nor where a ref named the start that was not looked at.
+  git(repo, 'branch', 'doomed', lost);
+  noteReached(repo, lost, [lost]);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, lost, options), false);
+});
+
+test('tags of anything, many tips, and tips that are not there', async () => {
+  const { repo, lost } = makeHistory();
+  git(repo, 'tag', 'blob', idOf(repo, 'main:a.txt'));
+  git(repo, 'tag', 'tree', idOf(repo, 'main^{tree}'));
+  git(repo, 'tag', '-a', '-m', 'm', 'annotated', idOf(repo, 'main~4'));
+  for (let count = 0; count < 3; count++) {
+    assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), false);
+    assert.equal(await isReached(repo, idOf(repo, 'main~7'), { signal, freshMs: 0 }), true);
+    if (count === 1) writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
+  }
+});
+
+test('beside a broken ref, what goes is seen to go', async () => {
+  const { repo, lost } = makeHistory();
+  writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
+  git(repo, 'branch', 'doomed', lost);
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), true);
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), true);
+  git(repo, 'update-ref', '-d', 'refs/heads/doomed');
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), false);
 });

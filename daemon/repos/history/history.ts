@@ -95,7 +95,7 @@ export class History {
       const path = await findNamedPath(repo.source.path, [commit], place.path, context);
       await this.#requireFile(context, commit, path);
       const blame = await readBlame(context, commit, path);
-      noteReached(repo.source.path, Object.keys(blame.commits));
+      noteReached(repo.source.path, commit, Object.keys(blame.commits));
       return jsonOf(blame);
     });
   }
@@ -210,7 +210,7 @@ export class History {
     const commits = await this.#inSlot(start, signal, (context) => readCommits(context, hashes));
     // People ask for these next.
     for (const { hash, parents } of commits)
-      noteReached(start.repo.source.path, [hash, ...parents]);
+      noteReached(start.repo.source.path, start.commit, [hash, ...parents]);
     return commits;
   }
 
