@@ -39,6 +39,9 @@ export interface AccountsOptions {
   readonly now?: () => number;
 }
 
+/** Guess: between two attempts to read what has changed. */
+const READING_PAUSE_MS = 1_000;
+
 /** Where the daemon can be reached. */
 export interface Reach {
   /** Public address, without trailing slash. */
@@ -64,6 +67,8 @@ export class Accounts {
   readonly #hasLocalAccess: boolean;
   readonly #log: Log;
   readonly #ignore: () => void;
+  #nextReading: NodeJS.Timeout | undefined;
+  #isClosed = false;
   #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
 
   private constructor(options: AccountsOptions) {
@@ -90,6 +95,7 @@ export class Accounts {
       directory,
       configuredGrants: grants,
       hasGrants: () => this.isEntitled('permissions'),
+      areRulesKnown: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
     this.store = store;
     this.now = now;
@@ -201,6 +207,8 @@ export class Accounts {
 
   /** Writes what waits to be written. Leaves the store open. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#nextReading);
     this.#ignore();
     this.keys.close();
     this.callers.close();
@@ -213,12 +221,17 @@ export class Accounts {
     this.#log.warn('grants count for nothing without the entitlement "permissions" in a licence');
   }
 
-  async #reload(): Promise<void> {
+  /** Reads again what has changed; until that can be done the strictest settings hold. */
+  async #reload(isRepeated = false): Promise<void> {
+    clearTimeout(this.#nextReading);
     try {
       await this.settings.load();
       await this.licences.load();
     } catch (error) {
-      this.#log.warn('settings could not be read again', { error: String(error) });
+      if (!isRepeated) this.#log.warn('settings could not be read again', { error: String(error) });
+      this.settings.distrust();
+      if (this.#isClosed) return;
+      this.#nextReading = setTimeout(() => void this.#reload(true), READING_PAUSE_MS).unref();
     }
   }
 

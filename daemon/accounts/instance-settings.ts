@@ -26,6 +26,13 @@ const DEFAULTS: InstanceSettings = {
   apiKeyUsage: 'all',
 };
 
+/** What holds where nobody knows what owners chose. Signing in stays possible: it gives nobody more. */
+const STRICTEST: Partial<InstanceSettings> = {
+  anonymousAccess: false,
+  apiKeyCreation: 'owners',
+  apiKeyUsage: 'owners',
+};
+
 const NAMES = ['anonymousAccess', 'passwordLogin', 'apiKeyCreation', 'apiKeyUsage'] as const;
 
 export interface FixedSettings {
@@ -72,6 +79,12 @@ export class InstanceSettingsKeeper {
       if (text !== undefined) chosen[name] = JSON.parse(text);
     }
     this.#chosen = chosen;
+    this.#settle();
+  }
+
+  /** What owners chose has changed and is not known: until `load` succeeds nothing is allowed that they may refuse. */
+  distrust(): void {
+    this.#chosen = { ...this.#chosen, ...STRICTEST };
     this.#settle();
   }
 

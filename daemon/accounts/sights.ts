@@ -13,11 +13,14 @@ export interface SightSources {
   readonly configuredGrants: readonly ConfiguredGrant[];
   /** Is the entitlement `permissions` there now? Without it grants give nothing. */
   readonly hasGrants: () => boolean;
+  /** False: so much may have changed unheard that nothing is open any more. */
+  readonly areRulesKnown: () => boolean;
 }
 
 /** What the repos as they are now amount to. */
 interface Directory {
   readonly repos: readonly RepoRecord[];
+  readonly areRulesKnown: boolean;
   /** Repos whose permissions are enforced; none: everybody sees everything. */
   readonly enforced: readonly RepoRecord[];
   readonly open: ReadonlySet<number>;
@@ -113,13 +116,17 @@ export class Sights {
   }
 
   #currentDirectory(): Directory {
-    const repos = this.#sources.directory.all;
-    if (this.#directory?.repos === repos) return this.#directory;
-    const { configuredGrants } = this.#sources;
+    const { configuredGrants, directory } = this.#sources;
+    const { all } = directory;
+    const areRulesKnown = this.#sources.areRulesKnown();
+    const kept = this.#directory;
+    if (kept?.repos === all && kept.areRulesKnown === areRulesKnown) return kept;
+    const repos = areRulesKnown ? all : all.map(closed);
     const idsOf = (isIn: (repo: RepoRecord) => boolean): ReadonlySet<number> =>
       new Set(repos.filter(isIn).map(({ repoId }) => repoId));
     this.#directory = {
-      repos,
+      repos: all,
+      areRulesKnown,
       enforced: repos.filter(({ enforcement }) => enforcement !== undefined),
       open: idsOf(({ enforcement }) => enforcement === undefined),
       members: idsOf((repo) => isOpen(repo, ['public', 'internal'])),
@@ -128,6 +135,10 @@ export class Sights {
     };
     return this.#directory;
   }
+}
+
+function closed(repo: RepoRecord): RepoRecord {
+  return { ...repo, enforcement: 'all' };
 }
 
 /** Rules b and c of API.md 4.7. */

@@ -83,6 +83,9 @@ export interface AddedSources {
   readonly failed: readonly JobResult[];
 }
 
+/** Guess: between two attempts to ask a store that does not answer. */
+const ASKING_PAUSE_MS = 1_000;
+
 export class Indexer {
   readonly #options: IndexerOptions;
   /** Repos that searches see; undefined: all of the catalog. */
@@ -96,6 +99,7 @@ export class Indexer {
   readonly #symbolless = new Set<string>();
   #lastJob: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
+  #nextAsking: NodeJS.Timeout | undefined;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -333,11 +337,26 @@ export class Indexer {
     await this.#copyRules();
   }
 
-  /** Obeys what the store says now of repos. */
+  /**
+   * Obeys what the store says now of repos. Where it cannot be asked they are for owners alone, and it is asked again
+   * until it can.
+   */
   async obeyStore(): Promise<void> {
-    await this.#register.reload();
+    clearTimeout(this.#nextAsking);
+    const isRead = await this.#register.reload();
+    if (this.#stop.signal.aborted) return;
     this.publish();
-    await this.#copyRules();
+    if (isRead) await this.#copyRules();
+    else this.#askStoreAgain();
+  }
+
+  #askStoreAgain(): void {
+    const ask = (): void => {
+      this.obeyStore().catch((error: unknown) =>
+        this.#options.log.error('rules of repos were not taken over', { error }),
+      );
+    };
+    this.#nextAsking = setTimeout(ask, ASKING_PAUSE_MS).unref();
   }
 
   /** Writes what the store says of repos into the catalog, for who opens that alone. */
@@ -726,6 +745,7 @@ export class Indexer {
   /** Stops rebuilds of quarantined shards; resolves when no job is under way. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
+    clearTimeout(this.#nextAsking);
     await this.#lastJob.catch(() => {});
   }
 }

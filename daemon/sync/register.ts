@@ -25,6 +25,8 @@ export class RepoRegister {
   readonly #log: Log;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
   #reading: Promise<void> = Promise.resolve();
+  /** The store has said something that could not be read. */
+  #isStale = false;
 
   private constructor(store: Repos, log: Log) {
     this.#store = store;
@@ -47,18 +49,26 @@ export class RepoRegister {
     return this.#repos.get(repoId);
   }
 
-  /** The record with the rules that hold now. */
+  /** The record with the rules that hold now; where they are not known it is for owners alone. */
   ruled(record: RepoRecord): RepoRecord {
-    const repo = this.#repos.get(record.repoId);
+    const repo = this.#isStale ? undefined : this.#repos.get(record.repoId);
     if (repo !== undefined) return recordOf(repo, record);
     return { ...record, visibility: 'unknown', enforcement: 'all' };
   }
 
-  /** Reads what the store says now; where it cannot be asked, what it said before goes on. */
-  async reload(): Promise<void> {
-    await this.#read().catch((error: unknown) =>
-      this.#log.warn('who may see which repo could not be read again', { error: messageOf(error) }),
-    );
+  /** Reads what the store says now. False: it cannot be asked, and until it could no rule is known. */
+  async reload(): Promise<boolean> {
+    const wasStale = this.#isStale;
+    try {
+      await this.#read();
+      return true;
+    } catch (error) {
+      if (wasStale) return false;
+      this.#log.warn('who may see which repo could not be read again: they are for owners alone', {
+        error: messageOf(error),
+      });
+      return false;
+    }
   }
 
   /** One after the other, so that what was read later counts. */
@@ -70,7 +80,11 @@ export class RepoRegister {
 
   async #readAfter(before: Promise<void>): Promise<void> {
     await before.catch(() => {});
-    const { repos } = await this.#store.read();
+    const { repos } = await this.#store.read().catch((error: unknown) => {
+      this.#isStale = true;
+      throw error;
+    });
+    this.#isStale = false;
     this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
   }
 
@@ -256,12 +270,13 @@ function adoptOne(desk: Desk, record: RepoRecord): StoredRepo {
   }
   const isIdFree = desk.byId(repoId) === undefined;
   const isIdNew = desk.wasEmpty || repoId >= desk.firstNewId;
-  const isClosed = !desk.wasEmpty && desk.isWary;
+  // What it says of who may see it is not the word of this instance.
+  const isClosed = !desk.wasEmpty && (desk.isWary || record.enforcement !== undefined);
   return desk.put(
     {
       repoId: isIdFree && isIdNew ? repoId : desk.nextRepoId,
       name: desk.freeName(record.name),
-      visibility,
+      visibility: isClosed ? 'unknown' : visibility,
       enforcement: record.enforcement ?? (isClosed ? 'restricted' : 'none'),
       place: { ...source, ...folder },
       ...(remote === undefined ? {} : { remote }),

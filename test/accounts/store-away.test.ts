@@ -97,11 +97,11 @@ interface Away {
 }
 
 /** A daemon that has heard of its owner and a session. */
-async function startKnown(storeGraceMs: number): Promise<Away> {
+async function startKnown(storeGraceMs: number, repos = [repo(1, 'a')]): Promise<Away> {
   const { relay, url } = await Relay.start(await postgres.createDatabase());
   relays.push(relay);
   const world = await startAccounts({
-    repos: [repo(1, 'a')],
+    repos,
     env: { TRAWL_DATABASE_URL: url },
     settings: { storeGraceMs },
   });
@@ -176,3 +176,21 @@ test('when the time of grace is over nobody is known', { skip }, async () => {
   away.relay.restore();
   await untilServed(away);
 });
+
+test(
+  'when the time of grace is over guests see nothing that could have been hidden',
+  { skip },
+  async () => {
+    const away = await startKnown(1_000);
+    const { world, relay } = away;
+    const change = { anonymousAccess: true };
+    assert.equal((await world.ask('PATCH', '/api/instance', world.ownerKey, change)).status, 200);
+    const seen = async () => (await world.ask('GET', '/api/repos')).json() as unknown as object[];
+    assert.equal((await seen()).length, 1);
+    relay.cut();
+    while ((await seen()).length > 0);
+    relay.restore();
+    await untilServed(away);
+    while ((await seen()).length === 0);
+  },
+);

@@ -46,7 +46,7 @@ export interface IndexOf {
   close(): Promise<void>;
 }
 
-const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
+export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
 
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
 export async function openIndexOf(

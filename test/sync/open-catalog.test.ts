@@ -128,12 +128,22 @@ void test('exchanged for that of another instance: hidden, under new ids', async
   const [dataDir, other] = [await makeDataDir(), temporaryFolder()];
   const index = await openIndex(other, undefined, log);
   const [third, fourth] = [makeRepo({ 'c.txt': 'x' }), makeRepo({ 'd.txt': 'x' })];
-  await index.register.admit([await probeSource(third), await probeSource(fourth)], {});
+  await index.register.admit([await probeSource(third)], {});
+  // What is public elsewhere is not so here.
+  const isPublic = { visibility: 'public', enforcement: 'restricted' } as const;
+  await index.register.admit([await probeSource(fourth)], isPublic);
   await index.store.close();
   rmSync(path.join(other, 'catalog.json'), { force: true });
   await shown(other);
   cpSync(path.join(other, 'catalog.json'), path.join(dataDir, 'catalog.json'));
   assert.deepEqual(await shown(dataDir), ['3 open restricted', '4 open restricted']);
+  const { register, store } = await openIndex(dataDir, undefined, log);
+  const adopted = register.all.filter(({ repoId }) => repoId > 2);
+  assert.deepEqual(
+    adopted.map(({ visibility }) => visibility),
+    ['unknown', 'unknown'],
+  );
+  await store.close();
 });
 
 const RECORD = {

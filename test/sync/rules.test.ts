@@ -1,0 +1,46 @@
+// Rules of repos that the store holds and that cannot be read: nothing is shown by what they were, and they are read as
+// soon as that can be done.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import Libsql from 'libsql';
+import { type Instance, openInstance } from '../../daemon/instance.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { eventually } from '../http/harness.ts';
+import { FILTERS } from '../revisions/index-of.ts';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+
+const lines: string[] = [];
+const log = createLog({ level: 'warn', format: 'text', write: (line) => lines.push(line) });
+
+/** Rules of the repos that searches see. */
+function shown({ parts }: Instance): (string | undefined)[] {
+  return parts.snapshots.current.repos.map(({ enforcement }) => enforcement);
+}
+
+test('rules that cannot be read: for owners alone, until they can', async () => {
+  const dataDir = temporaryFolder();
+  const instance = await openInstance({
+    dataDir,
+    isOwner: true,
+    filters: FILTERS,
+    searchTimeoutMs: 0,
+    workers: 1,
+    log,
+    findsSymbols: false,
+  });
+  const { indexer } = instance;
+  await indexer.addSources([makeRepo({ a: 'plum\n' })], undefined);
+  indexer.publish();
+  assert.deepEqual(shown(instance), [undefined]);
+  const other = new Libsql(path.join(dataDir, 'store.db'));
+  other.exec(`update repos set enforcement = 'restricted'; alter table repos rename to away`);
+  await indexer.obeyStore();
+  assert.deepEqual(shown(instance), ['all']);
+  assert.match(lines.join(''), /could not be read again/);
+  other.exec('alter table away rename to repos');
+  await eventually(() => shown(instance)[0] === 'restricted');
+  other.close();
+  await instance.close();
+});
