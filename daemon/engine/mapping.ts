@@ -132,14 +132,22 @@ export function isInMemory(memory: WebAssembly.Memory, address: number): boolean
 }
 
 /**
- * Brings all pages of a range into memory. False: one cannot be read, and touching it would end the process. True where
- * the system cannot tell (Linux before 5.14).
+ * Brings all pages of a range into memory. `lost`: one cannot be read, and touching it would end the process; `starved`:
+ * the system has no memory for them now. `in` also where it cannot tell (Linux before 5.14).
  */
-export function bringIn(memory: WebAssembly.Memory, address: number, size: number): boolean {
+export function bringIn(
+  memory: WebAssembly.Memory,
+  address: number,
+  size: number,
+): 'in' | 'lost' | 'starved' {
   const code = advise(memory, address, size, MADV_POPULATE_READ);
-  return code === 0 || code === EINVAL;
+  if (code === 0 || code === EINVAL) return 'in';
+  return [EINTR, EAGAIN, ENOMEM].includes(code) ? 'starved' : 'lost';
 }
 
+const EINTR = 4;
+const EAGAIN = 11;
+const ENOMEM = 12;
 const EINVAL = 22;
 
 /** 0, or what went wrong. */

@@ -5,7 +5,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import * as format from '../../core/shared/format.ts';
 import * as tags from '../../core/shared/tags.ts';
-import { messageOf } from '../telemetry/caught.ts';
+import { isMachineFault, messageOf } from '../telemetry/caught.ts';
 import { type Core, instantiateCore } from './core.ts';
 import type { ShardFault, ShardFile } from './space.ts';
 
@@ -60,7 +60,11 @@ export class PageCheck {
     this.#piece = this.#sums + 65536;
   }
 
-  /** The first thing wrong with the files of a shard; undefined: nothing. Errors: those of `pace`. */
+  /**
+   * The first thing wrong with the files of a shard; undefined: nothing.
+   *
+   * Errors: those of `pace`; that of the machine where it has nothing to read a file with.
+   */
   async check({ path, size, symbols }: ShardFile, pace: Pace): Promise<ShardProblem | undefined> {
     const reason = await this.#checkFile(path, size, SHARD, pace);
     if (reason !== undefined) return { reason, fault: 'damaged' };
@@ -138,7 +142,7 @@ function firstDifference(found: Buffer, wanted: Buffer): number {
   return index;
 }
 
-/** Reads parts of a file; what goes wrong is a text. */
+/** Reads parts of a file; what is wrong with it is a text. Errors: those of the machine. */
 class PieceReader {
   readonly #file: FileHandle;
 
@@ -150,6 +154,7 @@ class PieceReader {
     try {
       return new PieceReader(await open(path, 'r'));
     } catch (error) {
+      if (isMachineFault(error)) throw error;
       return new Error(`cannot be opened: ${messageOf(error)}`);
     }
   }
@@ -162,6 +167,7 @@ class PieceReader {
         if (bytesRead === 0) return `ends after ${offset + done} bytes`;
         done += bytesRead;
       } catch (error) {
+        if (isMachineFault(error)) throw error;
         return `cannot be read: ${messageOf(error)}`;
       }
     }

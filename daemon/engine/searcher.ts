@@ -138,6 +138,8 @@ export class Searcher {
   readonly #hold: MappingHold;
   readonly #note: SearchNote | undefined;
   readonly #files = new Map<string, ShardFile>();
+  /** Shards that could not be opened for want of something that there may be later. */
+  readonly #waiting = new Map<string, ShardFile>();
   #spaces: Space[] = [];
   readonly #spaceByShard = new Map<string, Space>();
   #plan: SearchPlan = NO_PLAN;
@@ -160,13 +162,16 @@ export class Searcher {
   setShards(files: readonly ShardFile[]): ShardError[] {
     const wanted = new Set(files.map((file) => file.shardId));
     for (const shardId of this.#files.keys()) if (!wanted.has(shardId)) this.#close(shardId);
+    this.#waiting.clear();
     const refused: ShardError[] = [];
     for (const file of files) {
       if (this.#files.has(file.shardId)) continue;
       try {
         this.#open(file);
       } catch (error) {
-        refused.push(shardErrorOf(file.shardId, error));
+        const refusal = shardErrorOf(file.shardId, error);
+        refused.push(refusal);
+        if (refusal.fault === 'unmapped') this.#waiting.set(file.shardId, file);
       }
     }
     return refused;
@@ -216,8 +221,7 @@ export class Searcher {
 
   /** The space that holds a shard, the shard's bytes in it. Errors: ShardError. */
   spaceOf(shardId: string): Space {
-    const space = this.#spaceByShard.get(shardId);
-    if (space === undefined) throw new ShardError(shardId, 'not open');
+    const space = this.#spaceByShard.get(shardId) ?? this.#openWaiting(shardId);
     this.#note?.set(shardId);
     if (!space.isIn(shardId)) {
       space.takeIn(shardId);
@@ -225,6 +229,19 @@ export class Searcher {
       if (file !== undefined) this.#hold.add(shardId, mappingCountOf(file));
     }
     return space;
+  }
+
+  /** Opens a shard that could not be opened before. Errors: ShardError. */
+  #openWaiting(shardId: string): Space {
+    const file = this.#waiting.get(shardId);
+    if (file === undefined) throw new ShardError(shardId, 'not open');
+    try {
+      this.#open(file);
+    } catch (error) {
+      throw shardErrorOf(shardId, error);
+    }
+    this.#waiting.delete(shardId);
+    return this.#spaceByShard.get(shardId)!;
   }
 
   /**

@@ -18,7 +18,7 @@ import { RangeList } from './ranges.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { statSync } from 'node:fs';
-import { messageOf } from '../telemetry/caught.ts';
+import { isMachineFault, messageOf } from '../telemetry/caught.ts';
 
 const MIB = 1 << 20;
 const VIEW_COUNT_MAX = 16384;
@@ -45,7 +45,7 @@ export interface ShardFile {
   readonly symbols?: { readonly path: string; readonly size: number };
 }
 
-/** What is wrong with a shard: its bytes, those of its symbols, or that the system gives no mapping for it. */
+/** What is wrong with a shard: its bytes, those of its symbols, or that the machine has no room or right to read it. */
 export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
 
 /** A shard that cannot be searched: `reason` says what is wrong where. */
@@ -96,6 +96,8 @@ export class Space {
   readonly #ranges: RangeList;
   readonly #freeViews: number[] = [];
   #viewCount = 0;
+  /** There was no memory for the pages that were wanted last. */
+  #isStarved = false;
 
   constructor(module: WebAssembly.Module, options: SpaceOptions = {}) {
     this.core = instantiateCore(module, MEMORY_PAGES_MAX);
@@ -229,7 +231,9 @@ export class Space {
     const { memory } = this.core;
     if (this.#wantsRead) return true;
     if (size > systemPageSize()) willNeed(memory, address, size);
-    return bringIn(memory, address, size);
+    const outcome = bringIn(memory, address, size);
+    this.#isStarved = outcome === 'starved';
+    return outcome === 'in';
   }
 
   /** An error that names the shard, or its symbols, with a damaged page. */
@@ -237,6 +241,8 @@ export class Space {
     for (const [shardId, shard] of this.#shards) {
       const offset = address - shard.address;
       if (offset < 0 || offset >= shard.size) continue;
+      if (this.#isStarved)
+        return new ShardError(shardId, 'a page could not be read for want of memory', 'unmapped');
       const tagsStart = align(shard.file.size);
       return offset < tagsStart
         ? new ShardError(shardId, `page ${offset / PAGE_SIZE} is damaged or cannot be read`)
@@ -310,7 +316,7 @@ export class Space {
   }
 }
 
-/** What is wrong with the size of a mapped file; a file that is gone stays readable. */
+/** What is wrong with the size of a mapped file; one that is gone, or that cannot be looked at, stays readable. */
 function wrongSize({
   path,
   size,
@@ -318,7 +324,12 @@ function wrongSize({
   readonly path: string;
   readonly size: number;
 }): string | undefined {
-  const actual = statSync(path, { throwIfNoEntry: false })?.size ?? size;
+  let actual = size;
+  try {
+    actual = statSync(path).size;
+  } catch {
+    // Not known: as before.
+  }
   return actual === size ? undefined : `its file has ${actual} bytes instead of ${size}`;
 }
 
@@ -334,7 +345,7 @@ export function shardErrorOf(shardId: string, error: unknown): ShardError {
   return new ShardError(
     shardId,
     messageOf(error),
-    error instanceof MappingError ? 'unmapped' : 'damaged',
+    error instanceof MappingError || isMachineFault(error) ? 'unmapped' : 'damaged',
   );
 }
 

@@ -23,7 +23,8 @@ port.on('message', () => cancelled.abort());
 try {
   tell({ kind: 'done', result: await run() });
 } catch (error) {
-  const damage = error instanceof ShardError ? { damage: error.reason } : {};
+  const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
+  const damage = isDamage ? { damage: error.reason } : {};
   tell({ kind: 'failed', message: messageOf(error), ...damage });
 }
 port.close();

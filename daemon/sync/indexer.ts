@@ -85,6 +85,9 @@ export interface AddedSources {
 
 /** Guess: between two attempts to ask a store that does not answer. */
 const ASKING_PAUSE_MS = 1_000;
+/** Guess: before shards that could not be mapped are tried again, at first and at most. */
+const MAPPING_PAUSE_MS_MIN = 1_000;
+const MAPPING_PAUSE_MS_MAX = 300_000;
 
 export class Indexer {
   readonly #options: IndexerOptions;
@@ -100,6 +103,8 @@ export class Indexer {
   #lastJob: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
   #nextAsking: NodeJS.Timeout | undefined;
+  #nextMapping: NodeJS.Timeout | undefined;
+  #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -642,6 +647,22 @@ export class Indexer {
     const fields = { count: isNew.length, shardId: first.shardId, reason: first.message };
     this.#options.log.error('shards out of service: they could not be mapped', fields);
     this.publish();
+    this.#mapLater();
+  }
+
+  /** Tries again after a while, a longer one each time, to put shards into service that could not be mapped. */
+  #mapLater(): void {
+    if (this.#nextMapping !== undefined || this.#stop.signal.aborted) return;
+    this.#nextMapping = setTimeout(() => {
+      this.#nextMapping = undefined;
+      for (const shardId of this.#unmapped) this.#quarantined.delete(shardId);
+      this.#unmapped.clear();
+      this.publish();
+      if (this.#unmapped.size > 0) return;
+      this.#mappingPauseMs = MAPPING_PAUSE_MS_MIN;
+      this.#options.log.info('all shards could be mapped again');
+    }, this.#mappingPauseMs).unref();
+    this.#mappingPauseMs = Math.min(2 * this.#mappingPauseMs, MAPPING_PAUSE_MS_MAX);
   }
 
   /** A search failed on a shard. Known damage takes it out of service at once, anything else the second time. */
@@ -746,6 +767,7 @@ export class Indexer {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     clearTimeout(this.#nextAsking);
+    clearTimeout(this.#nextMapping);
     await this.#lastJob.catch(() => {});
   }
 }

@@ -6,7 +6,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { PageCheck, type Pace } from '../engine/page-check.ts';
+import { PageCheck, type Pace, type ShardProblem } from '../engine/page-check.ts';
 import type { ShardFault } from '../engine/space.ts';
 import type { LiveShard } from '../search/snapshot.ts';
 import { messageOf } from '../telemetry/caught.ts';
@@ -18,6 +18,8 @@ const RATE = 8 << 20;
 const INTERVAL_MS = 24 * 3600 * 1000;
 /** How long a search that runs is waited for at a time. */
 const BUSY_PAUSE_MS = 50;
+/** Guess: after something that the machine had none of was wanted. */
+const FAULT_PAUSE_MS = 60_000;
 /** Where the pass is, is written so often. */
 const SAVE_MS = 10_000;
 
@@ -44,6 +46,8 @@ export interface IntegrityPassOptions {
   readonly rate?: number;
   /** From the start of a pass to that of the next one; default: a day. */
   readonly intervalMs?: number;
+  /** Rest after a shard that could not be checked; default: a minute. */
+  readonly faultPauseMs?: number;
 }
 
 export class IntegrityPass {
@@ -65,13 +69,13 @@ export class IntegrityPass {
     this.#running ??= this.#work();
   }
 
-  /** Checks these shards at once and as fast as it goes; returns those that are damaged. */
+  /** Checks these shards at once and as fast as it goes; returns those that are damaged, or cannot be read now. */
   async checkNow(
     shards: readonly LiveShard[],
   ): Promise<{ shardId: string; reason: string; fault: ShardFault }[]> {
     const found = [];
     for (const shard of shards) {
-      const problem = await this.#checker().check(shard, () => Promise.resolve());
+      const problem = await this.#checked(shard, () => Promise.resolve());
       if (problem !== undefined) found.push({ shardId: shard.shardId, ...problem });
     }
     return found;
@@ -81,19 +85,35 @@ export class IntegrityPass {
     return (this.#check ??= new PageCheck(this.#options.module));
   }
 
-  async #work(): Promise<void> {
+  /** What is wrong with a shard, or with the machine that is to read it. Errors: that it is to stop. */
+  async #checked(shard: LiveShard, pace: Pace): Promise<ShardProblem | undefined> {
     try {
-      for (;;) {
+      return await this.#checker().check(shard, pace);
+    } catch (error) {
+      this.#stop.signal.throwIfAborted();
+      return { reason: messageOf(error), fault: 'unmapped' };
+    }
+  }
+
+  /** Ends when it is to stop. */
+  async #work(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
         await this.#untilDue();
         await this.#passOver();
         this.#save({ ...this.#state, shardId: '', isDone: true });
-      }
-    } catch (error) {
-      if (!this.#stop.signal.aborted)
-        this.#options.log.error('the check of shards in the background ended', {
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        this.#options.log.error('the check of shards in the background failed', {
           error: messageOf(error),
         });
+        await this.#rest();
+      }
     }
+  }
+
+  async #rest(): Promise<void> {
+    await this.#wait(this.#options.faultPauseMs ?? FAULT_PAUSE_MS).catch(() => {});
   }
 
   /** Waits for the time of the next pass, and begins it; one that was begun goes on. */
@@ -107,18 +127,36 @@ export class IntegrityPass {
 
   /** In the order of the ids, so that shards that come or go meanwhile do not matter. */
   async #passOver(): Promise<void> {
+    const unread: LiveShard[] = [];
     for (;;) {
       const next = this.#nextShard();
-      if (next === undefined) return;
-      const problem = await this.#checker().check(next, this.#pace);
-      this.checkedCount++;
-      const isInService = this.#options.shards().some(({ shardId }) => shardId === next.shardId);
-      // A file may go while it is read.
-      if (problem !== undefined && isInService)
-        this.#options.onDamage(next.shardId, problem.reason, problem.fault);
+      if (next === undefined) break;
+      if (!(await this.#checkOne(next))) unread.push(next);
       this.#state = { ...this.#state, shardId: next.shardId };
       if (Date.now() - this.#savedMs > SAVE_MS) this.#save(this.#state);
     }
+    // Once more; what cannot be read then either is for the next pass.
+    for (const shard of unread) if (this.#isInService(shard)) await this.#checkOne(shard);
+  }
+
+  /** False: it could not be read, and nothing is known of it. */
+  async #checkOne(shard: LiveShard): Promise<boolean> {
+    const problem = await this.#checked(shard, this.#pace);
+    if (problem?.fault === 'unmapped') {
+      const { shardId } = shard;
+      this.#options.log.warn('a shard could not be checked', { shardId, reason: problem.reason });
+      await this.#rest();
+      return false;
+    }
+    this.checkedCount++;
+    // A file may go while it is read.
+    if (problem !== undefined && this.#isInService(shard))
+      this.#options.onDamage(shard.shardId, problem.reason, problem.fault);
+    return true;
+  }
+
+  #isInService({ shardId }: LiveShard): boolean {
+    return this.#options.shards().some((shard) => shard.shardId === shardId);
   }
 
   #nextShard(): LiveShard | undefined {

@@ -1,0 +1,74 @@
+// A machine that has no more files to open, or no more memory, tells nothing of a shard: none counts as damaged, and all
+// are back, and checked, as soon as there is room.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openInstance } from '../../daemon/instance.ts';
+import { MappingError } from '../../daemon/engine/mapping.ts';
+import { shardErrorOf } from '../../daemon/engine/space.ts';
+import { createLog } from '../../daemon/telemetry/log.ts';
+import { eventually } from '../http/harness.ts';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { FILTERS } from '../revisions/index-of.ts';
+
+const log = createLog({ level: 'error', format: 'text', write: () => {} });
+const isWindows = process.platform === 'win32';
+
+void test('no more files: nothing is damaged', { skip: isWindows }, () => {
+  const file = fileURLToPath(new URL('./few-files-child.js', import.meta.url));
+  const script = 'ulimit -n 300; exec "$0" "$1"';
+  const { stdout, stderr, status } = spawnSync('/bin/sh', ['-c', script, process.execPath, file], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(JSON.parse(stdout), {
+    refused: ['unmapped', 'unmapped'],
+    whenFull: ['open', 'unmapped', 'unmapped'],
+    checkedWhenFull: ['unmapped', 'unmapped', 'unmapped'],
+    damage: [],
+    whenFree: ['open', 'open', 'open'],
+  });
+});
+
+void test('which errors are those of the machine', () => {
+  const coded = (code: string) => Object.assign(new Error(code), { code });
+  const cases: [unknown, string][] = [
+    [coded('EMFILE'), 'unmapped'],
+    [coded('ENFILE'), 'unmapped'],
+    [coded('ENOMEM'), 'unmapped'],
+    [coded('EACCES'), 'unmapped'],
+    [new RangeError('WebAssembly.Memory(): could not allocate memory'), 'unmapped'],
+    [new MappingError('no'), 'unmapped'],
+    [coded('ENOENT'), 'damaged'],
+    [coded('EIO'), 'damaged'],
+    [new RangeError('Offset is outside the bounds of the DataView'), 'damaged'],
+  ];
+  for (const [error, fault] of cases)
+    assert.equal(shardErrorOf('s', error).fault, fault, String(error));
+});
+
+void test('a shard that could not be mapped comes back by itself', async () => {
+  const instance = await openInstance({
+    dataDir: temporaryFolder(),
+    isOwner: true,
+    filters: FILTERS,
+    searchTimeoutMs: 0,
+    workers: 1,
+    log,
+    findsSymbols: false,
+  });
+  const { indexer, parts } = instance;
+  const { records } = await indexer.addSources([makeRepo({ a: 'plum\n' })], undefined);
+  await indexer.indexAll(records, false);
+  const { shards } = parts.snapshots.current;
+  assert.equal(shards.length, 1);
+  indexer.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');
+  assert.equal(parts.snapshots.current.shards.length, 0);
+  assert.equal(indexer.degradations.length, 1);
+  await eventually(() => parts.snapshots.current.shards.length === 1);
+  assert.deepEqual(indexer.degradations, []);
+  await instance.close();
+});
