@@ -1,5 +1,5 @@
 // The shared words of one search: a word that halts it, and for each shard the next unit to claim, the number of
-// its units once a thread has bound it, and a word for each finished unit with the ranges it found. From
+// its units once a thread has bound it, and a word for each unit: claimed, or finished with the ranges it found. From
 // these any thread can tell when the units finished so far, in order and without a gap, hold more ranges
 // than the limit: then no new unit is claimed. The answer is made of just those units, so it is the same
 // however the threads raced.
@@ -12,6 +12,9 @@ const HEAD = 1;
 const NEXT = 0;
 const COUNT = 1;
 const SHARD_HEAD = 2;
+/** Words of units that are not finished. */
+const FREE = 0;
+const CLAIMED = -1;
 
 export class SearchControl {
   readonly buffer: SharedArrayBuffer;
@@ -57,14 +60,27 @@ export class SearchControl {
     return Atomics.load(this.#words, HALT) === STOPPED;
   }
 
-  /** Claims the next unit of a shard; the caller looks whether there is such a unit. */
-  claim(shard: number): number {
-    return Atomics.add(this.#words, this.#bases[shard]! + NEXT, 1);
+  /** Claims the next unit of a shard that is bound; undefined: all are claimed. */
+  claim(shard: number): number | undefined {
+    const base = this.#bases[shard]!;
+    const count = this.unitCount(shard) ?? 0;
+    for (;;) {
+      const unit = Atomics.add(this.#words, base + NEXT, 1);
+      if (unit >= count) return undefined;
+      const word = base + SHARD_HEAD + unit;
+      if (Atomics.compareExchange(this.#words, word, FREE, CLAIMED) === FREE) return unit;
+    }
   }
 
-  /** Takes the claim of a unit back, for whoever claims next. Only while no other thread claims. */
+  /** Takes the claim of a unit back. Others may have left the shard: who calls must go on with it, or leave it to a call. */
   giveBack(shard: number, unit: number): void {
-    Atomics.store(this.#words, this.#bases[shard]! + NEXT, unit);
+    const base = this.#bases[shard]!;
+    Atomics.store(this.#words, base + SHARD_HEAD + unit, FREE);
+    for (;;) {
+      const next = Atomics.load(this.#words, base + NEXT);
+      if (next <= unit) return;
+      if (Atomics.compareExchange(this.#words, base + NEXT, next, unit) === next) return;
+    }
   }
 
   /** Says how many units a shard has; every thread that binds it finds the same number. */
@@ -92,7 +108,7 @@ export class SearchControl {
   /** Ranges that a finished unit found; undefined: it is not finished. */
   matchesOf(shard: number, unit: number): number | undefined {
     const word = Atomics.load(this.#words, this.#bases[shard]! + SHARD_HEAD + unit);
-    return word === 0 ? undefined : word - 1;
+    return word <= FREE ? undefined : word - 1;
   }
 }
 

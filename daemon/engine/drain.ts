@@ -23,7 +23,7 @@ export class Drain {
   units: UnitFinding[] = [];
   failures: FailureFinding[] = [];
   firstUnitNs: bigint | undefined;
-  readonly #searcher: Searcher;
+  #searcher: Searcher;
   readonly #plan: SearchPlan;
   readonly #shardIds: readonly string[];
   readonly #limit: number;
@@ -52,8 +52,9 @@ export class Drain {
     this.#prefix = new PrefixSum(control, shardIds.length);
   }
 
-  /** Another search used the searcher: plan and binding must be set again. */
-  suspend(): void {
+  /** Goes on with a searcher that another search may have used: plan and binding must be set again. */
+  resumeOn(searcher: Searcher): void {
+    this.#searcher = searcher;
     this.#isPlanned = false;
   }
 
@@ -81,8 +82,8 @@ export class Drain {
   /**
    * Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError.
    *
-   * @param isStopWanted  when to leave the piece to others; only for a caller who is alone with the search. Absent:
-   *     when the search is stopped
+   * @param isStopWanted  when to give the piece up, to be done again by the next who claims it. Absent: when the
+   *     search is stopped
    */
   step(isStopWanted: StopTest = () => this.#control.isStopped): boolean {
     if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
@@ -102,9 +103,8 @@ export class Drain {
       return true;
     }
     const unit = this.#control.claim(this.#shard);
-    if (unit >= this.#unitCount) this.#nextShard();
-    else if (this.#control.matchesOf(this.#shard, unit) === undefined)
-      this.#runOrLose(unit, isStopWanted);
+    if (unit === undefined) this.#nextShard();
+    else this.#runOrLose(unit, isStopWanted);
     return true;
   }
 

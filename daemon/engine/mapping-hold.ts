@@ -13,11 +13,14 @@ const OWN_SHARE = 8;
 /** Shards that a thread maps in turns, at a time; each takes at most two mappings. */
 const VISITOR_COUNT_MAX = 64;
 
+/** Mappings of the second searcher of a thread, which takes turns with all shards. */
+export const SECOND_MAPPING_MAX = 2 * VISITOR_COUNT_MAX;
+
 /** Mappings of shards that each kind of searcher may hold. */
 export interface MappingShares {
   /** On the main thread, which needs every shard. */
   readonly main: number;
-  /** On each search thread. */
+  /** On the first searcher of each search thread. */
   readonly thread: number;
 }
 
@@ -29,7 +32,10 @@ export function mappingShares(
   if (limit === undefined) return undefined;
   const free = limit - Math.max(OWN_MIN, Math.floor(limit / OWN_SHARE));
   const main = Math.max(0, Math.floor(free / 2));
-  return { main, thread: Math.max(2 * VISITOR_COUNT_MAX, Math.floor(main / threadCount)) };
+  return {
+    main,
+    thread: Math.max(2 * VISITOR_COUNT_MAX, Math.floor(main / threadCount) - SECOND_MAPPING_MAX),
+  };
 }
 
 /** What to tell the operator about shards that are too many for the system's limit; undefined: nothing. */
@@ -41,7 +47,9 @@ export function mappingWarning(
   const shares = mappingShares(threadCount, limit);
   const count = shards.reduce((sum, shard) => sum + mappingCountOf(shard), 0);
   if (shares === undefined || count + 2 * VISITOR_COUNT_MAX <= shares.thread) return undefined;
-  const wanted = Math.ceil((2 * threadCount * (count + 2 * VISITOR_COUNT_MAX) * 8) / 7);
+  const wanted = Math.ceil(
+    (2 * threadCount * (count + 2 * VISITOR_COUNT_MAX + SECOND_MAPPING_MAX) * 8) / 7,
+  );
   const effect =
     count > shares.main
       ? 'some of them cannot be searched'

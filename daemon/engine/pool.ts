@@ -14,7 +14,7 @@ import type {
   SearchWorkerData,
   ToSearchWorker,
 } from './search-messages.ts';
-import { mappingShares } from './mapping-hold.ts';
+import { mappingShares, SECOND_MAPPING_MAX } from './mapping-hold.ts';
 import type { SearcherOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
 
@@ -45,6 +45,8 @@ interface Pending {
 
 interface PoolWorker {
   readonly noteSlot: number;
+  /** Of its second searcher. */
+  readonly secondNoteSlot: number;
   /** Undefined during the pause after several threads died without a word. */
   worker: Worker | undefined;
   /** Threads that died one after the other without having answered anything. */
@@ -73,6 +75,7 @@ export class SearchPool {
     this.#workers = Array.from({ length: count }, (_, index) => {
       const entry: PoolWorker = {
         noteSlot: index + 1,
+        secondNoteSlot: count + index + 1,
         worker: undefined,
         silentDeathCount: 0,
         pending: new Map(),
@@ -93,17 +96,25 @@ export class SearchPool {
     return this.#workers.length;
   }
 
-  #start(entry: PoolWorker): void {
-    const { module, capacity, wantsRead, notePath } = this.#options;
-    const mappingMax = this.#mappingMax;
-    const options: SearcherOptions = {
+  #searcherOptions(noteSlot: number, mappingMax: number | undefined): SearcherOptions {
+    const { capacity, wantsRead, notePath } = this.#options;
+    return {
       takesTurns: true,
-      ...(notePath === undefined ? {} : { note: { path: notePath, slot: entry.noteSlot } }),
+      ...(notePath === undefined ? {} : { note: { path: notePath, slot: noteSlot } }),
       ...(mappingMax === undefined ? {} : { mappingMax }),
       ...(capacity === undefined ? {} : { capacity }),
       ...(wantsRead === undefined ? {} : { wantsRead }),
     };
-    const data: SearchWorkerData = { module, options, shards: this.#shards };
+  }
+
+  #start(entry: PoolWorker): void {
+    const { module } = this.#options;
+    const options = this.#searcherOptions(entry.noteSlot, this.#mappingMax);
+    const secondOptions = {
+      ...this.#searcherOptions(entry.secondNoteSlot, SECOND_MAPPING_MAX),
+      opensLate: true,
+    };
+    const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
       workerData: data,

@@ -9,6 +9,8 @@ import type { ShardFault, ShardFile } from './space.ts';
 export interface SearchWorkerData {
   readonly module: WebAssembly.Module;
   readonly options: SearcherOptions;
+  /** Of the searcher for those that come while a call of the first takes long. */
+  readonly secondOptions: SearcherOptions;
   readonly shards: readonly ShardFile[];
 }
 

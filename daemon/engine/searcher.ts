@@ -128,6 +128,8 @@ export interface SearcherOptions extends SpaceOptions {
   readonly mappingMax?: number;
   /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
   readonly takesTurns?: boolean;
+  /** Shards are opened when they are first used; an error is of the call that uses them. */
+  readonly opensLate?: boolean;
   /** Where the shard that is being read is noted (search-note.ts); default: nowhere. */
   readonly note?: { readonly path: string; readonly slot: number };
 }
@@ -138,7 +140,7 @@ export class Searcher {
   readonly #hold: MappingHold;
   readonly #note: SearchNote | undefined;
   readonly #files = new Map<string, ShardFile>();
-  /** Shards that could not be opened for want of something that there may be later. */
+  /** Shards that are opened when they are used, or could not be for want of something that there may be later. */
   readonly #waiting = new Map<string, ShardFile>();
   #spaces: Space[] = [];
   readonly #spaceByShard = new Map<string, Space>();
@@ -166,6 +168,10 @@ export class Searcher {
     const refused: ShardError[] = [];
     for (const file of files) {
       if (this.#files.has(file.shardId)) continue;
+      if (this.#options.opensLate === true) {
+        this.#waiting.set(file.shardId, file);
+        continue;
+      }
       try {
         this.#open(file);
       } catch (error) {
@@ -231,7 +237,7 @@ export class Searcher {
     return space;
   }
 
-  /** Opens a shard that could not be opened before. Errors: ShardError. */
+  /** Opens a shard that is not open yet. Errors: ShardError. */
   #openWaiting(shardId: string): Space {
     const file = this.#waiting.get(shardId);
     if (file === undefined) throw new ShardError(shardId, 'not open');
@@ -503,7 +509,7 @@ export class Searcher {
       this.#spaceByShard.delete(shardId);
       this.#hold.remove(shardId);
     }
-    this.setShards([...this.#files.values(), ...files]);
+    this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
   }
 }
 

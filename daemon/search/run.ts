@@ -263,7 +263,7 @@ export class Run {
       this.#tell(drain.take());
       await this.#untilResumed();
       await new Promise<void>((resolve) => void setImmediate(resolve));
-      drain.suspend();
+      drain.resumeOn(this.#searcher);
     }
   }
 }
