@@ -21,6 +21,7 @@ const MAP_FIXED = 0x10;
 const MAP_ANONYMOUS = 0x20;
 const MADV_RANDOM = 1;
 const MADV_WILLNEED = 3;
+const MADV_DONTNEED = 4;
 const MADV_POPULATE_READ = 22;
 
 type Mmap = (
@@ -120,6 +121,11 @@ export function expectLookups(memory: WebAssembly.Memory, address: number, size:
 /** Lets the system begin to read a range, and does not wait for it. */
 export function willNeed(memory: WebAssembly.Memory, address: number, size: number): void {
   advise(memory, address, size, MADV_WILLNEED);
+}
+
+/** Gives what is in a range of private memory back to the system: it reads as zeros then. Whole pages. */
+export function emptyRange(memory: WebAssembly.Memory, address: number, size: number): void {
+  advise(memory, address, size, MADV_DONTNEED);
 }
 
 const residency = new Uint8Array(1);

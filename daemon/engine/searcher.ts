@@ -1,6 +1,7 @@
 // Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
 // bounded calls: bind, one unit, render docs. Synchronous; the main thread uses one for cheap
-// queries, each worker has its own. After a trap the searcher replaces the dead space by a new one.
+// queries, each worker has its own. After a trap the searcher replaces the dead space by a new one. When nobody has
+// used it for a while, it gives the memory of requests back.
 
 import {
   BIND_BLOCKS_OFFSET,
@@ -116,6 +117,9 @@ export const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
 /** Guess: a unit with more ranges than this is shown in part, if at all. */
 const KEPT_RANGES_MAX = 32_768;
 
+/** Guess: ms; long beside the pauses between searches of one user. */
+const REST_MS = 3000;
+
 const NO_PLAN: SearchPlan = {
   bytes: new Uint8Array(),
   docSetCount: 0,
@@ -128,6 +132,8 @@ export interface SearcherOptions extends SpaceOptions {
   readonly mappingMax?: number;
   /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
   readonly takesTurns?: boolean;
+  /** After how many ms without a search memory is given back; default: 3,000. */
+  readonly restMs?: number;
   /** Shards are opened when they are first used; an error is of the call that uses them. */
   readonly opensLate?: boolean;
   /** Where the shard that is being read is noted (search-note.ts); default: nowhere. */
@@ -148,6 +154,7 @@ export class Searcher {
   /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
   #bound: { space: Space; shardId: string } | undefined;
+  #restTimer: NodeJS.Timeout | undefined;
 
   constructor(module: WebAssembly.Module, options: SearcherOptions = {}) {
     this.#module = module;
@@ -268,6 +275,7 @@ export class Searcher {
 
   #spaceWithPlan(shardId: string): Space {
     const space = this.spaceOf(shardId);
+    this.#restLater();
     if (this.#compiled.has(space)) return space;
     const { bytes } = this.#plan;
     const sizeMax = space.statsStart - space.planStart;
@@ -311,6 +319,18 @@ export class Searcher {
       unitCount: stats.getFloat64(BIND_UNITS_OFFSET, true),
       regexps: stats.getFloat64(BIND_REGEXPS_OFFSET, true),
     };
+  }
+
+  #restLater(): void {
+    if (this.#restTimer !== undefined) this.#restTimer.refresh();
+    else this.#restTimer = setTimeout(() => this.#rest(), this.#options.restMs ?? REST_MS).unref();
+  }
+
+  /** A search that is under way, and pauses, binds anew. */
+  #rest(): void {
+    this.#restTimer = undefined;
+    this.#forgetBindings();
+    for (const space of this.#spaces) space.rest();
   }
 
   /** Whether the plan is bound to this shard now. */

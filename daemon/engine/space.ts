@@ -6,6 +6,7 @@ import { PAGE_SIZE, SHARD_BITMAP_SIZE } from '../../core/shared/format.ts';
 import {
   bringIn,
   canMap,
+  emptyRange,
   expectLookups,
   MappingError,
   type MappingKind,
@@ -25,6 +26,8 @@ const VIEW_COUNT_MAX = 16384;
 const PLAN_SIZE_MAX = 4 * MIB;
 const STATS_SIZE = 256;
 const OUTPUT_SIZE = 448 * MIB;
+/** Guess: what searches without expressions and long lists use. */
+const RESTING_SIZE = 4 * MIB;
 const MAP_START = 1024 * MIB;
 /** Guess: one page kept unused, so that scans may read past the end of the last shard. */
 const MAP_END = MEMORY_PAGES_MAX * 65536 - 65536;
@@ -274,6 +277,15 @@ export class Space {
       wrongSize(file) ?? (file.symbols === undefined ? undefined : wrongSize(file.symbols));
     if (fault !== undefined) throw new ShardError(shardId, fault);
     shard.lookedAtMs = nowMs;
+  }
+
+  /** Gives the memory that requests have used back to the system, but for a little. A plan must be compiled anew. */
+  rest(): void {
+    const { memory } = this.core;
+    const arenaStart = MAP_START - this.arenaSize;
+    const output = this.outputStart + RESTING_SIZE;
+    emptyRange(memory, output, this.outputEnd - output);
+    emptyRange(memory, arenaStart + RESTING_SIZE, this.arenaSize - RESTING_SIZE);
   }
 
   /** Whether the bytes of a shard are in memory. */
