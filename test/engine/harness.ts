@@ -278,14 +278,15 @@ export class Engine {
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
   readonly failures: string[] = [];
-  readonly #timeoutMs: number;
+  /** Of the searches that begin from now on; 0: none. */
+  timeoutMs: number;
   readonly #inlineNs: bigint | undefined;
   /** The pool's threads alone do not keep a process alive. */
   readonly #alive = setInterval(() => {}, 60_000);
 
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
     const { workers = 1, timeoutMs = 0, inlineNs, onDeath, poolMappingMax, ...space } = options;
-    this.#timeoutMs = timeoutMs;
+    this.timeoutMs = timeoutMs;
     this.#inlineNs = inlineNs;
     this.searcher = new Searcher(module, space);
     this.pool = new SearchPool({
@@ -313,7 +314,7 @@ export class Engine {
       searcher: this.searcher,
       pool: this.pool,
       snapshots: this.snapshots,
-      timeoutMs: this.#timeoutMs,
+      timeoutMs: this.timeoutMs,
       ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
       onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
     };
