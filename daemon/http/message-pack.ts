@@ -51,6 +51,10 @@ export function jsonToMessagePack(json: Uint8Array): Uint8Array {
 function widen(value: unknown): unknown {
   if (typeof value === 'number') return value > UINT32_MAX ? new Uint64(value) : value;
   if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) value[i] = widen(value[i]);
+    return value;
+  }
   // Safety: parsed JSON holds plain objects and arrays only.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const members = value as Record<string, unknown>;

@@ -4,12 +4,18 @@
 import { Worker } from 'node:worker_threads';
 import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
+import { ApiError } from '../api/errors.ts';
 import { gatherBytes } from './gather-bytes.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 
 /** Bytes of JSON. Measured: 2026-11-22: 128 KB take 2 to 4 ms. */
 const HERE_SIZE_MAX = 131_072;
 const IDLE_MS = 1000;
+/**
+ * Heap of the thread, in MB; a body that takes more ends it. Measured: 2026-11-22: 64 MB of JSON, the most that a caller
+ * may hold, take 190.
+ */
+const HEAP_MB_MAX = 1024;
 
 export type PackAnswer = { readonly packed: Uint8Array<ArrayBuffer> } | { readonly error: string };
 
@@ -24,11 +30,17 @@ interface Lane {
   readonly pending: Pending[];
 }
 
-class Packer {
+export class Packer {
+  readonly #heapMb: number;
   #lane: Lane | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
 
-  /** Takes over the memory of `json`. Errors: rejects if the text is not JSON, or the thread dies. */
+  /** @param heapMb  of the thread */
+  constructor(heapMb = HEAP_MB_MAX) {
+    this.#heapMb = heapMb;
+  }
+
+  /** Takes over the memory of `json`. Errors: rejects if the text is not JSON; SERVER_OVERLOADED if the thread dies. */
   pack(json: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
     clearTimeout(this.#idleTimer);
     const { worker, pending } = (this.#lane ??= this.#start());
@@ -39,15 +51,21 @@ class Packer {
 
   #start(): Lane {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./pack-worker.${extension}`, import.meta.url));
+    const worker = new Worker(new URL(`./pack-worker.${extension}`, import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
+    });
     // Why its own: a thread that was sent to rest ends when the next one may be at work already.
     const lane: Lane = { worker, pending: [] };
     worker.on('message', (answer: PackAnswer) => this.#settle(lane, answer));
     worker.on('error', () => {}); // 'exit' follows
     worker.on('exit', () => {
       if (this.#lane === lane) this.#lane = undefined;
-      const error = new Error('the thread that makes MessagePack died');
-      for (const { reject } of lane.pending.splice(0)) reject(error);
+      for (const { reject } of lane.pending.splice(0))
+        reject(
+          new ApiError('SERVER_OVERLOADED', 'There is not enough memory for this as MessagePack.', {
+            'Retry-After': '1',
+          }),
+        );
     });
     return lane;
   }

@@ -5,7 +5,7 @@
 
 import { readdir } from 'node:fs/promises';
 import { withSlot } from '../repos/git-slots.ts';
-import { LargeObjectError, readBlob, rootTreeOf } from '../repos/object-reader.ts';
+import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../repos/object-reader.ts';
 import { listWorktree } from '../repos/objects.ts';
 import { folderOf, type NamedPath } from '../repos/paths.ts';
 import type { RepoSource } from '../repos/records.ts';
@@ -159,11 +159,13 @@ async function readCountedBlob(
   oid: string,
   { sizeMax, signal, memory }: ReadSourceOptions,
 ): Promise<Uint8Array> {
-  const bytes = await readBlob(repoPath, oid, sizeMax, signal);
-  if (memory === undefined || bytes.length < COUNTED_SIZE_MIN) return utf8Of(bytes);
-  const load = () => Promise.resolve({ bytes: utf8Of(bytes) });
+  const read = async (end: AbortSignal) => utf8Of(await readBlob(repoPath, oid, sizeMax, end));
+  if (memory === undefined) return read(signal);
+  const size = await blobSizeOf(repoPath, oid, sizeMax, signal);
+  if (size < COUNTED_SIZE_MIN) return read(signal);
+  const load = async (end: AbortSignal) => ({ bytes: await read(end) });
   const key = `${repoPath}\0${oid}`;
-  return (await blobsBeingRead.open(key, bytes.length, memory, signal, load)).bytes;
+  return (await blobsBeingRead.open(key, size, memory, signal, load)).bytes;
 }
 
 /** The attribute files in the folders that were passed on the way to a path. */

@@ -168,6 +168,21 @@ export async function readBlob(
   return bytes;
 }
 
+/** Bytes of a blob, without reading it. Errors: as `readBlob`. */
+export async function blobSizeOf(
+  repoPath: string,
+  oid: string,
+  sizeMax: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const kept = keptBlob(`${repoPath}\0${oid}`, sizeMax);
+  if (kept !== undefined) return kept.length;
+  const info = await ask(repoPath, signal, (process) => process.info(oid));
+  if (info?.type !== 'blob') throw new MissingObjectError('blob', oid);
+  if (info.size > sizeMax) throw new LargeObjectError(info.size, sizeMax);
+  return info.size;
+}
+
 function keptBlob(key: string, sizeMax: number): Buffer | undefined {
   const bytes = keptBlobs.get(key) ?? sharedBlobs.get(key)?.deref();
   if (bytes !== undefined && bytes.length > sizeMax)

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
-import { pack } from '../../daemon/http/packer.ts';
+import { pack, Packer } from '../../daemon/http/packer.ts';
 
 function jsonOf(count: number): Buffer {
   const rows = Array.from({ length: count }, (_, i) => ({ id: 2 ** 33 + i, name: `n${i}é` }));
@@ -65,4 +65,13 @@ test('a thread that rests takes nobody along who asks while it ends', async () =
     const packed = await Promise.all(bodies.map((body) => pack(body)));
     for (const [i, bytes] of packed.entries()) assert.ok(expected[i]!.equals(bytes), `body ${i}`);
   }
+});
+
+test('a body that the thread has no memory for is refused, later ones are packed', async () => {
+  const small = new Packer(8);
+  const large = new Uint8Array(jsonOf(400_000));
+  await assert.rejects(small.pack(large), { errorCode: 'SERVER_OVERLOADED' });
+  const body = jsonOf(10);
+  const packed = await small.pack(new Uint8Array(body));
+  assert.ok(Buffer.from(jsonToMessagePack(body)).equals(packed));
 });

@@ -1,7 +1,8 @@
 // Tests of reading one file for people: refs, paths, links, what must stay hidden, languages.
 
 import assert from 'node:assert/strict';
-import { rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { test } from 'node:test';
 import { readSource, type SourceContent } from '../../daemon/ingest/source-reader.ts';
@@ -210,4 +211,18 @@ test('readers of the same file share its bytes; it counts until they are over', 
     for (const end of ends) end();
     assert.equal(used, 0);
   }
+});
+
+test('what there is no room for is not read', async () => {
+  const repo = makeRepo({ big: randomBytes(200_000).toString('base64') });
+  const oid = git(repo, 'rev-parse', 'HEAD:big');
+  // Its size can be told, its end is missing.
+  const file = path.join(repo, '.git/objects', oid.slice(0, 2), oid.slice(2));
+  chmodSync(file, 0o600);
+  writeFileSync(file, readFileSync(file).subarray(0, 50_000));
+  const source = { kind: 'commits', path: repo } as const;
+  const record = { name: 'repo', source, defaultRevision: 'refs/heads/main' };
+  const memory = { tryTake: () => undefined, onOver: () => {} };
+  const options = { ...OPTIONS, sizeMax: 1_000_000, memory };
+  assert.equal(await codeOf(readSource(record, 'big', undefined, options)), 'SERVER_OVERLOADED');
 });
