@@ -51,6 +51,8 @@ export interface Answer {
 export interface CallContext {
   readonly baseUrl: string;
   readonly caller: Caller | undefined;
+  /** Whom turns, places and bytes are counted for: a user, or an address. */
+  readonly holder: string;
   /** What the caller sees; nothing where there is no caller. */
   readonly sight: Sight;
   /** Whom audit records name; undefined: what is done leaves none. */

@@ -20,20 +20,20 @@ const TURN_COUNT = 2000;
 /** Answers by the list that they are made of, which is the same for the same tree. */
 const rendered = new WeakMap<readonly string[], Promise<Buffer>>();
 
-async function render(paths: readonly string[]): Promise<Buffer> {
+async function render(paths: readonly string[], holder: string): Promise<Buffer> {
   const parts: string[] = [];
   for (let start = 0; start < paths.length; start += TURN_COUNT) {
     const items = paths
       .slice(start, start + TURN_COUNT)
       .map((path) => JSON.stringify({ type: 'blob', path, name: baseNameOf(path) }));
     parts.push(items.join(','));
-    await nextTurn();
+    await nextTurn(holder);
   }
   return Buffer.from(`[${parts.join(',')}]`);
 }
 
-function renderOnce(paths: readonly string[]): Promise<Buffer> {
-  const known = rendered.get(paths) ?? render(paths);
+function renderOnce(paths: readonly string[], holder: string): Promise<Buffer> {
+  const known = rendered.get(paths) ?? render(paths, holder);
   rendered.set(paths, known);
   return known;
 }
@@ -62,6 +62,6 @@ export const getFiles = endpoint(
     checkRef(body.revisionName);
     const paths = await services.trees.files(repo, body.revisionName, gitSignal(context));
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    return { status: 200, content: { json: await renderOnce(paths) } };
+    return { status: 200, content: { json: await renderOnce(paths, context.holder) } };
   },
 );

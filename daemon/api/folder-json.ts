@@ -9,8 +9,11 @@ import type { FolderChild, Folders } from '../repos/tree-paths.ts';
 
 interface Kept {
   readonly folder: string;
-  readonly json: string;
+  readonly json: Promise<string>;
 }
+
+/** Children that are written before other requests have a turn: about a millisecond. */
+const TURN_COUNT = 4000;
 
 type Keeper = WeakMap<readonly FolderChild[], Kept>;
 
@@ -30,10 +33,16 @@ function membersOf(folder: string, { name, type }: FolderChild): string {
 }
 
 /** @param rest  members behind the name */
-function renderList(folder: string, children: readonly FolderChild[], rest: string): string {
+async function renderList(
+  folder: string,
+  children: readonly FolderChild[],
+  rest: string,
+  holder: string,
+): Promise<string> {
   const prefix = folder === '' ? '' : `${escape(folder)}/`;
   let json = '';
-  for (const { name, type } of children) {
+  for (const [index, { name, type }] of children.entries()) {
+    if (index % TURN_COUNT === TURN_COUNT - 1) await nextTurn(holder);
     const shown = escape(name);
     const comma = json === '' ? '' : ',';
     json += `${comma}{"type":"${type}","path":"${prefix}${shown}","name":"${shown}"${rest}}`;
@@ -46,21 +55,29 @@ function renderKept(
   folder: string,
   children: readonly FolderChild[],
   rest: string,
-): string {
+  holder: string,
+): Promise<string> {
   const kept = keeper.get(children);
   if (kept?.folder === folder) return kept.json;
-  const json = renderList(folder, children, rest);
+  const json = renderList(folder, children, rest, holder);
   keeper.set(children, { folder, json });
   return json;
 }
 
-/** JSON of an array of the children of a folder: `type`, `path`, `name` each. */
-export function folderJson(folder: string, children: readonly FolderChild[]): string {
-  return `[${renderKept(keptItems, folder, children, '')}]`;
+/**
+ * JSON of an array of the children of a folder: `type`, `path`, `name` each.
+ *
+ * @param holder  whom it is for
+ *
+ * Cost: lets other requests in between.
+ */
+export async function folderJson(
+  folder: string,
+  children: readonly FolderChild[],
+  holder: string,
+): Promise<string> {
+  return `[${await renderKept(keptItems, folder, children, '', holder)}]`;
 }
-
-/** Children that are written before other requests have a turn: about a millisecond. */
-const TURN_COUNT = 4000;
 
 /** A level that is being written. */
 interface Level {
@@ -73,14 +90,15 @@ interface Level {
 /**
  * JSON of the root as a node with `type`, `path`, `name` and `children`, and so on downwards.
  *
- * @param open  paths of the folders whose children are shown; with each those above it, and ""
+ * @param open    paths of the folders whose children are shown; with each those above it, and ""
+ * @param holder  whom it is for
  *
  * Cost: lets other requests in between; as deep as the folders are, without a call for each level.
  */
 export async function treeJson(
   folders: Folders,
   open: ReadonlySet<string>,
-  signal: AbortSignal,
+  { signal, holder }: { readonly signal: AbortSignal; readonly holder: string },
 ): Promise<string> {
   const withOpenChildren = new Set([...open].filter((path) => path !== '').map(folderOf));
   const parts = ['{"type":"tree","path":"","name":"root","children":['];
@@ -89,7 +107,7 @@ export async function treeJson(
   for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
     const { folder, children } = level;
     if (!withOpenChildren.has(folder)) {
-      parts.push(renderKept(keptClosed, folder, children, ',"children":[]'));
+      parts.push(await renderKept(keptClosed, folder, children, ',"children":[]', holder));
       count += children.length;
     }
     const child = withOpenChildren.has(folder) ? children[level.index++] : undefined;
@@ -107,7 +125,7 @@ export async function treeJson(
     }
     if (count < TURN_COUNT) continue;
     count = 0;
-    await nextTurn();
+    await nextTurn(holder);
     signal.throwIfAborted();
   }
   return parts.join('');

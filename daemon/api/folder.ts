@@ -45,7 +45,7 @@ export const getFolderContents = endpoint(
     const limit = gitSignal(context);
     const folders = await services.trees.folders(repo, query.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    const json = folderJson(path, folders.get(path) ?? []);
+    const json = await folderJson(path, folders.get(path) ?? [], context.holder);
     return { status: 200, content: { json: Buffer.from(json) } };
   },
 );

@@ -33,6 +33,7 @@ const measuring = new SharedWork<Uint8Array, Measure>();
  * @param name   of the text
  * @param bytes  of the text in UTF-8, bad ones become U+FFFD; must not change any more
  * @param rest   the other members
+ * @param context  whom it is for, and whether still
  *
  * Errors: the reason of the signal.
  */
@@ -40,12 +41,13 @@ export async function longTextJson(
   name: string,
   bytes: Uint8Array,
   rest: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  { signal, holder }: { readonly signal: AbortSignal; readonly holder: string },
 ): Promise<LazyBytes> {
   const measured =
-    measures.get(bytes) ?? (await measuring.get(bytes, signal, (end) => measure(bytes, end)));
+    measures.get(bytes) ??
+    (await measuring.get(bytes, signal, (end) => measure(bytes, end, holder)));
   // Why: what was measured for many at once goes on for one after the other.
-  await nextTurn();
+  await nextTurn(holder);
   signal.throwIfAborted();
   return new LongText(textOf(bytes), measured, {
     head: Buffer.from(`{${JSON.stringify(name)}:"`),
@@ -100,14 +102,14 @@ function textOf(bytes: Uint8Array): Buffer {
 }
 
 /** Errors: the reason of the signal. Cost: about as much as escaping all of it, a window a turn. */
-async function measure(bytes: Uint8Array, signal: AbortSignal): Promise<Measure> {
+async function measure(bytes: Uint8Array, signal: AbortSignal, holder: string): Promise<Measure> {
   const text = textOf(bytes);
   const cuts = cutsOf(text);
   const ends = [0];
   let end = 0;
   let sizeMax = 0;
   for (let index = 1; index < cuts.length; index++) {
-    await nextTurn();
+    await nextTurn(holder);
     signal.throwIfAborted();
     const size = Buffer.byteLength(escape(text, cuts[index - 1]!, cuts[index]!));
     end += size;

@@ -84,7 +84,7 @@ export const getSource = endpoint(
     if (content.bytes.length > WHOLE_SIZE_MAX)
       return {
         status: 200,
-        content: { json: await longTextJson('source', content.bytes, rest, context.signal) },
+        content: { json: await longTextJson('source', content.bytes, rest, context) },
       };
     return ok({ source: textOf(content.bytes), ...rest });
   },

@@ -88,7 +88,10 @@ export const getTree = endpoint(
     const limit = gitSignal(context);
     const folders = await services.trees.folders(repo, body.revisionName, wanted, limit);
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    const tree = await treeJson(folders, openFolders(folders, asked), limit);
+    const tree = await treeJson(folders, openFolders(folders, asked), {
+      signal: limit,
+      holder: context.holder,
+    });
     return { status: 200, content: { json: Buffer.from(`{"tree":${tree}}`) } };
   },
 );

@@ -122,6 +122,8 @@ export class BodyCollector {
   }
 
   end(): void {
+    // What was given up is not put together.
+    if (this.#outcome !== undefined) return;
     if (this.#size > this.#sizeMax && this.#hold !== undefined)
       this.#finish(new BodyTooLargeError(this.#size));
     else this.#finish(Buffer.concat(this.#pieces, this.#size));

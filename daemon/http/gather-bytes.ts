@@ -7,22 +7,26 @@ import { nextTurn } from '../loop/next-turn.ts';
 /** Bytes between two turns of the event loop. Guess: 1 to 3 ms, making them included. */
 const TURN_SIZE = 1 << 20;
 
-/** A copy of all bytes, which nobody else holds. Nobody may ask `bytes` for any meanwhile. */
-export async function gatherBytes(bytes: Uint8Array | LazyBytes): Promise<Uint8Array<ArrayBuffer>> {
+/**
+ * A copy of all bytes, which nobody else holds. Nobody may ask `bytes` for any meanwhile.
+ *
+ * @param holder  whom they are for
+ */
+export async function gatherBytes(
+  bytes: Uint8Array | LazyBytes,
+  holder: string,
+): Promise<Uint8Array<ArrayBuffer>> {
   // Why so: it need not be filled first, and is a memory of its own, which can be handed to a thread.
   const all = Buffer.allocUnsafeSlow(bytes.byteLength);
-  if (bytes instanceof Uint8Array) {
-    all.set(bytes);
-    return all;
-  }
   let turnEnd = TURN_SIZE;
   for (let offset = 0; offset < bytes.byteLength;) {
-    const piece = bytes.from(offset);
+    const piece =
+      bytes instanceof Uint8Array ? bytes.subarray(offset, offset + TURN_SIZE) : bytes.from(offset);
     all.set(piece, offset);
     offset += piece.byteLength;
     if (offset < turnEnd) continue;
     turnEnd = offset + TURN_SIZE;
-    await nextTurn();
+    await nextTurn(holder);
   }
   return all;
 }

@@ -162,6 +162,7 @@ export class NodeAdapter implements HttpAdapter {
         const isLast = !isWhole || this.#isClosing;
         const { socket } = response;
         response.end(isLast ? () => socket?.destroySoon() : undefined);
+        endInTime(response, this.#streamStallMs);
       },
       drop: () => void response.destroy(),
     };
@@ -171,6 +172,12 @@ export class NodeAdapter implements HttpAdapter {
     if (response.destroyed) pump.onGone();
     await pump.run();
   }
+}
+
+/** Drops a client that does not take what the response has ended with. */
+function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
+  // Most ends are taken by the system at once.
+  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
 }
 
 /** One request under way. */
@@ -255,8 +262,7 @@ async function send(
   if (body === undefined) response.end();
   else if (body instanceof Uint8Array && body.byteLength <= SLICE_SIZE) {
     response.end(body);
-    // Most answers are taken by the system at once.
-    if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+    endInTime(response, stallMs);
   } else await sendSlices(response, body, stallMs, answer.caller);
 }
 

@@ -88,8 +88,14 @@ export class Packer {
 
 const packer = new Packer();
 
-/** The value of a JSON text as MessagePack. Errors: rejects if the text is not JSON. */
-export async function pack(json: Uint8Array | LazyBytes): Promise<Uint8Array> {
+/**
+ * The value of a JSON text as MessagePack.
+ *
+ * @param holder  whom it is for
+ *
+ * Errors: as `Packer.pack`.
+ */
+export async function pack(json: Uint8Array | LazyBytes, holder = ''): Promise<Uint8Array> {
   if (json.byteLength <= HERE_SIZE_MAX) return jsonToMessagePack(allBytes(json));
-  return await packer.pack(await gatherBytes(json));
+  return await packer.pack(await gatherBytes(json, holder));
 }

@@ -180,6 +180,7 @@ export class Pipeline {
     return {
       baseUrl,
       caller,
+      holder: holderOf(exchange),
       sight: caller?.sight ?? SEES_NOTHING,
       actor: actorOf(caller, clientSource),
       address: exchange.address,
@@ -223,8 +224,9 @@ export class Pipeline {
   async #hold(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
     const { request, answerHeaders } = exchange;
     // A form for the client takes as much again while it is made.
-    const tryTake = (size: number) => this.memory.tryTake(holderOf(exchange), size);
-    const response = await toResponse(answer, request, answerHeaders, tryTake);
+    const holder = holderOf(exchange);
+    const tryTake = (size: number) => this.memory.tryTake(holder, size);
+    const response = await toResponse(answer, request, answerHeaders, { holder, tryTake });
     const { body } = response;
     if ('asset' in answer.content || body === undefined || isBodyStream(body)) return response;
     const size = body instanceof Uint8Array ? body.byteLength : body.heldSize;

@@ -85,13 +85,19 @@ export function toStreamResponse(
   return { status: 200, headers, body: new EventBody(events, { ...options, framing }) };
 }
 
-type TryTake = (size: number) => Hold | undefined;
+/** What making a response may use. */
+export interface ResponseMeans {
+  /** Whom it is for. */
+  readonly holder: string;
+  /** Takes bytes for what is needed on the way. */
+  readonly tryTake: (size: number) => Hold | undefined;
+}
 
 /**
  * The response for an answer, in the form that the request accepts.
  *
  * @param common   headers that every response carries
- * @param tryTake  takes bytes for what is needed on the way; absent: there is enough
+ * @param means    absent: there is enough of all
  *
  * Errors: SERVER_OVERLOADED.
  */
@@ -99,13 +105,13 @@ export async function toResponse(
   answer: PlainAnswer,
   request: HttpRequest,
   common: Readonly<Record<string, string>>,
-  tryTake?: TryTake,
+  means?: ResponseMeans,
 ): Promise<HttpResponse> {
   const { content } = answer;
   if ('asset' in content) return await toAssetResponse(answer, content.asset, request, common);
   if ('nothing' in content) return emptyResponse(answer, common);
   const isPacked = isMessagePackWanted(request.header('accept'));
-  const body = await encode(content, isPacked, tryTake);
+  const body = await encode(content, isPacked, means);
   const headers: Record<string, string> = {
     ...common,
     ...answer.headers,
@@ -114,7 +120,7 @@ export async function toResponse(
   };
   const coding = codingFor(request, body.byteLength);
   if (coding === undefined) return { status: answer.status, headers, body };
-  const compressed = await compress(body, coding, tryTake);
+  const compressed = await compress(body, coding, means);
   if (compressed === undefined) return { status: answer.status, headers, body };
   headers['Content-Encoding'] = coding;
   return { status: answer.status, headers, body: compressed };
@@ -127,21 +133,21 @@ const COUNTED_SIZE_MIN = 65_536;
 async function compress(
   body: Uint8Array | LazyBytes,
   coding: ContentCoding,
-  tryTake?: TryTake,
+  means?: ResponseMeans,
 ): Promise<Buffer | undefined> {
-  if (tryTake === undefined || body.byteLength < COUNTED_SIZE_MIN)
-    return await compressors[coding](await wholeOf(body));
-  const hold = tryTake(body.byteLength);
+  if (means === undefined || body.byteLength < COUNTED_SIZE_MIN)
+    return await compressors[coding](await wholeOf(body, means));
+  const hold = means.tryTake(body.byteLength);
   if (hold === undefined) return undefined;
   try {
-    return await compressors[coding](await wholeOf(body));
+    return await compressors[coding](await wholeOf(body, means));
   } finally {
     hold.release();
   }
 }
 
-async function wholeOf(body: Uint8Array | LazyBytes): Promise<Uint8Array> {
-  return body instanceof Uint8Array ? body : await gatherBytes(body);
+async function wholeOf(body: Uint8Array | LazyBytes, means?: ResponseMeans): Promise<Uint8Array> {
+  return body instanceof Uint8Array ? body : await gatherBytes(body, means?.holder ?? '');
 }
 
 type Encodable = Extract<
@@ -153,15 +159,16 @@ type Encodable = Extract<
 async function encode(
   content: Encodable,
   isPacked: boolean,
-  tryTake?: TryTake,
+  means?: ResponseMeans,
 ): Promise<Uint8Array | LazyBytes> {
   const json = 'json' in content ? content.json : Buffer.from(JSON.stringify(content.value));
   if (!isPacked) return json;
-  if (tryTake === undefined || json.byteLength < COUNTED_SIZE_MIN) return await pack(json);
-  const hold = tryTake(json.byteLength);
+  if (means === undefined || json.byteLength < COUNTED_SIZE_MIN)
+    return await pack(json, means?.holder);
+  const hold = means.tryTake(json.byteLength);
   if (hold === undefined) throw noMemoryError();
   try {
-    return await pack(json);
+    return await pack(json, means?.holder);
   } finally {
     hold.release();
   }

@@ -1,7 +1,7 @@
 // Small things that listing and reading files of a folder share: paths for the file system, codes
 // of its errors, and the guard against folders that are symbolic links.
 
-import { lstatSync } from 'node:fs';
+import { lstatSync, type Stats } from 'node:fs';
 import { isInOwnFolder, isOwnFolder } from '../repos/own-folder.ts';
 import type { NamedPath } from '../repos/paths.ts';
 
@@ -84,12 +84,13 @@ export class FolderGuard {
       encoding === 'utf8'
         ? `${this.#root}/${folder}`
         : Buffer.concat([Buffer.from(`${this.#root}/`), Buffer.from(folder, 'latin1')]);
+    let stat: Stats;
     try {
-      const stat = lstatSync(place);
-      if (!stat.isDirectory()) return 'other';
-      return isOwnFolder(stat) ? 'own' : 'real';
+      stat = lstatSync(place);
     } catch {
       return 'other';
     }
+    if (!stat.isDirectory()) return 'other';
+    return isOwnFolder(stat) ? 'own' : 'real';
   }
 }

@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   type Dirent,
+  type Stats,
 } from 'node:fs';
 import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from '../repos/own-folder.ts';
@@ -105,12 +106,14 @@ export async function* walkFolders(
 
 /** Whether a folder is the data directory. */
 function isOwn(root: string, folder: NamedPath): boolean {
+  let stat: Stats;
   try {
-    return isOwnFolder(lstatSync(diskPathOf(root, folder)));
+    stat = lstatSync(diskPathOf(root, folder));
   } catch {
     // What is in it cannot be listed then.
     return false;
   }
+  return isOwnFolder(stat);
 }
 
 function readChildren(root: string, folder: NamedPath, leftOut: LeftOut[]): Child[] {

@@ -12,7 +12,7 @@ let isGiving = false;
 /**
  * Resolves in a turn of the event loop that nobody else was given.
  *
- * @param caller  whom the work is for; '': all
+ * @param caller  whom the work is for; '': nobody in particular, or several
  */
 export function nextTurn(caller = ''): Promise<void> {
   return new Promise((resolve) => {

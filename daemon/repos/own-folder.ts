@@ -25,12 +25,17 @@ function ownFolders(): readonly string[] {
   return (folders as readonly string[] | undefined) ?? [];
 }
 
-/** Whether a folder is a data directory of ours. Cost: a stat for each of them. */
+/**
+ * Whether a folder is a data directory of ours.
+ *
+ * Errors: that of the system where one cannot be looked at: what cannot be told apart from it must not be read.
+ * Cost: a stat for each of them.
+ */
 export function isOwnFolder(folder: FileNumber): boolean {
-  return ownFolders().some((own) => isSame(numberOf(own), folder));
+  return ownFolders().some((own) => isSame(statSync(own, { throwIfNoEntry: false }), folder));
 }
 
-/** Whether a folder is a data directory of ours, or lies in one. Cost: a stat for each folder above it. */
+/** Whether a folder is a data directory of ours, or lies in one. Errors: as isOwnFolder. Cost: a stat for each above it. */
 export function isInOwnFolder(folder: string): boolean {
   if (ownFolders().length === 0) return false;
   for (let place = realPathOf(folder); ; place = path.dirname(place)) {
@@ -43,6 +48,7 @@ export function isInOwnFolder(folder: string): boolean {
 /**
  * Whether a file is one of those directly in a data directory of ours, among which are all that hold secrets.
  *
+ * Errors: that of the system where a data directory cannot be listed.
  * Cost: nothing for a file of one name; else a listing.
  */
 export function isOwnFile(file: FileNumber & { readonly nlink: number }): boolean {
@@ -50,13 +56,10 @@ export function isOwnFile(file: FileNumber & { readonly nlink: number }): boolea
 }
 
 function holds(folder: string, file: FileNumber): boolean {
-  try {
-    return readdirSync(folder).some((name) =>
-      isSame(lstatSync(path.join(folder, name), { throwIfNoEntry: false }), file),
-    );
-  } catch {
-    return false;
-  }
+  if (statSync(folder, { throwIfNoEntry: false }) === undefined) return false;
+  return readdirSync(folder).some((name) =>
+    isSame(lstatSync(path.join(folder, name), { throwIfNoEntry: false }), file),
+  );
 }
 
 function isSame(one: FileNumber | undefined, other: FileNumber): boolean {

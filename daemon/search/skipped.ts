@@ -36,6 +36,7 @@ interface Found {
  * Some of the skipped docs of the repo's default revision, by the bytes of their paths, and how many there are. Shards
  * that are out of service have none.
  *
+ * Errors: ShardError where a shard is not what it was.
  * Cost: a look at each doc's row, 5 ns, other work in between.
  */
 export async function listSkipped(
@@ -49,7 +50,9 @@ export async function listSkipped(
     const breather = new Breather();
     for (const shard of snapshot.shards) {
       if (shard.repoId !== repoId) continue;
-      const tables = new ShardTables(searcher.spaceOf(shard.shardId).bytesOf(shard.shardId));
+      const space = searcher.spaceOf(shard.shardId);
+      space.checkSizes(shard.shardId);
+      const tables = new ShardTables(space.bytesOf(shard.shardId));
       found.push({ tables, docIds: await skippedIn(shard, tables, reason, breather), next: 0 });
     }
     const items: SkippedDoc[] = [];

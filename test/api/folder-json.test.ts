@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { treeJson } from '../../daemon/api/folder-json.ts';
+import { folderJson, treeJson } from '../../daemon/api/folder-json.ts';
 import { withFoldersAbove } from '../../daemon/api/git-names.ts';
 import type { FolderChild, Folders } from '../../daemon/repos/tree-paths.ts';
 
@@ -37,7 +37,7 @@ test('open and closed folders, files and submodules, names that JSON escapes', a
   ]);
   for (const asked of [[], ['a"b'], ['c'], ['a"b/d', 'c'], ['a"b/d']]) {
     const open = withFoldersAbove(asked);
-    const json = await treeJson(folders, open, signal);
+    const json = await treeJson(folders, open, { signal, holder: '' });
     const root = { type: 'tree', path: '', name: 'root' };
     assert.deepEqual(JSON.parse(json), nodeOf(folders, open, '', root), asked.join());
   }
@@ -52,7 +52,7 @@ test('folders of any depth', async () => {
     path = path === '' ? 'd' : `${path}/d`;
   }
   folders.set(path, [{ name: 'file', type: 'blob' }]);
-  const json = await treeJson(folders, withFoldersAbove([path]), signal);
+  const json = await treeJson(folders, withFoldersAbove([path]), { signal, holder: '' });
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its own output
   let node = JSON.parse(json) as Node;
   for (let level = 0; level <= depth; level++) node = node.children[0]!;
@@ -77,8 +77,29 @@ test('many children are written in turns, and not for somebody who has gone', as
     next = setImmediate(count);
   };
   let next = setImmediate(count);
-  await treeJson(folders, open, signal);
+  await treeJson(folders, open, { signal, holder: '' });
   clearImmediate(next);
   assert.ok(turnCount >= 4, `${turnCount} turns`);
-  await assert.rejects(treeJson(folders, open, AbortSignal.abort()), { name: 'AbortError' });
+  await assert.rejects(treeJson(folders, open, { signal: AbortSignal.abort(), holder: '' }), {
+    name: 'AbortError',
+  });
+});
+
+test('one folder of many children is written in turns, once for all who ask', async () => {
+  const children = Array.from({ length: 100_000 }, (_, i): FolderChild => ({
+    name: `f${i}`,
+    type: 'blob',
+  }));
+  let turnCount = 0;
+  const count = (): void => {
+    turnCount++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const texts = await Promise.all(['a', 'b', 'c'].map((one) => folderJson('x', children, one)));
+  clearImmediate(next);
+  assert.ok(turnCount >= 20 && turnCount < 40, `${turnCount} turns`);
+  assert.equal(new Set(texts).size, 1);
+  const expected = children.map(({ name, type }) => ({ type, path: `x/${name}`, name }));
+  assert.equal(texts[0], JSON.stringify(expected));
 });

@@ -8,10 +8,10 @@ import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { longTextJson } from '../../daemon/api/long-text.ts';
 
 const WINDOW_SIZE = 64 * 1024;
-const NEVER = new AbortController().signal;
+const FOR_ONE = { signal: new AbortController().signal, holder: '' };
 
 async function check(bytes: Buffer): Promise<void> {
-  const lazy = await longTextJson('source', bytes, { language: '"', size: 1 }, NEVER);
+  const lazy = await longTextJson('source', bytes, { language: '"', size: 1 }, FOR_ONE);
   const whole = { source: bytes.toString('utf8'), language: '"', size: 1 };
   const expected = Buffer.from(JSON.stringify(whole));
   assert.equal(lazy.byteLength, expected.length);
@@ -76,24 +76,22 @@ async function turnsOf(promise: Promise<unknown>): Promise<number> {
 test('a text is measured once for all who are sent it, one window a turn', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
-  const all = Array.from({ length: 20 }, () =>
-    longTextJson('source', bytes, { size: 1 }, new AbortController().signal),
-  );
+  const all = Array.from({ length: 20 }, () => longTextJson('source', bytes, { size: 1 }, FOR_ONE));
   const turnCount = await turnsOf(Promise.all(all));
   assert.ok(turnCount >= windowCount, `${turnCount} turns`);
   assert.ok(turnCount < 2 * windowCount, `${turnCount} turns`);
-  assert.ok((await turnsOf(longTextJson('source', bytes, {}, NEVER))) < 3);
+  assert.ok((await turnsOf(longTextJson('source', bytes, {}, FOR_ONE))) < 3);
 });
 
 test('it is measured no further when nobody waits any more', async () => {
   const windowCount = 40;
   const bytes = Buffer.alloc(windowCount * WINDOW_SIZE, 'a\n');
   const leaving = new AbortController();
-  const asked = longTextJson('source', bytes, { size: 1 }, leaving.signal);
+  const asked = longTextJson('source', bytes, { size: 1 }, { ...FOR_ONE, signal: leaving.signal });
   await setImmediate();
   leaving.abort(new Error('gone'));
   assert.ok((await turnsOf(assert.rejects(asked, /gone/))) < 3);
   for (let i = 0; i < 2 * windowCount; i++) await setImmediate();
-  const turnCount = await turnsOf(longTextJson('source', bytes, { size: 1 }, NEVER));
+  const turnCount = await turnsOf(longTextJson('source', bytes, { size: 1 }, FOR_ONE));
   assert.ok(turnCount >= windowCount, `measured anew in ${turnCount} turns`);
 });

@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BodyCollector } from '../../daemon/http/exchange-parts.ts';
+import { MemoryBudget } from '../../daemon/http/memory-budget.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
 import type { World } from './harness.ts';
@@ -115,4 +117,17 @@ onBothAdapters('bodies', (kind) => {
     assert.match(await wire.closed(), /\}HTTP\/1\.1 408 .*"errorCode":"REQUEST_TIMEOUT"/s);
     await world.close();
   });
+});
+
+test('a body that was given up takes no memory when it ends', async () => {
+  const budget = new MemoryBudget(8 * 1024);
+  const hold = budget.tryTake('somebody', 0);
+  const body = new BodyCollector(undefined);
+  const reading = body.read({ sizeMax: 2 ** 30, hold: hold! });
+  const piece = new Uint8Array(1_000_000);
+  for (let count = 0; count < 300; count++) body.push(piece);
+  const before = process.memoryUsage().arrayBuffers;
+  body.end();
+  assert.ok(process.memoryUsage().arrayBuffers - before < 1_000_000);
+  await assert.rejects(reading, { errorCode: 'SERVER_OVERLOADED' });
 });

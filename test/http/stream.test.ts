@@ -3,6 +3,7 @@
 // real searches are in stream-search.test.ts.
 
 import assert from 'node:assert/strict';
+import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { unpack } from 'msgpackr';
@@ -302,6 +303,37 @@ onBothAdapters('streams', (kind) => {
     requestStream(wire);
     await eventually(() => flood.closeCount > 0);
     await eventually(() => world.lines.some((line) => line['status'] === 499));
+    wire.socket.destroy();
+  });
+
+  const skip =
+    kind === 'uws' && 'its sockets cannot be looked at; the library has a time of its own';
+  test('a client that does not read the end is dropped', { skip }, async () => {
+    let socket: Socket | undefined;
+    const note = (message: unknown): void => {
+      // Safety: as the documentation of Node.js has it.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      ({ socket } = message as { socket: Socket });
+    };
+    diagnostics.subscribe('http.server.request.start', note);
+    const json = numbered(1);
+    const stream = (): EventStream => ({
+      async next() {
+        await new Promise((resolve) => void setImmediate(resolve));
+        // Over as soon as the system takes no more.
+        return socket === undefined || socket.writableLength > 0 ? undefined : { json };
+      },
+      close: () => {},
+    });
+    const world = await startWorld({ kind, stream, streamStallMs: 300 });
+    const wire = openWire(world.server);
+    wire.socket.pause();
+    requestStream(wire);
+    await eventually(
+      () => socket !== undefined && socket.writableEnded === false && socket.writableLength > 0,
+    );
+    await eventually(() => socket?.destroyed === true);
+    diagnostics.unsubscribe('http.server.request.start', note);
     wire.socket.destroy();
   });
 

@@ -11,6 +11,7 @@ import { DiskReader } from '../../daemon/ingest/disk-reader.ts';
 import { openSource } from '../../daemon/ingest/open-source.ts';
 import { readSource } from '../../daemon/ingest/source-reader.ts';
 import { listFiles } from '../../daemon/ingest/tree-reader.ts';
+import { claimOwnFolder } from '../../daemon/repos/own-folder.ts';
 import type { RepoSource } from '../../daemon/repos/records.ts';
 import { takeDataDir } from '../../daemon/shards/data-dir.ts';
 import { commitAll, git, temporaryFolder, writeFiles } from '../repos/fixture.ts';
@@ -122,4 +123,18 @@ void test('threads that are started later know it', async () => {
     worker.once('error', reject);
   });
   assert.deepEqual(found, [true, false]);
+});
+
+// The last one: what it claims stays claimed.
+void test('where it cannot be listed, nothing that may be one of its files is read', async () => {
+  const root = temporaryFolder();
+  writeFiles(root, { 'a.txt': 'plum\n', claimed: '' });
+  linkSync(path.join(root, 'a.txt'), path.join(root, 'b.txt'));
+  const source = { kind: 'folder', path: root } as const;
+  assert.equal((await openSource(source).list()).files.length, 3);
+  claimOwnFolder(path.join(root, 'claimed'));
+  await assert.rejects(openSource(source).list(), { code: 'ENOTDIR' });
+  const repo = { name: 'r', source, defaultRevision: 'HEAD' };
+  const reading = readSource(repo, 'a.txt', undefined, { sizeMax: 100, signal: SIGNAL });
+  await assert.rejects(reading);
 });
