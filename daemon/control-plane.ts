@@ -44,8 +44,13 @@ export async function openControlPlane(
   try {
     const version = readProductVersion();
     const accounts = await Accounts.open({ configuration, store, directory, version, log, now });
-    const creditMs = configuration.settings.storeGraceMs;
-    const ledger = new Ledger({ store: store.usage, log, creditMs });
+    const ledger = new Ledger({
+      store: store.usage,
+      log,
+      get creditMs() {
+        return configuration.settings.storeGraceMs;
+      },
+    });
     return {
       store,
       accounts,

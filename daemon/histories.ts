@@ -11,15 +11,19 @@ import type { Log } from './telemetry/log.ts';
 
 /** Opens the reader of histories, and forgets what it has kept of repos that the catalog no longer has. */
 export async function openHistory(
-  { dataDir, settings }: Configuration,
+  configuration: Configuration,
   catalog: Catalog,
   log: Log,
 ): Promise<History> {
   const history = new History({
-    timeoutMs: settings.gitTimeoutMs,
-    sourceSizeMax: settings.maxSourceBytes,
+    get timeoutMs() {
+      return configuration.settings.gitTimeoutMs;
+    },
+    get sourceSizeMax() {
+      return configuration.settings.maxSourceBytes;
+    },
     graphs: {
-      folder: path.join(dataDir, 'history'),
+      folder: path.join(configuration.dataDir, 'history'),
       onFailure: ({ repoId }, error) =>
         log.warn('no commit graph could be written', { repoId, error: messageOf(error) }),
     },

@@ -131,7 +131,9 @@ async function joined(
     catalog,
     isOwner,
     register: index?.register,
-    filters: options.filters,
+    get filters() {
+      return options.filters;
+    },
     ...(workers === undefined ? {} : { workers }),
     log,
     publish: (snapshot) => snapshots.publish(snapshot),
@@ -166,7 +168,9 @@ async function joined(
     pool,
     snapshots,
     turns: new Turns(pool),
-    timeoutMs: options.searchTimeoutMs,
+    get timeoutMs() {
+      return options.searchTimeoutMs;
+    },
     onShardFailure: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
   };
   return {

@@ -20,6 +20,7 @@ import type { History } from './repos/history/history.ts';
 import { objectPool } from './repos/object-pool.ts';
 import type { RepoRecord } from './repos/records.ts';
 import { listRefs } from './repos/ref-list.ts';
+import { Reread } from './reread.ts';
 import { explain } from './search/explain.ts';
 import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
@@ -49,6 +50,8 @@ export interface Daemon {
   readonly needsCredential: boolean;
   /** The first indexing of the sources. */
   readonly indexed: Promise<readonly JobResult[]>;
+  /** Errors: none: a file that is refused is told in the log, and nothing changes. */
+  readConfigurationAgain(): void;
   close(): Promise<void>;
 }
 
@@ -59,15 +62,18 @@ export interface Daemon {
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { configuration, log, sources } = options;
-  const { settings } = configuration;
   for (const notice of configuration.notices) log.warn(notice);
   const instance = await openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
     databaseUrl: configuration.databaseUrl?.reveal(),
-    filters: settings,
+    get filters() {
+      return configuration.settings;
+    },
     gitPaths: configuration.gitPaths,
-    searchTimeoutMs: settings.searchTimeoutMs,
+    get searchTimeoutMs() {
+      return configuration.settings.searchTimeoutMs;
+    },
     workers: configuration.workerCount,
     log,
     ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
@@ -100,7 +106,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     const reader = await openHistory(configuration, instance.catalog, log);
     history = reader;
-    const services = servicesOf(instance, directory, reader, control);
+    const reread = new Reread({
+      configuration,
+      log: log.labelled('configuration'),
+      obey: () => {
+        control?.accounts.obeyConfiguration();
+        server?.obeySettings();
+      },
+      index: () => indexer.indexAll(indexer.repos, false, abort.signal),
+    });
+    const services = servicesOf(instance, directory, reader, control, reread);
     server = await createServer({
       configuration,
       services,
@@ -137,6 +152,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       setupUrl: server.setupUrl,
       needsCredential: !control.accounts.callers.isOpenHouse,
       indexed,
+      readConfigurationAgain: () => reread.run(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
         await commands?.close();
@@ -171,6 +187,7 @@ function servicesOf(
   directory: RepoDirectory,
   history: History,
   control: ControlPlane,
+  reread: Reread,
 ): Services {
   const { indexer, parts } = instance;
   return {
@@ -195,7 +212,7 @@ function servicesOf(
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,
-        degraded: [...control.degraded(), ...indexer.degradations],
+        degraded: [...control.degraded(), ...indexer.degradations, ...reread.degradations],
       }),
     },
   };

@@ -12,7 +12,7 @@ import type { User } from '../store/users.ts';
 import type { Log } from '../telemetry/log.ts';
 import { AuditTrail, OPERATOR } from './audit-trail.ts';
 import { Callers } from './callers.ts';
-import { configuredGrants } from './configured-grants.ts';
+import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
 import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
 import { type InstanceSettings, InstanceSettingsKeeper } from './instance-settings.ts';
@@ -62,6 +62,8 @@ export class Accounts {
   readonly grants: GrantBook;
   readonly licences: LicenceKeeper;
   readonly settings: InstanceSettingsKeeper;
+  readonly #configuration: Configuration;
+  #configuredGrants: readonly ConfiguredGrant[];
   readonly #secret: Buffer;
   readonly #owner: OwnerConfiguration | undefined;
   readonly #hasLocalAccess: boolean;
@@ -78,7 +80,9 @@ export class Accounts {
     const trail = new AuditTrail({
       store,
       version,
-      retentionDays: configuration.settings.auditRetentionDays,
+      get retentionDays() {
+        return configuration.settings.auditRetentionDays;
+      },
       now,
       log,
     });
@@ -90,10 +94,12 @@ export class Accounts {
       trail,
       now,
     });
-    const grants = configuredGrants(configuration.permissions);
+    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
     const sights = new Sights({
       directory,
-      configuredGrants: grants,
+      get configuredGrants() {
+        return grantsNow();
+      },
       hasGrants: () => this.isEntitled('permissions'),
       areRulesKnown: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
@@ -103,6 +109,8 @@ export class Accounts {
     this.trail = trail;
     this.settings = settings;
     this.licences = licences;
+    this.#configuration = configuration;
+    this.#configuredGrants = configuredGrants(configuration.permissions);
     this.#secret = secret;
     this.#owner = configuration.owner;
     this.#hasLocalAccess = configuration.localAccess;
@@ -111,8 +119,12 @@ export class Accounts {
       store,
       secret,
       sights,
-      storeGraceMs: configuration.settings.storeGraceMs,
-      apiKeyHeaderAliases: configuration.settings.apiKeyHeaderAliases,
+      get storeGraceMs() {
+        return configuration.settings.storeGraceMs;
+      },
+      get apiKeyHeaderAliases() {
+        return configuration.settings.apiKeyHeaderAliases;
+      },
       isAnonymousAllowed: () => settings.current.anonymousAccess,
       hasScopedTokens: () => this.isEntitled('scoped-tokens'),
       cookiePlace: () => this.#cookiePlace,
@@ -143,7 +155,14 @@ export class Accounts {
       mayMembersCreate: () => settings.current.apiKeyCreation === 'all',
       directory,
     });
-    this.grants = new GrantBook({ store, directory, configuredGrants: grants, trail });
+    this.grants = new GrantBook({
+      store,
+      directory,
+      get configuredGrants() {
+        return grantsNow();
+      },
+      trail,
+    });
     this.#ignore = store.onChange((change) => {
       if ('topic' in change) void this.#reload();
     });
@@ -172,6 +191,13 @@ export class Accounts {
           'start with the former one (the file "secret" of the data directory, or TRAWL_SECRET) to have them back',
       );
     await this.store.settings.set(SECRET_CHECK_SETTING, check);
+  }
+
+  /** To be called when the configuration was read again: what it says of settings and grants counts from now on. */
+  obeyConfiguration(): void {
+    this.#configuredGrants = configuredGrants(this.#configuration.permissions);
+    this.settings.fix(fixedSettings(this.#configuration));
+    this.#warnOfGrants();
   }
 
   isEntitled(name: Entitlement): boolean {

@@ -1,5 +1,5 @@
 // Grants of the configuration (API.md 19.5): to users, groups of users or everyone, of repos by globs over their
-// names. Read once; what they come to is up to sights.ts.
+// names. What they come to is up to sights.ts.
 
 import picomatch from 'picomatch';
 import type { PermissionsConfiguration } from '../config/file.ts';

@@ -42,7 +42,7 @@ export interface FixedSettings {
 
 export class InstanceSettingsKeeper {
   readonly #store: Store;
-  readonly #fixed: FixedSettings;
+  #fixed: FixedSettings;
   readonly #trail: AuditTrail;
   #chosen: Partial<InstanceSettings> = {};
   #current: InstanceSettings = DEFAULTS;
@@ -68,6 +68,12 @@ export class InstanceSettingsKeeper {
       apiKeyCreation: of('apiKeyCreation'),
       apiKeyUsage: of('apiKeyUsage'),
     };
+  }
+
+  /** From now on these are decided by others than the owners. */
+  fix(fixed: FixedSettings): void {
+    this.#fixed = fixed;
+    this.#settle();
   }
 
   /** Reads what owners chose. Errors: NOT_READY. */

@@ -1,4 +1,4 @@
-// What each user sees of the repos (API.md 4.7), kept until repos, licence or grants change. A repo is open unless
+// What each user sees of the repos (API.md 4.7), kept until repos, licence, grants or the configuration change. A repo is open unless
 // a connection of it enforces permissions; then owners see it, all see it if it is public (members also if it is
 // internal) and that is not enforced too, and those with a grant see it.
 
@@ -10,6 +10,7 @@ import type { Person } from './caller.ts';
 
 export interface SightSources {
   readonly directory: RepoDirectory;
+  /** Another array once they changed. */
   readonly configuredGrants: readonly ConfiguredGrant[];
   /** Is the entitlement `permissions` there now? Without it grants give nothing. */
   readonly hasGrants: () => boolean;
@@ -21,6 +22,7 @@ export interface SightSources {
 interface Directory {
   readonly repos: readonly RepoRecord[];
   readonly areRulesKnown: boolean;
+  readonly grants: readonly ConfiguredGrant[];
   /** Repos whose permissions are enforced; none: everybody sees everything. */
   readonly enforced: readonly RepoRecord[];
   readonly open: ReadonlySet<number>;
@@ -120,13 +122,15 @@ export class Sights {
     const { all } = directory;
     const areRulesKnown = this.#sources.areRulesKnown();
     const kept = this.#directory;
-    if (kept?.repos === all && kept.areRulesKnown === areRulesKnown) return kept;
+    const isSame = kept?.repos === all && kept.grants === configuredGrants;
+    if (isSame && kept.areRulesKnown === areRulesKnown) return kept;
     const repos = areRulesKnown ? all : all.map(closed);
     const idsOf = (isIn: (repo: RepoRecord) => boolean): ReadonlySet<number> =>
       new Set(repos.filter(isIn).map(({ repoId }) => repoId));
     this.#directory = {
       repos: all,
       areRulesKnown,
+      grants: configuredGrants,
       enforced: repos.filter(({ enforcement }) => enforcement !== undefined),
       open: idsOf(({ enforcement }) => enforcement === undefined),
       members: idsOf((repo) => isOpen(repo, ['public', 'internal'])),

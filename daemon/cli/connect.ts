@@ -177,6 +177,7 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
     needsKey: daemon.needsCredential && configuration.anonymousAccess !== true,
     ...(daemon.setupUrl === undefined ? {} : { setupUrl: daemon.setupUrl }),
     indexed: daemon.indexed,
+    readConfigurationAgain: () => daemon.readConfigurationAgain(),
     close: () => daemon.close(),
   };
 }

@@ -251,6 +251,8 @@ export interface Serving {
   readonly setupUrl?: string;
   /** The first indexing of the sources; resolves when all jobs ended, failed ones too. */
   readonly indexed: Promise<readonly IndexResult[]>;
+  /** Errors: none; the log tells what came of it. */
+  readConfigurationAgain(): void;
   /** Lets running searches end (10 s at most), then stops. */
   close(): Promise<void>;
 }

@@ -1,10 +1,11 @@
 // Reads environment and flags into one typed value, once, at start. Flags beat variables, variables beat
 // defaults; an empty variable counts as unset. Secrets leave the environment here, so that no child
-// process inherits them. The configuration file comes between the two.
+// process inherits them. The configuration file comes between the two, and is the one part that can be read again.
 
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { ConfigError } from './error.ts';
 import { type FileConfiguration, NO_PERMISSIONS, readConfigurationFile } from './file.ts';
@@ -53,8 +54,20 @@ export interface Configuration {
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
   readonly log: LogConfiguration;
+  /** As they are now: another object once the file was read again and differs. */
   readonly settings: Settings;
+  /** As they are now, likewise. */
   readonly permissions: PermissionsConfiguration;
+  /** Absolute path of the configuration file; undefined: there is none. */
+  readonly file: string | undefined;
+  /**
+   * Reads the file again. Environment and flags stay as they were at the start.
+   *
+   * @returns  the settings that changed by name, and `permissions` if they did
+   *
+   * Errors: ConfigError; all stays as it was then.
+   */
+  readonly readAgain: () => readonly string[];
   /** Things to tell the operator that do not keep the daemon from starting. */
   readonly notices: readonly string[];
 }
@@ -87,10 +100,8 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   const values = readValues(env, flags);
   checkOwner(values);
   const dataDir = path.resolve(folder, values.dataDir ?? '');
-  const file =
-    values.config === undefined
-      ? undefined
-      : readConfigurationFile(path.resolve(folder, values.config));
+  const file = values.config === undefined ? undefined : path.resolve(folder, values.config);
+  let read = readFile(input, file);
   return {
     host: values.host ?? '',
     port: values.port ?? 0,
@@ -118,10 +129,47 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
       format: values.logFormat ?? 'text',
       file: values.logFile === undefined ? undefined : path.resolve(folder, values.logFile),
     },
-    settings: settingsOf(input, file),
-    permissions: file?.permissions ?? NO_PERMISSIONS,
+    get settings() {
+      return read.settings;
+    },
+    get permissions() {
+      return read.permissions;
+    },
+    file,
+    readAgain() {
+      const before = read;
+      const next = readFile(input, file);
+      read = {
+        settings: keptIfEqual(before.settings, next.settings),
+        permissions: keptIfEqual(before.permissions, next.permissions),
+      };
+      return changesOf(before, read);
+    },
     notices,
   };
+}
+
+/** What the file decides, or would if there were one. */
+type FilePart = Pick<Configuration, 'settings' | 'permissions'>;
+
+/** Errors: ConfigError. */
+function readFile(input: ConfigurationInput, path: string | undefined): FilePart {
+  const file = path === undefined ? undefined : readConfigurationFile(path);
+  return { settings: settingsOf(input, file), permissions: file?.permissions ?? NO_PERMISSIONS };
+}
+
+function keptIfEqual<Value>(before: Value, next: Value): Value {
+  return isDeepStrictEqual(before, next) ? before : next;
+}
+
+function changesOf(before: FilePart, next: FilePart): string[] {
+  const then: Readonly<Record<string, unknown>> = before.settings;
+  const now: Readonly<Record<string, unknown>> = next.settings;
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
+  return [
+    ...names.filter((name) => !isDeepStrictEqual(then[name], now[name])),
+    ...(before.permissions === next.permissions ? [] : ['permissions']),
+  ];
 }
 
 /** Errors: ConfigError, with the line of the file where the key stands in it. */

@@ -1,4 +1,4 @@
-// The configuration file: JSON with comments and trailing commas, read once at start. What it may hold besides
+// The configuration file: JSON with comments and trailing commas, read at the start and whenever it is asked for. What it may hold besides
 // `settings` and `permissions` is refused until this version knows it. Refusals name line, key and what is allowed.
 
 import { readFileSync } from 'node:fs';

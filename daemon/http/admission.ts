@@ -25,21 +25,24 @@ interface Share {
   restingCount: number;
 }
 
-export interface AdmissionOptions {
+export interface AdmissionBounds {
   /** Searches that run at a time. */
   readonly runningMax: number;
   /** Searches that wait, those that gave their place away and those that rest included. */
   readonly waitingMax: number;
   /** Deadline of a search, waiting included; 0: none. */
   readonly timeoutMs?: number;
+}
+
+export interface AdmissionOptions extends AdmissionBounds {
   /** How long a search runs before it gives way; default: 20. */
   readonly sliceMs?: number;
 }
 
 export class Admission {
-  readonly #runningMax: number;
-  readonly #waitingMax: number;
-  readonly #timeoutMs: number;
+  #runningMax = 0;
+  #waitingMax = 0;
+  #timeoutMs = 0;
   readonly #sliceMs: number;
   readonly #shares = new Map<string, Share>();
   /** Those that came first, or got their place back first, first. */
@@ -48,11 +51,17 @@ export class Admission {
   #nextTicket = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ runningMax, waitingMax, timeoutMs = 0, sliceMs = SLICE_MS }: AdmissionOptions) {
+  constructor({ sliceMs = SLICE_MS, ...bounds }: AdmissionOptions) {
+    this.#sliceMs = sliceMs;
+    this.setBounds(bounds);
+  }
+
+  /** Who runs or waits already stays. */
+  setBounds({ runningMax, waitingMax, timeoutMs = 0 }: AdmissionBounds): void {
     this.#runningMax = runningMax;
     this.#waitingMax = waitingMax;
     this.#timeoutMs = timeoutMs;
-    this.#sliceMs = sliceMs;
+    this.#serve();
   }
 
   get runningCount(): number {

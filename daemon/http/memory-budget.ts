@@ -21,13 +21,18 @@ export interface Hold {
 }
 
 export class MemoryBudget {
-  readonly #sizeMax: number;
-  readonly #shareMax: number;
+  #sizeMax = 0;
+  #shareMax = 0;
   readonly #used = new Map<string, number>();
   #usedSize = 0;
 
   /** @param sizeMax  bytes for all together */
   constructor(sizeMax: number) {
+    this.setSize(sizeMax);
+  }
+
+  /** What is held already stays. */
+  setSize(sizeMax: number): void {
     this.#sizeMax = sizeMax;
     this.#shareMax = Math.ceil(sizeMax / SHARES);
   }

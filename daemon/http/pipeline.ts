@@ -33,7 +33,7 @@ import {
   findCallerAgain,
 } from './access.ts';
 import type { Access, AccessParts } from './access.ts';
-import { Admission } from './admission.ts';
+import { Admission, type AdmissionBounds } from './admission.ts';
 import type { Place } from './admission.ts';
 import { clientAddress, holderOf, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
@@ -50,6 +50,7 @@ import type { Route } from './router.ts';
 export interface PipelineOptions {
   readonly endpoints: readonly Endpoint[];
   readonly services: Services;
+  /** As they are now. */
   readonly settings: Settings;
   readonly accounts: Accounts;
   readonly ledger: Ledger;
@@ -86,6 +87,14 @@ interface Exchange {
   readonly ends: (() => void)[];
 }
 
+function boundsOf(settings: Settings): AdmissionBounds {
+  return {
+    runningMax: settings.maxConcurrentSearches,
+    waitingMax: settings.maxQueuedSearches,
+    timeoutMs: settings.searchTimeoutMs,
+  };
+}
+
 /** A step passes by returning nothing, ends the request by an answer, refuses it by an error. */
 type StepResult = void | Answer | HttpResponse;
 
@@ -113,21 +122,32 @@ export class Pipeline {
   readonly memory: MemoryBudget;
   readonly accessParts: AccessParts;
   readonly #safetyHeaders: Readonly<Record<string, string>>;
-  readonly #proxies: BlockList | undefined;
+  #proxies: BlockList | undefined;
   #isStopping = false;
 
   constructor(options: PipelineOptions) {
     this.options = options;
     this.router = new Router(options.endpoints, options.baseUrl);
     const { accounts, ledger, settings, baseUrl } = options;
-    this.accessParts = { accounts, ledger, rateLimit: settings.rateLimit, baseUrl };
-    this.admission = new Admission({
-      runningMax: settings.maxConcurrentSearches,
-      waitingMax: settings.maxQueuedSearches,
-      timeoutMs: settings.searchTimeoutMs,
-    });
+    this.accessParts = {
+      accounts,
+      ledger,
+      get rateLimit() {
+        return options.settings.rateLimit;
+      },
+      baseUrl,
+    };
+    this.admission = new Admission(boundsOf(settings));
     this.#safetyHeaders = safetyHeaders(options.baseUrl);
     this.memory = new MemoryBudget(settings.memory);
+    this.#proxies = proxyList(settings.trustedProxies);
+  }
+
+  /** The settings are other ones now. Searches that run or wait, and bytes that are held, stay. */
+  obeySettings(): void {
+    const { settings } = this.options;
+    this.admission.setBounds(boundsOf(settings));
+    this.memory.setSize(settings.memory);
     this.#proxies = proxyList(settings.trustedProxies);
   }
 

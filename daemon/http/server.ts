@@ -40,6 +40,8 @@ export interface RunningServer {
   readonly setupUrl: string | undefined;
   readonly address: BoundAddress;
   readonly http: HttpAdapter['kind'];
+  /** To be called when the configuration was read again: requests to come are held to it. */
+  obeySettings(): void;
   /**
    * Reports not ready, stops accepting, lets requests under way end for up to `graceMs` (10 s), then
    * drops what is left. Further calls wait for the first.
@@ -78,6 +80,7 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     setupUrl,
     address,
     http: adapter.kind,
+    obeySettings: () => pipeline.obeySettings(),
     close(graceMs = GRACE_MS) {
       pipeline.stop();
       closing ??= adapter.close(graceMs);
@@ -108,7 +111,9 @@ function makePipeline(options: ServerOptions, binding: Binding, url: string, log
   return new Pipeline({
     endpoints: ENDPOINTS,
     services,
-    settings: configuration.settings,
+    get settings() {
+      return configuration.settings;
+    },
     accounts,
     ledger,
     baseUrl: url,

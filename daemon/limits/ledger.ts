@@ -92,7 +92,7 @@ export class Ledger {
   /** Name of this run of the daemon. */
   readonly #holder = randomUUID();
   readonly #asking: Asking;
-  readonly #creditMs: number;
+  readonly #options: LedgerOptions;
   readonly #entryCountMax: number;
   readonly #idleTickCountMax: number;
   readonly #firstWant: number;
@@ -108,7 +108,7 @@ export class Ledger {
 
   constructor(options: LedgerOptions) {
     const { store, log, clock = SYSTEM_CLOCK, entryCountMax = ENTRY_COUNT_MAX } = options;
-    this.#creditMs = options.creditMs ?? 0;
+    this.#options = options;
     this.#store = store;
     this.#log = log.labelled('limits');
     this.#clock = clock;
@@ -157,7 +157,7 @@ export class Ledger {
    */
   #hasCredit(entry: Entry, cap: number): boolean {
     if (this.#failingSinceMs === undefined) return false;
-    if (this.#clock.nowMs() - this.#failingSinceMs >= this.#creditMs) return false;
+    if (this.#clock.nowMs() - this.#failingSinceMs >= (this.#options.creditMs ?? 0)) return false;
     return entry.used < Math.min(cap, entry.isKnown ? UNLIMITED : WANT_MIN);
   }
 

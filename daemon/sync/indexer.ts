@@ -35,6 +35,7 @@ export interface IndexerOptions {
   readonly isOwner: boolean;
   /** Absent: the data directory is somebody else's, and who sees it sees all. */
   readonly register?: RepoRegister | undefined;
+  /** As they are now; a job keeps those it began with. */
   readonly filters: FilterSettings;
   readonly workers?: number;
   readonly log: Log;
@@ -514,7 +515,7 @@ export class Indexer {
         : { onProgress: (progress) => onProgress(record.name, progress) }),
     });
     this.#logLeftOut(record, built);
-    const next = await this.#publishBuild(record, probed, spec, built);
+    const next = await this.#publishBuild(record, probed, spec, built, filters);
     return { isUnchanged: false, ...sizesOf(next) };
   }
 
@@ -579,8 +580,9 @@ export class Indexer {
     probed: ProbedSource,
     spec: SourceSpec,
     built: BuildResult,
+    filters: FilterSettings,
   ): Promise<CatalogRepo> {
-    const { catalog, filters } = this.#options;
+    const { catalog } = this.#options;
     const shards: CatalogShard[] = [];
     const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
     for (const { path: file, size, docCount, contentSize } of built.shards) {

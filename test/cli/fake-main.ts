@@ -78,6 +78,7 @@ const services: CliServices = {
       needsKey: false,
       setupUrl: 'http://127.0.0.1:4711/setup?token=t',
       indexed: Promise.resolve([]),
+      readConfigurationAgain: () => echo('reread', {}),
       close() {
         echo('closed', {});
         clearInterval(keepAlive);

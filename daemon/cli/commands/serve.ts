@@ -1,5 +1,6 @@
 // `trawl serve [PATH...]`: runs the daemon until a signal ends it.
 
+import { closeSync, openSync } from 'node:fs';
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import { EXIT_OK } from '../context.ts';
@@ -77,6 +78,37 @@ function closedBySignal(serving: Serving): Promise<void> {
   });
 }
 
+/**
+ * SIGHUP has a daemon read its configuration again, as soon as there is one; but that of a terminal that goes ends
+ * what was run in it, as SIGTERM does.
+ *
+ * @returns  tells of the daemon
+ */
+function obeyHangups(): (serving: Serving) => void {
+  const hadTerminal = hasTerminal();
+  let serving: Serving | undefined;
+  let isDue = false;
+  process.on('SIGHUP', () => {
+    if (hadTerminal && !hasTerminal()) process.kill(process.pid, 'SIGTERM');
+    else if (serving === undefined) isDue = true;
+    else serving.readConfigurationAgain();
+  });
+  return (started) => {
+    serving = started;
+    if (isDue) started.readConfigurationAgain();
+  };
+}
+
+/** Whether the process belongs to a terminal that is still there. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Prints the results of the first indexing; a failure is shown and leaves the daemon running. */
 async function reportIndexing(
   serving: Serving,
@@ -96,6 +128,7 @@ async function reportIndexing(
 async function runServe(options: ServeOptions, context: CliContext): Promise<void> {
   const { services, stderr } = context;
   const progress = createProgress(stderr, stderr.isTTY === true);
+  const heedHangups = obeyHangups();
   let serving: Serving;
   try {
     serving = await services.serve(options, progress.update);
@@ -103,6 +136,7 @@ async function runServe(options: ServeOptions, context: CliContext): Promise<voi
     progress.stop();
   }
   const closed = closedBySignal(serving);
+  heedHangups(serving);
   stderr.write(greeting(serving));
   await Promise.race([closed, reportIndexing(serving, progress, context)]);
   await closed;

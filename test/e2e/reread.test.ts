@@ -1,0 +1,96 @@
+// The configuration file read again at SIGHUP (API.md 19.1, 21.3): what it says counts without a restart, and one that
+// is refused changes nothing.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { eventually, get, pathsOf, post, serveIndexed, type Served } from './daemon.ts';
+
+const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const OWNER = { authorization: `Bearer ${KEY}` };
+
+interface Read {
+  readonly served: Served;
+  /** Writes the file, has the daemon read it, and waits for what the log says of it. */
+  readonly reread: (content: unknown, expected: RegExp) => Promise<void>;
+}
+
+async function serveWithFile(content: unknown): Promise<Read> {
+  const dataDir = temporaryFolder();
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const write = (what: unknown): void =>
+    writeFileSync(file, typeof what === 'string' ? what : JSON.stringify(what));
+  write(content);
+  const repo = makeRepo({ 'a.txt': 'plum\nplum\nplum\n', 'long.txt': `plum ${'x'.repeat(500)}\n` });
+  const served = await serveIndexed(dataDir, [repo], {
+    env: { TRAWL_OWNER_EMAIL: 'ann@example.com', TRAWL_OWNER_API_KEY: KEY },
+    flags: ['--config', file],
+  });
+  return {
+    served,
+    async reread(what, expected) {
+      write(what);
+      served.process.child.kill('SIGHUP');
+      await served.process.until(expected);
+    },
+  };
+}
+
+void test('settings of the file count from SIGHUP on, and nothing else changes', async () => {
+  const { served, reread } = await serveWithFile({ settings: { maxMatchCount: 2 } });
+  const rangeCount = async (): Promise<number> =>
+    Number((await post(served.url, { query: 'plum' }, OWNER)).body.stats['actualMatchCount']);
+  const statusOfGuest = async (): Promise<number> => (await get(`${served.url}/api/repos`)).status;
+  assert.equal(await rangeCount(), 2);
+  assert.equal(await statusOfGuest(), 401);
+
+  await reread(
+    { settings: { maxMatchCount: 3, anonymousAccess: true, maxQueuedSearches: 1, memory: 1 } },
+    /read again .*maxMatchCount.*/,
+  );
+  assert.equal(await statusOfGuest(), 200);
+  assert.equal((await post(served.url, { query: 'plum' }, OWNER)).status, 503, 'no memory');
+
+  await reread({}, /read again .*"memory".*/);
+  assert.equal(await rangeCount(), 4);
+  assert.equal(await statusOfGuest(), 401);
+  const { code } = await served.process.stop();
+  assert.equal(code, 0);
+});
+
+void test('what makes docs come out differently is indexed anew', async () => {
+  const { served, reread } = await serveWithFile({});
+  const found = async (): Promise<string[]> =>
+    pathsOf((await post(served.url, { query: 'plum' }, OWNER)).body);
+  assert.deepEqual(await found(), ['a.txt', 'long.txt']);
+  await reread({ settings: { maxFileSize: 100 } }, /read again .*maxFileSize/);
+  await eventually(async () => (await found()).length === 1);
+  assert.deepEqual(await found(), ['a.txt']);
+  await served.process.stop();
+});
+
+void test('a file that is refused changes nothing, and owners are told until it is right', async () => {
+  const { served, reread } = await serveWithFile({ settings: { maxMatchCount: 2 } });
+  const degraded = async (): Promise<unknown> =>
+    (await get<{ degraded?: unknown }>(`${served.url}/api/ready`, OWNER)).body.degraded;
+  await reread('{"settings": {"maxMatchCount": 3,\n"maxFileSise": 1}}', /refused.*maxFileSise/);
+  assert.match(
+    JSON.stringify(await degraded()),
+    /configuration file is refused: line 2: .*maxFileSise/,
+  );
+  const { body } = await post(served.url, { query: 'plum' }, OWNER);
+  assert.equal(body.stats['actualMatchCount'], 2);
+  await reread({ settings: { maxMatchCount: 2 } }, /read again/);
+  assert.doesNotMatch(JSON.stringify(await degraded()) ?? '', /configuration/);
+  await served.process.stop();
+});
+
+void test('without a file there is nothing to read, and the daemon goes on', async () => {
+  const served = await serveIndexed(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })]);
+  served.process.child.kill('SIGHUP');
+  await served.process.until(/no configuration file/);
+  assert.equal((await post(served.url, { query: 'plum' })).status, 200);
+  await served.process.stop();
+});
