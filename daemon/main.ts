@@ -89,6 +89,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       sources.length > 0
         ? await indexer.addSources(sources, options.mode, options.change)
         : { records: await startAgain(indexer, options.change ?? {}), failed: [] };
+    if (added.length + failed.length === 0)
+      log.warn(
+        `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
+          'give one: "trawl serve PATH"',
+      );
     indexer.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(

@@ -39,6 +39,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       Date.now,
       store,
     );
+    const address = configuration.baseUrl ?? (await control.accounts.lastBaseUrl());
     return {
       catalog,
       control,
@@ -47,7 +48,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
         list: () => register.all,
         change: (repoIds, change) => register.change(repoIds, change),
       },
-      baseUrl: configuration.baseUrl ?? `http://localhost:${configuration.port}`,
+      baseUrl: address ?? `http://localhost:${configuration.port}`,
       async close() {
         await control.close();
         await store.close();

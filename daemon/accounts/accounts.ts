@@ -42,6 +42,9 @@ export interface AccountsOptions {
 /** Guess: between two attempts to read what has changed. */
 const READING_PAUSE_MS = 1_000;
 
+/** Where the daemon was reached last is kept under this name. */
+const ADDRESS_SETTING = 'instance.baseUrl';
+
 /** Where the daemon can be reached. */
 export interface Reach {
   /** Public address, without trailing slash. */
@@ -220,11 +223,18 @@ export class Accounts {
       isSecure: protocol === 'https:',
     };
     this.#warnOfGrants();
+    if ((await this.lastBaseUrl()) !== baseUrl)
+      await this.store.settings.set(ADDRESS_SETTING, baseUrl);
     const userCount = await this.store.users.count();
     if (isLoopback && this.#hasLocalAccess) await this.callers.openHouse();
     const waiting = userCount === 0 ? null : (await this.#ownerWithoutPassword())?.id;
     if (waiting === undefined) return undefined;
     return this.setupUrl(baseUrl, await this.signIn.makeLink(waiting));
+  }
+
+  /** Public address of the last daemon, without trailing slash; undefined: none has run. Errors: NOT_READY. */
+  lastBaseUrl(): Promise<string | undefined> {
+    return this.store.settings.get(ADDRESS_SETTING);
   }
 
   setupUrl(baseUrl: string, linkValue: string): string {

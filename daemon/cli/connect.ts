@@ -88,10 +88,10 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   });
   if (instance.catalog.repos.length === 0) {
     await instance.close();
-    throw new UsageError(`no index in ${path.resolve(dataDir)}; make one with "trawl index PATH"`);
+    throw noIndexError(dataDir);
   }
   instance.indexer.publish();
-  const baseUrl = configuration.baseUrl ?? 'http://localhost:3000';
+  const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
   return {
     async search(call, signal) {
       const { json } = await withErrorObject(
@@ -129,6 +129,13 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
     },
     close: () => instance.close(),
   };
+}
+
+function noIndexError(dataDir: string): UsageError {
+  const folder = path.resolve(dataDir);
+  return new UsageError(
+    `no index in ${folder}; make one with "trawl index PATH", or name its folder by --data-dir`,
+  );
 }
 
 /** The event as a daemon would send it. */
@@ -306,6 +313,8 @@ async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly
   const module = await compileCore();
   if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
   const catalog = await readCatalog(path.resolve(dataDir));
+  if (catalog.repos.every(({ record }) => record.indexedAt === undefined))
+    throw noIndexError(dataDir);
   return catalog.repos.flatMap(({ shards }) =>
     shards.flatMap(({ shardId, symbols }) => {
       const shardPath = catalog.shardPath(shardId);

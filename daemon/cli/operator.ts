@@ -7,6 +7,7 @@ import type { Configuration } from '../config/configuration.ts';
 import { findControlPath } from '../config/control-path.ts';
 import type { Offline } from '../offline.ts';
 import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
+import type { LockedError } from '../shards/lock.ts';
 import { createLog } from '../telemetry/log.ts';
 import { callControl, callOperation, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
@@ -44,25 +45,22 @@ async function reach(configuration: Configuration): Promise<string | Offline> {
     const opened = await tryOpen(configuration);
     if (!(opened instanceof Error)) return opened;
     if (Date.now() > end)
-      throw new UsageError(
-        `${opened.message}, which takes no commands; try again when it is done`,
-        {
-          cause: opened,
-        },
-      );
+      throw new UsageError(`${opened.fact}, which takes no commands; try again when it is done`, {
+        cause: opened,
+      });
     await setTimeout(PAUSE_MS);
   }
 }
 
 /** The data directory opened; an error: somebody has it. */
-async function tryOpen(configuration: Configuration): Promise<Offline | Error> {
+async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
   // Why only now: with the store comes much that a command has no use for where a daemon runs.
   const { openOffline } = await import('../offline.ts');
-  const { LockedError } = await import('../shards/lock.ts');
+  const lock = await import('../shards/lock.ts');
   try {
     return await openOffline(configuration, createLog(configuration.log));
   } catch (error) {
-    if (error instanceof LockedError) return error;
+    if (error instanceof lock.LockedError) return error;
     throw error;
   }
 }

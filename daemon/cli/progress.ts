@@ -42,16 +42,28 @@ export function describeProgress(progress: IndexProgress): string {
 
 function lineView(stream: Writable, now: () => number): ProgressView {
   let shownAtMs = -Infinity;
+  let begunAtMs = 0;
   let topic = '';
+  let timer: NodeJS.Timeout | undefined;
+  const show = (progress: IndexProgress): void => {
+    shownAtMs = now();
+    const spentMs = shownAtMs - begunAtMs;
+    const spent = spentMs < LINE_INTERVAL_MS ? '' : `, ${formatDuration(spentMs)} so far`;
+    stream.write(`${describeProgress(progress)}${spent}\n`);
+  };
   return {
     update(progress) {
       const next = `${progress.phase} ${progress.repo}`;
-      if (next === topic && now() - shownAtMs < LINE_INTERVAL_MS) return;
+      const isDue = next !== topic || now() - shownAtMs >= LINE_INTERVAL_MS;
+      if (next !== topic) begunAtMs = now();
       topic = next;
-      shownAtMs = now();
-      stream.write(`${describeProgress(progress)}\n`);
+      // Why a timer: listing a large tree, and merging, take long without a word.
+      clearInterval(timer);
+      timer = setInterval(() => show(progress), LINE_INTERVAL_MS).unref();
+      if (isDue) show(progress);
     },
     stop() {
+      clearInterval(timer);
       topic = '';
     },
   };

@@ -147,7 +147,17 @@ export function checkOrigin({ baseUrl }: AccessParts, { request, endpoint, calle
       ? caller?.source !== 'session' || request.header('sec-fetch-site') === 'same-origin'
       : isOwnOrigin(origin, baseUrl, request.header('host'));
   if (isOwn) return;
-  throw new ApiError('CROSS_ORIGIN_REQUEST', 'This request comes from a page of another origin.');
+  throw new ApiError('CROSS_ORIGIN_REQUEST', originRefusal(origin, baseUrl));
+}
+
+/** Characters of a foreign origin that are shown. */
+const ORIGIN_SHOWN_MAX = 200;
+
+function originRefusal(origin: string | undefined, baseUrl: string): string {
+  const own = new URL(baseUrl).origin;
+  return origin === undefined
+    ? `A request with a session cookie must say that it comes from here: add "Origin: ${own}", or use an API key.`
+    : `This request comes from a page of ${origin.slice(0, ORIGIN_SHOWN_MAX)}, not of ${own}.`;
 }
 
 /** The origin of the base URL; on loopback, whose names stand for one another, that of the Host header too. */

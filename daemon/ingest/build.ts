@@ -221,9 +221,12 @@ class Build {
     for (const shard of this.#shards) await writeFile(shard.path, '');
     const headerFolders = findHeaderFolders(files.map((file) => file.path));
     const threads = Math.min(this.#options.workers ?? availableParallelism(), this.#batches.length);
-    await new Promise<void>((resolve, reject) => {
+    const over = new AbortController();
+    const done = new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      // Why with an end: the signal is that of all builds, and would keep what each adds to it.
+      const listening = { once: true, signal: over.signal };
+      signal?.addEventListener('abort', () => reject(signal.reason), listening);
       this.#pool = new BuildPool(
         Math.max(1, threads),
         { module, spec, filters, headerFolders },
@@ -236,6 +239,7 @@ class Build {
       }
       for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#merge(shard);
     });
+    await done.finally(() => over.abort());
   }
 
   #startShard(plan: PlannedShard): GrowingShard {

@@ -91,7 +91,7 @@ export async function* walkFolders(
         ? ''
         : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
       if (rule !== undefined) {
-        onIgnored(rule);
+        if (!isFolder || !isOwn(root, named)) onIgnored(rule);
         continue;
       }
       if (isFolder && isOwn(root, named)) continue;

@@ -49,7 +49,11 @@ async function listDisk(spec: SourceSpec): Promise<SourceListing> {
 
 /** With what git left out of a work tree, which its listing does not tell. */
 async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<IgnoredCounts> {
-  if (spec.kind === 'worktree') await countIgnored(spec.path, (rule) => counter.add(rule));
+  const guard = new FolderGuard(spec.path);
+  if (spec.kind === 'worktree')
+    await countIgnored(spec.path, (rule, path) => {
+      if (!guard.isOwn({ path })) counter.add(rule);
+    });
   return counter.counts();
 }
 
@@ -77,10 +81,10 @@ async function addWorktree(
   const rules = rulesAtRoot(root);
   for (const named of await listWorktree(root)) {
     await breather.pause();
+    if (guard.isOwn(named)) continue;
     const rule = isIgnored(named.path.replace(/\/$/, '')) ? GLOBS_RULE : rules.ruleFor(named.path);
     if (rule !== undefined) found.ignored.add(rule);
     else if (guard.isInside(named)) addPath(root, named, found);
-    else if (guard.isOwn(named)) continue;
     else if (statOf(root, named) !== undefined)
       found.leftOut.push({ path: named.path, reason: 'behind_symlink' });
   }

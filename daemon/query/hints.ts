@@ -1,5 +1,5 @@
-// What a query may have meant where it reads like the syntax of another tool (API.md 6.2, hints): told with an answer
-// that shows nothing. Looks at the text of the query alone, never at what is indexed, so that it cannot tell of
+// What a query may have meant where it reads like the syntax of another tool (API.md 6.2, hints). What is a sure sign of
+// one is told with every answer, what may as well be text with one that shows nothing. Looks at the text of the query alone, never at what is indexed, so that it cannot tell of
 // anything hidden. Quoted text is meant as it stands.
 
 import { parseQuery } from './parser.ts';
@@ -22,6 +22,8 @@ interface Habit {
   readonly instead: (...groups: string[]) => string;
   /** It is meant where words are literal. */
   readonly isOfWords?: true;
+  /** It is as likely meant as it stands: told only where that finds nothing. */
+  readonly isDoubtful?: true;
 }
 
 /** Where a word begins and ends; group 1 is what stands before. */
@@ -78,11 +80,14 @@ const HABITS: readonly Habit[] = [
     'Files that hold a text are left out by -content:.',
     '$1-content:$2',
   ),
-  habit(
-    '-([^\\s()\\-:][^\\s():]*)',
-    'A dash before a word is part of it; -content: leaves out files that hold it.',
-    '$1-content:$2',
-  ),
+  {
+    ...habit(
+      '-([^\\s()\\-:][^\\s():]*)',
+      'A dash before a word is part of it; -content: leaves out files that hold it.',
+      '$1-content:$2',
+    ),
+    isDoubtful: true,
+  },
   habit('(?:&&|AND)', 'Words side by side must all be found; there is no operator for it.', '$1'),
   habit('(?:\\|\\||OR)', 'The operator is or, in small letters.', '$1or'),
   habit(
@@ -102,6 +107,7 @@ const HABITS: readonly Habit[] = [
       (all) => all,
     ),
     isOfWords: true,
+    isDoubtful: true,
   },
 ];
 
@@ -122,17 +128,19 @@ const isGlob = (value: string): boolean =>
   /(?:^|\/)\*|\*(?:$|\/|\.\w)/.test(value) && !/[\])}.]\*/.test(value);
 
 /**
- * What the text of a query may have meant, at most HINTS_MAX. For queries that parse and find nothing.
+ * What the text of a query may have meant, at most HINTS_MAX. For queries that parse.
+ *
+ * @param isFound  the query as it stands found something
  *
  * Cost: at most quadratic in the text, which is short. Errors: none.
  */
-export function hintsFor(text: string, isRegexEnabled: boolean): Hint[] {
+export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false): Hint[] {
   if (text.length > TEXT_SIZE_MAX || !SIGN.test(text)) return [];
   const { masked, quotes } = maskQuotes(text);
   const hints: Hint[] = [];
-  for (const { pattern, message, instead, isOfWords } of HABITS) {
+  for (const { pattern, message, instead, isOfWords, isDoubtful } of HABITS) {
     if (hints.length === HINTS_MAX) break;
-    if (isOfWords && isRegexEnabled) continue;
+    if ((isOfWords && isRegexEnabled) || (isDoubtful && isFound)) continue;
     const matches = [...masked.matchAll(pattern)];
     if (!matches.some(isMeant)) continue;
     const changed = masked.replaceAll(pattern, (...groups: string[]) => instead(...groups));

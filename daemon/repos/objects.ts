@@ -103,13 +103,13 @@ export async function listWorktree(
 
 /**
  * Tells of each path of a work tree that git ignores the rule that says so, `sub/.gitignore: *.o`. Of a folder that is
- * ignored as a whole only the folder itself counts.
+ * ignored as a whole only the folder itself counts, with a slash at its end.
  *
  * Errors: GitError. Cost: two processes, one of which looks at all folders that are not ignored.
  */
 export async function countIgnored(
   repoPath: string,
-  onIgnored: (rule: string) => void,
+  onIgnored: (rule: string, path: string) => void,
 ): Promise<void> {
   const options = { repoPath, usesWorkTree: true, timeoutMs: 0 };
   const kinds = ['--others', '--ignored', '--exclude-standard', '--directory'];
@@ -125,7 +125,7 @@ export async function countIgnored(
   // Source: git-check-ignore(1): `<source> NUL <line> NUL <pattern> NUL <path> NUL`.
   const fields = [...splitRecords(output)].map(([text]) => text);
   for (let field = 0; field + 3 < fields.length; field += 4)
-    onIgnored(`${fields[field]}: ${fields[field + 2]}`);
+    onIgnored(`${fields[field]}: ${fields[field + 2]}`, fields[field + 3]!.slice('./'.length));
 }
 
 /** Exit code 1 says that no path is ignored, which cannot be unless the disk has changed since. */

@@ -7,7 +7,7 @@ import { PlanError } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import type { ShardFault } from '../engine/space.ts';
 import { QueryError } from '../regex/error.ts';
-import { type Hint, hintsFor } from '../query/hints.ts';
+import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
 import { parseSteps } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../regex/steps.ts';
@@ -16,7 +16,8 @@ import { hasRevisions, visibleRepos } from './visible.ts';
 import { encodeSteps, type PlanNode, planSteps, repoTestOf } from './plan.ts';
 import type { SearchPlace } from '../loop/place.ts';
 import { Reading, type RenderContext } from './render.ts';
-import { shownRevisionTexts } from './revisions.ts';
+import { revisionHints } from './revision-hints.ts';
+import { hasRevisionFilter, shownRevisionTexts } from './revisions.ts';
 import type { RunOptions } from './run.ts';
 import type { Sight } from '../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
@@ -70,8 +71,8 @@ export interface Prepared {
   readonly view: ScopeView;
   readonly run: RunOptions;
   readonly render: RenderContext;
-  /** What the query may have meant, for an answer that shows nothing. */
-  readonly hints: () => { readonly hints?: readonly Hint[] };
+  /** What the query may have meant; of more if the answer shows nothing. */
+  readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
 }
 
 /**
@@ -141,8 +142,18 @@ function* prepareSteps(
     hasQuarantined: scope.quarantined.length > 0,
     lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
   };
-  const hints = (): { hints?: Hint[] } => {
-    const found = typeof request.query === 'string' ? hintsFor(request.query, isRegexEnabled) : [];
+  const hints = (isFound: boolean): { hints?: Hint[] } => {
+    if (typeof request.query !== 'string') return {};
+    const revisions =
+      isFound || !hasRevisionFilter(query)
+        ? []
+        : revisionHints(
+            query,
+            request.query,
+            visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false),
+          );
+    const habits = hintsFor(request.query, isRegexEnabled, isFound);
+    const found = [...revisions, ...habits].slice(0, HINTS_MAX);
     return found.length === 0 ? {} : { hints: found };
   };
   return { query, conditions, scope, gaps, view, run, render, hints };

@@ -55,7 +55,7 @@ export function search(
     );
     const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
     const repositoryInfo = repositoryInfos(shown, prepared.view);
-    const hints = shown.length === 0 ? prepared.hints() : {};
+    const hints = prepared.hints(shown.length > 0);
     const tail = { repositoryInfo, ...exhaustiveness(reasons), ...hints };
     const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
     const json = isSmall

@@ -289,7 +289,7 @@ export class SearchStream {
       type: 'final',
       accumulatedStats: statsObject(totals, reason),
       ...exhaustiveness(reasons),
-      ...(totals.actualMatchCount === 0 ? this.#prepared.hints() : {}),
+      ...this.#prepared.hints(totals.actualMatchCount > 0),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
   }

@@ -11,11 +11,14 @@ import path from 'node:path';
 /** Another process owns the data directory. */
 export class LockedError extends Error {
   readonly exitCode = 2;
+  /** Which directory, and who has it. */
+  readonly fact: string;
   /** The owner is a command that soon gives the directory back. */
   readonly isBrief: boolean;
 
-  constructor(message: string, isBrief: boolean) {
-    super(message);
+  constructor(fact: string, isBrief: boolean) {
+    super(`${fact}; end that one first, or take another folder by --data-dir`);
+    this.fact = fact;
     this.isBrief = isBrief;
   }
 }

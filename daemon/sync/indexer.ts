@@ -26,6 +26,7 @@ import { messageOf } from '../telemetry/caught.ts';
 import { type RepoChange, recordOf } from './change-repo.ts';
 import { warningsOf } from './job-warnings.ts';
 import type { RepoRegister } from './register.ts';
+import { countReposInside } from './repos-inside.ts';
 import { selectRevisions } from './select-revisions.ts';
 
 export interface IndexerOptions {
@@ -377,8 +378,17 @@ export class Indexer {
   }
 
   #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
-    if (source.kind === 'folder' && branches.length + tags.length > 0)
+    if (source.kind !== 'folder') return;
+    if (branches.length + tags.length > 0)
       this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
+    const count = countReposInside(source.path);
+    if (count === 0) return;
+    this.#options.log.warn(
+      `${source.path} is no git repository but holds ${count}: their files become those of one folder, ` +
+        'without branches and history; to have each as a repository name them all, for example ' +
+        `"trawl serve ${source.path}/*/"`,
+      { repo: name },
+    );
   }
 
   /** Runs one job for each repo, in order. A failure is a result, not an error. */

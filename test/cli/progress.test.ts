@@ -59,6 +59,24 @@ void test('progress: plain lines come at changes and every few seconds', () => {
   assert.ok(!stream.text.includes('\u001b'));
 });
 
+void test('progress: a phase that says nothing is told of again and again, until the end', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const stream = new Memory();
+  let nowMs = 0;
+  const view = createProgress(stream, false, () => nowMs);
+  view.update({ ...PROGRESS, phase: 'merging' });
+  for (let tick = 0; tick < 4; tick++) {
+    nowMs += 1500;
+    t.mock.timers.tick(1500);
+  }
+  const lines = stream.text.trimEnd().split('\n');
+  assert.equal(lines.length, 3);
+  assert.match(lines[2]!, /^merging local\/x: .*, 6\.0 s so far$/);
+  view.stop();
+  t.mock.timers.tick(60_000);
+  assert.equal(stream.text.trimEnd().split('\n').length, 3);
+});
+
 void test('progress: the bar can start again after a stop', () => {
   const stream = Object.assign(new Memory(), { isTTY: false });
   const view = createProgress(stream, true);

@@ -172,10 +172,48 @@ void test('the data directory is private, and shared by no second daemon', async
     const { code, stderr } = await trawl([...command, '--data-dir', dataDir, repo]);
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`in use by process ${String(served.process.child.pid)}`));
+    assert.match(stderr, /end that one first, or take another folder by --data-dir/);
   }
   assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
   await served.process.stop();
   assert.equal(readdirSync(dataDir).includes('lock'), false);
+});
+
+void test('where there is no index, every command says so and what to do', async () => {
+  const dataDir = temporaryFolder();
+  for (const command of [['verify'], ['search', 'plum']]) {
+    const { code, stdout, stderr } = await trawl([...command, '--data-dir', dataDir]);
+    assert.equal(code, 2, command[0]);
+    assert.equal(stdout, '');
+    assert.ok(stderr.includes(`no index in ${dataDir}; make one with "trawl index PATH"`), stderr);
+  }
+  const served = await serve(dataDir, []);
+  await served.process.until(/nothing to search: .*trawl serve PATH/);
+  await served.process.stop();
+  // Indexed, though there is nothing in it.
+  await trawl(['index', '--data-dir', dataDir, temporaryFolder()]);
+  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+});
+
+void test('a folder of repositories: served as plain files, with a word of what may be meant', async () => {
+  const folder = temporaryFolder();
+  for (const name of ['one', 'owner/two'])
+    git(folder, 'clone', '-q', makeRepo({ 'a.txt': 'plum\n' }), name);
+  git(folder, 'clone', '-q', '--bare', makeRepo({ 'a.txt': 'plum\n' }), 'three.git');
+  const served = await serveIndexed(temporaryFolder(), [folder]);
+  const text = `${folder} is no git repository but holds 3: `;
+  assert.ok(served.process.stderr.includes(text), served.process.stderr);
+  assert.ok(served.process.stderr.includes(`"trawl serve ${folder}/*/"`));
+  await served.process.stop();
+});
+
+void test('many sources are indexed without a word of Node.js itself', async () => {
+  const repos = Array.from({ length: 12 }, () => makeRepo({ 'a.txt': 'plum\n' }));
+  const bare = temporaryFolder();
+  git(bare, 'clone', '-q', '--bare', repos[0]!, 'bare.git');
+  const served = await serveIndexed(temporaryFolder(), [...repos, path.join(bare, 'bare.git')]);
+  const { stderr } = await served.process.stop();
+  assert.doesNotMatch(stderr, /Warning|\(node:/);
 });
 
 void test('sources that cannot be served: exit 2 and a message that names them', async () => {

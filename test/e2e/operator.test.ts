@@ -18,7 +18,8 @@ interface ShownUser {
   readonly requestsPerDay: number | string | null;
 }
 
-const LINK = /^http:\/\/localhost:\d+\/setup\?token=[0-9a-f]{64}\n$/;
+const LINK =
+  /^curl -s http:\/\/localhost:\d+\/api\/auth\/setup -H '.*' -d '\{"token":"[0-9a-f]{64}","email":"(?:ada|bob)@x\.org",.*\}'\n$/i;
 const KEY = /^svk_[0-9a-f]{64}\n$/;
 
 /** Runs commands on one data directory. */

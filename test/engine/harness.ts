@@ -16,6 +16,7 @@ import { SearchPool } from '../../daemon/engine/pool.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
 import type { SpaceOptions } from '../../daemon/engine/space.ts';
 import { buildRepo } from '../../daemon/ingest/build.ts';
+import type { Hint } from '../../daemon/query/hints.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { PlanNode } from '../../daemon/search/plan.ts';
 import {
@@ -244,6 +245,7 @@ export interface SearchAnswer {
   readonly files: readonly FileResult[];
   readonly isSearchExhaustive: boolean;
   readonly incompleteReasons?: readonly string[];
+  readonly hints?: readonly Hint[];
 }
 
 export interface EngineOptions extends SpaceOptions {

@@ -2,7 +2,7 @@
 // where it is tracked, in a plain folder, under a further name, or as a source of its own.
 
 import assert from 'node:assert/strict';
-import { linkSync, mkdirSync, symlinkSync } from 'node:fs';
+import { linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -67,6 +67,12 @@ for (const kind of ['worktree', 'folder'] as const)
       open,
     );
     assert.deepEqual(leftOut, []);
+
+    // Its own ignore file leaves it out; that is nobody's loss.
+    writeFiles(source.path, { 'state/my data/.gitignore': '*\n', '.trawlignore': 'my data\n' });
+    assert.deepEqual(await (await openSource(source).list()).ignored(), {});
+    rmSync(path.join(source.path, '.trawlignore'));
+    rmSync(path.join(source.path, 'state/my data/.gitignore'));
 
     const repo = { name: 'r', source, defaultRevision: 'HEAD' };
     const names = await listFiles(repo, 'HEAD', SIGNAL);

@@ -1,10 +1,10 @@
-// Hints: what a query may have meant that reads like another tool's syntax; in answers that show nothing, blocking and
-// streamed, and in no others.
+// Hints: what a query may have meant that reads like another tool's syntax, in blocking answers and streams; what may as
+// well be meant as it stands, and revisions that are not indexed, only where nothing is found.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { HINTS_MAX as DESCRIBED_MAX } from '../../daemon/api/search-schemas.ts';
-import { hintsFor, HINTS_MAX } from '../../daemon/query/hints.ts';
+import { type Hint, hintsFor, HINTS_MAX } from '../../daemon/query/hints.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
 import { SEES_ALL } from '../../daemon/repos/sight.ts';
 import { startStream } from '../../daemon/search/stream.ts';
@@ -99,40 +99,86 @@ test('an expression is one where expressions are asked for', () => {
   assert.match(hintsFor('foo.*bar', false)[0]?.message ?? '', /isRegexEnabled/);
 });
 
-test('answers that show nothing have hints, others have none', async () => {
+test('what is doubtful is no hint where it finds something', () => {
+  assert.notDeepEqual(hintsFor('NOT plum', false, true), []);
+  assert.notDeepEqual(hintsFor('type:diff plum', false, true), []);
+  assert.notDeepEqual(hintsFor('/plum/', false, true), []);
+  for (const text of ['foo -bar', 'foo.*bar']) {
+    assert.notDeepEqual(hintsFor(text, false), []);
+    assert.deepEqual(hintsFor(text, false, true), []);
+  }
+});
+
+/** The hints of an answer and of a stream, which are the same. */
+async function hintsOf(engine: Engine, query: string): Promise<readonly Hint[]> {
+  const answer = await engine.search(query);
+  const stream = await startStream(
+    engine.parts,
+    {
+      query,
+      matches: 10,
+      contextLines: 0,
+      whole: false,
+      isRegexEnabled: false,
+      isCaseSensitivityEnabled: false,
+    },
+    {
+      signal: new AbortController().signal,
+      baseUrl: 'http://localhost',
+      sight: SEES_ALL,
+      eventSizeMax: 1 << 20,
+    },
+  );
+  let last = '{}';
+  for (let event = await stream.next(); event !== undefined; event = await stream.next())
+    last = 'json' in event ? Buffer.from(event.json).toString() : '';
+  stream.close();
+  const { hints } = JSON.parse(last) as { readonly hints?: readonly Hint[] };
+  assert.deepEqual(hints, answer.hints);
+  return answer.hints ?? [];
+}
+
+test('answers and streams have hints, whatever was found', async () => {
   const module = await coreModule('release');
   const engine = new Engine(module);
   const repo = repoRecord(1, 'host/repo');
   const docs = [{ path: 'a', bytes: Buffer.from('plum !pear\n') }];
   engine.publish([buildShard(module, temporaryFolder(), repo, docs)], [repo]);
-  for (const [query, hasHints] of [
-    ['plum !apple', true],
-    ['plum !pear', false],
-    ['apple', false],
-  ] as const) {
-    assert.equal('hints' in (await engine.search(query)), hasHints, query);
-    const stream = await startStream(
-      engine.parts,
-      {
-        query,
-        matches: 10,
-        contextLines: 0,
-        whole: false,
-        isRegexEnabled: false,
-        isCaseSensitivityEnabled: false,
-      },
-      {
-        signal: new AbortController().signal,
-        baseUrl: 'http://localhost',
-        sight: SEES_ALL,
-        eventSizeMax: 1 << 20,
-      },
-    );
-    let last = '';
-    for (let event = await stream.next(); event !== undefined; event = await stream.next())
-      last = 'json' in event ? Buffer.from(event.json).toString() : '';
-    stream.close();
-    assert.equal('hints' in JSON.parse(last), hasHints, last);
-  }
+  for (const [query, count] of [
+    ['plum !apple', 1],
+    ['plum !pear', 1],
+    ['apple', 0],
+    ['plum -pear', 1],
+    ['plum', 0],
+  ] as const)
+    assert.equal((await hintsOf(engine, query)).length, count, query);
+  await engine.close();
+});
+
+test('a revision that is not indexed: what is, and the query that finds it', async () => {
+  const module = await coreModule('release');
+  const engine = new Engine(module);
+  const repo = {
+    ...repoRecord(1, 'host/tree'),
+    defaultRevision: 'HEAD',
+    defaultBranch: 'refs/heads/main',
+  };
+  const other = { ...repoRecord(2, 'host/bare'), defaultRevision: 'refs/heads/trunk' };
+  const docs = [{ path: 'a', bytes: Buffer.from('plum\n') }];
+  const shards = [repo, other].map((one) => buildShard(module, temporaryFolder(), one, docs));
+  engine.publish(shards, [repo, other]);
+
+  const [main] = await hintsOf(engine, 'rev:main (plum)');
+  assert.equal(main?.query, 'rev:HEAD (plum)');
+  assert.match(main.message, /"main".*indexed: HEAD \(.*\), refs\/heads\/trunk\.$/);
+  const [release] = await hintsOf(engine, 'rev:v1 plum');
+  assert.equal(release?.query, undefined);
+  assert.match(release?.message ?? '', /--branches/);
+  // Repos that the query leaves out, and those that are hidden, are not told of.
+  const [narrow] = await hintsOf(engine, 'rev:main plum repo:bare');
+  assert.doesNotMatch(narrow?.message ?? 'HEAD', /HEAD/);
+  assert.equal(narrow?.query, undefined);
+  for (const query of ['rev:trunk plum', 'rev:trunk pear', '-rev:main pear', 'pear'])
+    assert.deepEqual(await hintsOf(engine, query), [], query);
   await engine.close();
 });

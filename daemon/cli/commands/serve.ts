@@ -20,6 +20,7 @@ import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import type { ProgressView } from '../progress.ts';
 import type { ServeOptions, Serving } from '../services.ts';
+import { setupCommand } from '../setup-command.ts';
 import { describeResult } from './index-sources.ts';
 
 interface ServeFlags extends CommonFlags {
@@ -58,7 +59,12 @@ function greeting({ url, needsKey, setupUrl }: Serving): string {
   const body = '{"query":"TODO","matches":10}';
   const lines = [
     `Serving on ${url}`,
-    ...(setupUrl === undefined ? [] : [`Set up the owner: ${setupUrl}`]),
+    ...(setupUrl === undefined
+      ? []
+      : [
+          'Make the first account (good once, until the next start):',
+          `  ${setupCommand(setupUrl)}`,
+        ]),
     `Try: curl -s ${url}/api/search${key} -H 'content-type: application/json' -d '${body}'`,
   ];
   return `${lines.join('\n')}\n`;

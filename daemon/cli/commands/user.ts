@@ -11,6 +11,7 @@ import {
   withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
+import { setupCommand } from '../setup-command.ts';
 import { readSecretInput } from '../stdin.ts';
 import { escapeControls } from '../terminal-text.ts';
 
@@ -39,13 +40,13 @@ async function passwordOf(
   return passwordStdin === undefined ? {} : { password: await readSecretInput(stdin, 'password') };
 }
 
-/** The link alone on standard output, what it is for beside it. */
+/** What uses the link alone on standard output, what it is for beside it. */
 function printLink(setupUrl: string | undefined, email: string, context: CliContext): void {
   if (setupUrl === undefined) return;
   context.stderr.write(
-    `link for ${escapeControls(email)} to set a password, good once, for 7 days:\n`,
+    `for ${escapeControls(email)} to set name and password, good once, for 7 days, while the daemon runs:\n`,
   );
-  context.stdout.write(`${setupUrl}\n`);
+  context.stdout.write(`${setupCommand(setupUrl, email)}\n`);
 }
 
 async function add(email: string, flags: AddFlags, context: CliContext): Promise<void> {
@@ -192,7 +193,7 @@ function addAddCommand(group: Command, context: CliContext): void {
     group,
     'add',
     'add a user',
-    'Adds a user. Without a password prints a link, alone on standard output, where the user sets one.',
+    'Adds a user. Without a password prints a request, alone on standard output, by which the user sets one.',
   )
     .argument('<email>', 'address of the new user')
     .option('--name <name>', 'name for people')
@@ -240,8 +241,8 @@ function addChangeCommands(group: Command, context: CliContext): void {
     group,
     'password',
     'set the password of a user',
-    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a link, alone\n' +
-      'on standard output, where the user sets it.',
+    'Sets the password, which ends the sessions of the user. Without --password-stdin prints a request,\n' +
+      'alone on standard output, by which the user sets it.',
   ).addArgument(userArgument());
   password.option('--password-stdin', 'read the password from standard input');
   password.action((user: string, flags: AddFlags) => setPassword(user, flags, context));
