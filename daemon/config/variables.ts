@@ -119,7 +119,7 @@ export const VARIABLES = {
     name: 'TRAWL_OWNER_PASSWORD',
     isSecret: true,
     allowed: '8 to 256 characters',
-    help: 'password of the owner that TRAWL_OWNER_EMAIL makes; without it a set-up link is printed',
+    help: 'password of the owner that TRAWL_OWNER_EMAIL makes; without it a request to set it is printed',
     schema: z.string().refine((text) => text.length >= 8 && text.length <= 256),
   }),
   ownerApiKey: variable({

@@ -31,7 +31,8 @@ function refusal(env: Environment, flags: Flags = {}): ConfigError {
 
 describe('configuration', () => {
   test('defaults', () => {
-    const { settings, ...rest } = readConfiguration({ env: { TRAWL_PORT: '' }, folder });
+    const { settings, readAgain, ...rest } = readConfiguration({ env: { TRAWL_PORT: '' }, folder });
+    assert.deepEqual(readAgain(), []);
     assert.deepEqual(settings, readSettings());
     assert.deepEqual(rest, {
       host: '127.0.0.1',
@@ -50,6 +51,7 @@ describe('configuration', () => {
       workerCount: availableParallelism(),
       http: 'node',
       log: { level: 'info', format: 'text', file: undefined },
+      file: undefined,
       notices: [],
     });
   });

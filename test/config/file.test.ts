@@ -77,3 +77,25 @@ void test('what is wrong is refused with its line', () => {
     /TRAWL_CONFIG: "absent\.json"|ENOENT/,
   );
 });
+
+void test('the file read again: what changed is named and counts; a refused one changes nothing', () => {
+  const configuration = read('{"settings": {"memory": 5}, "permissions": {"grants": []}}');
+  const { settings, permissions, file } = configuration;
+  assert.deepEqual(configuration.readAgain(), []);
+  assert.equal(configuration.settings, settings);
+  writeFileSync(
+    file ?? '',
+    '{"settings": {"maxMatchCount": 7}, "permissions": {"groups": {"a": []}}}',
+  );
+  assert.deepEqual([...configuration.readAgain()].sort(), [
+    'maxMatchCount',
+    'memory',
+    'permissions',
+  ]);
+  const now = [configuration.settings.maxMatchCount, configuration.settings.memory];
+  assert.deepEqual(now, [7, 536870912]);
+  assert.notEqual(configuration.permissions, permissions);
+  writeFileSync(file ?? '', '{"settings": {"maxMatchCount": 8, "nosuch": 1}}');
+  assert.throws(() => configuration.readAgain(), ConfigError);
+  assert.equal(configuration.settings.maxMatchCount, 7);
+});

@@ -28,12 +28,14 @@ async function serveWithFile(content: unknown): Promise<Read> {
     env: { TRAWL_OWNER_EMAIL: 'ann@example.com', TRAWL_OWNER_API_KEY: KEY },
     flags: ['--config', file],
   });
+  let count = 0;
   return {
     served,
     async reread(what, expected) {
       write(what);
       served.process.child.kill('SIGHUP');
-      await served.process.until(expected);
+      const [line] = await served.process.until(/\[configuration\] .*(?:\n {4}.*)*/, ++count);
+      assert.match(line, expected);
     },
   };
 }
