@@ -30,7 +30,6 @@ const MAKING = { runningMax: 1, waitingMax: 8 };
 export class PasswordsBusyError extends Error {
   override readonly name = 'PasswordsBusyError';
   readonly errorCode = 'SERVER_OVERLOADED';
-  readonly retryAfterSeconds = 1;
 
   constructor() {
     super('too many sign-ins at once; try again in a second');

@@ -151,8 +151,9 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.errorCode = errorCode;
     this.statusCode = ERROR_STATUS[errorCode];
-    // What is not ready soon is.
-    this.headers = errorCode === 'NOT_READY' ? { 'Retry-After': '1', ...headers } : headers;
+    // What is not ready, or has no room, soon is or has.
+    const isBrief = this.statusCode === 503;
+    this.headers = isBrief ? { 'Retry-After': '1', ...headers } : headers;
   }
 
   toObject(): ErrorObject {

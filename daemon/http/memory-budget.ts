@@ -101,7 +101,5 @@ export class MemoryBudget {
 
 /** What a caller is told for whom there is no room. */
 export function noMemoryError(): ApiError {
-  return new ApiError('SERVER_OVERLOADED', 'Too many bytes wait to be read or sent.', {
-    'Retry-After': '1',
-  });
+  return new ApiError('SERVER_OVERLOADED', 'Too many bytes wait to be read or sent.');
 }

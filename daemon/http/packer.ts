@@ -62,9 +62,7 @@ export class Packer {
       if (this.#lane === lane) this.#lane = undefined;
       for (const { reject } of lane.pending.splice(0))
         reject(
-          new ApiError('SERVER_OVERLOADED', 'There is not enough memory for this as MessagePack.', {
-            'Retry-After': '1',
-          }),
+          new ApiError('SERVER_OVERLOADED', 'There is not enough memory for this as MessagePack.'),
         );
     });
     return lane;

@@ -13,6 +13,7 @@ import { ApiError, toApiError } from '../api/errors.ts';
 import type { EventStream, Services } from '../api/services.ts';
 import { paced } from '../loop/pace.ts';
 import type { Settings } from '../config/settings.ts';
+import { isShortage } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
 import {
   BodyTooLargeError,
@@ -113,6 +114,7 @@ const CLIENT_SOURCE_MAX = 64;
 /** Smaller answers are taken by the socket at once, all but few. */
 const UNCOUNTED_SIZE_MAX = 16_384;
 
+const SHORTAGE_MESSAGE = 'The machine has no more files, processes or memory now.';
 const UNEXPECTED_MESSAGE = 'An unexpected error occurred.';
 
 export class Pipeline {
@@ -305,6 +307,7 @@ export class Pipeline {
     // What fails after the client went away is a consequence of that.
     if (!request.signal.aborted)
       this.options.log.error('request failed unexpectedly', { requestId, error });
+    if (isShortage(error)) return new ApiError('SERVER_OVERLOADED', SHORTAGE_MESSAGE);
     return new ApiError('UNEXPECTED_ERROR', UNEXPECTED_MESSAGE);
   }
 

@@ -16,7 +16,6 @@ export interface ReaderMemory {
 export class MemoryBusyError extends Error {
   override readonly name = 'MemoryBusyError';
   readonly errorCode = 'SERVER_OVERLOADED';
-  readonly retryAfterSeconds = 1;
 
   constructor() {
     super('Too many files are being read.');

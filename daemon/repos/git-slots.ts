@@ -13,7 +13,6 @@ const WAITING_MAX = 256;
 export class GitBusyError extends Error {
   override readonly name = 'GitBusyError';
   readonly errorCode = 'SERVER_OVERLOADED';
-  readonly retryAfterSeconds = 1;
 
   constructor() {
     super('Too many requests read repositories.');

@@ -39,6 +39,8 @@ export interface RunOptions extends GitOptions {
 export const GIT_TIMEOUT_MS = 30_000;
 export const GIT_OUTPUT_SIZE_MAX = 1 << 30;
 
+/** Why a program could not be started, where the machine has no room for another one. */
+const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
 const STDERR_SIZE_MAX = 64 * 1024;
 const DETAIL_LENGTH_MAX = 300;
 
@@ -196,7 +198,7 @@ function firstLine(stderr: string): string {
  *
  * @param args  the sub-command first
  *
- * Errors: GitPlaceError; `ended` rejects with a GitError.
+ * Errors: GitPlaceError; `ended` rejects with a GitError, or that of a machine without room for another program.
  */
 export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
   // Threads work for jobs that have looked at their source, and do not know what is allowed.
@@ -249,7 +251,12 @@ function waitForEnd(
     if (stderr.length < STDERR_SIZE_MAX) stderr += text;
   });
   return new Promise((resolve, reject) => {
-    child.once('error', () => {
+    child.once('error', (error: Error & { readonly code?: string }) => {
+      // Why as it is: that the machine has no room says nothing of git.
+      if (error.code !== undefined && SHORTAGES.includes(error.code)) {
+        reject(error);
+        return;
+      }
       const isFolderMissing = options.repoPath !== undefined && !existsSync(options.repoPath);
       const detail = isFolderMissing
         ? 'the repository folder is gone'

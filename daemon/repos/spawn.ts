@@ -125,6 +125,11 @@ const SET_SIGNAL_MASK = 0x08;
 const SET_SESSION = 0x80;
 const CLOSE_ON_EXEC = 0o2000000;
 const NO_WAIT = 1;
+/** Numbers of errors of a machine that has no room for another program. */
+const SHORTAGES: ReadonlyMap<number, string> = new Map([
+  [11, 'EAGAIN'],
+  [12, 'ENOMEM'],
+]);
 /** A program that has closed its output mostly ends in the same moment; how often it is asked otherwise. */
 const END_PAUSE_MS_MIN = 1;
 const END_PAUSE_MS_MAX = 100;
@@ -154,7 +159,7 @@ export class SpawnedChild extends EventEmitter {
     const theirs = [input.readEnd, output.writeEnd, errors.writeEnd];
     start(functions, file, args, options, theirs, ({ pid, code }) => {
       for (const end of theirs) functions.close(end);
-      if (pid === undefined) this.#fail(new Error(`${file} could not be started (error ${code})`));
+      if (pid === undefined) this.#fail(notStarted(file, code));
       else this.#onStart(pid);
     });
   }
@@ -213,6 +218,13 @@ export class SpawnedChild extends EventEmitter {
   }
 }
 
+/** @param code  of posix_spawn */
+function notStarted(file: string, code: number): Error {
+  const error = new Error(`${file} could not be started (error ${code})`);
+  const name = SHORTAGES.get(code);
+  return name === undefined ? error : Object.assign(error, { code: name });
+}
+
 /** Ends a child and all that it has started. */
 export function killChild(child: Child): void {
   if (child instanceof SpawnedChild) child.killGroup();
@@ -247,7 +259,7 @@ function openPipes(functions: Library): [PipeEnds, PipeEnds, PipeEnds] {
     if (functions.pipe2(files, CLOSE_ON_EXEC) !== 0) {
       for (const { readEnd, writeEnd } of opened)
         for (const end of [readEnd, writeEnd]) functions.close(end);
-      throw new Error('no pipe could be opened');
+      throw Object.assign(new Error('no pipe could be opened'), { code: 'EMFILE' });
     }
     const ends = { readEnd: files[0]!, writeEnd: files[1]! };
     opened.push(ends);

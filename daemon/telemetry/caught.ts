@@ -11,16 +11,18 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
-/** More files or memory than there are, or may be had; nothing was said of the file. */
-const WANTS = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EINTR', 'EACCES', 'EPERM'];
+const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EINTR'];
+const REFUSALS = ['EACCES', 'EPERM'];
 
-/**
- * Whether the machine had not what it takes: files, memory, the right to read. Tells nothing of what was to be read, and
- * may be otherwise in a moment.
- */
-export function isMachineFault(error: unknown): boolean {
+/** Whether the machine had no more files, processes or memory: in a moment it may have. */
+export function isShortage(error: unknown): boolean {
   if (error instanceof RangeError) return /allocat|memory/i.test(error.message);
-  return WANTS.includes(systemCodeOf(error) ?? '');
+  return SHORTAGES.includes(systemCodeOf(error) ?? '');
+}
+
+/** Whether the machine had not what it takes, or no right to read: that tells nothing of what was to be read. */
+export function isMachineFault(error: unknown): boolean {
+  return isShortage(error) || REFUSALS.includes(systemCodeOf(error) ?? '');
 }
 
 /** The value itself if it is an Error, else one around it. */

@@ -93,6 +93,30 @@ onBothAdapters('endpoints', (kind) => {
     await world.close();
   });
 
+  test('a machine without files or memory is told as such, and to the owner why', async () => {
+    const failures = [
+      Object.assign(new Error('EMFILE: too many open files, open /x'), { code: 'EMFILE' }),
+      new RangeError('Array buffer allocation failed'),
+    ];
+    const world = await startWorld({
+      kind,
+      repos: [repo(1, 'a')],
+      source: async () => {
+        throw failures.shift();
+      },
+    });
+    for (const reason of ['EMFILE', 'allocation']) {
+      const reply = await world.call({ path: '/api/source?repo=a&path=x' });
+      assert.equal(reply.json()['errorCode'], 'SERVER_OVERLOADED');
+      assert.equal(reply.headers['retry-after'], '1');
+      assert.doesNotMatch(reply.body.toString(), /x'|EMFILE/);
+      assert.ok(
+        world.lines.some((line) => JSON.stringify(line).includes(reason)),
+        reason,
+      );
+    }
+  });
+
   test('a bad query is 400 with its position; a fault of ours is 500 and tells nothing', async () => {
     const world = await startWorld({
       kind,

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { jsonToMessagePack } from '../../daemon/http/message-pack.ts';
+import { gatherBytes } from '../../daemon/http/gather-bytes.ts';
 import { pack, Packer } from '../../daemon/http/packer.ts';
 
 function jsonOf(count: number): Buffer {
@@ -74,4 +75,18 @@ test('a body that the thread has no memory for is refused, later ones are packed
   const body = jsonOf(10);
   const packed = await small.pack(new Uint8Array(body));
   assert.ok(Buffer.from(jsonToMessagePack(body)).equals(packed));
+});
+
+test('the event loop turns while a large body is copied', async () => {
+  let turnCount = 0;
+  const turn = (): void => {
+    turnCount++;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  const body = jsonOf(500_000);
+  const copy = await gatherBytes(body, 'somebody');
+  clearImmediate(next);
+  assert.ok(body.equals(copy));
+  assert.ok(turnCount >= Math.floor(body.length / 2 ** 20), `${turnCount} turns`);
 });
