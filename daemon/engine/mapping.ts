@@ -5,7 +5,7 @@
 // again, so that no hole is left. Also tells the system which pages of a mapping are wanted (madvise).
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { loadLibc } from '../native/libc.ts';
 
 /** A multiple of every system's page. */
 export const MAPPING_ALIGNMENT = 65536;
@@ -57,14 +57,13 @@ function findMmap(): Mmap | undefined {
   isProbed = true;
   if (process.platform !== 'linux') return undefined;
   try {
-    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
-    const libc = koffi.load(null);
+    const { functions: libc, errno: lastError } = loadLibc();
     mmap = libc.func(
       'intptr_t mmap(void *address, size_t size, int protection, int flags, int file, int64_t offset)',
     ) as Mmap;
     madvise = libc.func('int madvise(void *address, size_t size, int advice)') as Madvise;
     mincore = libc.func('int mincore(void *address, size_t size, void *pages)') as Mincore;
-    errno = () => koffi.errno();
+    errno = lastError;
     pageSize = Number(libc.func('int getpagesize()')());
     heapTrim = bindHeapTrim(libc);
   } catch {

@@ -7,10 +7,10 @@
 
 import { ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
-import { createRequire } from 'node:module';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
+import { loadLibc } from '../native/libc.ts';
 
 export interface SpawnOptions {
   /** Absolute path; default: that of the daemon. */
@@ -85,10 +85,9 @@ function findLibrary(): Library | undefined {
   isProbed = true;
   if (process.platform !== 'linux') return undefined;
   try {
-    const koffi: typeof import('koffi') = createRequire(import.meta.url)('koffi');
-    const libc = koffi.load(null);
+    const { functions } = loadLibc();
     const part = (name: string, parameters: string): unknown =>
-      libc.func(`int ${name}(${parameters})`);
+      functions.func(`int ${name}(${parameters})`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: as spawn.h, wait.h and unistd.h declare them
     library = {
       posix_spawnp: part(

@@ -4,9 +4,9 @@
 
 import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync } from 'node:fs';
 import { unlinkSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { loadLibc } from '../native/libc.ts';
 
 /** Another process owns the data directory. */
 export class LockedError extends Error {
@@ -88,20 +88,17 @@ function readOwner(file: string): string {
   }
 }
 
-interface Flock {
-  readonly call: (handle: number, operation: number) => number;
-  readonly library: typeof import('koffi');
-}
+type Flock = (handle: number, operation: number) => number;
 
 let flock: Flock | undefined;
 
 /** False: another open file has the lock. */
 function tryFlock(handle: number, file: string): boolean {
   flock ??= findFlock(file);
-  const { call, library } = flock;
-  if (call(handle, LOCK_EX | LOCK_NB) === 0) return true;
-  const code = library.errno();
-  const { EWOULDBLOCK, EAGAIN } = library.os.errno;
+  if (flock(handle, LOCK_EX | LOCK_NB) === 0) return true;
+  const { errno, codes } = loadLibc();
+  const code = errno();
+  const { EWOULDBLOCK, EAGAIN } = codes;
   if (code === EWOULDBLOCK || code === EAGAIN) return false;
   throw new Error(
     `${file} cannot be locked (errno ${code}); put the data directory on a disk that has locks`,
@@ -110,9 +107,7 @@ function tryFlock(handle: number, file: string): boolean {
 
 function findFlock(file: string): Flock {
   try {
-    const library: typeof import('koffi') = createRequire(import.meta.url)('koffi');
-    const call = library.load(null).func('int flock(int handle, int operation)') as Flock['call'];
-    return { call, library };
+    return loadLibc().functions.func('int flock(int handle, int operation)') as Flock;
   } catch (error) {
     throw new Error(`${file} cannot be locked: this system has no flock`, { cause: error });
   }

@@ -31,7 +31,7 @@ const FILE_MODE = 0o600;
 const STATEMENT_COUNT_MAX = 200;
 
 /** Milliseconds for which calls may follow each other without a turn of the event loop. */
-const TURN_MS = 4;
+const READING_MS = 4;
 
 /**
  * The engine on `<dataDir>/store.db`, which is made if missing.
@@ -154,7 +154,7 @@ class EmbeddedDriver extends SqliteDriver {
     this.#lastUse = use.promise;
     await before;
     // Why: calls that follow each other without pause are one turn, however long they take together.
-    if (performance.now() - this.#startOfTurn() > TURN_MS) await nextTurn();
+    if (performance.now() - this.#startOfTurn() > READING_MS) await nextTurn();
     this.#endUse = use.resolve;
     return super.acquireConnection();
   }

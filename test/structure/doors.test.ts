@@ -26,8 +26,13 @@ const DOORS: readonly Door[] = [
   { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/symbols/'] },
   {
     what: 'functions of the system',
-    code: /'koffi'/,
-    places: ['daemon/engine/mapping.ts', 'daemon/repos/spawn.ts', 'daemon/shards/lock.ts'],
+    code: /'koffi'|native\/libc/,
+    places: [
+      'daemon/native/libc.ts',
+      'daemon/engine/mapping.ts',
+      'daemon/repos/spawn.ts',
+      'daemon/shards/lock.ts',
+    ],
   },
   {
     what: 'other programs',
