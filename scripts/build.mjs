@@ -1,6 +1,6 @@
 // Builds everything into build/: the core (debug and release WebAssembly), the table of languages, the grammars
-// of tree-sitter, and the daemon, tests and benchmarks (JavaScript). Skips a part whose sources are older than its output. `--force`
-// builds all.
+// of tree-sitter, the daemon, tests and benchmarks (JavaScript), and the API description. Skips a part whose sources are
+// older than its output. `--force` builds all.
 
 import { spawnSync } from 'node:child_process';
 import {
@@ -61,6 +61,8 @@ function removeOrphans(folder) {
   const output = path.join(root, 'build', folder);
   if (!existsSync(output)) return;
   for (const name of readdirSync(output, { recursive: true })) {
+    // What another part has written here.
+    if (name.endsWith('.json')) continue;
     const source = path.join(root, folder, name.replace(/\.js(\.map)?$/, '.ts'));
     if (!existsSync(source)) rmSync(path.join(output, name), { recursive: true, force: true });
   }
@@ -95,3 +97,6 @@ buildIfStale(
     ]);
   },
 );
+buildIfStale('openapi', ['daemon', 'package.json', 'package-lock.json'], force, () => {
+  run('build/daemon/api/write-document.js', []);
+});

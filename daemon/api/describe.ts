@@ -1,14 +1,18 @@
-// GET /api/openapi.json and /api/reference: the API describes itself, to programs and to people.
+// GET /api/openapi.json and /api/reference: the API describes itself, to programs and to people. The document is made by
+// the build (write-document.ts) but for the address of the daemon.
 
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { makeAsset } from './asset.ts';
 import type { Asset } from './asset.ts';
 import { endpoint } from './endpoint.ts';
 import type { Endpoint, HeaderShape, ResponseShape } from './endpoint.ts';
 import { ApiError } from './errors.ts';
-import { makeDocument } from './openapi.ts';
-import type { DocumentOptions } from './openapi.ts';
 import { PAGE, PAGE_POLICY, pageFile } from './reference-page.ts';
+
+/** The document as the build left it, and what stands in it for the address. */
+export const DOCUMENT_FILE = new URL('openapi.json', import.meta.url);
+export const OPEN_ADDRESS = 'http://address.invalid';
 
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1.0';
 
@@ -31,46 +35,39 @@ const openApiDocument = z.looseObject({
   paths: z.record(z.string(), z.record(z.string(), z.unknown())),
 });
 
-/** Keeps the document that was made last: there is one base URL. */
-function documentMaker(endpoints: () => readonly Endpoint[]): (options: DocumentOptions) => Asset {
-  let made: (DocumentOptions & { readonly asset: Asset }) | undefined;
-  return ({ baseUrl, version }) => {
-    if (made?.baseUrl !== baseUrl || made.version !== version) {
-      const json = JSON.stringify(makeDocument(endpoints(), { baseUrl, version }));
-      made = { baseUrl, version, asset: makeAsset(Buffer.from(json), OPENAPI_TYPE) };
-    }
-    return made.asset;
-  };
+/** Kept: there is one base URL. */
+let served: { readonly baseUrl: string; readonly asset: Asset } | undefined;
+
+function documentFor(baseUrl: string): Asset {
+  if (served?.baseUrl !== baseUrl) {
+    const address = JSON.stringify(baseUrl);
+    const json = readFileSync(DOCUMENT_FILE, 'utf8');
+    const bytes = Buffer.from(json.replace(JSON.stringify(OPEN_ADDRESS), () => address));
+    served = { baseUrl, asset: makeAsset(bytes, OPENAPI_TYPE) };
+  }
+  return served.asset;
 }
 
-/** @param endpoints  all that the daemon has, these included */
-export function descriptionEndpoints(endpoints: () => readonly Endpoint[]): Endpoint[] {
-  const documentFor = documentMaker(endpoints);
-  const getDescription = endpoint(
-    {
-      operationId: 'getApiDescription',
-      method: 'GET',
-      path: '/api/openapi.json',
-      access: 'none',
-      tag: 'System',
-      summary: 'This description',
-      responses: {
-        200: {
-          description: 'The document.',
-          body: openApiDocument,
-          contentTypes: [OPENAPI_TYPE],
-          headers: ASSET_HEADERS,
-        },
-        304: NOT_MODIFIED,
+const getDescription = endpoint(
+  {
+    operationId: 'getApiDescription',
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'none',
+    tag: 'System',
+    summary: 'This description',
+    responses: {
+      200: {
+        description: 'The document.',
+        body: openApiDocument,
+        contentTypes: [OPENAPI_TYPE],
+        headers: ASSET_HEADERS,
       },
+      304: NOT_MODIFIED,
     },
-    (_, { baseUrl, version }) => ({
-      status: 200,
-      content: { asset: documentFor({ baseUrl, version }) },
-    }),
-  );
-  return [getDescription, getReference, getReferenceFile];
-}
+  },
+  (_, { baseUrl }) => ({ status: 200, content: { asset: documentFor(baseUrl) } }),
+);
 
 const getReference = endpoint(
   {
@@ -124,3 +121,9 @@ const getReferenceFile = endpoint(
     return { status: 200, content: { asset } };
   },
 );
+
+export const DESCRIPTION_ENDPOINTS: readonly Endpoint[] = [
+  getDescription,
+  getReference,
+  getReferenceFile,
+];

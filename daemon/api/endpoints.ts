@@ -18,7 +18,7 @@ import { getBlame } from './blame.ts';
 import { getCommit } from './commit.ts';
 import { getCommits } from './commits.ts';
 import { listConnections } from './connections.ts';
-import { descriptionEndpoints } from './describe.ts';
+import { DESCRIPTION_ENDPOINTS } from './describe.ts';
 import { getDiff } from './diff.ts';
 import type { Endpoint } from './endpoint.ts';
 import { getFiles } from './files.ts';
@@ -82,6 +82,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getHealth,
   getReady,
   getVersion,
-  ...descriptionEndpoints(() => ENDPOINTS),
+  ...DESCRIPTION_ENDPOINTS,
   explainSearch,
 ];

@@ -81,6 +81,18 @@ function usersOf({ module = [], code }: Door): string[] {
   return [...new Set([...importing, ...naming])];
 }
 
+test('no file of the daemon makes the API description: that takes 0.3 s, and the build does it', () => {
+  const reached = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const one of IMPORTS) if (one.file === file) visit(one.target);
+  };
+  visit('daemon/cli/main.ts');
+  assert.ok(reached.has('daemon/api/describe.ts'));
+  assert.equal(reached.has('zod-openapi'), false);
+});
+
 for (const door of DOORS) {
   test(`${door.what}: used only behind its door`, () => {
     const users = usersOf(door);
