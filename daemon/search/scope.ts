@@ -75,7 +75,7 @@ export class ScopeView implements OrderContext {
     let tables = this.#tables.get(shard);
     if (tables === undefined) {
       const { shardId } = this.#shards[shard]!;
-      tables = new ShardTables(this.#searcher.spaceOf(shardId).bytesOf(shardId));
+      tables = openTables(this.#searcher, shardId);
       this.#tables.set(shard, tables);
     }
     return tables;
@@ -88,4 +88,11 @@ export class ScopeView implements OrderContext {
   pathOf(shard: number, docId: number): Uint8Array {
     return this.tablesOf(shard).doc(docId).path;
   }
+}
+
+/** The tables of an open shard. Errors: ShardError, also where its file has not its size any more. */
+export function openTables(searcher: Searcher, shardId: string): ShardTables {
+  const space = searcher.spaceOf(shardId);
+  space.checkSizes(shardId);
+  return new ShardTables(space.bytesOf(shardId));
 }

@@ -6,8 +6,10 @@ import { SKIP_NONE } from '../../core/shared/format.ts';
 import type { DocSet } from '../engine/search-plan.ts';
 import { Breather } from '../ingest/breather.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
-import { ShardTables } from '../shards/tables.ts';
+import type { ShardTables } from '../shards/tables.ts';
 import type { EngineParts } from './prepare.ts';
+import { openTables } from './scope.ts';
+import { withSnapshot } from './service.ts';
 import type { LiveShard } from './snapshot.ts';
 
 export interface SkippedDoc {
@@ -36,23 +38,20 @@ interface Found {
  * Some of the skipped docs of the repo's default revision, by the bytes of their paths, and how many there are. Shards
  * that are out of service have none.
  *
- * Errors: ShardError where a shard is not what it was.
+ * Errors: ShardError where shards that are not what they were stay in service.
  * Cost: a look at each doc's row, 5 ns, other work in between.
  */
-export async function listSkipped(
-  { searcher, snapshots }: EngineParts,
+export function listSkipped(
+  parts: EngineParts,
   repoId: number,
   { reason, offset, limit }: SkippedWindow,
 ): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }> {
-  const snapshot = snapshots.acquire();
-  try {
+  return withSnapshot(parts, async ({ shards }) => {
     const found: Found[] = [];
     const breather = new Breather();
-    for (const shard of snapshot.shards) {
+    for (const shard of shards) {
       if (shard.repoId !== repoId) continue;
-      const space = searcher.spaceOf(shard.shardId);
-      space.checkSizes(shard.shardId);
-      const tables = new ShardTables(space.bytesOf(shard.shardId));
+      const tables = openTables(parts.searcher, shard.shardId);
       found.push({ tables, docIds: await skippedIn(shard, tables, reason, breather), next: 0 });
     }
     const items: SkippedDoc[] = [];
@@ -63,9 +62,7 @@ export async function listSkipped(
       if (place >= offset) items.push(doc);
     }
     return { items, total: found.reduce((sum, { docIds }) => sum + docIds.length, 0) };
-  } finally {
-    snapshots.release(snapshot);
-  }
+  });
 }
 
 /** By path. */
