@@ -9,6 +9,7 @@ import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { checkGitPlace } from './git-place.ts';
+import { SETTINGS } from './git-settings.ts';
 import { type Child, holdChild, killChild, startProgram } from './spawn.ts';
 
 export interface GitOptions {
@@ -90,18 +91,6 @@ export interface GitProcess {
   /** Whether the process keeps the event loop alive; it does unless told otherwise. */
   hold(isHeld: boolean): void;
 }
-
-// Why: hooks and the file system monitor are programs that a repository may name. `safe.directory`:
-// the daemon often reads repositories of another user (mounted folders); the ownership check guards
-// against exactly those programs, which are off. The account's own ignore and attribute files must
-// not change what is indexed.
-const SETTINGS = [
-  'core.hooksPath=/dev/null',
-  'core.fsmonitor=false',
-  'safe.directory=*',
-  'core.excludesFile=/dev/null',
-  'core.attributesFile=/dev/null',
-];
 
 // Why a list of what passes: the daemon's own environment may hold secrets and GIT_* variables.
 const PASSED_VARIABLES = [

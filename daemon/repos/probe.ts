@@ -205,8 +205,9 @@ async function newestCommitTime(
   const headTime =
     commit === undefined
       ? undefined
-      : await tryGit(['log', '-1', '--format=%ct', '--end-of-options', commit, '--'], { repoPath });
-  const times = `${branchTimes ?? ''}\n${headTime ?? ''}`.split('\n').map(Number);
+      : await tryGit(['rev-list', '--max-count=1', '--timestamp', commit, '--'], { repoPath });
+  // Source: git-rev-list(1), `<time> <id>`.
+  const times = `${branchTimes ?? ''}\n${headTime?.split(' ', 1)[0] ?? ''}`.split('\n').map(Number);
   const newest = Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
   return newest > 0 ? isoTimeOf(newest) : undefined;
 }

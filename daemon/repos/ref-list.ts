@@ -110,7 +110,7 @@ async function peelTags(
   const commits = lines.map((line) => /^([0-9a-f]+) commit$/.exec(line)?.[1]);
   const wanted = [...new Set(commits.filter((commit) => commit !== undefined))];
   if (wanted.length === 0) return new Map();
-  const shown = await runGit(['log', '--no-walk=unsorted', '--format=%H %ct', '--stdin'], {
+  const shown = await runGit(['rev-list', '--no-walk=unsorted', '--timestamp', '--stdin'], {
     ...options,
     input: wanted.join('\n'),
   });
@@ -119,7 +119,7 @@ async function peelTags(
       .toString('latin1')
       .split('\n')
       .map((line): [string, number] => {
-        const [commit = '', time] = line.split(' ');
+        const [time, commit = ''] = line.split(' ');
         return [commit, Number(time)];
       }),
   );

@@ -46,6 +46,12 @@ const DOORS: readonly Door[] = [
     // git.ts passes named variables on to git: a proxy, a home, a certificate; confine.ts looks for ctags along PATH.
     places: ['daemon/config/', 'daemon/cli/', 'daemon/repos/git.ts', 'daemon/symbols/confine.ts'],
   },
+  {
+    what: 'starting a program',
+    code: /\bstartProgram\(/,
+    // git.ts gives each git the settings that keep a repository from running programs.
+    places: ['daemon/repos/spawn.ts', 'daemon/repos/git.ts', 'daemon/symbols/confine.ts'],
+  },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {
     what: 'standard output',

@@ -1,5 +1,5 @@
-// One git process for one question about history: what the repository itself is configured to do with diffs, logs
-// and blame is switched off or fixed, so that equal questions have equal answers and no program is run.
+// One git process for one question about history: in a folder, and with a list of who is who, that only the commits
+// decide about, so that equal questions have equal answers.
 
 import { statSync } from 'node:fs';
 import path from 'node:path';
@@ -28,22 +28,6 @@ export interface HistoryRunOptions {
 
 /** Larger blobs count as binary, so that no diff of them is made. */
 const TEXT_SIZE_MAX = 64 << 20;
-
-const SETTINGS = [
-  'core.commitGraph=true',
-  'commitGraph.readChangedPaths=true',
-  'core.quotePath=true',
-  `core.bigFileThreshold=${TEXT_SIZE_MAX}`,
-  'i18n.logOutputEncoding=UTF-8',
-  'log.showSignature=false',
-  'log.decorate=short',
-  'log.follow=false',
-  'log.mailmap=true',
-  'mailmap.file=/dev/null',
-  'diff.suppressBlankEmpty=false',
-  'diff.algorithm=default',
-  'diff.renameLimit=1000',
-];
 
 /**
  * Runs git to its end and returns what it wrote.
@@ -82,7 +66,7 @@ function gitOptions(context: HistoryContext, tail: NamedPath | undefined): GitOp
   return {
     repoPath,
     cwd: quietFolder(repoPath),
-    settings: [...SETTINGS, `mailmap.blob=${mailmap ?? ''}`],
+    settings: [`core.bigFileThreshold=${TEXT_SIZE_MAX}`, `mailmap.blob=${mailmap ?? ''}`],
     env: {
       // Why: patterns match letters, not bytes. With a name in other bytes the shell must see bytes.
       LC_ALL: rawTail === undefined ? 'C.UTF-8' : 'C',
