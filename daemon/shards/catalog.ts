@@ -22,6 +22,10 @@ export const CATALOG_FILE = 'catalog.json';
 export const LAST_FILE = 'catalog.last.json';
 export const DAMAGED_FILE = 'catalog.damaged.json';
 const SHARD_FOLDER = 'shards';
+/** How names of files end there. */
+const SHARD_ENDING = '.shard';
+const SYMBOLS_ENDING = '.tags';
+const REVISIONS_ENDING = '.revisions';
 
 const fileId = z.string().regex(/^[0-9a-f]{16}$/);
 
@@ -126,7 +130,10 @@ export class Catalog {
   #isOutdated = false;
   #damage: string | undefined;
   #state: CatalogState = EMPTY;
-  #saving: Promise<void> = Promise.resolve();
+  /** The last change of a file. */
+  #lastChange: Promise<unknown> = Promise.resolve();
+  /** Names of files that were put into the shard folder and wait for the state to name them. */
+  readonly #arrived = new Set<string>();
   /** Open revision files by id; an error: what is wrong with it. */
   readonly #tables = new Map<string, RevisionTable | Error>();
 
@@ -160,21 +167,21 @@ export class Catalog {
   }
 
   shardPath(shardId: string): string {
-    return path.join(this.shardFolder, `${shardId}.shard`);
+    return this.filePath(`${shardId}${SHARD_ENDING}`);
   }
 
   symbolsPath(symbolsId: string): string {
-    return path.join(this.shardFolder, `${symbolsId}.tags`);
+    return this.filePath(`${symbolsId}${SYMBOLS_ENDING}`);
   }
 
   /** Names in the shard folder of all files that a state names, each once. */
   fileNames({ repos }: CatalogState): string[] {
     const names = repos.flatMap(({ shards, revisionFile }) => [
-      ...shards.map(({ shardId }) => `${shardId}.shard`),
+      ...shards.map(({ shardId }) => `${shardId}${SHARD_ENDING}`),
       ...shards.flatMap(({ symbols }) =>
-        symbols === undefined ? [] : [`${symbols.symbolsId}.tags`],
+        symbols === undefined ? [] : [`${symbols.symbolsId}${SYMBOLS_ENDING}`],
       ),
-      ...(revisionFile === undefined ? [] : [`${revisionFile}.revisions`]),
+      ...(revisionFile === undefined ? [] : [`${revisionFile}${REVISIONS_ENDING}`]),
     ]);
     return [...new Set(names)];
   }
@@ -229,8 +236,9 @@ export class Catalog {
   /** Puts a catalog away that cannot be loaded: it is missing then. */
   async putAway(): Promise<string> {
     const file = path.join(path.dirname(this.#file), DAMAGED_FILE);
+    await rm(file, { force: true, recursive: true });
     await rename(this.#file, file);
-    await rm(this.#lastFile, { force: true });
+    await rm(this.#lastFile, { force: true, recursive: true });
     this.#isMissing = true;
     return file;
   }
@@ -259,37 +267,61 @@ export class Catalog {
   }
 
   #revisionPath(id: string): string {
-    return path.join(this.shardFolder, `${id}.revisions`);
+    return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
 
   /** Writes a revision file; returns its id. It takes part once the state names it. */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
-    await replaceFile(this.#revisionPath(id), file);
+    await this.#inTurn(async () => {
+      await replaceFile(this.#revisionPath(id), file);
+      this.#arrived.add(path.basename(this.#revisionPath(id)));
+    });
     // What was found wrong with the file before is so no more.
     if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
     return id;
   }
 
-  async removeRevisions(id: string): Promise<void> {
-    this.#tables.delete(id);
-    await rm(this.#revisionPath(id), { force: true });
-  }
-
   /** Removes files of the shard folder that no repo names. Only for the owner of the data directory. */
   async sweep(): Promise<void> {
     await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
-    const named = new Set(this.fileNames(this.#state));
-    for (const file of await readdir(this.shardFolder)) {
-      if (!named.has(file)) await rm(path.join(this.shardFolder, file), { force: true });
+    await this.#remove(await readdir(this.shardFolder));
+  }
+
+  /**
+   * Removes the files that a state before the present one names, and that are in use no more: not those which another repo
+   * names too (they have the names of their content), nor those that have come since and are to be named.
+   */
+  async removeFilesOf(before: CatalogState): Promise<void> {
+    await this.#inTurn(() => this.#remove(this.fileNames(before)));
+  }
+
+  /** Removes files that were put into the folder and are not going to be named, unless somebody else names them. */
+  async disown(files: readonly string[]): Promise<void> {
+    const names = files.map((file) => path.basename(file));
+    for (const name of names) this.#arrived.delete(name);
+    await this.#inTurn(() => this.#remove(names));
+  }
+
+  async #remove(names: readonly string[]): Promise<void> {
+    const kept = new Set([...this.fileNames(this.#state), ...this.#arrived]);
+    for (const name of names) {
+      if (kept.has(name)) continue;
+      if (name.endsWith(REVISIONS_ENDING)) this.#tables.delete(path.parse(name).name);
+      await removeOurs(this.filePath(name));
     }
+  }
+
+  /** Runs changes of files one after the other. */
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastChange.catch(() => {}).then(work);
+    this.#lastChange = turn;
+    return turn;
   }
 
   /** Replaces the state, on disk first. Calls run one after the other. */
   async update(change: (state: CatalogState) => CatalogState): Promise<void> {
-    const before = this.#saving;
-    const saving = (async () => {
-      await before.catch(() => {});
+    await this.#inTurn(async () => {
       const next = change(this.#state);
       for (const repo of next.repos) {
         const { revisionFile } = repo;
@@ -299,9 +331,8 @@ export class Catalog {
       await this.#keepLast();
       await replaceFile(this.#file, encodeCatalog(next));
       this.#state = next;
-    })();
-    this.#saving = saving;
-    await saving;
+      for (const name of this.fileNames(next)) this.#arrived.delete(name);
+    });
   }
 
   /** Keeps the file as the one before, unless it is one that was not loaded. */
@@ -311,35 +342,32 @@ export class Catalog {
       this.#isMissing = false;
       return;
     }
-    await rm(this.#lastFile, { force: true });
+    await rm(this.#lastFile, { force: true, recursive: true });
     await link(this.#file, this.#lastFile).catch((error: unknown) => {
       // Some file systems have no second names.
       if (systemCodeOf(error) === 'ENOENT') throw error;
     });
   }
 
-  /** Gives a finished shard file its name; returns its id. The file is synced. */
+  /** Gives a finished shard file its name; returns its id. The file is synced. It stays once the state names it. */
   async adoptShard(file: string): Promise<string> {
     const shardId = await readId(file, HEADER_CHECKSUM_OFFSET);
-    await rename(file, this.shardPath(shardId));
-    await syncFolder(this.shardFolder);
+    await this.#adopt(file, this.shardPath(shardId));
     return shardId;
   }
 
-  /** Gives a finished file of symbols its name; returns its id. The file is synced. */
+  /** Gives a finished file of symbols its name; returns its id. The file is synced. It stays once the state names it. */
   async adoptSymbols(file: string): Promise<string> {
     const symbolsId = await readId(file, TAGS_CHECKSUM_OFFSET);
-    await rename(file, this.symbolsPath(symbolsId));
-    await syncFolder(this.shardFolder);
+    await this.#adopt(file, this.symbolsPath(symbolsId));
     return symbolsId;
   }
 
-  async removeSymbols(symbolsId: string): Promise<void> {
-    await rm(this.symbolsPath(symbolsId), { force: true });
-  }
-
-  async removeShard(shardId: string): Promise<void> {
-    await rm(this.shardPath(shardId), { force: true });
+  async #adopt(file: string, place: string): Promise<void> {
+    await this.#inTurn(async () => {
+      await putAt(file, place);
+      this.#arrived.add(path.basename(place));
+    });
   }
 }
 
@@ -391,6 +419,15 @@ function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
   return { record: rest, shards: [], skipped, ...(isStray === undefined ? {} : { isStray }) };
 }
 
+/** Removes a file of the shard folder; a folder only if it has the name of one of our files, which is damage. */
+async function removeOurs(file: string): Promise<void> {
+  const endings = [SHARD_ENDING, SYMBOLS_ENDING, REVISIONS_ENDING];
+  const recursive = endings.some((ending) => file.endsWith(ending));
+  await rm(file, { force: true, recursive }).catch((error: unknown) => {
+    if (systemCodeOf(error) !== 'ERR_FS_EISDIR') throw error;
+  });
+}
+
 /** The checksum of the file's header, at `offset`. */
 async function readId(file: string, offset: number): Promise<string> {
   const handle = await open(file, 'r');
@@ -405,15 +442,30 @@ async function readId(file: string, offset: number): Promise<string> {
 
 async function replaceFile(file: string, content: string | Uint8Array): Promise<void> {
   const next = `${file}.next`;
-  const handle = await open(next, 'w', 0o600);
   try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(next, 'w', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await putAt(next, file);
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => {});
+    throw error;
   }
-  await rename(next, file);
-  await syncFolder(path.dirname(file));
+}
+
+/** Gives a finished file its name, whatever had that before. */
+async function putAt(file: string, place: string): Promise<void> {
+  await rename(file, place).catch(async (error: unknown) => {
+    if (systemCodeOf(error) !== 'EISDIR') throw error;
+    // A folder in place of a file of ours is damage like any other.
+    await rm(place, { recursive: true });
+    await rename(file, place);
+  });
+  await syncFolder(path.dirname(place));
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -593,58 +593,71 @@ export class Indexer {
     filters: FilterSettings,
   ): Promise<CatalogRepo> {
     const { catalog } = this.#options;
-    const shards: CatalogShard[] = [];
-    const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
-    for (const { path: file, size, docCount, contentSize } of built.shards) {
+    const { revisions } = built;
+    const names = revisions === undefined ? undefined : revisionNames(probed, spec);
+    const files = built.shards.map(({ path: file }) => file);
+    try {
+      const shards = await this.#adoptShards(record, built, files);
+      const revisionFile =
+        revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) };
+      const next: CatalogRepo = {
+        record: publishedRecord(record, probed, names),
+        ...revisionFile,
+        fingerprint: fingerprintOf(built.fingerprint, filters),
+        shards,
+        skipped: built.skipped,
+        ignored: built.ignored,
+        leftOut: tallyReasons(built.leftOut),
+      };
+      await this.#replaceRepo(next);
+      return next;
+    } catch (error) {
+      // What nobody names is of no use, and the disk may be full.
+      await catalog.disown(files).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** @param files  those of the shards; gets the places that they are put at */
+  async #adoptShards(
+    { repoId }: RepoRecord,
+    { shards }: BuildResult,
+    files: string[],
+  ): Promise<CatalogShard[]> {
+    const { catalog } = this.#options;
+    const known = catalog.repos.find(({ record }) => record.repoId === repoId);
+    const adopted: CatalogShard[] = [];
+    for (const { path: file, size, docCount, contentSize } of shards) {
       const shardId = await catalog.adoptShard(file);
+      files.push(catalog.shardPath(shardId));
       // A shard built again from the same docs has the same symbols.
       const symbols = known?.shards.find((shard) => shard.shardId === shardId)?.symbols;
       const shard = { shardId, size, docCount, contentSize };
-      shards.push(symbols === undefined ? shard : { ...shard, symbols });
+      adopted.push(symbols === undefined ? shard : { ...shard, symbols });
     }
-    const { revisions } = built;
-    const names = revisions === undefined ? undefined : revisionNames(probed, spec);
-    const next: CatalogRepo = {
-      record: publishedRecord(record, probed, names),
-      ...(revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) }),
-      fingerprint: fingerprintOf(built.fingerprint, filters),
-      shards,
-      skipped: built.skipped,
-      ignored: built.ignored,
-      leftOut: tallyReasons(built.leftOut),
-    };
-    await this.#replaceRepo(next);
-    return next;
+    return adopted;
   }
 
   /** Swaps a repo in the catalog, shows it, and removes the files that nothing names any more. */
   async #replaceRepo(next: CatalogRepo): Promise<void> {
     const { catalog } = this.#options;
     const { repoId } = next.record;
-    const replaced = catalog.repos.find((repo) => repo.record.repoId === repoId);
-    const before = replaced?.shards ?? [];
+    const before = catalog.state;
     await catalog.update((state) => ({
       ...state,
       repos: state.repos.map((repo) => (repo.record.repoId === repoId ? next : repo)),
     }));
-    const kept = new Set(next.shards.map(({ shardId }) => shardId));
-    const gone = before.filter(({ shardId }) => !kept.has(shardId));
+    const replaced = before.repos.find((repo) => repo.record.repoId === repoId);
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
-    for (const { shardId } of before) {
+    for (const { shardId } of replaced?.shards ?? []) {
       this.#quarantined.delete(shardId);
       this.#unmapped.delete(shardId);
       this.#failCounts.delete(shardId);
     }
     this.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
-    for (const { shardId, symbols } of gone) {
-      await catalog.removeShard(shardId);
-      if (symbols !== undefined) await catalog.removeSymbols(symbols.symbolsId);
-    }
+    await catalog.removeFilesOf(before);
     this.#options.onNewShards?.();
-    const revisionFile = replaced?.revisionFile;
-    if (revisionFile !== undefined && revisionFile !== next.revisionFile)
-      await catalog.removeRevisions(revisionFile);
   }
 
   /** Shards that the system gives no mapping for: they are sound, and building them again would not help. */
@@ -739,12 +752,11 @@ export class Indexer {
   ): Promise<void> {
     const { catalog } = this.#options;
     const symbols = { symbolsId: await catalog.adoptSymbols(file), ...found };
-    const before = new Set<string>();
+    const before = catalog.state;
     let isWanted = false;
     const change = (shard: CatalogShard): CatalogShard => {
       if (shard.shardId !== shardId) return shard;
       isWanted = true;
-      if (shard.symbols !== undefined) before.add(shard.symbols.symbolsId);
       return { ...shard, symbols };
     };
     await catalog.update((state) => ({
@@ -752,14 +764,13 @@ export class Indexer {
       repos: state.repos.map((repo) => ({ ...repo, shards: repo.shards.map(change) })),
     }));
     if (!isWanted) {
-      await catalog.removeSymbols(symbols.symbolsId);
+      await catalog.disown([catalog.symbolsPath(symbols.symbolsId)]);
       return;
     }
     this.#symbolless.delete(shardId);
     this.#failCounts.delete(shardId);
     this.publish();
-    before.delete(symbols.symbolsId);
-    for (const symbolsId of before) await catalog.removeSymbols(symbolsId);
+    await catalog.removeFilesOf(before);
   }
 
   /** Takes a shard out of service and, if that is allowed here, has its repo built again. */
