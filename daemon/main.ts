@@ -204,8 +204,8 @@ function servicesOf(
     },
     repos: directory,
     source: {
-      read: (repo, path, ref, { sourceSizeMax, signal, memory }) =>
-        readSource(repo, path, ref, { sizeMax: sourceSizeMax, signal, memory }),
+      read: (repo, path, ref, { sourceSizeMax, ...limits }) =>
+        readSource(repo, path, ref, { sizeMax: sourceSizeMax, ...limits }),
     },
     history,
     trees: { files: listFiles, folders: listFolders },

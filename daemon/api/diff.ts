@@ -69,7 +69,7 @@ export const getDiff = endpoint(
     const path = scopeOf(given);
     const json = await context.services.history.diff(
       repo,
-      { base, head, path },
+      { base, head, path, holder: context.holder },
       gitSignal(context),
     );
     return { status: 200, content: { json } };

@@ -43,7 +43,13 @@ export const getFolderContents = endpoint(
     checkRef(query.revisionName);
     const wanted = withFoldersAbove([path]);
     const limit = gitSignal(context);
-    const folders = await services.trees.folders(repo, query.revisionName, wanted, limit);
+    const folders = await services.trees.folders(
+      repo,
+      query.revisionName,
+      wanted,
+      limit,
+      context.holder,
+    );
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
     const json = await folderJson(path, folders.get(path) ?? [], context.holder);
     return { status: 200, content: { json: Buffer.from(json) } };

@@ -55,7 +55,13 @@ export interface HistoryReader {
   /** @returns  the complete response object of the diff endpoint as UTF-8 JSON */
   diff(
     repo: RepoRecord,
-    call: { readonly base: string; readonly head: string; readonly path: string | undefined },
+    call: {
+      readonly base: string;
+      readonly head: string;
+      readonly path: string | undefined;
+      /** Whom it is for. */
+      readonly holder: string;
+    },
     signal: AbortSignal,
   ): Promise<Uint8Array>;
   commit(repo: RepoRecord, ref: string, signal: AbortSignal): Promise<CommitFields>;

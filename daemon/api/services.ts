@@ -115,6 +115,8 @@ export interface RequestMemory {
 export interface SourceLimits {
   /** Content above this many bytes is not read: the call fails. */
   readonly sourceSizeMax: number;
+  /** Whom it is for. */
+  readonly holder: string;
   /** Counts what is read. */
   readonly memory: RequestMemory;
   /** Aborted when the client goes away or the deadline for git has passed. */
@@ -157,6 +159,7 @@ export interface TreeReader {
   /**
    * The children of those folders that are wanted and exist at a revision.
    *
+   * @param holder  whom it is for
    * @param wanted  with each path the paths of the folders above it, and "" in any case
    *
    * Errors: as `SourceReader.read`, for the ref.
@@ -166,6 +169,7 @@ export interface TreeReader {
     revision: string,
     wanted: ReadonlySet<string>,
     signal: AbortSignal,
+    holder: string,
   ): Promise<Folders>;
 }
 

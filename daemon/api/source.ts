@@ -63,6 +63,7 @@ export const getSource = endpoint(
     if (ref !== undefined) checkRef(ref);
     const content = await services.source.read(repo, path, ref, {
       sourceSizeMax: settings.maxSourceBytes,
+      holder: context.holder,
       memory: context.memory,
       signal: gitSignal(context),
     });

@@ -86,7 +86,13 @@ export const getTree = endpoint(
     checkRef(body.revisionName);
     const wanted = withFoldersAbove(asked);
     const limit = gitSignal(context);
-    const folders = await services.trees.folders(repo, body.revisionName, wanted, limit);
+    const folders = await services.trees.folders(
+      repo,
+      body.revisionName,
+      wanted,
+      limit,
+      context.holder,
+    );
     accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
     const tree = await treeJson(folders, openFolders(folders, asked), {
       signal: limit,

@@ -64,6 +64,7 @@ export function versionOf(stat: BigIntStats): string | undefined {
  * The content of a file, or the target of a link.
  *
  * @param sizeMax  inclusive; of a file that has grown beyond it one byte more is read
+ * @param holder   whom it is for
  * @returns        undefined: it is gone, or something else now
  *
  * Errors: of the file system; the reason of the signal.
@@ -74,13 +75,14 @@ export async function readDiskFile(
   stat: BigIntStats,
   sizeMax: number,
   signal: AbortSignal,
+  holder = '',
 ): Promise<DiskFile | undefined> {
   const place = diskPathOf(root, named);
   try {
     const bytes = stat.isSymbolicLink()
       ? await readlink(place, { encoding: 'buffer' })
       : await readFile(place, Number(stat.size), sizeMax, signal);
-    return { bytes, blobSha: await blobIdOf(bytes, signal) };
+    return { bytes, blobSha: await blobIdOf(bytes, signal, holder) };
   } catch (error) {
     // EINVAL, ELOOP: no longer a link, or a link now; another thing than what was looked at.
     const isOther = ['ELOOP', 'EINVAL', 'EISDIR'].includes(errorCodeOf(error));
@@ -129,11 +131,11 @@ async function fill(
   return end - start;
 }
 
-async function blobIdOf(bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+async function blobIdOf(bytes: Uint8Array, signal: AbortSignal, holder: string): Promise<string> {
   const hash = createHash('sha1').update(`blob ${bytes.length}\0`);
   for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
     hash.update(bytes.subarray(start, start + PIECE_SIZE));
-    await nextTurn();
+    await nextTurn(holder);
     signal.throwIfAborted();
   }
   return hash.digest('hex');

@@ -32,6 +32,8 @@ export interface ReadSourceOptions {
   readonly sizeMax: number;
   /** Has the deadline too. */
   readonly signal: AbortSignal;
+  /** Whom it is for. */
+  readonly holder?: string;
   /** Counts the bytes of large contents until the reader is over; absent: they are not counted. */
   readonly memory?: ReaderMemory;
 }
@@ -139,10 +141,17 @@ async function readFromCommit(
   path: string,
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
-  const { sizeMax, signal } = options;
+  const { sizeMax, signal, holder } = options;
   const root = await rootTreeOf(repoPath, commit, signal);
   const passed: (readonly Tree[])[] = [];
-  const items = await findItems(repoPath, root, path, signal, (_, trees) => passed.push(trees));
+  const items = await findItems(
+    repoPath,
+    root,
+    path,
+    signal,
+    (_, trees) => passed.push(trees),
+    holder,
+  );
   const blob = items.find(({ type }) => type === 'blob');
   if (blob === undefined) throw notFound(path);
   const bytes = await readCountedBlob(repoPath, blob.oid, options).catch((error: unknown) => {
@@ -219,18 +228,18 @@ async function readFromDisk(
 async function readCountedFile(
   root: string,
   named: NamedPath,
-  { sizeMax, signal, memory }: ReadSourceOptions,
+  { sizeMax, signal, memory, holder }: ReadSourceOptions,
 ): Promise<DiskFile | undefined> {
   const stat = await statDiskFile(root, named);
   if (stat === undefined) return undefined;
   const size = Number(stat.size);
   requireSize(named.path, size, sizeMax);
   if (memory === undefined || size < COUNTED_SIZE_MIN)
-    return inUtf8(await readDiskFile(root, named, stat, sizeMax, signal));
+    return inUtf8(await readDiskFile(root, named, stat, sizeMax, signal, holder));
   const version = versionOf(stat) ?? `${++unsettledCount}`;
   const gone = notFound(named.path);
   const load = async (end: AbortSignal): Promise<DiskFile> => {
-    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, end));
+    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, end, holder));
     if (file === undefined) throw gone;
     return file;
   };

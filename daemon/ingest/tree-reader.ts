@@ -55,6 +55,7 @@ export async function listFiles(
 /**
  * The children of those folders that are wanted and there are, at a revision.
  *
+ * @param holder  whom it is for
  * @param wanted  with each path the paths of the folders above it, and "" in any case
  *
  * Errors: as `listFiles`.
@@ -64,13 +65,14 @@ export async function listFolders(
   revision: string,
   wanted: ReadonlySet<string>,
   signal: AbortSignal,
+  holder = '',
 ): Promise<Folders> {
   if (isOnDisk(repo, revision))
     return withRepo(repo, () => readDiskFolders(repo.source, (path) => wanted.has(path), signal));
   const commit = await resolveRef(repo, revision, signal);
   return withRepo(repo, async () => {
     const tree = await rootTreeOf(repo.source.path, commit, signal);
-    return readTreeFolders(repo.source.path, tree, wanted, signal);
+    return readTreeFolders(repo.source.path, tree, wanted, signal, holder);
   });
 }
 

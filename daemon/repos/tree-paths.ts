@@ -33,6 +33,7 @@ type Levels = (level: number, trees: readonly Tree[]) => void;
  *
  * @param rootOid   id of the root tree
  * @param path      not ""
+ * @param holder    whom it is for
  * @param onLevel   told of the trees that are passed: those that hold the segment of that number
  *
  * Errors: as `readTree`; the reason of the signal.
@@ -44,11 +45,12 @@ export async function findItems(
   path: string,
   signal: AbortSignal,
   onLevel: Levels = () => {},
+  holder = '',
 ): Promise<readonly FoundItem[]> {
   let found: readonly FoundItem[] = [{ type: 'tree', isSymlink: false, oid: rootOid }];
   for (const [level, segment] of path.split('/').entries()) {
     if (found.length === 0) break;
-    if (level % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn();
+    if (level % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn(holder);
     signal.throwIfAborted();
     const next: FoundItem[] = [];
     const trees: Tree[] = [];
@@ -72,6 +74,7 @@ export function foundItem(tree: Tree, item: TreeItem): FoundItem {
 /**
  * The children of those folders of a tree that are wanted.
  *
+ * @param holder  whom it is for
  * @param wanted  with each path the paths of the folders above it, and "" in any case
  *
  * Errors: as `readTree`.
@@ -81,12 +84,13 @@ export async function readTreeFolders(
   rootOid: string,
   wanted: ReadonlySet<string>,
   signal: AbortSignal,
+  holder = '',
 ): Promise<Folders> {
   const folders = new Map<string, readonly FolderChild[]>();
   const namesIn = namesByFolder(wanted);
   const pending = [{ path: '', oid: rootOid }];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (folders.size % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn();
+    if (folders.size % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn(holder);
     signal.throwIfAborted();
     const { path, oid } = next;
     const tree = await readTree(repoPath, oid, signal);

@@ -8,8 +8,10 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import * as fc from 'fast-check';
 import { listFiles, listFolders } from '../../daemon/ingest/tree-reader.ts';
+import { withFoldersAbove } from '../../daemon/api/git-names.ts';
 import { objectPool } from '../../daemon/repos/object-pool.ts';
 import type { SourceKind } from '../../daemon/repos/records.ts';
+import { readTreeFolders } from '../../daemon/repos/tree-paths.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 
 const { signal } = new AbortController();
@@ -249,4 +251,20 @@ test('a work tree without a commit, and an empty folder', async () => {
   writeFiles(place, { 'a/b': 'b' });
   assert.deepEqual(await files(place, 'worktree'), ['a/b']);
   assert.deepEqual(await files(temporaryFolder(), 'folder'), []);
+});
+
+test('who asks for many deep folders holds up others by a turn each, not by all of them', async () => {
+  const folder = Array.from({ length: 400 }, () => 'd').join('/');
+  const repo = makeRepo({ [`${folder}/a.txt`]: 'x' });
+  const wanted = withFoldersAbove([folder]);
+  const root = git(repo, 'rev-parse', 'HEAD^{tree}');
+  const over: string[] = [];
+  const ask = async (holder: string): Promise<void> => {
+    await readTreeFolders(repo, root, wanted, signal, holder);
+    over.push(holder);
+  };
+  // All trees are known from now on.
+  await ask('first');
+  await Promise.all([...Array.from({ length: 30 }, () => ask('many')), ask('one')]);
+  assert.equal(over.indexOf('one'), 1);
 });

@@ -41,4 +41,6 @@ export interface DiffCall {
   readonly head: string;
   /** Undefined: everything. */
   readonly path: string | undefined;
+  /** Whom it is for. */
+  readonly holder?: string;
 }

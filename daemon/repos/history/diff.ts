@@ -63,6 +63,7 @@ const TURN_SIZE = 1 << 20;
  * Compares the trees of two commits; JSON of `{ files: FileDiff[] }`. Others get their turn while it is made.
  *
  * @param base, head  full ids
+ * @param holder      whom it is for
  * @param path        only this file, or files below it; renames are seen only inside
  *
  * Errors: GitError; the reason of the signal.
@@ -72,6 +73,7 @@ export async function readDiff(
   base: string,
   head: string,
   path: NamedPath | undefined,
+  holder = '',
 ): Promise<Buffer> {
   const options = { path, outputSizeMax: PATCH_SIZE_MAX };
   const output = await runHistory([...ARGS, base, head], context, options);
@@ -82,7 +84,7 @@ export async function readDiff(
     parts.push(part);
     turnSize += part.length;
     if (turnSize < TURN_SIZE) continue;
-    await nextTurn();
+    await nextTurn(holder);
     context.signal.throwIfAborted();
     turnSize = 0;
   }

@@ -118,7 +118,7 @@ export class History {
     const { commit: head } = start;
     return this.#answer(['diff', base, head, call.path], start, signal, async (context) => {
       const path = await this.#named(context, [head, base], call.path);
-      return readDiff(context, base, head, path);
+      return readDiff(context, base, head, path, call.holder);
     });
   }
 
