@@ -103,18 +103,28 @@ export class IgnoreRules {
 
   /**
    * The rules for what is in a folder that is not ignored: where a file of one kind took back what one that counts less
-   * says of the folder, the rules of the latter from above count no more.
+   * says of the folder, the latter ignores that folder no more; what it says of other paths stays.
    *
-   * @param folder  "" for the root of the walk
+   * @param folder  "" for the root of the walk: that was asked for, so rules that ignore it count for nothing in it
    */
   inside(folder: string): IgnoreRules {
-    const isOverruled = ({ manager, prefix }: Layer): boolean =>
-      manager.test(folder === '' ? prefix : `${prefix}${folder}/`).ignored;
+    const nameIn = ({ prefix }: Layer): string => (folder === '' ? prefix : `${prefix}${folder}/`);
+    const isOverruled = (layer: Layer): boolean => layer.manager.test(nameIn(layer)).ignored;
     if (!this.#layers.some(isOverruled)) return this;
-    return this.#change((layer) =>
-      isOverruled(layer) ? newLayer(layer.file, layer.prefix) : layer,
-    );
+    return this.#change((layer) => {
+      if (!isOverruled(layer)) return layer;
+      if (folder === '') return newLayer(layer.file, layer.prefix);
+      const manager = newManager()
+        .add(layer.manager)
+        .add(`!/${escaped(nameIn(layer))}`);
+      return { ...layer, manager };
+    });
   }
+}
+
+/** A path as a pattern that means it alone. */
+function escaped(path: string): string {
+  return path.replace(/[\\*?[\]!#\s]/g, '\\$&');
 }
 
 /** The rule as it would stand in the root folder; "" for empty lines and comments. */
@@ -122,7 +132,7 @@ function rebase(line: string, folder: string): string {
   if (line.trim() === '' || line.startsWith('#')) return '';
   const negation = line.startsWith('!') ? '!' : '';
   const pattern = line.slice(negation.length);
-  const place = folder.replace(/[\\*?[\]!#\s]/g, '\\$&');
+  const place = escaped(folder);
   // Source: gitignore(5): a slash at the start or in the middle ties the pattern to the folder of
   // its file.
   const isTied = pattern.trimEnd().slice(0, -1).includes('/');

@@ -110,7 +110,14 @@ test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () =>
       );
       for (const path of expected) assert.equal(isIgnoredInFolder(root, { path }), false, path);
     }),
-    { numRuns: 100 },
+    {
+      numRuns: 100,
+      // A folder that is taken back, and a rule for what is in it from a file between.
+      examples: [
+        [['!d/\n', 'd/\n', ...Array<null>(8).fill(null), 'a\n', null, null, null, null]],
+        [['!d\n', 'd\na\n', ...Array<null>(13).fill(null)]],
+      ],
+    },
   );
 });
 
