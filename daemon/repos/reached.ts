@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { GitError, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
+import { findObjects } from './objects.ts';
 
 /** So long a commit may still be served that no ref reaches any more. Guess. */
 const REFS_FRESH_MS = 10_000;
@@ -14,6 +15,8 @@ const KNOWN_COMMITS_MAX = 100_000;
 const KNOWN_TIPS_MAX = 300_000;
 /** Guess: where more were moved, little is known that still counts. */
 const MOVED_TIPS_MAX = 500;
+/** Bound: arguments of a process, some 700 KB. */
+const TIPS_AT_ONCE = 10_000;
 /** Bound: some hundred thousand refs. */
 const LISTING_SIZE_MAX = 64 << 20;
 
@@ -69,8 +72,10 @@ export async function isReached(
   const refs = await refsNow(repoPath, wasKnown, options);
   if (isKnown(repoPath, refs, commit)) return true;
   // Refs that are broken reach nothing, and are no reason to refuse what others reach.
-  if (await hasUnreached(repoPath, [commit], refs.tips, options, ['--ignore-missing']))
-    return false;
+  const isDoubted = await hasUnreached(repoPath, [commit], refs.tips, options, [
+    '--ignore-missing',
+  ]);
+  if (isDoubted && !(await isAncestor(repoPath, commit, refs.tips, options))) return false;
   knownCommits.set(keyOf(repoPath, refs, commit), true);
   return true;
 }
@@ -147,7 +152,8 @@ async function reachesAll(
 }
 
 /**
- * Whether one of these commits is not reached by the tips.
+ * Whether one of these commits may not be reached by the tips: that none is found is certain, but git stops looking
+ * where commits get old, and what lies behind one with a wrong date seems not to be reached.
  *
  * Why not by the refs as they are: what is noted under an epoch must be reached by what the refs named when they were
  * read, or nobody would see it go.
@@ -165,4 +171,27 @@ async function hasUnreached(
   const input = `${[...commits, ...[...tips].map((tip) => `^${tip}`)].join('\n')}\n`;
   const options = { repoPath, signal, env, timeoutMs: 0, input };
   return (await withSlot(signal, () => runGit(args, options))).length > 0;
+}
+
+/**
+ * Whether one of the tips leads to the commit, whatever dates say: then it is the merge base of itself and of them.
+ *
+ * Errors: GitError. Cost: two processes and a walk of all that is not common to the commit and the tips.
+ */
+async function isAncestor(
+  repoPath: string,
+  commit: string,
+  tips: ReadonlySet<string>,
+  { signal, env = {} }: ReachOptions,
+): Promise<boolean> {
+  const names = [...tips].map((tip) => `${tip}^{commit}`);
+  const options = { repoPath, signal, timeoutMs: 0 };
+  const found = await withSlot(signal, () => findObjects(repoPath, names, options));
+  const commits = [...new Set(found.flatMap((object) => (object === undefined ? [] : object.oid)))];
+  for (let start = 0; start < commits.length; start += TIPS_AT_ONCE) {
+    const args = ['merge-base', '--all', commit, ...commits.slice(start, start + TIPS_AT_ONCE)];
+    const bases = await withSlot(signal, () => tryGit(args, { ...options, env }));
+    if (bases?.split('\n').includes(commit) === true) return true;
+  }
+  return false;
 }

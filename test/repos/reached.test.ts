@@ -1,6 +1,7 @@
 // Of a repository only what its refs reach is served, whatever else it holds; refs that move and go are heeded.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { readSource } from '../../daemon/ingest/source-reader.ts';
@@ -160,4 +161,66 @@ test('beside a broken ref, what goes is seen to go', async () => {
   assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), true);
   git(repo, 'update-ref', '-d', 'refs/heads/doomed');
   assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), false);
+});
+
+/** A commit of these parents and this date, in seconds. */
+function commitAt(repo: string, parents: readonly string[], seconds: number): string {
+  const date = `${seconds} +0000`;
+  const text =
+    `tree ${idOf(repo, 'main^{tree}')}\n${parents.map((id) => `parent ${id}\n`).join('')}` +
+    `author A <a@b> ${date}\ncommitter A <a@b> ${date}\n\n${parents.length} ${seconds}\n`;
+  const args = ['hash-object', '-t', 'commit', '-w', '--stdin'];
+  return spawnSync('git', args, { cwd: repo, input: text }).stdout.toString().trim();
+}
+
+/** Commits whose dates say nothing of their order, with the parents of each. */
+function skewedHistory(repo: string, random: () => number, count: number): Map<string, string[]> {
+  const made = new Map<string, string[]>();
+  for (let index = 0; index < count; index++) {
+    const before = [...made.keys()];
+    const near = before.slice(-6);
+    const pick = (): string => near[Math.floor(random() * near.length)]!;
+    const parents =
+      before.length === 0 ? [] : [...new Set(random() < 0.3 ? [pick(), pick()] : [pick()])];
+    made.set(commitAt(repo, parents, 1_600_000_000 + Math.floor(random() * 1e8) + index), parents);
+  }
+  return made;
+}
+
+/** All that the tips lead to. */
+function walk(
+  history: ReadonlyMap<string, readonly string[]>,
+  tips: readonly string[],
+): Set<string> {
+  const reached = new Set<string>();
+  const waiting = [...tips];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    waiting.push(...(history.get(next) ?? []));
+  }
+  return reached;
+}
+
+test('dates of commits do not matter', async () => {
+  const repo = makeRepo({ 'a.txt': '' });
+  let tip = commitAt(repo, [], 1_700_000_000 + 365 * 86_400);
+  const first = tip;
+  for (let count = 1; count < 12; count++) tip = commitAt(repo, [tip], 1_700_000_000 + count);
+  git(repo, 'update-ref', 'HEAD', tip);
+  assert.equal(await resolveRef(recordOf(repo), 'HEAD~11', signal), first);
+  let state = 20_261_122;
+  const random = (): number => (state = (state * 48_271) % 0x7fffffff) / 0x7fffffff;
+  for (let round = 0; round < 4; round++) {
+    const skewed = makeRepo({ 'a.txt': String(round) });
+    const history = skewedHistory(skewed, random, 40);
+    const ids = [...history.keys()];
+    const tips = [0, 1].map(() => ids[Math.floor(random() * ids.length)]!);
+    git(skewed, 'checkout', '-q', '--detach', tips[0]!);
+    git(skewed, 'update-ref', 'refs/tags/t', tips[1]!);
+    git(skewed, 'tag', 'tree', idOf(skewed, 'main^{tree}'));
+    const reached = walk(history, tips);
+    for (const id of ids)
+      assert.equal(await isReached(skewed, id, { signal }), reached.has(id), `${round} ${id}`);
+  }
 });
