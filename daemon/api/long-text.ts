@@ -4,6 +4,7 @@
 
 import { nextTurn } from '../loop/next-turn.ts';
 import { SharedWork } from '../loop/shared-work.ts';
+import { utf8Text } from '../repos/utf8-text.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
 
 /**
@@ -31,7 +32,7 @@ const measuring = new SharedWork<Uint8Array, Measure>();
  * The JSON of an object whose first member is a text, and which has at least one more.
  *
  * @param name   of the text
- * @param bytes  of the text in UTF-8, bad ones become U+FFFD; must not change any more
+ * @param bytes  of the text in UTF-8, each bad one becomes U+FFFD; must not change any more
  * @param rest   the other members
  * @param context  whom it is for, and whether still
  *
@@ -141,7 +142,7 @@ function isContinuation(byte: number): boolean {
 
 /** As a JSON string without its quotes. */
 function escape(text: Buffer, start: number, end: number): string {
-  return JSON.stringify(text.toString('utf8', start, end)).slice(1, -1);
+  return JSON.stringify(utf8Text(text.subarray(start, end))).slice(1, -1);
 }
 
 /** Index of the part that holds an offset: part `i` is from `ends[i]` to `ends[i + 1]`. */

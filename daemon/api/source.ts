@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { blobPageUrl, externalFileUrl } from '../repos/links.ts';
+import { utf8Text } from '../repos/utf8-text.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { checkPath, checkRef } from './git-names.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
@@ -20,7 +21,7 @@ const sourceQuery = z.object({
 
 const fileSource = z
   .object({
-    source: text('The content; bad UTF-8 bytes as U+FFFD.'),
+    source: text('The content; each bad UTF-8 byte as one U+FFFD.'),
     language: text('Name of the language, "" if unknown.'),
     path: text('As asked.'),
     repo: text('As asked.'),
@@ -35,10 +36,6 @@ const fileSource = z
 
 /** Larger contents are escaped while they are sent. */
 const WHOLE_SIZE_MAX = 512 * 1024;
-
-function textOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
-}
 
 export const getSource = endpoint(
   {
@@ -87,6 +84,6 @@ export const getSource = endpoint(
         status: 200,
         content: { json: await longTextJson('source', content.bytes, rest, context) },
       };
-    return ok({ source: textOf(content.bytes), ...rest });
+    return ok({ source: utf8Text(content.bytes), ...rest });
   },
 );

@@ -6,13 +6,14 @@ import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { allBytes } from '../../daemon/api/lazy-bytes.ts';
 import { longTextJson } from '../../daemon/api/long-text.ts';
+import { utf8Text } from '../../daemon/repos/utf8-text.ts';
 
 const WINDOW_SIZE = 64 * 1024;
 const FOR_ONE = { signal: new AbortController().signal, holder: '' };
 
 async function check(bytes: Buffer): Promise<void> {
   const lazy = await longTextJson('source', bytes, { language: '"', size: 1 }, FOR_ONE);
-  const whole = { source: bytes.toString('utf8'), language: '"', size: 1 };
+  const whole = { source: utf8Text(bytes), language: '"', size: 1 };
   const expected = Buffer.from(JSON.stringify(whole));
   assert.equal(lazy.byteLength, expected.length);
   assert.ok(Buffer.from(allBytes(lazy)).equals(expected));
@@ -37,6 +38,8 @@ test('characters and bad bytes around the end of a window', async () => {
     '\x80',
     '\x80\x80\x80\x80\x80',
     '\xed\xa0\x80',
+    '\xe6\xbc',
+    '\xf0\x9f\x98\xe6\xbc',
   ];
   pieces.push(...bad.map((text) => Buffer.from(text, 'latin1')));
   for (const piece of pieces) {

@@ -6,7 +6,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { get, serveIndexed } from './daemon.ts';
+import { get, search, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 interface SourceBody {
@@ -23,6 +23,11 @@ const dataDir = temporaryFolder();
 const moduleRepo = makeRepo({ 's.txt': 'inside\n' });
 const repo = path.join(parent, 'tree');
 const secret = path.join(parent, 'secret.txt');
+/** Searches find it by what stands before the bad bytes. */
+const BAD_TEXT = Buffer.from(
+  'trunc \xe6\xbc\n\xf0\x9f\x98 \xed\xa0\x80\xff\xc3\n\xf0\x9f\x98',
+  'latin1',
+);
 let served: Served;
 
 before(async () => {
@@ -32,6 +37,7 @@ before(async () => {
   writeFiles(repo, {
     'src/a.py': 'old = 1\n',
     'ünï code.txt': 'plum\n',
+    'bad.txt': BAD_TEXT,
     'bin.dat': Buffer.from('a\0b'),
   });
   commitAll(repo, 'first');
@@ -235,4 +241,13 @@ void test('repos: fields, order, pages, filter', async () => {
     ['local/plain'],
   );
   assert.equal((await get(`${served.url}/api/repos?perPage=0`)).status, 400);
+});
+
+test('bad bytes look the same in a file and in what a search shows of it', async () => {
+  const answer = await search(served.url, 'trunc repo:tree', { whole: true });
+  const found = answer.files.find(({ fileName }) => fileName.text === 'bad.txt');
+  const body = await read('tree', 'bad.txt');
+  assert.ok(found !== undefined && 'content' in found);
+  assert.equal(body.source, found.content);
+  assert.equal(body.source?.split('\n')[0], 'trunc \uFFFD\uFFFD');
 });

@@ -295,3 +295,16 @@ for (const format of ['sha1', 'sha256'] as const) {
     });
   }
 }
+
+test('authors with as many commits are in the order of their names', async () => {
+  const names = ['A', 'A !x', 'A b', 'B'];
+  const repo = makeHistory(
+    names.toReversed().map((name, index) => ({ author: `${name} <${index}@example.com>` })),
+  );
+  const { history, repo: record } = historyOf(repo.path);
+  const found = await history.authors(record, { ref: 'main', path: undefined }, NEVER);
+  assert.deepEqual(
+    found.map(({ name }) => name),
+    names,
+  );
+});

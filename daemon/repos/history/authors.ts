@@ -1,6 +1,6 @@
 // Who wrote how many of the commits that lead to one: reads `git shortlog`.
 
-import type { NamedPath } from '../paths.ts';
+import { compareText, type NamedPath } from '../paths.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 
 export interface Author {
@@ -12,7 +12,7 @@ export interface Author {
 const OUTPUT_SIZE_MAX = 64 << 20;
 
 /**
- * All authors, most commits first, ties by the bytes of name and e-mail.
+ * All authors, most commits first, ties by the bytes of the name, then of the e-mail.
  *
  * @param path  only commits that touched it
  *
@@ -28,7 +28,7 @@ export async function readAuthors(
   return parseAuthors(output.toString('utf8'));
 }
 
-/** Source: `<count>\t<name> <<e-mail>>`, by the bytes of what follows the tab; no name holds `<`. */
+/** Source: `<count>\t<name> <<e-mail>>`; no name holds `<`. */
 const LINE = /^ *(\d+)\t(.*?) ?<(.*)>$/;
 
 function parseAuthors(text: string): Author[] {
@@ -38,5 +38,9 @@ function parseAuthors(text: string): Author[] {
     if (name === undefined || email === undefined) continue;
     authors.push({ name, email, commitCount: Number(count) });
   }
-  return authors.sort((a, b) => b.commitCount - a.commitCount);
+  // Why not as git has them: by the bytes of the whole, in which what is behind a name counts before a longer name.
+  return authors.sort(
+    (a, b) =>
+      b.commitCount - a.commitCount || compareText(a.name, b.name) || compareText(a.email, b.email),
+  );
 }

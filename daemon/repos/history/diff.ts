@@ -5,6 +5,7 @@
 
 import { nextTurn } from '../../loop/next-turn.ts';
 import type { NamedPath } from '../paths.ts';
+import { utf8TextOfLatin1 } from '../utf8-text.ts';
 import { type HistoryContext, runHistory } from './process.ts';
 import { unquoteName } from './quoted.ts';
 
@@ -129,11 +130,6 @@ export function* diffsOf(text: string): Generator<FileDiff> {
   if (cursor.offset < text.length) throw new Error('the patch has more files than its list');
 }
 
-/** What the bytes say as UTF-8. */
-function decode(latin1: string): string {
-  return /^[\0-\x7F]*$/.test(latin1) ? latin1 : Buffer.from(latin1, 'latin1').toString('utf8');
-}
-
 interface RawChange {
   readonly oldPath: string | null;
   readonly newPath: string | null;
@@ -177,7 +173,7 @@ function readHunk(head: RegExpExecArray, cursor: Cursor): Hunk {
   const newRange = { start: Number(newStart), lines: Number(newLines) };
   const body = readBody(cursor, oldRange.lines, newRange.lines);
   const hunk = { oldRange, newRange };
-  return heading === '' ? { ...hunk, body } : { ...hunk, heading: decode(heading), body };
+  return heading === '' ? { ...hunk, body } : { ...hunk, heading: utf8TextOfLatin1(heading), body };
 }
 
 const [PLUS, MINUS, BACKSLASH] = ['+', '-', '\\'].map((mark) => mark.charCodeAt(0));
@@ -196,5 +192,5 @@ function readBody(cursor: Cursor, oldLines: number, newLines: number): string {
     end = lineEnd(cursor);
     cursor.offset = end + 1;
   }
-  return decode(text.slice(start, end));
+  return utf8TextOfLatin1(text.slice(start, end));
 }
