@@ -461,12 +461,17 @@ onBothAdapters('accounts', (kind) => {
       repo(5, 'for-all', { enforcement: 'all', visibility: 'public' }),
     ];
     const file = path.join(temporaryFolder(), 'trawl.json');
-    writeFileSync(file, '{"permissions": {"grants": [{"to": ["everyone"], "repos": ["for-*"]}]}}');
+    const grant = (repos: string): void =>
+      writeFileSync(
+        file,
+        JSON.stringify({ permissions: { grants: [{ to: ['everyone'], repos: [repos] }] } }),
+      );
     const env = { TRAWL_ANONYMOUS_ACCESS: 'true', TRAWL_CONFIG: file };
     for (const [entitlements, granted] of [
       [['permissions'], [5]],
       ['none', []],
     ] as const) {
+      grant('for-*');
       const world = await startAccounts({ kind, repos, env, entitlements });
       const seen = async (as?: string) => {
         const list = (await world.ask('GET', '/api/repos', as)).json() as unknown as {
@@ -480,6 +485,13 @@ onBothAdapters('accounts', (kind) => {
       assert.deepEqual(await seen(world.ownerKey), [1, 2, 3, 4, 5]);
       const isWarned = JSON.stringify(world.lines).includes('grants count for nothing');
       assert.equal(isWarned, granted.length === 0);
+      // The file read again holds from then on, for who was seen before too.
+      grant('private');
+      assert.deepEqual(world.configuration.readAgain(), ['permissions']);
+      world.control.accounts.obeyConfiguration();
+      const regranted = granted.length === 0 ? [] : [4];
+      assert.deepEqual(await seen(), [1, 2, ...regranted]);
+      assert.deepEqual(await seen(world.memberKey), [1, 2, 3, ...regranted]);
     }
   });
 

@@ -269,6 +269,14 @@ void test('through a daemon: all commands, and they hold from the next request o
   assert.equal(existsSync(socket), false);
 });
 
+void test('beside no daemon, what is printed names the address of the last one', async () => {
+  const dataDir = temporaryFolder();
+  const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
+  await served.process.stop();
+  const printed = await new Desk(dataDir).ok(['user', 'add', 'ada@x.org']);
+  assert.ok(printed.startsWith(`curl -s ${served.url}/api/auth/setup `), printed);
+});
+
 void test("a daemon that was killed leaves a socket that is in nobody's way", async () => {
   const desk = new Desk(path.join(temporaryFolder(), 'data'));
   const first = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);

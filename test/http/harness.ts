@@ -19,7 +19,11 @@ import type {
   TreeReader,
 } from '../../daemon/api/services.ts';
 import { readConfiguration } from '../../daemon/config/configuration.ts';
-import type { ConfigurationInput, Environment } from '../../daemon/config/configuration.ts';
+import type {
+  Configuration,
+  ConfigurationInput,
+  Environment,
+} from '../../daemon/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from '../../daemon/control-plane.ts';
 import { createServer } from '../../daemon/http/server.ts';
 import type { RunningServer } from '../../daemon/http/server.ts';
@@ -66,6 +70,7 @@ export interface World {
   /** Searches that reached the service. */
   readonly calls: SearchCall[];
   readonly control: ControlPlane;
+  readonly configuration: Configuration;
   readonly call: (options: CallOptions) => Promise<Reply>;
   close(): Promise<void>;
 }
@@ -212,6 +217,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     calls,
     call: (call) => send(server, call),
     control,
+    configuration,
     async close() {
       await server.close(0);
       await control.close();
