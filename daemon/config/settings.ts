@@ -147,7 +147,11 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
   const issue = result.error.issues[0];
   const unknown = issue?.code === 'unrecognized_keys' ? issue.keys[0] : undefined;
   const key = String(issue?.path[0] ?? unknown ?? 'settings');
-  throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), issue?.message ?? 'invalid');
+  const allowed =
+    unknown === undefined || key !== unknown
+      ? (issue?.message ?? 'invalid')
+      : `no such setting; allowed: ${Object.keys(settingsSchema.shape).join(', ')}`;
+  throw new ConfigError(`settings.${key}`, JSON.stringify(given[key]), allowed);
 }
 
 function integerField({ min }: IntegerSetting): z.ZodType<number> {

@@ -54,7 +54,10 @@ void test('what is wrong is refused with its line', () => {
       '{\n"settings": {\n"maxMatchCount": 0\n}}',
       /^line 3: settings\.maxMatchCount: 0; allowed: integers from 1/,
     ],
-    ['{\n"settings": {\n"maxMatchcount": 5\n}}', /^line 3: settings\.maxMatchcount/],
+    [
+      '{\n"settings": {\n"maxMatchcount": 5\n}}',
+      /^line 3: settings\.maxMatchcount: 5; no such setting; allowed: .*maxMatchCount, /,
+    ],
     ['{\n\n"models": {}}', /trawl\.json:3: models; not supported; allowed: .*settings/],
     ['{"connections": {}}', /:1: connections; not supported/],
     ['{\n"settings": {', /:2: the text; /],
