@@ -91,6 +91,8 @@ export class IntegrityPass {
       return await this.#checker().check(shard, pace);
     } catch (error) {
       this.#stop.signal.throwIfAborted();
+      // It may be the checker itself.
+      this.#check = undefined;
       return { reason: messageOf(error), fault: 'unmapped' };
     }
   }
