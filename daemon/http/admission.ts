@@ -3,7 +3,8 @@
 // at once, and in a full queue whoever holds most of it makes room. A place that becomes free goes to the caller with
 // the fewest running searches. Where all run for long, they take turns: one that has run for a slice gives its place to
 // one that waits, and waits itself; new searches come first, so that a short one waits for a slice, not for the end of
-// a long one.
+// a long one, unless an older one has waited for long. A search keeps its place from its deadline on, or is
+// rid of it if it has none then: it has only to say so.
 
 import { ApiError } from '../api/errors.ts';
 import type { PausableSearch, SearchPlace } from '../loop/place.ts';
@@ -14,6 +15,8 @@ import { ClientGoneError } from './adapter.ts';
  * Guess: long beside what it costs to leave and to come back, short beside what people notice.
  */
 const SLICE_MS = 20;
+/** How long a search that has run waits at most for those that are new. Guess: some slices of several callers. */
+const AGE_MS = 250;
 
 /** The searches of one caller; kept while there are any. */
 interface Share {
@@ -28,7 +31,7 @@ interface Share {
 export interface AdmissionBounds {
   /** Searches that run at a time. */
   readonly runningMax: number;
-  /** Searches that wait, those that gave their place away and those that rest included. */
+  /** Searches that wait, those that gave their place away included; and most that rest of one caller. */
   readonly waitingMax: number;
   /** Deadline of a search, waiting included; 0: none. */
   readonly timeoutMs?: number;
@@ -37,6 +40,8 @@ export interface AdmissionBounds {
 export interface AdmissionOptions extends AdmissionBounds {
   /** How long a search runs before it gives way; default: 20. */
   readonly sliceMs?: number;
+  /** How long one that has run waits for new ones; default: 250. */
+  readonly ageMs?: number;
 }
 
 export class Admission {
@@ -44,6 +49,7 @@ export class Admission {
   #waitingMax = 0;
   #timeoutMs = 0;
   readonly #sliceMs: number;
+  readonly #ageMs: number;
   readonly #shares = new Map<string, Share>();
   /** Those that came first, or got their place back first, first. */
   readonly #running = new Set<Place>();
@@ -51,8 +57,9 @@ export class Admission {
   #nextTicket = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ sliceMs = SLICE_MS, ...bounds }: AdmissionOptions) {
+  constructor({ sliceMs = SLICE_MS, ageMs = AGE_MS, ...bounds }: AdmissionOptions) {
     this.#sliceMs = sliceMs;
+    this.#ageMs = ageMs;
     this.setBounds(bounds);
   }
 
@@ -68,7 +75,6 @@ export class Admission {
     return this.#running.size;
   }
 
-  /** Those that rest included. */
   get waitingCount(): number {
     return this.#waitingCount;
   }
@@ -84,13 +90,14 @@ export class Admission {
   async acquire(caller: string, signal: AbortSignal): Promise<Place> {
     if (signal.aborted) throw new ClientGoneError();
     const place = new Place(this, this.#shareOf(caller), signal);
-    if (this.#running.size >= this.#runningMax && !this.#canWaitFor(place.share)) {
+    if (!this.#hasRoomFor(place.share)) {
       this.#forgetIdle(place.share);
       throw overloaded();
     }
     this.#enqueue(place);
     this.#serve();
-    await place.admitted(this.#timeoutMs);
+    if (this.#timeoutMs > 0) place.expireIn(this.#timeoutMs);
+    await place.admitted();
     return place;
   }
 
@@ -108,14 +115,14 @@ export class Admission {
     return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
-  /** Whether a new search may wait; in a full queue the caller with the most in it makes room for another one. */
-  #canWaitFor(share: Share): boolean {
-    if (this.#waitingCount < this.#waitingMax) return true;
-    const heldCount = heldBy(share);
+  /** Whether a new search may come; in a full queue the caller with the most in it makes room for another one. */
+  #hasRoomFor(share: Share): boolean {
+    if (share.restingCount >= this.#waitingMax) return false;
+    if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;
     let most = share;
-    for (const one of this.#shares.values()) if (heldBy(one) > heldBy(most)) most = one;
+    for (const one of this.#shares.values()) if (one.waiting.size > most.waiting.size) most = one;
     const newest = [...most.waiting].findLast((place) => place.isNew);
-    if (heldBy(most) <= heldCount + 1 || newest === undefined) return false;
+    if (most.waiting.size <= share.waiting.size + 1 || newest === undefined) return false;
     newest.refuse(overloaded());
     return true;
   }
@@ -123,6 +130,7 @@ export class Admission {
   #enqueue(place: Place): void {
     place.state = 'waiting';
     place.ticket = this.#nextTicket++;
+    place.sinceMs = performance.now();
     place.share.waiting.add(place);
     this.#waitingCount++;
   }
@@ -134,11 +142,10 @@ export class Admission {
     if (state === 'running') {
       this.#running.delete(place);
       share.runningCount--;
-    } else {
-      if (state === 'waiting') share.waiting.delete(place);
-      else share.restingCount--;
+    } else if (state === 'waiting') {
+      share.waiting.delete(place);
       this.#waitingCount--;
-    }
+    } else share.restingCount--;
     place.state = 'over';
   }
 
@@ -156,6 +163,7 @@ export class Admission {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
     for (const place of this.#running) {
+      if (place.isExpired) continue;
       const isOver = nowMs - place.sinceMs >= this.#sliceMs;
       if (!isOver && place.share.runningCount <= this.#callerMax) continue;
       const next = this.#next(place, isOver);
@@ -193,6 +201,7 @@ export class Admission {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
     let best: Place | undefined;
     let bestCount = Infinity;
+    const oldMs = performance.now() - this.#ageMs;
     for (const share of this.#shares.values()) {
       if (share.waiting.size === 0) continue;
       const isOwn = leaving?.share === share;
@@ -200,22 +209,21 @@ export class Admission {
       if (leaving !== undefined && !isOwn && share.runningCount >= this.#callerMax) continue;
       const count = share.runningCount - (isOwn ? 1 : 0);
       if (count > bestCount) continue;
-      const place = firstOf(share);
-      if (count === bestCount && best !== undefined && !isBefore(place, best)) continue;
+      const place = firstOf(share, oldMs);
+      if (count === bestCount && best !== undefined && !isBefore(place, best, oldMs)) continue;
       best = place;
       bestCount = count;
     }
     return best;
   }
 
-  /** The search does nothing until `want`: its place is free, and it counts as waiting. */
+  /** The search does nothing until `want`: its place is free. */
   rest(place: Place): void {
     if (place.state !== 'running' && place.state !== 'waiting') return;
     const wasRunning = place.state === 'running';
     this.#remove(place);
     place.state = 'resting';
     place.share.restingCount++;
-    this.#waitingCount++;
     if (wasRunning) place.onStop();
     this.#serve();
   }
@@ -228,6 +236,12 @@ export class Admission {
     this.#serve();
   }
 
+  /** The deadline is over: the search ends as soon as it can, and nobody makes it wait any more. */
+  expire(place: Place): void {
+    place.isExpired = true;
+    if (place.state !== 'running') this.release(place);
+  }
+
   /** The search is over. Further calls do nothing. */
   release(place: Place): void {
     if (place.state === 'over') return;
@@ -237,24 +251,23 @@ export class Admission {
   }
 
   #forgetIdle(share: Share): void {
-    if (share.runningCount === 0 && heldBy(share) === 0) this.#shares.delete(share.caller);
+    const { caller, runningCount, waiting, restingCount } = share;
+    if (runningCount + waiting.size + restingCount === 0) this.#shares.delete(caller);
   }
 }
 
-function heldBy({ waiting, restingCount }: Share): number {
-  return waiting.size + restingCount;
-}
-
-/** Whose turn it is of the searches of a caller. */
-function firstOf({ waiting }: Share): Place {
+/** Whose turn it is of the searches of a caller; those that wait since before `oldMs` are old. */
+function firstOf({ waiting }: Share, oldMs: number): Place {
   let first: Place | undefined;
-  for (const place of waiting) if (first === undefined || isBefore(place, first)) first = place;
+  for (const place of waiting)
+    if (first === undefined || isBefore(place, first, oldMs)) first = place;
   // Safety: nobody asks where nobody waits.
   return first!;
 }
 
-function isBefore(a: Place, b: Place): boolean {
-  return a.isNew === b.isNew ? a.ticket < b.ticket : a.isNew;
+function isBefore(a: Place, b: Place, oldMs: number): boolean {
+  const isFirstOfAll = (place: Place): boolean => place.isNew || place.sinceMs <= oldMs;
+  return isFirstOfAll(a) === isFirstOfAll(b) ? a.ticket < b.ticket : isFirstOfAll(a);
 }
 
 type PlaceState = 'waiting' | 'running' | 'resting' | 'over';
@@ -270,8 +283,11 @@ export class Place implements SearchPlace {
   /** It has not run yet. */
   isNew = true;
   ticket = 0;
-  /** Since when it runs. */
+  /** Since when it is in its state. */
   sinceMs = 0;
+  /** Its deadline is over. */
+  isExpired = false;
+  #deadline: NodeJS.Timeout | undefined;
   #search: PausableSearch | undefined;
   #turn: PromiseWithResolvers | undefined;
   #refusal: Error | undefined;
@@ -283,15 +299,20 @@ export class Place implements SearchPlace {
     this.#signal = signal;
   }
 
+  expireIn(timeoutMs: number): void {
+    this.#deadline = setTimeout(() => {
+      this.#admission.expire(this);
+      this.#wake();
+    }, timeoutMs);
+  }
+
   /** Resolves when it runs for the first time, or at the deadline. Errors: why it never will. */
-  async admitted(timeoutMs: number): Promise<void> {
+  async admitted(): Promise<void> {
     if (this.state === 'running') return;
     const leave = (): void => this.refuse(new ClientGoneError());
-    const timer = timeoutMs > 0 ? setTimeout(() => this.release(), timeoutMs) : undefined;
     this.#signal.addEventListener('abort', leave, { once: true });
     await this.turn();
     this.#signal.removeEventListener('abort', leave);
-    clearTimeout(timer);
     if (this.#refusal !== undefined) throw this.#refusal;
   }
 
@@ -335,6 +356,7 @@ export class Place implements SearchPlace {
   }
 
   release(): void {
+    clearTimeout(this.#deadline);
     this.#admission.release(this);
     this.#wake();
   }

@@ -199,7 +199,7 @@ describe('admission', () => {
     const slow = await playedAt(admission, 'a');
     slow.place.rest();
     assert.equal(slow.search.isPaused, true);
-    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 1]);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
     const other = await admission.acquire('b', never);
     slow.place.want();
     assert.equal(slow.search.isPaused, true);
@@ -242,6 +242,51 @@ describe('admission', () => {
     );
     second.release();
     first.release();
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+  });
+
+  test('one that gave its place away has its turn at the deadline, and keeps one that it has', async () => {
+    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 50, sliceMs: 0 });
+    const first = await playedAt(admission, 'a');
+    const second = await playedAt(admission, 'b');
+    assert.equal(first.search.isPaused, true);
+    const third = await playedAt(admission, 'c');
+    await eventually(
+      () => first.place.isExpired && second.place.isExpired && third.place.isExpired,
+    );
+    for (const { place } of [first, second, third]) assert.equal(place.turn(), undefined);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [1, 0]);
+    const late = admission.acquire('d', never);
+    assert.deepEqual([admission.runningCount, admission.waitingCount], [1, 1], 'nobody is moved');
+    for (const { place } of [first, second, third]) place.release();
+    (await late).release();
+  });
+
+  test('new searches do not keep one that has waited for long from its turn', async () => {
+    for (const ageMs of [0, NEVER_MS]) {
+      const admission = new Admission({ runningMax: 1, waitingMax: 8, sliceMs: NEVER_MS, ageMs });
+      const long = await admission.acquire('long', never);
+      long.rest();
+      const short = await admission.acquire('a', never);
+      long.want();
+      const other = admission.acquire('b', never);
+      short.release();
+      assert.equal(long.turn() === undefined, ageMs === 0);
+      long.release();
+      (await other).release();
+      assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
+    }
+  });
+
+  test('those that rest keep nobody else out', async () => {
+    const admission = admissionOf(1, 2);
+    for (let i = 0; i < 2; i++) (await admission.acquire('slow', never)).rest();
+    await assert.rejects(admission.acquire('slow', never), assertOverloaded);
+    const other = await admission.acquire('b', never);
+    const waiting = [admission.acquire('b', never), admission.acquire('c', never)];
+    assert.equal(admission.waitingCount, 2);
+    other.release();
+    for (const one of waiting) (await one).release();
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 });
