@@ -3,7 +3,7 @@
 // lives in the arena until the next shard is bound.
 
 import { Arena } from '../base/arena.ts';
-import { beginWork, isStopped } from '../base/work.ts';
+import { beginWork, countWork, isStopped } from '../base/work.ts';
 import {
   BIND_BLOCKS_OFFSET,
   BIND_BYTES_OFFSET,
@@ -55,6 +55,13 @@ import { lookupCount, resetLookups } from './lookups.ts';
 import { bindTag } from './tags.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
+/** Guess: steps of work (base/work.ts) that binding a node takes, beside reading its lists. */
+const NODE_STEPS: u32 = 256;
+/** Guess: bytes of lists read in the time of a step, as a power of 2. */
+const STEP_SHIFT: u32 = 3;
+/** More are not counted at once. */
+const BYTES_MAX: u32 = 1 << 26;
+
 /**
  * Binds the compiled tree to `view`; counters go to `stats` (BIND_*).
  * Errors: STATUS_PIECE for a damaged list, STATUS_OUT_OF_MEMORY; STATUS_STOPPED (base/work.ts).
@@ -87,9 +94,11 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
 
 /** Binds a subtree; returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy it. */
 function bindNode(arena: Arena, node: MatchNode): usize {
-  if (failStatus != STATUS_OK) return NO_DOCS;
+  if (failStatus != STATUS_OK || isStopped) return NO_DOCS;
   node.isRuledOut = 0;
+  const bytesBefore = indexBytes;
   const verdict = bindKind(arena, node);
+  countWork(NODE_STEPS + (<u32>min<f64>(indexBytes - bytesBefore, <f64>BYTES_MAX) >> STEP_SHIFT));
   if (verdict == NO_DOCS) node.isRuledOut = 1;
   return verdict;
 }

@@ -24,6 +24,7 @@ import {
   PLAN_FLAG_AT_START,
   PLAN_FLAG_LITERALS,
 } from '../shared/plan.ts';
+import { countWork, isStopped } from '../base/work.ts';
 import { NONE_ID } from '../shared/format.ts';
 import {
   beginRegexText,
@@ -60,6 +61,11 @@ import {
 /** Guess: a needle passes over a block sooner than more bytes of a chain are followed one by one. */
 const CHAIN_SIZE_MAX: usize = 256;
 
+/** Guess: steps of work (base/work.ts) that moving an atom to its next match amounts to. */
+const ADVANCE_STEPS: u32 = 4;
+/** Guess: bytes that a needle passes over in the time of a step, as a power of 2. */
+const SCAN_SHIFT: u32 = 6;
+
 /** The current doc and its blob; NONE_ID: no content. */
 let docId: u32 = NONE_ID;
 let blobId: u32 = NONE_ID;
@@ -86,6 +92,9 @@ let activeTexts: usize = 0;
 let activeTextCount: u32 = 0;
 let activePaths: usize = 0;
 let activePathCount: u32 = 0;
+/** Those at the head of the lists that have another match, as heaps (isBefore), while several are walked together. */
+let liveTextCount: u32 = 0;
+let livePathCount: u32 = 0;
 export let activeLeafCount: u32 = 0;
 
 /** Gives the evaluator its scratch memory: bits for SHARD_BITMAP_SIZE bytes, and room for all atoms. */
@@ -237,7 +246,7 @@ function isTagKind(node: MatchNode): bool {
 
 function holdsText(node: MatchNode): bool {
   if (node.state == STATE_UNKNOWN) {
-    if (blobId == NONE_ID) return false;
+    if (blobId == NONE_ID || isStopped) return false;
     const wasRead = isDocRead;
     isDocRead = false;
     startCursor(node);
@@ -332,6 +341,7 @@ function nextRun(node: MatchNode): bool {
     node.cursor = <u32>blobStart;
     node.cursorEnd = <u32>blobEnd;
     node.cursorBlock = endBlock;
+    countScan(node);
     markRead(firstBlock, endBlock);
     if (node.kind == NODE_REGEX) countRegexBlocks(node, firstBlock, endBlock);
     return true;
@@ -360,9 +370,16 @@ function nextRun(node: MatchNode): bool {
   // A match that spans lines may have ended behind the start of this run.
   node.cursor = max(node.cursor, <u32>start);
   node.cursorEnd = <u32>blockStart(block);
+  countScan(node);
   markRead(runStart, block);
   if (node.kind == NODE_REGEX) countRegexBlocks(node, runStart, block);
   return true;
+}
+
+/** Counts the work of passing over the node's run. */
+@inline
+function countScan(node: MatchNode): void {
+  countWork(ADVANCE_STEPS + ((node.cursorEnd - min(node.cursor, node.cursorEnd)) >> SCAN_SHIFT));
 }
 
 @inline
@@ -450,6 +467,7 @@ function holdsPathRegex(node: MatchNode): bool {
 /** Moves the cursor of a path node to its next match; matchStart = 0 if there is none. */
 function advancePath(node: MatchNode): void {
   node.matchStart = 0;
+  countWork(ADVANCE_STEPS);
   if (node.kind == NODE_PATH_REGEX) {
     if (node.cursor == node.cursorEnd || !findRegex(node.regex, node.cursor, node.cursorEnd)) return;
     node.matchStart = <u32>regexFoundStart;
@@ -487,6 +505,7 @@ export function beginRanges(): void {
     const node = nodeAt(activeTexts, i);
     if (!node.isFresh) startCursor(node);
   }
+  if (activeTextCount > 1) liveTextCount = heapOf(activeTexts, activeTextCount);
 }
 
 /** Next content range; false at the end. */
@@ -501,18 +520,20 @@ export function nextRange(): bool {
     advanceCursor(node);
     return true;
   }
-  for (;;) {
-    const node = firstMatch(activeTexts, activeTextCount);
-    if (changetype<usize>(node) == 0) return false;
+  while (liveTextCount > 0 && !isStopped) {
+    const node = nodeAt(activeTexts, 0);
     const start = <usize>node.matchStart;
     const end = <usize>node.matchEnd;
+    countWork(ADVANCE_STEPS);
     advanceCursor(node);
+    liveTextCount = sinkFirst(activeTexts, liveTextCount);
     if (start < rangeEnd) continue;
     isTagRange = isTagKind(node);
     rangeStart = start;
     rangeEnd = end;
     return true;
   }
+  return false;
 }
 
 /**
@@ -556,22 +577,56 @@ export function countRest(): u32 {
   return count;
 }
 
-/** Of the nodes in a list, the one whose match starts first, and ends last among those; of equal ones that of a tag. */
-function firstMatch(list: usize, count: u32): MatchNode {
-  let first = changetype<MatchNode>(0);
+/** Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones that of a tag. */
+function isBefore(a: MatchNode, b: MatchNode): bool {
+  if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
+  if (a.matchEnd != b.matchEnd) return a.matchEnd > b.matchEnd;
+  return isTagKind(a) && !isTagKind(b);
+}
+
+function setNode(list: usize, index: u32, node: MatchNode): void {
+  store<u32>(list + (<usize>index << 2), changetype<usize>(node));
+}
+
+/** Moves the nodes of a list that have a match to its head, as a heap whose first one comes first; their number. */
+function heapOf(list: usize, count: u32): u32 {
+  let liveCount: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const node = nodeAt(list, i);
     if (node.matchStart == 0) continue;
-    if (
-      changetype<usize>(first) == 0 ||
-      node.matchStart < first.matchStart ||
-      (node.matchStart == first.matchStart && node.matchEnd > first.matchEnd) ||
-      (node.matchStart == first.matchStart && node.matchEnd == first.matchEnd && isTagKind(node))
-    ) {
-      first = node;
-    }
+    setNode(list, i, nodeAt(list, liveCount));
+    setNode(list, liveCount, node);
+    liveCount++;
   }
-  return first;
+  for (let i = liveCount >> 1; i > 0; i--) sink(list, liveCount, i - 1);
+  return liveCount;
+}
+
+/** Restores the heap once its first node has moved on, behind it if it has no match any more; the number in it. */
+function sinkFirst(list: usize, count: u32): u32 {
+  const first = nodeAt(list, 0);
+  if (first.matchStart == 0) {
+    count--;
+    setNode(list, 0, nodeAt(list, count));
+    setNode(list, count, first);
+  }
+  sink(list, count, 0);
+  return count;
+}
+
+/** Moves a node down to where it belongs. */
+function sink(list: usize, count: u32, index: u32): void {
+  for (;;) {
+    let child: u32 = 2 * index + 1;
+    if (child >= count) return;
+    if (child + 1 < count && isBefore(nodeAt(list, child + 1), nodeAt(list, child))) child++;
+    const node = nodeAt(list, index);
+    const below = nodeAt(list, child);
+    if (!isBefore(below, node)) return;
+    setNode(list, index, below);
+    setNode(list, child, node);
+    index = child;
+  }
 }
 
 /** Begins the walk over the ranges of the path atoms of the current doc, which matched. */
@@ -584,19 +639,21 @@ export function beginPathRanges(): void {
     if (node.kind == NODE_PATH_REGEX) beginRegexText(node.regex, pathStart, pathEnd, TEXT_ANY);
     advancePath(node);
   }
+  livePathCount = heapOf(activePaths, activePathCount);
 }
 
 /** Next path range; false at the end. */
 export function nextPathRange(): bool {
-  for (;;) {
-    const node = firstMatch(activePaths, activePathCount);
-    if (changetype<usize>(node) == 0) return false;
+  while (livePathCount > 0 && !isStopped) {
+    const node = nodeAt(activePaths, 0);
     const start = <usize>node.matchStart;
     const end = <usize>node.matchEnd;
     advancePath(node);
+    livePathCount = sinkFirst(activePaths, livePathCount);
     if (start < rangeEnd) continue;
     rangeStart = start;
     rangeEnd = end;
     return true;
   }
+  return false;
 }

@@ -139,3 +139,28 @@ void test('a unit of very many ranges asks whether it is still wanted', async ()
   assert.ok(questionCount >= 100, `${questionCount} questions`);
   await engine.close();
 });
+
+void test('many atoms that are dense ask whether they are still wanted, and are walked in one pass', async () => {
+  const module = await coreModule('release');
+  const docs = [{ path: 'a.txt', bytes: Buffer.from('ab '.repeat(20_000)) }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const engine = new Engine(module);
+  engine.publish([shard], [REPO]);
+  const atomCount = 300;
+  const query = parseQuery(`${'a or '.repeat(atomCount - 1)}b`, { isRegexEnabled: false });
+  const options = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: true,
+    testNames: () => [true],
+  };
+  const plan = encodePlan(planQuery(query, options), true, [shard]);
+  const control = new SearchControl([1]);
+  const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
+  let questionCount = 0;
+  while (drain.step(() => ++questionCount < 0));
+  assert.equal(control.matchesOf(0, 0), 40_000);
+  // Six million matches, four steps each, and 131,072 steps a question.
+  assert.ok(questionCount > 150 && questionCount < 1000, `${questionCount} questions`);
+  await engine.close();
+});
