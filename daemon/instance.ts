@@ -15,7 +15,9 @@ import { SnapshotKeeper } from './search/snapshot.ts';
 import { HeapTrimmer } from './engine/heap.ts';
 import { Turns } from './search/turns.ts';
 import type { EngineParts } from './search/prepare.ts';
+import { GIT_TIMEOUT_MS } from './repos/git.ts';
 import { allowGitPaths } from './repos/git-place.ts';
+import { boundGit } from './repos/git-watch.ts';
 import { type Index, openIndex, readCatalog } from './open-index.ts';
 import type { Catalog } from './shards/catalog.ts';
 import { takeDataDir } from './shards/data-dir.ts';
@@ -39,6 +41,8 @@ export interface InstanceOptions {
   readonly filters: FilterSettings;
   /** Absolute paths outside of sources that git may read for them; default: none. */
   readonly gitPaths?: readonly string[];
+  /** Of a git for a request; one that makes no progress for twice as long is ended. Default: as in the settings. */
+  readonly gitTimeoutMs?: number;
   readonly searchTimeoutMs: number;
   readonly workers?: number;
   readonly log: Log;
@@ -82,6 +86,7 @@ export async function openInstance(options: InstanceOptions): Promise<Instance> 
 async function openLocked(options: InstanceOptions, unlock: () => void): Promise<Instance> {
   const { dataDir, isOwner, databaseUrl, log } = options;
   allowGitPaths(options.gitPaths ?? []);
+  boundGit(() => options.gitTimeoutMs ?? GIT_TIMEOUT_MS);
   if (!isOwner) return joined(options, await readCatalog(dataDir), undefined, unlock);
   const index = await openIndex(dataDir, databaseUrl, log);
   const { catalog, store } = index;

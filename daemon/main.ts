@@ -17,6 +17,7 @@ import { checkedInput } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './repos/history/history.ts';
+import { endGits } from './repos/git.ts';
 import { objectPool } from './repos/object-pool.ts';
 import type { RepoRecord } from './repos/records.ts';
 import { listRefs } from './repos/ref-list.ts';
@@ -55,6 +56,9 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/** How long git may go on when the daemon stops. */
+const GIT_GRACE_MS = 1_000;
+
 /**
  * Starts to serve; resolves once the daemon listens, while sources are still being indexed.
  *
@@ -71,6 +75,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       return configuration.settings;
     },
     gitPaths: configuration.gitPaths,
+    get gitTimeoutMs() {
+      return configuration.settings.gitTimeoutMs;
+    },
     get searchTimeoutMs() {
       return configuration.settings.searchTimeoutMs;
     },
@@ -160,6 +167,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       readConfigurationAgain: () => reread.run(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
+        // Whatever git waits for, nobody waits for it.
+        const ending = setInterval(endGits, GIT_GRACE_MS);
         await commands?.close();
         await server?.close();
         await control?.close();
@@ -168,6 +177,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         await prepared;
         await instance.close();
         await objectPool.close();
+        clearInterval(ending);
       },
     };
   } catch (error) {

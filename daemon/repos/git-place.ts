@@ -1,11 +1,13 @@
 // Where git goes from a source: its git directory, the common one of linked work trees, alternates, symbolic links. An
 // unpacked archive can lead each of them to the repository of somebody else, whose objects would then be served as
 // those of the source; so what lies outside the source is refused, unless the operator allows the path, or the
-// repository there says itself that this is a work tree of its.
+// repository there says itself that this is a work tree of its. A pipe where git wants a file would have it wait for
+// ever, and is refused too.
 
 import { isUtf8 } from 'node:buffer';
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import path from 'node:path';
 
 /** A repository leads out of its source. The message is for the operator: it names paths. */
@@ -14,6 +16,15 @@ export class GitPlaceError extends Error {
 
   constructor(what: string, place: string) {
     super(`${what} ${place}, outside of the source; TRAWL_GIT_PATHS=${place} allows that`);
+  }
+}
+
+/** What git wants to be a file is none. The message is for the operator: it names paths. */
+export class GitFileError extends Error {
+  override readonly name = 'GitFileError';
+
+  constructor(place: string) {
+    super(`${place} is neither a file nor a folder`);
   }
 }
 
@@ -27,8 +38,29 @@ export function allowGitPaths(places: readonly string[]): void {
 
 /** What git follows at once, of each git directory. */
 const KEY_NAMES = ['HEAD', 'objects', 'objects/info', 'objects/pack', 'packed-refs', 'refs'];
+/** Further files of a git directory that git opens by their names. */
+const FILE_NAMES = [
+  '.gitattributes',
+  '.mailmap',
+  'commondir',
+  'config',
+  'config.worktree',
+  'gitdir',
+  'index',
+  'info/attributes',
+  'info/exclude',
+  'info/grafts',
+  'info/sparse-checkout',
+  'objects/info/alternates',
+  'objects/info/commit-graph',
+  'objects/info/commit-graphs/commit-graph-chain',
+  'objects/pack/multi-pack-index',
+  'shallow',
+];
 /** The folders of a git directory that hold objects and refs. */
 const READ_FOLDERS = ['objects', 'refs', 'reftable'];
+/** Source: git follows inclusions of configuration files so far. */
+const INCLUDE_DEPTH_MAX = 10;
 /** Source: git follows alternates of alternates so far. */
 const ALTERNATE_DEPTH_MAX = 5;
 /** Bytes of a file that names a path. */
@@ -36,6 +68,7 @@ const NAMING_SIZE_MAX = 1 << 20;
 
 /** What git reads for a source, and where links in it may lead. Real paths. */
 interface GitPlace {
+  readonly gitDirs: readonly string[];
   readonly folders: readonly string[];
   readonly roots: readonly string[];
 }
@@ -43,24 +76,26 @@ interface GitPlace {
 /**
  * Checks the git directory, its alternates and what git follows at once from there. A folder without git passes.
  *
- * Errors: GitPlaceError; what the file system says of what cannot be read.
- * Cost: some 20 calls of the system.
+ * Errors: GitPlaceError; GitFileError; what the file system says of what cannot be read.
+ * Cost: some 40 calls of the system.
  */
 export function checkGitPlace(repoPath: string): void {
   findGitPlace(repoPath);
 }
 
 /**
- * As `checkGitPlace`, and looks for symbolic links wherever objects and refs are. Cost: reads all those folders.
+ * As `checkGitPlace`, and looks at all that lies where objects and refs are, and at what the configuration includes.
+ * Cost: reads all those folders.
  */
 export async function checkGitPlaceWholly(repoPath: string): Promise<void> {
-  const { folders, roots } = findGitPlace(repoPath);
-  for (const folder of folders) await checkLinksBelow(folder, roots);
+  const { gitDirs, folders, roots } = findGitPlace(repoPath);
+  for (const gitDir of gitDirs) checkIncluded(path.join(gitDir, 'config'), INCLUDE_DEPTH_MAX);
+  for (const folder of folders) await checkEntriesBelow(folder, roots);
 }
 
 function findGitPlace(repoPath: string): GitPlace {
   const root = realPathOf(repoPath);
-  if (root === undefined) return { folders: [], roots: [] };
+  if (root === undefined) return { gitDirs: [], folders: [], roots: [] };
   const gitDir = gitDirOfSource(root);
   const commonDir = commonDirOf(gitDir);
   const isKnownThere = !isInside(gitDir, [root]) && knowsWorkTree(gitDir, commonDir, root);
@@ -68,6 +103,8 @@ function findGitPlace(repoPath: string): GitPlace {
   if (!isInside(gitDir, roots)) throw new GitPlaceError('.git leads to', gitDir);
   if (!isInside(commonDir, roots)) throw new GitPlaceError('commondir leads to', commonDir);
   const gitDirs = gitDir === commonDir ? [gitDir] : [gitDir, commonDir];
+  for (const place of gitDirs)
+    for (const name of [...KEY_NAMES, ...FILE_NAMES]) checkKind(path.join(place, name));
   const keyPlaces = gitDirs.flatMap((place) => KEY_NAMES.map((name) => path.join(place, name)));
   for (const place of keyPlaces) {
     if (lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true)
@@ -76,7 +113,7 @@ function findGitPlace(repoPath: string): GitPlace {
   const folders = gitDirs.flatMap((place) => READ_FOLDERS.map((name) => path.join(place, name)));
   const objects = path.join(commonDir, 'objects');
   const alternates = alternatesOf(objects, roots, ALTERNATE_DEPTH_MAX);
-  return { folders: [...folders, ...alternates], roots };
+  return { gitDirs, folders: [...folders, ...alternates], roots };
 }
 
 /** Source: gitrepository-layout(5), `.git` as a file; read_gitfile of git. */
@@ -85,6 +122,7 @@ function gitDirOfSource(root: string): string {
   const status = statSync(inner, { throwIfNoEntry: false });
   if (status === undefined) return root;
   if (status.isDirectory()) return realPathOf(inner) ?? inner;
+  checkKind(inner);
   const text = readName(inner) ?? '';
   // Git takes no other file for a name.
   return text.startsWith(GIT_FILE) ? resolveReal(root, text.slice(GIT_FILE.length)) : inner;
@@ -128,13 +166,39 @@ function checkLink(link: string, roots: readonly string[]): void {
     throw new GitPlaceError(`${link} leads to`, target);
 }
 
-async function checkLinksBelow(top: string, roots: readonly string[]): Promise<void> {
+/** Errors: GitFileError. */
+function checkKind(place: string): void {
+  const status = statSync(place, { throwIfNoEntry: false });
+  if (status !== undefined && !status.isFile() && !status.isDirectory())
+    throw new GitFileError(place);
+}
+
+/**
+ * Looks at the files that a configuration file includes, and at those that they include. Takes more for an inclusion
+ * than git does, which is harmless.
+ *
+ * Errors: GitFileError.
+ */
+function checkIncluded(file: string, depth: number): void {
+  const status = statSync(file, { throwIfNoEntry: false });
+  if (depth === 0 || status?.isFile() !== true || status.size > NAMING_SIZE_MAX) return;
+  const text = readFileSync(file, 'utf8');
+  if (!/\[\s*include/i.test(text)) return;
+  for (const [, name = ''] of text.matchAll(/\bpath\s*=\s*"?([^"\n]+?)"?\s*$/gim)) {
+    const place = path.resolve(path.dirname(file), name.replace(/^~\//, `${homedir()}/`));
+    checkKind(place);
+    checkIncluded(place, depth - 1);
+  }
+}
+
+async function checkEntriesBelow(top: string, roots: readonly string[]): Promise<void> {
   const waiting = existsSync(top) ? [top] : [];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const entry of await readdir(folder, { withFileTypes: true })) {
       const place = path.join(folder, entry.name);
       if (entry.isSymbolicLink()) checkLink(place, roots);
       if (entry.isDirectory()) waiting.push(place);
+      else if (!entry.isFile()) checkKind(place);
     }
   }
 }

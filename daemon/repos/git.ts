@@ -10,6 +10,7 @@ import type { Readable, Writable } from 'node:stream';
 import { isMainThread } from 'node:worker_threads';
 import { checkGitPlace } from './git-place.ts';
 import { SETTINGS } from './git-settings.ts';
+import { watchProgress } from './git-watch.ts';
 import { type Child, holdChild, killChild, startProgram } from './spawn.ts';
 
 export interface GitOptions {
@@ -25,7 +26,7 @@ export interface GitOptions {
   readonly rawTail?: Uint8Array;
   /** More variables, for example credentials of a fetch; they win over the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** 0 = none; default `GIT_TIMEOUT_MS`. */
+  /** 0 = none but that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -82,6 +83,8 @@ function describeFailure(failure: GitFailure, exitCode: number | undefined): str
 
 /** A running git. The owner must await `ended`. */
 export interface GitProcess {
+  /** Undefined: not started yet, or never. */
+  readonly pid: number | undefined;
   readonly stdin: Writable;
   readonly stdout: Readable;
   /** Settles when the process has ended and its output is drained; rejects with a GitError. */
@@ -166,10 +169,14 @@ function commandOf(args: readonly string[], options: GitOptions): [string, strin
   return ['/bin/sh', ['-c', RAW_TAIL_SCRIPT, 'sh', digits.join(''), ...all]];
 }
 
-const liveChildren = new Set<Child>();
-process.once('exit', () => {
-  for (const child of liveChildren) killChild(child);
-});
+/** Ends each git that runs. */
+const running = new Set<(cause: GitFailure) => void>();
+process.once('exit', endGits);
+
+/** Ends every git of this thread, whoever waits for it. */
+export function endGits(): void {
+  for (const kill of running) kill('aborted');
+}
 
 /** First line of what git wrote to standard error, without the user part of addresses. */
 function firstLine(stderr: string): string {
@@ -196,7 +203,6 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
     cwd: options.cwd ?? options.repoPath,
     env: gitEnvironment(options.env ?? {}),
   });
-  liveChildren.add(child);
   let failure: GitFailure = 'exit';
   const kill = (cause: GitFailure): void => {
     failure = cause;
@@ -208,12 +214,22 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   // Errors of the pipe (the process ended early) show in the exit code.
   child.stdin.on('error', () => undefined);
   const release = limitLife(options, kill);
+  running.add(kill);
   const ended = waitForEnd(child, args[0] ?? '', options, () => failure).finally(() => {
     release();
-    liveChildren.delete(child);
+    running.delete(kill);
   });
   const hold = (isHeld: boolean): void => holdChild(child, isHeld);
-  return { stdin: child.stdin, stdout: child.stdout, ended, kill, hold };
+  return {
+    get pid() {
+      return child.pid;
+    },
+    stdin: child.stdin,
+    stdout: child.stdout,
+    ended,
+    kill,
+    hold,
+  };
 }
 
 /** Arms the time limit and the abort signal; the result disarms them. */
@@ -263,7 +279,7 @@ function waitForEnd(
 /**
  * Runs git to its end and returns what it wrote to standard output.
  *
- * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`.
+ * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`, or makes no progress for long.
  */
 export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
   const git = startGit(args, options);
@@ -276,7 +292,11 @@ export async function runGit(args: readonly string[], options: RunOptions = {}):
     else chunks.push(chunk);
   });
   git.stdin.end(options.input ?? '');
-  await git.ended;
+  const endWatch = watchProgress(
+    () => ({ pid: git.pid, outputSize: size }),
+    () => git.kill('timeout'),
+  );
+  await git.ended.finally(endWatch);
   return Buffer.concat(chunks, size);
 }
 

@@ -7,7 +7,7 @@ import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GitError, runGit, tryGit } from './git.ts';
-import { checkGitPlaceWholly, GitPlaceError } from './git-place.ts';
+import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
 import { isoTimeOf } from './iso-time.ts';
 import type { RepoSource } from './records.ts';
 import { repoNameFromUrl } from './repo-name.ts';
@@ -143,6 +143,8 @@ async function requireRepository(absolute: string): Promise<void> {
   } catch (error) {
     if (error instanceof GitPlaceError)
       throw new ProbeError(absolute, 'not_its_own', error.message);
+    if (error instanceof GitFileError)
+      throw new ProbeError(absolute, 'not_a_repository', error.message);
     if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
     throw new ProbeError(absolute, 'not_a_repository', `git cannot read it: ${error.detail}`);
   }

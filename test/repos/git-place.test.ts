@@ -2,7 +2,16 @@
 // read, by what indexes and by what answers; what says itself that it belongs together, or is allowed, is not.
 
 import assert from 'node:assert/strict';
-import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { runGit } from '../../daemon/repos/git.ts';
@@ -10,7 +19,7 @@ import { allowGitPaths, GitPlaceError } from '../../daemon/repos/git-place.ts';
 import { objectPool } from '../../daemon/repos/object-pool.ts';
 import { ProbeError, probeSource } from '../../daemon/repos/probe.ts';
 import { resolveRef } from '../../daemon/repos/resolve.ts';
-import { commitAll, git, makeRepo, temporaryFolder } from './fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 const { signal } = new AbortController();
 after(() => objectPool.close());
@@ -163,4 +172,39 @@ test('links, files and alternates within the source', async () => {
   writeFileSync(`${source}/real/objects/info/alternates`, `\n../../inner.git/objects\n`);
   symlinkSync('main', `${source}/real/refs/heads/other`);
   assert.equal((await probeSource(source)).commit, git(source, 'rev-parse', 'HEAD'));
+});
+
+/** Places where git would open a pipe and wait for somebody to write into it. */
+const PIPES = [
+  '.git',
+  '.git/HEAD',
+  '.git/config',
+  '.git/index',
+  '.git/packed-refs',
+  '.git/info/exclude',
+  '.git/info/attributes',
+  '.git/objects/info/alternates',
+  '.git/objects/12/3456',
+  '.git/refs/heads/pipe',
+  '.git/included',
+  '.git/included twice',
+];
+
+test('a pipe where git wants a file is refused, without waiting for it', async () => {
+  for (const name of PIPES) {
+    const source = makeRepo({ 'a.txt': 'plain' });
+    const pipe = path.join(source, name);
+    rmSync(pipe, { recursive: true, force: true });
+    mkdirSync(path.dirname(pipe), { recursive: true });
+    execFileSync('mkfifo', [pipe]);
+    if (name.includes('included')) {
+      appendFileSync(`${source}/.git/config`, '[include]\n\tpath = more\n');
+      writeFiles(source, { '.git/more': `[INCLUDE] path = "${path.basename(pipe)}"\n` });
+    }
+    await assert.rejects(probeSource(source), (error: unknown) => {
+      assert.ok(error instanceof ProbeError, `${name}: ${String(error)}`);
+      assert.equal(error.failure, 'not_a_repository');
+      return error.message.includes(`${pipe} is neither`);
+    });
+  }
 });

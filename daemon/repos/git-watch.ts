@@ -1,0 +1,60 @@
+// Tells a git that works long from one that waits for ever: a pipe among the ignore files of a work tree, a file system
+// that does not answer. What counts as progress is output, processor time, and waiting for a disk.
+
+import { readFileSync } from 'node:fs';
+
+/** Guess: twice what a request may take, and enough for a busy machine. */
+const STALL_MS_MIN = 2_000;
+const CHECKS = 4;
+/** Where nothing is known of a process but its output. */
+const BLIND_CHECKS = 10 * CHECKS;
+
+/** Why not an argument: each git process of the daemon is watched, wherever it is started. */
+let timeoutMsNow = (): number => 30_000;
+
+/** Ends each git that makes no progress for twice this time, in ms, asked for at its start. */
+export function boundGit(timeoutMs: () => number): void {
+  timeoutMsNow = timeoutMs;
+}
+
+export interface Watched {
+  /** Undefined: not started yet. */
+  readonly pid: number | undefined;
+  /** Bytes written so far. */
+  readonly outputSize: number;
+}
+
+/**
+ * Calls `onStall` once there has been no progress for long. Does not keep the event loop alive.
+ *
+ * @returns  ends the watch
+ */
+export function watchProgress(look: () => Watched, onStall: () => void): () => void {
+  const stallMs = Math.max(STALL_MS_MIN, 2 * timeoutMsNow());
+  let before: string | undefined;
+  let idleCount = 0;
+  const timer = setInterval(() => {
+    const { pid, outputSize } = look();
+    const work = pid === undefined ? undefined : workOf(pid);
+    const now = `${outputSize} ${work}`;
+    const isIdle = now === before && work !== BUSY;
+    before = now;
+    idleCount = isIdle ? idleCount + 1 : 0;
+    if (idleCount >= (work === undefined ? BLIND_CHECKS : CHECKS)) onStall();
+  }, stallMs / CHECKS).unref();
+  return () => clearInterval(timer);
+}
+
+const BUSY = 'busy';
+
+/** The processor time that a process has had, or that it is about to have some; undefined: this system does not say. */
+function workOf(pid: number): string | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // Source: proc(5): the state is behind the name in parentheses, utime and stime are the 14th and 15th field.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'R' || fields[0] === 'D' ? BUSY : `${fields[11]} ${fields[12]}`;
+  } catch {
+    return undefined;
+  }
+}
