@@ -1,0 +1,78 @@
+// How files of the data directory are opened to be read: what lies at the name of one may be a folder, a pipe or a
+// device, by a mistake or a failed copy. A pipe would be waited for without end, and the errors of the others do not
+// name the file.
+
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** What lies at the name of a file is no file. The message names it, and says what to do. */
+export class NoFileError extends Error {
+  override readonly name = 'NoFileError';
+
+  constructor(file: string, kind: string) {
+    super(`${file} is ${kind} and no file; move it away, and put the file back if you have it`);
+  }
+}
+
+/** Reading from what has no end yet does not wait. */
+const READ = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** Errors: NoFileError; the file system's. */
+function check(file: string, found: Stats): void {
+  if (!found.isFile()) throw new NoFileError(file, kindOf(found));
+}
+
+function kindOf(found: Stats): string {
+  if (found.isDirectory()) return 'a folder';
+  return found.isFIFO() ? 'a pipe' : 'a device';
+}
+
+/**
+ * Opens a file to be read; the handle is the caller's.
+ *
+ * @param flags  more than reading, as for open(2)
+ *
+ * Errors: NoFileError; the file system's.
+ */
+export function openOwn(file: string, flags = 0): number {
+  const handle = openSync(file, READ | flags, 0o600);
+  try {
+    check(file, fstatSync(handle));
+    return handle;
+  } catch (error) {
+    closeSync(handle);
+    throw error;
+  }
+}
+
+/** As openOwn, without holding up others. */
+export async function openOwnSoon(file: string): Promise<FileHandle> {
+  const handle = await open(file, READ);
+  try {
+    check(file, await handle.stat());
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** The bytes of a file. Errors: NoFileError; the file system's. */
+export function readOwn(file: string): Buffer {
+  const handle = openOwn(file);
+  try {
+    return readFileSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** As readOwn, without holding up others. */
+export async function readOwnSoon(file: string): Promise<Buffer> {
+  const handle = await openOwnSoon(file);
+  try {
+    return await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,107 @@
+// Files of the index damaged before a start, as whole files: cut, emptied, replaced by a folder or a pipe. What can be
+// served is served, only what is damaged is made again, and nothing is made for ever.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { git, makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { type IndexOf, openIndexOf } from '../revisions/index-of.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+const ALL = { branches: ['**'], tags: [] };
+
+const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
+  cut: (file) => truncateSync(file, Math.floor(statSync(file).size / 2)),
+  emptied: (file) => truncateSync(file, 0),
+  'a folder': (file) => {
+    rmSync(file);
+    mkdirSync(path.join(file, 'x'), { recursive: true });
+  },
+  'a pipe': (file) => {
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+  },
+};
+
+/** A data directory with a repo of two branches and its symbols. */
+async function makeIndex(): Promise<{ dataDir: string; repo: string }> {
+  const repo = makeRepo({ 'a.c': 'int eat(void) { return 0; }\n' });
+  git(repo, 'branch', 'x');
+  const dataDir = temporaryFolder();
+  const index = await openIndexOf(dataDir);
+  await index.index([repo], ALL, 'commits');
+  await index.instance.symbols!.run();
+  await index.close();
+  return { dataDir, repo };
+}
+
+function fileOf(dataDir: string, ending: string): string {
+  const folder = path.join(dataDir, 'shards');
+  const [name = ''] = readdirSync(folder).filter((one) => one.endsWith(ending));
+  return path.join(folder, name);
+}
+
+async function isWhole(index: IndexOf): Promise<boolean> {
+  const answer = await index.search('sym:^eat$ rev:x');
+  return answer.isSearchExhaustive && answer.files.length === 1;
+}
+
+for (const [name, damage] of Object.entries(DAMAGES)) {
+  void test(
+    `symbols ${name}: the text stays in service, they alone are found again`,
+    TIMEOUT,
+    async () => {
+      const { dataDir } = await makeIndex();
+      damage(fileOf(dataDir, '.tags'));
+      const shard = statSync(fileOf(dataDir, '.shard')).ino;
+      const index = await openIndexOf(dataDir);
+      assert.equal((await index.search('eat')).files.length, 1);
+      assert.deepEqual((await index.search('sym:eat')).incompleteReasons, ['symbols_missing']);
+      await index.instance.symbols!.run();
+      assert.ok(await isWhole(index));
+      assert.equal(statSync(fileOf(dataDir, '.shard')).ino, shard);
+      assert.deepEqual(index.warnings, ['symbols taken out of service']);
+      await index.close();
+    },
+  );
+
+  for (const ending of ['.shard', '.revisions']) {
+    void test(`${ending} ${name}: out of service, and built again`, TIMEOUT, async () => {
+      const { dataDir } = await makeIndex();
+      damage(fileOf(dataDir, ending));
+      const index = await openIndexOf(dataDir);
+      assert.deepEqual((await index.search('eat')).incompleteReasons, ['shard_quarantined']);
+      await index.instance.indexer.whenIdle();
+      await index.instance.symbols!.run();
+      assert.ok(await isWhole(index));
+      assert.deepEqual(index.warnings, ['shard quarantined']);
+      await index.close();
+    });
+  }
+}
+
+void test('what is damaged again and again is built after pauses', TIMEOUT, async () => {
+  const { dataDir, repo } = await makeIndex();
+  const index = await openIndexOf(dataDir);
+  const { indexer } = index.instance;
+  const quarantine = (): void => {
+    const [shard] = index.instance.catalog.repos.flatMap(({ shards }) => shards);
+    indexer.quarantine(shard!.shardId, 'for the test');
+  };
+  quarantine();
+  quarantine();
+  await indexer.whenIdle();
+  assert.ok(await isWhole(index));
+  assert.deepEqual(index.warnings, ['shard quarantined']);
+  quarantine();
+  assert.match(index.warnings.at(-1)!, /^the repo is built again after a pause/);
+  // Somebody else may have it built meanwhile.
+  await index.index([repo], ALL, 'commits');
+  assert.ok(await isWhole(index));
+  quarantine();
+  await index.close();
+  assert.equal(index.warnings.length, 4);
+  await assert.rejects(index.index([repo], ALL, 'commits'));
+});
