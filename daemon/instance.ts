@@ -6,7 +6,7 @@ import path from 'node:path';
 import { compileCore } from './engine/core.ts';
 import { mappingShares, mappingWarning } from './engine/mapping-hold.ts';
 import { SearchPool } from './engine/pool.ts';
-import { clearNotes, readNotes } from './engine/search-note.ts';
+import { clearNotes, makeNotes, readNotes } from './engine/search-note.ts';
 import { Searcher } from './engine/searcher.ts';
 import type { ShardFile } from './engine/space.ts';
 import type { BuildProgress } from './ingest/build.ts';
@@ -25,6 +25,7 @@ import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
+import { messageOf } from './telemetry/caught.ts';
 import type { Log } from './telemetry/log.ts';
 
 /** Files of a data directory: what is being searched, and where the check of shards is. */
@@ -117,17 +118,17 @@ async function joined(
   const shares = mappingShares(threadCount);
   const notePath = path.join(dataDir, NOTE_FILE);
   const notedIds = isOwner ? readNotes(notePath) : [];
-  if (isOwner) clearNotes(notePath);
+  const hasNotes = isOwner && areNotesMade(notePath, log);
   const searcher = new Searcher(module, {
     ...(shares === undefined ? {} : { mappingMax: shares.main }),
-    ...(isOwner ? { note: { path: notePath, slot: 0 } } : {}),
+    ...(hasNotes ? { note: { path: notePath, slot: 0 } } : {}),
   });
   const tooMany = mappingWarning(shardFilesOf(catalog), threadCount);
   if (tooMany !== undefined) log.warn(tooMany);
   const pool = new SearchPool({
     module,
     ...(workers === undefined ? {} : { workers }),
-    ...(isOwner ? { notePath } : {}),
+    ...(hasNotes ? { notePath } : {}),
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotKeeper(searcher, pool);
@@ -196,6 +197,19 @@ async function joined(
       await close();
     },
   };
+}
+
+/** False: searches go without notes. */
+function areNotesMade(notePath: string, log: Log): boolean {
+  try {
+    makeNotes(notePath);
+    return true;
+  } catch (error) {
+    log.warn('what is searched is not noted: after a crash no shard is checked before it is used', {
+      error: messageOf(error),
+    });
+    return false;
+  }
 }
 
 /** The files of all shards that a catalog names. */

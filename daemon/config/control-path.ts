@@ -2,9 +2,10 @@
 // as the path of a socket has about 100 bytes at most, in a private folder of its own that a file in the data directory
 // names.
 
-import { chmodSync, mkdtempSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { readOwn } from '../files/own-file.ts';
 
 const SOCKET_FILE = 'control.sock';
 /** Names the socket where its path is too long. */
@@ -62,7 +63,7 @@ function shortFolder(): string {
 
 function readPathFile(dataDir: string): string | undefined {
   try {
-    return readFileSync(path.join(dataDir, PATH_FILE), 'utf8').trim() || undefined;
+    return readOwn(path.join(dataDir, PATH_FILE)).toString().trim() || undefined;
   } catch {
     return undefined;
   }

@@ -7,12 +7,12 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { readOwn } from '../files/own-file.ts';
 
 const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
@@ -39,7 +39,7 @@ export function openInstanceSecret(dataDir: string): Buffer {
 /** "": there is none. */
 function readSecret(file: string): string {
   try {
-    return readFileSync(file, 'utf8').trim();
+    return readOwn(file).toString().trim();
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;

@@ -4,7 +4,8 @@
 // MAP_FIXED only, memories are never grown; a range that is given up becomes fresh anonymous memory
 // again, so that no hole is left. Also tells the system which pages of a mapping are wanted (madvise).
 
-import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, readFileSync, readSync } from 'node:fs';
+import { openOwn } from '../files/own-file.ts';
 import { loadLibc } from '../native/libc.ts';
 
 /** A multiple of every system's page. */
@@ -179,7 +180,7 @@ export function placeFile(
   size: number,
   wantsRead: boolean,
 ): MappingKind {
-  const file = openSync(path, 'r');
+  const file = openOwn(path);
   try {
     const actual = fstatSync(file).size;
     if (actual !== size) throw new Error(`${path}: ${actual} bytes, expected ${size}`);
@@ -214,7 +215,7 @@ function mapRange(
 export function mapShared(memory: WebAssembly.Memory, path: string, size: number): boolean {
   const call = findMmap();
   if (call === undefined) return false;
-  const file = openSync(path, 'r+');
+  const file = openOwn(path, constants.O_RDWR);
   try {
     const range = new Uint8Array(memory.buffer, 0, size);
     const result = call(range, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);

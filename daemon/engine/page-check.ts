@@ -2,9 +2,10 @@
 // not map, so that a page that cannot be read is an error and not the end of the process, and little by little, so that
 // it can go on beside searches. Says less than verify.ts, which also compares postings with contents.
 
-import { type FileHandle, open } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import * as format from '../../core/shared/format.ts';
 import * as tags from '../../core/shared/tags.ts';
+import { openOwnSoon } from '../files/own-file.ts';
 import { isMachineFault, messageOf } from '../telemetry/caught.ts';
 import { type Core, instantiateCore } from './core.ts';
 import type { ShardFault, ShardFile } from './space.ts';
@@ -152,7 +153,7 @@ class PieceReader {
 
   static async open(path: string): Promise<PieceReader | Error> {
     try {
-      return new PieceReader(await open(path, 'r'));
+      return new PieceReader(await openOwnSoon(path));
     } catch (error) {
       if (isMachineFault(error)) throw error;
       return new Error(`cannot be opened: ${messageOf(error)}`);

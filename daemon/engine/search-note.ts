@@ -4,7 +4,8 @@
 // starts checks the shards that it finds there before it maps them.
 // Guess: noting a shard takes 0.1 us; reading its id anew took 0.3 (2026-11-22, busy cores).
 
-import { closeSync, ftruncateSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { readOwn } from '../files/own-file.ts';
 import { mapShared } from './mapping.ts';
 
 /** Bytes of a slot: the shardId, a number of 64 bits. */
@@ -23,17 +24,19 @@ export class SearchNote {
     this.#words = words;
   }
 
-  /** The slot of a thread in the file at `path`, which is made if it is missing; undefined where files cannot be mapped, or threads are too many. */
+  /**
+   * The slot of a thread in the file of makeNotes at `path`; undefined where files cannot be mapped, or threads are too
+   * many, or there is no such file.
+   */
   static open(path: string, slot: number): SearchNote | undefined {
-    const file = openSync(path, 'a+', 0o600);
-    try {
-      ftruncateSync(file, FILE_SIZE);
-    } finally {
-      closeSync(file);
-    }
     if ((slot + 1) * SLOT_SIZE > FILE_SIZE) return undefined;
     const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
-    if (!mapShared(memory, path, FILE_SIZE)) return undefined;
+    try {
+      if (!mapShared(memory, path, FILE_SIZE)) return undefined;
+    } catch {
+      // It only helps the next start.
+      return undefined;
+    }
     return new SearchNote(new Uint32Array(memory.buffer, slot * SLOT_SIZE, SLOT_SIZE / 4));
   }
 
@@ -55,7 +58,7 @@ export class SearchNote {
 export function readNotes(path: string): string[] {
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = readOwn(path);
   } catch {
     return [];
   }
@@ -67,7 +70,25 @@ export function readNotes(path: string): string[] {
   return [...found];
 }
 
+/**
+ * Makes an empty file of notes.
+ *
+ * Safety: its bytes are written, not left out: a page that the file system finds no room for when it is touched would
+ * end the process.
+ *
+ * Errors: the file system's; there is no file then.
+ */
+export function makeNotes(path: string): void {
+  try {
+    clearNotes(path);
+    writeFileSync(path, Buffer.alloc(FILE_SIZE), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    clearNotes(path);
+    throw error;
+  }
+}
+
 /** Forgets them. Threads that have the file mapped write to what nobody finds any more. */
 export function clearNotes(path: string): void {
-  rmSync(path, { force: true });
+  rmSync(path, { force: true, recursive: true });
 }

@@ -224,7 +224,11 @@ export class Space {
     const kind = placeFile(memory, address, file.path, file.size, this.#wantsRead);
     if (file.symbols !== undefined) {
       const { path, size } = file.symbols;
-      placeFile(memory, address + align(file.size), path, size, this.#wantsRead);
+      try {
+        placeFile(memory, address + align(file.size), path, size, this.#wantsRead);
+      } catch (error) {
+        throw shardErrorOf(file.shardId, error, 'symbols');
+      }
     }
     return kind;
   }
@@ -273,9 +277,10 @@ export class Space {
     const nowMs = performance.now();
     if (shard.kind !== 'mapped' || nowMs - shard.lookedAtMs < LOOK_PAUSE_MS) return;
     const { file } = shard;
-    const fault =
-      wrongSize(file) ?? (file.symbols === undefined ? undefined : wrongSize(file.symbols));
+    const fault = wrongSize(file);
     if (fault !== undefined) throw new ShardError(shardId, fault);
+    const ofSymbols = file.symbols === undefined ? undefined : wrongSize(file.symbols);
+    if (ofSymbols !== undefined) throw new ShardError(shardId, ofSymbols, 'symbols');
     shard.lookedAtMs = nowMs;
   }
 
@@ -351,13 +356,21 @@ export function mappingCountOf({ symbols }: ShardFile): number {
   return symbols === undefined ? 1 : 2;
 }
 
-/** Anything that went wrong with a shard, as an error that names it. */
-export function shardErrorOf(shardId: string, error: unknown): ShardError {
+/**
+ * Anything that went wrong with a shard, as an error that names it.
+ *
+ * @param fault  where it is not for want of something
+ */
+export function shardErrorOf(
+  shardId: string,
+  error: unknown,
+  fault: ShardFault = 'damaged',
+): ShardError {
   if (error instanceof ShardError) return error;
   return new ShardError(
     shardId,
     messageOf(error),
-    error instanceof MappingError || isMachineFault(error) ? 'unmapped' : 'damaged',
+    error instanceof MappingError || isMachineFault(error) ? 'unmapped' : fault,
   );
 }
 

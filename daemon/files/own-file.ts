@@ -2,7 +2,15 @@
 // device, by a mistake or a failed copy. A pipe would be waited for without end, and the errors of the others do not
 // name the file.
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  statSync,
+  type Stats,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** What lies at the name of a file is no file. The message names it, and says what to do. */
@@ -35,7 +43,7 @@ function kindOf(found: Stats): string {
  * Errors: NoFileError; the file system's.
  */
 export function openOwn(file: string, flags = 0): number {
-  const handle = openSync(file, READ | flags, 0o600);
+  const handle = opened(file, flags);
   try {
     check(file, fstatSync(handle));
     return handle;
@@ -43,6 +51,23 @@ export function openOwn(file: string, flags = 0): number {
     closeSync(handle);
     throw error;
   }
+}
+
+function opened(file: string, flags: number): number {
+  try {
+    return openSync(file, READ | flags, 0o600);
+  } catch (error) {
+    // What is opened to be written is refused at once where it is none.
+    isThere(file);
+    throw error;
+  }
+}
+
+/** Whether there is such a file, without opening it. Errors: NoFileError; the file system's. */
+export function isThere(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found !== undefined) check(file, found);
+  return found !== undefined;
 }
 
 /** As openOwn, without holding up others. */

@@ -8,11 +8,12 @@
 
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../core/shared/format.ts';
 import { TAGS_CHECKSUM_OFFSET } from '../../core/shared/tags.ts';
+import { NoFileError, readOwnSoon } from '../files/own-file.ts';
 import { CODE_HOST_TYPES } from '../repos/records.ts';
 import { errorOf, systemCodeOf } from '../telemetry/caught.ts';
 import { RevisionTable, revisionFileId } from './revisions.ts';
@@ -251,7 +252,7 @@ export class Catalog {
   async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
     if (revisionFile === undefined) return;
     try {
-      const file = await readFile(this.#revisionPath(revisionFile));
+      const file = await readOwnSoon(this.#revisionPath(revisionFile));
       if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
       const docCounts = shards.map(({ docCount }) => docCount);
       const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
@@ -381,9 +382,10 @@ interface CatalogFile {
 async function readCatalogFile(file: string): Promise<CatalogFile | string | undefined> {
   let text: string;
   try {
-    text = await readFile(file, 'utf8');
+    text = (await readOwnSoon(file)).toString();
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return undefined;
+    if (error instanceof NoFileError) return error.message;
     throw error;
   }
   const json = parseJson(text);

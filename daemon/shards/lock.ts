@@ -2,11 +2,14 @@
 // however that ends, and holds between containers that share the directory. What the file says, who the owner is, is
 // for messages alone; its presence says nothing.
 
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync } from 'node:fs';
 import { unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { openOwn } from '../files/own-file.ts';
 import { loadLibc } from '../native/libc.ts';
+
+const { O_RDWR, O_APPEND, O_CREAT } = constants;
 
 /** Another process owns the data directory. */
 export class LockedError extends Error {
@@ -40,7 +43,7 @@ export function lockDataDir(dataDir: string, isBrief = false): () => void {
   const file = path.join(dataDir, 'lock');
   for (;;) {
     // Why the handle is not inherited: Node.js opens with O_CLOEXEC; a git that outlives the daemon holds nothing.
-    const handle = openSync(file, 'a+', 0o600);
+    const handle = openOwn(file, O_RDWR | O_APPEND | O_CREAT);
     try {
       if (!tryFlock(handle, file)) throw lockedError(dataDir, file);
       if (isAt(handle, file)) {

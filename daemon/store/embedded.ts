@@ -18,6 +18,7 @@ import type {
 } from 'kysely';
 import Libsql from 'libsql';
 import { LRUCache } from 'lru-cache';
+import { isThere, NoFileError } from '../files/own-file.ts';
 import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
 import type { Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
@@ -68,8 +69,10 @@ export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Prom
 }
 
 function openFile(file: string): Libsql.Database {
+  for (const ending of ['-wal', '-shm', '-journal']) isThere(`${file}${ending}`);
   // SQLite gives its other two files the mode of this one.
-  closeSync(openSync(file, 'a', FILE_MODE));
+  // Safety: closing the file once it is open would end the locks that SQLite has on it.
+  if (!isThere(file)) closeSync(openSync(file, 'wx', FILE_MODE));
   chmodSync(file, FILE_MODE);
   const connection = new Libsql(file, { timeout: 0 });
   try {
@@ -262,6 +265,8 @@ function faultOf(error: unknown): Fault | undefined {
 
 /** @param file  as people are told of it */
 function faultAt(file: string, error: unknown): Fault {
+  if (error instanceof NoFileError)
+    return { error: new StoreError('NOT_READY', error.message, error), isTransient: false };
   const reason = reasonOf(error) ?? `cannot be opened: ${messageOf(error)}`;
   return {
     error: new StoreError('NOT_READY', `${file} ${reason}`, error),

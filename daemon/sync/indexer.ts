@@ -27,6 +27,7 @@ import { type RepoChange, recordOf } from './change-repo.ts';
 import { warningsOf } from './job-warnings.ts';
 import type { RepoRegister } from './register.ts';
 import { countReposInside } from './repos-inside.ts';
+import { Retries } from './retries.ts';
 import { selectRevisions } from './select-revisions.ts';
 
 export interface IndexerOptions {
@@ -102,6 +103,9 @@ export class Indexer {
   readonly #failCounts = new Map<string, number>();
   /** Shards whose symbols are out of service, until they are found again. */
   readonly #symbolless = new Set<string>();
+  readonly #retries: Retries;
+  /** Repos that are being built again, as they were damaged. */
+  readonly #rebuilt = new Set<number>();
   #lastJob: Promise<unknown> = Promise.resolve();
   readonly #stop = new AbortController();
   #nextAsking: NodeJS.Timeout | undefined;
@@ -110,6 +114,7 @@ export class Indexer {
 
   constructor(options: IndexerOptions) {
     this.#options = options;
+    this.#retries = new Retries(options.log);
   }
 
   /** Repos that searches see. */
@@ -175,19 +180,28 @@ export class Indexer {
       this.#setUnmapped([{ shardId: liveId, message: reason }]);
       return;
     }
-    const repo = this.#options.catalog.repos.find(({ shards }) =>
-      shards.some((one) => one.shardId === shardId && one.symbols !== undefined),
-    );
-    const hasSymbols = liveId !== shardId && repo !== undefined;
-    if (!hasSymbols || fault === 'damaged' || this.#symbolless.has(shardId)) {
+    const symbols = this.#symbolsOf(shardId);
+    const isOfSymbols = liveId !== shardId && fault !== 'damaged';
+    if (!isOfSymbols) {
       this.quarantine(shardId, reason);
       return;
     }
+    // Threads that had them open tell of what is out of service already.
+    if (symbols === undefined || liveId !== liveIdOf(shardId, symbols)) return;
     this.#options.log.error('symbols taken out of service', { shardId, reason });
     this.#symbolless.add(shardId);
     this.#failCounts.delete(shardId);
     this.publish();
-    this.#options.onNewShards?.();
+    this.#retries.run(symbolsKey(shardId), 'symbols are found again', { shardId }, () =>
+      this.#options.onNewShards?.(),
+    );
+  }
+
+  /** The symbols that searches have of a shard. */
+  #symbolsOf(shardId: string): CatalogSymbols | undefined {
+    if (this.#symbolless.has(shardId)) return undefined;
+    const shards = this.#options.catalog.repos.flatMap((repo) => repo.shards);
+    return shards.find((shard) => shard.shardId === shardId)?.symbols;
   }
 
   /** A shard in service although it is not known which revisions hold its docs. */
@@ -426,6 +440,8 @@ export class Indexer {
   ): Promise<JobResult> {
     const { log } = this.#options;
     const start = Date.now();
+    this.#stop.signal.throwIfAborted();
+    signal?.throwIfAborted();
     try {
       const result = await this.#index(record, isForced, signal);
       const warnings = warningsOf(record.source.kind, result);
@@ -734,7 +750,8 @@ export class Indexer {
       shards
         .filter(({ shardId, symbols }) => {
           const isKnown = symbols?.foundBy === foundBy && !this.#symbolless.has(shardId);
-          return !isKnown && !this.#quarantined.has(shardId);
+          const isLater = this.#retries.isWaiting(symbolsKey(shardId));
+          return !isKnown && !isLater && !this.#quarantined.has(shardId);
         })
         .map(({ shardId }) => ({
           repo: record.name,
@@ -782,17 +799,48 @@ export class Indexer {
     );
     this.#options.log.error('shard quarantined', { shardId, reason, repo: repo?.record.name });
     this.publish();
-    if (repo === undefined || !this.#options.isOwner) return;
-    this.indexAll([repo.record], false, this.#stop.signal).catch(() => {});
+    if (repo !== undefined && this.#options.isOwner) this.#buildAgain(repo.record);
   }
 
-  /** Stops rebuilds of quarantined shards; resolves when no job is under way. */
+  /** Builds a repo again, as long as a shard of it is damaged. */
+  #buildAgain({ repoId, name }: RepoRecord): void {
+    if (this.#rebuilt.has(repoId)) return;
+    this.#retries.run(`repo ${repoId}`, 'the repo is built again', { repo: name }, () => {
+      const damaged = this.#damagedRepo(repoId);
+      // It ends without a word when the index is closed.
+      if (damaged !== undefined) this.#build(damaged).catch(() => {});
+    });
+  }
+
+  async #build(damaged: RepoRecord): Promise<void> {
+    this.#rebuilt.add(damaged.repoId);
+    await this.indexAll([damaged], false, this.#stop.signal);
+    this.#rebuilt.delete(damaged.repoId);
+    if (this.#damagedRepo(damaged.repoId) !== undefined) this.#buildAgain(damaged);
+  }
+
+  /** The repo, if a shard of it is out of service and building it again may help. */
+  #damagedRepo(repoId: number): RepoRecord | undefined {
+    const repo = this.#options.catalog.repos.find(({ record }) => record.repoId === repoId);
+    const isDamaged = repo?.shards.some(
+      ({ shardId }) => this.#quarantined.has(shardId) && !this.#unmapped.has(shardId),
+    );
+    return isDamaged === true ? repo?.record : undefined;
+  }
+
+  /** Stops rebuilds of quarantined shards; resolves when no job is under way, and none begins any more. */
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
+    this.#retries.close();
     clearTimeout(this.#nextAsking);
     clearTimeout(this.#nextMapping);
-    await this.#lastJob.catch(() => {});
+    await this.whenIdle();
   }
+}
+
+/** What finding the symbols of a shard again is known by. */
+function symbolsKey(shardId: string): string {
+  return `symbols ${shardId}`;
 }
 
 /** Id of a shard as searches know it: a shard with other symbols is another one to them. */

@@ -3,12 +3,13 @@
 // is built again. Where the pass is, is kept in a file, so that a restart goes on from there; a finished pass rests before
 // the next one. Also checks what was being searched when the process before ended without a word.
 
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { PageCheck, type Pace, type ShardProblem } from '../engine/page-check.ts';
 import type { ShardFault } from '../engine/space.ts';
 import type { LiveShard } from '../search/snapshot.ts';
+import { readOwn } from '../files/own-file.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
 
@@ -200,7 +201,7 @@ export class IntegrityPass {
 
 function readState(file: string): State {
   try {
-    return stateSchema.parse(JSON.parse(readFileSync(file, 'utf8')));
+    return stateSchema.parse(JSON.parse(readOwn(file).toString()));
   } catch {
     // It only saves work.
     return { startedAt: Date.now(), shardId: '', isDone: false };
