@@ -6,6 +6,7 @@
 // in the call: the busy timeout is 0, and database.ts tries again later.
 // Safety: libsql ends the process when it is handed a boolean, so values are checked here.
 
+import { isUtf8 } from 'node:buffer';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -82,11 +83,30 @@ function openFile(file: string): Libsql.Database {
     connection.exec('PRAGMA trusted_schema = OFF');
     connection.exec('PRAGMA cell_size_check = ON');
     connection.exec('PRAGMA journal_size_limit = 67108864');
+    checkSchema(connection);
   } catch (error) {
     connection.close();
     throw error;
   }
   return connection;
+}
+
+/**
+ * Safety: libsql ends the process when it meets text that is not UTF-8, so what damage is met first is looked at as bytes.
+ *
+ * Errors: the schema is damaged, as SQLite would say it.
+ */
+function checkSchema(connection: Libsql.Database): void {
+  const rows = connection
+    .prepare(
+      'select cast(name as blob), cast(tbl_name as blob), cast(sql as blob) from sqlite_schema',
+    )
+    .raw()
+    .all();
+  const isSound = (value: unknown): boolean =>
+    value === null || (value instanceof Uint8Array && isUtf8(value));
+  if (rows.every((row) => Array.isArray(row) && row.every(isSound))) return;
+  throw Object.assign(new Error('its schema is no text'), { code: 'SQLITE_CORRUPT' });
 }
 
 function tryCheckpoint(connection: Libsql.Database): void {

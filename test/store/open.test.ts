@@ -94,6 +94,13 @@ onEmbedded('opening the file', ({ within }) => {
         ['a broken header', () => writeFileSync(fileOf(place), damaged(whole, 0, 100))],
         ['a broken schema', () => writeFileSync(fileOf(place), damaged(whole, 100, 4_000))],
         [
+          'a name in the schema that is no text',
+          () => {
+            const text = whole.toString('latin1').replaceAll('CREATE TABLE ', 'CREATE TABLE\u00ff');
+            writeFileSync(fileOf(place), text, 'latin1');
+          },
+        ],
+        [
           'a folder',
           () => mkdirSync(path.join(place.dataDir, 'folder', 'store.db'), { recursive: true }),
         ],
