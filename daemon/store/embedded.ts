@@ -103,10 +103,13 @@ function checkSchema(connection: Libsql.Database): void {
     )
     .raw()
     .all();
-  const isSound = (value: unknown): boolean =>
-    value === null || (value instanceof Uint8Array && isUtf8(value));
-  if (rows.every((row) => Array.isArray(row) && row.every(isSound))) return;
+  if (rows.every((row) => Array.isArray(row) && row.every(isText))) return;
   throw Object.assign(new Error('its schema is no text'), { code: 'SQLITE_CORRUPT' });
+}
+
+/** @param value  of a column that was read as bytes */
+function isText(value: unknown): boolean {
+  return value === null || (value instanceof Uint8Array && isUtf8(value));
 }
 
 function tryCheckpoint(connection: Libsql.Database): void {
