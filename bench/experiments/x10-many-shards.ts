@@ -1,6 +1,9 @@
 // Experiment X10: many small shards with symbols, as thousands of small repositories make them: are they all open, what
 // do searches of all of them take, how many mappings are there, and how long does starting git stop the event loop?
 //   node build/bench/experiments/x10-many-shards.js [SHARDS]
+// Measured: 2026-11-22, 12,000 shards, 65,530 mappings, a busy machine: open in 1.7 s, first answer after 7.8 s, 52,963
+// mappings; git stops the loop for 0.5 ms at least, p50 0.74 (0.67 with nothing mapped), forking would for 190.
+// A word that stands nowhere p50 0.9 s, since threads map most shards in turns; with 6,000, which are all mapped, 0.26.
 
 import { spawn } from 'node:child_process';
 import { linkSync, readFileSync } from 'node:fs';
@@ -34,7 +37,8 @@ const warning = mappingWarning(shards, THREADS);
 if (warning !== undefined) print('warning', warning);
 await measureGit('before');
 const shares = mappingShares(THREADS);
-const options = shares === undefined ? {} : { mappingMax: shares.main };
+const options =
+  shares === undefined ? {} : { mappingMax: shares.main, poolMappingMax: shares.thread };
 const engine = new Engine(module, { workers: THREADS, ...options });
 const start = performance.now();
 engine.publish(shards, [repo]);
