@@ -1,6 +1,7 @@
 // The daemon: opens the instance, listens, indexes in the background, and shuts down cleanly. Called by
 // `trawl serve`.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { backupInput, makeBackup } from './backup/make.ts';
 import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
@@ -19,7 +20,6 @@ import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './repos/history/history.ts';
 import { endGits } from './repos/git.ts';
 import { objectPool } from './repos/object-pool.ts';
-import type { RepoRecord } from './repos/records.ts';
 import { listRefs } from './repos/ref-list.ts';
 import { Reread } from './reread.ts';
 import { explain } from './search/explain.ts';
@@ -27,7 +27,7 @@ import { navigate } from './search/navigation.ts';
 import { search } from './search/service.ts';
 import { listSkipped } from './search/skipped.ts';
 import { startStream } from './search/stream.ts';
-import type { Indexer, JobResult } from './sync/indexer.ts';
+import type { AddedSources, Indexer, JobResult } from './sync/indexer.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './telemetry/log.ts';
 
@@ -56,6 +56,8 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
+/** Sources that take longer to look at are waited for while others are served. Guess. */
+const LISTEN_AFTER_MS = 2_000;
 /** How long git may go on when the daemon stops. */
 const GIT_GRACE_MS = 1_000;
 
@@ -92,11 +94,14 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let commands: ControlServer | undefined;
   try {
     const { indexer, parts } = instance;
-    const { records: added, failed } =
+    const adding =
       sources.length > 0
-        ? await indexer.addSources(sources, options.mode, options.change)
-        : { records: await startAgain(indexer, options.change ?? {}), failed: [] };
-    if (added.length + failed.length === 0)
+        ? indexer.addSources(sources, options.mode, options.change, abort.signal)
+        : startAgain(indexer, options.change ?? {}, abort.signal);
+    const early = await Promise.race([adding, sleep(LISTEN_AFTER_MS, undefined, { ref: false })]);
+    if (early === undefined)
+      log.warn('requests are answered before all sources have been looked at');
+    else if (early.records.length + early.failed.length === 0)
       log.warn(
         `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
           'give one: "trawl serve PATH"',
@@ -148,13 +153,19 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
       log: log.labelled('operator'),
     });
-    const jobs = indexer.indexAll(added, false, abort.signal).catch((error: unknown) => {
-      if (!abort.signal.aborted) throw error;
-      return [];
-    });
-    const indexed = jobs.then((results) => [...failed, ...results]);
+    const jobs = adding
+      .then(async ({ records, failed }) => {
+        if (early === undefined) indexer.publish();
+        const results = await indexer.indexAll(records, false, abort.signal);
+        return { records, results: [...failed, ...results] };
+      })
+      .catch((error: unknown) => {
+        if (!abort.signal.aborted) throw error;
+        return { records: [], results: [] };
+      });
+    const indexed = jobs.then(({ results }) => results);
     const prepared = jobs.then(
-      (results) => prepareHistories(results, added, reader, abort.signal),
+      ({ records, results }) => prepareHistories(results, records, reader, abort.signal),
       () => {},
     );
     void instance.symbols?.run();
@@ -168,12 +179,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
         // Whatever git waits for, nobody waits for it.
-        const ending = setInterval(endGits, GIT_GRACE_MS);
+        const ending = setInterval(endGits, GIT_GRACE_MS).unref();
         await commands?.close();
         await server?.close();
         await control?.close();
         await history?.close();
-        await indexed;
+        await indexed.catch(() => {});
         await prepared;
         await instance.close();
         await objectPool.close();
@@ -181,6 +192,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
     };
   } catch (error) {
+    abort.abort(error);
     await commands?.close();
     await server?.close();
     await control?.close();
@@ -191,9 +203,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 /** The repos that the catalog holds, whose sources nobody has named. */
-async function startAgain(indexer: Indexer, change: RepoChange): Promise<readonly RepoRecord[]> {
-  await indexer.confirmSources();
-  return indexer.changeRepos(change);
+async function startAgain(
+  indexer: Indexer,
+  change: RepoChange,
+  signal: AbortSignal,
+): Promise<AddedSources> {
+  await indexer.confirmSources(signal);
+  return { records: await indexer.changeRepos(change), failed: [] };
 }
 
 /** What the endpoints call. */

@@ -14,6 +14,7 @@ import { defaultPartOf } from '../ingest/source-revisions.ts';
 import type { SourceSpec } from '../ingest/source.ts';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { GitPlaceError } from '../repos/git-place.ts';
+import { Slots } from '../repos/git-slots.ts';
 import { ProbeError, probeSource, type ProbedSource } from '../repos/probe.ts';
 import type { RepoRecord, RepoSource } from '../repos/records.ts';
 import type { Catalog, CatalogRepo, CatalogShard, CatalogSymbols } from '../shards/catalog.ts';
@@ -240,16 +241,19 @@ export class Indexer {
 
   /**
    * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
-   * these. A path that cannot be read now keeps the repo that it has, whose next job fails.
+   * these, and before only those that are known to be there. A path that cannot be read now keeps the repo that it
+   * has, whose next job fails.
    *
-   * Errors: ProbeError if no path is a source; NOT_READY.
+   * Errors: ProbeError if no path is a source; NOT_READY; the reason of the signal.
    */
   async addSources(
     paths: readonly string[],
     mode: 'commits' | 'worktree' | undefined,
     change: RepoChange = {},
+    signal = this.#stop.signal,
   ): Promise<AddedSources> {
-    const { probed, kept, failed } = await this.#probeAll(paths, mode);
+    this.#served = this.#sureOf(paths, mode, change);
+    const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
     const repos = await this.#register.admit(probed, change);
     const records = [...(await this.#note(repos, probed)), ...kept];
     for (const record of records) this.#warnOfFolder(record, change);
@@ -282,18 +286,35 @@ export class Indexer {
     return [...records.values()];
   }
 
+  /** Repos of paths that need no look before they are served as before. */
+  #sureOf(
+    paths: readonly string[],
+    mode: 'commits' | 'worktree' | undefined,
+    change: RepoChange,
+  ): ReadonlySet<number> {
+    if (Object.keys(change).length > 0) return new Set();
+    const known = paths.map((one) => this.#repoAt(path.resolve(one), mode));
+    const sure = known.filter((one) => one !== undefined && this.#register.isWhereItWas(one));
+    return new Set(sure.map((one) => one!.repoId));
+  }
+
   /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
   async #probeAll(
     paths: readonly string[],
     mode: 'commits' | 'worktree' | undefined,
+    signal: AbortSignal,
   ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
     const probed: ProbedSource[] = [];
     const kept: RepoRecord[] = [];
     const failed: JobResult[] = [];
     let failure: unknown;
-    for (const one of paths) {
+    const found = await probeTogether(
+      paths.map((one) => () => probeForIndex(one, mode)),
+      signal,
+    );
+    for (const [index, one] of paths.entries()) {
       try {
-        probed.push(await probeForIndex(one, mode));
+        probed.push(found[index]!());
       } catch (error) {
         failure = error;
         const known = this.#repoAt(path.resolve(one), mode);
@@ -323,19 +344,35 @@ export class Indexer {
 
   /**
    * Looks whether the sources of the catalog are still what they were, where nobody names them: another repository may
-   * lie at the path of one now, and is not to come under its rules.
+   * lie at the path of one now, and is not to come under its rules. Searches see none of those meanwhile.
    *
-   * Errors: NOT_READY.
+   * Errors: NOT_READY; the reason of the signal.
    */
-  async confirmSources(): Promise<void> {
-    const doubtful = this.repos.filter((record) => !this.#register.isWhereItWas(record));
+  async confirmSources(signal = this.#stop.signal): Promise<void> {
+    const served = this.#served;
+    const [sure, doubtful] = [new Set<number>(), [] as RepoRecord[]];
+    for (const record of this.repos)
+      if (this.#register.isWhereItWas(record)) sure.add(record.repoId);
+      else doubtful.push(record);
+    this.#served = sure;
     const probed: ProbedSource[] = [];
-    for (const { source } of doubtful) {
-      // What cannot be a source now fails when it is indexed.
-      const found = await probeForIndex(source.path, modeOf(source)).catch(() => undefined);
-      if (found !== undefined) probed.push(found);
+    const found = await probeTogether(
+      doubtful.map(
+        ({ source }) =>
+          () =>
+            probeForIndex(source.path, modeOf(source)),
+      ),
+      signal,
+    );
+    for (const result of found) {
+      try {
+        probed.push(result());
+      } catch {
+        // What cannot be a source now fails when it is indexed.
+      }
     }
     if (probed.length > 0) await this.#note(await this.#register.admit(probed, {}), probed);
+    this.#served = served;
   }
 
   /**
@@ -861,6 +898,23 @@ async function probeForIndex(
   const probed = await probeSource(one, mode);
   const wantsFiles = mode === undefined && probed.layout === 'worktree';
   return wantsFiles ? probeSource(one, 'worktree') : probed;
+}
+
+/** Guess: looking waits for the disk about as long as it computes. */
+const PROBES_AT_ONCE = 8;
+
+/** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
+async function probeTogether(
+  probes: readonly (() => Promise<ProbedSource>)[],
+  signal: AbortSignal,
+): Promise<(() => ProbedSource)[]> {
+  const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
+  const found = await Promise.allSettled(probes.map((probe) => slots.run(signal, probe)));
+  signal.throwIfAborted();
+  return found.map((result) => () => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }
 
 /** Whether an error says that the git of a source is that of another one. */

@@ -1,14 +1,15 @@
 // A git that waits for ever, as a pipe is among the ignore files of a work tree: the job fails and those after it run,
-// and a daemon that is told to stop does, and leaves no git behind.
+// and a daemon that is told to stop does, and leaves no git behind. One that takes long while a source is looked at
+// does not keep the daemon from listening.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { goneSoon } from '../history/braked-git.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { eventually, jobsEnded, pathsOf, search, serve } from './daemon.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { eventually, jobsEnded, pathsOf, search, serve, serveIndexed } from './daemon.ts';
 
 function stuckRepo(): string {
   const repo = makeRepo({ 'stuck.txt': 'plum\n' });
@@ -18,10 +19,16 @@ function stuckRepo(): string {
 
 /** Of the git that lists this work tree. */
 function gitOf(repo: string): number | undefined {
-  const found = spawnSync('pgrep', ['-f', `^git .*--work-tree=${repo} `])
-    .stdout.toString()
-    .trim();
-  return found === '' ? undefined : Number(found.split('\n')[0]);
+  const isGit = (pid: string): boolean => {
+    try {
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      return args.startsWith('git\0') && args.includes(`--work-tree=${repo}\0`);
+    } catch {
+      return false;
+    }
+  };
+  const pid = readdirSync('/proc').find((name) => /^\d+$/.test(name) && isGit(name));
+  return pid === undefined ? undefined : Number(pid);
 }
 
 test('a git that waits for ever fails its job, and holds up no other', async () => {
@@ -48,4 +55,43 @@ test('a daemon ends although a git does not, and takes it along', async () => {
   const { code } = await served.process.stop();
   assert.equal(code, 0);
   await goneSoon(pid!);
+});
+
+/** A value of PATH with a git that waits before it looks at this repository, until `release` is called. */
+function slowGit(repo: string): { readonly path: string; release(): void } {
+  const tools = temporaryFolder();
+  const brake = path.join(tools, 'brake');
+  const real = spawnSync('sh', ['-c', 'command -v git']).stdout.toString().trim();
+  writeFiles(tools, {
+    brake: '',
+    git: `#!/bin/sh
+case " $* " in
+  *"--git-dir=${repo}/"*) while [ -e ${brake} ]; do sleep 0.02; done
+esac
+exec ${real} "$@"
+`,
+  });
+  chmodSync(path.join(tools, 'git'), 0o755);
+  return { path: `${tools}:${process.env['PATH'] ?? ''}`, release: () => rmSync(brake) };
+}
+
+test('a source that takes long to look at holds up neither the daemon nor the others', async () => {
+  const dataDir = temporaryFolder();
+  const [slow, good] = [makeRepo({ 'slow.txt': 'plum\n' }), makeRepo({ 'good.txt': 'plum\n' })];
+  await (await serveIndexed(dataDir, [good])).process.stop();
+  const braked = slowGit(slow);
+  const options = { env: { PATH: braked.path } };
+  const served = await serve(dataDir, [slow, good], options);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['good.txt']);
+  braked.release();
+  await jobsEnded(served, 2);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['good.txt', 'slow.txt']);
+  await served.process.stop();
+});
+
+test('it ends while a source is looked at', async () => {
+  const slow = makeRepo({ 'slow.txt': 'plum\n' });
+  const options = { env: { PATH: slowGit(slow).path } };
+  const served = await serve(temporaryFolder(), [slow], options);
+  assert.equal((await served.process.stop()).code, 0);
 });
