@@ -443,6 +443,7 @@ async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void>
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
   if (exchange.endpoint?.isCounted === true) await paced(holderOf(exchange));
+  if (exchange.request.signal.aborted) throw new ClientGoneError();
   // Safety: step 3 found the endpoint.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const again = findCallerAgain(pipeline.accessParts, exchange as Exchange & Access);
