@@ -132,7 +132,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
       index: () => indexer.indexAll(indexer.repos, false, abort.signal),
     });
-    const services = servicesOf(instance, directory, reader, control, reread);
+    const services = servicesOf(log, instance, directory, reader, control, reread);
     server = await createServer({
       configuration,
       services,
@@ -214,6 +214,7 @@ async function startAgain(
 
 /** What the endpoints call. */
 function servicesOf(
+  log: Log,
   instance: Instance,
   directory: RepoDirectory,
   history: History,
@@ -243,7 +244,12 @@ function servicesOf(
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,
-        degraded: [...control.degraded(), ...indexer.degradations, ...reread.degradations],
+        degraded: [
+          ...control.degraded(),
+          ...indexer.degradations,
+          ...reread.degradations,
+          ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),
+        ],
       }),
     },
   };

@@ -7,7 +7,6 @@
 // index without it.
 
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
@@ -192,27 +191,20 @@ export class Catalog {
   }
 
   /**
-   * Reads the catalog; the one before, if it is damaged or missing; no file is an empty one. Shards that are gone, or of
-   * another format version, leave their repo to be built again; files of symbols that are gone leave them to be looked
-   * for again.
+   * Reads the catalog; the one before, if it is damaged or missing; no file is an empty one. Shards of another format
+   * version leave their repo to be built again; files that are gone are damage like any other, which shows when they are
+   * opened.
    *
    * Errors: CatalogError.
    */
   async load(): Promise<void> {
     const state = await this.#readState();
     const isReadable = state.formatVersion === FORMAT_VERSION;
-    const repos = state.repos.map((repo) => {
-      const isWhole = repo.shards.every(({ shardId }) => existsSync(this.shardPath(shardId)));
-      if (isReadable && isWhole)
-        return { ...repo, shards: repo.shards.map((shard) => this.#withFoundSymbols(shard)) };
-      if (repo.shards.length > 0) {
-        const reason = isReadable
-          ? 'shard files are missing'
-          : `shards are of format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
-        this.unusable.push({ repo: repo.record.name, reason });
-      }
-      return unindexed(repo);
-    });
+    const reason = `shards are of format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
+    const repos = isReadable ? state.repos : state.repos.map(unindexed);
+    if (!isReadable)
+      for (const { record, shards } of state.repos)
+        if (shards.length > 0) this.unusable.push({ repo: record.name, reason });
     this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
     for (const repo of repos) await this.#openRevisions(repo);
   }
@@ -242,11 +234,6 @@ export class Catalog {
     await rm(this.#lastFile, { force: true, recursive: true });
     this.#isMissing = true;
     return file;
-  }
-
-  #withFoundSymbols({ symbols, ...shard }: CatalogShard): CatalogShard {
-    const isThere = symbols !== undefined && existsSync(this.symbolsPath(symbols.symbolsId));
-    return isThere ? { ...shard, symbols } : shard;
   }
 
   async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {

@@ -130,9 +130,13 @@ export class Indexer {
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
   get degradations(): readonly string[] {
     const unmapped = this.#unmapped.size;
+    const unbuilt = this.#servedRepos().filter(
+      ({ record }) => record.indexedAt === undefined,
+    ).length;
     const stray = this.#servedRepos().filter(({ isStray }) => isStray).length;
     return [
       ...(unmapped === 0 ? [] : [`${unmapped} shards could not be mapped and are not searched`]),
+      ...(unbuilt === 0 ? [] : [`${unbuilt} repositories are not indexed yet and not searched`]),
       ...(stray === 0 ? [] : [`${stray} repositories are hidden: their git leads elsewhere`]),
     ];
   }

@@ -2,9 +2,10 @@
 // pino; what this file adds is the text form and the removal of secrets. Callers decide what to say, and
 // log queries at debug only.
 
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
+import { messageOf, systemCodeOf } from './caught.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -24,6 +25,8 @@ export interface Log {
   isEnabled(level: LogLevel): boolean;
   /** The same log under the name of a part of the daemon. */
   labelled(label: string): Log;
+  /** Why lines cannot be written now; undefined: they can. */
+  readonly trouble: string | undefined;
 }
 
 export interface LogOptions {
@@ -42,7 +45,8 @@ const SECRET_VALUE = /\b(svk|svst|svoa)_[0-9a-f]{64}/g;
 
 /** A log whose lines are written in order, warnings and errors at once, so that none is lost when the process ends. */
 export function createLog(options: LogOptions): Log {
-  const write = options.write ?? openFile(options.file);
+  const file = options.write === undefined ? new LogFile(options.file) : undefined;
+  const write = options.write ?? inTurns((text) => file?.write(text));
   const form = options.format === 'text' ? textLine : (line: string) => line;
   const root = pino(
     {
@@ -62,13 +66,73 @@ export function createLog(options: LogOptions): Log {
         write(form(line.replace(SECRET_VALUE, `$1_${REDACTED}`)), isUrgent(line)),
     },
   );
-  return wrap(root, 'trawl');
+  const log = wrap(root, 'trawl', file);
+  file?.onRecovery((fields) => log.warn('the log could not be written for a while', fields));
+  return log;
 }
 
-function openFile(file: string | undefined): (line: string, isUrgent: boolean) => void {
-  if (file !== undefined) mkdirSync(path.dirname(file), { recursive: true });
-  const destination = pino.destination({ dest: file ?? 2, append: true, sync: true });
-  return inTurns((text) => void destination.write(text));
+/** Guess: bytes that wait for room; a full disk is noticed sooner than that many are written. */
+const UNWRITTEN_MAX = 1 << 20;
+
+/** Guess: how often, and how long, a pipe that is full is waited for, as long as nothing else is wrong. */
+const PIPE_TRIES_MAX = 100;
+const PIPE_PAUSE_MS = 10;
+
+/**
+ * The file that lines go to. Where it cannot be written (a full disk, a terminal that is gone) lines wait, those beyond
+ * UNWRITTEN_MAX are dropped and counted, and it is tried again with the next line.
+ */
+class LogFile {
+  readonly #handle: number;
+  #unwritten: Buffer = Buffer.alloc(0);
+  #trouble: string | undefined;
+  #lostCount = 0;
+  #tell: (fields: LogFields) => void = () => {};
+
+  constructor(file: string | undefined) {
+    if (file !== undefined) mkdirSync(path.dirname(file), { recursive: true });
+    this.#handle = file === undefined ? 2 : openSync(file, 'a');
+  }
+
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** @param tell  called when all that waited is written, once each time */
+  onRecovery(tell: (fields: LogFields) => void): void {
+    this.#tell = tell;
+  }
+
+  write(text: string): void {
+    const bytes = Buffer.from(text);
+    const isLost = this.#unwritten.length + bytes.length > UNWRITTEN_MAX && !this.#tryWaiting();
+    if (isLost) this.#lostCount += text.split('\n').length - 1;
+    else if (this.#unwritten.length > 0) this.#unwritten = Buffer.concat([this.#unwritten, bytes]);
+    else this.#unwritten = bytes;
+    if (!isLost) this.#tryWaiting();
+  }
+
+  /** True: nothing waits any more. */
+  #tryWaiting(): boolean {
+    for (let tries = 0; this.#unwritten.length > 0;) {
+      try {
+        this.#unwritten = this.#unwritten.subarray(writeSync(this.#handle, this.#unwritten));
+      } catch (error) {
+        const isFull = systemCodeOf(error) === 'EAGAIN' && this.#trouble === undefined;
+        if (!isFull || ++tries > PIPE_TRIES_MAX) {
+          this.#trouble = messageOf(error);
+          return false;
+        }
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PIPE_PAUSE_MS);
+      }
+    }
+    if (this.#trouble === undefined) return true;
+    const fields = { reason: this.#trouble, lostLines: this.#lostCount };
+    this.#trouble = undefined;
+    this.#lostCount = 0;
+    this.#tell(fields);
+    return true;
+  }
 }
 
 /** Characters of waiting lines that are written without waiting any longer. */
@@ -102,7 +166,7 @@ function isUrgent(line: string): boolean {
   return !/^\{"level":"(?:info|debug)"/.test(line);
 }
 
-function wrap(root: pino.Logger, label: string): Log {
+function wrap(root: pino.Logger, label: string, file: LogFile | undefined): Log {
   const child = root.child({ label });
   const bare = root.child({ label }, { redact: [] });
   return {
@@ -111,7 +175,10 @@ function wrap(root: pino.Logger, label: string): Log {
     warn: (message, fields) => child.warn(fields ?? {}, message),
     error: (message, fields) => child.error(fields ?? {}, message),
     isEnabled: (level) => child.isLevelEnabled(level),
-    labelled: (name) => wrap(root, name),
+    labelled: (name) => wrap(root, name, file),
+    get trouble() {
+      return file?.trouble;
+    },
   };
 }
 

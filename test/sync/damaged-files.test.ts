@@ -15,6 +15,7 @@ const ALL = { branches: ['**'], tags: [] };
 const DAMAGES: Readonly<Record<string, (file: string) => void>> = {
   cut: (file) => truncateSync(file, Math.floor(statSync(file).size / 2)),
   emptied: (file) => truncateSync(file, 0),
+  removed: (file) => rmSync(file),
   'a folder': (file) => {
     rmSync(file);
     mkdirSync(path.join(file, 'x'), { recursive: true });

@@ -119,3 +119,50 @@ test('what waits is written when the process ends', () => {
   assert.match(readFileSync(file, 'utf8'), /last words/);
   rmSync(folder, { recursive: true });
 });
+
+test('a disk without room ends nothing: lines wait, others are counted, and it is said', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-log-'));
+  const file = path.join(folder, 't.log');
+  const module = new URL('../../daemon/telemetry/log.js', import.meta.url).href;
+  const script = `import { createLog } from ${JSON.stringify(module)};
+    import { readFileSync, truncateSync } from 'node:fs';
+    const file = ${JSON.stringify(file)};
+    const log = createLog({ level: 'info', format: 'json', file });
+    const turn = () => new Promise(setImmediate);
+    for (let i = 0; i < 2000; i++) log.warn('x'.repeat(1000), { i });
+    await turn();
+    console.log(log.trouble);
+    log.warn('dropped');
+    await turn();
+    // There is room again: the limit is on the size of a file.
+    let text = '';
+    while (log.trouble !== undefined) {
+      text += readFileSync(file, 'utf8');
+      truncateSync(file);
+      log.warn('after');
+      await turn();
+    }
+    text += readFileSync(file, 'utf8');
+    const parsed = text.trim().split('\\n').map((line) => JSON.parse(line));
+    console.log(JSON.stringify(parsed.map(({ message, ...rest }) => ({ ...rest, message: message.slice(0, 50) }))));`;
+  const limited = ['-c', 'ulimit -f 1024 && exec "$0" "$@"', process.execPath];
+  const { status, stdout, stderr } = spawnSync(
+    'sh',
+    [...limited, '--input-type=module', '--eval', script],
+    { encoding: 'utf8' },
+  );
+  assert.equal(status, 0, stderr);
+  const [trouble = '', lines = ''] = stdout.trim().split('\n');
+  assert.match(trouble, /EFBIG/);
+  const parsed = JSON.parse(lines) as { message: string; i?: number; lostLines?: number }[];
+  assert.ok(parsed.filter(({ i }) => i !== undefined).length < 2000);
+  const told = parsed.filter(({ message }) => message.includes('could not be written'));
+  assert.equal(told.length, 1);
+  const written = parsed.filter(({ i }) => i !== undefined);
+  assert.deepEqual(
+    written.map(({ i }) => i),
+    written.map((_, index) => index),
+  );
+  assert.ok(told[0]!.lostLines! >= 2000 - written.length);
+  rmSync(folder, { recursive: true });
+});
