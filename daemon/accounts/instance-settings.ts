@@ -109,9 +109,12 @@ export class InstanceSettingsKeeper {
         'Sign-in by password cannot be switched off: there is no other way to sign in.',
       );
     }
+    const before = this.#current;
     for (const name of names)
       await this.#store.settings.set(keyOf(name), JSON.stringify(changes[name]));
-    await this.#trail.record(actor, 'settings.changed', ORG, { settings: names });
+    const from = Object.fromEntries(names.map((name) => [name, before[name]]));
+    const to = Object.fromEntries(names.map((name) => [name, changes[name]]));
+    await this.#trail.record(actor, 'settings.changed', ORG, { settings: names, from, to });
     await this.load();
   }
 

@@ -82,7 +82,8 @@ export class Keys {
       await this.#recordFailure(actor, person, name);
       throw error;
     }
-    await trail.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, { name });
+    const metadata = { name, userId: person.id, email: person.email };
+    await trail.record(actor, 'api_key.created', { id: key.id, type: 'api_key' }, metadata);
     return { ...key, value };
   }
 

@@ -82,7 +82,8 @@ export class Members {
       await trail.record(actor, 'user.creation_failed', ORG);
       throw error;
     }
-    await trail.record(actor, 'org.member_added', { id: user.id, type: 'user' }, { role });
+    const target = { id: user.id, type: 'user' } as const;
+    await trail.record(actor, 'org.member_added', target, { email: user.email, role });
     return personOf(user);
   }
 
@@ -105,16 +106,28 @@ export class Members {
     const after = await store.users.update(userId, all, { seatMax: seatMax() });
     if (after === undefined) throw notFound();
     for (const action of actionsOf(before, after))
-      await trail.record(actor, action, { id: userId, type: 'user' });
+      await trail.record(actor, action, { id: userId, type: 'user' }, { email: after.email });
     return personOf(after);
   }
 
   /** Removes the user, whose sessions, keys and tokens end at once. Errors: NOT_FOUND, LAST_OWNER_CANNOT_BE_REMOVED. */
   async remove(actor: Actor | undefined, userId: string): Promise<void> {
     const { store, trail } = this.#options;
-    if (!(await store.users.remove(userId))) throw notFound();
-    await trail.record(actor, 'user.delete', { id: userId, type: 'user' });
-    await trail.record(actor, 'org.member_removed', { id: userId, type: 'user' });
+    // Why before: records must say who it was when nothing else does any more.
+    const user = await store.users.get(userId);
+    const keys = await store.apiKeys.list(userId);
+    if (!(await store.users.remove(userId)) || user === undefined) throw notFound();
+    const { email } = user;
+    for (const { id, name } of keys)
+      await trail.record(
+        actor,
+        'api_key.deleted',
+        { id, type: 'api_key' },
+        { name, userId, email },
+      );
+    const target = { id: userId, type: 'user' } as const;
+    await trail.record(actor, 'user.delete', target, { email });
+    await trail.record(actor, 'org.member_removed', target, { email });
   }
 
   /** Errors: NOT_FOUND, naming the address. */

@@ -419,6 +419,7 @@ onBothAdapters('accounts', (kind) => {
     await ask('GET', '/api/source?repo=a&path=b', memberKey);
     await ask('POST', '/api/files', memberKey, { repoName: 'a', revisionName: 'HEAD' });
     await world.control.accounts.trail.flush();
+    await ask('PATCH', '/api/instance', ownerKey, { apiKeyCreation: 'owners' });
     const reply = await ask('GET', '/api/ee/audit?perPage=100', ownerKey);
     const records = reply.json() as unknown as Record<string, unknown>[];
     const actions = records.map(({ action }) => action);
@@ -435,6 +436,11 @@ onBothAdapters('accounts', (kind) => {
     assert.equal(search['orgId'], 1);
     assert.deepEqual(search['metadata'], { source: 'editor'.repeat(20).slice(0, 64) });
     assert.equal(records.find(({ action }) => action === 'user.signed_in')!['actorId'], member.id);
+    assert.deepEqual(records.find(({ action }) => action === 'settings.changed')!['metadata'], {
+      settings: ['apiKeyCreation'],
+      from: { apiKeyCreation: 'all' },
+      to: { apiKeyCreation: 'owners' },
+    });
     const { key } = made.json() as { key: string };
     for (const secret of [key, memberKey, ownerKey, PASSWORD, cookie.split('=')[1]!])
       assert.ok(

@@ -168,7 +168,11 @@ interface AuditRow {
   readonly action: string;
   readonly actorId: string;
   readonly timestamp: string;
+  readonly metadata: Readonly<Record<string, unknown>> | null;
 }
+
+/** Records of people and keys that are gone must say who it was. */
+const NAMED_ACTIONS = /^(org\.member_|user\.delete$|api_key\.created$)/;
 
 async function readAudit(desk: Desk): Promise<void> {
   const rows = await desk.rows<AuditRow>(['audit']);
@@ -189,6 +193,8 @@ async function readAudit(desk: Desk): Promise<void> {
     'grant.removed',
   ])
     assert.ok(actions.has(action), action);
+  for (const { action, metadata } of rows)
+    if (NAMED_ACTIONS.test(action)) assert.match(String(metadata?.['email']), /@x\.org$/, action);
   assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);
   const times = rows.map(({ timestamp }) => timestamp);
   assert.deepEqual(times, times.toSorted().reverse());
