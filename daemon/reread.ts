@@ -1,4 +1,4 @@
-// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3). What it says counts from then on,
+// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3), and opens the log file again. What it says counts from then on,
 // without a restart; a file that is refused changes nothing, and is told of until it is right.
 
 import type { Configuration } from './config/configuration.ts';
@@ -33,6 +33,7 @@ export class Reread {
   /** Reads the file and obeys it. Errors: none: a refused file is told in the log, and nothing changes. */
   run(): void {
     const { configuration, log, obey } = this.#parts;
+    log.reopen();
     const { file } = configuration;
     if (file === undefined) {
       log.info(

@@ -111,6 +111,9 @@ const CLIENT_GONE_STATUS = 499;
 /** Characters of the client's name that are kept. */
 const CLIENT_SOURCE_MAX = 64;
 
+/** Characters of what a search asks that a line of the log shows. */
+const LOGGED_SIZE_MAX = 4096;
+
 /** Smaller answers are taken by the socket at once, all but few. */
 const UNCOUNTED_SIZE_MAX = 16_384;
 
@@ -403,7 +406,15 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
   const { request, endpoint, pathValues = {} } = exchange;
   const json = endpoint?.input.body === undefined ? undefined : await readJson(pipeline, exchange);
   const handler = endpoint?.prepare({ json, rawQuery: request.rawQuery, pathValues });
+  if (endpoint?.isSearch === true && pipeline.options.log.isEnabled('debug'))
+    logSearch(pipeline, exchange, json);
   if (handler !== undefined) exchange.handler = handler;
+}
+
+/** Says what is searched, before it is: so one that never ends can be found too. */
+function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
+  const asked = JSON.stringify(json).slice(0, LOGGED_SIZE_MAX);
+  options.log.debug('search', { requestId, route: request.path, asked });
 }
 
 async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown> {

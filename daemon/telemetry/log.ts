@@ -2,7 +2,7 @@
 // pino; what this file adds is the text form and the removal of secrets. Callers decide what to say, and
 // log queries at debug only.
 
-import { mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { pino } from 'pino';
 import { messageOf, systemCodeOf } from './caught.ts';
@@ -25,6 +25,8 @@ export interface Log {
   isEnabled(level: LogLevel): boolean;
   /** The same log under the name of a part of the daemon. */
   labelled(label: string): Log;
+  /** Goes on in a new file of the same name where the old one was moved away. Errors: none: it goes on in the old one. */
+  reopen(): void;
   /** Why lines cannot be written now; undefined: they can. */
   readonly trouble: string | undefined;
 }
@@ -71,6 +73,11 @@ export function createLog(options: LogOptions): Log {
   return log;
 }
 
+function openForLines(file: string): number {
+  mkdirSync(path.dirname(file), { recursive: true });
+  return openSync(file, 'a');
+}
+
 /** Guess: bytes that wait for room; a full disk is noticed sooner than that many are written. */
 const UNWRITTEN_MAX = 1 << 20;
 
@@ -83,15 +90,24 @@ const PIPE_PAUSE_MS = 10;
  * UNWRITTEN_MAX are dropped and counted, and it is tried again with the next line.
  */
 class LogFile {
-  readonly #handle: number;
+  readonly #path: string | undefined;
+  #handle: number;
   #unwritten: Buffer = Buffer.alloc(0);
   #trouble: string | undefined;
   #lostCount = 0;
   #tell: (fields: LogFields) => void = () => {};
 
   constructor(file: string | undefined) {
-    if (file !== undefined) mkdirSync(path.dirname(file), { recursive: true });
-    this.#handle = file === undefined ? 2 : openSync(file, 'a');
+    this.#path = file;
+    this.#handle = file === undefined ? 2 : openForLines(file);
+  }
+
+  /** Errors: those of opening; the old file stays in use. */
+  reopen(): void {
+    if (this.#path === undefined) return;
+    const old = this.#handle;
+    this.#handle = openForLines(this.#path);
+    closeSync(old);
   }
 
   get trouble(): string | undefined {
@@ -176,6 +192,13 @@ function wrap(root: pino.Logger, label: string, file: LogFile | undefined): Log 
     error: (message, fields) => child.error(fields ?? {}, message),
     isEnabled: (level) => child.isLevelEnabled(level),
     labelled: (name) => wrap(root, name, file),
+    reopen: () => {
+      try {
+        file?.reopen();
+      } catch (error) {
+        child.error({ error }, 'the log file cannot be opened again');
+      }
+    },
     get trouble() {
       return file?.trouble;
     },

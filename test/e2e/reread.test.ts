@@ -2,11 +2,12 @@
 // is refused changes nothing.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { eventually, get, pathsOf, post, serveIndexed, type Served } from './daemon.ts';
+import { eventually, get, pathsOf, post, serve, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
@@ -94,5 +95,30 @@ void test('without a file there is nothing to read, and the daemon goes on', asy
   served.process.child.kill('SIGHUP');
   await served.process.until(/no configuration file/);
   assert.equal((await post(served.url, { query: 'plum' })).status, 200);
+  await served.process.stop();
+});
+
+void test('a log file that was moved away is made again at SIGHUP; at debug it says what is searched', async () => {
+  const file = path.join(temporaryFolder(), 'trawl.log');
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const served = await serve(temporaryFolder(), [repo], {
+    env: { TRAWL_LOG_FILE: file },
+    flags: ['--anonymous', '--log-level', 'debug'],
+  });
+  const holds = (name: string, expected: RegExp): Promise<boolean> =>
+    readFile(name, 'utf8').then(
+      (text) => expected.test(text),
+      () => false,
+    );
+  await post(served.url, { query: 'first .*word' });
+  await eventually(() => holds(file, /DEBUG .* asked=.*first \.\*word/));
+  renameSync(file, `${file}.1`);
+  await post(served.url, { query: 'second' });
+  await eventually(() => holds(`${file}.1`, /second/));
+  served.process.child.kill('SIGHUP');
+  await eventually(() => holds(file, /\[configuration\]/));
+  await post(served.url, { query: 'third' });
+  await eventually(() => holds(file, /third/));
+  assert.equal(await holds(`${file}.1`, /third/), false);
   await served.process.stop();
 });
