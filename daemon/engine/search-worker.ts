@@ -147,7 +147,7 @@ function serveOthers(caller: Entry): void {
   if (!isTurnOver(caller)) return;
   giveWay(caller);
   for (let entry = queue[0]; entry !== undefined && entry !== caller; entry = queue[0]) {
-    if (entry.isLong) giveWay(entry);
+    if (entry.isLong && !entry.job.isHalted) giveWay(entry);
     else runOnSecond(entry);
     receive();
   }

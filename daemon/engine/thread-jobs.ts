@@ -19,6 +19,8 @@ const STATISTICS_NS = 500_000_000n;
 export type Tell = (message: FromSearchWorker) => void;
 
 export interface Job {
+  /** No work is wanted any more: what is left is to tell. */
+  readonly isHalted: boolean;
   /**
    * Works until `endNs` (process.hrtime), or the end of the core call under way then; false: it is over, and told.
    *
@@ -53,6 +55,10 @@ export class SearchJob implements Job {
     this.#control = control;
     this.#isProgressive = isProgressive;
     this.#tell = tell;
+  }
+
+  get isHalted(): boolean {
+    return this.#control.isHalted;
   }
 
   resumeOn(searcher: Searcher): void {
@@ -101,6 +107,7 @@ export class SearchJob implements Job {
 
 /** Renders docs, in one go. */
 export class RenderJob implements Job {
+  readonly isHalted = false;
   readonly #message: RenderMessage;
   readonly #tell: Tell;
 

@@ -15,7 +15,7 @@ import type { Outcome, Running, StartOptions } from './daemon.ts';
 const PASSWORD = 'correct horse battery';
 const NEW_PASSWORD = 'staple correct horse';
 const PASSPHRASE = 'tr0ub4dor and three';
-const LINK_TOKEN = /token=([0-9a-f]{64})/;
+const LINK_TOKEN = /"token":"([0-9a-f]{64})"/;
 
 /** Texts of the arguments of all processes, seen over and over while `work` runs. */
 async function watchArguments<Result>(work: () => Promise<Result>): Promise<[Result, Set<string>]> {

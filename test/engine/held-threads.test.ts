@@ -134,9 +134,15 @@ void test('a stream comes to its end while all threads are held', async () => {
 });
 
 void test('a deadline is kept while all threads are held by another search', async () => {
-  const engine = await engineWith({ timeoutMs: 50 });
-  const answer = await whileHeld(engine, () => engine.search('common'));
-  assert.deepEqual(answer.incompleteReasons, ['deadline']);
+  const engine = await engineWith();
+  await whileHeld(engine, async () => {
+    // At 1 ms before, at 300 ms after its units have proved too long for a second searcher.
+    for (const timeoutMs of [1, 20, 50, 300]) {
+      engine.timeoutMs = timeoutMs;
+      const answer = await engine.search('common');
+      assert.deepEqual(answer.incompleteReasons, ['deadline']);
+    }
+  });
   await engine.close();
 });
 
