@@ -30,7 +30,7 @@ const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
-const SAMPLE_COUNT = 1000;
+const SAMPLE_COUNT = 250;
 const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 200);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
