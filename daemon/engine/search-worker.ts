@@ -123,8 +123,7 @@ function runFirst(): void {
   });
   isCalling = false;
   entry.turnNs += process.hrtime.bigint() - startNs;
-  // Others may stand before it by now.
-  if (!isLeft) queue.splice(queue.indexOf(entry), 1);
+  if (!isLeft) queue.shift();
   else if (isTurnOver(entry)) giveWay(entry);
   if (queue.length > 0) setImmediate(runFirst);
 }
@@ -141,7 +140,7 @@ function giveWay(entry: Entry): void {
   entry.turnNs = 0n;
 }
 
-/** While `caller` is amid a call: lets messages in, and gives others their turns if its own is over. */
+/** While `caller` is amid a call: lets messages in, and gives others their turns if its own is over; it is first again then. */
 function serveOthers(caller: Entry): void {
   receive();
   if (!isTurnOver(caller)) return;

@@ -413,7 +413,7 @@ async function readInput(pipeline: Pipeline, exchange: Exchange): Promise<void> 
 
 /** Says what is searched, before it is: so one that never ends can be found too. */
 function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json: unknown): void {
-  const asked = JSON.stringify(json).slice(0, LOGGED_SIZE_MAX);
+  const asked = JSON.stringify({ body: json }).slice(0, LOGGED_SIZE_MAX);
   options.log.debug('search', { requestId, route: request.path, asked });
 }
 
@@ -453,8 +453,11 @@ async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void>
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
-  if (exchange.endpoint?.isCounted === true) await paced(holderOf(exchange));
-  if (exchange.request.signal.aborted) throw new ClientGoneError();
+  const turn = exchange.endpoint?.isCounted === true ? paced(holderOf(exchange)) : undefined;
+  if (turn !== undefined) {
+    await turn;
+    if (exchange.request.signal.aborted) throw new ClientGoneError();
+  }
   // Safety: step 3 found the endpoint.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const again = findCallerAgain(pipeline.accessParts, exchange as Exchange & Access);

@@ -6,11 +6,12 @@ import { createHash } from 'node:crypto';
 import test from 'node:test';
 import { SearchControl } from '../../daemon/engine/control.ts';
 import { Drain } from '../../daemon/engine/drain.ts';
-import { PlanError } from '../../daemon/engine/search-plan.ts';
+import { PlanError, type SearchPlan } from '../../daemon/engine/search-plan.ts';
 import { compileRegex } from '../../daemon/regex/compile.ts';
 import { parseRegex } from '../../daemon/regex/syntax.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
 import { encodePlan, planQuery } from '../../daemon/search/plan.ts';
+import type { LiveShard } from '../../daemon/search/snapshot.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');
@@ -25,6 +26,16 @@ function shardOf(module: WebAssembly.Module, lineCount: number) {
     bytes: Buffer.from(`${doc % 10}`.repeat(LINE_SIZE)),
   }));
   return buildShard(module, temporaryFolder(), REPO, docs);
+}
+
+function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): SearchPlan {
+  const context = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: true,
+    testNames: () => [true],
+  };
+  return encodePlan(planQuery(parseQuery(text, { isRegexEnabled }), context), true, [shard]);
 }
 
 for (const inlineNs of [0n, undefined]) {
@@ -59,14 +70,7 @@ void test('a unit that is given back is found whole by who takes it next', async
   const shard = shardOf(module, 1);
   const engine = new Engine(module);
   engine.publish([shard], [REPO]);
-  const options = {
-    repos: () => [REPO],
-    hasRevisions: false,
-    isCaseSensitive: true,
-    testNames: () => [true],
-  };
-  const query = parseQuery(QUERY, { isRegexEnabled: true });
-  const plan = encodePlan(planQuery(query, options), true, [shard]);
+  const plan = planOf(QUERY, true, shard);
   const control = new SearchControl([10]);
   const drain = (): Drain => new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
   let questionCount = 0;
@@ -119,14 +123,7 @@ void test('a unit of very many ranges asks whether it is still wanted', async ()
   const engine = new Engine(module);
   engine.publish([shard], [REPO]);
   // Few states, which are soon made: only its ranges are work.
-  const query = parseQuery('[^a]{2}[^b]{2}', { isRegexEnabled: true });
-  const options = {
-    repos: () => [REPO],
-    hasRevisions: false,
-    isCaseSensitive: true,
-    testNames: () => [true],
-  };
-  const plan = encodePlan(planQuery(query, options), true, [shard]);
+  const plan = planOf('[^a]{2}[^b]{2}', true, shard);
   const control = new SearchControl([1]);
   const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
   let questionCount = 0;
@@ -147,14 +144,7 @@ void test('many atoms that are dense ask whether they are still wanted, and are 
   const engine = new Engine(module);
   engine.publish([shard], [REPO]);
   const atomCount = 300;
-  const query = parseQuery(`${'a or '.repeat(atomCount - 1)}b`, { isRegexEnabled: false });
-  const options = {
-    repos: () => [REPO],
-    hasRevisions: false,
-    isCaseSensitive: true,
-    testNames: () => [true],
-  };
-  const plan = encodePlan(planQuery(query, options), true, [shard]);
+  const plan = planOf(`${'a or '.repeat(atomCount - 1)}b`, false, shard);
   const control = new SearchControl([1]);
   const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
   let questionCount = 0;
