@@ -358,6 +358,8 @@ export class Place implements SearchPlace {
   release(): void {
     clearTimeout(this.#deadline);
     this.#admission.release(this);
+    // Why: the sets that this was in may keep it until the next full collection, and with it what was found.
+    this.#search = undefined;
     this.#wake();
   }
 }
