@@ -16,6 +16,8 @@ export const HINTS_MAX = 3;
 
 /** A habit: what it looks like in a query, what to say of it, and what to write in place of the match. */
 interface Habit {
+  /** As it was written, without what has to stand around it. */
+  readonly source: string;
   readonly pattern: RegExp;
   readonly message: string;
   /** Given the match, what stands before it, and the groups of the pattern. */
@@ -26,9 +28,13 @@ interface Habit {
   readonly isDoubtful?: true;
 }
 
-/** Where a word begins and ends; group 1 is what stands before. */
-const habit = (pattern: string, message: string, instead: string | Habit['instead']): Habit => ({
-  pattern: new RegExp(`(^|[\\s(])(?:${pattern})(?=$|[\\s)])`, 'gu'),
+/** Finds what stands where a word begins and ends; group 1 is what stands before. */
+const atWords = (source: string, flags: string): RegExp =>
+  new RegExp(`(^|[\\s(])(?:${source})(?=$|[\\s)])`, flags);
+
+const habit = (source: string, message: string, instead: string | Habit['instead']): Habit => ({
+  source,
+  pattern: atWords(source, 'gu'),
   message,
   instead:
     typeof instead === 'string'
@@ -117,6 +123,12 @@ const TEXT_SIZE_MAX = 1000;
 /** What every habit has at least one of; most queries have none. */
 const SIGN = /[:/!&|*+\\-]|NOT|AND|OR/;
 
+/** Finds any of the habits: one look at the text, 1 us, instead of one for each, 8 us. */
+const anyOf = (habits: readonly Habit[]): RegExp =>
+  atWords(habits.map(({ source }) => source).join('|'), 'u');
+const ANY_HABIT = anyOf(HABITS);
+const ANY_SURE_HABIT = anyOf(HABITS.filter(({ isDoubtful }) => isDoubtful !== true));
+
 /** A glob as a regular expression. */
 function globPattern(glob: string): string {
   const end = glob.endsWith('*') ? '' : '$';
@@ -137,6 +149,7 @@ const isGlob = (value: string): boolean =>
 export function hintsFor(text: string, isRegexEnabled: boolean, isFound = false): Hint[] {
   if (text.length > TEXT_SIZE_MAX || !SIGN.test(text)) return [];
   const { masked, quotes } = maskQuotes(text);
+  if (!(isFound ? ANY_SURE_HABIT : ANY_HABIT).test(masked)) return [];
   const hints: Hint[] = [];
   for (const { pattern, message, instead, isOfWords, isDoubtful } of HABITS) {
     if (hints.length === HINTS_MAX) break;

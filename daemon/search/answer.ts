@@ -55,7 +55,29 @@ export function statsNumbers(
   rendered: RenderSums,
   durations: Durations,
 ): StatsNumbers {
-  return { ...countNumbers(counts, rendered), ...durations };
+  // Why one by one: 1 us of an answer; spread as above 8.
+  return {
+    actualMatchCount: rendered.rangeCount,
+    totalMatchCount: counts.totalMatchCount,
+    fileCount: counts.fileCount,
+    filesSkipped: counts.filesSkipped,
+    contentBytesLoaded: counts.contentBytesLoaded + rendered.contentBytes,
+    indexBytesLoaded: counts.indexBytesLoaded,
+    crashes: counts.crashes,
+    shardFilesConsidered: counts.shardFilesConsidered,
+    filesConsidered: counts.filesConsidered,
+    filesLoaded: counts.filesLoaded + rendered.loadCount,
+    shardsScanned: counts.shardsScanned,
+    shardsSkipped: counts.shardsSkipped,
+    shardsSkippedFilter: counts.shardsSkippedFilter,
+    ngramMatches: counts.ngramMatches,
+    ngramLookups: counts.ngramLookups,
+    regexpsConsidered: counts.regexpsConsidered,
+    duration: durations.duration,
+    wait: durations.wait,
+    matchTreeConstruction: durations.matchTreeConstruction,
+    matchTreeSearch: durations.matchTreeSearch,
+  };
 }
 
 export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
