@@ -24,6 +24,7 @@ import { takeDataDir } from './shards/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
+import { ShardWatch } from './sync/shard-watch.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
 import { messageOf } from './telemetry/caught.ts';
 import type { Log } from './telemetry/log.ts';
@@ -168,6 +169,15 @@ async function joined(
     log,
   });
   await indexer.quarantineNoted(notedIds, (shards) => integrity.checkNow(shards));
+  const watch = isOwner
+    ? new ShardWatch({
+        folder: catalog.shardFolder,
+        shards: () => snapshots.current.shards,
+        check: (shard) => integrity.checkSoon(shard),
+        onDamage: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
+        log,
+      })
+    : undefined;
   const heap = new HeapTrimmer();
   const parts: EngineParts = {
     searcher,
@@ -190,6 +200,7 @@ async function joined(
     async close() {
       await symbols?.close();
       await integrity.close();
+      await watch?.close();
       await indexer.close();
       await pool.close();
       heap.close();

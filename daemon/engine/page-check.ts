@@ -8,7 +8,7 @@ import * as tags from '../../core/shared/tags.ts';
 import { openOwnSoon } from '../files/own-file.ts';
 import { isMachineFault, messageOf } from '../telemetry/caught.ts';
 import { type Core, instantiateCore } from './core.ts';
-import type { ShardFault, ShardFile } from './space.ts';
+import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
 
 /** Bytes that are read at a time, whole pages. */
 const PIECE_SIZE = 1 << 20;
@@ -38,12 +38,6 @@ const SYMBOLS: Kind = {
 
 function rowOffset(table: number, kind: number): number {
   return table + (kind - 1) * format.SECTION_ROW_SIZE;
-}
-
-/** What is wrong with a shard or its symbols. */
-export interface ShardProblem {
-  readonly reason: string;
-  readonly fault: ShardFault;
 }
 
 /** Called behind each piece with its bytes; what is read next waits for it. Errors end the check. */
@@ -83,6 +77,8 @@ export class PageCheck {
     const source = await PieceReader.open(path);
     if (source instanceof Error) return source.message;
     try {
+      const wrongSize = sizeFault(await source.size(), size);
+      if (wrongSize !== undefined) return wrongSize;
       const sums = await this.#readSums(source, size, kind);
       return typeof sums === 'string' ? sums : await this.#compare(source, sums, kind, pace);
     } finally {
@@ -158,6 +154,10 @@ class PieceReader {
       if (isMachineFault(error)) throw error;
       return new Error(`cannot be opened: ${messageOf(error)}`);
     }
+  }
+
+  async size(): Promise<number> {
+    return (await this.#file.stat()).size;
   }
 
   async read(offset: number, size: number): Promise<Buffer | string> {

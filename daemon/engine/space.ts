@@ -51,6 +51,12 @@ export interface ShardFile {
 /** What is wrong with a shard: its bytes, those of its symbols, or that the machine has no room or right to read it. */
 export type ShardFault = 'damaged' | 'symbols' | 'unmapped';
 
+/** What is wrong with a shard or its symbols. */
+export interface ShardProblem {
+  readonly reason: string;
+  readonly fault: ShardFault;
+}
+
 /** A shard that cannot be searched: `reason` says what is wrong where. */
 export class ShardError extends Error {
   readonly shardId: string;
@@ -276,11 +282,8 @@ export class Space {
     const shard = this.#placed(shardId);
     const nowMs = performance.now();
     if (shard.kind !== 'mapped' || nowMs - shard.lookedAtMs < LOOK_PAUSE_MS) return;
-    const { file } = shard;
-    const fault = wrongSize(file);
-    if (fault !== undefined) throw new ShardError(shardId, fault);
-    const ofSymbols = file.symbols === undefined ? undefined : wrongSize(file.symbols);
-    if (ofSymbols !== undefined) throw new ShardError(shardId, ofSymbols, 'symbols');
+    const problem = sizeProblemOf(shard.file);
+    if (problem !== undefined) throw new ShardError(shardId, problem.reason, problem.fault);
     shard.lookedAtMs = nowMs;
   }
 
@@ -333,7 +336,14 @@ export class Space {
   }
 }
 
-/** What is wrong with the size of a mapped file; one that is gone, or that cannot be looked at, stays readable. */
+/** What is wrong with the sizes of the files of a shard; one that is gone, or that cannot be looked at, stays readable. */
+export function sizeProblemOf(file: ShardFile): ShardProblem | undefined {
+  const reason = wrongSize(file);
+  if (reason !== undefined) return { reason, fault: 'damaged' };
+  const ofSymbols = file.symbols === undefined ? undefined : wrongSize(file.symbols);
+  return ofSymbols === undefined ? undefined : { reason: ofSymbols, fault: 'symbols' };
+}
+
 function wrongSize({
   path,
   size,
@@ -341,12 +351,16 @@ function wrongSize({
   readonly path: string;
   readonly size: number;
 }): string | undefined {
-  let actual = size;
   try {
-    actual = statSync(path).size;
+    return sizeFault(statSync(path).size, size);
   } catch {
     // Not known: as before.
+    return undefined;
   }
+}
+
+/** That a file has not the bytes that it must have, in words; undefined: it has. */
+export function sizeFault(actual: number, size: number): string | undefined {
   return actual === size ? undefined : `its file has ${actual} bytes instead of ${size}`;
 }
 

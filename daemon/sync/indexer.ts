@@ -112,6 +112,8 @@ export class Indexer {
   #nextAsking: NodeJS.Timeout | undefined;
   #nextMapping: NodeJS.Timeout | undefined;
   #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
+  /** Nothing is shown now: what is damaged is being told, and none of it may be opened. */
+  #isHeld = false;
 
   constructor(options: IndexerOptions) {
     this.#options = options;
@@ -134,9 +136,11 @@ export class Indexer {
       ({ record }) => record.indexedAt === undefined,
     ).length;
     const stray = this.#servedRepos().filter(({ isStray }) => isStray).length;
+    const symbolless = this.#symbolless.size;
     return [
       ...(unmapped === 0 ? [] : [`${unmapped} shards could not be mapped and are not searched`]),
       ...(unbuilt === 0 ? [] : [`${unbuilt} repositories are not indexed yet and not searched`]),
+      ...(symbolless === 0 ? [] : [`the symbols of ${symbolless} shards are found again`]),
       ...(stray === 0 ? [] : [`${stray} repositories are hidden: their git leads elsewhere`]),
     ];
   }
@@ -150,6 +154,7 @@ export class Indexer {
 
   /** Shows what the catalog holds now. */
   publish(): void {
+    if (this.#isHeld) return;
     const repos = this.#servedRepos().filter(({ isStray }) => !isStray);
     const blind = this.#findBlindShard(repos);
     if (blind !== undefined) {
@@ -761,7 +766,7 @@ export class Indexer {
   }
 
   /**
-   * Takes the damaged ones of these shards out of service before anything is searched: a process that read them ended
+   * Takes the damaged ones of these shards out of service before anything is shown: a process that read them ended
    * without a word.
    *
    * @param check  returns what is wrong with shards
@@ -781,8 +786,10 @@ export class Indexer {
       'the last process did not end by itself; checking what it searched',
       fields,
     );
-    for (const { shardId, reason, fault } of await check(noted))
-      this.#refuse(shardId, reason, fault);
+    const problems = await check(noted);
+    this.#isHeld = true;
+    for (const { shardId, reason, fault } of problems) this.#refuse(shardId, reason, fault);
+    this.#isHeld = false;
   }
 
   /** The shards whose symbols are to be found, by these engines; each with the repo it belongs to. */

@@ -6,8 +6,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { PageCheck, type Pace, type ShardProblem } from '../engine/page-check.ts';
-import type { ShardFault } from '../engine/space.ts';
+import { PageCheck, type Pace } from '../engine/page-check.ts';
+import type { ShardFault, ShardProblem } from '../engine/space.ts';
 import type { LiveShard } from '../search/snapshot.ts';
 import { readOwn } from '../files/own-file.ts';
 import { messageOf } from '../telemetry/caught.ts';
@@ -80,6 +80,15 @@ export class IntegrityPass {
       if (problem !== undefined) found.push({ shardId: shard.shardId, ...problem });
     }
     return found;
+  }
+
+  /** Checks a shard before its turn, at the rate of the pass. */
+  async checkSoon(shard: LiveShard): Promise<void> {
+    try {
+      await this.#checkOne(shard);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) throw error;
+    }
   }
 
   #checker(): PageCheck {

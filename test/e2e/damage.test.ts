@@ -1,14 +1,23 @@
 // Damage under a running daemon, as a child process: a changed byte, a cut file. It is never served as a complete answer,
-// the shard goes out of service and is built again, and the daemon stays up; and where the system ends it all the same, the next start checks what was being searched before it maps that.
+// the shard goes out of service and is built again, and the daemon stays up; and where the system ends it all the same, the
+// next start checks what was being searched before it maps that.
 
 import assert from 'node:assert/strict';
-import { closeSync, existsSync, openSync, readFileSync, truncateSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeSync,
+} from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import type { SearchResponse } from '../../daemon/cli/services.ts';
 import { canMap } from '../../daemon/engine/mapping.ts';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { eventually, get, search, serve, serveIndexed, shardNames } from './daemon.ts';
+import { call, eventually, get, search, serve, serveIndexed, shardNames } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 const skip = canMap() ? false : 'files cannot be mapped here';
@@ -29,7 +38,7 @@ function makeSources(): string[] {
 /** The shard file whose content holds the word. */
 function shardWith(dataDir: string, word: string): string {
   const files = shardNames(dataDir).map((name) => path.join(dataDir, 'shards', name));
-  return files.find((file) => readFileSync(file).includes(`filler line of ${word}`))!;
+  return files.find((file) => readFileSync(file).includes(word))!;
 }
 
 function changeByte(file: string, offset: number): void {
@@ -71,34 +80,104 @@ void test('a changed byte of the content is met, not served', TIMEOUT, async () 
   const served = await serveIndexed(dataDir, sources);
   // Read by a thread already, but its page is not that of the change.
   assert.equal((await search(served.url, '"plum 0"')).files.length, 1);
-  changeByte(shardWith(dataDir, 'plum'), 4096 + 200_000);
+  changeByte(shardWith(dataDir, 'filler line of plum'), 4096 + 200_000);
   await checkRecovery(served, 'plum');
   assert.match(served.process.stderr, /shard quarantined.*page 49 is damaged/);
   await served.process.stop();
   assert.equal(existsSync(path.join(dataDir, 'searching')), false);
 });
 
-void test('where the system ends the daemon, the next start goes on', TIMEOUT, async () => {
-  const sources = makeSources();
-  const dataDir = temporaryFolder();
-  const first = await serveSettled(dataDir, sources);
-  for (let i = 0; i < 6; i++) assert.ok(await isWhole(first, 'plum'));
-  const file = shardWith(dataDir, 'plum');
-  const whole = readFileSync(file);
-  // Every page is known to be sound, and then gone.
-  truncateSync(file, 8192);
-  await search(first.url, 'plum', ALL).catch(() => {});
-  // What cannot be read now can be read at the next start, but it is not what it was.
-  await first.process.stop('SIGKILL');
-  const handle = openSync(file, 'r+');
-  whole[300_000]! ^= 1;
-  writeSync(handle, whole, 0, whole.length, 0);
-  closeSync(handle);
-  const second = await serve(dataDir, sources);
-  // Nothing was searched yet.
-  assert.match(second.process.stderr, /the last process did not end by itself/);
-  assert.match(second.process.stderr, /shard quarantined.*page 73 is damaged/);
-  await eventually(() => isWhole(second, 'plum'));
-  assert.ok(await isWhole(second, 'pear'));
-  await second.process.stop();
-});
+async function repoNameOf(served: Served, source: string): Promise<string> {
+  const { body } = await get<{ repoName: string }[]>(`${served.url}/api/repos`);
+  return body.find(({ repoName }) => source.endsWith(path.basename(repoName)))!.repoName;
+}
+
+/** Number of definitions of "plum" in a repo; undefined: something is missing. */
+async function definitions(served: Served, repoName: string): Promise<number | undefined> {
+  const answer = await call(`${served.url}/api/find_definitions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ symbolName: 'plum', language: 'C', repoName }),
+  });
+  const { stats, isSearchExhaustive } = (await answer.json()) as {
+    stats: { matchCount: number };
+    isSearchExhaustive: boolean;
+  };
+  return isSearchExhaustive ? stats.matchCount : undefined;
+}
+
+/** Two repos with 2,000 definitions each. */
+function makeCode(): string[] {
+  const code = (word: string): Record<string, string> =>
+    Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [
+        `c/f${i}.c`,
+        `int ${word}(int a) { return a; }\n` +
+          Array.from({ length: 9 }, (_, k) => `int ${word}_${i}_${k};\n`).join(''),
+      ]),
+    );
+  return [makeRepo(code('plum')), makeRepo(code('pear'))];
+}
+
+for (const [what, ending, size] of [
+  ['contents', '.shard', 8192],
+  ['symbols', '.tags', 4096],
+] as const) {
+  test(`a file of ${what} that is cut ends the daemon once at most`, TIMEOUT, async () => {
+    const sources = makeCode();
+    const dataDir = temporaryFolder();
+    let served = await serveSettled(dataDir, sources);
+    const repoName = await repoNameOf(served, sources[0]!);
+    const isWholeAgain = async (): Promise<boolean> =>
+      (await definitions(served, repoName)) === 200 &&
+      (await search(served.url, 'plum', ALL)).isSearchExhaustive;
+    // All threads know every page of the files to be sound.
+    for (let i = 0; i < 6; i++) assert.ok(await isWholeAgain());
+    const folder = path.join(dataDir, 'shards');
+    const files = readdirSync(folder).filter((name) => name.endsWith(ending));
+    assert.equal(files.length, 2);
+    for (const name of files) truncateSync(path.join(folder, name), size);
+    try {
+      await eventually(isWholeAgain);
+    } catch (error) {
+      // Only the system may end it.
+      const { code } = await served.process.stop('SIGKILL');
+      assert.equal(code, undefined, String(error));
+      served = await serve(dataDir, sources);
+      await eventually(isWholeAgain);
+    }
+    assert.match(served.process.stderr, /its file has \d+ bytes instead of \d+/);
+    assert.ok((await search(served.url, 'pear', ALL)).isSearchExhaustive);
+    const { body } = await get<object>(`${served.url}/api/ready`);
+    assert.deepEqual(body, { status: 'ready' });
+    await served.process.stop();
+  });
+}
+
+for (const [what, ending, offset, told] of [
+  ['contents', '.shard', 4096 + 8000, /shard quarantined.*page 2 is damaged/],
+  ['symbols', '.tags', 5000, /symbols taken out of service.*page 1 is damaged/],
+] as const) {
+  test(
+    `where ${what} end the daemon, the next start looks before it maps them`,
+    TIMEOUT,
+    async () => {
+      const sources = makeCode().slice(0, 1);
+      const dataDir = temporaryFolder();
+      const first = await serveSettled(dataDir, sources);
+      const repoName = await repoNameOf(first, sources[0]!);
+      assert.equal(await definitions(first, repoName), 200);
+      // As the system does for a page that cannot be read.
+      await first.process.stop('SIGKILL');
+      const folder = path.join(dataDir, 'shards');
+      const file = readdirSync(folder).find((name) => name.endsWith(ending));
+      changeByte(path.join(folder, file!), offset);
+      const second = await serve(dataDir, sources);
+      // Nothing was searched yet.
+      assert.match(second.process.stderr, /the last process did not end by itself/);
+      assert.match(second.process.stderr, told);
+      await eventually(async () => (await definitions(second, repoName)) === 200);
+      await second.process.stop();
+    },
+  );
+}

@@ -1,0 +1,101 @@
+// Hears from the system when a file of a shard in service is changed by somebody else: nobody writes to them once they
+// have their names. One that lost its size goes out of service at once, as touching what was cut off would end the process;
+// of another one the content is checked soon. Beside this, sizes are looked at now and then (engine/space.ts), for file
+// systems that tell nothing, and changes of other machines.
+
+import { type FSWatcher, watch } from 'node:fs';
+import path from 'node:path';
+import { type ShardFault, sizeProblemOf } from '../engine/space.ts';
+import type { LiveShard } from '../search/snapshot.ts';
+import { messageOf } from '../telemetry/caught.ts';
+import type { Log } from '../telemetry/log.ts';
+
+export interface ShardWatchOptions {
+  /** Absolute path; of all files of shards. */
+  readonly folder: string;
+  /** The shards in service. */
+  readonly shards: () => readonly LiveShard[];
+  /** Checks every byte of a shard, and tells of damage itself. */
+  readonly check: (shard: LiveShard) => Promise<void>;
+  readonly onDamage: (shardId: string, reason: string, fault: ShardFault) => void;
+  readonly log: Log;
+}
+
+export class ShardWatch {
+  readonly #options: ShardWatchOptions;
+  readonly #watcher: FSWatcher | undefined;
+  #known: readonly LiveShard[] = [];
+  #byName = new Map<string, LiveShard>();
+  /** Changed files, by name, whose shards are to be checked. */
+  readonly #changed = new Set<string>();
+  #running: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(options: ShardWatchOptions) {
+    this.#options = options;
+    try {
+      this.#watcher = watch(options.folder, { persistent: false }, (kind, name) => {
+        // What comes, goes, or gets another name leaves the bytes of mapped files alone.
+        if (kind === 'change' && name !== null) this.#take(name);
+      });
+      this.#watcher.on('error', (error) => this.#warn(error));
+    } catch (error) {
+      this.#warn(error);
+    }
+  }
+
+  #warn(error: unknown): void {
+    this.#options.log.warn('the system does not tell of changes of shard files', {
+      error: messageOf(error),
+    });
+  }
+
+  #take(name: string): void {
+    const shard = this.#shardOf(name);
+    if (shard === undefined) return;
+    const problem = sizeProblemOf(shard);
+    if (problem !== undefined) {
+      this.#options.onDamage(shard.shardId, problem.reason, problem.fault);
+      return;
+    }
+    this.#changed.add(name);
+    this.#running ??= this.#work();
+  }
+
+  /** The shard in service with a file of this name. */
+  #shardOf(name: string): LiveShard | undefined {
+    const shards = this.#options.shards();
+    if (this.#known !== shards) {
+      this.#known = shards;
+      this.#byName = new Map(
+        shards.flatMap((shard) =>
+          [shard, ...(shard.symbols === undefined ? [] : [shard.symbols])].map((file) => [
+            path.basename(file.path),
+            shard,
+          ]),
+        ),
+      );
+    }
+    return this.#byName.get(name);
+  }
+
+  async #work(): Promise<void> {
+    for (const name of this.#changed) {
+      if (this.#isClosed) break;
+      this.#changed.delete(name);
+      const shard = this.#shardOf(name);
+      if (shard === undefined) continue;
+      const { shardId } = shard;
+      this.#options.log.warn('somebody changed a file of a shard; checking it', { shardId, name });
+      await this.#options.check(shard).catch((error: unknown) => this.#warn(error));
+    }
+    this.#running = undefined;
+  }
+
+  /** Resolves when no check is under way; checks that wait are ended by who runs them. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#watcher?.close();
+    await this.#running;
+  }
+}
