@@ -6,7 +6,6 @@
 // in the call: the busy timeout is 0, and database.ts tries again later.
 // Safety: libsql ends the process when it is handed a boolean, so values are checked here.
 
-import { isUtf8 } from 'node:buffer';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -21,6 +20,7 @@ import Libsql from 'libsql';
 import { LRUCache } from 'lru-cache';
 import { isThere, NoFileError } from '../files/own-file.ts';
 import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
+import { checkFile, DamageError } from './embedded-check.ts';
 import type { Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError } from './error.ts';
 import { retried } from './retry.ts';
@@ -43,8 +43,8 @@ const READING_MS = 4;
  */
 export async function openEmbedded(dataDir: string, busyTimeoutMs: number): Promise<Engine> {
   const file = path.join(dataDir, STORE_FILE);
-  const connection = await retried(async () => openFile(file), {
-    faultOf: (error) => faultAt(file, error),
+  const connection = await retried(async () => openChecked(file), {
+    faultOf: (error) => openingFault(file, error),
     timeoutMs: busyTimeoutMs,
   });
   const db = kyselyOn(connection);
@@ -83,7 +83,6 @@ function openFile(file: string): Libsql.Database {
     connection.exec('PRAGMA trusted_schema = OFF');
     connection.exec('PRAGMA cell_size_check = ON');
     connection.exec('PRAGMA journal_size_limit = 67108864');
-    checkSchema(connection);
   } catch (error) {
     connection.close();
     throw error;
@@ -91,25 +90,16 @@ function openFile(file: string): Libsql.Database {
   return connection;
 }
 
-/**
- * Safety: libsql ends the process when it meets text that is not UTF-8, so what damage is met first is looked at as bytes.
- *
- * Errors: the schema is damaged, as SQLite would say it.
- */
-function checkSchema(connection: Libsql.Database): void {
-  const rows = connection
-    .prepare(
-      'select cast(name as blob), cast(tbl_name as blob), cast(sql as blob) from sqlite_schema',
-    )
-    .raw()
-    .all();
-  if (rows.every((row) => Array.isArray(row) && row.every(isText))) return;
-  throw Object.assign(new Error('its schema is no text'), { code: 'SQLITE_CORRUPT' });
-}
-
-/** @param value  of a column that was read as bytes */
-function isText(value: unknown): boolean {
-  return value === null || (value instanceof Uint8Array && isUtf8(value));
+/** Why once: what is opened later is the same file. */
+function openChecked(file: string): Libsql.Database {
+  const connection = openFile(file);
+  try {
+    checkFile(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return connection;
 }
 
 function tryCheckpoint(connection: Libsql.Database): void {
@@ -258,6 +248,9 @@ function bindable(values: readonly unknown[]): readonly unknown[] {
 }
 
 const LOCKED = 'is locked by another process';
+const DAMAGED = 'is damaged';
+const REMEDY =
+  'put a backup in its place ("trawl restore"), or move it away to begin without accounts and permissions';
 
 /** What a code of SQLite means; the file is the subject. */
 const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
@@ -267,8 +260,8 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
   ['SQLITE_CANTOPEN', 'cannot be opened'],
   ['SQLITE_READONLY', 'cannot be written'],
-  ['SQLITE_CORRUPT', 'is damaged'],
-  ['SQLITE_NOTADB', 'is damaged: it is no database'],
+  ['SQLITE_CORRUPT', DAMAGED],
+  ['SQLITE_NOTADB', `${DAMAGED}: it is no database`],
   ['SQLITE_PROTOCOL', LOCKED],
   ['SQLITE_NOMEM', 'cannot be read: memory is short'],
 ];
@@ -284,6 +277,15 @@ function faultOf(error: unknown): Fault | undefined {
     return { error: new StoreError('NOT_FOUND', message, error), isTransient: false };
   }
   return reasonOf(error) === undefined ? undefined : faultAt(STORE_FILE, error);
+}
+
+/** Of opening: with what to do about damage. */
+function openingFault(file: string, error: unknown): Fault {
+  const isDamage = error instanceof DamageError;
+  const reason = isDamage ? `${DAMAGED}: ${error.message}` : reasonOf(error);
+  if (reason?.startsWith(DAMAGED) !== true) return faultAt(file, error);
+  const message = `${file} ${reason}; ${REMEDY}`;
+  return { error: new StoreError('NOT_READY', message, error), isTransient: false };
 }
 
 /** @param file  as people are told of it */

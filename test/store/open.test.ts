@@ -101,6 +101,14 @@ onEmbedded('opening the file', ({ within }) => {
           },
         ],
         [
+          'an e-mail address that is no text',
+          () => {
+            const text = whole.toString('latin1').replaceAll(/u(?=\d+@example)/g, '\u00ff');
+            assert.notEqual(text, whole.toString('latin1'));
+            writeFileSync(fileOf(place), text, 'latin1');
+          },
+        ],
+        [
           'a folder',
           () => mkdirSync(path.join(place.dataDir, 'folder', 'store.db'), { recursive: true }),
         ],
@@ -113,7 +121,9 @@ onEmbedded('opening the file', ({ within }) => {
           error.message.includes(path.join(dataDir, 'store.db')),
           `${what}: ${error.message}`,
         );
-        if (what !== 'a folder') assert.match(error.message, /damaged/, what);
+        if (what !== 'a folder') assert.match(error.message, / is damaged.*"trawl restore"/, what);
+        if (what.includes('e-mail'))
+          assert.match(error.message, /table users holds text in column email that is not UTF-8/);
       }
       writeFileSync(fileOf(place), whole);
       assert.equal(await (await place.open()).users.count(), 500);
@@ -125,8 +135,17 @@ onEmbedded('opening the file', ({ within }) => {
       for (let i = 0; i < 500; i++) await newUser(first);
       await first.close();
       const whole = readFileSync(fileOf(place));
-      writeFileSync(fileOf(place), damaged(whole, whole.length - 40_960, whole.length));
+      // More than is kept in memory of what opening reads.
+      const file = new Libsql(fileOf(place));
+      file.exec(
+        'with recursive n(i) as (select 1 union all select i + 1 from n where i < 8000) ' +
+          "insert into settings select 'filler ' || i, hex(zeroblob(500)) from n",
+      );
+      file.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      file.close();
       const store = await place.open();
+      const now = readFileSync(fileOf(place));
+      writeFileSync(fileOf(place), damaged(now, whole.length - 40_960, whole.length));
       const error = await refuses(store.users.list(), 'NOT_READY');
       assert.match(error.message, /^store\.db is damaged/);
     }));

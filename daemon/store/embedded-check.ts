@@ -1,0 +1,80 @@
+// Looks at the whole file of the embedded store when it is opened: that SQLite finds it sound, and that all text in it is
+// UTF-8, which SQLite does not check.
+//
+// Safety: libsql ends the process when it meets other text, so nothing is read here but as bytes.
+// Measured: 2026-11-22: 1 s for each of the two with 1,100,000 rows, 117 MB.
+
+import { isUtf8 } from 'node:buffer';
+import type Libsql from 'libsql';
+
+/** The file is not what SQLite, or we, have written; the message says where, with names of tables and columns alone. */
+export class DamageError extends Error {
+  override readonly name = 'DamageError';
+}
+
+/** Errors: DamageError; those of SQLite. Cost: reads the file twice. */
+export function checkFile(connection: Libsql.Database): void {
+  checkSchema(connection);
+  checkStructure(connection);
+  for (const table of textsOf(connection, "select name from sqlite_schema where type = 'table'"))
+    checkTexts(connection, table);
+}
+
+/** Before anything else, which all use it. */
+function checkSchema(connection: Libsql.Database): void {
+  for (const column of ['name', 'tbl_name', 'sql'])
+    if (!isAllText(connection, `select cast(${column} as blob) from sqlite_schema`))
+      throw new DamageError('its schema is no text');
+}
+
+/** What SQLite itself finds: pages, the order of rows, indexes that differ from their tables. */
+function checkStructure(connection: Libsql.Database): void {
+  const [found] = textsOf(connection, 'select integrity_check from pragma_integrity_check(1)');
+  // Of many lines, the first of which names the database.
+  if (found !== 'ok') throw new DamageError(found?.split('\n').at(-1) ?? 'it cannot be checked');
+}
+
+function checkTexts(connection: Libsql.Database, table: string): void {
+  const columns = textsOf(connection, `select name from pragma_table_info(${quoted(table, "'")})`);
+  for (const column of columns) {
+    const name = quoted(column, '"');
+    const texts =
+      `select cast(${name} as blob) from ${quoted(table, '"')} ` +
+      `where typeof(${name}) = 'text' and ${isUnusual(name)}`;
+    if (!isAllText(connection, texts))
+      throw new DamageError(`table ${table} holds text in column ${column} that is not UTF-8`);
+  }
+}
+
+/** True of all that is not plain ASCII. Why both: a pattern ends at the first NUL. */
+function isUnusual(name: string): string {
+  const isOther = `${name} glob '*[^' || char(1) || '-' || char(127) || ']*'`;
+  return `(${isOther} or length(${name}) <> length(cast(${name} as blob)))`;
+}
+
+/** @param texts  a statement with one column, of bytes or null */
+function isAllText(connection: Libsql.Database, texts: string): boolean {
+  for (const row of connection.prepare(texts).raw().iterate()) {
+    const [value]: readonly unknown[] = Array.isArray(row) ? row : [];
+    if (value !== null && !(value instanceof Uint8Array && isUtf8(value))) return false;
+  }
+  return true;
+}
+
+/** The texts of a statement with one column, read as bytes. */
+function textsOf(connection: Libsql.Database, statement: string): string[] {
+  const rows: unknown[] = connection
+    .prepare(
+      `select cast(one as blob) from (with given(one) as (${statement}) select one from given)`,
+    )
+    .raw()
+    .all();
+  return rows.map((row) => {
+    const [value]: readonly unknown[] = Array.isArray(row) ? row : [];
+    return value instanceof Uint8Array ? Buffer.from(value).toString() : '';
+  });
+}
+
+function quoted(name: string, quote: string): string {
+  return quote + name.replaceAll(quote, quote + quote) + quote;
+}
