@@ -15,6 +15,8 @@ export interface ControlPlane {
   readonly ledger: Ledger;
   /** What of it does not work now, for owners; empty: nothing. */
   readonly degraded: () => readonly string[];
+  /** The store has been away for longer than callers are served without it: nobody is known any more. */
+  readonly isLost: () => boolean;
   /** Writes what waits to be written. */
   readonly close: () => Promise<void>;
 }
@@ -55,7 +57,8 @@ export async function openControlPlane(
       store,
       accounts,
       ledger,
-      degraded: () => (store.isAway ? ['the store does not answer'] : []),
+      degraded: () => degradationsOf(store),
+      isLost: () => store.isAway && store.uninformedMs > configuration.settings.storeGraceMs,
       close: async () => {
         await ledger.close();
         await accounts.close();
@@ -66,4 +69,9 @@ export async function openControlPlane(
     await closeStore();
     throw error;
   }
+}
+
+function degradationsOf({ isAway, trouble }: Store): string[] {
+  if (isAway) return ['the store does not answer'];
+  return trouble === undefined ? [] : [`the store fails: ${trouble}`];
 }

@@ -241,6 +241,7 @@ function servicesOf(
     readiness: {
       status: () => ({
         isReady: true,
+        isStoreLost: control.isLost(),
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
         quarantinedShardCount: indexer.quarantinedCount,

@@ -200,6 +200,8 @@ export interface SkippedReader {
 export interface ReadinessStatus {
   /** False while shards are loading. */
   readonly isReady: boolean;
+  /** The store is away, and nobody is known any more. */
+  readonly isStoreLost: boolean;
   readonly shardCount: number;
   readonly repoCount: number;
   readonly quarantinedShardCount: number;

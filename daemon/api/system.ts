@@ -49,6 +49,8 @@ export const getReady = endpoint(
     if (isStopping) throw new ApiError('NOT_READY', 'The daemon is stopping.');
     const status = services.readiness.status();
     if (!status.isReady) throw new ApiError('NOT_READY', 'The index is still loading.');
+    if (status.isStoreLost)
+      throw new ApiError('NOT_READY', 'The store has not answered for longer than storeGraceMs.');
     // What there is tells of repositories that not everybody may see.
     if (caller?.person === undefined || !hasOwnerRole(caller)) return ok({ status: 'ready' });
     const { degraded } = status;

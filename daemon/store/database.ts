@@ -2,12 +2,13 @@
 // errors of either engine made into those of the store, with retries where nothing was changed, and with
 // word of changes to whoever holds caches. Statements themselves are in the files of their tables.
 
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Log } from '../telemetry/log.ts';
 import type { Change, Engine, Fault, Notice, Snapshot, UsageNotice } from './engine.ts';
-import { StoreError, isRefusal } from './error.ts';
+import { StoreError, isRefusal, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
+import { Trouble } from './trouble.ts';
 
 /** One transaction that writes. */
 export interface Writing {
@@ -32,6 +33,9 @@ export interface DatabaseOptions {
   readonly now: () => number;
 }
 
+/** Name of the counter of attempts to write, when writing had failed. */
+const TRY_COUNTER = 'attempts to write';
+
 export class Database {
   readonly kind: StoreKind;
   readonly now: () => number;
@@ -45,6 +49,7 @@ export class Database {
   #isClosed = false;
   #answerMsMax = Infinity;
   #isAway = false;
+  #trouble: Trouble | undefined;
 
   constructor({ engine, log, busyTimeoutMs, now }: DatabaseOptions) {
     this.kind = engine.kind;
@@ -67,6 +72,26 @@ export class Database {
     return this.#isAway;
   }
 
+  /** What operations fail with, until something was written again; undefined: nothing, or nobody watches. */
+  get trouble(): string | undefined {
+    return this.#trouble?.reason;
+  }
+
+  /** From now on trouble is known, and logged. */
+  watchTrouble(): void {
+    this.#trouble = new Trouble(this.#log, () =>
+      this.write(async ({ db }) => {
+        await db
+          .insertInto('counters')
+          .values({ name: TRY_COUNTER, value: 1 })
+          .onConflict((conflict) =>
+            conflict.column('name').doUpdateSet({ value: sql`counters.value + 1` }),
+          )
+          .execute();
+      }),
+    );
+  }
+
   /** From now on what takes longer fails with NOT_READY, and may be done all the same. */
   limitAnswers(answerMsMax: number): void {
     this.#answerMsMax = answerMsMax;
@@ -77,8 +102,13 @@ export class Database {
    *
    * Errors: NOT_READY.
    */
-  read<Result>(run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
-    return this.#inTime(this.#track(() => this.#retried(() => run(this.#engine.db))));
+  async read<Result>(run: (db: Kysely<Schema>) => Promise<Result>): Promise<Result> {
+    try {
+      return await this.#inTime(this.#track(() => this.#retried(() => run(this.#engine.db))));
+    } catch (error) {
+      this.#trouble?.failed(error);
+      throw error;
+    }
   }
 
   /**
@@ -87,8 +117,17 @@ export class Database {
    * Errors: those that `run` throws; NOT_READY, after which the transaction may have been committed if the
    * connection was lost on the way.
    */
-  write<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
-    return this.#inTime(this.#track(() => this.#retried(() => this.#writeOnce(run))));
+  async write<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
+    try {
+      const result = await this.#inTime(
+        this.#track(() => this.#retried(() => this.#writeOnce(run))),
+      );
+      this.#trouble?.wrote();
+      return result;
+    } catch (error) {
+      this.#trouble?.failed(error);
+      throw error;
+    }
   }
 
   async #writeOnce<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
@@ -182,6 +221,7 @@ export class Database {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.#trouble?.close();
     await Promise.allSettled(this.#running);
     const snapshots = [...this.#snapshots];
     this.#snapshots.clear();
@@ -213,7 +253,8 @@ export class Database {
       this.#isAway = false;
       return result;
     } catch (error) {
-      this.#isAway = error instanceof StoreError && error.errorCode === 'NOT_READY';
+      const isUnanswered = error instanceof StoreError && error.errorCode === 'NOT_READY';
+      this.#isAway = isUnanswered && !(error instanceof UnwritableError);
       throw error;
     } finally {
       clearTimeout(timer);

@@ -22,6 +22,9 @@ export class StoreError extends Error {
   }
 }
 
+/** The database answers, and can be read, but keeps nothing new: it is read-only, or its disk is full. */
+export class UnwritableError extends StoreError {}
+
 /** Rows cannot be loaded as a dump; the message says why. */
 export class DumpError extends Error {
   override readonly name = 'DumpError';

@@ -17,7 +17,7 @@ import type { ClientConfig, PoolClient } from 'pg';
 import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
 import type { Log } from '../telemetry/log.ts';
 import type { Engine, Fault } from './engine.ts';
-import { StoreError } from './error.ts';
+import { StoreError, UnwritableError } from './error.ts';
 import { CHANNEL, PostgresListener, encodeNotice } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
 
@@ -202,6 +202,9 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['XX', 'PostgreSQL reports damage or an error of its own'],
 ];
 
+/** Those of a server that can be read. */
+const UNWRITABLE: ReadonlySet<string> = new Set(['53100', '25006']);
+
 /** Errors of pg and of the system that are not answers of the server. */
 const UNREACHABLE =
   /^E[A-Z]+$|connection|terminated|timeout|not queryable|calling end on the pool|destroyed/i;
@@ -230,5 +233,6 @@ function faultOf(error: unknown): Fault | undefined {
   }
   const reason = REASONS.find(([prefix]) => code.startsWith(prefix))?.[1];
   if (reason === undefined) return undefined;
-  return { error: new StoreError('NOT_READY', reason, error), isTransient: code.startsWith('40') };
+  const NotReady = UNWRITABLE.has(code) ? UnwritableError : StoreError;
+  return { error: new NotReady('NOT_READY', reason, error), isTransient: code.startsWith('40') };
 }

@@ -73,6 +73,8 @@ export interface Store {
   readonly uninformedMs: number;
   /** The last operation found that the database does not answer; known where `answerMsMax` is given. */
   readonly isAway: boolean;
+  /** What operations fail with, until something could be written again; known where `answerMsMax` is given. */
+  readonly trouble: string | undefined;
   /** All rows as of one moment, while writes go on; ends early without harm. */
   dump(): AsyncIterable<DumpPart>;
   /**
@@ -109,6 +111,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     await database.read((db) => migrate(db, engine.kind));
     await database.listen();
+    if (answerMsMax !== undefined) database.watchTrouble();
     if (engine.kind === 'postgres' && answerMsMax !== undefined) database.limitAnswers(answerMsMax);
   } catch (error) {
     await database.close();
@@ -139,6 +142,9 @@ function joined(database: Database, leaseMs?: number): Store {
     },
     get isAway() {
       return database.isAway;
+    },
+    get trouble() {
+      return database.trouble;
     },
     dump: () => dump(database),
     load: (parts, options = {}) => load(database, parts, options),

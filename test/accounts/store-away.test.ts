@@ -173,7 +173,11 @@ test('when the time of grace is over nobody is known', { skip }, async () => {
     assert.equal(reply.status, 200);
   }
   await assertAway(away, 'GET', '/api/repos', away.world.ownerKey);
+  for (const as of [undefined, away.world.ownerKey])
+    await assertAway(away, 'GET', '/api/ready', as);
   away.relay.restore();
+  // Who sends no traffic until it is ready has to learn that it is.
+  while ((await away.world.ask('GET', '/api/ready')).status !== 200);
   await untilServed(away);
 });
 

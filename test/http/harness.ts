@@ -196,6 +196,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     readiness: {
       status: () => ({
         isReady: options.isReady ?? true,
+        isStoreLost: control.isLost(),
         shardCount: 2,
         repoCount: listRepos().length,
         quarantinedShardCount: 1,

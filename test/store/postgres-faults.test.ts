@@ -178,11 +178,12 @@ onPostgres('faults', (world) => {
         databaseUrl,
         `ALTER DATABASE ${name} SET default_transaction_read_only = on`,
       );
-      const reader = await place.open();
+      const reader = await place.open({ answerMsMax: 60_000 });
       assert.equal(
         (await refuses(newUser(reader), 'NOT_READY')).message,
         'PostgreSQL is read-only',
       );
+      assert.deepEqual([reader.isAway, reader.trouble], [false, 'PostgreSQL is read-only']);
       assert.equal(await reader.users.count(), 2);
     }));
 });
