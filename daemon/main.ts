@@ -14,7 +14,7 @@ import { readSource } from './ingest/source-reader.ts';
 import { listFiles, listFolders } from './ingest/tree-reader.ts';
 import { type Instance, openInstance } from './instance.ts';
 import type { Services } from './api/services.ts';
-import { checkedInput } from './operator/operation.ts';
+import { checkedInput, type RepoRule } from './operator/operation.ts';
 import { runOperation } from './operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './repos/history/history.ts';
@@ -142,7 +142,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     const source = backupSource(configuration, instance.catalog, control.store);
     const repos = {
-      list: () => instance.index?.register.all ?? [],
+      list: () => (instance.index?.register.all ?? []).map((repo) => withFailure(repo, indexer)),
       change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
         indexer.changeRules(repoIds, change),
     };
@@ -210,6 +210,11 @@ async function startAgain(
 ): Promise<AddedSources> {
   await indexer.confirmSources(signal);
   return { records: await indexer.changeRepos(change), failed: [] };
+}
+
+function withFailure(repo: RepoRule, indexer: Indexer): RepoRule {
+  const failure = indexer.failureOf(repo.name);
+  return failure === undefined ? repo : { ...repo, failure };
 }
 
 /** What the endpoints call. */

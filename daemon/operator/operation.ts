@@ -13,6 +13,8 @@ export interface RepoRule {
   readonly enforcement: 'none' | 'restricted' | 'all';
   /** Absent: nobody knows where its source is. */
   readonly place?: { readonly path: string };
+  /** Why its last job failed; absent: it did not, or no daemon runs, which alone knows. */
+  readonly failure?: string;
 }
 
 export interface RepoRules {

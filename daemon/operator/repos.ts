@@ -18,8 +18,15 @@ const list = operation(
   },
 );
 
-function rowOf({ repoId, name, visibility, enforcement, place }: RepoRule) {
-  return { repoId, repo: name, visibility, enforcement, path: place?.path ?? null };
+function rowOf({ repoId, name, visibility, enforcement, place, failure }: RepoRule) {
+  return {
+    repoId,
+    repo: name,
+    visibility,
+    enforcement,
+    path: place?.path ?? null,
+    failure: failure ?? null,
+  };
 }
 
 /** Who may see repositories; unknown names change nothing. */

@@ -25,6 +25,7 @@ import { RevisionTable } from '../shards/revisions.ts';
 import type { Log } from '../telemetry/log.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import { type RepoChange, recordOf } from './change-repo.ts';
+import { FailedJobs } from './failed-jobs.ts';
 import { warningsOf } from './job-warnings.ts';
 import type { RepoRegister } from './register.ts';
 import { countReposInside } from './repos-inside.ts';
@@ -104,6 +105,7 @@ export class Indexer {
   readonly #failCounts = new Map<string, number>();
   /** Shards whose symbols are out of service, until they are found again. */
   readonly #symbolless = new Set<string>();
+  readonly #failedJobs = new FailedJobs();
   readonly #retries: Retries;
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
@@ -129,6 +131,11 @@ export class Indexer {
     return this.#quarantined.size;
   }
 
+  /** Why the last job of a repo failed; undefined: it did not. */
+  failureOf(repoName: string): string | undefined {
+    return this.#failedJobs.reasonOf(repoName);
+  }
+
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */
   get degradations(): readonly string[] {
     const unmapped = this.#unmapped.size;
@@ -137,9 +144,16 @@ export class Indexer {
     ).length;
     const stray = this.#servedRepos().filter(({ isStray }) => isStray).length;
     const symbolless = this.#symbolless.size;
+    const served = new Set(this.#servedRepos());
+    const hidden = new Set(
+      this.#options.catalog.repos
+        .filter((repo) => !served.has(repo))
+        .map(({ record }) => record.name),
+    );
     return [
       ...(unmapped === 0 ? [] : [`${unmapped} shards could not be mapped and are not searched`]),
       ...(unbuilt === 0 ? [] : [`${unbuilt} repositories are not indexed yet and not searched`]),
+      ...this.#failedJobs.sentences((name) => !hidden.has(name)),
       ...(symbolless === 0 ? [] : [`the symbols of ${symbolless} shards are found again`]),
       ...(stray === 0 ? [] : [`${stray} repositories are hidden: their git leads elsewhere`]),
     ];
@@ -324,6 +338,7 @@ export class Indexer {
     for (const [index, one] of paths.entries()) {
       try {
         probed.push(found[index]!());
+        this.#failedJobs.clear(one);
       } catch (error) {
         failure = error;
         const known = this.#repoAt(path.resolve(one), mode);
@@ -498,6 +513,7 @@ export class Indexer {
         state: 'COMPLETED' as const,
         durationMs: Date.now() - start,
       };
+      this.#failedJobs.clear(record.name);
       const { ignored, ...logged } = job;
       log.info('repo indexed', { ...logged, ignored: totalOf(ignored), warnings: warnings.length });
       for (const warning of warnings) log.warn(warning, { repo: record.name });
@@ -530,6 +546,7 @@ export class Indexer {
   #failedJob(repo: string, cause: unknown, durationMs: number): JobResult {
     const error = messageOf(cause);
     this.#options.log.error('indexing failed', { repo, error });
+    this.#failedJobs.note(repo, error);
     return {
       repo,
       state: 'FAILED',

@@ -2,11 +2,11 @@
 // uses and once through the socket of a daemon that does. Both must do the same, and what they do must hold at once.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { get, serveIndexed, startTrawl, trawl } from './daemon.ts';
+import { eventually, get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 
 interface ShownUser {
@@ -292,6 +292,36 @@ void test("a daemon that was killed leaves a socket that is in nobody's way", as
   const second = await serveIndexed(desk.dataDir, [makeRepo({ 'a.txt': 'plum\n' })]);
   assert.equal((await desk.rows(['user', 'list'])).length, 1);
   await second.process.stop();
+});
+
+void test('a job that failed is told to the operator and to owners, with its reason', async () => {
+  const desk = new Desk(path.join(temporaryFolder(), 'data'));
+  const [sound, broken] = [makeRepo({ 'a.txt': 'plum\n' }), makeRepo({ 'b.txt': 'pear\n' })];
+  const owner = `svk_${'b2'.repeat(32)}`;
+  const env = { TRAWL_OWNER_EMAIL: 'o@x.org', TRAWL_OWNER_API_KEY: owner };
+  const options = { env, flags: ['--mode', 'commits', '--anonymous'] };
+  await (await serveIndexed(desk.dataDir, [sound, broken], options)).process.stop();
+  rmSync(path.join(broken, '.git', 'objects'), { recursive: true });
+  const missing = path.join(temporaryFolder(), 'missing');
+  const served = await serve(desk.dataDir, [sound, broken, missing], options);
+  await served.process.until(/ indexing failed /, 2);
+  const names = [broken, missing].map((one) =>
+    one === missing ? one : `local/${path.basename(one)}`,
+  );
+  const ready = async (headers: Record<string, string>): Promise<{ degraded?: string[] }> =>
+    (await get<object>(`${served.url}/api/ready`, headers)).body;
+  await eventually(async () => {
+    const { degraded = [] } = await ready({ authorization: `Bearer ${owner}` });
+    return names.every((name) =>
+      degraded.some((one) => one.startsWith(`${name} could not be indexed: `)),
+    );
+  });
+  assert.deepEqual(await ready({}), { status: 'ready' });
+  const rows = (await desk.rows(['repo', 'list'])) as { repo: string; failure: string | null }[];
+  const failures = new Map(rows.map(({ repo, failure }) => [repo, failure]));
+  assert.equal(failures.get(`local/${path.basename(sound)}`), null);
+  assert.match(failures.get(names[0]!) ?? '', /./);
+  await served.process.stop();
 });
 
 void test('a data directory with a long path: the socket is in a private folder elsewhere', async () => {

@@ -12,7 +12,7 @@ import {
 import { accessOptions, addAccessOptions, addCommonOptions, addExamples } from '../options.ts';
 
 const PAGE_SIZE = 5_000;
-const COLUMNS = ['repoId', 'repo', 'visibility', 'enforcement', 'path'] as const;
+const COLUMNS = ['repoId', 'repo', 'visibility', 'enforcement', 'path', 'failure'] as const;
 
 async function list(flags: OperatorFlags, { stdout, ...context }: CliContext): Promise<void> {
   await withOperator({ stdout, ...context }, flags, async (operator) => {
@@ -45,7 +45,9 @@ export function addRepoCommand(program: Command, context: CliContext): void {
   const listing = group
     .command('list')
     .summary('list repositories')
-    .description('Lists repositories: id, name, visibility, enforcement, and where the source is.')
+    .description(
+      'Lists repositories: id, name, visibility, enforcement, where the source is, and why the last job of the running daemon failed.',
+    )
     .option('--json', 'one JSON object a line');
   addCommonOptions(listing).action((flags: OperatorFlags) => list(flags, context));
   addExamples(listing, ['trawl repo list']);

@@ -1,0 +1,40 @@
+// Repos whose last job failed: told with the reason until a job ends well, a few by name.
+
+import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { FailedJobs } from '../../daemon/sync/failed-jobs.ts';
+import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { openIndexOf } from '../revisions/index-of.ts';
+
+void test('a repo that fails is named until it is indexed', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const index = await openIndexOf(temporaryFolder());
+  const { indexer } = index.instance;
+  await index.index([repo], {}, 'commits');
+  assert.deepEqual(indexer.degradations, []);
+  const { name } = indexer.repos[0]!;
+  const objects = path.join(repo, '.git', 'objects');
+  renameSync(objects, `${objects}.away`);
+  const [failed] = await index.index([repo], {}, 'commits');
+  const told = failed ?? (await indexer.indexAll(indexer.repos, true))[0];
+  assert.equal(told?.state, 'FAILED');
+  assert.equal(indexer.failureOf(name), told?.error);
+  assert.deepEqual(indexer.degradations, [`${name} could not be indexed: ${told?.error}`]);
+  renameSync(`${objects}.away`, objects);
+  await index.index([repo], {}, 'commits');
+  assert.equal(indexer.failureOf(name), undefined);
+  assert.deepEqual(indexer.degradations, []);
+  await index.close();
+});
+
+void test('many are counted, long reasons are cut', () => {
+  const failed = new FailedJobs();
+  for (let i = 10; i < 30; i++) failed.note(`r${i}`, i === 10 ? 'x'.repeat(2_000) : 'gone');
+  const sentences = failed.sentences((name) => name !== 'r12');
+  assert.equal(sentences.length, 11);
+  assert.equal(sentences[0], `r10 could not be indexed: ${'x'.repeat(500)}…`);
+  assert.equal(sentences[2], 'r13 could not be indexed: gone');
+  assert.equal(sentences[10], '9 more repositories could not be indexed');
+});
