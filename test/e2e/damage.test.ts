@@ -181,3 +181,35 @@ for (const [what, ending, offset, told] of [
     },
   );
 }
+
+for (const name of ['store.db-shm', 'searching']) {
+  test(
+    `${name}, which is mapped too, ends the daemon once at most when it is cut`,
+    TIMEOUT,
+    async () => {
+      const key = `svk_${'c3'.repeat(32)}`;
+      const env = { TRAWL_OWNER_EMAIL: 'owner@example.com', TRAWL_OWNER_API_KEY: key };
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      const sources = makeCode();
+      const dataDir = temporaryFolder();
+      const use = async ({ url }: Served): Promise<void> => {
+        const change = {
+          method: 'PATCH',
+          headers,
+          body: JSON.stringify({ anonymousAccess: true }),
+        };
+        assert.equal((await call(`${url}/api/instance`, change)).status, 200);
+        for (const word of ['plum', 'pear'])
+          assert.ok((await search(url, word, ALL)).isSearchExhaustive, word);
+      };
+      const first = await serveIndexed(dataDir, sources, { env });
+      await use(first);
+      truncateSync(path.join(dataDir, name), 0);
+      await use(first).catch(() => {});
+      await first.process.stop('SIGKILL');
+      const second = await serve(dataDir, sources, { env });
+      for (let i = 0; i < 3; i++) await use(second);
+      await second.process.stop();
+    },
+  );
+}
