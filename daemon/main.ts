@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backupInput, makeBackup } from './backup/make.ts';
 import { backupSource } from './backup/source.ts';
 import type { Configuration } from './config/configuration.ts';
+import { operatorUnder } from './accounts/audit-trail.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
 import { type ControlServer, startControlServer } from './http/control-server.ts';
@@ -149,7 +150,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const context = { accounts: control.accounts, repos, baseUrl: server.url };
     commands = await startControlServer({
       dataDir: configuration.dataDir,
-      run: (name, input) => runOperation(context, name, input),
+      run: (name, input, account) =>
+        runOperation({ ...context, actor: operatorUnder(account) }, name, input),
       backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
       log: log.labelled('operator'),
     });

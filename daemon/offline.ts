@@ -11,7 +11,7 @@ import { RepoDirectory } from './repos/directory.ts';
 import type { Store } from './store/store.ts';
 import type { Log } from './telemetry/log.ts';
 
-export interface Offline extends OperatorContext {
+export interface Offline extends Omit<OperatorContext, 'actor'> {
   readonly catalog: Catalog;
   readonly control: ControlPlane;
   close(): Promise<void>;

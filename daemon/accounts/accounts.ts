@@ -12,6 +12,7 @@ import type { User } from '../store/users.ts';
 import type { Log } from '../telemetry/log.ts';
 import { AuditTrail, OPERATOR } from './audit-trail.ts';
 import { Callers } from './callers.ts';
+import { ConfiguredChanges } from './configured-changes.ts';
 import { type ConfiguredGrant, configuredGrants } from './configured-grants.ts';
 import { type CookiePlace, hashCredential } from './credentials.ts';
 import { GrantBook } from './grants.ts';
@@ -66,6 +67,7 @@ export class Accounts {
   readonly licences: LicenceKeeper;
   readonly settings: InstanceSettingsKeeper;
   readonly #configuration: Configuration;
+  readonly #configuredChanges: ConfiguredChanges;
   #configuredGrants: readonly ConfiguredGrant[];
   readonly #secret: Buffer;
   readonly #owner: OwnerConfiguration | undefined;
@@ -113,6 +115,7 @@ export class Accounts {
     this.settings = settings;
     this.licences = licences;
     this.#configuration = configuration;
+    this.#configuredChanges = new ConfiguredChanges({ configuration, trail, log });
     this.#configuredGrants = configuredGrants(configuration.permissions);
     this.#secret = secret;
     this.#owner = configuration.owner;
@@ -200,6 +203,7 @@ export class Accounts {
   obeyConfiguration(): void {
     this.#configuredGrants = configuredGrants(this.#configuration.permissions);
     this.settings.fix(fixedSettings(this.#configuration));
+    void this.#configuredChanges.record();
     this.#warnOfGrants();
   }
 
@@ -223,6 +227,7 @@ export class Accounts {
       isSecure: protocol === 'https:',
     };
     this.#warnOfGrants();
+    await this.#configuredChanges.record();
     if ((await this.lastBaseUrl()) !== baseUrl)
       await this.store.settings.set(ADDRESS_SETTING, baseUrl);
     const userCount = await this.store.users.count();

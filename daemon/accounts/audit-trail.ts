@@ -56,12 +56,19 @@ export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
 export interface Actor {
   readonly id: string;
   readonly type: 'user' | 'api_key';
+  /** Of the operator: the account of the operating system that the command ran under, at most 64 characters. */
+  readonly account?: string;
   /** From the header `X-Service-Client-Source`, at most 64 characters. */
   readonly clientSource?: string;
 }
 
 /** The operator at the machine of the daemon, and what the daemon does by itself. */
 export const OPERATOR: Actor = { id: 'operator', type: 'user' };
+
+/** The operator, by a command that says under which account it runs. Whoever may give commands could say another. */
+export function operatorUnder(account: string | undefined): Actor {
+  return account === undefined ? OPERATOR : { ...OPERATOR, account: account.slice(0, ACCOUNT_MAX) };
+}
 
 /** Undefined: a guest or nobody, who leaves no trace; or a local caller before there are accounts. */
 export function actorOf(caller: Caller | undefined, clientSource?: string): Actor | undefined {
@@ -73,6 +80,8 @@ export function actorOf(caller: Caller | undefined, clientSource?: string): Acto
       : ({ id: person.id, type: 'user' } as const);
   return clientSource === undefined ? head : { ...head, clientSource };
 }
+
+const ACCOUNT_MAX = 64;
 
 const FLUSH_MS = 200;
 /** Records of one transaction: about 2 ms in the embedded store. */
@@ -133,6 +142,11 @@ export class AuditTrail {
     this.#timer ??= setTimeout(() => this.#flushSoon(), FLUSH_MS);
   }
 
+  /** Whether something that was noted is not written yet. */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Writes what waits. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
@@ -181,13 +195,14 @@ export class AuditTrail {
   }
 
   #make(
-    { id, type, clientSource }: Actor,
+    { id, type, account, clientSource }: Actor,
     action: AuditAction,
     target: AuditTarget,
     metadata?: Readonly<Record<string, unknown>>,
   ): NewAuditRecord {
     const all = {
       ...metadata,
+      ...(account === undefined ? {} : { account }),
       ...(clientSource === undefined ? {} : { source: clientSource }),
     };
     return {

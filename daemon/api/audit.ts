@@ -26,7 +26,10 @@ const auditRecord = z
     metadata: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'Further facts; `source` is what the client called itself.' }),
+      .meta({
+        description:
+          'Further facts; `source` is what the client called itself, `account` the operating-system account of a command.',
+      }),
     orgId: integer('The organization.', 1),
   })
   .meta({ id: 'AuditRecord', description: 'Something that was done.' });

@@ -2,8 +2,10 @@
 
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { ACCOUNT_HEADER } from '../config/control-path.ts';
 import { systemCodeOf } from '../telemetry/caught.ts';
 import { UsageError } from './errors.ts';
+import { systemAccount } from './system-account.ts';
 
 /** Nobody listens. */
 export class NoDaemonError extends Error {
@@ -45,7 +47,11 @@ function send(socketPath: string, name: string, body: string): Promise<IncomingM
         path: `/${name}`,
         method: 'POST',
         agent: false,
-        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        headers: {
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(body),
+          [ACCOUNT_HEADER]: encodeURIComponent(systemAccount()),
+        },
       },
       resolve,
     );

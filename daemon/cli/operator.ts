@@ -12,6 +12,7 @@ import { createLog } from '../telemetry/log.ts';
 import { callControl, callOperation, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import type { Operator } from './services.ts';
+import { systemAccount } from './system-account.ts';
 
 /** A daemon takes the lock a moment before it listens, and gives it back a moment after. */
 const WAIT_MS = 5_000;
@@ -92,12 +93,15 @@ function throughSocket(socketPath: string): Operator {
 }
 
 function inProcess(offline: Offline, configuration: Configuration): Operator {
+  const account = systemAccount();
   return {
     async call<Name extends OperationName>(name: Name, input: OperationInput<Name>) {
       const { runOperation } = await import('../operator/operations.ts');
+      const { operatorUnder } = await import('../accounts/audit-trail.ts');
+      const context = { ...offline, actor: operatorUnder(account) };
       // Safety: as it would come from a daemon.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return (await runOperation(offline, name, input)) as OperationOutput<Name>;
+      return (await runOperation(context, name, input)) as OperationOutput<Name>;
     },
     async *backup(input) {
       const { backupInput, makeBackup } = await import('../backup/make.ts');

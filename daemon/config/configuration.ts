@@ -58,6 +58,8 @@ export interface Configuration {
   readonly settings: Settings;
   /** As they are now, likewise. */
   readonly permissions: PermissionsConfiguration;
+  /** What the file itself says of settings, by key. */
+  readonly fileSettings: Readonly<Record<string, unknown>>;
   /** Absolute path of the configuration file; undefined: there is none. */
   readonly file: string | undefined;
   /**
@@ -135,6 +137,9 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     get permissions() {
       return read.permissions;
     },
+    get fileSettings() {
+      return read.fileSettings;
+    },
     file,
     readAgain() {
       const before = read;
@@ -142,6 +147,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
       read = {
         settings: keptIfEqual(before.settings, next.settings),
         permissions: keptIfEqual(before.permissions, next.permissions),
+        fileSettings: next.fileSettings,
       };
       return changesOf(before, read);
     },
@@ -150,12 +156,16 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
 }
 
 /** What the file decides, or would if there were one. */
-type FilePart = Pick<Configuration, 'settings' | 'permissions'>;
+type FilePart = Pick<Configuration, 'settings' | 'permissions' | 'fileSettings'>;
 
 /** Errors: ConfigError. */
 function readFile(input: ConfigurationInput, path: string | undefined): FilePart {
   const file = path === undefined ? undefined : readConfigurationFile(path);
-  return { settings: settingsOf(input, file), permissions: file?.permissions ?? NO_PERMISSIONS };
+  return {
+    settings: settingsOf(input, file),
+    permissions: file?.permissions ?? NO_PERMISSIONS,
+    fileSettings: file?.settings ?? {},
+  };
 }
 
 function keptIfEqual<Value>(before: Value, next: Value): Value {

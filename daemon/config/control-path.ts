@@ -8,6 +8,9 @@ import path from 'node:path';
 import { readOwn } from '../files/own-file.ts';
 
 const SOCKET_FILE = 'control.sock';
+/** Of requests through the socket: the operating-system account that the command runs under, as encodeURIComponent has it. */
+export const ACCOUNT_HEADER = 'x-trawl-account';
+
 /** Names the socket where its path is too long. */
 const PATH_FILE = 'control.path';
 const FOLDER_PREFIX = 'trawl-control-';

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
-import { makeControlPath, removeControlPath } from '../config/control-path.ts';
+import { ACCOUNT_HEADER, makeControlPath, removeControlPath } from '../config/control-path.ts';
 import type { Log } from '../telemetry/log.ts';
 
 /** How long operations under way are waited for. */
@@ -17,8 +17,12 @@ const INPUT_SIZE_MAX = 16 * 1024 * 1024;
 
 export interface ControlServerOptions {
   readonly dataDir: string;
-  /** Does `name`; what it throws goes to the caller, whole if it has an `errorCode`. */
-  readonly run: (name: string, input: unknown) => Promise<unknown>;
+  /**
+   * Does `name`; what it throws goes to the caller, whole if it has an `errorCode`.
+   *
+   * @param account  of the operating system, as the command says it
+   */
+  readonly run: (name: string, input: unknown, account: string | undefined) => Promise<unknown>;
   /** Makes a backup; ends early when the signal is given. */
   readonly backup: (input: unknown, signal: AbortSignal) => AsyncIterable<Uint8Array>;
   readonly log: Log;
@@ -86,7 +90,7 @@ async function answer(
     const name = (request.url ?? '').slice(1);
     const input = await readInput(request);
     if (name !== 'backup') {
-      sendJson(response, 200, (await options.run(name, input)) ?? null);
+      sendJson(response, 200, (await options.run(name, input, accountOf(request))) ?? null);
       return;
     }
     const parts = Readable.from(options.backup(input, signal), { objectMode: false });
@@ -106,6 +110,11 @@ async function answer(
     sendJson(response, 400, errorBody(error));
     if (!hasCode(error)) options.log.error('an operation failed', { error });
   }
+}
+
+function accountOf(request: IncomingMessage): string | undefined {
+  const value = request.headers[ACCOUNT_HEADER];
+  return typeof value === 'string' ? decodeURIComponent(value) : undefined;
 }
 
 async function readInput(request: IncomingMessage): Promise<unknown> {

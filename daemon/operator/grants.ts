@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
-import { OPERATOR } from '../accounts/audit-trail.ts';
 import { AccountError } from '../accounts/error.ts';
 import { operation } from './operation.ts';
 import { knownEmail } from './users.ts';
@@ -24,15 +23,15 @@ function repoIdsOf({ directory }: Accounts, names: readonly string[]): number[] 
   return [...new Set(names.flatMap((name) => idByName.get(name) ?? []))];
 }
 
-const add = operation(change, async ({ accounts }, { email, repos }) => {
+const add = operation(change, async ({ accounts, actor }, { email, repos }) => {
   const { id } = await accounts.members.byEmail(email);
-  const added = await accounts.grants.add(OPERATOR, id, repoIdsOf(accounts, repos));
+  const added = await accounts.grants.add(actor, id, repoIdsOf(accounts, repos));
   return { added, isEffective: accounts.isEntitled('permissions') };
 });
 
-const remove = operation(change, async ({ accounts }, { email, repos }) => {
+const remove = operation(change, async ({ accounts, actor }, { email, repos }) => {
   const { id } = await accounts.members.byEmail(email);
-  return { removed: await accounts.grants.remove(OPERATOR, id, repoIdsOf(accounts, repos)) };
+  return { removed: await accounts.grants.remove(actor, id, repoIdsOf(accounts, repos)) };
 });
 
 /** A part of the grants of a user, or for a repository. */

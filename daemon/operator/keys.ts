@@ -1,7 +1,6 @@
 // API keys as the operator makes, lists and ends them, whoever they belong to.
 
 import { z } from 'zod';
-import { OPERATOR } from '../accounts/audit-trail.ts';
 import { AccountError } from '../accounts/error.ts';
 import { KEY_NAME_LENGTH_MAX } from '../accounts/keys.ts';
 import { isoTime } from '../api/user-schemas.ts';
@@ -17,11 +16,11 @@ const create = operation(
       .min(1, { error: 'empty' })
       .max(KEY_NAME_LENGTH_MAX, { error: `longer than ${KEY_NAME_LENGTH_MAX} characters` }),
   }),
-  async ({ accounts }, { email, name }) => {
+  async ({ accounts, actor }, { email, name }) => {
     const person = await accounts.members.byEmail(email);
     if (person.suspendedAt !== null)
       throw new AccountError('NOT_FOUND', `${person.email} is suspended and can have no key.`);
-    const { id, value } = await accounts.keys.createFor(OPERATOR, person, name);
+    const { id, value } = await accounts.keys.createFor(actor, person, name);
     return { id, email: person.email, name, key: value };
   },
 );
@@ -44,16 +43,19 @@ const list = operation(
   },
 );
 
-const revoke = operation(z.strictObject({ id: z.string() }), async ({ accounts }, { id }) => {
-  const { keys, store } = accounts;
-  const key = await store.apiKeys.get(id);
-  try {
-    await keys.remove(OPERATOR, id);
-  } catch (error) {
-    if (key !== undefined) throw error;
-    throw new AccountError('API_KEY_NOT_FOUND', `There is no API key ${id}.`);
-  }
-  return { id, name: key?.name ?? '' };
-});
+const revoke = operation(
+  z.strictObject({ id: z.string() }),
+  async ({ accounts, actor }, { id }) => {
+    const { keys, store } = accounts;
+    const key = await store.apiKeys.get(id);
+    try {
+      await keys.remove(actor, id);
+    } catch (error) {
+      if (key !== undefined) throw error;
+      throw new AccountError('API_KEY_NOT_FOUND', `There is no API key ${id}.`);
+    }
+    return { id, name: key?.name ?? '' };
+  },
+);
 
 export const KEY_OPERATIONS = { 'key.create': create, 'key.list': list, 'key.revoke': revoke };

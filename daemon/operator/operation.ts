@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import type { Accounts } from '../accounts/accounts.ts';
+import type { Actor } from '../accounts/audit-trail.ts';
 import { AccountError } from '../accounts/error.ts';
 
 /** What an operator sees of a repository. */
@@ -30,8 +31,9 @@ export interface RepoRules {
   ): Promise<void>;
 }
 
-/** What operations work on. */
+/** What operations work on, and who has them done. */
 export interface OperatorContext {
+  readonly actor: Actor;
   readonly accounts: Accounts;
   readonly repos: RepoRules;
   /** Public address of the daemon, without trailing slash. */

@@ -1,7 +1,7 @@
 // The licence key and the audit records as the operator sees them.
 
 import { z } from 'zod';
-import { OPERATOR, ORG } from '../accounts/audit-trail.ts';
+import { ORG } from '../accounts/audit-trail.ts';
 import { isoTime } from '../api/user-schemas.ts';
 import { operation } from './operation.ts';
 
@@ -11,14 +11,14 @@ const showLicence = operation(z.strictObject({}), ({ accounts }) => accounts.lic
 
 const setLicence = operation(
   z.strictObject({ key: z.string({ error: 'expected a licence key' }) }),
-  async ({ accounts }, { key }) => {
-    await accounts.licences.set(OPERATOR, key);
+  async ({ accounts, actor }, { key }) => {
+    await accounts.licences.set(actor, key);
     return accounts.licences.describe();
   },
 );
 
-const removeLicence = operation(z.strictObject({}), async ({ accounts }) => {
-  await accounts.licences.remove(OPERATOR);
+const removeLicence = operation(z.strictObject({}), async ({ accounts, actor }) => {
+  await accounts.licences.remove(actor);
   return accounts.licences.describe();
 });
 
@@ -32,12 +32,12 @@ const listAudit = operation(
     offset: z.int().min(0),
     limit: z.int().min(1).max(PAGE_SIZE_MAX),
   }),
-  async ({ accounts }, query) => {
+  async ({ accounts, actor }, query) => {
     const { store, trail } = accounts;
     // Why: what was noted before is part of the answer; the fetch itself comes after.
     await trail.flush();
     const { total, rows } = await store.audit.list(query);
-    if (query.offset === 0) trail.note(OPERATOR, 'audit.fetch', ORG);
+    if (query.offset === 0) trail.note(actor, 'audit.fetch', ORG);
     return {
       total,
       rows: rows.map(({ timestamp, ...record }) => ({ ...record, timestamp: isoTime(timestamp) })),

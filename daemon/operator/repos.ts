@@ -1,7 +1,6 @@
 // Repositories as the operator sees them: all of the instance, with who may see each, which is changed here.
 
 import { z } from 'zod';
-import { OPERATOR } from '../accounts/audit-trail.ts';
 import { AccountError } from '../accounts/error.ts';
 import { operation, type RepoRule } from './operation.ts';
 
@@ -36,7 +35,7 @@ const set = operation(
     visibility: z.enum(['public', 'internal', 'private']).optional(),
     enforcement: z.enum(['none', 'restricted', 'all']).optional(),
   }),
-  async ({ accounts, repos }, { repos: names, visibility, enforcement }) => {
+  async ({ accounts, actor, repos }, { repos: names, visibility, enforcement }) => {
     const change = {
       ...(visibility === undefined ? {} : { visibility }),
       ...(enforcement === undefined ? {} : { enforcement }),
@@ -50,7 +49,7 @@ const set = operation(
     const repoIds = new Set(names.map((name) => byName.get(name)!.repoId));
     for (const repoId of repoIds) {
       const target = { id: String(repoId), type: 'repo' } as const;
-      await accounts.trail.record(OPERATOR, 'settings.changed', target, change);
+      await accounts.trail.record(actor, 'settings.changed', target, change);
     }
     await repos.change(repoIds, change);
     const changed = repos.list().filter(({ repoId }) => repoIds.has(repoId));

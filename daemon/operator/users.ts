@@ -1,7 +1,6 @@
 // Users as the operator sees and changes them: by e-mail address, without licence (API.md 22.2).
 
 import { z } from 'zod';
-import { OPERATOR } from '../accounts/audit-trail.ts';
 import type { Person } from '../accounts/caller.ts';
 import { AccountError } from '../accounts/error.ts';
 import { newEmail, role, toUser, userName } from '../api/user-schemas.ts';
@@ -39,9 +38,9 @@ const add = operation(
     };
     if (input.password !== undefined) {
       const passwordHash = await signIn.hashPassword(input.password);
-      return { user: shown(await members.create(OPERATOR, { ...member, passwordHash })) };
+      return { user: shown(await members.create(context.actor, { ...member, passwordHash })) };
     }
-    const { person, linkValue } = await members.add(OPERATOR, member);
+    const { person, linkValue } = await members.add(context.actor, member);
     return { user: shown(person), setupUrl: setupUrl(context, linkValue) };
   },
 );
@@ -50,13 +49,13 @@ function setupUrl({ accounts, baseUrl }: OperatorContext, linkValue: string): st
   return accounts.setupUrl(baseUrl, linkValue);
 }
 
-const list = operation(z.strictObject({}), async ({ accounts }) =>
-  (await accounts.members.list(OPERATOR)).map(shown),
+const list = operation(z.strictObject({}), async ({ accounts, actor }) =>
+  (await accounts.members.list(actor)).map(shown),
 );
 
-const show = operation(byEmail, async ({ accounts }, { email }) => {
+const show = operation(byEmail, async ({ accounts, actor }, { email }) => {
   const { id } = await accounts.members.byEmail(email);
-  return shown(await accounts.members.get(OPERATOR, id));
+  return shown(await accounts.members.get(actor, id));
 });
 
 const change = operation(
@@ -70,20 +69,20 @@ const change = operation(
       })
       .optional(),
   }),
-  async ({ accounts }, { email, role, suspended, requestsPerDay }) => {
+  async ({ accounts, actor }, { email, role, suspended, requestsPerDay }) => {
     const { id } = await accounts.members.byEmail(email);
     const changes = {
       ...(role === undefined ? {} : { role }),
       ...(suspended === undefined ? {} : { suspended }),
       ...(requestsPerDay === undefined ? {} : { requestsPerDay }),
     };
-    return shown(await accounts.members.change(OPERATOR, id, changes));
+    return shown(await accounts.members.change(actor, id, changes));
   },
 );
 
-const remove = operation(byEmail, async ({ accounts }, { email }) => {
+const remove = operation(byEmail, async ({ accounts, actor }, { email }) => {
   const person = await accounts.members.byEmail(email);
-  await accounts.members.remove(OPERATOR, person.id);
+  await accounts.members.remove(actor, person.id);
   return shown(person);
 });
 

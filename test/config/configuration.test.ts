@@ -48,6 +48,7 @@ describe('configuration', () => {
       anonymousAccess: undefined,
       localAccess: true,
       permissions: { groups: {}, grants: [] },
+      fileSettings: {},
       workerCount: availableParallelism(),
       http: 'node',
       log: { level: 'info', format: 'text', file: undefined },

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
@@ -196,6 +197,8 @@ async function readAudit(desk: Desk): Promise<void> {
   for (const { action, metadata } of rows)
     if (NAMED_ACTIONS.test(action)) assert.match(String(metadata?.['email']), /@x\.org$/, action);
   assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);
+  const accounts = new Set(rows.map(({ metadata }) => metadata?.['account']));
+  assert.deepEqual([...accounts], [userInfo().username]);
   const times = rows.map(({ timestamp }) => timestamp);
   assert.deepEqual(times, times.toSorted().reverse());
   const middle = times[Math.floor(times.length / 2)] ?? '';

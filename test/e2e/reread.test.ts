@@ -7,7 +7,16 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { eventually, get, pathsOf, post, serve, serveIndexed, type Served } from './daemon.ts';
+import {
+  eventually,
+  get,
+  pathsOf,
+  post,
+  serve,
+  serveIndexed,
+  trawl,
+  type Served,
+} from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
@@ -61,6 +70,77 @@ void test('settings of the file count from SIGHUP on, and nothing else changes',
   assert.equal(await statusOfGuest(), 401);
   const { code } = await served.process.stop();
   assert.equal(code, 0);
+});
+
+interface Change {
+  readonly actorId: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** The records of changed settings, oldest first. */
+async function changes(dataDir: string): Promise<Change[]> {
+  const { stdout } = await trawl(['audit', '--json', '--data-dir', dataDir]);
+  const records = stdout.split('\n').slice(0, -1).reverse();
+  return records
+    .map((line): Change & { action: string } => JSON.parse(line))
+    .filter(({ action }) => action === 'settings.changed')
+    .map(({ actorId, metadata }) => ({ actorId, metadata }));
+}
+
+void test('what the file changes is recorded: at the start, at SIGHUP, and while nothing ran; the same again is not', async () => {
+  const dataDir = temporaryFolder();
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const start = (content: unknown): Promise<Served> => {
+    writeFileSync(file, JSON.stringify(content));
+    return serve(dataDir, [repo], { flags: ['--config', file] });
+  };
+  const said = (metadata: object): Change => ({
+    actorId: 'configuration-file',
+    metadata: { file, ...metadata },
+  });
+  const first = said({ settings: ['memory'], from: { memory: null }, to: { memory: 1e9 } });
+  const settings = { settings: { memory: 1e9 } };
+  let served = await start(settings);
+  assert.deepEqual(await changes(dataDir), [first]);
+
+  writeFileSync(file, `${JSON.stringify(settings)} // the same`);
+  served.process.child.kill('SIGHUP');
+  await served.process.until(/read again/, 1);
+  const permissions = {
+    groups: { crew: ['ann@example.com'] },
+    grants: [{ to: ['group:crew'], repos: ['local/*'] }],
+  };
+  writeFileSync(file, JSON.stringify({ settings: { maxMatchCount: 5 }, permissions }));
+  served.process.child.kill('SIGHUP');
+  await served.process.until(/read again/, 2);
+  const second = said({
+    settings: ['memory', 'maxMatchCount'],
+    from: { memory: 1e9, maxMatchCount: null },
+    to: { memory: null, maxMatchCount: 5 },
+    groups: { crew: { added: ['ann@example.com'] } },
+    grants: { added: ['group:crew: local/*'] },
+  });
+  await eventually(async () => (await changes(dataDir)).length > 1);
+  assert.deepEqual(await changes(dataDir), [first, second]);
+  await served.process.stop();
+
+  served = await start({ settings: { maxMatchCount: 5 } });
+  const third = said({
+    groups: { crew: { removed: ['ann@example.com'] } },
+    grants: { removed: ['group:crew: local/*'] },
+  });
+  assert.deepEqual(await changes(dataDir), [first, second, third]);
+  await served.process.stop();
+
+  served = await serve(dataDir, [repo]);
+  const last = said({
+    settings: ['maxMatchCount'],
+    from: { maxMatchCount: 5 },
+    to: { maxMatchCount: null },
+  });
+  assert.deepEqual(await changes(dataDir), [first, second, third, last]);
+  await served.process.stop();
 });
 
 void test('what makes docs come out differently is indexed anew', async () => {

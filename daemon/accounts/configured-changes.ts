@@ -1,0 +1,141 @@
+// Records what the configuration file changes (API.md 24.3). At the start and whenever the file was read again, what it
+// says is compared with what it said when that was last recorded, which a file of the data directory keeps: so changes
+// that were made while no daemon ran are recorded too, and a start that changes nothing leaves no record.
+
+import { renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import type { Configuration } from '../config/configuration.ts';
+import { NO_PERMISSIONS, type PermissionsConfiguration } from '../config/file.ts';
+import { readOwn } from '../files/own-file.ts';
+import { messageOf } from '../telemetry/caught.ts';
+import type { Log } from '../telemetry/log.ts';
+import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
+
+/** What the configuration file decides is done by it; `metadata.file` has its path. */
+export const CONFIGURATION_FILE: Actor = { id: 'configuration-file', type: 'user' };
+
+/** In the data directory. */
+const RECORDED_FILE = 'configuration-recorded.json';
+
+/** Names of one list that a record holds. */
+const SHOWN_MAX = 100;
+
+const recordedSchema = z.strictObject({
+  /** Path of the configuration file; null: there was none. */
+  file: z.string().nullable(),
+  settings: z.record(z.string(), z.unknown()),
+  permissions: z.strictObject({
+    groups: z.record(z.string(), z.array(z.string())),
+    grants: z.array(z.strictObject({ to: z.array(z.string()), repos: z.array(z.string()) })),
+  }),
+});
+type Recorded = z.infer<typeof recordedSchema>;
+
+type Metadata = Readonly<Record<string, unknown>>;
+
+export interface ConfiguredChangesOptions {
+  readonly configuration: Configuration;
+  readonly trail: AuditTrail;
+  readonly log: Log;
+}
+
+export class ConfiguredChanges {
+  readonly #options: ConfiguredChangesOptions;
+  readonly #recordedFile: string;
+  #recorded: Recorded;
+
+  constructor(options: ConfiguredChangesOptions) {
+    this.#options = options;
+    this.#recordedFile = path.join(options.configuration.dataDir, RECORDED_FILE);
+    this.#recorded = readRecorded(this.#recordedFile);
+  }
+
+  /**
+   * Records what is said now, if anything else was recorded before. Errors: none: the record waits for a store that is
+   * away, and is made again at the next start if nobody knows by then that it was written.
+   */
+  async record(): Promise<void> {
+    const { configuration, trail, log } = this.#options;
+    const before = this.#recorded;
+    const next = recordedOf(configuration);
+    const changes = { ...settingsChanges(before, next), ...permissionsChanges(before, next) };
+    if (Object.keys(changes).length === 0) return;
+    const file = next.file ?? before.file;
+    trail.note(CONFIGURATION_FILE, 'settings.changed', ORG, { file, ...changes });
+    this.#recorded = next;
+    await trail.flush();
+    if (trail.isWaiting) return;
+    try {
+      writeFileSync(`${this.#recordedFile}.next`, JSON.stringify(this.#recorded), { mode: 0o600 });
+      renameSync(`${this.#recordedFile}.next`, this.#recordedFile);
+    } catch (error) {
+      log.warn('the next start records the configuration file again', { error: messageOf(error) });
+    }
+  }
+}
+
+function recordedOf({ file, fileSettings, permissions }: Configuration): Recorded {
+  const { groups, grants } = permissions;
+  const plain = { file: file ?? null, settings: fileSettings, permissions: { groups, grants } };
+  return recordedSchema.parse(JSON.parse(JSON.stringify(plain)));
+}
+
+function readRecorded(file: string): Recorded {
+  try {
+    return recordedSchema.parse(JSON.parse(readOwn(file).toString()));
+  } catch {
+    // It is not there yet, or lost: then all that the file says is recorded.
+    return recordedSchema.parse({ file: null, settings: {}, permissions: NO_PERMISSIONS });
+  }
+}
+
+/** Null stands for what the file does not say. */
+function settingsChanges({ settings: then }: Recorded, { settings: now }: Recorded): Metadata {
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])].filter(
+    (name) => !isDeepStrictEqual(then[name], now[name]),
+  );
+  if (names.length === 0) return {};
+  const valuesOf = (said: Metadata): Metadata =>
+    Object.fromEntries(names.map((name) => [name, said[name] ?? null]));
+  return { settings: names, from: valuesOf(then), to: valuesOf(now) };
+}
+
+function permissionsChanges(
+  { permissions: then }: Recorded,
+  { permissions: now }: Recorded,
+): Metadata {
+  const names = [...new Set([...Object.keys(then.groups), ...Object.keys(now.groups)])];
+  const groups = names
+    .map((name) => [name, difference(then.groups[name] ?? [], now.groups[name] ?? [])] as const)
+    .filter(([, changes]) => changes !== undefined)
+    .slice(0, SHOWN_MAX);
+  const grants = difference(grantTexts(then), grantTexts(now));
+  return {
+    ...(groups.length === 0 ? {} : { groups: Object.fromEntries(groups) }),
+    ...(grants === undefined ? {} : { grants }),
+  };
+}
+
+/** One text for each, such as `everyone: github.com/acme/*`. */
+function grantTexts({ grants }: PermissionsConfiguration): string[] {
+  return grants.map(({ to, repos }) => `${to.join(', ')}: ${repos.join(', ')}`);
+}
+
+/** What came and what went; undefined: nothing. */
+function difference(then: readonly string[], now: readonly string[]): Metadata | undefined {
+  const before = new Set(then);
+  const after = new Set(now);
+  const added = [...after].filter((one) => !before.has(one));
+  const removed = [...before].filter((one) => !after.has(one));
+  if (added.length + removed.length === 0) return undefined;
+  return { ...shown('added', added), ...shown('removed', removed) };
+}
+
+function shown(name: string, all: readonly string[]): Metadata {
+  if (all.length === 0) return {};
+  return all.length <= SHOWN_MAX
+    ? { [name]: all }
+    : { [name]: all.slice(0, SHOWN_MAX), [`${name}Count`]: all.length };
+}
