@@ -52,6 +52,7 @@ export class Reread {
       return;
     }
     this.#fault = undefined;
+    log.obey(configuration.log);
     if (changed.length > 0) obey();
     log.info('the configuration file was read again', { file, changed });
     if (changed.some((name) => DOC_SETTINGS.includes(name))) this.#index();

@@ -23,13 +23,10 @@ const auditRecord = z
       .enum(['user', 'org', 'file', 'repo', 'api_key', 'scoped_token', 'oauth_client'])
       .meta({ description: 'What kind of target.' }),
     productVersion: text('Version of the daemon then.'),
-    metadata: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({
-        description:
-          'Further facts; `source` is what the client called itself, `account` the operating-system account of a command.',
-      }),
+    metadata: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'Further facts; `source` is what the client called itself, `account` the operating-system account of a command.',
+    }),
     orgId: integer('The organization.', 1),
   })
   .meta({ id: 'AuditRecord', description: 'Something that was done.' });

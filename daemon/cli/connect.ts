@@ -62,7 +62,7 @@ function configurationOf(
     env: process.env,
     flags: {
       dataDir: options.dataDir,
-      logLevel: options.logLevel,
+      ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
       ...(options.config === undefined ? {} : { config: options.config }),
       ...flags,
     },

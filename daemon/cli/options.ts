@@ -51,10 +51,12 @@ export function readSecret(env: Environment, name: string): string | undefined {
 
 /** Adds `--data-dir`, `--config`, `--log-level`. */
 export function addCommonOptions(command: Command): Command {
-  const logLevel = new Option('--log-level <level>', 'least severe messages to log')
+  const logLevel = new Option(
+    '--log-level <level>',
+    'least severe messages to log (default: as the configuration file says, else info)',
+  )
     .choices(LOG_LEVELS)
-    .env('TRAWL_LOG_LEVEL')
-    .default('info');
+    .env('TRAWL_LOG_LEVEL');
   return command
     .addOption(
       new Option('--data-dir <path>', 'folder of the index and the store')
@@ -122,7 +124,7 @@ export function addAccessOptions(command: Command): Command {
 export interface CommonFlags {
   readonly dataDir: string;
   readonly config?: string;
-  readonly logLevel: string;
+  readonly logLevel?: string;
   readonly mode?: SourceMode;
   readonly branches?: readonly string[];
   readonly tags?: readonly string[];
@@ -132,7 +134,11 @@ export interface CommonFlags {
 }
 
 export function commonOptions({ dataDir, logLevel, config }: CommonFlags): CommonOptions {
-  return { dataDir, logLevel, ...(config === undefined ? {} : { config }) };
+  return {
+    dataDir,
+    ...(logLevel === undefined ? {} : { logLevel }),
+    ...(config === undefined ? {} : { config }),
+  };
 }
 
 /** `{ mode }`, or nothing if it was not given. */

@@ -179,7 +179,7 @@ export interface CommonOptions {
   readonly dataDir: string;
   /** The configuration file. */
   readonly config?: string;
-  readonly logLevel: string;
+  readonly logLevel?: string;
 }
 
 export interface SourceOptions {

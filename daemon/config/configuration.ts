@@ -53,6 +53,7 @@ export interface Configuration {
   readonly localAccess: boolean;
   readonly workerCount: number;
   readonly http: (typeof HTTP_KINDS)[number];
+  /** As it is now; `file` stays as it was at the start. */
   readonly log: LogConfiguration;
   /** As they are now: another object once the file was read again and differs. */
   readonly settings: Settings;
@@ -104,6 +105,7 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
   const dataDir = path.resolve(folder, values.dataDir ?? '');
   const file = values.config === undefined ? undefined : path.resolve(folder, values.config);
   let read = readFile(input, file);
+  const logFile = values.logFile === undefined ? undefined : path.resolve(folder, values.logFile);
   return {
     host: values.host ?? '',
     port: values.port ?? 0,
@@ -126,10 +128,12 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
     localAccess: values.localAccess ?? true,
     workerCount: values.workers ?? availableParallelism(),
     http: values.http ?? 'node',
-    log: {
-      level: values.logLevel ?? 'info',
-      format: values.logFormat ?? 'text',
-      file: values.logFile === undefined ? undefined : path.resolve(folder, values.logFile),
+    get log() {
+      return {
+        level: values.logLevel ?? read.settings.logLevel ?? 'info',
+        format: values.logFormat ?? read.settings.logFormat ?? 'text',
+        file: logFile,
+      };
     },
     get settings() {
       return read.settings;

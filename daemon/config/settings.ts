@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { ConfigError } from './error.ts';
+import { LOG_FORMATS, LOG_LEVELS } from './variables.ts';
 
 /** An address, or all that begin with the first `prefix` bits. */
 export interface Network {
@@ -102,6 +103,14 @@ export const OTHER_SETTINGS = {
     defaultNote: '{}',
     help: '`requestsPerDay` of a user (10000; null = no limit), `contact` for a higher limit',
   },
+  logLevel: {
+    defaultNote: 'info',
+    help: 'least level that is logged, unless variable or flag says: `debug`, `info`, `warn`, `error`',
+  },
+  logFormat: {
+    defaultNote: 'text',
+    help: 'form of the log lines, unless the variable says: `text` or `json`',
+  },
 } as const;
 
 export interface RateLimitSettings {
@@ -121,6 +130,9 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
   readonly apiKeyCreation?: 'all' | 'owners';
   readonly apiKeyUsage?: 'all' | 'owners';
   readonly rateLimit: RateLimitSettings;
+  /** Absent: as usual. Variables and flags beat both. */
+  readonly logLevel?: (typeof LOG_LEVELS)[number];
+  readonly logFormat?: (typeof LOG_FORMATS)[number];
 };
 
 /**
@@ -169,6 +181,8 @@ const integerFields = Object.fromEntries(
 ) as Record<IntegerKey, z.ZodType<number>>;
 
 const flag = z.boolean({ error: 'allowed: true or false' });
+const logLevel = z.enum(LOG_LEVELS, { error: `allowed: ${LOG_LEVELS.join(', ')}` });
+const logFormat = z.enum(LOG_FORMATS, { error: `allowed: ${LOG_FORMATS.join(', ')}` });
 const whoMay = z.enum(['all', 'owners'], { error: 'allowed: all or owners' });
 
 const settingsSchema = z.strictObject({
@@ -194,4 +208,6 @@ const settingsSchema = z.strictObject({
     },
     { error: 'allowed: requestsPerDay (an integer from 1, or null) and contact (a text)' },
   ),
+  logLevel: logLevel.exactOptional(),
+  logFormat: logFormat.exactOptional(),
 });

@@ -184,14 +184,14 @@ export const VARIABLES = {
   logLevel: variable({
     name: 'TRAWL_LOG_LEVEL',
     flag: 'log-level',
-    defaultText: 'info',
+    defaultNote: '`logLevel` of the file, else info',
     allowed: 'debug, info, warn or error',
     help: 'least level that is logged; queries appear at debug only',
     schema: z.enum(LOG_LEVELS),
   }),
   logFormat: variable({
     name: 'TRAWL_LOG_FORMAT',
-    defaultText: 'text',
+    defaultNote: '`logFormat` of the file, else text',
     allowed: 'text or json',
     help: 'form of the log lines',
     schema: z.enum(LOG_FORMATS),

@@ -9,6 +9,8 @@ import { messageOf, systemCodeOf } from './caught.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
+const RANKS = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
+
 /** Further members of a line; `requestId` ties it to a request, `progress` holds counts of a job. */
 export interface LogFields {
   readonly requestId?: string;
@@ -27,6 +29,8 @@ export interface Log {
   labelled(label: string): Log;
   /** Goes on in a new file of the same name where the old one was moved away. Errors: none: it goes on in the old one. */
   reopen(): void;
+  /** From now on all that came of the same log are written so. */
+  obey(form: Pick<LogOptions, 'level' | 'format'>): void;
   /** Why lines cannot be written now; undefined: they can. */
   readonly trouble: string | undefined;
 }
@@ -49,10 +53,11 @@ const SECRET_VALUE = /\b(svk|svst|svoa)_[0-9a-f]{64}/g;
 export function createLog(options: LogOptions): Log {
   const file = options.write === undefined ? new LogFile(options.file) : undefined;
   const write = options.write ?? inTurns((text) => file?.write(text));
-  const form = options.format === 'text' ? textLine : (line: string) => line;
+  const form: Form = { level: options.level, format: options.format };
   const root = pino(
     {
-      level: options.level,
+      // What is less than `form.level` does not come here.
+      level: 'debug',
       base: null,
       messageKey: 'message',
       timestamp: () => `,"timestamp":"${new Date().toISOString()}"`,
@@ -64,11 +69,13 @@ export function createLog(options: LogOptions): Log {
       },
     },
     {
-      write: (line: string) =>
-        write(form(line.replace(SECRET_VALUE, `$1_${REDACTED}`)), isUrgent(line)),
+      write: (line: string) => {
+        const safe = line.replace(SECRET_VALUE, `$1_${REDACTED}`);
+        write(form.format === 'text' ? textLine(safe) : safe, isUrgent(line));
+      },
     },
   );
-  const log = wrap(root, 'trawl', file);
+  const log = wrap(root, 'trawl', file, form);
   file?.onRecovery((fields) => log.warn('the log could not be written for a while', fields));
   return log;
 }
@@ -182,16 +189,25 @@ function isUrgent(line: string): boolean {
   return !/^\{"level":"(?:info|debug)"/.test(line);
 }
 
-function wrap(root: pino.Logger, label: string, file: LogFile | undefined): Log {
+/** How lines are written now. */
+type Form = { -readonly [Name in 'level' | 'format']: LogOptions[Name] };
+
+function wrap(root: pino.Logger, label: string, file: LogFile | undefined, form: Form): Log {
   const child = root.child({ label });
   const bare = root.child({ label }, { redact: [] });
+  const isEnabled = (level: LogLevel): boolean => RANKS[level] >= RANKS[form.level];
   return {
-    debug: (message, fields) => child.debug(fields ?? {}, message),
-    info: (message, fields = {}) => (isBare(fields) ? bare : child).info(fields, message),
-    warn: (message, fields) => child.warn(fields ?? {}, message),
+    debug: (message, fields) => isEnabled('debug') && child.debug(fields ?? {}, message),
+    info: (message, fields = {}) =>
+      isEnabled('info') && (isBare(fields) ? bare : child).info(fields, message),
+    warn: (message, fields) => isEnabled('warn') && child.warn(fields ?? {}, message),
     error: (message, fields) => child.error(fields ?? {}, message),
-    isEnabled: (level) => child.isLevelEnabled(level),
-    labelled: (name) => wrap(root, name, file),
+    isEnabled,
+    labelled: (name) => wrap(root, name, file, form),
+    obey: ({ level, format }) => {
+      form.level = level;
+      form.format = format;
+    },
     reopen: () => {
       try {
         file?.reopen();

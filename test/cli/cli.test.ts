@@ -241,7 +241,6 @@ void test('index: results, progress and options', async () => {
   assert.match(stderr, /^reading local\/x: 1\/2 files/m);
   assert.deepEqual(echoed(stderr, 'index'), {
     dataDir: '.trawl',
-    logLevel: 'info',
     mode: 'commits',
     sources: ['a'],
     isForced: true,
@@ -308,7 +307,6 @@ void test('serve: greets, takes the default source, ends with 0 on SIGTERM', asy
   assert.deepEqual(echoed(stderr, 'closed'), {});
   assert.deepEqual(echoed(stderr, 'serve'), {
     dataDir: '.trawl',
-    logLevel: 'info',
     workers: 3,
     sources: ['/checkout'],
     host: '127.0.0.1',

@@ -39,12 +39,13 @@ async function serveWithFile(content: unknown): Promise<Read> {
     flags: ['--config', file],
   });
   let count = 0;
+  const told = /(?:\[configuration\]|"label":"configuration") ?.*(?:\n {4}.*)*/;
   return {
     served,
     async reread(what, expected) {
       write(what);
       served.process.child.kill('SIGHUP');
-      const [line] = await served.process.until(/\[configuration\] .*(?:\n {4}.*)*/, ++count);
+      const [line] = await served.process.until(told, ++count);
       assert.match(line, expected);
     },
   };
@@ -86,6 +87,28 @@ async function changes(dataDir: string): Promise<Change[]> {
     .filter(({ action }) => action === 'settings.changed')
     .map(({ actorId, metadata }) => ({ actorId, metadata }));
 }
+
+void test('level and form of the log follow the file, unless a flag says', async () => {
+  const { served, reread } = await serveWithFile({ settings: { logLevel: 'debug' } });
+  await post(served.url, { query: 'first' }, OWNER);
+  await served.process.until(/DEBUG .* asked=.*first/);
+  await reread({ settings: { logLevel: 'info' } }, /read again .*logLevel/);
+  await post(served.url, { query: 'second' }, OWNER);
+  await reread({ settings: { logFormat: 'json', logLevel: 'debug' } }, /read again/);
+  await post(served.url, { query: 'third' }, OWNER);
+  await served.process.until(/^\{"level":"debug".*third/m);
+  assert.doesNotMatch(served.process.stderr, /second/);
+  await served.process.stop();
+
+  const file = path.join(temporaryFolder(), 'trawl.json');
+  writeFileSync(file, '{"settings": {"logLevel": "debug"}}');
+  const flags = ['--config', file, '--log-level', 'info', '--anonymous'];
+  const other = await serve(temporaryFolder(), [makeRepo({ 'a.txt': 'plum\n' })], { flags });
+  await post(other.url, { query: 'fourth' });
+  const { stderr } = await other.process.stop();
+  assert.match(stderr, /INFO .*search/);
+  assert.doesNotMatch(stderr, /DEBUG/);
+});
 
 void test('what the file changes is recorded: at the start, at SIGHUP, and while nothing ran; the same again is not', async () => {
   const dataDir = temporaryFolder();
