@@ -31,6 +31,6 @@ const files = testFiles(path.join(root, 'build', 'test')).filter(
 );
 // Why force-exit: a failed test may leave a server or thread open, which would keep its file running for ever.
 const flags = ['--test-force-exit', '--test-timeout=300000', '--test-reporter=spec'];
-// Why not Node's default, one less than the cores: with two cores that is one file at a time, most of which wait.
-const concurrency = Math.max(2, availableParallelism() - 1);
+// Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.
+const concurrency = availableParallelism() + 1;
 node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);

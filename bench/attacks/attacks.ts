@@ -167,7 +167,7 @@ export const ATTACKS: readonly Attack[] = [
         if (crew.signal.aborted) return;
         blame(name);
         await crew.ask(call);
-        await pause(BETWEEN_MS, crew.signal);
+        await pause(scaled(BETWEEN_MS), crew.signal);
       }
     },
   },

@@ -5,6 +5,7 @@
 import { Agent, request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 
 export interface Call {
   /** Path and parameters. */
@@ -65,8 +66,12 @@ function readAll(answer: IncomingMessage): Promise<string> {
   });
 }
 
-/** Takes a little at a time until the answer ends. Errors: rejects if it is cut. */
-function readSlowly(answer: IncomingMessage): Promise<void> {
+/**
+ * Takes a little at a time until the answer ends, or the signal is given: what has arrived by then would take its time
+ * otherwise. Errors: rejects if it is cut.
+ */
+function readSlowly(answer: IncomingMessage, signal: AbortSignal): Promise<void> {
+  addAbortSignal(signal, answer);
   return new Promise((resolve, reject) => {
     const timer = setInterval(() => answer.read(SLOW_SIZE) as unknown, SLOW_MS);
     answer.on('end', resolve);
@@ -126,7 +131,7 @@ export class Crew {
     try {
       if (status === 200) {
         this.#count('200');
-        if (isSlow) await readSlowly(answer);
+        if (isSlow) await readSlowly(answer, signal);
         else await readAll(answer);
         return true;
       }

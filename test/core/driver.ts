@@ -53,8 +53,17 @@ function compilerArguments(build: Build): string[] {
   });
 }
 
-/** Compiles `entry`, a path from the checkout, to WebAssembly. Errors: what asc printed. */
-export async function compileEntry(entry: string, build: Build): Promise<WebAssembly.Module> {
+const modules = new Map<string, Promise<WebAssembly.Module>>();
+
+/** `entry`, a path from the checkout, as WebAssembly; compiled once for each build and process. Errors: what asc printed. */
+export function compileEntry(entry: string, build: Build): Promise<WebAssembly.Module> {
+  const key = `${build} ${entry}`;
+  const compiled = modules.get(key) ?? compile(entry, build);
+  modules.set(key, compiled);
+  return compiled;
+}
+
+async function compile(entry: string, build: Build): Promise<WebAssembly.Module> {
   let binary: Uint8Array | undefined;
   let messages = '';
   const { error } = await asc.main(
@@ -79,8 +88,6 @@ export async function compileEntry(entry: string, build: Build): Promise<WebAsse
   return WebAssembly.compile(new Uint8Array(binary));
 }
 
-const modules = new Map<string, Promise<WebAssembly.Module>>();
-
 /** The UTF-16 string of AssemblyScript at `ptr`; its size in bytes stands before it. */
 function readString(memory: WebAssembly.Memory, ptr: number): string {
   const size = new DataView(memory.buffer).getUint32(ptr - 4, true);
@@ -89,16 +96,14 @@ function readString(memory: WebAssembly.Memory, ptr: number): string {
 
 /**
  * A fresh instance of `entry` (a path from the checkout; it exports heapBase) on a memory of `pages` pages
- * of 64 KiB, which never grows. Compiled once for each build and process.
+ * of 64 KiB, which never grows.
  */
 export async function instantiateCore<Exports>(
   entry: string,
   build: Build,
   pages = 64,
 ): Promise<CoreInstance<Exports>> {
-  const key = `${build} ${entry}`;
-  const compiled = modules.get(key) ?? compileEntry(entry, build);
-  modules.set(key, compiled);
+  const compiled = compileEntry(entry, build);
   const memory = new WebAssembly.Memory({ initial: pages, maximum: PAGES_MAX });
   const abort = (message: number, file: number, line: number, column: number): never => {
     throw new Error(

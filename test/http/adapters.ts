@@ -11,6 +11,11 @@ try {
   uwsFailure = `uWebSockets.js does not load here: ${String(error).split('\n')[0]}`;
 }
 
+/** Those that run here. */
+export function adapters(): ('uws' | 'node')[] {
+  return uwsFailure === undefined ? ['node', 'uws'] : ['node'];
+}
+
 export function onBothAdapters(name: string, suite: (kind: 'uws' | 'node') => void): void {
   const run = (kind: 'uws' | 'node') => {
     afterEach(closeWorlds);

@@ -294,7 +294,7 @@ onBothAdapters('streamed searches', (kind) => {
   test('a reader that stops pauses the search', { timeout: 120_000 }, async () => {
     const module = await compileEntry('test/core/assembly/faulty.ts', 'release');
     const folder = temporaryFolder();
-    const shards = [0, 1].map((number) => makeShard(module, folder, number, SLOW_DOCS, 20_000));
+    const shards = [0, 1].map((number) => makeShard(module, folder, number, SLOW_DOCS, 8000));
     const observed = await observe(kind, module, shards, { workers: 2, inlineNs: 0n });
     const { world, finishedCount, isHalted } = observed;
     const wire = openWire(world.server);

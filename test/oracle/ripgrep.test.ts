@@ -30,8 +30,8 @@ const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 /** What the daemon indexes: packages of plain, generated and non-ASCII text. */
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
-const SAMPLE_COUNT = 250;
-const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 200);
+const SAMPLE_COUNT = 120;
+const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 120);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
