@@ -39,7 +39,7 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
       await fc.assert(property, {
         numRuns: build === 'debug' ? Math.ceil(RUNS / 2) : RUNS,
         seed: SEED,
-        interruptAfterTimeLimit: process.env['TRAWL_FUZZ_RUNS'] === undefined ? 12_000 : 3_600_000,
+        interruptAfterTimeLimit: process.env['TRAWL_FUZZ_RUNS'] === undefined ? 6_000 : 3_600_000,
       });
       // As many as there was time for.
       assert.ok(

@@ -30,7 +30,7 @@ const FOLDERS = ['commander', 'picomatch', 'cli-progress', 'string-width', 'nano
 const SIZE_MAX = 700_000;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1500);
 /** After this no further expression is begun, unless their number was asked for. */
-const TIME_MAX_MS = process.env['TRAWL_FUZZ_RUNS'] === undefined ? 12_000 : 3_600_000;
+const TIME_MAX_MS = process.env['TRAWL_FUZZ_RUNS'] === undefined ? 6_000 : 3_600_000;
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 /** An answer with more ranges is compared by its counts alone. */
 const RANGES_MAX = 500;

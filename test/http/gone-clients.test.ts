@@ -1,0 +1,54 @@
+// A request that waits for its turn while many others are begun, and whose client leaves meanwhile, is not begun; one
+// whose client stays is.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextTurn } from '../../daemon/loop/next-turn.ts';
+import { BEGUN_MAX, paced } from '../../daemon/loop/pace.ts';
+import { onBothAdapters } from './adapters.ts';
+import { eventually, openWire, SEARCH_BODY, startWorld } from './harness.ts';
+
+/** Callers before whoever comes next: more turns than it takes to notice that a connection is over. */
+const CROWD = 20_000;
+
+/** Has every turn begin as many requests as it may, so that whoever comes waits behind the crowd; ends what it does. */
+function crowd(): () => void {
+  let isOver = false;
+  const fill = (): void => {
+    if (isOver) return;
+    for (let i = 0; i < BEGUN_MAX; i++) void paced('crowd');
+    setImmediate(fill);
+  };
+  fill();
+  for (let i = 0; i < CROWD; i++) void nextTurn(`one of the crowd, ${i}`);
+  return () => (isOver = true);
+}
+
+onBothAdapters('clients that leave', (kind) => {
+  test('while their request waits for its turn: it is not begun', async (t) => {
+    const world = await startWorld({ kind, logLevel: 'debug' });
+    t.after(crowd());
+    const body = JSON.stringify(SEARCH_BODY);
+    const head = `POST /api/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n`;
+    const wires = ['leaves', 'stays'].map((id) => {
+      const wire = openWire(world.server);
+      wire.write(`${head}X-Request-Id: ${id}\r\n\r\n${body}`);
+      return wire;
+    });
+    // The line stands before the last check: from there on it waits for its turn alone.
+    const isRead = (id: string): boolean =>
+      world.lines.some(({ message, requestId }) => message === 'search' && requestId === id);
+    await eventually(() => isRead('leaves') && isRead('stays'));
+    assert.equal(world.calls.length, 0, 'both wait');
+    wires[0]?.socket.destroy();
+    await wires[1]?.until('HTTP/1.1 200');
+    const statusOf = (id: string): unknown =>
+      world.lines.find(({ status, requestId }) => status !== undefined && requestId === id)?.[
+        'status'
+      ];
+    await eventually(() => statusOf('leaves') !== undefined && statusOf('stays') !== undefined);
+    assert.deepEqual([statusOf('leaves'), statusOf('stays')], [499, 200]);
+    assert.equal(world.calls.length, 1, 'only one was begun');
+    wires[1]?.socket.destroy();
+  });
+});
