@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
 import { ERROR_MEANINGS, ERROR_STATUS, RESERVED_ERROR_CODES } from '../../daemon/api/errors.ts';
 import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/config/settings.ts';
 import { VARIABLES } from '../../daemon/config/variables.ts';
@@ -70,4 +71,14 @@ test('settings: same keys, defaults, bounds and help', () => {
   for (const [key, { defaultNote, help }] of Object.entries(OTHER_SETTINGS))
     expected.push([key, defaultNote, '', help]);
   assert.deepEqual(rows('### Settings'), expected);
+});
+
+test('limits of this version: no endpoint that is said to be missing is served', () => {
+  const [, limits = ''] = readFileSync('README.md', 'utf8').split('\n## Limits of this version\n');
+  const missing = limits.split('- **Page and tools**')[0]?.split('- **Jobs and counts**')[1] ?? '';
+  const [gone = ''] = missing.split(': what became of a job');
+  const named = [...gone.matchAll(/`(\/api\/[^`]+)`/g)].map((match) => match[1]);
+  assert.ok(named.length >= 9, named.join(', '));
+  const served = new Set(ENDPOINTS.map(({ path }) => path));
+  for (const path of named) assert.ok(!served.has(path ?? ''), path);
 });
