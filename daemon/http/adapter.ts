@@ -57,8 +57,8 @@ export interface HttpResponse {
   readonly headers: Readonly<Record<string, string>>;
   /** For HEAD a plain body is measured, not sent. */
   readonly body: PlainBody | BodyStream;
-  /** Whom a large body is for: callers take turns in what it costs to send one. */
-  readonly caller?: string;
+  /** Whom a large body is for: holders take turns in what it costs to send one. */
+  readonly holder?: string;
   /** Called once when a plain body is no longer needed: it is sent, or nobody reads it. */
   readonly onOver?: (() => void) | undefined;
 }

@@ -1,8 +1,8 @@
-// Admission control of searches: so many run, so many wait, the next one is refused. A caller may have all places that
+// Admission control of searches: so many run, so many wait, the next one is refused. A holder may have all places that
 // nobody else wants; as soon as another one comes, searches of whoever holds more than half of those that run give way
-// at once, and in a full queue whoever holds most of it makes room. A place that becomes free goes to the caller with
-// the fewest running searches. Where all run for long, they take turns: one that has run for a slice gives its place to
-// one that waits, and waits itself; new searches come first, so that a short one waits for a slice, not for the end of
+// at once, and in a full queue whoever holds most of it makes room. A place that becomes free goes to the holder with
+// the fewest running searches. Where all run for long, they take turns: one that has run for a turn gives its place to
+// one that waits, and waits itself; new searches come first, so that a short one waits for a turn, not for the end of
 // a long one, unless an older one has waited for long. A search keeps its place from its deadline on, or is
 // rid of it if it has none then: it has only to say so.
 
@@ -14,13 +14,13 @@ import { ClientGoneError } from './adapter.ts';
  * How long a search runs before it gives way to one that waits.
  * Guess: long beside what it costs to leave and to come back, short beside what people notice.
  */
-const SLICE_MS = 20;
-/** How long a search that has run waits at most for those that are new. Guess: some slices of several callers. */
+const TURN_MS = 20;
+/** How long a search that has run waits at most for those that are new. Guess: some turns of several holders. */
 const AGE_MS = 250;
 
-/** The searches of one caller; kept while there are any. */
+/** The searches of one holder; kept while there are any. */
 interface Share {
-  readonly caller: string;
+  readonly holder: string;
   runningCount: number;
   /** In order of their tickets. */
   readonly waiting: Set<Place>;
@@ -31,7 +31,7 @@ interface Share {
 export interface AdmissionBounds {
   /** Searches that run at a time. */
   readonly runningMax: number;
-  /** Searches that wait, those that gave their place away included; and most that rest of one caller. */
+  /** Searches that wait, those that gave their place away included; and most that rest of one holder. */
   readonly waitingMax: number;
   /** Deadline of a search, waiting included; 0: none. */
   readonly timeoutMs?: number;
@@ -39,7 +39,7 @@ export interface AdmissionBounds {
 
 export interface AdmissionOptions extends AdmissionBounds {
   /** How long a search runs before it gives way; default: 20. */
-  readonly sliceMs?: number;
+  readonly turnMs?: number;
   /** How long one that has run waits for new ones; default: 250. */
   readonly ageMs?: number;
 }
@@ -48,7 +48,7 @@ export class Admission {
   #runningMax = 0;
   #waitingMax = 0;
   #timeoutMs = 0;
-  readonly #sliceMs: number;
+  readonly #turnMs: number;
   readonly #ageMs: number;
   readonly #shares = new Map<string, Share>();
   /** Those that came first, or got their place back first, first. */
@@ -57,8 +57,8 @@ export class Admission {
   #nextTicket = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ sliceMs = SLICE_MS, ageMs = AGE_MS, ...bounds }: AdmissionOptions) {
-    this.#sliceMs = sliceMs;
+  constructor({ turnMs = TURN_MS, ageMs = AGE_MS, ...bounds }: AdmissionOptions) {
+    this.#turnMs = turnMs;
     this.#ageMs = ageMs;
     this.setBounds(bounds);
   }
@@ -80,16 +80,16 @@ export class Admission {
   }
 
   /**
-   * Takes a place for `caller`, waiting for one if need be. At the deadline it resolves without a place: the search
+   * Takes a place for `holder`, waiting for one if need be. At the deadline it resolves without a place: the search
    * has only to say so.
    *
-   * @param signal  aborted when the client goes away; a waiting caller then leaves the queue
+   * @param signal  aborted when the client goes away; a waiting holder then leaves the queue
    *
    * Errors: ApiError SERVER_OVERLOADED if there is no room to wait; ClientGoneError.
    */
-  async acquire(caller: string, signal: AbortSignal): Promise<Place> {
+  async acquire(holder: string, signal: AbortSignal): Promise<Place> {
     if (signal.aborted) throw new ClientGoneError();
-    const place = new Place(this, this.#shareOf(caller), signal);
+    const place = new Place(this, this.#shareOf(holder), signal);
     if (!this.#hasRoomFor(place.share)) {
       this.#forgetIdle(place.share);
       throw overloaded();
@@ -101,21 +101,21 @@ export class Admission {
     return place;
   }
 
-  #shareOf(caller: string): Share {
-    let share = this.#shares.get(caller);
+  #shareOf(holder: string): Share {
+    let share = this.#shares.get(holder);
     if (share === undefined) {
-      share = { caller, runningCount: 0, waiting: new Set(), restingCount: 0 };
-      this.#shares.set(caller, share);
+      share = { holder, runningCount: 0, waiting: new Set(), restingCount: 0 };
+      this.#shares.set(holder, share);
     }
     return share;
   }
 
-  /** Places that a caller keeps while others wait. */
+  /** Places that a holder keeps while others wait. */
   get #callerMax(): number {
     return Math.max(1, Math.floor(this.#runningMax / 2));
   }
 
-  /** Whether a new search may come; in a full queue the caller with the most in it makes room for another one. */
+  /** Whether a new search may come; in a full queue the holder with the most in it makes room for another one. */
   #hasRoomFor(share: Share): boolean {
     if (share.restingCount >= this.#waitingMax) return false;
     if (this.#running.size < this.#runningMax || this.#waitingCount < this.#waitingMax) return true;
@@ -158,13 +158,13 @@ export class Admission {
     place.onStart();
   }
 
-  /** Gives free places away, then those of callers with too many, and of searches that have run for a slice. */
+  /** Gives free places away, then those of holders with too many, and of searches that have run for a turn. */
   #serve(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) this.#start(next);
     const nowMs = performance.now();
     for (const place of this.#running) {
       if (place.isExpired) continue;
-      const isOver = nowMs - place.sinceMs >= this.#sliceMs;
+      const isOver = nowMs - place.sinceMs >= this.#turnMs;
       if (!isOver && place.share.runningCount <= this.#callerMax) continue;
       const next = this.#next(place, isOver);
       if (next === undefined) continue;
@@ -176,12 +176,12 @@ export class Admission {
     this.#watch();
   }
 
-  /** Looks again once the first of those that run has run for a slice, as long as somebody waits. */
+  /** Looks again once the first of those that run has run for a turn, as long as somebody waits. */
   #watch(): void {
     const [first] = this.#running;
     if (this.#timer !== undefined || first === undefined) return;
     if (![...this.#shares.values()].some(({ waiting }) => waiting.size > 0)) return;
-    const leftMs = first.sinceMs + this.#sliceMs - performance.now();
+    const leftMs = first.sinceMs + this.#turnMs - performance.now();
     // Why at least 5: one that nobody who waits may take the place of is looked at again and again.
     this.#timer = setTimeout(
       () => {
@@ -195,7 +195,7 @@ export class Admission {
   /**
    * Who gets the next free place, or that of `leaving`; undefined: nobody.
    *
-   * @param isOver  the slice of `leaving` is over: others of its caller may have the place
+   * @param isOver  the turn of `leaving` is over: others of its holder may have the place
    */
   #next(leaving?: Place, isOver = false): Place | undefined {
     if (leaving === undefined && this.#running.size >= this.#runningMax) return undefined;
@@ -251,12 +251,12 @@ export class Admission {
   }
 
   #forgetIdle(share: Share): void {
-    const { caller, runningCount, waiting, restingCount } = share;
-    if (runningCount + waiting.size + restingCount === 0) this.#shares.delete(caller);
+    const { holder, runningCount, waiting, restingCount } = share;
+    if (runningCount + waiting.size + restingCount === 0) this.#shares.delete(holder);
   }
 }
 
-/** Whose turn it is of the searches of a caller; those that wait since before `oldMs` are old. */
+/** Whose turn it is of the searches of a holder; those that wait since before `oldMs` are old. */
 function firstOf({ waiting }: Share, oldMs: number): Place {
   let first: Place | undefined;
   for (const place of waiting)
@@ -276,7 +276,7 @@ type PlaceState = 'waiting' | 'running' | 'resting' | 'over';
 export class Place implements SearchPlace {
   readonly arrivedMs = performance.now();
   readonly share: Share;
-  readonly caller: string;
+  readonly holder: string;
   readonly #admission: Admission;
   readonly #signal: AbortSignal;
   state: PlaceState = 'waiting';
@@ -295,7 +295,7 @@ export class Place implements SearchPlace {
   constructor(admission: Admission, share: Share, signal: AbortSignal) {
     this.#admission = admission;
     this.share = share;
-    this.caller = share.caller;
+    this.holder = share.holder;
     this.#signal = signal;
   }
 

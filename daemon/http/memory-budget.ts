@@ -1,11 +1,11 @@
 // How many bytes requests may hold at a time: bodies on their way in, files being read, answers that wait for their
-// readers. One budget for all, and in it a share for each caller, so that neither all together nor one alone fill
+// readers. One budget for all, and in it a share for each holder, so that neither all together nor one alone fill
 // the memory. Counts and refuses, never waits; what is refused becomes a 503 at whoever asked.
 // See README.md, Decisions.
 
 import { ApiError } from '../api/errors.ts';
 
-/** The share of a caller, as a part of the whole. */
+/** The share of a holder, as a part of the whole. */
 const SHARES = 8;
 
 /** Bytes that are taken, until they are given back. */
@@ -42,28 +42,28 @@ export class MemoryBudget {
     return this.#usedSize;
   }
 
-  /** Bytes that one caller may hold. */
+  /** Bytes that one holder may hold. */
   get shareMax(): number {
     return this.#shareMax;
   }
 
-  /** Bytes held by a caller. */
-  usedBy(caller: string): number {
-    return this.#used.get(caller) ?? 0;
+  /** Bytes held by a holder. */
+  usedBy(holder: string): number {
+    return this.#used.get(holder) ?? 0;
   }
 
   /**
-   * Takes bytes for a caller; undefined where its share or the whole has no room for them.
+   * Takes bytes for a holder; undefined where its share or the whole has no room for them.
    *
    * @param size  may be 0: a hold that grows later
    */
-  tryTake(caller: string, size: number): Hold | undefined {
-    if (!this.#take(caller, size)) return undefined;
+  tryTake(holder: string, size: number): Hold | undefined {
+    if (!this.#take(holder, size)) return undefined;
     let held = size;
     let isOpen = true;
     const giveBackTo = (rest: number): void => {
       if (rest >= held) return;
-      this.#giveBack(caller, held - rest);
+      this.#giveBack(holder, held - rest);
       held = rest;
     };
     return {
@@ -71,7 +71,7 @@ export class MemoryBudget {
         return held;
       },
       grow: (more) => {
-        if (!isOpen || !this.#take(caller, more)) return false;
+        if (!isOpen || !this.#take(holder, more)) return false;
         held += more;
         return true;
       },
@@ -83,18 +83,18 @@ export class MemoryBudget {
     };
   }
 
-  #take(caller: string, size: number): boolean {
-    const used = this.usedBy(caller) + size;
+  #take(holder: string, size: number): boolean {
+    const used = this.usedBy(holder) + size;
     if (used > this.#shareMax || this.#usedSize + size > this.#sizeMax) return false;
-    if (used > 0) this.#used.set(caller, used);
+    if (used > 0) this.#used.set(holder, used);
     this.#usedSize += size;
     return true;
   }
 
-  #giveBack(caller: string, size: number): void {
-    const left = this.usedBy(caller) - size;
-    if (left > 0) this.#used.set(caller, left);
-    else this.#used.delete(caller);
+  #giveBack(holder: string, size: number): void {
+    const left = this.usedBy(holder) - size;
+    if (left > 0) this.#used.set(holder, left);
+    else this.#used.delete(holder);
     this.#usedSize -= size;
   }
 }

@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
-import { TURN_MS, nextTurn } from '../loop/next-turn.ts';
+import { SLICE_MS, nextTurn } from '../loop/next-turn.ts';
 import {
   ClientGoneError,
   HEAD_SIZE_MAX,
@@ -263,7 +263,7 @@ async function send(
   else if (body instanceof Uint8Array && body.byteLength <= SLICE_SIZE) {
     response.end(body);
     endInTime(response, stallMs);
-  } else await sendSlices(response, body, stallMs, answer.caller);
+  } else await sendSlices(response, body, stallMs, answer.holder);
 }
 
 /** A client that takes less than this within a minute, 1 KB a second, is dropped. */
@@ -274,13 +274,13 @@ async function sendSlices(
   response: ServerResponse,
   body: Uint8Array | LazyBytes,
   stallMs: number,
-  caller?: string,
+  holder?: string,
 ): Promise<void> {
   let turnMs = -Infinity;
   for (let offset = 0; offset < body.byteLength;) {
     // After a wait too: the sockets of many clients have room at the same time.
-    if (performance.now() - turnMs > TURN_MS) {
-      await nextTurn(caller);
+    if (performance.now() - turnMs > SLICE_MS) {
+      await nextTurn(holder);
       turnMs = performance.now();
     }
     if (response.closed) throw new ClientGoneError();

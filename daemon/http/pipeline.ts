@@ -181,7 +181,7 @@ export class Pipeline {
     process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { hold, ends } = exchange;
     if (hold === undefined && ends.length === 0) return response;
-    return { ...response, caller: holderOf(exchange), onOver: () => this.#end(exchange) };
+    return { ...response, holder: holderOf(exchange), onOver: () => this.#end(exchange) };
   }
 
   /** Gives back all that was held for a request. */

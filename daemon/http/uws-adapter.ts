@@ -9,7 +9,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
 import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
-import { TURN_MS, nextTurn } from '../loop/next-turn.ts';
+import { SLICE_MS, nextTurn } from '../loop/next-turn.ts';
 import { ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
@@ -157,12 +157,12 @@ export class UwsAdapter implements HttpAdapter {
       } else if (exchange.body.isCut || exchange.isLast === true) {
         response.end(allBytes(body), true);
         this.#forget(exchange);
-      } else this.#sendBody(exchange, body, answer.caller);
+      } else this.#sendBody(exchange, body, answer.holder);
     });
   }
 
   /** Writes until the socket is full, and goes on when it has room; others have their turns in between. */
-  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, caller?: string): void {
+  #sendBody(exchange: Exchange, body: Uint8Array | LazyBytes, holder?: string): void {
     const { response } = exchange;
     const totalSize = body.byteLength;
     const advance = (): void => {
@@ -172,13 +172,13 @@ export class UwsAdapter implements HttpAdapter {
         const [isWritten, isDone] = response.tryEnd(piece, totalSize);
         if (isDone) this.#forget(exchange);
         if (isDone || !isWritten) return;
-        if (performance.now() - startMs <= TURN_MS) continue;
+        if (performance.now() - startMs <= SLICE_MS) continue;
         void sendOn();
         return;
       }
     };
     const sendOn = async (): Promise<void> => {
-      await nextTurn(caller);
+      await nextTurn(holder);
       if (this.#open.has(exchange)) response.cork(advance);
     };
     if (body instanceof Uint8Array) advance();

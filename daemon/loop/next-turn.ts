@@ -1,23 +1,28 @@
 // Lets the thread that owns the sockets do other things between two pieces of work. One piece of work a turn of the
 // event loop, whoever it is for: where each of 500 requests took a millisecond in every turn, all others would wait
-// for half a second. Callers take turns, so that one with much to do holds up another by one piece only.
+// for half a second. Holders take turns, so that one with much to do holds up another by one piece only.
+//
+// A slice is how long one piece of work keeps a thread before others there have theirs (SLICE_MS, SLICE_NS); a turn is how
+// long a job or a search keeps its thread or place while others wait (TURN_MS, TURN_NS); inline is how long a search may
+// stay on the thread that owns the sockets before it goes to the pool (INLINE_NS). A holder is whom work, places and
+// bytes are counted for: a person, or an address (http/client-address.ts).
 
-/** Unit: ms. How long a piece of work takes before the next turn is waited for, about. */
-export const TURN_MS = 1;
+/** Unit: ms. Of work that is one of many small ones, such as writing to a socket. */
+export const SLICE_MS = 1;
 
-/** Who waits, by caller, each in the order of asking; the caller who was last served is the last. */
+/** Who waits, by holder, each in the order of asking; the holder who was last served is the last. */
 const waiting = new Map<string, (() => void)[]>();
 let isGiving = false;
 
 /**
  * Resolves in a turn of the event loop that nobody else was given.
  *
- * @param caller  whom the work is for; '': nobody in particular, or several
+ * @param holder  whom the work is for; '': nobody in particular, or several
  */
-export function nextTurn(caller = ''): Promise<void> {
+export function nextTurn(holder = ''): Promise<void> {
   return new Promise((resolve) => {
-    const own = waiting.get(caller);
-    if (own === undefined) waiting.set(caller, [resolve]);
+    const own = waiting.get(holder);
+    if (own === undefined) waiting.set(holder, [resolve]);
     else own.push(resolve);
     if (!isGiving) setImmediate(give);
     isGiving = true;
@@ -25,10 +30,10 @@ export function nextTurn(caller = ''): Promise<void> {
 }
 
 function give(): void {
-  for (const [caller, own] of waiting) {
-    waiting.delete(caller);
+  for (const [holder, own] of waiting) {
+    waiting.delete(holder);
     const resolve = own.shift();
-    if (own.length > 0) waiting.set(caller, own);
+    if (own.length > 0) waiting.set(holder, own);
     resolve?.();
     break;
   }

@@ -15,9 +15,9 @@ function end(): void {
   begunCount = 0;
 }
 
-/** Call before a request of a caller is begun, and wait for what it returns, if anything. */
-export function paced(caller: string): Promise<void> | undefined {
-  if (begunCount === BEGUN_MAX) return nextTurn(caller);
+/** Call before a request of a holder is begun, and wait for what it returns, if anything. */
+export function paced(holder: string): Promise<void> | undefined {
+  if (begunCount === BEGUN_MAX) return nextTurn(holder);
   if (begunCount === 0) setImmediate(end);
   begunCount++;
   return undefined;

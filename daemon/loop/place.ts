@@ -8,8 +8,8 @@ export interface PausableSearch {
 }
 
 export interface SearchPlace {
-  /** Who searches: callers take turns (loop/next-turn.ts). */
-  readonly caller: string;
+  /** Who searches: holders take turns (loop/next-turn.ts). */
+  readonly holder: string;
   /** When the request came (performance.now): the deadline counts from here. */
   readonly arrivedMs: number;
   /** Says what to pause and resume; it is paused at once where it is not its turn. */

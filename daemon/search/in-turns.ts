@@ -6,7 +6,7 @@ import type { Steps } from '../regex/steps.ts';
 import type { SearchPlace } from '../loop/place.ts';
 
 /** Guess: short beside what people notice, long beside what a turn costs. */
-const SLICE_MS = 4;
+export const SLICE_MS = 4;
 
 export interface Whose {
   readonly signal: AbortSignal;
@@ -29,7 +29,7 @@ export async function inTurns<Value>(
       const { done, value } = steps.next();
       if (done === true) return value;
     } while (performance.now() < endMs);
-    await nextTurn(place?.caller);
+    await nextTurn(place?.holder);
     await place?.turn();
     signal.throwIfAborted();
   }

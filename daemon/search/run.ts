@@ -19,6 +19,7 @@ import { PlanError, type SearchPlan } from '../engine/search-plan.ts';
 import type { Searcher } from '../engine/searcher.ts';
 import { unitMaxOf } from '../engine/unit-max.ts';
 import type { SearchPlace } from '../loop/place.ts';
+import { SLICE_MS } from './in-turns.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { Thread } from './turns.ts';
 
@@ -52,7 +53,7 @@ export type RunStop = 'deadline' | 'aborted' | 'failed';
 export type FindingsListener = (findings: Findings) => void;
 
 /** How long a search that is run again may keep this thread at a time. */
-const TURN_NS = 5_000_000n;
+const SLICE_NS = BigInt(SLICE_MS) * 1_000_000n;
 
 /** The part of the pool that a run needs. */
 export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
@@ -259,7 +260,7 @@ export class Run {
     const isLate = (): boolean =>
       this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
     for (let isLeft = true; isLeft;) {
-      isLeft = drainFor(drain, TURN_NS, isLate);
+      isLeft = drainFor(drain, SLICE_NS, isLate);
       this.#tell(drain.take());
       await this.#untilResumed();
       await new Promise<void>((resolve) => void setImmediate(resolve));

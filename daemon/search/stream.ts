@@ -176,7 +176,7 @@ export class SearchStream {
       const isOver = this.#runState === 'over';
       const waitMs = this.#backlog.waitMs(isOver);
       if (waitMs === 0 && !hasTurn) {
-        await nextTurn(this.#prepared.run.place?.caller);
+        await nextTurn(this.#prepared.run.place?.holder);
         hasTurn = true;
         continue;
       }

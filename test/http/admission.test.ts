@@ -11,9 +11,9 @@ const never = new AbortController().signal;
 
 const NEVER_MS = 1e9;
 
-/** @param sliceMs  0: whoever runs gives way at once */
-function admissionOf(runningMax: number, waitingMax: number, sliceMs = NEVER_MS): Admission {
-  return new Admission({ runningMax, waitingMax, sliceMs });
+/** @param turnMs  0: whoever runs gives way at once */
+function admissionOf(runningMax: number, waitingMax: number, turnMs = NEVER_MS): Admission {
+  return new Admission({ runningMax, waitingMax, turnMs });
 }
 
 /** A search that counts how often it was paused. */
@@ -33,9 +33,9 @@ class Played {
 
 async function playedAt(
   admission: Admission,
-  caller: string,
+  holder: string,
 ): Promise<{ place: Place; search: Played }> {
-  const place = await admission.acquire(caller, never);
+  const place = await admission.acquire(holder, never);
   const search = new Played();
   place.attach(search);
   return { place, search };
@@ -49,7 +49,7 @@ function assertOverloaded(error: unknown): true {
 }
 
 describe('admission', () => {
-  test('one caller gets all places, and its half at once gives way to others', async () => {
+  test('one holder gets all places, and its half at once gives way to others', async () => {
     const admission = admissionOf(4, 8);
     const own: Awaited<ReturnType<typeof playedAt>>[] = [];
     for (let i = 0; i < 4; i++) own.push(await playedAt(admission, 'a'));
@@ -71,14 +71,14 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('one caller gets the whole queue, and makes room in it for others', async () => {
+  test('one holder gets the whole queue, and makes room in it for others', async () => {
     const admission = admissionOf(1, 4);
     const running = await admission.acquire('a', never);
     const outcomes: string[] = [];
-    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (caller) => {
+    const asked = ['a', 'a', 'a', 'a', 'b', 'c', 'd', 'e'].map(async (holder) => {
       try {
-        (await admission.acquire(caller, never)).release();
-        outcomes.push(caller);
+        (await admission.acquire(holder, never)).release();
+        outcomes.push(holder);
       } catch (error) {
         assertOverloaded(error);
       }
@@ -114,14 +114,14 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a free place goes to the caller with the fewest running searches', async () => {
+  test('a free place goes to the holder with the fewest running searches', async () => {
     const admission = admissionOf(4, 40);
-    const callers = ['a', 'a', 'b', 'b'];
-    const running = await Promise.all(callers.map((one) => admission.acquire(one, never)));
+    const holders = ['a', 'a', 'b', 'b'];
+    const running = await Promise.all(holders.map((one) => admission.acquire(one, never)));
     const order: string[] = [];
-    const asked = ['a', 'a', 'c', 'b', 'd'].map(async (caller) => {
-      const place = await admission.acquire(caller, never);
-      order.push(caller);
+    const asked = ['a', 'a', 'c', 'b', 'd'].map(async (holder) => {
+      const place = await admission.acquire(holder, never);
+      order.push(holder);
       place.release();
     });
     running[0]?.release();
@@ -132,16 +132,16 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('in a full queue the caller with the most waiting searches makes room for another one', async () => {
+  test('in a full queue the holder with the most waiting searches makes room for another one', async () => {
     const admission = admissionOf(1, 8);
     const release = await admission.acquire('x', never);
     const outcomes: string[] = [];
-    const ask = async (caller: string): Promise<void> => {
+    const ask = async (holder: string): Promise<void> => {
       try {
-        (await admission.acquire(caller, never)).release();
-        outcomes.push(`${caller} ran`);
+        (await admission.acquire(holder, never)).release();
+        outcomes.push(`${holder} ran`);
       } catch {
-        outcomes.push(`${caller} refused`);
+        outcomes.push(`${holder} refused`);
       }
     };
     const asked = ['a', 'a', 'b', 'b', 'c', 'c', 'd', 'd', 'e', 'e'].map(ask);
@@ -170,7 +170,7 @@ describe('admission', () => {
     assert.deepEqual([admission.runningCount, admission.waitingCount], [0, 0]);
   });
 
-  test('a search of its own caller gets turns too', async () => {
+  test('a search of its own holder gets turns too', async () => {
     const admission = admissionOf(4, 40, 0);
     const long = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
     const short = await playedAt(admission, 'a');
@@ -180,7 +180,7 @@ describe('admission', () => {
     assert.equal(admission.waitingCount, 0);
   });
 
-  test('nobody gives way to a caller that has its half', async () => {
+  test('nobody gives way to a holder that has its half', async () => {
     const admission = admissionOf(4, 40, 0);
     const own = [await playedAt(admission, 'b'), await playedAt(admission, 'b')];
     const others = [await playedAt(admission, 'a'), await playedAt(admission, 'a')];
@@ -232,7 +232,7 @@ describe('admission', () => {
       runningMax: 1,
       waitingMax: 8,
       timeoutMs: 1,
-      sliceMs: NEVER_MS,
+      turnMs: NEVER_MS,
     });
     const first = await admission.acquire('a', never);
     const second = await admission.acquire('a', never);
@@ -246,7 +246,7 @@ describe('admission', () => {
   });
 
   test('one that gave its place away has its turn at the deadline, and keeps one that it has', async () => {
-    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 50, sliceMs: 0 });
+    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 50, turnMs: 0 });
     const first = await playedAt(admission, 'a');
     const second = await playedAt(admission, 'b');
     assert.equal(first.search.isPaused, true);
@@ -264,7 +264,7 @@ describe('admission', () => {
 
   test('new searches do not keep one that has waited for long from its turn', async () => {
     for (const ageMs of [0, NEVER_MS]) {
-      const admission = new Admission({ runningMax: 1, waitingMax: 8, sliceMs: NEVER_MS, ageMs });
+      const admission = new Admission({ runningMax: 1, waitingMax: 8, turnMs: NEVER_MS, ageMs });
       const long = await admission.acquire('long', never);
       long.rest();
       const short = await admission.acquire('a', never);

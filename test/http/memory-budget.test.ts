@@ -5,12 +5,12 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Hold, MemoryBudget, noMemoryError } from '../../daemon/http/memory-budget.ts';
 
-test('a caller gets an eighth, and all together no more than the whole', () => {
+test('a holder gets an eighth, and all together no more than the whole', () => {
   const budget = new MemoryBudget(800);
   assert.equal(budget.shareMax, 100);
   assert.equal(budget.tryTake('a', 101), undefined);
-  const holds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((caller) =>
-    budget.tryTake(caller, 100),
+  const holds = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((holder) =>
+    budget.tryTake(holder, 100),
   );
   assert.ok(holds.every((hold) => hold !== undefined));
   assert.equal(budget.usedSize, 800);
@@ -48,14 +48,14 @@ test('whoever gets nothing is told when to come back', () => {
 });
 
 interface Taken {
-  readonly caller: string;
+  readonly holder: string;
   readonly hold: Hold;
   size: number;
 }
 
 const action = fc.record({
   kind: fc.constantFrom('take', 'grow', 'shrink', 'release'),
-  caller: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
+  holder: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'),
   size: fc.nat(40),
   index: fc.nat(30),
 });
@@ -65,21 +65,21 @@ test('random takes and releases are counted to the byte', () => {
     fc.property(fc.nat(400), fc.array(action, { maxLength: 60 }), (sizeMax, actions) => {
       const budget = new MemoryBudget(sizeMax);
       const taken: Taken[] = [];
-      const usedBy = (caller?: string): number =>
+      const usedBy = (holder?: string): number =>
         taken
-          .filter((one) => caller === undefined || one.caller === caller)
+          .filter((one) => holder === undefined || one.holder === holder)
           .reduce((sum, { size }) => sum + size, 0);
-      const hasRoom = (caller: string, size: number): boolean =>
-        usedBy() + size <= sizeMax && usedBy(caller) + size <= Math.ceil(sizeMax / 8);
-      for (const { kind, caller, size, index } of actions) {
+      const hasRoom = (holder: string, size: number): boolean =>
+        usedBy() + size <= sizeMax && usedBy(holder) + size <= Math.ceil(sizeMax / 8);
+      for (const { kind, holder, size, index } of actions) {
         const one = taken[index % Math.max(1, taken.length)];
         if (kind === 'take') {
-          const isExpected = hasRoom(caller, size);
-          const hold = budget.tryTake(caller, size);
+          const isExpected = hasRoom(holder, size);
+          const hold = budget.tryTake(holder, size);
           assert.equal(hold !== undefined, isExpected);
-          if (hold !== undefined) taken.push({ caller, hold, size });
+          if (hold !== undefined) taken.push({ holder, hold, size });
         } else if (one !== undefined && kind === 'grow') {
-          const isExpected = hasRoom(one.caller, size);
+          const isExpected = hasRoom(one.holder, size);
           assert.equal(one.hold.grow(size), isExpected);
           if (isExpected) one.size += size;
         } else if (one !== undefined && kind === 'shrink') {
@@ -90,7 +90,7 @@ test('random takes and releases are counted to the byte', () => {
           taken.splice(taken.indexOf(one), 1);
         }
         assert.equal(budget.usedSize, usedBy());
-        assert.equal(budget.usedBy(caller), usedBy(caller));
+        assert.equal(budget.usedBy(holder), usedBy(holder));
       }
       for (const { hold } of taken) hold.release();
       assert.equal(budget.usedSize, 0);

@@ -1,4 +1,4 @@
-// Turns of the event loop: one for each piece of work, callers one after the other.
+// Turns of the event loop: one for each piece of work, holders one after the other.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -12,18 +12,18 @@ interface Turn {
 }
 
 /** Who was given which turn, of these who all ask at once. */
-async function turnsOf(callers: readonly string[]): Promise<Turn[]> {
+async function turnsOf(holders: readonly string[]): Promise<Turn[]> {
   let turn = 0;
   let ticking = setImmediate(function tick() {
     turn++;
     ticking = setImmediate(tick);
   });
   const given: Turn[] = [];
-  const ask = async (caller: string, place: number): Promise<void> => {
-    await nextTurn(caller);
-    given.push({ who: `${caller}${place}`, turn });
+  const ask = async (holder: string, place: number): Promise<void> => {
+    await nextTurn(holder);
+    given.push({ who: `${holder}${place}`, turn });
   };
-  await Promise.all(callers.map(ask));
+  await Promise.all(holders.map(ask));
   clearImmediate(ticking);
   assert.equal(new Set(given.map((one) => one.turn)).size, given.length, 'one turn each');
   return given;
@@ -37,7 +37,7 @@ test('each turn is given to one alone, in the order of asking', async () => {
   );
 });
 
-test('a caller with little to do waits for one piece of each of the others', async () => {
+test('a holder with little to do waits for one piece of each of the others', async () => {
   const given = await turnsOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
   assert.deepEqual(
     given.map(({ who }) => who),
