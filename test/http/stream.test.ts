@@ -317,7 +317,7 @@ onBothAdapters('streams', (kind) => {
     wire.socket.pause();
     requestStream(wire);
     await eventually(
-      () => socket !== undefined && socket.writableEnded === false && socket.writableLength > 0,
+      () => socket !== undefined && !socket.writableEnded && socket.writableLength > 0,
     );
     await eventually(() => socket?.destroyed === true);
     diagnostics.unsubscribe('http.server.request.start', note);

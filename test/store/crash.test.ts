@@ -13,7 +13,7 @@ import type { Place } from './harness.ts';
 import type { PostgresServer } from './postgres-server.ts';
 import { startChild } from './processes.ts';
 
-const ROUNDS = 10;
+const ROUNDS = 6;
 
 /** All that children have said in all rounds. */
 interface Said {
