@@ -1,11 +1,20 @@
 // Compiles AssemblyScript entry files of the tests in memory, with the options of asconfig.json, debug
 // (asserts on) and release, and instantiates them on a memory of their own. What a failing assert says
-// (text, file, line) becomes the message of a JavaScript error.
+// (text, file, line) becomes the message of a JavaScript error. What was compiled is kept in build/ under a hash of all
+// that it comes from: the test files share few entry files, and one takes some seconds.
 
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import * as asc from 'assemblyscript/asc';
 
 const PAGES_MAX = 65536;
 const PAGE_SIZE = 65536;
@@ -63,7 +72,41 @@ export function compileEntry(entry: string, build: Build): Promise<WebAssembly.M
   return compiled;
 }
 
+/** Of everything that a compiled entry file may come from, compiler and options included. */
+function hashSources(): string {
+  const files = ['core', 'test/core/assembly'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => path.join(folder, name)),
+  );
+  const hash = createHash('sha256');
+  for (const name of [...files.sort(), 'asconfig.json', 'package-lock.json']) {
+    const content = readFileSync(path.join(root, name));
+    hash.update(`${name} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
 async function compile(entry: string, build: Build): Promise<WebAssembly.Module> {
+  const kind = `${path.basename(entry, '.ts')}.${build}.`;
+  const name = `${kind}${hashSources()}.wasm`;
+  const folder = path.join(root, 'build', 'test-core');
+  const file = path.join(folder, name);
+  if (existsSync(file)) return WebAssembly.compile(readFileSync(file));
+  const binary = await compileNow(entry, build);
+  mkdirSync(folder, { recursive: true });
+  // Others may be at it too; each puts a whole file in place.
+  writeFileSync(`${file}.${process.pid}`, binary);
+  renameSync(`${file}.${process.pid}`, file);
+  for (const old of readdirSync(folder))
+    if (old.startsWith(kind) && old.endsWith('.wasm') && old !== name)
+      rmSync(path.join(folder, old), { force: true });
+  return WebAssembly.compile(binary);
+}
+
+/** Errors: what asc printed. */
+async function compileNow(entry: string, build: Build): Promise<Uint8Array<ArrayBuffer>> {
+  const asc = await import('assemblyscript/asc');
   let binary: Uint8Array | undefined;
   let messages = '';
   const { error } = await asc.main(
@@ -85,7 +128,7 @@ async function compile(entry: string, build: Build): Promise<WebAssembly.Module>
     },
   );
   if (error !== null || binary === undefined) throw new Error(`${entry} (${build}): ${messages}`);
-  return WebAssembly.compile(new Uint8Array(binary));
+  return new Uint8Array(binary);
 }
 
 /** The UTF-16 string of AssemblyScript at `ptr`; its size in bytes stands before it. */
