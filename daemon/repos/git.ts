@@ -34,17 +34,37 @@ export interface GitOptions {
 export interface RunOptions extends GitOptions {
   /** Written to standard input. */
   readonly input?: string | Uint8Array;
-  /** Inclusive; default `GIT_OUTPUT_SIZE_MAX`. */
+  /** Bytes, inclusive; default `ANSWER_SIZE_MAX`. */
   readonly outputSizeMax?: number;
 }
 
 export const GIT_TIMEOUT_MS = 30_000;
-export const GIT_OUTPUT_SIZE_MAX = 1 << 30;
+/** Bound: the answer to one small question, such as what a name stands for. Bytes, like the two below. */
+const ANSWER_SIZE_MAX = 1 << 20;
+/** Bound of a list of refs: some hundred thousand. */
+export const REFS_SIZE_MAX = 64 << 20;
+/** Bound of a list of the files of a repository: some four million. A tree of trees that share folders has no end. */
+export const FILES_SIZE_MAX = 512 << 20;
 
 /** Why a program could not be started, where the machine has no room for another one. */
 const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
 const STDERR_SIZE_MAX = 64 * 1024;
 const DETAIL_LENGTH_MAX = 300;
+
+/**
+ * What git says where the configuration of a repository has a value that git refuses; settings of ours that win over it
+ * do not help, as git reads all of them in turn. The setting, where git names it.
+ * Source: config.c, date.c, pretty.c, color.c, grep.c of git 2.39.
+ */
+const REFUSED_SETTINGS: readonly RegExp[] = [
+  /^(?:fatal|error): bad (?:boolean|numeric) config value [^]* for '([a-z][\w.-]{0,100})'/m,
+  /^(?:fatal|error): bad config variable '([a-z][\w.-]{0,100})'/m,
+  /^(?:fatal|error): bad (?:boolean|numeric) config value /m,
+  /^(?:fatal|error): bad config (?:line|variable) /m,
+  /^fatal: (?:unknown date format|invalid --pretty format|bad grep\.patterntype argument|expecting a color)/m,
+  /^fatal: (?:unknown fetch negotiation algorithm|invalid mode for object creation|bad --ignore-submodules argument)/m,
+  /^fatal: (?:bad (?:pack|zlib) compression level|problem with core\.sharedRepository|unknown repository extension)/m,
+];
 
 export type GitFailure = 'exit' | 'not_started' | 'timeout' | 'aborted' | 'output_too_large';
 
@@ -69,6 +89,18 @@ export class GitError extends Error {
   }
 }
 
+/** Git refuses the configuration of the repository, so that nothing can be read of it. The message is for the caller. */
+export class GitSettingsError extends GitError {
+  readonly errorCode = 'NOT_FOUND';
+
+  /** @param setting  undefined: git names none */
+  constructor(command: string, exitCode: number, detail: string, setting: string | undefined) {
+    super(command, 'exit', exitCode, detail);
+    const what = setting === undefined ? 'a setting' : `the setting ${setting}`;
+    this.message = `The repository cannot be read: git refuses ${what} of its configuration.`;
+  }
+}
+
 const FAILURE_TEXTS: Readonly<Record<Exclude<GitFailure, 'exit'>, string>> = {
   not_started: 'could not be started',
   timeout: 'time limit exceeded',
@@ -89,8 +121,8 @@ export interface GitProcess {
   readonly stdout: Readable;
   /** Settles when the process has ended and its output is drained; rejects with a GitError. */
   readonly ended: Promise<void>;
-  /** Kills the process group. `ended` rejects with `failure`. */
-  kill(failure: GitFailure): void;
+  /** Kills the process group. `ended` rejects with `failure`, and with `detail` in place of what git wrote. */
+  kill(failure: GitFailure, detail?: string): void;
   /** Whether the process keeps the event loop alive; it does unless told otherwise. */
   hold(isHeld: boolean): void;
 }
@@ -154,7 +186,9 @@ function globalArguments(options: GitOptions): string[] {
   for (const setting of [...SETTINGS, ...(options.settings ?? [])]) args.push('-c', setting);
   if (options.repoPath === undefined) return args;
   args.push(`--git-dir=${gitDirOf(options.repoPath)}`);
-  if (options.usesWorkTree === true) args.push(`--work-tree=${options.repoPath}`);
+  // Why always: a repository may name another work tree, whose `.mailmap` and `.gitattributes` git would read.
+  const workTree = options.usesWorkTree === true ? undefined : options.cwd;
+  args.push(`--work-tree=${workTree ?? options.repoPath}`);
   return args;
 }
 
@@ -204,8 +238,10 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
     env: gitEnvironment(options.env ?? {}),
   });
   let failure: GitFailure = 'exit';
-  const kill = (cause: GitFailure): void => {
+  let failureDetail: string | undefined;
+  const kill = (cause: GitFailure, detail?: string): void => {
     failure = cause;
+    failureDetail = detail;
     killChild(child);
     // Why: a helper that left the group would keep the pipe open, and `ended` waits for the pipe.
     child.stdout.destroy();
@@ -215,7 +251,8 @@ export function startGit(args: readonly string[], options: GitOptions = {}): Git
   child.stdin.on('error', () => undefined);
   const release = limitLife(options, kill);
   running.add(kill);
-  const ended = waitForEnd(child, args[0] ?? '', options, () => failure).finally(() => {
+  const howKilled = (): [GitFailure, string | undefined] => [failure, failureDetail];
+  const ended = waitForEnd(child, args[0] ?? '', options, howKilled).finally(() => {
     release();
     running.delete(kill);
   });
@@ -249,7 +286,7 @@ function waitForEnd(
   child: Child,
   command: string,
   options: GitOptions,
-  failureOf: () => GitFailure,
+  howKilled: () => [GitFailure, string | undefined],
 ): Promise<void> {
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -269,26 +306,37 @@ function waitForEnd(
       reject(new GitError(command, 'not_started', undefined, detail));
     });
     child.once('close', (code: number | null) => {
-      const failure = failureOf();
+      const [failure, detail = firstLine(stderr)] = howKilled();
       if (failure === 'exit' && code === 0) resolve();
-      else reject(new GitError(command, failure, code ?? undefined, firstLine(stderr)));
+      else if (failure === 'exit' && code !== null) reject(exitError(command, code, stderr));
+      else reject(new GitError(command, failure, undefined, detail));
     });
   });
 }
 
+/** The error of a git that ended with a code above 0. */
+function exitError(command: string, exitCode: number, stderr: string): GitError {
+  const detail = firstLine(stderr);
+  const refusal = REFUSED_SETTINGS.map((pattern) => pattern.exec(stderr)).find(Boolean);
+  if (refusal === undefined || refusal === null)
+    return new GitError(command, 'exit', exitCode, detail);
+  return new GitSettingsError(command, exitCode, detail, refusal[1]);
+}
+
 /**
- * Runs git to its end and returns what it wrote to standard output.
+ * Runs git to its end and returns what it wrote to standard output, which is held in memory: whoever asks for a list
+ * gives the size that it may have.
  *
  * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`, or makes no progress for long.
  */
 export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
   const git = startGit(args, options);
-  const outputSizeMax = options.outputSizeMax ?? GIT_OUTPUT_SIZE_MAX;
+  const outputSizeMax = options.outputSizeMax ?? ANSWER_SIZE_MAX;
   const chunks: Buffer[] = [];
   let size = 0;
   git.stdout.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > outputSizeMax) git.kill('output_too_large');
+    if (size > outputSizeMax) git.kill('output_too_large', `limit ${outputSizeMax} bytes`);
     else chunks.push(chunk);
   });
   git.stdin.end(options.input ?? '');
@@ -302,7 +350,7 @@ export async function runGit(args: readonly string[], options: RunOptions = {}):
 
 /**
  * As `runGit`, as UTF-8 text without the line end; undefined where git ends with an exit code above
- * 0.
+ * 0, unless it refuses the configuration.
  */
 export async function tryGit(
   args: readonly string[],
@@ -311,8 +359,8 @@ export async function tryGit(
   try {
     return (await runGit(args, options)).toString('utf8').replace(/\r?\n$/, '');
   } catch (error) {
-    if (error instanceof GitError && error.failure === 'exit' && error.exitCode !== undefined)
-      return undefined;
+    if (!(error instanceof GitError) || error instanceof GitSettingsError) throw error;
+    if (error.failure === 'exit' && error.exitCode !== undefined) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 // names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
 // requests by object-reader.ts.
 
-import { GitError, runGit, tryGit } from './git.ts';
+import { FILES_SIZE_MAX, GitError, runGit, tryGit } from './git.ts';
 import { isInnerPath, splitRecords, type NamedPath } from './paths.ts';
 
 export interface TreeEntry extends NamedPath {
@@ -39,7 +39,8 @@ export async function listTree(
   options: ReadOptions = {},
 ): Promise<TreeListing> {
   const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit];
-  const output = await runGit(args, { timeoutMs: 0, ...options, repoPath });
+  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  const output = await runGit(args, { ...limits, ...options, repoPath });
   const entries: TreeEntry[] = [];
   const submodulePaths: string[] = [];
   const outerPaths: string[] = [];
@@ -90,6 +91,7 @@ export async function listWorktree(
   const output = await runGit(args, {
     repoPath,
     usesWorkTree: true,
+    outputSizeMax: FILES_SIZE_MAX,
     timeoutMs: options.timeoutMs ?? 0,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
@@ -111,7 +113,7 @@ export async function countIgnored(
   repoPath: string,
   onIgnored: (rule: string, path: string) => void,
 ): Promise<void> {
-  const options = { repoPath, usesWorkTree: true, timeoutMs: 0 };
+  const options = { repoPath, usesWorkTree: true, timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const kinds = ['--others', '--ignored', '--exclude-standard', '--directory'];
   const paths = await runGit(['ls-files', '-z', ...kinds], options);
   if (paths.length === 0) return;
@@ -142,6 +144,8 @@ export interface ObjectInfo {
   readonly size: number;
 }
 
+/** Bytes that git writes for a name, beside the name itself where it knows no such object. */
+export const OBJECT_LINE_SIZE_MAX = 128;
 const OBJECT_INFO = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)$/;
 
 /**
@@ -163,10 +167,12 @@ export async function findObjects(
       return (await tryGit(args, { ...options, repoPath })) ?? '0'.repeat(40);
     }),
   );
+  const input = Buffer.from(`${lines.join('\n')}\n`);
   const output = await runGit(['cat-file', '--batch-check'], {
     ...options,
     repoPath,
-    input: `${lines.join('\n')}\n`,
+    input,
+    outputSizeMax: input.length + OBJECT_LINE_SIZE_MAX * lines.length,
   });
   const answers = output.toString('utf8').split('\n');
   return lines.map((_, index) => {

@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { GitError, runGit, tryGit } from './git.ts';
+import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
 import { isoTimeOf } from './iso-time.ts';
 import type { RepoSource } from './records.ts';
@@ -164,6 +164,7 @@ export async function findDefaultRevision(repoPath: string): Promise<string> {
   const branches = (
     await runGit(['for-each-ref', '--sort=-committerdate', '--format=%(refname)', 'refs/heads/'], {
       repoPath,
+      outputSizeMax: REFS_SIZE_MAX,
     })
   )
     .toString('utf8')

@@ -4,7 +4,7 @@
 // not known yet.
 
 import { LRUCache } from 'lru-cache';
-import { GitError, runGit, tryGit } from './git.ts';
+import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects } from './objects.ts';
 
@@ -17,8 +17,6 @@ const KNOWN_TIPS_MAX = 300_000;
 const MOVED_TIPS_MAX = 500;
 /** Bound: arguments of a process, some 700 KB. */
 const TIPS_AT_ONCE = 10_000;
-/** Bound: some hundred thousand refs. */
-const LISTING_SIZE_MAX = 64 << 20;
 
 /** The refs of a repository as they were. */
 interface Refs {
@@ -119,7 +117,7 @@ async function readRefs(repoPath: string, options: ReachOptions): Promise<Refs> 
 }
 
 async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set<string>> {
-  const settings = { repoPath, signal, timeoutMs: 0, outputSizeMax: LISTING_SIZE_MAX };
+  const settings = { repoPath, signal, timeoutMs: 0, outputSizeMax: REFS_SIZE_MAX };
   const ask = (...args: string[]) => withSlot(signal, () => tryGit(args, settings));
   const lines =
     (await ask('show-ref', '--head', '--dereference')) ??

@@ -1,7 +1,7 @@
 // The branches and tags of a repository with the commits that they name, for people (API.md 11.5). Which of them are
 // to be indexed is decided elsewhere (refs.ts, revisions).
 
-import { runGit } from './git.ts';
+import { REFS_SIZE_MAX, runGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { compareText } from './paths.ts';
 import type { RepoRecord } from './records.ts';
@@ -24,8 +24,6 @@ type ListableRepo = Pick<
   'name' | 'source' | 'defaultRevision' | 'defaultBranch' | 'revisions' | 'indexedAt'
 >;
 
-/** Bound: some hundred thousand refs. */
-const LISTING_SIZE_MAX = 64 << 20;
 const FORMAT = [
   '%(refname)',
   '%(objecttype)',
@@ -67,7 +65,7 @@ export async function listRefs(
 }
 
 async function findRefs(repoPath: string, signal: AbortSignal): Promise<FoundRef[]> {
-  const options = { repoPath, signal, timeoutMs: 0, outputSizeMax: LISTING_SIZE_MAX };
+  const options = { repoPath, signal, timeoutMs: 0, outputSizeMax: REFS_SIZE_MAX };
   const args = ['for-each-ref', `--format=${FORMAT}`, 'refs/heads/', 'refs/tags/'];
   const refs = parseListing(await runGit(args, options));
   const nested = refs.filter(({ peeledType }) => peeledType === 'tag');
@@ -104,7 +102,7 @@ async function peelTags(
 ): Promise<Map<string, FoundRef>> {
   const format = '%(objectname) %(objecttype)';
   const input = tags.map(({ name }) => `${name}^{}\n`).join('');
-  const options = { repoPath, signal, timeoutMs: 0 };
+  const options = { repoPath, signal, timeoutMs: 0, outputSizeMax: REFS_SIZE_MAX };
   const ends = await runGit(['cat-file', `--batch-check=${format}`], { ...options, input });
   const lines = ends.toString('utf8').split('\n');
   const commits = lines.map((line) => /^([0-9a-f]+) commit$/.exec(line)?.[1]);

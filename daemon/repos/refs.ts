@@ -1,7 +1,7 @@
 // Branches and tags of a repository as revisions: full ref names with the commits they name, annotated tags peeled.
 // Which of them are wanted is decided by a test over their short names.
 
-import { runGit } from './git.ts';
+import { REFS_SIZE_MAX, runGit } from './git.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
 import { shortRefName } from './links.ts';
 
@@ -41,6 +41,7 @@ export async function findRevisions(
     {
       ...options,
       repoPath,
+      outputSizeMax: REFS_SIZE_MAX,
     },
   );
   const names = listing

@@ -4,7 +4,7 @@
 
 import { BlobReader } from './blob-reader.ts';
 import { runGit } from './git.ts';
-import { findObjects, type ReadOptions } from './objects.ts';
+import { findObjects, OBJECT_LINE_SIZE_MAX, type ReadOptions } from './objects.ts';
 import { decodePath, isInnerPath, type NamedPath } from './paths.ts';
 
 /** A path and blob that some commit holds. */
@@ -211,6 +211,7 @@ export async function readBlobSizes(
     ...options,
     repoPath,
     input: `${ids.join('\n')}\n`,
+    outputSizeMax: OBJECT_LINE_SIZE_MAX * ids.length,
   });
   const lines = output.toString('latin1').split('\n');
   return ids.map((_, index) => Number(lines[index]) || 0);

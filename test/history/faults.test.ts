@@ -3,11 +3,22 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { GitError, GitSettingsError } from '../../daemon/repos/git.ts';
 import { History } from '../../daemon/repos/history/history.ts';
+import { objectPool } from '../../daemon/repos/object-pool.ts';
 import { git, temporaryFolder, writeFiles } from '../repos/fixture.ts';
 import { goneSoon, isRunning, makeBrakedGit } from './braked-git.ts';
 import { makeHistory, type MadeCommit } from './repos.ts';
@@ -167,6 +178,89 @@ test('settings and programs of the repository change nothing and are not run', a
   assert.equal(existsSync(mark), false);
   spawnSync(braked.real, ['diff', 'main~1', 'main'], { cwd: evil });
   assert.equal(existsSync(mark), true, 'the trap works where nothing guards against it');
+});
+
+/** Settings that some git of ours reads, and that are wrong with one of the values below. */
+const READ_SETTINGS =
+  `author.name blame.blankBoundary blame.date blame.showEmail blame.showRoot branch.autoSetupMerge
+  color.advice color.blame.highlightRecent color.decorate.HEAD color.diff color.diff.meta color.grep color.pager color.ui
+  column.ui commitGraph.generationVersion core.abbrev core.attributesFile core.autocrlf core.bigFileThreshold
+  core.checkStat core.commentChar core.compression core.createObject core.deltaBaseCacheLimit core.excludesFile
+  core.ignoreCase core.packedGitLimit core.preloadIndex core.quotePath core.safecrlf core.sparseCheckout core.worktree
+  core.useReplaceRefs core.warnAmbiguousRefs core.whitespace diff.algorithm diff.colorMoved diff.colorMovedWS
+  diff.context diff.dirstat diff.ignoreSubmodules diff.interHunkContext diff.noprefix diff.orderFile diff.relative
+  diff.renameLimit diff.renames diff.statGraphWidth diff.submodule diff.wordRegex diff.wsErrorHighlight
+  feature.manyFiles fetch.negotiationAlgorithm format.encodeEmailHeaders format.pretty format.subjectPrefix
+  gc.writeCommitGraph gpg.format gpg.minTrustLevel grep.column grep.patternType i18n.commitEncoding
+  i18n.logOutputEncoding include.path index.threads index.version log.abbrevCommit log.date log.diffMerges log.follow
+  log.initialDecorationSet log.showRoot log.showSignature mailmap.file pack.compression pager.log push.default
+  status.short user.useConfigOnly`.split(/\s+/);
+
+test('a setting that git refuses is an error of its own, and no setting makes another answer', async () => {
+  const good = historyOf(plain.path);
+  const callsOf = (world: HistoryWorld): (() => Promise<unknown>)[] => [
+    () => world.blame('a.txt'),
+    () => world.diff('main~1', 'main'),
+    () => world.commits({ author: 'B' }),
+    () => world.history.commit(world.repo, 'main', NEVER),
+    () => world.history.authors(world.repo, { ref: undefined, path: undefined }, NEVER),
+  ];
+  const expected = await Promise.all(callsOf(good).map((ask) => ask()));
+  let refusedCount = 0;
+  for (const name of READ_SETTINGS)
+    for (const value of [' = bogus', ' = -1', '']) {
+      const repo = path.join(temporaryFolder(), 'repo');
+      cpSync(plain.path, repo, { recursive: true });
+      const [section, variable] = [name.slice(0, name.indexOf('.')), name.split('.').at(-1)];
+      const sub = name.split('.').slice(1, -1).join('.');
+      const head = sub === '' ? `[${section}]` : `[${section} "${sub}"]`;
+      appendFileSync(path.join(repo, 'config'), `${head}\n\t${variable}${value}\n`);
+      const answers = await Promise.allSettled(callsOf(historyOf(repo)).map((ask) => ask()));
+      for (const [index, answer] of answers.entries()) {
+        const what = `${name}${value}, call ${index}`;
+        if (answer.status === 'fulfilled') assert.deepEqual(answer.value, expected[index], what);
+        else if (!isCrash(answer.reason)) {
+          assert.ok(answer.reason instanceof GitSettingsError, `${what}: ${answer.reason}`);
+          assert.match(answer.reason.message, /^The repository cannot be read: git refuses /);
+          refusedCount++;
+        }
+      }
+      if (name === 'diff.algorithm' && value !== '')
+        await assert.rejects(callsOf(historyOf(repo))[3]!(), /the setting diff\.algorithm of its/);
+      await objectPool.close(repo);
+    }
+  assert.ok(refusedCount > 100, `${refusedCount}`);
+});
+
+/** Git itself dies of a colour without a value. */
+function isCrash(error: unknown): boolean {
+  return error instanceof GitError && /ended by a signal/.test(error.message);
+}
+
+test('a work tree elsewhere that a repository names is not looked at', async () => {
+  const outside = temporaryFolder();
+  const repo = path.join(outside, 'source', 'repo');
+  cpSync(plain.path, repo, { recursive: true });
+  writeFiles(outside, {
+    '.mailmap': 'Outside <o@example.com> <b@example.com>\n',
+    '.gitattributes': '*.txt -diff\n',
+  });
+  const config = path.join(repo, 'config');
+  const good = historyOf(plain.path);
+  const answersOf = async (world: HistoryWorld): Promise<unknown[]> => [
+    await world.blame('a.txt'),
+    await world.diff('main~1', 'main'),
+    await world.commits({ path: 'a.txt' }),
+  ];
+  const expected = await answersOf(good);
+  for (const place of [outside, '../..', '/nonexistent']) {
+    writeFileSync(
+      config,
+      `[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ${place}\n`,
+    );
+    assert.deepEqual(await answersOf(historyOf(repo)), expected, place);
+  }
+  assert.match(git(repo, 'log', '-1', '--format=%aN', 'main'), /\w/);
 });
 
 test('damage is an error, not a wrong or missing answer', async () => {

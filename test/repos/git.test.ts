@@ -5,6 +5,9 @@ import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { GitError, runGit, startGit, tryGit } from '../../daemon/repos/git.ts';
+import { findObjects } from '../../daemon/repos/objects.ts';
+import { findDefaultRevision, probeSource, resolveCommit } from '../../daemon/repos/probe.ts';
+import { readBlobSizes } from '../../daemon/repos/trees.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 /** Rejection of a promise that must reject with a GitError. */
@@ -120,6 +123,35 @@ test('time limit, abort and output cap end git', async () => {
   assert.equal(large.failure, 'output_too_large');
   const fits = await runGit(show, { repoPath: repo, outputSizeMax: 100_000 });
   assert.equal(fits.length, 100_000);
+});
+
+test('git that writes without end is ended at the limit, which the error names', async () => {
+  const repo = makeRepo({ 'a.txt': 'a' });
+  const gush = ['-c', 'alias.gush=!yes', 'gush'];
+  const error = await gitErrorOf(runGit(gush, { repoPath: repo }));
+  assert.equal(error.message, 'git -c: output too large: limit 1048576 bytes');
+
+  const tools = temporaryFolder();
+  writeFiles(tools, { git: '#!/bin/sh\nexec yes refs/heads/main\n' });
+  chmodSync(path.join(tools, 'git'), 0o755);
+  const oldPath = process.env['PATH'];
+  process.env['PATH'] = `${tools}:${oldPath}`;
+  try {
+    const questions = [
+      () => resolveCommit(repo, 'HEAD'),
+      () => findDefaultRevision(repo),
+      () => findObjects(repo, ['HEAD']),
+      () => readBlobSizes(repo, ['0'.repeat(40)]),
+      () => probeSource(repo),
+    ];
+    for (const ask of questions) {
+      const { failure, detail } = await gitErrorOf(ask());
+      assert.equal(failure, 'output_too_large');
+      assert.ok(Number(/^limit (\d+) bytes$/.exec(detail)?.[1]) <= 1 << 20, detail);
+    }
+  } finally {
+    process.env['PATH'] = oldPath;
+  }
 });
 
 test('helpers of git are killed with it', async () => {
