@@ -36,7 +36,7 @@ export function isErrorObject(value: unknown): value is ErrorObject {
  * @param query  the query text, if the command had one: a syntax error then points at its culprit
  */
 export function describeError(error: unknown, query?: string): string {
-  if (!(error instanceof Error)) return `error: ${String(error)}`;
+  if (!(error instanceof Error)) return `error: ${escapeControls(String(error))}`;
   const line = `error: ${escapeControls(error.message)}`;
   const isSyntaxError = isErrorObject(error) && error.errorCode === 'FAILED_TO_PARSE_QUERY';
   const position = isSyntaxError ? /at position (\d+)/.exec(error.message)?.[1] : undefined;

@@ -20,6 +20,7 @@ import type { CliContext } from './context.ts';
 import { describeError } from './errors.ts';
 import { addExamples } from './options.ts';
 import type { Versions } from './services.ts';
+import { escapeControls } from './terminal-text.ts';
 
 function describeVersions({ product, shardFormat, api }: Versions): string {
   return `trawl ${product}\nshard format ${String(shardFormat)}\napi ${api}\n`;
@@ -36,6 +37,14 @@ function addVersionCommand(program: Command, { services, stdout }: CliContext): 
   });
 }
 
+/** What the argument parser says of a mistake, which repeats arguments: only its own line ends remain. */
+function escapeMistake(text: string): string {
+  return text
+    .split(/\n(?=\(Did you mean |$)/)
+    .map(escapeControls)
+    .join('\n');
+}
+
 function createProgram(context: CliContext): Command {
   const program = new Command('trawl')
     .description('Code search: exact, over git repositories, in milliseconds.')
@@ -44,6 +53,7 @@ function createProgram(context: CliContext): Command {
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
+      outputError: (text, write) => write(escapeMistake(text)),
     });
   addExamples(program, ['trawl serve .', 'trawl index .', 'trawl search "TODO file:src"']);
   addServeCommand(program, context);

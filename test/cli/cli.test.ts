@@ -97,6 +97,26 @@ for (const [name, args, message] of MISTAKES) {
   });
 }
 
+void test('a mistake shows arguments without what would control the terminal', async () => {
+  const evil = '\u001b]0;owned\u0007\nerror: forged\u202e';
+  const calls = [
+    [`--${evil}`],
+    ['search', `--${evil}`, 'x'],
+    ['search', `--matches${evil}`, 'x'],
+    [evil],
+    ['search', '-n', evil, 'x'],
+    ['index', '--mode', evil],
+    ['search', 'x', evil],
+    ['search', '--url', evil, 'x'],
+  ];
+  for (const args of calls) {
+    const { code, stderr } = await trawl(args);
+    assert.equal(code, 2);
+    // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+    assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u202e]|^error: forged/m, args.join());
+  }
+});
+
 void test('explain: text or JSON on standard output, the options of search; a refusal is exit 2', async () => {
   const text = await trawl(['explain', '--regex', '-n', '7', '-C', '2', 'b']);
   assert.equal(text.code, 0);

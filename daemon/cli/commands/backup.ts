@@ -10,6 +10,7 @@ import { formatBytes, formatCount } from '../format.ts';
 import { addCommonOptions, addExamples, commonOptions, readSecret } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { readSecretInput } from '../stdin.ts';
+import { escapeControls } from '../terminal-text.ts';
 
 interface PassphraseFlags extends CommonFlags {
   readonly passphraseStdin?: true;
@@ -44,7 +45,7 @@ async function backup(file: string, flags: BackupFlags, context: CliContext): Pr
     file,
     withIndex: flags.withIndex ?? false,
   });
-  stderr.write(`${file}: ${formatBytes(size)}\n`);
+  stderr.write(`${escapeControls(file)}: ${formatBytes(size)}\n`);
   if (passphrase.passphrase === undefined)
     stderr.write(
       'note: without a passphrase the instance secret and a licence key that was set are left out;\n' +
@@ -71,7 +72,7 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
     isForced: flags.force ?? false,
   });
   const { repoCount, userCount, createdAt, replaced } = report;
-  if (replaced.length > 0) stderr.write(`replaced: ${replaced.join(', ')}\n`);
+  if (replaced.length > 0) stderr.write(`replaced: ${escapeControls(replaced.join(', '))}\n`);
   stderr.write(
     `restored ${formatCount(userCount)} users and ${formatCount(repoCount)} repositories ` +
       `as of ${createdAt}\n`,
