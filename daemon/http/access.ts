@@ -90,6 +90,28 @@ function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefin
   checkRole(parts, access);
 }
 
+/**
+ * Whether the caller of an answer that is still being sent may have the rest: by the same credential, which is good
+ * now. Repositories that became secret since it began are not looked at (API.md 4.7: from the next request on).
+ *
+ * Errors: as `findCallerAgain`; NOT_AUTHENTICATED also where it would be somebody else by now, such as a guest.
+ */
+export function checkStillCaller(parts: AccessParts, access: Access): MaybePromise {
+  const now: Access = { ...access, answerHeaders: {} };
+  const checked = findCallerAgain(parts, now);
+  if (checked instanceof Promise) return checked.then(() => checkSameCaller(access, now));
+  return checkSameCaller(access, now);
+}
+
+function checkSameCaller({ caller: before }: Access, { caller: now }: Access): void {
+  const isSame =
+    before?.source === now?.source &&
+    before?.person?.id === now?.person?.id &&
+    before?.credentialId === now?.credentialId &&
+    before?.sessionHash === now?.sessionHash;
+  if (!isSame) throw new ApiError('NOT_AUTHENTICATED', 'The credential is no longer good.');
+}
+
 function noteCaller(accounts: Accounts, access: Access, caller: Caller | undefined): MaybePromise {
   access.caller = caller;
   if (access.endpoint.access === 'none') return undefined;

@@ -42,6 +42,8 @@ export const MESSAGE_PACK_FRAMES: Framing = {
 
 export interface EventBodyOptions {
   readonly framing: Framing;
+  /** Called before each event is sent; what it throws ends the stream. */
+  checkRights(): void | Promise<void>;
   /** The error object to show for a failure. */
   toErrorObject(error: unknown): object;
   /** The search is over, though its results may still be on their way. May be called twice. */
@@ -73,6 +75,7 @@ export class EventBody implements BodyStream {
   async #nextPiece(): Promise<Uint8Array> {
     try {
       const event = await this.#events.next();
+      await this.#options.checkRights();
       if (event !== undefined) return await this.#options.framing.frame(this.#jsonOf(event));
       this.#endSearch('over');
       return this.#options.framing.end;

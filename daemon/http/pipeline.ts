@@ -29,6 +29,7 @@ import {
   checkKeyUsage,
   checkOrigin,
   checkRole,
+  checkStillCaller,
   countRequest,
   findCaller,
   findCallerAgain,
@@ -275,6 +276,9 @@ export class Pipeline {
       throw error;
     }
     return toStreamResponse(events, request, common, {
+      // Safety: step 3 found the endpoint.
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+      checkRights: () => checkStillCaller(this.accessParts, exchange as Exchange & Access),
       toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
       onSearchEnd: () => exchange.place?.release(),
       onClose: (sentSize) => {

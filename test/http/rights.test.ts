@@ -7,8 +7,8 @@ import { isSeen } from '../../daemon/repos/sight.ts';
 import { startAccounts } from '../accounts/world.ts';
 import type { AccountsWorld } from '../accounts/world.ts';
 import { onBothAdapters } from './adapters.ts';
-import { answerOf } from './answers.ts';
-import { openWire, repo, SEARCH_BODY } from './harness.ts';
+import { answerOf, chunkEvent, FINAL_EVENT } from './answers.ts';
+import { eventStream, gate, openWire, repo, SEARCH_BODY } from './harness.ts';
 import type { Wire } from './harness.ts';
 
 const BODY = JSON.stringify(SEARCH_BODY);
@@ -96,5 +96,87 @@ onBothAdapters('rights of a request', (kind) => {
     wire.write(body);
     assert.match(await wire.until('errorCode'), /HTTP\/1\.1 403 [^]*INSUFFICIENT_PERMISSIONS/);
     assert.equal(accounts.settings.current.anonymousAccess, false);
+  });
+
+  /** A daemon whose streams send one event at once and the rest when they are told to, and those streams. */
+  async function startStreams() {
+    const rest = gate();
+    let closedCount = 0;
+    const world = await startAccounts({
+      kind,
+      repos: () => [OPEN],
+      stream: () => {
+        const events = eventStream([chunkEvent(), chunkEvent(), FINAL_EVENT]);
+        let sentCount = 0;
+        return {
+          async next() {
+            if (sentCount++ > 0) await rest.opened;
+            return events.next();
+          },
+          close: () => void closedCount++,
+        };
+      },
+    });
+    const open = async (credential: string): Promise<Wire> => {
+      const wire = openWire(world.server);
+      wire.write(`POST /api/stream_search HTTP/1.1\r\nHost: localhost\r\n${credential}`);
+      wire.write(`Content-Length: ${BODY.length}\r\n\r\n${BODY}`);
+      await wire.until('"type":"chunk"');
+      return wire;
+    };
+    return { world, open, goOn: rest.open, closedCount: () => closedCount };
+  }
+
+  test('a stream ends with the right to it, and says so; others go on', async () => {
+    const { world, open, goOn, closedCount } = await startStreams();
+    const { accounts } = world.control;
+    const bearer = (value: string): string => `Authorization: Bearer ${value}\r\n`;
+    const mint = async (): Promise<string> => {
+      const path = '/api/ee/scoped_access_token';
+      const minted = await world.ask('POST', path, world.ownerKey, { repoIds: [1] });
+      return String(minted.json()['token']);
+    };
+    const anonymous = (anonymousAccess: boolean) =>
+      world.ask('PATCH', '/api/instance', world.ownerKey, { anonymousAccess });
+    const extra = await accounts.keys.create(undefined, world.owner, 'second');
+    const old = bearer(await mint());
+    await anonymous(true);
+    const cookie = await world.signIn('owner@example.com');
+    const ending = [
+      await open(bearer(world.memberKey)),
+      await open(bearer(extra.value)),
+      await open(`Cookie: ${cookie}\r\nOrigin: ${world.origin()}\r\n`),
+      await open(old),
+    ];
+    world.clock.nowMs += 3_600_000;
+    const staying = [
+      await open(bearer(world.ownerKey)),
+      await open(bearer(await mint())),
+      await open(''),
+    ];
+    await accounts.members.change(undefined, world.member.id, { suspended: true });
+    await accounts.keys.remove(undefined, extra.id);
+    assert.equal((await world.ask('POST', '/api/auth/logout', cookie)).status, 204);
+    goOn();
+    for (const wire of ending) {
+      const text = await wire.until('"type":"error"');
+      assert.match(text, /"statusCode":401,"errorCode":"NOT_AUTHENTICATED"/);
+      const all = await wire.closed();
+      assert.doesNotMatch(all, /"type":"final"|DONE/);
+      assert.equal(all.split('"type":"chunk"').length, 2, 'what came later is not sent');
+    }
+    for (const wire of staying) await wire.until('data: [DONE]');
+    assert.ok(closedCount() >= ending.length);
+  });
+
+  test('a stream of a guest ends with anonymous access', async () => {
+    const { world, open, goOn } = await startStreams();
+    const set = (anonymousAccess: boolean) =>
+      world.ask('PATCH', '/api/instance', world.ownerKey, { anonymousAccess });
+    await set(true);
+    const wire = await open('');
+    await set(false);
+    goOn();
+    assert.match(await wire.until('"type":"error"'), /NOT_AUTHENTICATED/);
   });
 });
