@@ -66,7 +66,7 @@ async function readWorktree(
   isWanted: (path: string) => boolean,
   signal: AbortSignal,
 ): Promise<Folders> {
-  const paths = await withSlot(signal, () => listWorktree(root, { signal }));
+  const paths = await withSlot(root, signal, () => listWorktree(root, { signal }));
   const breather = new Breather();
   const listed = new Map<string, Listed>();
   for (const named of paths) {

@@ -285,7 +285,7 @@ async function findOnDisk(
   if (source.kind === 'worktree') {
     if (!path.includes(REPLACEMENT))
       return (await isListedInWorktree(source.path, path, signal)) ? { path } : undefined;
-    const listed = await withSlot(signal, () => listWorktree(source.path, { signal }));
+    const listed = await withSlot(source.path, signal, () => listWorktree(source.path, { signal }));
     return listed.find((named) => named.path === path);
   }
   if (!path.includes(REPLACEMENT))

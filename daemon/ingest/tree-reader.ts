@@ -46,7 +46,9 @@ export async function listFiles(
     const key = `${repo.source.path}\0${tree}`;
     const kept = keptListings.get(key);
     if (kept !== undefined) return kept;
-    const paths = await withSlot(signal, () => listTreeFiles(repo.source.path, tree, signal));
+    const paths = await withSlot(repo.source.path, signal, () =>
+      listTreeFiles(repo.source.path, tree, signal),
+    );
     keptListings.set(key, paths);
     return paths;
   });

@@ -74,7 +74,7 @@ async function ask<Value>(
   } catch (error) {
     if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
   }
-  const value = await withSlot(signal, () => askNewProcess(repoPath, signal, run));
+  const value = await withSlot(repoPath, signal, () => askNewProcess(repoPath, signal, run));
   if (value !== undefined) await objectPool.close(repoPath);
   return value;
 }

@@ -24,6 +24,8 @@ export interface TreeListing {
 export interface ReadOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Bytes of a list of files; default `FILES_SIZE_MAX`. */
+  readonly outputSizeMax?: number;
 }
 
 /**

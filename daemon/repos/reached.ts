@@ -118,7 +118,7 @@ async function readRefs(repoPath: string, options: ReachOptions): Promise<Refs> 
 
 async function readTips(repoPath: string, { signal }: ReachOptions): Promise<Set<string>> {
   const settings = { repoPath, signal, timeoutMs: 0, outputSizeMax: REFS_SIZE_MAX };
-  const ask = (...args: string[]) => withSlot(signal, () => tryGit(args, settings));
+  const ask = (...args: string[]) => withSlot(repoPath, signal, () => tryGit(args, settings));
   const lines =
     (await ask('show-ref', '--head', '--dereference')) ??
     // That fails where there is no ref, and at one that is broken.
@@ -168,7 +168,7 @@ async function hasUnreached(
   const args = ['rev-list', '--max-count=1', ...settings, '--stdin'];
   const input = `${[...commits, ...[...tips].map((tip) => `^${tip}`)].join('\n')}\n`;
   const options = { repoPath, signal, env, timeoutMs: 0, input };
-  return (await withSlot(signal, () => runGit(args, options))).length > 0;
+  return (await withSlot(repoPath, signal, () => runGit(args, options))).length > 0;
 }
 
 /**
@@ -184,11 +184,11 @@ async function isAncestor(
 ): Promise<boolean> {
   const names = [...tips].map((tip) => `${tip}^{commit}`);
   const options = { repoPath, signal, timeoutMs: 0 };
-  const found = await withSlot(signal, () => findObjects(repoPath, names, options));
+  const found = await withSlot(repoPath, signal, () => findObjects(repoPath, names, options));
   const commits = [...new Set(found.flatMap((object) => (object === undefined ? [] : object.oid)))];
   for (let start = 0; start < commits.length; start += TIPS_AT_ONCE) {
     const args = ['merge-base', '--all', commit, ...commits.slice(start, start + TIPS_AT_ONCE)];
-    const bases = await withSlot(signal, () => tryGit(args, { ...options, env }));
+    const bases = await withSlot(repoPath, signal, () => tryGit(args, { ...options, env }));
     if (bases?.split('\n').includes(commit) === true) return true;
   }
   return false;

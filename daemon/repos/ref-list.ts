@@ -55,7 +55,7 @@ export async function listRefs(
 ): Promise<readonly ListedRef[]> {
   if (repo.source.kind === 'folder') return [];
   try {
-    const refs = await withSlot(signal, () => findRefs(repo.source.path, signal));
+    const refs = await withSlot(repo.source.path, signal, () => findRefs(repo.source.path, signal));
     return sortRefs(refs.flatMap((ref) => toListedRef(repo, ref)));
   } catch (error) {
     signal.throwIfAborted();

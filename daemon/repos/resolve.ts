@@ -134,7 +134,7 @@ async function lookUp(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const options = { repoPath: source.path, signal, timeoutMs: 0 };
-  return withSlot(signal, async () => {
+  return withSlot(source.path, signal, async () => {
     try {
       const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', revision];
       const id = await tryGit(args, options);

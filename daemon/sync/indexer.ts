@@ -937,7 +937,9 @@ async function probeTogether(
   signal: AbortSignal,
 ): Promise<(() => ProbedSource)[]> {
   const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
-  const found = await Promise.allSettled(probes.map((probe) => slots.run(signal, probe)));
+  const found = await Promise.allSettled(
+    probes.map((probe, index) => slots.run(String(index), signal, probe)),
+  );
   signal.throwIfAborted();
   return found.map((result) => () => {
     if (result.status === 'rejected') throw result.reason;

@@ -33,7 +33,8 @@ const bare = makeHistory([
   },
 ]).path;
 /** Blames at a time, and a few more than may wait. */
-const RUNNING_MAX = Math.max(4, availableParallelism() * 2);
+/** One repository has three quarters of what may run. */
+const RUNNING_MAX = Math.ceil((Math.max(4, availableParallelism() * 2) * 3) / 4);
 const MANY = RUNNING_MAX + 256 + 20;
 const many = makeHistory([
   { files: Object.fromEntries(Array.from({ length: MANY }, (_, i) => [`f${i}`, `${i}\n`])) },

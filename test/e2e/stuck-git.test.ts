@@ -8,8 +8,8 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path';
 import { test } from 'node:test';
 import { goneSoon } from '../history/braked-git.ts';
-import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { eventually, jobsEnded, pathsOf, search, serve, serveIndexed } from './daemon.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { call, eventually, jobsEnded, pathsOf, search, serve, serveIndexed } from './daemon.ts';
 
 function stuckRepo(): string {
   const repo = makeRepo({ 'stuck.txt': 'plum\n' });
@@ -94,4 +94,89 @@ test('it ends while a source is looked at', async () => {
   const options = { env: { PATH: slowGit(slow).path } };
   const served = await serve(temporaryFolder(), [slow], options);
   assert.equal((await served.process.stop()).code, 0);
+});
+
+/** A value of PATH with a git that stops itself when it looks at this repository while `stop` is a file. */
+function stoppingGit(repo: string): { readonly path: string; readonly stop: string } {
+  const tools = temporaryFolder();
+  const stop = path.join(tools, 'stop');
+  const real = spawnSync('sh', ['-c', 'command -v git']).stdout.toString().trim();
+  writeFiles(tools, {
+    git: `#!/bin/sh
+case " $* " in
+  *"--git-dir=${repo}/"*) if [ -e ${stop} ]; then kill -STOP $$; fi
+esac
+exec ${real} "$@"
+`,
+  });
+  chmodSync(path.join(tools, 'git'), 0o755);
+  return { path: `${tools}:${process.env['PATH'] ?? ''}`, stop };
+}
+
+/** Ids of the processes that the daemon has started and that look at this repository. */
+function gitsOf(daemonPid: number, repo: string): number[] {
+  const tasks = `/proc/${daemonPid}/task`;
+  const children = readdirSync(tasks).flatMap((task) =>
+    readFileSync(`${tasks}/${task}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  return children.map(Number).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(repo);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('a git that is stopped while it answers: an error at the deadline, nothing left, others answered', async () => {
+  const [bad, good] = [makeRepo({ 'bad.txt': 'plum\n' }), makeRepo({ 'good.txt': 'plum\n' })];
+  for (const repo of [bad, good]) {
+    writeFiles(repo, { 'more.txt': 'plum\n' });
+    commitAll(repo, 'second');
+  }
+  const config = path.join(temporaryFolder(), 'config.json');
+  writeFileSync(config, JSON.stringify({ settings: { gitTimeoutMs: 1500 } }));
+  const stopping = stoppingGit(bad);
+  const served = await serveIndexed(temporaryFolder(), [bad, good], {
+    env: { TRAWL_CONFIG: config, PATH: stopping.path },
+    flags: ['--mode', 'commits'],
+  });
+  const { files } = await search(served.url, 'file:^(bad|good).txt');
+  const nameOf = (file: string): string =>
+    files.find(({ fileName }) => fileName.text === file)!.repository;
+  const asksOf = (repo: string, file: string): string[] => [
+    `source?repo=${repo}&path=${file}&ref=main~1`,
+    `blame?repo=${repo}&path=${file}`,
+    `commits?repo=${repo}`,
+    `commits?repo=${repo}&path=${file}`,
+    `commits/authors?repo=${repo}`,
+    `commit?repo=${repo}&ref=main`,
+    `diff?repo=${repo}&base=main~1&head=main`,
+    `refs?repo=${repo}`,
+    `folder_contents?repoName=${repo}&revisionName=main~1&path=`,
+  ];
+  const statusOf = async (ask: string): Promise<number> =>
+    (await call(`${served.url}/api/${ask}`)).status;
+  const [badAsks, goodAsks] = [
+    asksOf(nameOf('bad.txt'), 'bad.txt'),
+    asksOf(nameOf('good.txt'), 'good.txt'),
+  ];
+  // One that runs already is stopped too.
+  assert.equal(await statusOf(badAsks[0]!), 200);
+  writeFileSync(stopping.stop, '');
+  for (const pid of gitsOf(served.process.child.pid!, bad)) process.kill(pid, 'SIGSTOP');
+  const refused = Promise.all(badAsks.map(statusOf));
+  const answered = await Promise.all(goodAsks.map(statusOf));
+  assert.deepEqual(new Set(answered), new Set([200]));
+  assert.deepEqual(
+    await refused,
+    badAsks.map(() => 500),
+  );
+  await eventually(async () => gitsOf(served.process.child.pid!, bad).length === 0);
+  rmSync(stopping.stop);
+  assert.deepEqual(
+    await Promise.all(badAsks.map(statusOf)),
+    badAsks.map(() => 200),
+  );
+  await served.process.stop();
 });

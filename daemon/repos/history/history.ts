@@ -238,7 +238,7 @@ export class History {
     const { timeoutMs } = this.#options;
     const context = { repoPath: repo.source.path, env, mailmap, timeoutMs, signal };
     try {
-      return await withSlot(signal, () => run(context));
+      return await withSlot(repo.source.path, signal, () => run(context));
     } catch (error) {
       throw error instanceof GitError && isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
     }

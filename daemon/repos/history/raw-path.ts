@@ -4,6 +4,8 @@
 import { listTree, type ReadOptions } from '../objects.ts';
 import type { NamedPath } from '../paths.ts';
 
+/** Bound: some half a million files, for a request. */
+const LISTING_SIZE_MAX = 64 << 20;
 const REPLACEMENT = '\uFFFD';
 const SLASH = 0x2f;
 
@@ -22,7 +24,8 @@ export async function findNamedPath(
   if (!path.includes(REPLACEMENT)) return { path };
   const segmentCount = path.split('/').length;
   for (const commit of commits) {
-    const { entries } = await listTree(repoPath, commit, options);
+    const limits = { ...options, outputSizeMax: LISTING_SIZE_MAX };
+    const { entries } = await listTree(repoPath, commit, limits);
     for (const { path: candidate, rawPath, size } of entries) {
       if (rawPath === undefined) continue;
       if (candidate === path) return { path, rawPath, size };
