@@ -142,6 +142,9 @@ export const STALL_TIMEOUT_MS = 10_000;
 /** The same for a client that reads an answer: it takes 1 KB a second, or is dropped. */
 export const STREAM_STALL_MS = 60_000;
 
+/** Bytes: a client that takes less of an answer within `STREAM_STALL_MS`, 1 KB a second, is dropped. */
+export const STALL_SIZE = 61_440;
+
 export function isBodyStream(body: HttpResponse['body']): body is BodyStream {
   return body !== undefined && 'next' in body;
 }

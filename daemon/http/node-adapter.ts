@@ -12,6 +12,7 @@ import {
   HEAD_TIMEOUT_MS,
   REQUEST_TIMEOUT_MS,
   RequestFault,
+  STALL_SIZE,
   STALL_TIMEOUT_MS,
   STREAM_STALL_MS,
   bodySize,
@@ -156,7 +157,7 @@ export class NodeAdapter implements HttpAdapter {
   ): Promise<void> {
     response.writeHead(status, headers);
     const outlet = {
-      sliceSizeMax: SLICE_SIZE,
+      sliceSizeMax: STALL_SIZE,
       write: (bytes: Uint8Array) => response.write(bytes),
       end: (isWhole: boolean) => {
         const isLast = !isWhole || this.#isClosing;
@@ -260,14 +261,11 @@ async function send(
     response.setHeader('Content-Length', bodySize(answer.body));
   response.writeHead(status, headers);
   if (body === undefined) response.end();
-  else if (body instanceof Uint8Array && body.byteLength <= SLICE_SIZE) {
+  else if (body instanceof Uint8Array && body.byteLength <= STALL_SIZE) {
     response.end(body);
     endInTime(response, stallMs);
   } else await sendSlices(response, body, stallMs, answer.holder);
 }
-
-/** A client that takes less than this within a minute, 1 KB a second, is dropped. */
-const SLICE_SIZE = 61_440;
 
 /** Errors: the client is gone, or too slow. */
 async function sendSlices(
@@ -285,7 +283,7 @@ async function sendSlices(
     }
     if (response.closed) throw new ClientGoneError();
     const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
-    const slice = piece.subarray(0, SLICE_SIZE);
+    const slice = piece.subarray(0, STALL_SIZE);
     // Why not more at a time: the bytes may be valid only until the next are asked for.
     await written(response, slice, stallMs);
     offset += slice.byteLength;

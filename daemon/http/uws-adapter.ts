@@ -10,7 +10,7 @@ import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWe
 import { allBytes } from '../api/lazy-bytes.ts';
 import type { LazyBytes } from '../api/lazy-bytes.ts';
 import { SLICE_MS, nextTurn } from '../loop/next-turn.ts';
-import { ClientGoneError, bodySize, isBodyStream } from './adapter.ts';
+import { ClientGoneError, STALL_SIZE, STREAM_STALL_MS, bodySize, isBodyStream } from './adapter.ts';
 import type {
   AdapterOptions,
   BodyStream,
@@ -26,6 +26,9 @@ import { faultOf } from './request-head.ts';
 import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
 
 type Uws = typeof import('uWebSockets.js');
+
+/** The library drops a connection that takes or sends nothing for 10 s, unless it is told in this interval not to. */
+const KEEP_INTERVAL_MS = 4000;
 
 /** The library; rejects where its binary does not load. */
 export async function loadUws(): Promise<Uws> {
@@ -188,6 +191,29 @@ export class UwsAdapter implements HttpAdapter {
       void sendOn();
       return true;
     });
+    this.#awaitReader(exchange, sendOn);
+  }
+
+  /**
+   * Gives the reader of an answer that is not written yet the time that readers have, whatever the library thinks.
+   *
+   * Why writing is tried again: that starts the time of the library anew, which otherwise ends before a socket with
+   * room for megabytes says that a third of it is free.
+   */
+  #awaitReader(exchange: Exchange, sendOn: () => Promise<void>): void {
+    const { response } = exchange;
+    const { streamStallMs = STREAM_STALL_MS } = this.#options;
+    let mark = { size: response.getWriteOffset(), atMs: performance.now() };
+    const keeper = setInterval(() => {
+      if (!this.#open.has(exchange)) {
+        clearInterval(keeper);
+        return;
+      }
+      const now = { size: response.getWriteOffset(), atMs: performance.now() };
+      if (now.size - mark.size >= STALL_SIZE) mark = now;
+      if (now.atMs - mark.atMs >= streamStallMs) response.close();
+      else void sendOn();
+    }, KEEP_INTERVAL_MS);
   }
 
   #forget(exchange: Exchange): void {
@@ -201,8 +227,6 @@ export class UwsAdapter implements HttpAdapter {
   }
 }
 
-/** The library drops a connection that takes nothing for 10 s, unless it is told in this interval not to. */
-const KEEP_INTERVAL_MS = 4000;
 /** Bytes kept back while the socket is full: one for each time that it takes some, or that an interval ends. */
 const RESERVE_SIZE = 4096;
 /** The library takes writes up to this size together, whatever the socket does. */
@@ -346,6 +370,21 @@ function goOn(exchange: Exchange): void {
   exchange.isPaused = false;
 }
 
+/** Waits for a body as long as we do. Why: the library drops a client that sends less than 160 KB within 10 s. */
+async function keepReading(
+  { response, gone }: Exchange,
+  reading: Promise<Buffer>,
+): Promise<Buffer> {
+  const keeper = setInterval(() => {
+    if (!gone.isAborted) response.resume();
+  }, KEEP_INTERVAL_MS);
+  try {
+    return await reading;
+  } finally {
+    clearInterval(keeper);
+  }
+}
+
 function readHeaders(raw: UwsRequest): HeaderMap {
   const headers = new HeaderMap();
   raw.forEach((name, value) => headers.add(name, value));
@@ -365,9 +404,9 @@ function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): Htt
     fault: faultOf(headers, '1.1'),
     header: (name) => headers.get(name),
     body(allowance) {
-      const result = body.read(allowance);
+      const reading = body.read(allowance);
       goOn(exchange);
-      return result;
+      return keepReading(exchange, reading);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { BodyCollector } from '../../daemon/http/exchange-parts.ts';
 import { MemoryBudget } from '../../daemon/http/memory-budget.ts';
 import { onBothAdapters } from './adapters.ts';
@@ -103,6 +104,17 @@ onBothAdapters('bodies', (kind) => {
     wire.write('GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await wire.until('{"status":"ok"}');
     wire.socket.destroy();
+    await world.close();
+  });
+
+  test('a body that comes slowly is read', async () => {
+    const world = await startWorld({ kind, env: OWNER_ENV });
+    const wire = openWire(world.server);
+    wire.write('POST /api/auth/login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n');
+    // Longer than the time of a library.
+    await sleep(15_000);
+    wire.write('{}');
+    assert.match(await wire.until('errorCode'), /HTTP\/1\.1 400 [^]*INVALID_REQUEST_BODY/);
     await world.close();
   });
 

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answerOf, resultOf } from './answers.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, searchWith, startWorld } from './harness.ts';
@@ -56,19 +57,31 @@ onBothAdapters('answers that wait', (kind) => {
     const reply = await world.call(searchWith({ query: 'x', matches: 1 }));
     assert.equal(reply.json()['errorCode'], 'SERVER_OVERLOADED');
   });
-});
 
-test('a reader that takes nothing for too long is dropped', async () => {
-  const world = await startWorld({
-    kind: 'node',
-    settings: { memory: 8 * 40 * MIB },
-    streamStallMs: 200,
-    search: () => Promise.resolve(ANSWER),
+  test('a reader that takes nothing for too long is dropped', async () => {
+    const world = await startWorld({
+      kind,
+      settings: { memory: 8 * 40 * MIB },
+      streamStallMs: 200,
+      search: () => Promise.resolve(ANSWER),
+    });
+    const slow = askSlowly(world);
+    await eventually(() => world.lines.some(({ status }) => status === 200));
+    // It never leaves: the daemon gives its share back all the same.
+    for (let status = 503; status === 503;)
+      status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
+    slow.socket.destroy();
   });
-  const slow = askSlowly(world);
-  await eventually(() => world.lines.some(({ status }) => status === 200));
-  // It never leaves: the daemon gives its share back all the same.
-  for (let status = 503; status === 503;)
-    status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
-  slow.socket.destroy();
+
+  test('a reader that rests a while gets the whole answer', async () => {
+    const world = await startWorld({ kind, search: () => Promise.resolve(ANSWER) });
+    const slow = askSlowly(world);
+    // Longer than the time of a library.
+    await sleep(15_000);
+    let size = 0;
+    slow.socket.on('data', (text: string) => (size += text.length));
+    slow.socket.resume();
+    await eventually(() => size > 24 * MIB || slow.socket.destroyed);
+    assert.ok(size > 24 * MIB, `${size} bytes`);
+  });
 });

@@ -159,7 +159,7 @@ onBothAdapters('rights of a request', (kind) => {
     assert.equal((await world.ask('POST', '/api/auth/logout', cookie)).status, 204);
     goOn();
     for (const wire of ending) {
-      const text = await wire.until('"type":"error"');
+      const text = await wire.until('data: ', 2);
       assert.match(text, /"statusCode":401,"errorCode":"NOT_AUTHENTICATED"/);
       const all = await wire.closed();
       assert.doesNotMatch(all, /"type":"final"|DONE/);
@@ -177,6 +177,6 @@ onBothAdapters('rights of a request', (kind) => {
     const wire = await open('');
     await set(false);
     goOn();
-    assert.match(await wire.until('"type":"error"'), /NOT_AUTHENTICATED/);
+    assert.match(await wire.until('data: ', 2), /"type":"error"[^]*NOT_AUTHENTICATED/);
   });
 });
