@@ -135,6 +135,7 @@ function* prepareSteps(
     repoOf: (shard: number) => view.repoOf(shard),
     blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
     reading: new Reading(),
+    signal,
     place,
     takeMemory,
   };

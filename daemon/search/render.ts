@@ -44,6 +44,8 @@ export interface RenderContext {
   readonly blobOf: (shard: number, docId: number) => number | undefined;
   /** What rendering this search has read so far. */
   readonly reading: Reading;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
   /** Absent: the search is alone. */
   readonly place?: SearchPlace | undefined;
   /** Told how many bytes have been rendered, before more are. Errors: what it throws ends the rendering. */
@@ -133,7 +135,7 @@ const COMMA = 0x2c;
  *
  * @param onRendered  told what each piece of the work came to, and of which shard it was
  *
- * Errors: a doc that cannot be rendered.
+ * Errors: a doc that cannot be rendered; AbortError when the client is gone.
  */
 export async function renderAnswer(
   docs: readonly FoundDoc[],
@@ -164,7 +166,7 @@ export async function renderAnswer(
     onRendered?.(shard, { rangeCount, contentBytes, loadCount });
   };
   const laneCount = isInline ? groups.length : context.pool.size * GROUPS_PER_THREAD;
-  await inLanes(groups, laneCount, context.place, renderNext);
+  await inLanes(groups, laneCount, context, renderNext);
   return { files, ...sums };
 }
 
@@ -172,7 +174,7 @@ export async function renderAnswer(
 async function inLanes(
   groups: readonly Group[],
   laneCount: number,
-  place: SearchPlace | undefined,
+  { place, signal }: Pick<RenderContext, 'place' | 'signal'>,
   work: (group: Group) => Promise<void>,
 ): Promise<void> {
   let next = 0;
@@ -181,6 +183,7 @@ async function inLanes(
       // Why not always: a promise costs as much as rendering one doc.
       const turn = place?.turn();
       if (turn !== undefined) await turn;
+      signal.throwIfAborted();
       await work(group);
     }
   };

@@ -10,7 +10,9 @@ import { PlanError, type SearchPlan } from '../../daemon/engine/search-plan.ts';
 import { compileRegex } from '../../daemon/regex/compile.ts';
 import { parseRegex } from '../../daemon/regex/syntax.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
 import { encodePlan, planQuery } from '../../daemon/search/plan.ts';
+import { search } from '../../daemon/search/service.ts';
 import type { LiveShard } from '../../daemon/search/snapshot.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
 
@@ -152,5 +154,38 @@ void test('many atoms that are dense ask whether they are still wanted, and are 
   assert.equal(control.matchesOf(0, 0), 40_000);
   // Six million matches, four steps each, and 131,072 steps a question.
   assert.ok(questionCount > 150 && questionCount < 1000, `${questionCount} questions`);
+  await engine.close();
+});
+
+void test('an answer of which its client has left is not rendered to its end', async () => {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 2000 }, (_, i) => ({
+    path: `d${i}.txt`,
+    bytes: Buffer.from('plum\n'.repeat(50)),
+  }));
+  const engine = new Engine(module, { workers: 1 });
+  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
+  const client = new AbortController();
+  let groupCount = 0;
+  const environment = {
+    signal: client.signal,
+    baseUrl: 'http://localhost',
+    sight: SEES_ALL,
+    takeMemory: () => {
+      groupCount++;
+      client.abort();
+    },
+  };
+  const request = {
+    query: 'file:d',
+    matches: 100_000,
+    contextLines: 0,
+    whole: true,
+    isRegexEnabled: false,
+    isCaseSensitivityEnabled: false,
+  };
+  await assert.rejects(search(engine.parts, request, environment), { name: 'AbortError' });
+  // Those that were under way: 40 docs each, 50 groups in all.
+  assert.ok(groupCount <= 4, `${groupCount} groups`);
   await engine.close();
 });
