@@ -121,7 +121,9 @@ function gitsOf(daemonPid: number, repo: string): number[] {
   );
   return children.map(Number).filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(repo);
+      const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      // One that is still to become git has the arguments of the daemon.
+      return args.includes(`--git-dir=${repo}/`);
     } catch {
       return false;
     }
