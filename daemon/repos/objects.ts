@@ -162,6 +162,7 @@ export async function findObjects(
   names: readonly string[],
   options: ReadOptions = {},
 ): Promise<(ObjectInfo | undefined)[]> {
+  if (names.length === 0) return [];
   const lines = await Promise.all(
     names.map(async (name) => {
       if (!name.includes('\n')) return name;
