@@ -7,6 +7,8 @@ export interface LazyBytes {
   readonly heldSize: number;
   /** The bytes from `offset` < byteLength on, at least one, as many as are at hand; valid until the next call. */
   from(offset: number): Uint8Array;
+  /** Frees what it keeps; it is not asked for bytes any more. */
+  release?(): void;
 }
 
 /** All of the bytes in one piece. */

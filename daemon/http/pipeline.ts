@@ -248,13 +248,18 @@ export class Pipeline {
 
   /** The response for an answer; what it keeps in memory is held until it is over. Errors: SERVER_OVERLOADED. */
   async #hold(exchange: Exchange, answer: PlainAnswer): Promise<HttpResponse> {
-    const { request, answerHeaders } = exchange;
+    const { request, answerHeaders, ends } = exchange;
+    const { content } = answer;
+    if ('json' in content && !(content.json instanceof Uint8Array)) {
+      const { json } = content;
+      ends.push(() => json.release?.());
+    }
     // A form for the client takes as much again while it is made.
     const holder = holderOf(exchange);
     const tryTake = (size: number) => this.memory.tryTake(holder, size);
     const response = await toResponse(answer, request, answerHeaders, { holder, tryTake });
     const { body } = response;
-    if ('asset' in answer.content || body === undefined || isBodyStream(body)) return response;
+    if ('asset' in content || body === undefined || isBodyStream(body)) return response;
     const size = body instanceof Uint8Array ? body.byteLength : body.heldSize;
     const held = exchange.hold?.size ?? 0;
     if (size < held) exchange.hold?.shrinkTo(size);

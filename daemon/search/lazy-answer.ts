@@ -50,6 +50,10 @@ export class LazyAnswer {
     return this.#window.subarray(offset - this.#windowStart);
   }
 
+  release(): void {
+    this.#files.release();
+  }
+
   /** Makes the window begin with what holds `offset`: the text before the results, a result, or the text behind. */
   #move(offset: number): void {
     const { count } = this.#files;

@@ -2,6 +2,7 @@
 // writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
 // revisions that they are shown in, are made here.
 
+import { freeBuffers } from '../engine/free-buffers.ts';
 import type { SearchPool } from '../engine/pool.ts';
 import { renderDocs } from '../engine/render-docs.ts';
 import { ShardError } from '../engine/space.ts';
@@ -125,6 +126,11 @@ export class FileResults {
       position += group.copy(target, position, this.#starts[place], this.#ends[place]);
     }
     return position;
+  }
+
+  /** Frees the memory of the results; nobody reads them any more. */
+  release(): void {
+    freeBuffers(this.#groups.map(({ buffer }) => buffer));
   }
 }
 

@@ -222,6 +222,7 @@ export class SearchStream {
         const reason = end === files.count ? batch.reason : 'MAX_SIZE';
         this.#makeChunk(docs, files, ends[index - 1] ?? 0, end, reason);
       }
+      files.release();
     } catch (error) {
       this.#ready.push({ error });
       this.#backlog.close();

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { allBytes } from '../../daemon/api/lazy-bytes.ts';
+import { freeBuffers } from '../../daemon/engine/free-buffers.ts';
 import { writeWithFiles } from '../../daemon/search/answer.ts';
 import { LazyAnswer } from '../../daemon/search/lazy-answer.ts';
 import { FileResults } from '../../daemon/search/render.ts';
@@ -20,7 +21,7 @@ function resultsOf(sizes: readonly number[]): FileResults {
     const places = [...sizes.keys()].filter((place) => place % 2 === group);
     const own = places.map((place) => sizes[place]!);
     const texts = places.map((place) => String.fromCharCode(97 + (place % 26)));
-    const json = Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join(''));
+    const json = new Uint8Array(Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join('')));
     files.add(
       { ...SUMS, json, sizes: Uint32Array.from(own), bytesRead: new Uint32Array(own.length) },
       places,
@@ -55,4 +56,22 @@ void test('a lazy answer is the whole one, wherever it is asked for', () => {
     ),
     { numRuns: 150 },
   );
+});
+
+void test('released, a large answer is no longer in memory, without a collection', () => {
+  const files = resultsOf([8_000_000, 4_000_000]);
+  const lazy = new LazyAnswer(HEAD, files, TAIL);
+  const before = process.memoryUsage().arrayBuffers;
+  lazy.release();
+  assert.ok(before - process.memoryUsage().arrayBuffers > 11_900_000);
+  // A second time there is nothing to free.
+  lazy.release();
+});
+
+void test('small, shared and repeated buffers: only large ones of their own are freed', () => {
+  const small = new ArrayBuffer(1000);
+  const large = new ArrayBuffer(1_000_000);
+  const shared = new SharedArrayBuffer(1_000_000);
+  freeBuffers([small, large, shared, large]);
+  assert.deepEqual([small.byteLength, large.byteLength, shared.byteLength], [1000, 0, 1_000_000]);
 });

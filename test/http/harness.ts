@@ -84,6 +84,8 @@ export interface WorldOptions {
   /** A function: the repos may change, by being another array. */
   readonly repos?: readonly RepoRecord[] | (() => readonly RepoRecord[]);
   readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
+  /** Told when the memory of a large answer may go. */
+  readonly onRelease?: () => void;
   readonly stream?: (
     call: SearchCall,
     context: StreamContext,
@@ -112,7 +114,7 @@ export async function closeWorlds(): Promise<void> {
 const WHOLE_SIZE_MAX = 4096;
 
 /** The bytes in windows of one buffer: what somebody keeps of an earlier one is overwritten. */
-function lazily(bytes: Uint8Array): LazyBytes {
+function lazily(bytes: Uint8Array, onRelease: () => void = () => {}): LazyBytes {
   const window = new Uint8Array(50_001);
   return {
     byteLength: bytes.byteLength,
@@ -123,6 +125,7 @@ function lazily(bytes: Uint8Array): LazyBytes {
       window.set(piece);
       return window.subarray(0, piece.length);
     },
+    release: onRelease,
   };
 }
 
@@ -154,7 +157,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       async search(call, context) {
         calls.push(call);
         const json = Buffer.from(JSON.stringify(await search(call, context)));
-        return { json: json.length > WHOLE_SIZE_MAX ? lazily(json) : json };
+        return { json: json.length > WHOLE_SIZE_MAX ? lazily(json, options.onRelease) : json };
       },
       async stream(call, context) {
         calls.push(call);

@@ -48,6 +48,29 @@ onBothAdapters('answers that wait', (kind) => {
       status = (await world.call(searchWith({ query: 'x', matches: 1 }))).status;
   });
 
+  test('the memory of an answer may go once it is over: sent, made into another form, or its reader gone', async () => {
+    let count = 0;
+    let answer = SMALL;
+    const world = await startWorld({
+      kind,
+      settings: { memory: 8 * 40 * MIB },
+      search: () => Promise.resolve(answer),
+      onRelease: () => count++,
+    });
+    const ask = (headers: Record<string, string>) =>
+      world.call(searchWith({ query: 'x', matches: 1 }, headers));
+    assert.equal((await ask({})).status, 200);
+    await eventually(() => count === 1);
+    assert.equal((await ask({ Accept: 'application/msgpack' })).status, 200);
+    await eventually(() => count === 2);
+    answer = ANSWER;
+    const slow = askSlowly(world);
+    await eventually(() => world.lines.filter(({ status }) => status === 200).length === 3);
+    assert.equal(count, 2);
+    slow.socket.destroy();
+    await eventually(() => count === 3);
+  });
+
   test('an answer that alone is too large is refused', async () => {
     const world = await startWorld({
       kind,
