@@ -59,28 +59,11 @@ export class MemoryBudget {
    */
   tryTake(holder: string, size: number): Hold | undefined {
     if (!this.#take(holder, size)) return undefined;
-    let held = size;
-    let isOpen = true;
-    const giveBackTo = (rest: number): void => {
-      if (rest >= held) return;
-      this.#giveBack(holder, held - rest);
-      held = rest;
-    };
-    return {
-      get size() {
-        return held;
-      },
-      grow: (more) => {
-        if (!isOpen || !this.#take(holder, more)) return false;
-        held += more;
-        return true;
-      },
-      shrinkTo: giveBackTo,
-      release() {
-        isOpen = false;
-        giveBackTo(0);
-      },
-    };
+    return new OpenHold(
+      size,
+      (more) => this.#take(holder, more),
+      (less) => this.#giveBack(holder, less),
+    );
   }
 
   #take(holder: string, size: number): boolean {
@@ -96,6 +79,41 @@ export class MemoryBudget {
     if (left > 0) this.#used.set(holder, left);
     else this.#used.delete(holder);
     this.#usedSize -= size;
+  }
+}
+
+/** Why a class: see RequestView (exchange-parts.ts). */
+class OpenHold implements Hold {
+  #size: number;
+  #isOpen = true;
+  readonly #take: (size: number) => boolean;
+  readonly #giveBack: (size: number) => void;
+
+  constructor(size: number, take: (size: number) => boolean, giveBack: (size: number) => void) {
+    this.#size = size;
+    this.#take = take;
+    this.#giveBack = giveBack;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  grow(size: number): boolean {
+    if (!this.#isOpen || !this.#take(size)) return false;
+    this.#size += size;
+    return true;
+  }
+
+  shrinkTo(size: number): void {
+    if (size >= this.#size) return;
+    this.#giveBack(this.#size - size);
+    this.#size = size;
+  }
+
+  release(): void {
+    this.#isOpen = false;
+    this.shrinkTo(0);
   }
 }
 

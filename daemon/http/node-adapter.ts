@@ -28,7 +28,13 @@ import type {
   HttpResponse,
   PlainBody,
 } from './adapter.ts';
-import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
+import {
+  BodyCollector,
+  HeaderMap,
+  LazySignal,
+  RequestView,
+  declaredSize,
+} from './exchange-parts.ts';
 import { Connection, lingeringEnd } from './node-connection.ts';
 import { Pump } from './pump.ts';
 import { faultOf, malformed, parseTarget } from './request-head.ts';
@@ -207,22 +213,18 @@ function letRead(socket: Socket): void {
 function toRequest(exchange: Exchange): HttpRequest {
   const { message, headers, body, gone } = exchange;
   const { target, fault } = checkHead(message, headers);
-  return {
+  const head = {
     method: message.method ?? 'GET',
     path: target.path,
     rawQuery: target.rawQuery,
     remoteAddress: message.socket.remoteAddress ?? '',
-    get signal() {
-      return gone.signal;
-    },
     fault,
-    header: (name) => headers.get(name),
-    body(allowance) {
-      const result = body.read(allowance, isAwaited(headers));
-      if (!body.isCut) startReading(exchange);
-      return result;
-    },
   };
+  return new RequestView(head, headers, gone, (allowance) => {
+    const result = body.read(allowance, isAwaited(headers));
+    if (!body.isCut) startReading(exchange);
+    return result;
+  });
 }
 
 /** The target of a request, and what is wrong with its head. The host of an absolute target is that of the request. */

@@ -23,7 +23,13 @@ import type {
 import { Pump } from './pump.ts';
 import type { Outlet } from './pump.ts';
 import { faultOf } from './request-head.ts';
-import { BodyCollector, HeaderMap, LazySignal, declaredSize } from './exchange-parts.ts';
+import {
+  BodyCollector,
+  HeaderMap,
+  LazySignal,
+  RequestView,
+  declaredSize,
+} from './exchange-parts.ts';
 
 type Uws = typeof import('uWebSockets.js');
 
@@ -393,20 +399,16 @@ function readHeaders(raw: UwsRequest): HeaderMap {
 
 function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): HttpRequest {
   const { gone, body, response } = exchange;
-  return {
+  const head = {
     method: raw.getCaseSensitiveMethod().toUpperCase(),
     path: raw.getUrl(),
     rawQuery: raw.getQuery(),
     remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString(),
-    get signal() {
-      return gone.signal;
-    },
     fault: faultOf(headers, '1.1'),
-    header: (name) => headers.get(name),
-    body(allowance) {
-      const reading = body.read(allowance);
-      goOn(exchange);
-      return keepReading(exchange, reading);
-    },
   };
+  return new RequestView(head, headers, gone, (allowance) => {
+    const reading = body.read(allowance);
+    goOn(exchange);
+    return keepReading(exchange, reading);
+  });
 }
