@@ -158,7 +158,7 @@ export class Accounts {
       secret,
       trail,
       now,
-      mayMembersCreate: () => settings.current.apiKeyCreation === 'all',
+      mayMembersCreate: () => settings.mayMembers('apiKeyCreation'),
       directory,
     });
     this.grants = new GrantBook({

@@ -2,6 +2,7 @@
 // (or a flag) before the file before what an owner set. Kept in the store; read into memory at start and when the
 // store tells that they changed.
 
+import { StoreError } from '../store/error.ts';
 import type { Store } from '../store/store.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
@@ -46,6 +47,8 @@ export class InstanceSettingsKeeper {
   readonly #trail: AuditTrail;
   #chosen: Partial<InstanceSettings> = {};
   #current: InstanceSettings = DEFAULTS;
+  /** What owners chose is what was read last. */
+  #isKnown = true;
 
   constructor(store: Store, fixed: FixedSettings, trail: AuditTrail) {
     this.#store = store;
@@ -85,13 +88,26 @@ export class InstanceSettingsKeeper {
       if (text !== undefined) chosen[name] = JSON.parse(text);
     }
     this.#chosen = chosen;
+    this.#isKnown = true;
     this.#settle();
   }
 
   /** What owners chose has changed and is not known: until `load` succeeds nothing is allowed that they may refuse. */
   distrust(): void {
     this.#chosen = { ...this.#chosen, ...STRICTEST };
+    this.#isKnown = false;
     this.#settle();
+  }
+
+  /**
+   * Whether who is no owner may create keys, or use one.
+   *
+   * Errors: NOT_READY where only the owners' choice forbids it, and nobody knows that now.
+   */
+  mayMembers(name: 'apiKeyCreation' | 'apiKeyUsage'): boolean {
+    if (this.#current[name] === 'all') return true;
+    if (this.#isKnown || this.controlledBy[name] !== 'ui') return false;
+    throw new StoreError('NOT_READY', 'The settings of the instance have not been read again yet.');
   }
 
   /**

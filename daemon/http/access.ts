@@ -190,11 +190,11 @@ function isOwnOrigin(origin: string, baseUrl: string, host: string | undefined):
   return isLoopback && host !== undefined && origin === `http://${host}`;
 }
 
-/** Step 7. Errors: API_KEY_USAGE_DISABLED. */
+/** Step 7. Errors: API_KEY_USAGE_DISABLED; NOT_READY where nobody knows now. */
 export function checkKeyUsage({ accounts }: AccessParts, { caller, endpoint }: Access): void {
   if (endpoint.access === 'none') return;
   if (caller?.source !== 'api_key' || caller.role === 'OWNER') return;
-  if (accounts.settings.current.apiKeyUsage === 'all') return;
+  if (accounts.settings.mayMembers('apiKeyUsage')) return;
   throw new ApiError('API_KEY_USAGE_DISABLED', 'Only API keys of owners are accepted here.');
 }
 
