@@ -27,21 +27,31 @@ const GROWTH_MIN = 16 << 20;
 /** Why two: the pages that one empties are given back by the next. */
 const COLLECT_ROUNDS = 2;
 
+/** What is looked at. */
+export interface HeapLooks {
+  /** Bytes of this thread that small collections leave alone, its buffers among them. */
+  oldSize(): number;
+  /** Share of the time since the last call that the thread worked. */
+  busyShare(): number;
+}
+
 export class HeapTrimmer {
   readonly #lookMs: number;
+  readonly #looks: HeapLooks;
   #trimTimer: NodeJS.Timeout | undefined;
   #firstMs = 0;
   #collectTimer: NodeJS.Timeout | undefined;
   /** Bytes after the last collection, or the least seen since. */
-  #restSize = oldSize();
-  #lastUse = performance.eventLoopUtilization();
+  #restSize: number;
   #quietLooks = 0;
   trimCount = 0;
   collectCount = 0;
 
-  /** @param lookMs  for tests: another time between looks */
-  constructor(lookMs = LOOK_MS) {
+  /** @param lookMs, looks  for tests: another time between looks, and what they see */
+  constructor(lookMs = LOOK_MS, looks: HeapLooks = realLooks()) {
     this.#lookMs = lookMs;
+    this.#looks = looks;
+    this.#restSize = looks.oldSize();
   }
 
   /** Whether a trimming is due. */
@@ -58,10 +68,9 @@ export class HeapTrimmer {
   /** Collects what has come to be a lot once it has been quiet for a while. */
   #look(): void {
     this.#collectTimer = undefined;
-    const { utilization } = performance.eventLoopUtilization(this.#lastUse);
-    this.#lastUse = performance.eventLoopUtilization();
-    this.#quietLooks = utilization <= QUIET_SHARE_MAX ? this.#quietLooks + 1 : 0;
-    const size = oldSize();
+    const isQuiet = this.#looks.busyShare() <= QUIET_SHARE_MAX;
+    this.#quietLooks = isQuiet ? this.#quietLooks + 1 : 0;
+    const size = this.#looks.oldSize();
     this.#restSize = Math.min(this.#restSize, size);
     if (size < this.#restSize + GROWTH_MIN) return;
     if (this.#quietLooks < QUIET_LOOKS) this.noteFreed(0);
@@ -89,7 +98,7 @@ export class HeapTrimmer {
       return;
     }
     this.#collectTimer = undefined;
-    this.#restSize = oldSize();
+    this.#restSize = this.#looks.oldSize();
     this.collectCount++;
     // The buffers that were collected are free in the C heap.
     this.#trimSoon();
@@ -103,19 +112,28 @@ export class HeapTrimmer {
   }
 }
 
-/** Bytes of this thread that small collections leave alone, its buffers among them. */
-function oldSize(): number {
-  const { external } = process.memoryUsage();
-  return getHeapSpaceStatistics().reduce(
-    (sum, { space_name: name, space_size: size }) => (name.startsWith('new_') ? sum : sum + size),
-    external,
-  );
+export function realLooks(): HeapLooks {
+  let last = performance.eventLoopUtilization();
+  return {
+    oldSize() {
+      const { external } = process.memoryUsage();
+      const spaces = getHeapSpaceStatistics().filter(
+        ({ space_name: name }) => !name.startsWith('new_'),
+      );
+      return spaces.reduce((sum, { space_size: size }) => sum + size, external);
+    },
+    busyShare() {
+      const { utilization } = performance.eventLoopUtilization(last);
+      last = performance.eventLoopUtilization();
+      return utilization;
+    },
+  };
 }
 
 let collector: (() => void) | undefined;
 
 /** Collects all of this thread. Why like this: the flag would else have to stand on the command line of whoever starts the daemon. */
-export function collectGarbage(): void {
+function collectGarbage(): void {
   if (collector === undefined) {
     setFlagsFromString('--expose-gc');
     const found: unknown = runInNewContext('gc');

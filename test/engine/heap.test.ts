@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { collectGarbage, HeapTrimmer } from '../../daemon/engine/heap.ts';
+import { HeapTrimmer, realLooks } from '../../daemon/engine/heap.ts';
 import { findHeapTrim } from '../../daemon/engine/mapping.ts';
 
 const turn = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
@@ -31,41 +31,52 @@ void test('trimming leaves what is in use', () => {
   assert.ok(kept.every((byte) => byte === 7));
 });
 
-/** Works for most of the time until `isDone`. */
-async function workUntil(isDone: () => boolean): Promise<void> {
-  while (!isDone()) {
-    for (const endMs = performance.now() + 5; performance.now() < endMs;);
-    await new Promise((resolve) => void setImmediate(resolve));
-  }
-}
+void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
+  const seen = { size: 100 << 20, share: 0, lookCount: 0 };
+  const looks = {
+    oldSize: () => seen.size,
+    busyShare: () => {
+      seen.lookCount++;
+      return seen.share;
+    },
+  };
+  const trimmer = new HeapTrimmer(5, looks);
+  const look = async (count: number): Promise<void> => {
+    for (const end = seen.lookCount + count; seen.lookCount < end;) {
+      trimmer.noteFreed(100);
+      await turn();
+    }
+  };
+  let target: object | undefined = { kept: true };
+  const reference = new WeakRef(target);
+  target = undefined;
+  // Little of it, or the thread at work.
+  seen.size += 10 << 20;
+  await look(10);
+  seen.size += 10 << 20;
+  seen.share = 0.5;
+  await look(10);
+  assert.equal(trimmer.collectCount, 0);
+  seen.share = 0.01;
+  trimmer.noteFreed(100);
+  while (trimmer.collectCount === 0) await turn();
+  await turn();
+  assert.equal(reference.deref(), undefined);
+  // Nothing has grown since.
+  await look(10);
+  assert.equal(trimmer.collectCount, 1);
+  trimmer.close();
+});
 
-for (const size of [30_000_000, 100])
-  void test(`what answers of ${size} bytes leave behind is collected once, in quiet`, async () => {
-    // What other tests have left.
-    collectGarbage();
-    await turn();
-    const trimmer = new HeapTrimmer(20);
-    let target: object | undefined = { kept: true };
-    const reference = new WeakRef(target);
-    trimmer.noteFreed(size);
-    const left: string[][] = [];
-    for (let i = 0; i < 100; i++) left.push(Array.from({ length: 10_000 }, (_, k) => `${i} ${k}`));
-    const sizeMax = process.memoryUsage().heapTotal;
-    trimmer.noteFreed(size);
-    const endMs = performance.now() + 300;
-    await workUntil(() => performance.now() > endMs);
-    assert.equal(trimmer.collectCount, 0);
-    // V8 is not about to collect by itself.
-    collectGarbage();
-    left.length = 0;
-    target = undefined;
-    while (trimmer.collectCount === 0) await turn();
-    await turn();
-    assert.equal(reference.deref(), undefined);
-    assert.ok(process.memoryUsage().heapTotal < sizeMax);
-    // Nothing has grown since.
-    trimmer.noteFreed(size);
-    for (let i = 0; i < 10; i++) await turn();
-    assert.equal(trimmer.collectCount, 1);
-    trimmer.close();
-  });
+void test('the real looks see what is kept, and a thread that works', async () => {
+  const looks = realLooks();
+  const before = looks.oldSize();
+  const kept = Buffer.alloc(50 << 20, 1);
+  assert.ok(looks.oldSize() - before > 40 << 20);
+  looks.busyShare();
+  for (const endMs = performance.now() + 50; performance.now() < endMs;);
+  assert.ok(looks.busyShare() > 0.9);
+  await turn();
+  assert.ok(looks.busyShare() < 0.9);
+  assert.equal(kept[0], 1);
+});
