@@ -181,7 +181,10 @@ export class Pipeline {
     // Why later: the answer goes out before its line is made.
     process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { hold, ends } = exchange;
-    if (hold === undefined && ends.length === 0) return response;
+    if (hold === undefined && ends.length === 0) {
+      this.options.onAnswerOver?.(0);
+      return response;
+    }
     return { ...response, holder: holderOf(exchange), onOver: () => this.#end(exchange) };
   }
 

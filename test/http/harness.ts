@@ -91,6 +91,7 @@ export interface WorldOptions {
     context: StreamContext,
   ) => EventStream | Promise<EventStream>;
   readonly navigate?: SearchService['navigate'];
+  readonly onAnswerOver?: (size: number) => void;
   readonly requestTimeoutMs?: number;
   readonly streamStallMs?: number;
   readonly source?: SourceReader['read'];
@@ -214,6 +215,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ...control,
     requestTimeoutMs: options.requestTimeoutMs,
     streamStallMs: options.streamStallMs,
+    ...(options.onAnswerOver === undefined ? {} : { onAnswerOver: options.onAnswerOver }),
   });
   const world: World = {
     server,

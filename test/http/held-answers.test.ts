@@ -71,6 +71,23 @@ onBothAdapters('answers that wait', (kind) => {
     await eventually(() => count === 3);
   });
 
+  test('whatever is answered, it is told when it is over', async () => {
+    const sizes: number[] = [];
+    const world = await startWorld({
+      kind,
+      search: ({ query }) => Promise.resolve(query === 'x' ? SMALL : answerOf()),
+      onAnswerOver: (size) => void sizes.push(size),
+    });
+    for (const query of ['nothing', 'x', '(']) {
+      const { length } = sizes;
+      await world.call(searchWith({ query, matches: 1 }));
+      await eventually(() => sizes.length === length + 1);
+    }
+    await world.call({ path: '/api/none' });
+    await eventually(() => sizes.length === 4);
+    assert.ok(sizes.some((size) => size >= MIB));
+  });
+
   test('an answer that alone is too large is refused', async () => {
     const world = await startWorld({
       kind,
