@@ -63,6 +63,8 @@ export interface Instance {
   readonly symbols: SymbolKeeper | undefined;
   /** Checks shards in the background once it runs; absent where nothing is built. */
   readonly integrity: IntegrityPass | undefined;
+  /** What is wrong with files of shards, in words for the owner; empty: nothing. */
+  readonly shardDegradations: () => readonly string[];
   readonly parts: EngineParts;
   /** To be told of memory that is free again. */
   readonly heap: HeapTrimmer;
@@ -195,6 +197,7 @@ async function joined(
     indexer,
     symbols,
     integrity: isOwner ? integrity : undefined,
+    shardDegradations: () => watch?.degradations ?? [],
     parts,
     heap,
     async close() {

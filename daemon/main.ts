@@ -255,6 +255,7 @@ function servicesOf(
         degraded: [
           ...control.degraded(),
           ...indexer.degradations,
+          ...instance.shardDegradations(),
           ...reread.degradations,
           ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),
         ],

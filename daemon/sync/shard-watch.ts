@@ -1,9 +1,10 @@
 // Hears from the system when a file of a shard in service is changed by somebody else: nobody writes to them once they
 // have their names. One that lost its size goes out of service at once, as touching what was cut off would end the process;
-// of another one the content is checked soon. Beside this, sizes are looked at now and then (engine/space.ts), for file
-// systems that tell nothing, and changes of other machines.
+// of another one the content is checked soon. One that is gone stays in service, as its bytes are mapped, and that is said:
+// the next start will not find it. Beside this, sizes are looked at now and then (engine/space.ts), for file systems that
+// tell nothing, and changes of other machines.
 
-import { type FSWatcher, watch } from 'node:fs';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
 import { type ShardFault, sizeProblemOf } from '../engine/space.ts';
 import type { LiveShard } from '../search/snapshot.ts';
@@ -28,6 +29,8 @@ export class ShardWatch {
   #byName = new Map<string, LiveShard>();
   /** Changed files, by name, whose shards are to be checked. */
   readonly #changed = new Set<string>();
+  /** Files that were gone when somebody last looked, by name. */
+  readonly #gone = new Set<string>();
   #running: Promise<void> | undefined;
   #isClosed = false;
 
@@ -35,8 +38,10 @@ export class ShardWatch {
     this.#options = options;
     try {
       this.#watcher = watch(options.folder, { persistent: false }, (kind, name) => {
+        if (name === null) return;
         // What comes, goes, or gets another name leaves the bytes of mapped files alone.
-        if (kind === 'change' && name !== null) this.#take(name);
+        if (kind === 'change') this.#take(name);
+        else this.#lookFor(name);
       });
       this.#watcher.on('error', (error) => this.#warn(error));
     } catch (error) {
@@ -48,6 +53,35 @@ export class ShardWatch {
     this.#options.log.warn('the system does not tell of changes of shard files', {
       error: messageOf(error),
     });
+  }
+
+  /** What does not work as it should, in words for the owner; empty: nothing. */
+  get degradations(): readonly string[] {
+    for (const name of this.#gone) if (!this.#isGone(name)) this.#gone.delete(name);
+    const count = this.#gone.size;
+    return count === 0
+      ? []
+      : [`${count} files of shards are gone: they are searched until the daemon stops`];
+  }
+
+  /** False too for files that no shard in service has: the daemon removes those itself. */
+  #isGone(name: string): boolean {
+    return this.#shardOf(name) !== undefined && !existsSync(path.join(this.#options.folder, name));
+  }
+
+  /** Says that a file is gone, once; all of them go with their folder, of which the system tells by its own name. */
+  #lookFor(name: string): void {
+    const isFolder = name === path.basename(this.#options.folder);
+    // Asked for first, as it brings the names up to date.
+    const shard = this.#shardOf(name);
+    for (const one of isFolder ? this.#byName.keys() : shard === undefined ? [] : [name]) {
+      if (this.#gone.has(one) || !this.#isGone(one)) continue;
+      this.#gone.add(one);
+      this.#options.log.error(
+        'a file of a shard is gone; it is searched until the daemon stops, and made again at the next start',
+        { shardId: this.#shardOf(one)?.shardId, name: one },
+      );
+    }
   }
 
   #take(name: string): void {

@@ -3,8 +3,9 @@
 
 import assert from 'node:assert/strict';
 import {
-  openSync,
   closeSync,
+  mkdirSync,
+  openSync,
   renameSync,
   rmSync,
   truncateSync,
@@ -56,5 +57,45 @@ void test('changes of others are told, cuts at once', async () => {
     `${shards[1]!.shardId} symbols: its file has 100 bytes instead of ${shards[1]!.symbols!.size}`,
   ]);
   assert.deepEqual(checked, [shards[2]!.shardId]);
+  await watch.close();
+});
+
+void test('files that are gone are told once, and stay in service', async () => {
+  const module = await coreModule('release');
+  const folder = path.join(temporaryFolder(), 'shards');
+  mkdirSync(folder);
+  const repo = repoRecord(1, 'host/repo');
+  let shards: LiveShard[] = [0, 1].map((number) =>
+    buildShard(module, folder, repo, [{ path: `d${number}`, bytes: Buffer.from('some text\n') }]),
+  );
+  const [first, second] = shards as [LiveShard, LiveShard];
+  const lines: string[] = [];
+  const watch = new ShardWatch({
+    folder,
+    shards: () => shards,
+    check: async () => assert.fail('nothing is to be checked'),
+    onDamage: () => assert.fail('nothing is damaged'),
+    log: createLog({ level: 'error', format: 'text', write: (line) => void lines.push(line) }),
+  });
+  const goneCount = (count: number) => [
+    `${count} files of shards are gone: they are searched until the daemon stops`,
+  ];
+  const aside = `${first.path}.aside`;
+  renameSync(first.path, aside);
+  await eventually(async () => lines.length === 1);
+  assert.match(lines[0]!, /a file of a shard is gone/);
+  assert.ok(lines[0]!.includes(path.basename(first.path)));
+  assert.deepEqual(watch.degradations, goneCount(1));
+  // Back again: nothing is missing.
+  renameSync(aside, first.path);
+  assert.deepEqual(watch.degradations, []);
+  // What the daemon removes is out of service by then.
+  shards = [first];
+  rmSync(second.path);
+  // All of them, with their folder.
+  renameSync(folder, `${folder}.gone`);
+  await eventually(async () => lines.length === 2);
+  assert.ok(lines[1]!.includes(path.basename(first.path)));
+  assert.deepEqual(watch.degradations, goneCount(1));
   await watch.close();
 });
