@@ -6,7 +6,7 @@
 // in the call: the busy timeout is 0, and database.ts tries again later.
 // Safety: libsql ends the process when it is handed a boolean, so values are checked here.
 
-import { chmodSync, closeSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteDialect, SqliteDriver } from 'kysely';
@@ -27,6 +27,8 @@ import { retried } from './retry.ts';
 import type { Schema } from './schema.ts';
 
 const STORE_FILE = 'store.db';
+/** Of the index: there is one only beside a store that has been written. */
+const CATALOG_FILE = 'catalog.json';
 const FILE_MODE = 0o600;
 
 /** Prepared statements that are kept; preparing one costs more than running it. */
@@ -90,8 +92,19 @@ function openFile(file: string): Libsql.Database {
   return connection;
 }
 
+/**
+ * SQLite takes an empty file for a new one, and rules on who may see what would be gone without a word. A first start that
+ * was killed leaves such a file too, but no index beside it.
+ */
+function checkNotEmptied(file: string): void {
+  const isEmpty = statSync(file, { throwIfNoEntry: false })?.size === 0;
+  if (isEmpty && existsSync(path.join(path.dirname(file), CATALOG_FILE)))
+    throw new DamageError('it is empty');
+}
+
 /** Why once: what is opened later is the same file. */
 function openChecked(file: string): Libsql.Database {
+  checkNotEmptied(file);
   const connection = openFile(file);
   try {
     checkFile(connection);

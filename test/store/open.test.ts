@@ -1,7 +1,7 @@
 // Opening the store: what is made, what is refused and in which words, on both engines.
 
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import Libsql from 'libsql';
@@ -127,6 +127,17 @@ onEmbedded('opening the file', ({ within }) => {
       }
       writeFileSync(fileOf(place), whole);
       assert.equal(await (await place.open()).users.count(), 500);
+    }));
+
+  test('an empty file is refused beside an index, and is a new one without', () =>
+    within(async (place) => {
+      const index = path.join(place.dataDir, 'catalog.json');
+      writeFileSync(fileOf(place), '');
+      writeFileSync(index, '{}');
+      const error = await refuses(place.open(), 'NOT_READY');
+      assert.match(error.message, /store\.db is damaged: it is empty; .*"trawl restore"/);
+      rmSync(index);
+      assert.equal(await (await place.open()).users.count(), 0);
     }));
 
   test('damage found while running is NOT_READY, without a path', () =>
