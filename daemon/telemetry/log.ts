@@ -245,12 +245,23 @@ function errorText(error: unknown): string {
   if (error === undefined || error === null) return '';
   const stack = typeof error === 'object' && 'stack' in error ? error.stack : undefined;
   const shown = typeof stack === 'string' ? stack : text(error);
-  return `\n    ${shown.replaceAll('\n', '\n    ')}`;
+  return shown
+    .split('\n')
+    .map((line) => `\n    ${withoutControls(line)}`)
+    .join('');
 }
 
 function text(value: unknown): string {
-  if (typeof value === 'string') return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
-  return JSON.stringify(value);
+  if (typeof value === 'string' && /^[^\s"=\p{C}]+$/u.test(value)) return value;
+  return withoutControls(JSON.stringify(value));
+}
+
+/** Characters that a terminal obeys or hides become escapes: names of files may hold any. */
+function withoutControls(shown: string): string {
+  return shown.replace(
+    /[\p{Cc}\p{Cf}]/gu,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
 }
 
 /** Undoes the quotes of `text` for the message, keeping control characters escaped. */

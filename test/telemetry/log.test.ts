@@ -44,6 +44,21 @@ test('text: one line, values quoted where needed, control characters escaped', (
   );
 });
 
+test('text: nothing that a terminal obeys gets into a line, whatever the names of files hold', () => {
+  const { lines, log } = capture({ format: 'text', level: 'info' });
+  const error = new Error('no\u001b[2J\u009bfile');
+  log.error('m\u001b', {
+    path: 'a\u001b[31mb',
+    other: 'c\u007f\u009bd\u202e e',
+    plain: 'é',
+    error,
+  });
+  assert.doesNotMatch(lines.join(''), /[^\P{C}\n]/u);
+  assert.ok(
+    lines[0]?.includes(String.raw` path="a\u001b[31mb" other="c\u{7f}\u{9b}d\u{202e} e" plain=é`),
+  );
+});
+
 test('levels below the chosen one are not written', () => {
   const { lines, log } = capture({ format: 'json', level: 'warn' });
   log.debug('a');
