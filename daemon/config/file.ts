@@ -1,7 +1,6 @@
 // The configuration file: JSON with comments and trailing commas, read at the start and whenever it is asked for. What it may hold besides
 // `settings` and `permissions` is refused until this version knows it. Refusals name line, key and what is allowed.
 
-import { readFileSync } from 'node:fs';
 import {
   findNodeAtLocation,
   getNodeValue,
@@ -11,6 +10,7 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import { z } from 'zod';
+import { NoFileError, readOwn } from '../files/own-file.ts';
 import { ConfigError } from './error.ts';
 
 /** Who sees which repos whose permissions are enforced. */
@@ -111,9 +111,11 @@ function readPermissions(
 
 function readText(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readOwn(file).toString('utf8');
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+    // Why not any text: a pipe would hold up the whole daemon, a device has no end.
+    const other = error instanceof NoFileError ? 'no file' : 'unreadable';
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : other;
     throw new ConfigError(
       'TRAWL_CONFIG',
       JSON.stringify(file),

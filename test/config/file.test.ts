@@ -1,6 +1,7 @@
 // The configuration file: comments and commas, settings and permissions, refusals with line, key and what is allowed.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -101,4 +102,15 @@ void test('the file read again: what changed is named and counts; a refused one 
   writeFileSync(file ?? '', '{"settings": {"maxMatchCount": 8, "nosuch": 1}}');
   assert.throws(() => configuration.readAgain(), ConfigError);
   assert.equal(configuration.settings.maxMatchCount, 7);
+});
+
+void test('a pipe, a device or a folder is refused instead of being waited for', () => {
+  const pipe = path.join(folder, 'pipe.json');
+  execFileSync('mkfifo', [pipe]);
+  for (const file of [pipe, '/dev/zero', folder]) {
+    assert.throws(
+      () => readConfiguration({ env: { TRAWL_CONFIG: file }, folder }),
+      (error) => error instanceof ConfigError && error.message.includes('; no file; allowed: a'),
+    );
+  }
 });
