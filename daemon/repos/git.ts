@@ -63,6 +63,7 @@ const REFUSED_SETTINGS: readonly RegExp[] = [
   /^(?:fatal|error): bad config (?:line|variable) /m,
   /^fatal: (?:unknown date format|invalid --pretty format|bad grep\.patterntype argument|expecting a color)/m,
   /^fatal: (?:unknown fetch negotiation algorithm|invalid mode for object creation|bad --ignore-submodules argument)/m,
+  /^fatal: (?:Invalid regexp to look for hunk header|Last expression must not be negated): /m,
   /^fatal: (?:bad (?:pack|zlib) compression level|problem with core\.sharedRepository|unknown repository extension)/m,
 ];
 

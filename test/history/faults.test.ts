@@ -8,6 +8,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -230,6 +231,18 @@ test('a setting that git refuses is an error of its own, and no setting makes an
       await objectPool.close(repo);
     }
   assert.ok(refusedCount > 100, `${refusedCount}`);
+});
+
+test('an expression of a difference driver that git refuses is a setting that it refuses', async () => {
+  for (const expression of ['([', '!x']) {
+    const repo = path.join(temporaryFolder(), 'repo');
+    cpSync(plain.path, repo, { recursive: true });
+    git(repo, 'config', 'diff.own.xfuncname', expression);
+    mkdirSync(path.join(repo, 'info'), { recursive: true });
+    writeFileSync(path.join(repo, 'info', 'attributes'), '* diff=own\n');
+    await assert.rejects(historyOf(repo).diff('main~1', 'main'), GitSettingsError, expression);
+    await objectPool.close(repo);
+  }
 });
 
 /** Git itself dies of a colour without a value. */
