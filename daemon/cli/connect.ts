@@ -189,8 +189,10 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
   };
 }
 
-/** The path of a source given on the command line. Errors: UsageError for a remote address. */
+/** The path of a source given on the command line. Errors: UsageError for a remote address, and for no text at all. */
 function localPath(source: string): string {
+  if (source === '')
+    throw new UsageError('a source is empty; give the path of a folder, such as .');
   if (source.startsWith('file://')) return decodeURIComponent(new URL(source).pathname);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[^/@\s]+@[^/:\s]+:/.test(source)) {
     throw new UsageError(`${source}: this version does not fetch; clone it and give the path`);

@@ -1,7 +1,7 @@
 // Binds the command line to this process: its streams, environment and exit code. A reader that closes
 // the pipe early (`trawl search x | head`) ends the process quietly.
 
-import { EXIT_OK } from './context.ts';
+import { EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliContext } from './context.ts';
 import type { CliServices } from './services.ts';
 
@@ -9,13 +9,19 @@ function isClosedPipe(error: Error): boolean {
   return (error as NodeJS.ErrnoException).code === 'EPIPE';
 }
 
-function endQuietlyOnClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error) => {
-      if (!isClosedPipe(error)) throw error;
-      process.exit(EXIT_OK);
-    });
-  }
+/**
+ * What cannot be written of results ends the process with an error, as "no match" would be a wrong answer. What cannot
+ * be written of messages (a full disk) is lost: a daemon serves on.
+ */
+function endWithStreams(): void {
+  process.stdout.on('error', (error) => {
+    if (isClosedPipe(error)) process.exit(EXIT_OK);
+    process.stderr.write(`error: standard output cannot be written: ${error.message}\n`);
+    process.exit(EXIT_ERROR);
+  });
+  process.stderr.on('error', (error) => {
+    if (isClosedPipe(error)) process.exit(EXIT_OK);
+  });
 }
 
 /** Why: an empty variable counts as unset, and the argument parser reads the environment itself. */
@@ -27,7 +33,7 @@ function dropEmptyVariables(): void {
 
 /** The context of this process. Call it once. */
 export function createProcessContext(services: CliServices): CliContext {
-  endQuietlyOnClosedPipe();
+  endWithStreams();
   dropEmptyVariables();
   return {
     services,

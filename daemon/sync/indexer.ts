@@ -2,6 +2,7 @@
 // the other, and publishes each as one change of the catalog. Searches see the old shards until then. A
 // shard that fails is taken out of service and its repo built again.
 
+import { setMaxListeners } from 'node:events';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BuildProgress, BuildResult } from '../ingest/build.ts';
@@ -937,6 +938,8 @@ async function probeTogether(
   signal: AbortSignal,
 ): Promise<(() => ProbedSource)[]> {
   const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
+  // Each source that waits listens; of more than ten Node warns.
+  setMaxListeners(0, signal);
   const found = await Promise.allSettled(
     probes.map((probe, index) => slots.run(String(index), signal, probe)),
   );

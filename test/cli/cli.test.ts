@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { StdioOptions } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,6 +38,19 @@ function finished(child: ReturnType<typeof start>): Promise<Outcome> {
   child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
   return new Promise((resolve, reject) => {
     child.on('error', reject);
+    child.on('close', (code) => {
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+function outcomeOf(args: readonly string[], stdio: StdioOptions): Promise<Outcome> {
+  const child = spawn(process.execPath, [FAKE_MAIN, ...args], { stdio, timeout: 20_000 });
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));
+  child.stderr?.on('data', (data: Buffer) => (stderr += data.toString()));
+  return new Promise((resolve) => {
     child.on('close', (code) => {
       resolve({ code, stdout, stderr });
     });
@@ -239,6 +253,19 @@ void test('a closed pipe ends quietly with 0', async () => {
   const { code, stderr } = await outcome;
   assert.equal(code, 0);
   assert.doesNotMatch(stderr, /EPIPE|rror/);
+});
+
+void test('results that cannot be written are an error, messages that cannot are lost', async () => {
+  const full = openSync('/dev/full', 'w');
+  const run = (stdio: StdioOptions): Promise<Outcome> => outcomeOf(['search', 'b'], stdio);
+  const results = await run(['ignore', full, 'pipe']);
+  assert.equal(results.code, 2);
+  assert.match(results.stderr, /^error: standard output cannot be written: ENOSPC/m);
+  assert.doesNotMatch(results.stderr, /^ +at /m);
+  const messages = await run(['ignore', 'pipe', full]);
+  assert.equal(messages.code, 0);
+  assert.notEqual(messages.stdout, '');
+  closeSync(full);
 });
 
 void test('variables: the flag wins, an empty one counts as unset', async () => {

@@ -206,6 +206,16 @@ void test('every command has help with examples; unknown things are exit 2', asy
     assert.equal((await trawl(['serve', gone, 'x'])).code, 2);
 });
 
+void test('index: sources that wait for each other warn of nothing, an empty one is refused', async () => {
+  const sources = Array.from({ length: 20 }, () => makeRepo({ 'a.txt': 'a' }));
+  const many = await trawl(['index', '--data-dir', temporaryFolder(), ...sources]);
+  assert.equal(many.code, 0);
+  assert.doesNotMatch(many.stderr, /Warning/);
+  const empty = await trawl(['index', '--data-dir', temporaryFolder(), '']);
+  assert.equal(empty.code, 2);
+  assert.match(empty.stderr, /^error: a source is empty; give the path of a folder/m);
+});
+
 void test('npx trawl version', { timeout: 40_000 }, async () => {
   const { code, stdout } = await new Running('npx', ['--no-install', 'trawl', 'version'], {
     cwd: CHECKOUT,
