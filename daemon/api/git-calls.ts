@@ -29,12 +29,29 @@ export function findRepoById(
 }
 
 /** Aborted when the client goes away or the time that git has is over. */
-export function gitSignal({
-  signal,
-  settings,
-}: Pick<CallContext, 'signal' | 'settings'>): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(settings.gitTimeoutMs)]);
+export function gitSignal({ signal, settings }: GitTime): AbortSignal {
+  const controller = new AbortController();
+  controllers.set(controller.signal, controller);
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  const asked = new WeakRef(controller);
+  const endIt = (): void =>
+    asked.deref()?.abort(new DOMException('The time that git has is over.', 'TimeoutError'));
+  setTimeout(endIt, settings.gitTimeoutMs).unref();
+  return controller.signal;
 }
+
+export interface GitTime {
+  readonly signal: AbortSignal;
+  readonly settings: { readonly gitTimeoutMs: number };
+}
+
+/**
+ * By their signals, so that a controller lives as long as whoever waits for its signal, and no longer.
+ * Why not AbortSignal.any of AbortSignal.timeout: a collection of garbage takes the time limit away (Node.js 20).
+ */
+const controllers = new WeakMap<AbortSignal, AbortController>();
 
 /** Fields of a body or query that asks for a repository at a revision. */
 export const revisionFields = {
