@@ -214,6 +214,7 @@ async function indexSources(
     databaseUrl: configuration.databaseUrl?.reveal(),
     filters: configuration.settings,
     gitPaths: configuration.gitPaths,
+    gitTimeoutMs: configuration.settings.gitTimeoutMs,
     searchTimeoutMs: 0,
     workers: configuration.workerCount,
     log,

@@ -2,7 +2,8 @@
 // and the ways to start a checkout.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -215,6 +216,21 @@ void test('index: sources that wait for each other warn of nothing, an empty one
   assert.equal(empty.code, 2);
   assert.match(empty.stderr, /^error: a source is empty; give the path of a folder/m);
 });
+
+void test(
+  'index: the time that the configuration gives git holds',
+  { timeout: 30_000 },
+  async () => {
+    const stuck = makeRepo({ 'a.txt': 'a' });
+    execFileSync('mkfifo', [path.join(stuck, '.gitignore')]);
+    const config = path.join(temporaryFolder(), 'trawl.json');
+    writeFileSync(config, '{"settings":{"gitTimeoutMs":500}}');
+    const args = ['index', '--data-dir', temporaryFolder(), '--config', config, stuck];
+    const { code, stderr } = await trawl(args);
+    assert.equal(code, 2);
+    assert.match(stderr, /time limit exceeded/);
+  },
+);
 
 void test('npx trawl version', { timeout: 40_000 }, async () => {
   const { code, stdout } = await new Running('npx', ['--no-install', 'trawl', 'version'], {
