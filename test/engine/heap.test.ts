@@ -54,8 +54,12 @@ void test('what work leaves behind is collected once there is much of it, in qui
   seen.size += 10 << 20;
   await look(10);
   seen.size += 10 << 20;
+  seen.share = 0.2;
+  await look(10);
+  seen.size += 40 << 20;
   seen.share = 0.5;
   await look(10);
+  seen.size -= 40 << 20;
   assert.equal(trimmer.collectCount, 0);
   seen.share = 0.01;
   trimmer.noteFreed(100);
@@ -65,6 +69,10 @@ void test('what work leaves behind is collected once there is much of it, in qui
   // Nothing has grown since.
   await look(10);
   assert.equal(trimmer.collectCount, 1);
+  // So much that a thread with something to do is quiet enough.
+  seen.size += 50 << 20;
+  seen.share = 0.2;
+  while (trimmer.collectCount === 1) await look(1);
   trimmer.close();
 });
 
