@@ -14,6 +14,7 @@ import type {
   SearchWorkerData,
   ToSearchWorker,
 } from './search-messages.ts';
+import { lowerPriority } from '../native/priority.ts';
 import { Searcher, type SearcherOptions } from './searcher.ts';
 import { type Job, RenderJob, SearchJob } from './thread-jobs.ts';
 
@@ -66,6 +67,7 @@ let second: Seat | undefined;
 
 // Loaded now: a thread that is ended while a native library loads takes the process with it.
 canMap();
+lowerPriority('search');
 // What this thread cannot open fails again, and is reported, when a search asks for it.
 first.searcher.setShards(shards);
 tell({ kind: 'ready' });

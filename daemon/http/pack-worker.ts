@@ -1,6 +1,7 @@
 // The thread that makes MessagePack of large bodies, in the order of asking.
 
 import { parentPort } from 'node:worker_threads';
+import { lowerPriority } from '../native/priority.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 import type { PackAnswer } from './packer.ts';
 
@@ -12,6 +13,7 @@ function answerFor(json: Uint8Array): PackAnswer {
   }
 }
 
+lowerPriority('search');
 parentPort?.on('message', (json: Uint8Array) => {
   const answer = answerFor(json);
   // Why: a copy would be made on the thread that owns the sockets, in one go.

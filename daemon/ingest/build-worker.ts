@@ -20,6 +20,7 @@ import {
 } from '../../core/shared/format.ts';
 import { CONTENT_SIZE_MAX, mergeStripes, StripeBuilder } from '../engine/builder.ts';
 import { verifyShardFile } from '../engine/verify.ts';
+import { lowerPriority } from '../native/priority.ts';
 import { writeShard } from '../shards/writer.ts';
 import type {
   BatchJob,
@@ -51,6 +52,7 @@ interface ReadBatch {
 }
 
 const { module, spec, filters, headerFolders }: BuildWorkerData = workerData;
+lowerPriority('background');
 const port = parentPort!;
 const filter = new DocFilter(filters);
 let builder: StripeBuilder | undefined;

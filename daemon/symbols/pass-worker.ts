@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { PageCheck } from '../engine/page-check.ts';
 import { ShardError, Space } from '../engine/space.ts';
 import { SymbolsFileBuilder } from '../engine/symbols-builder.ts';
+import { lowerPriority } from '../native/priority.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { messageOf } from '../telemetry/caught.ts';
 import { openExtractor } from './extractor.ts';
@@ -15,6 +16,7 @@ import type { FromPassWorker, PassResult, PassWorkerData } from './pass-messages
 
 const PROGRESS_MS = 200;
 
+lowerPriority('background');
 const data: PassWorkerData = workerData;
 const port = parentPort!;
 const cancelled = new AbortController();

@@ -28,7 +28,7 @@ const DOORS: readonly Door[] = [
     what: 'functions of the system',
     code: /'koffi'|native\/libc/,
     places: [
-      'daemon/native/libc.ts',
+      'daemon/native/',
       'daemon/engine/mapping.ts',
       'daemon/repos/spawn.ts',
       'daemon/shards/lock.ts',

@@ -56,12 +56,19 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/ingest': [
     BASE,
     'daemon/loop',
+    'daemon/native',
     'daemon/telemetry',
     'daemon/repos',
     'daemon/engine',
     'daemon/shards',
   ],
-  'daemon/symbols': ['daemon/telemetry', 'daemon/repos', 'daemon/engine', 'daemon/shards'],
+  'daemon/symbols': [
+    'daemon/native',
+    'daemon/telemetry',
+    'daemon/repos',
+    'daemon/engine',
+    'daemon/shards',
+  ],
   'daemon/search': [
     BASE,
     'daemon/loop',
@@ -102,6 +109,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   ],
   'daemon/operator': ['daemon/accounts', 'daemon/api'],
   'daemon/http': [
+    'daemon/native',
     'daemon/loop',
     'daemon/config',
     'daemon/telemetry',

@@ -1,0 +1,21 @@
+// Who goes first where there is more to do than cores: the thread that owns the sockets, then searches, then what runs
+// in the background. Without it a short request waited behind the slices of searches that take seconds: measured
+// with 32 of them beside a guest on two cores (daemon/README.md, 2026-11-22).
+
+import { loadLibc } from './libc.ts';
+
+/** What is added to the nice value: the share of a core halves about every three. */
+export const PRIORITY_STEPS = { search: 5, background: 10 } as const;
+
+/**
+ * Gives this thread, and the programs that it starts from then on, a lower priority. Nothing changes where that cannot be
+ * done, and outside Linux, where the call would mean the whole process.
+ */
+export function lowerPriority(work: keyof typeof PRIORITY_STEPS): void {
+  if (process.platform !== 'linux') return;
+  try {
+    loadLibc().functions.func('int nice(int increment)')(PRIORITY_STEPS[work]);
+  } catch {
+    // No foreign functions on this system: all threads are equal.
+  }
+}
