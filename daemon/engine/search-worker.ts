@@ -7,6 +7,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { SearchControl } from './control.ts';
 import { Drain } from './drain.ts';
+import { HeapTrimmer, realLooks } from './heap.ts';
 import { canMap } from './mapping.ts';
 import type {
   FromSearchWorker,
@@ -48,13 +49,18 @@ class Seat {
     if (this.#last !== job) job.resumeOn(this.searcher);
     this.#last = job;
     const isLeft = job.work(this.searcher, endNs, isOut);
-    if (!isLeft) this.#last = undefined;
+    if (!isLeft) {
+      this.#last = undefined;
+      heap.noteFreed(0);
+    }
     return isLeft;
   }
 }
 
 const { module, options, secondOptions, shards }: SearchWorkerData = workerData;
 const port = parentPort!;
+/** Large plans and lists stay behind jobs. The C heap, which all threads share, is looked at by the main thread. */
+const heap = new HeapTrimmer({ ...realLooks(), privateSize: () => 0 });
 /** Jobs in the order of their turns; the first has its turn now. */
 const queue: Entry[] = [];
 let liveShards = shards;

@@ -117,7 +117,7 @@ export const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
 /** Guess: a unit with more ranges than this is shown in part, if at all. */
 const KEPT_RANGES_MAX = 32_768;
 
-/** Guess: ms; long beside the pauses between searches of one user. */
+/** Guess: ms; long beside what it costs to touch memory again, which the next search may want. */
 const REST_MS = 3000;
 
 const NO_PLAN: SearchPlan = {
@@ -132,7 +132,7 @@ export interface SearcherOptions extends SpaceOptions {
   readonly mappingMax?: number;
   /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
   readonly takesTurns?: boolean;
-  /** After how many ms without a search memory is given back; default: 3,000. */
+  /** How often memory is given back while there are searches, in ms; default: 3,000. */
   readonly restMs?: number;
   /** Shards are opened when they are first used; an error is of the call that uses them. */
   readonly opensLate?: boolean;
@@ -155,6 +155,9 @@ export class Searcher {
   readonly #compiled = new Set<Space>();
   #bound: { space: Space; shardId: string } | undefined;
   #restTimer: NodeJS.Timeout | undefined;
+  /** At the last tick of the timer; one that stays is of a search that takes long. */
+  #lastPlan: SearchPlan | undefined;
+  #isUsedSinceTick = false;
 
   constructor(module: WebAssembly.Module, options: SearcherOptions = {}) {
     this.#module = module;
@@ -322,13 +325,24 @@ export class Searcher {
   }
 
   #restLater(): void {
-    if (this.#restTimer !== undefined) this.#restTimer.refresh();
-    else this.#restTimer = setTimeout(() => this.#rest(), this.#options.restMs ?? REST_MS).unref();
+    this.#isUsedSinceTick = true;
+    this.#restTimer ??= setTimeout(() => this.#tick(), this.#options.restMs ?? REST_MS).unref();
   }
 
-  /** A search that is under way, and pauses, binds anew. */
-  #rest(): void {
+  /**
+   * Not for a search that was there at the last tick and still is: that would have to read its plan anew each time. Others
+   * that are under way do so once.
+   */
+  #tick(): void {
     this.#restTimer = undefined;
+    const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#plan;
+    this.#lastPlan = this.#plan;
+    if (isLong) this.#restLater();
+    else this.#rest();
+    this.#isUsedSinceTick = false;
+  }
+
+  #rest(): void {
     this.#forgetBindings();
     for (const space of this.#spaces) space.rest();
   }

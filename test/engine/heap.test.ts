@@ -32,15 +32,16 @@ void test('trimming leaves what is in use', () => {
 });
 
 void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
-  const seen = { size: 100 << 20, share: 0, lookCount: 0 };
+  const seen = { size: 100 << 20, privateSize: 200 << 20, share: 0, lookCount: 0 };
   const looks = {
     oldSize: () => seen.size,
+    privateSize: () => seen.privateSize,
     busyShare: () => {
       seen.lookCount++;
       return seen.share;
     },
   };
-  const trimmer = new HeapTrimmer(5, looks);
+  const trimmer = new HeapTrimmer(looks, 5);
   const look = async (count: number): Promise<void> => {
     for (const end = seen.lookCount + count; seen.lookCount < end;) {
       trimmer.noteFreed(100);
@@ -73,6 +74,22 @@ void test('what work leaves behind is collected once there is much of it, in qui
   seen.size += 50 << 20;
   seen.share = 0.2;
   while (trimmer.collectCount === 1) await look(1);
+  // What the process has, and this thread has not, is in the C heap: trimmed, once.
+  while (trimmer.isWaiting) await turn();
+  const { trimCount } = trimmer;
+  seen.privateSize += 10 << 20;
+  seen.share = 0.01;
+  await look(10);
+  assert.equal(trimmer.trimCount, trimCount);
+  seen.privateSize += 50 << 20;
+  seen.share = 0.5;
+  await look(10);
+  assert.equal(trimmer.trimCount, trimCount);
+  seen.share = 0.2;
+  while (trimmer.trimCount === trimCount) await look(1);
+  await look(10);
+  while (trimmer.isWaiting) await turn();
+  assert.equal(trimmer.trimCount, trimCount + 1);
   trimmer.close();
 });
 
@@ -81,6 +98,7 @@ void test('the real looks see what is kept, and a thread that works', async () =
   const before = looks.oldSize();
   const kept = Buffer.alloc(50 << 20, 1);
   assert.ok(looks.oldSize() - before > 40 << 20);
+  assert.ok(process.platform !== 'linux' || looks.privateSize() > 50 << 20);
   looks.busyShare();
   for (const endMs = performance.now() + 50; performance.now() < endMs;);
   assert.ok(looks.busyShare() > 0.9);

@@ -8,6 +8,7 @@ import { Drain } from '../../daemon/engine/drain.ts';
 import type { UnitFinding } from '../../daemon/engine/search-messages.ts';
 import { Searcher } from '../../daemon/engine/searcher.ts';
 import { unitMaxOf } from '../../daemon/engine/unit-max.ts';
+import type { SearchPlan } from '../../daemon/engine/search-plan.ts';
 import { parseQuery } from '../../daemon/query/parser.ts';
 import { encodePlan, planQuery } from '../../daemon/search/plan.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
@@ -69,4 +70,43 @@ void test('memory is given back in a pause, amid a search too', async () => {
     assert.deepEqual(await find(2), expected, text);
   }
   assert.ok(unitCount > 15, `${unitCount} units`);
+});
+
+void test('memory is given back while other searches go on, but for one that takes long', async () => {
+  const module = await coreModule('release');
+  const docs = [{ path: 'd.txt', bytes: Buffer.from('common\n') }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const options = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: false,
+    testNames: () => [true],
+  };
+  const newPlan = (): SearchPlan =>
+    encodePlan(planQuery(parseQuery('common', { isRegexEnabled: false }), options), false, [shard]);
+  const searcher = new Searcher(module, { restMs: 100 });
+  assert.deepEqual(searcher.setShards([shard]), []);
+  const memory = usedByteOf(searcher, shard.shardId);
+
+  memory.use();
+  const end = Date.now() + 20_000;
+  while (memory.isUsed && Date.now() < end) {
+    searcher.beginPlan(newPlan());
+    searcher.bind(shard.shardId);
+    await pause(1);
+  }
+  assert.equal(memory.isUsed, false, 'a new search each ms');
+
+  searcher.beginPlan(newPlan());
+  const bindFor = async (ms: number): Promise<void> => {
+    const until = Date.now() + ms;
+    while (Date.now() < until) {
+      searcher.bind(shard.shardId);
+      await pause(1);
+    }
+  };
+  await bindFor(250);
+  memory.use();
+  await bindFor(250);
+  assert.equal(memory.isUsed, true, 'one search all the time');
 });
