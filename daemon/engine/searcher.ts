@@ -154,8 +154,8 @@ export class Searcher {
   /** Spaces that have compiled the current plan. */
   readonly #compiled = new Set<Space>();
   #bound: { space: Space; shardId: string } | undefined;
-  #restTimer: NodeJS.Timeout | undefined;
-  /** At the last tick of the timer; one that stays is of a search that takes long. */
+  #isTickAwaited = false;
+  /** At the last tick; one that stays is of a search that takes long. */
   #lastPlan: SearchPlan | undefined;
   #isUsedSinceTick = false;
 
@@ -326,7 +326,9 @@ export class Searcher {
 
   #restLater(): void {
     this.#isUsedSinceTick = true;
-    this.#restTimer ??= setTimeout(() => this.#tick(), this.#options.restMs ?? REST_MS).unref();
+    if (this.#isTickAwaited) return;
+    this.#isTickAwaited = true;
+    setTimeout(() => this.#tick(), this.#options.restMs ?? REST_MS).unref();
   }
 
   /**
@@ -334,7 +336,7 @@ export class Searcher {
    * that are under way do so once.
    */
   #tick(): void {
-    this.#restTimer = undefined;
+    this.#isTickAwaited = false;
     const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#plan;
     this.#lastPlan = this.#plan;
     if (isLong) this.#restLater();
