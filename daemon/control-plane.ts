@@ -2,12 +2,12 @@
 // serves it; the command line opens it where no daemon runs.
 
 import { Accounts } from './accounts/accounts.ts';
-import type { Configuration } from './config/configuration.ts';
-import { readProductVersion } from './config/version.ts';
-import { Ledger } from './limits/ledger.ts';
+import type { Configuration } from './base/config/configuration.ts';
+import { readProductVersion } from './base/config/version.ts';
+import { Ledger } from './accounts/limits/ledger.ts';
 import type { RepoDirectory } from './repos/directory.ts';
-import { ANSWER_MS_MAX, openStore, type Store } from './store/store.ts';
-import type { Log } from './telemetry/log.ts';
+import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts';
+import type { Log } from './base/log.ts';
 
 export interface ControlPlane {
   readonly store: Store;

@@ -1,13 +1,13 @@
 // The history of the repos of one daemon: where what is kept of it lies, and when it is made quick to read.
 
 import path from 'node:path';
-import type { Configuration } from './config/configuration.ts';
-import { History } from './repos/history/history.ts';
+import type { Configuration } from './base/config/configuration.ts';
+import { History } from './sources/history/history.ts';
 import type { RepoRecord } from './repos/records.ts';
-import type { Catalog } from './shards/catalog.ts';
+import type { Catalog } from './sync/catalog.ts';
 import type { JobResult } from './sync/indexer.ts';
-import { messageOf } from './telemetry/caught.ts';
-import type { Log } from './telemetry/log.ts';
+import { messageOf } from './base/caught.ts';
+import type { Log } from './base/log.ts';
 
 /** Opens the reader of histories, and forgets what it has kept of repos that the catalog no longer has. */
 export async function openHistory(

@@ -1,15 +1,15 @@
 // A data directory opened to change its accounts while no daemon runs: locked, with its catalog and its store, without
 // engine and server.
 
-import type { Catalog } from './shards/catalog.ts';
-import { takeDataDir } from './shards/data-dir.ts';
-import type { Configuration } from './config/configuration.ts';
+import type { Catalog } from './sync/catalog.ts';
+import { takeDataDir } from './sync/data-dir.ts';
+import type { Configuration } from './base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';
-import type { OperatorContext } from './operator/operation.ts';
+import type { OperatorContext } from './http/operator/operation.ts';
 import { RepoDirectory } from './repos/directory.ts';
-import type { Store } from './store/store.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Store } from './accounts/store/store.ts';
+import type { Log } from './base/log.ts';
 
 export interface Offline extends Omit<OperatorContext, 'actor'> {
   readonly catalog: Catalog;

@@ -1,10 +1,10 @@
 // Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
 
-import { Catalog, CatalogError } from './shards/catalog.ts';
-import { ANSWER_MS_MAX, openStore, type Store } from './store/store.ts';
+import { Catalog, CatalogError } from './sync/catalog.ts';
+import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts';
 import { openCatalog } from './sync/open-catalog.ts';
 import { RepoRegister } from './sync/register.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Log } from './base/log.ts';
 
 export interface Index {
   readonly catalog: Catalog;

@@ -1,9 +1,9 @@
 // Reads the configuration file again while the daemon runs (API.md 19.1, 21.3), and opens the log file again. What it says counts from then on,
 // without a restart; a file that is refused changes nothing, and is told of until it is right.
 
-import type { Configuration } from './config/configuration.ts';
-import { ConfigError } from './config/error.ts';
-import type { Log } from './telemetry/log.ts';
+import type { Configuration } from './base/config/configuration.ts';
+import { ConfigError } from './base/config/error.ts';
+import type { Log } from './base/log.ts';
 
 /** Settings that make docs come out differently. */
 const DOC_SETTINGS = ['maxFileSize', 'maxTrigramCount', 'alwaysIndexFilePatterns'];

@@ -98,5 +98,5 @@ buildIfStale(
   },
 );
 buildIfStale('openapi', ['daemon', 'package.json', 'package-lock.json'], force, () => {
-  run('build/daemon/api/write-document.js', []);
+  run('build/daemon/http/api/write-document.js', []);
 });

@@ -1,4 +1,4 @@
-// Writes core/text/fold-table.ts and daemon/regex/fold-table.ts: Unicode simple case folding as sorted
+// Writes core/text/fold-table.ts and daemon/engine/regex/fold-table.ts: Unicode simple case folding as sorted
 // ranges, once in AssemblyScript and once in TypeScript. The mapping is derived
 // from the JavaScript engine: two code points fold together exactly if a regular expression with the
 // flags `i` and `u` takes one for the other. Run it again after a change of the Unicode version:
@@ -139,7 +139,7 @@ const ranges = foldRanges(pairs);
 const classSizeMax = Math.max(...classes.map((members) => members.length));
 const outputs = new Map([
   ['core/text/fold-table.ts', coreSource(ranges, classSizeMax)],
-  ['daemon/regex/fold-table.ts', daemonSource(ranges)],
+  ['daemon/engine/regex/fold-table.ts', daemonSource(ranges)],
 ]);
 for (const [name, text] of outputs) {
   const target = path.join(root, name);

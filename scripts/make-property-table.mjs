@@ -1,4 +1,4 @@
-// Writes daemon/regex/property-table.ts: which general category and which script each code point has, and what the
+// Writes daemon/engine/regex/property-table.ts: which general category and which script each code point has, and what the
 // properties are called. Taken from the JavaScript engine that runs this, so that the build says which Unicode it is and
 // no later engine changes answers; the names, which an engine cannot list, are those of Unicode's aliases.
 //
@@ -124,7 +124,7 @@ ${lines(join(scripts))};
 export const SCRIPT_RUNS =
 ${lines(runsOf(partition('sc', scripts)), true)};
 `;
-const target = path.join(root, 'daemon/regex/property-table.ts');
+const target = path.join(root, 'daemon/engine/regex/property-table.ts');
 if (!process.argv.includes('--check')) writeFileSync(target, output);
 else if (readFileSync(target, 'utf8') !== output)
-  throw new Error('daemon/regex/property-table.ts is stale');
+  throw new Error('daemon/engine/regex/property-table.ts is stale');

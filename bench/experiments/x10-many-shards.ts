@@ -8,16 +8,16 @@
 import { spawn } from 'node:child_process';
 import { linkSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { startGit } from '../../daemon/repos/git.ts';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import { startGit } from '../../daemon/sources/git/git.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import {
   buildShard,
   coreModule,
   Engine,
   repoRecord,
   temporaryFolder,
-} from '../../test/engine/harness.ts';
-import { mappingShares, mappingWarning } from '../../daemon/engine/mapping-hold.ts';
+} from '../../test/engine/host/harness.ts';
+import { mappingShares, mappingWarning } from '../../daemon/engine/host/mapping-hold.ts';
 
 const SHARD_COUNT = Number(process.argv[2] ?? 12_000);
 /** Distinct shards; the others are links to them, which are mapped like files of their own. */

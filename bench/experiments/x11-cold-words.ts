@@ -10,8 +10,8 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { readCatalog } from '../../daemon/open-index.ts';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
-import { coreModule, Engine } from '../../test/engine/harness.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
+import { coreModule, Engine } from '../../test/engine/host/harness.ts';
 import { seededRandom } from '../samples.ts';
 
 const [dataDir = '', wordCount = '40'] = process.argv.slice(2);

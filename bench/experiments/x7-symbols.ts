@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { detectLanguage } from '../../daemon/ingest/languages.ts';
+import { detectLanguage } from '../../daemon/sources/languages/languages.ts';
 import { type EngineName, type Extractor, openExtractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
 import { SYMBOL_KINDS } from '../../daemon/symbols/kinds.ts';

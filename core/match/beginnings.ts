@@ -1,7 +1,7 @@
 // The blocks of the bound shard in which a match of a regular expression can begin, by the grams that every
 // match must hold (conditions.ts). A match within one line holds them all in one block. One that may span lines
 // begins in a block that holds those of its first line; what its reach holds besides
-// (daemon/regex/beginning.ts) stands in that block or in the next one, unless the next one is made of the bytes of
+// (daemon/engine/regex/beginning.ts) stands in that block or in the next one, unless the next one is made of the bytes of
 // the chain alone. Blocks that do not hold all of it themselves are borders: there, only the bytes of the
 // chain at the end can be the beginning of a match, which evaluate.ts looks for.
 //

@@ -128,7 +128,7 @@ const SPAN_MAX: usize = 8 * <usize>UNIT_BYTES_MAX;
 
 /**
  * Lets the system begin to read what a unit will read from end to end. Why: of mapped shards it reads single pages
- * unless it is told (daemon/engine/mapping.ts). Measured before it was told: a scan of cold contents took twice as long.
+ * unless it is told (daemon/engine/host/mapping.ts). Measured before it was told: a scan of cold contents took twice as long.
  */
 export function prefetchUnits(unit: u32): void {
   if (candidateBytes * SCAN_SHARE < <f64>boundView.contentSize) return;

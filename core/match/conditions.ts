@@ -1,5 +1,5 @@
 // Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals, which the daemon
-// worked out (daemon/regex). One that a text within one line satisfies, and so within one block, is evaluated on
+// worked out (daemon/engine/regex). One that a text within one line satisfies, and so within one block, is evaluated on
 // blocks; of texts that may span lines each literal still lies in one block, but the condition holds for
 // docs, or for two neighbouring blocks together. What they are used for: beginnings.ts.
 

@@ -1,5 +1,5 @@
 // A regular expression as numbers: how the daemon hands the automata of one expression to the core, once per
-// request. The daemon parses, simplifies and compiles (daemon/regex); the core checks every index and runs
+// request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core checks every index and runs
 // (core/regex). Plain constants that both read. Little-endian u32 throughout, no addresses.
 //
 // Layout: header | forward states | reverse states | transitions | alternatives | needle rows | needle

@@ -1,15 +1,15 @@
 // Joins what belongs to accounts over one store, and does what the first start needs: the owner that the environment
 // names, its key, or a one-time link (API.md 21.1).
 
-import type { Configuration, OwnerConfiguration } from '../config/configuration.ts';
-import { ConfigError } from '../config/error.ts';
-import type { SecretText } from '../config/secret-text.ts';
-import { openInstanceSecret } from '../config/secrets.ts';
-import { VARIABLES } from '../config/variables.ts';
+import type { Configuration, OwnerConfiguration } from '../base/config/configuration.ts';
+import { ConfigError } from '../base/config/error.ts';
+import type { SecretText } from '../base/config/secret-text.ts';
+import { openInstanceSecret } from '../base/config/secrets.ts';
+import { VARIABLES } from '../base/config/variables.ts';
 import type { RepoDirectory } from '../repos/directory.ts';
-import type { Store } from '../store/store.ts';
-import type { User } from '../store/users.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Store } from './store/store.ts';
+import type { User } from './store/users.ts';
+import type { Log } from '../base/log.ts';
 import { AuditTrail, OPERATOR } from './audit-trail.ts';
 import { Callers } from './callers.ts';
 import { ConfiguredChanges } from './configured-changes.ts';

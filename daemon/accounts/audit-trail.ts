@@ -1,9 +1,9 @@
 // Records who did what (API.md 24.3). What changes something is recorded before it is acknowledged; what only reads
 // is collected and written shortly after, so that a search does not wait for it.
 
-import type { Log } from '../telemetry/log.ts';
-import type { NewAuditRecord } from '../store/audit.ts';
-import type { Store } from '../store/store.ts';
+import type { Log } from '../base/log.ts';
+import type { NewAuditRecord } from './store/audit.ts';
+import type { Store } from './store/store.ts';
 import type { Caller } from './caller.ts';
 
 export type AuditAction =

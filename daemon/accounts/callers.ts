@@ -3,12 +3,12 @@
 // concerned is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
 
 import { LRUCache } from 'lru-cache';
-import type { Log } from '../telemetry/log.ts';
-import type { ApiKey } from '../store/api-keys.ts';
-import { StoreError } from '../store/error.ts';
-import type { ScopedToken } from '../store/scoped-tokens.ts';
-import type { Session } from '../store/sessions.ts';
-import type { Store } from '../store/store.ts';
+import type { Log } from '../base/log.ts';
+import type { ApiKey } from './store/api-keys.ts';
+import { StoreError } from './store/error.ts';
+import type { ScopedToken } from './store/scoped-tokens.ts';
+import type { Session } from './store/sessions.ts';
+import type { Store } from './store/store.ts';
 import { type Caller, type Person, personOf } from './caller.ts';
 import {
   hashCredential,

@@ -6,11 +6,11 @@ import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { Configuration } from '../config/configuration.ts';
-import { NO_PERMISSIONS, type PermissionsConfiguration } from '../config/file.ts';
-import { readOwn } from '../files/own-file.ts';
-import { messageOf } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { NO_PERMISSIONS, type PermissionsConfiguration } from '../base/config/file.ts';
+import { readOwn } from '../base/own-file.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 
 /** What the configuration file decides is done by it; `metadata.file` has its path. */

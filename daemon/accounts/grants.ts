@@ -3,7 +3,7 @@
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from './store/store.ts';
 import type { Actor, AuditTrail } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';

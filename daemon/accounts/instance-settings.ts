@@ -2,8 +2,8 @@
 // (or a flag) before the file before what an owner set. Kept in the store; read into memory at start and when the
 // store tells that they changed.
 
-import { StoreError } from '../store/error.ts';
-import type { Store } from '../store/store.ts';
+import { StoreError } from './store/error.ts';
+import type { Store } from './store/store.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
 import { AccountError } from './error.ts';
 

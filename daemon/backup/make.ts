@@ -10,10 +10,10 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
 import { z } from 'zod';
-import { type Catalog, type CatalogState, encodeCatalog } from '../shards/catalog.ts';
-import type { DumpPart, DumpRow } from '../store/dump.ts';
-import type { Store } from '../store/store.ts';
-import { systemCodeOf } from '../telemetry/caught.ts';
+import { type Catalog, type CatalogState, encodeCatalog } from '../sync/catalog.ts';
+import type { DumpPart, DumpRow } from '../accounts/store/dump.ts';
+import type { Store } from '../accounts/store/store.ts';
+import { systemCodeOf } from '../base/caught.ts';
 import {
   BackupError,
   type BackupHeader,

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract as makeExtract, type Header } from 'tar-stream';
 import { ZodError } from 'zod';
-import { messageOf, systemCodeOf } from '../telemetry/caught.ts';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
 import {
   BackupError,
   type BackupHeader,

@@ -1,5 +1,5 @@
 // Restores a backup into a data directory and its store: everything is unpacked, checked and made ready beside what is
-// there, then takes its place in one step (shards/placing.ts). A PostgreSQL store is filled in one transaction just
+// there, then takes its place in one step (sync/placing.ts). A PostgreSQL store is filled in one transaction just
 // before that step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
@@ -7,15 +7,15 @@ import { open, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { CONTROL_FILES } from '../config/control-path.ts';
-import { Catalog } from '../shards/catalog.ts';
-import { takeDataDir } from '../shards/data-dir.ts';
-import { dropStaging, makeStaging, placeStaging, PLACING_FOLDERS } from '../shards/placing.ts';
-import type { DumpPart } from '../store/dump.ts';
-import { DumpError } from '../store/error.ts';
-import { openStore } from '../store/store.ts';
-import { messageOf } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import { CONTROL_FILES } from '../base/config/control-path.ts';
+import { Catalog } from '../sync/catalog.ts';
+import { takeDataDir } from '../sync/data-dir.ts';
+import { dropStaging, makeStaging, placeStaging, PLACING_FOLDERS } from '../sync/placing.ts';
+import type { DumpPart } from '../accounts/store/dump.ts';
+import { DumpError } from '../accounts/store/error.ts';
+import { openStore } from '../accounts/store/store.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 import {
   BackupError,
   type BackupHeader,

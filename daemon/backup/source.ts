@@ -1,11 +1,11 @@
 // What a backup of an open instance is made of.
 
 import { LICENCE_SETTING } from '../accounts/licence-keeper.ts';
-import type { Configuration } from '../config/configuration.ts';
-import { openInstanceSecret } from '../config/secrets.ts';
-import { readProductVersion } from '../config/version.ts';
-import type { Catalog } from '../shards/catalog.ts';
-import type { Store } from '../store/store.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { openInstanceSecret } from '../base/config/secrets.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import type { Catalog } from '../sync/catalog.ts';
+import type { Store } from '../accounts/store/store.ts';
 import type { BackupSource } from './make.ts';
 
 export function backupSource(

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { messageOf } from '../telemetry/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
 /** Errors: UsageError if the file cannot be written; what `parts` fails with. */

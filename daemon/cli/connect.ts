@@ -3,14 +3,14 @@
 
 import path from 'node:path';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { readConfiguration, type Configuration } from '../config/configuration.ts';
-import { readProductVersion } from '../config/version.ts';
-import type { BuildProgress } from '../ingest/build.ts';
+import { readConfiguration, type Configuration } from '../base/config/configuration.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import type { BuildProgress } from '../engine/build/build.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import { SEES_ALL } from '../repos/sight.ts';
-import { messageOf } from '../telemetry/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
-import { createLog, type Log } from '../telemetry/log.ts';
+import { createLog, type Log } from '../base/log.ts';
 import { UsageError } from './errors.ts';
 import type { RestoreReport } from '../backup/restore.ts';
 import type {
@@ -40,7 +40,8 @@ export function connectServices(): CliServices {
     openLocalSearch,
     serve,
     indexSources,
-    inspectShard: async (options) => (await import('../shards/inspect.ts')).inspectShard(options),
+    inspectShard: async (options) =>
+      (await import('../engine/shards/inspect.ts')).inspectShard(options),
     verifyShards,
     openOperator: async ({ isMaking, ...common }) =>
       (await import('./operator.ts')).openOperator(configurationOf(common), isMaking),
@@ -71,10 +72,10 @@ function configurationOf(
 
 async function openLocalSearch(dataDir: string): Promise<SearchSource> {
   const { openInstance } = await import('../instance.ts');
-  const { search } = await import('../search/service.ts');
-  const { allBytes } = await import('../api/lazy-bytes.ts');
-  const { startStream } = await import('../search/stream.ts');
-  const { toSearchCall } = await import('../api/search.ts');
+  const { search } = await import('../engine/search/service.ts');
+  const { allBytes } = await import('../http/api/lazy-bytes.ts');
+  const { startStream } = await import('../engine/search/stream.ts');
+  const { toSearchCall } = await import('../http/api/search.ts');
   const configuration = configurationOf({ dataDir, logLevel: 'warn' });
   const log = createLog(configuration.log);
   const { settings } = configuration;
@@ -105,7 +106,7 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
       return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
     },
     async explain(call, signal) {
-      const { explain } = await import('../search/explain.ts');
+      const { explain } = await import('../engine/search/explain.ts');
       const clamped = toSearchCall(call, settings.maxMatchCount);
       const explained = await withErrorObject(
         explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }),
@@ -144,7 +145,7 @@ async function searchEventOf(
 ): Promise<SearchEvent> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's event
   if ('json' in event) return JSON.parse(Buffer.from(event.json).toString()) as SearchEvent;
-  const { ApiError, toApiError } = await import('../api/errors.ts');
+  const { ApiError, toApiError } = await import('../http/api/errors.ts');
   const known = toApiError(event.error);
   const error = known ?? new ApiError('UNEXPECTED_ERROR', messageOf(event.error));
   return { type: 'error', error: error.toObject() };
@@ -155,7 +156,7 @@ async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {
-    const { toApiError } = await import('../api/errors.ts');
+    const { toApiError } = await import('../http/api/errors.ts');
     const known = toApiError(error);
     throw known ?? error;
   }
@@ -310,8 +311,8 @@ function symbolProgressOf(
 }
 
 async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly ShardCheck[]> {
-  const { compileCore } = await import('../engine/core.ts');
-  const { verifyShardFile, verifySymbolsFile } = await import('../engine/verify.ts');
+  const { compileCore } = await import('../engine/host/core.ts');
+  const { verifyShardFile, verifySymbolsFile } = await import('../engine/host/verify.ts');
   const { readCatalog } = await import('../open-index.ts');
   const module = await compileCore();
   if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));

@@ -2,8 +2,8 @@
 
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { ACCOUNT_HEADER } from '../config/control-path.ts';
-import { systemCodeOf } from '../telemetry/caught.ts';
+import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
+import { systemCodeOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 import { systemAccount } from './system-account.ts';
 

@@ -3,12 +3,16 @@
 
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
-import type { Configuration } from '../config/configuration.ts';
-import { findControlPath } from '../config/control-path.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { findControlPath } from '../base/config/control-path.ts';
 import type { Offline } from '../offline.ts';
-import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
-import type { LockedError } from '../shards/lock.ts';
-import { createLog } from '../telemetry/log.ts';
+import type {
+  OperationInput,
+  OperationName,
+  OperationOutput,
+} from '../http/operator/operations.ts';
+import type { LockedError } from '../sync/lock.ts';
+import { createLog } from '../base/log.ts';
 import { callControl, callOperation, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import type { Operator } from './services.ts';
@@ -57,7 +61,7 @@ async function reach(configuration: Configuration): Promise<string | Offline> {
 async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
   // Why only now: with the store comes much that a command has no use for where a daemon runs.
   const { openOffline } = await import('../offline.ts');
-  const lock = await import('../shards/lock.ts');
+  const lock = await import('../sync/lock.ts');
   try {
     return await openOffline(configuration, createLog(configuration.log));
   } catch (error) {
@@ -96,7 +100,7 @@ function inProcess(offline: Offline, configuration: Configuration): Operator {
   const account = systemAccount();
   return {
     async call<Name extends OperationName>(name: Name, input: OperationInput<Name>) {
-      const { runOperation } = await import('../operator/operations.ts');
+      const { runOperation } = await import('../http/operator/operations.ts');
       const { operatorUnder } = await import('../accounts/audit-trail.ts');
       const context = { ...offline, actor: operatorUnder(account) };
       // Safety: as it would come from a daemon.
@@ -105,7 +109,7 @@ function inProcess(offline: Offline, configuration: Configuration): Operator {
     },
     async *backup(input) {
       const { backupInput, makeBackup } = await import('../backup/make.ts');
-      const { checkedInput } = await import('../operator/operation.ts');
+      const { checkedInput } = await import('../http/operator/operation.ts');
       const { backupSource } = await import('../backup/source.ts');
       const source = backupSource(configuration, offline.catalog, offline.control.store);
       const { signal } = new AbortController();

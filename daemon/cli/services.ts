@@ -4,7 +4,11 @@
 
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
-import type { OperationInput, OperationName, OperationOutput } from '../operator/operations.ts';
+import type {
+  OperationInput,
+  OperationName,
+  OperationOutput,
+} from '../http/operator/operations.ts';
 
 /** The request body of `POST /api/search`. */
 export interface SearchCall {

@@ -3,19 +3,19 @@
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
-import type { Endpoint } from '../api/endpoint.ts';
-import { ApiError } from '../api/errors.ts';
-import type { RateLimitSettings } from '../config/settings.ts';
+import type { Endpoint } from './api/endpoint.ts';
+import { ApiError } from './api/errors.ts';
+import type { RateLimitSettings } from '../base/config/settings.ts';
 import {
   limitOf,
   RATE_LIMIT_HEADERS,
   rateLimitHeaders,
   refusalMessage,
   retryAfterSeconds,
-} from '../limits/answer.ts';
-import type { Decision } from '../limits/decision.ts';
-import type { Ledger } from '../limits/ledger.ts';
-import type { HttpRequest } from './adapter.ts';
+} from '../accounts/limits/answer.ts';
+import type { Decision } from '../accounts/limits/decision.ts';
+import type { Ledger } from '../accounts/limits/ledger.ts';
+import type { HttpRequest } from './adapters/adapter.ts';
 import { isAtThisMachine } from './binding.ts';
 
 /** What the checks need, and what they find out. */

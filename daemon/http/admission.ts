@@ -6,9 +6,9 @@
 // a long one, unless an older one has waited for long. A search keeps its place from its deadline on, or is
 // rid of it if it has none then: it has only to say so.
 
-import { ApiError } from '../api/errors.ts';
-import type { PausableSearch, SearchPlace } from '../loop/place.ts';
-import { ClientGoneError } from './adapter.ts';
+import { ApiError } from './api/errors.ts';
+import type { PausableSearch, SearchPlace } from '../base/place.ts';
+import { ClientGoneError } from './adapters/adapter.ts';
 
 /**
  * How long a search runs before it gives way to one that waits.

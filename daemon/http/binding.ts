@@ -3,10 +3,10 @@
 
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import type { Configuration } from '../config/configuration.ts';
-import { ConfigError } from '../config/error.ts';
-import { VARIABLES } from '../config/variables.ts';
-import type { BoundAddress, HttpRequest } from './adapter.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { ConfigError } from '../base/config/error.ts';
+import { VARIABLES } from '../base/config/variables.ts';
+import type { BoundAddress, HttpRequest } from './adapters/adapter.ts';
 import { plain } from './client-address.ts';
 
 export interface Binding {

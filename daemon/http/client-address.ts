@@ -3,8 +3,8 @@
 
 import { BlockList, isIP } from 'node:net';
 import type { Caller } from '../accounts/caller.ts';
-import { readNetwork } from '../config/settings.ts';
-import type { HttpRequest } from './adapter.ts';
+import { readNetwork } from '../base/config/settings.ts';
+import type { HttpRequest } from './adapters/adapter.ts';
 
 /** The networks of `settings.trustedProxies`. */
 export function proxyList(networks: readonly string[]): BlockList | undefined {

@@ -7,8 +7,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { text } from 'node:stream/consumers';
-import { ACCOUNT_HEADER, makeControlPath, removeControlPath } from '../config/control-path.ts';
-import type { Log } from '../telemetry/log.ts';
+import { ACCOUNT_HEADER, makeControlPath, removeControlPath } from '../base/config/control-path.ts';
+import type { Log } from '../base/log.ts';
 
 /** How long operations under way are waited for. */
 const GRACE_MS = 5_000;

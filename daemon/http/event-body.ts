@@ -1,8 +1,8 @@
 // The events of a search as a response body: server-sent events, or MessagePack frames for those who ask for
 // them. Leaves sending to the adapters and what an event holds to the search.
 
-import type { EventStream, StreamEvent } from '../api/services.ts';
-import type { BodyStream } from './adapter.ts';
+import type { EventStream, StreamEvent } from './api/services.ts';
+import type { BodyStream } from './adapters/adapter.ts';
 import { pack } from './packer.ts';
 
 /** Bytes of a MessagePack frame, at most. Its JSON is never shorter, so that is what is bounded. */

@@ -1,8 +1,8 @@
 // The bytes of a large answer in one piece, for what cannot take them piece by piece. Copied a few milliseconds at a
 // time: many pieces are only made when they are asked for.
 
-import type { LazyBytes } from '../api/lazy-bytes.ts';
-import { nextTurn } from '../loop/next-turn.ts';
+import type { LazyBytes } from './api/lazy-bytes.ts';
+import { nextTurn } from '../base/next-turn.ts';
 
 /** Bytes between two turns of the event loop. Guess: 1 to 3 ms, making them included. */
 const TURN_SIZE = 1 << 20;

@@ -1,7 +1,7 @@
 // The thread that makes MessagePack of large bodies, in the order of asking.
 
 import { parentPort } from 'node:worker_threads';
-import { lowerPriority } from '../native/priority.ts';
+import { lowerPriority } from '../base/priority.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 import type { PackAnswer } from './packer.ts';
 

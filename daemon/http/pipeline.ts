@@ -6,23 +6,23 @@ import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-trail.ts';
 import type { Caller } from '../accounts/caller.ts';
-import type { Ledger } from '../limits/ledger.ts';
+import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
-import type { Answer, BoundHandler, CallContext, Endpoint } from '../api/endpoint.ts';
-import { ApiError, toApiError } from '../api/errors.ts';
-import type { EventStream, Services } from '../api/services.ts';
-import { paced } from '../loop/pace.ts';
-import type { Settings } from '../config/settings.ts';
-import { isShortage } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { Answer, BoundHandler, CallContext, Endpoint } from './api/endpoint.ts';
+import { ApiError, toApiError } from './api/errors.ts';
+import type { EventStream, Services } from './api/services.ts';
+import { paced } from '../base/pace.ts';
+import type { Settings } from '../base/config/settings.ts';
+import { isShortage } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 import {
   BodyTooLargeError,
   ClientGoneError,
   UNASKED_BODY_SIZE_MAX,
   bodySize,
   isBodyStream,
-} from './adapter.ts';
-import type { HttpRequest, HttpResponse } from './adapter.ts';
+} from './adapters/adapter.ts';
+import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {
   checkAuthentication,
   checkEntitlement,
@@ -39,12 +39,12 @@ import { Admission, type AdmissionBounds } from './admission.ts';
 import type { Place } from './admission.ts';
 import { clientAddress, holderOf, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
-import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './pump.ts';
+import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './adapters/pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
 import { parseJsonBody } from './json-body.ts';
-import type { Hold } from './memory-budget.ts';
-import { MemoryBudget, noMemoryError } from './memory-budget.ts';
+import type { Hold } from './adapters/memory-budget.ts';
+import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, Router, allowedMethods } from './router.ts';
 import type { Route } from './router.ts';

@@ -3,12 +3,12 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { isUnchanged } from '../api/asset.ts';
-import type { Asset } from '../api/asset.ts';
-import type { Answer } from '../api/endpoint.ts';
-import type { LazyBytes } from '../api/lazy-bytes.ts';
-import type { EventStream } from '../api/services.ts';
-import type { HttpRequest, HttpResponse } from './adapter.ts';
+import { isUnchanged } from './api/asset.ts';
+import type { Asset } from './api/asset.ts';
+import type { Answer } from './api/endpoint.ts';
+import type { LazyBytes } from './api/lazy-bytes.ts';
+import type { EventStream } from './api/services.ts';
+import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {
   EventBody,
   FRAME_SIZE_MAX,
@@ -17,8 +17,8 @@ import {
 } from './event-body.ts';
 import type { EventBodyOptions } from './event-body.ts';
 import { gatherBytes } from './gather-bytes.ts';
-import type { Hold } from './memory-budget.ts';
-import { noMemoryError } from './memory-budget.ts';
+import type { Hold } from './adapters/memory-budget.ts';
+import { noMemoryError } from './adapters/memory-budget.ts';
 import { chooseCoding, isMessagePackWanted } from './negotiation.ts';
 import type { ContentCoding } from './negotiation.ts';
 import { pack } from './packer.ts';

@@ -1,7 +1,7 @@
 // From a path to the endpoints of it by method. A segment of a path may be a parameter (`{id}`), which takes any
 // segment that is not empty; the base URL may put a prefix before all paths.
 
-import type { Endpoint } from '../api/endpoint.ts';
+import type { Endpoint } from './api/endpoint.ts';
 
 /** The endpoints of one path by method. */
 export type Route = ReadonlyMap<string, Endpoint>;

@@ -1,18 +1,18 @@
 // Makes a listening server out of configuration and services. main.ts calls it and closes it.
 
 import type { Accounts } from '../accounts/accounts.ts';
-import type { Ledger } from '../limits/ledger.ts';
-import { ENDPOINTS } from '../api/endpoints.ts';
-import type { Services } from '../api/services.ts';
-import type { Configuration } from '../config/configuration.ts';
-import { ConfigError } from '../config/error.ts';
-import { readProductVersion } from '../config/version.ts';
-import { VARIABLES } from '../config/variables.ts';
-import type { Log } from '../telemetry/log.ts';
-import type { BoundAddress, HttpAdapter, HttpHandler } from './adapter.ts';
+import type { Ledger } from '../accounts/limits/ledger.ts';
+import { ENDPOINTS } from './api/endpoints.ts';
+import type { Services } from './api/services.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { ConfigError } from '../base/config/error.ts';
+import { readProductVersion } from '../base/config/version.ts';
+import { VARIABLES } from '../base/config/variables.ts';
+import type { Log } from '../base/log.ts';
+import type { BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.ts';
 import { allowedHosts, defaultBaseUrl, resolveBinding } from './binding.ts';
 import type { Binding } from './binding.ts';
-import { openAdapter } from './open-adapter.ts';
+import { openAdapter } from './adapters/open-adapter.ts';
 import { Pipeline } from './pipeline.ts';
 
 const GRACE_MS = 10_000;

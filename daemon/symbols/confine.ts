@@ -3,7 +3,7 @@
 
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Child, killChild, startProgram } from '../repos/spawn.ts';
+import { type Child, killChild, startProgram } from '../base/spawn.ts';
 
 /** What concerns a parser of the daemon's environment: nothing. */
 export const ENGINE_ENVIRONMENT = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' };

@@ -2,7 +2,7 @@
 // option files, limits on memory and processor time, and cannot open files; it ends when its standard input
 // closes, and when the thread that started it dies. Which content is read when is left to ctags.ts.
 
-import { type Child, killChild } from '../repos/spawn.ts';
+import { type Child, killChild } from '../base/spawn.ts';
 import type { ExtractionFailure } from './found.ts';
 import { type EngineProcess, findPrograms, outputOf, startEngine } from './confine.ts';
 import { CTAGS_PARSERS } from './ctags-languages.ts';

@@ -4,12 +4,12 @@
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { PageCheck } from '../engine/page-check.ts';
-import { ShardError, Space } from '../engine/space.ts';
-import { SymbolsFileBuilder } from '../engine/symbols-builder.ts';
-import { lowerPriority } from '../native/priority.ts';
-import { ShardTables } from '../shards/tables.ts';
-import { messageOf } from '../telemetry/caught.ts';
+import { PageCheck } from '../engine/host/page-check.ts';
+import { ShardError, Space } from '../engine/host/space.ts';
+import { SymbolsFileBuilder } from '../engine/host/symbols-builder.ts';
+import { lowerPriority } from '../base/priority.ts';
+import { ShardTables } from '../engine/shards/tables.ts';
+import { messageOf } from '../base/caught.ts';
 import { openExtractor } from './extractor.ts';
 import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
 import type { FromPassWorker, PassResult, PassWorkerData } from './pass-messages.ts';

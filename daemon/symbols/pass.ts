@@ -4,14 +4,14 @@
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { ShardError } from '../engine/space.ts';
-import type { Log } from '../telemetry/log.ts';
+import { ShardError } from '../engine/host/space.ts';
+import type { Log } from '../base/log.ts';
 import type { EngineName } from './extractor.ts';
 import type { PassProgress } from './pass-loop.ts';
 import type { FromPassWorker, PassResult, PassWorkerData, ToPassWorker } from './pass-messages.ts';
 
 export interface SymbolPassOptions {
-  /** The compiled core (engine/core.ts). */
+  /** The compiled core (engine/host/core.ts). */
   readonly module: WebAssembly.Module;
   readonly shardPath: string;
   /** The file to write; whatever is there is overwritten, and removed when the pass fails. */

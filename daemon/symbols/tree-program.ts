@@ -6,7 +6,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import { argv, cpuUsage } from 'node:process';
 import { Language, Parser, Query } from 'web-tree-sitter';
-import { messageOf } from '../telemetry/caught.ts';
+import { messageOf } from '../base/caught.ts';
 import { orderSymbols, type PlacedSymbol } from './found.ts';
 import { grammarFile } from './grammars.ts';
 import { queryOf } from './queries.ts';

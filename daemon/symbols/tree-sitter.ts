@@ -2,12 +2,12 @@
 // time is killed, one that says it is spent is replaced.
 //
 // Why processes, not threads. Measured: 2026-11-21: the daemon has V8 compile WebAssembly by its optimising compiler
-// alone (engine/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
+// alone (engine/host/core.ts), which takes 10 s for the grammar of Swift and 1 to 2 s for others; a process of its own takes
 // 1 s. And what V8 itself cannot survive ends that process, not the daemon.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Child, killChild } from '../repos/spawn.ts';
+import { type Child, killChild } from '../base/spawn.ts';
 import { type EngineProcess, startEngine } from './confine.ts';
 import type { Engine } from './engine.ts';
 import type { Extraction, ExtractionFailure } from './found.ts';

@@ -2,7 +2,7 @@
 // record of a repo that the daemon works with follows from what the store says of it.
 
 import type { RepoRecord, RevisionSelection } from '../repos/records.ts';
-import type { StoredRepo } from '../store/repos.ts';
+import type { StoredRepo } from '../accounts/store/repos.ts';
 
 /** Absent: it stays. */
 export interface RepoChange extends Partial<RevisionSelection> {

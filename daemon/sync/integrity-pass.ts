@@ -6,12 +6,12 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { PageCheck, type Pace } from '../engine/page-check.ts';
-import type { ShardFault, ShardProblem } from '../engine/space.ts';
-import type { LiveShard } from '../search/snapshot.ts';
-import { readOwn } from '../files/own-file.ts';
-import { messageOf } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import { PageCheck, type Pace } from '../engine/host/page-check.ts';
+import type { ShardFault, ShardProblem } from '../engine/host/space.ts';
+import type { LiveShard } from '../engine/search/snapshot.ts';
+import { readOwn } from '../base/own-file.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 
 /** Guess: bytes a second; a disk does not notice, and 1 TB takes a day and a half. */
 const RATE = 8 << 20;

@@ -1,7 +1,7 @@
 // What a finished index job says to somebody who may miss files: that nothing, or less than half of what is there, was
 // indexed, which rule did most of it, and the way out.
 
-import { type IgnoredCounts, totalOf } from '../ingest/ignored.ts';
+import { type IgnoredCounts, totalOf } from '../sources/docs/ignored.ts';
 import type { SourceKind } from '../repos/records.ts';
 
 const WAYS_OUT: Readonly<Record<SourceKind, string>> = {

@@ -3,8 +3,8 @@
 // catalog may be damaged, lost, old or exchanged: it costs a build, and shows nobody more than before.
 
 import type { RepoRecord } from '../repos/records.ts';
-import { CatalogError, type Catalog, type CatalogRepo } from '../shards/catalog.ts';
-import type { Log } from '../telemetry/log.ts';
+import { CatalogError, type Catalog, type CatalogRepo } from './catalog.ts';
+import type { Log } from '../base/log.ts';
 import { recordOf } from './change-repo.ts';
 import type { RepoRegister } from './register.ts';
 

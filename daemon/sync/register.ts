@@ -3,13 +3,13 @@
 // something, and where the store says nothing, a repo is for owners alone if there is anything to hide.
 
 import { statSync } from 'node:fs';
-import { seeFolder } from '../repos/identity.ts';
-import type { ProbedSource } from '../repos/probe.ts';
+import { seeFolder } from '../sources/disk/identity.ts';
+import type { ProbedSource } from '../sources/git/probe.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { freeRepoName } from '../repos/repo-name.ts';
-import type { RepoBook, RepoDecision, Repos, StoredRepo } from '../store/repos.ts';
-import { messageOf } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import type { RepoBook, RepoDecision, Repos, StoredRepo } from '../accounts/store/repos.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 import { recordOf, withChange, type RepoChange } from './change-repo.ts';
 import {
   displaced,

@@ -2,7 +2,7 @@
 // What is made of what is damaged, or by a machine that damages what it writes, would else be made for ever, and the
 // machine have nothing else to do. What has gone well for a while begins anew.
 
-import type { Log, LogFields } from '../telemetry/log.ts';
+import type { Log, LogFields } from '../base/log.ts';
 
 /** Guess: the pause after the first time, and the longest one. */
 const PAUSE_MS_MIN = 1_000;

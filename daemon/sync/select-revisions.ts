@@ -1,10 +1,10 @@
 // Which revisions of a repo are to be indexed: the default one, and the branches and tags that its globs select.
 
-import { compileGlobs } from '../ingest/globs.ts';
-import type { ProbedSource } from '../repos/probe.ts';
+import { compileGlobs } from '../sources/disk/globs.ts';
+import type { ProbedSource } from '../sources/git/probe.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { findRevisions, type Revision } from '../repos/refs.ts';
-import type { Log } from '../telemetry/log.ts';
+import { findRevisions, type Revision } from '../sources/git/refs.ts';
+import type { Log } from '../base/log.ts';
 
 /**
  * The revisions besides the default one, by name.

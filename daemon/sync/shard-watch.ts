@@ -1,15 +1,15 @@
 // Hears from the system when a file of a shard in service is changed by somebody else: nobody writes to them once they
 // have their names. One that lost its size goes out of service at once, as touching what was cut off would end the process;
 // of another one the content is checked soon. One that is gone stays in service, as its bytes are mapped, and that is said:
-// the next start will not find it. Beside this, sizes are looked at now and then (engine/space.ts), for file systems that
+// the next start will not find it. Beside this, sizes are looked at now and then (engine/host/space.ts), for file systems that
 // tell nothing, and changes of other machines.
 
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import path from 'node:path';
-import { type ShardFault, sizeProblemOf } from '../engine/space.ts';
-import type { LiveShard } from '../search/snapshot.ts';
-import { messageOf } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import { type ShardFault, sizeProblemOf } from '../engine/host/space.ts';
+import type { LiveShard } from '../engine/search/snapshot.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 
 export interface ShardWatchOptions {
   /** Absolute path; of all files of shards. */

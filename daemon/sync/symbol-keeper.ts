@@ -3,9 +3,9 @@
 // next start. Search goes on meanwhile; it says that symbols are missing where they are asked for.
 
 import path from 'node:path';
-import { ShardError } from '../engine/space.ts';
-import { messageOf } from '../telemetry/caught.ts';
-import type { Log } from '../telemetry/log.ts';
+import { ShardError } from '../engine/host/space.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
 import { enginesHere } from '../symbols/extractor.ts';
 import { runSymbolPass } from '../symbols/pass.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';

@@ -2,7 +2,7 @@
 // grants, tokens and rules. Where the signs contradict each other the source is nobody that is known, so that it never
 // comes under rules that were made for another one.
 
-import type { RepoPlace, StoredRepo } from '../store/repos.ts';
+import type { RepoPlace, StoredRepo } from '../accounts/store/repos.ts';
 
 /** A source as it is now; without the last two where its folder is gone since. */
 export interface SeenSource {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { temporaryFolder } from '../repos/fixture.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 import { repo, SEARCH_BODY } from '../http/harness.ts';
 import { onBothAdapters } from '../http/adapters.ts';
 import { DAY_MS } from './licences.ts';

@@ -10,7 +10,7 @@ import {
   PasswordsBusyError,
   isPasswordAllowed,
 } from '../../daemon/accounts/passwords.ts';
-import { toApiError } from '../../daemon/api/errors.ts';
+import { toApiError } from '../../daemon/http/api/errors.ts';
 
 const passwords = new Passwords();
 

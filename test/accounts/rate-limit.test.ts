@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { closeWorlds, SEARCH_BODY, startWorld } from '../http/harness.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 import { NOW_MS } from './licences.ts';
 import { startAccounts } from './world.ts';
 import type { AccountsWorld } from './world.ts';

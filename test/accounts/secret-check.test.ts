@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfiguration } from '../../daemon/config/configuration.ts';
+import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { openControlPlane } from '../../daemon/control-plane.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const VOID = /instance secret is another one than before/;
 

@@ -7,11 +7,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 import * as format from '../../core/shared/format.ts';
 import * as tags from '../../core/shared/tags.ts';
-import { compileCore } from '../../daemon/engine/core.ts';
-import { SymbolsFileBuilder } from '../../daemon/engine/symbols-builder.ts';
-import { verifySymbolsFile } from '../../daemon/engine/verify.ts';
-import { SECTION_NAMES } from '../../daemon/shards/tables.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
+import { compileCore } from '../../daemon/engine/host/core.ts';
+import { SymbolsFileBuilder } from '../../daemon/engine/host/symbols-builder.ts';
+import { verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
+import { SECTION_NAMES } from '../../daemon/engine/shards/tables.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 import { writeShardFile } from './shard-file.ts';
 
 const DOCUMENT = readFileSync('core/FORMAT.md', 'utf8');

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { compileCore } from '../../daemon/engine/core.ts';
-import { Searcher } from '../../daemon/engine/searcher.ts';
-import { encodePlan } from '../../daemon/search/plan.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
+import { compileCore } from '../../daemon/engine/host/core.ts';
+import { Searcher } from '../../daemon/engine/host/searcher.ts';
+import { encodePlan } from '../../daemon/engine/query/plan.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 import { writeShardFile } from './shard-file.ts';
 
 /** Lines `row 0` to `row 2999`, every hundredth followed by an empty one: several blocks of 4 KiB. */

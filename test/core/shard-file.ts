@@ -2,9 +2,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
-import { mergeStripes, StripeBuilder } from '../../daemon/engine/builder.ts';
-import { verifyShardFile } from '../../daemon/engine/verify.ts';
-import { writeShard } from '../../daemon/shards/writer.ts';
+import { mergeStripes, StripeBuilder } from '../../daemon/engine/host/builder.ts';
+import { verifyShardFile } from '../../daemon/engine/host/verify.ts';
+import { writeShard } from '../../daemon/engine/shards/writer.ts';
 
 /** A doc with a content that no other doc has. */
 export interface TestDoc {

@@ -5,8 +5,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { checkReply } from '../api/checker.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { checkReply } from '../http/api/checker.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, get, post, serveIndexed, trawl } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;

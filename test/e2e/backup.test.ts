@@ -7,9 +7,9 @@ import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { callOperation } from '../../daemon/cli/control-client.ts';
-import { findControlPath } from '../../daemon/config/control-path.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { POSTGRES_MISSING, startPostgres } from '../store/postgres-server.ts';
+import { findControlPath } from '../../daemon/base/config/control-path.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { POSTGRES_MISSING, startPostgres } from '../accounts/store/postgres-server.ts';
 import { get, serve, serveIndexed, startTrawl, trawl, shardNames } from './daemon.ts';
 import type { Outcome, StartOptions } from './daemon.ts';
 

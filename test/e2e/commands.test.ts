@@ -7,7 +7,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { freePort, Running, serveIndexed, shardNames, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { unpack } from 'msgpackr';
 import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
-import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { checkInvariants } from '../engine/invariants.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { checkInvariants } from '../engine/host/invariants.ts';
 import { call, post, search, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 

@@ -9,8 +9,8 @@ import { after } from 'node:test';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/cli/services.ts';
-import { checkReply } from '../api/checker.ts';
-import { checkInvariants } from '../engine/invariants.ts';
+import { checkReply } from '../http/api/checker.ts';
+import { checkInvariants } from '../engine/host/invariants.ts';
 
 export const MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
 

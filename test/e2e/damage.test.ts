@@ -15,8 +15,8 @@ import {
 import path from 'node:path';
 import test from 'node:test';
 import type { SearchResponse } from '../../daemon/cli/services.ts';
-import { canMap } from '../../daemon/engine/mapping.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { canMap } from '../../daemon/engine/host/mapping.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, eventually, get, search, serve, serveIndexed, shardNames } from './daemon.ts';
 import type { Served } from './daemon.ts';
 

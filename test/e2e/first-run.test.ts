@@ -13,7 +13,7 @@ import {
 import path from 'node:path';
 import test from 'node:test';
 import type { IndexResult } from '../../daemon/cli/services.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { get, pathsOf, post, search, serve, serveIndexed, trawl } from './daemon.ts';
 
 /** A work tree with every kind of file, partly committed. */

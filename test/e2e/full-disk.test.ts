@@ -6,7 +6,7 @@ import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, eventually, get, post, serveIndexed } from './daemon.ts';
 
 const KEY = `svk_${'a1'.repeat(32)}`;

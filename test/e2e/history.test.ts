@@ -7,9 +7,9 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { goneSoon, isRunning, makeBrakedGit } from '../history/braked-git.ts';
-import { makeHistory } from '../history/repos.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { goneSoon, isRunning, makeBrakedGit } from '../sources/history/braked-git.ts';
+import { makeHistory } from '../sources/history/repos.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { get, serveIndexed } from './daemon.ts';
 import type { Answer, Served } from './daemon.ts';
 

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, jobsEnded, search, serve, type Served } from './daemon.ts';
 
 const folder = temporaryFolder();

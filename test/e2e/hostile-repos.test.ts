@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { git, makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { call, get, pathsOf, search, serve, jobsEnded, type Served } from './daemon.ts';
 
 /** Writes a tree object that `git mktree` would refuse. */

@@ -5,14 +5,14 @@
 import assert from 'node:assert/strict';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { after, test } from 'node:test';
-import { ENDPOINTS } from '../../daemon/api/endpoints.ts';
-import { readConfiguration } from '../../daemon/config/configuration.ts';
+import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
+import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { type Daemon, startDaemon } from '../../daemon/main.ts';
 import { openIndex } from '../../daemon/open-index.ts';
-import { probeSource } from '../../daemon/repos/probe.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import { probeSource } from '../../daemon/sources/git/probe.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { licensedEnvironment } from '../accounts/licences.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import test, { after, before } from 'node:test';
-import { readConfiguration } from '../../daemon/config/configuration.ts';
+import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { startDaemon } from '../../daemon/main.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-import { checkReply } from '../api/checker.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { checkReply } from '../http/api/checker.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, get, post, search, serve, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { renameSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { get, jobsEnded, pathsOf, search, serve, serveIndexed, trawl } from './daemon.ts';
 
 interface Result {

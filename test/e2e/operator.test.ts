@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { eventually, get, serve, serveIndexed, startTrawl, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 

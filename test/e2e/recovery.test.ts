@@ -22,7 +22,7 @@ import {
   SECTION_ROW_SIZE,
   SECTION_START_OFFSET,
 } from '../../core/shared/format.ts';
-import { makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   eventually,
   get,

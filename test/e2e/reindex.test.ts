@@ -6,8 +6,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { type CatalogState, encodeCatalog } from '../../daemon/shards/catalog.ts';
-import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { type CatalogState, encodeCatalog } from '../../daemon/sync/catalog.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,
   jobsEnded,
@@ -176,8 +176,8 @@ void test(
   TIMEOUT,
   async () => {
     const { openInstance } = await import('../../daemon/instance.ts');
-    const { readConfiguration } = await import('../../daemon/config/configuration.ts');
-    const { createLog } = await import('../../daemon/telemetry/log.ts');
+    const { readConfiguration } = await import('../../daemon/base/config/configuration.ts');
+    const { createLog } = await import('../../daemon/base/log.ts');
     const repo = makeRepo({ 'a.txt': 'plum\n' });
     const dataDir = temporaryFolder();
     const isUnchanged = async (settings: Record<string, unknown>): Promise<boolean | undefined> => {

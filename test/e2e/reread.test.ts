@@ -6,7 +6,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import {
   eventually,
   get,

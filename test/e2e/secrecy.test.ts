@@ -6,7 +6,7 @@ import { cpSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { licensedEnvironment } from '../accounts/licences.ts';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, get, jobsEnded, serve, serveIndexed, trawl, type Served } from './daemon.ts';
 
 const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licensedEnvironment() };

@@ -8,7 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { serveIndexed, startTrawl } from './daemon.ts';
 import type { Outcome, Running, StartOptions } from './daemon.ts';
 

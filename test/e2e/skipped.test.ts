@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { commitAll, makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { commitAll, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { get, pathsOf, search, serveIndexed, shardNames, trawl, type Served } from './daemon.ts';
 
 interface Skipped {

@@ -7,8 +7,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { goneSoon } from '../history/braked-git.ts';
-import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { goneSoon } from '../sources/history/braked-git.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, eventually, jobsEnded, pathsOf, search, serve, serveIndexed } from './daemon.ts';
 
 function stuckRepo(): string {

@@ -7,7 +7,7 @@ import { closeSync, constants, openSync, readdirSync, readFileSync, rmSync } fro
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
-import { patternArbitrary } from '../regex/patterns.ts';
+import { patternArbitrary } from '../engine/regex/patterns.ts';
 
 const raw = String.raw;
 
@@ -200,7 +200,12 @@ export const soundPatternArbitrary: fc.Arbitrary<string> = fc.oneof(
 
 /** The checkout: this file lies three folders below it once it is compiled. */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const SOURCES = ['core/regex/regex.ts', 'core/README.md', 'daemon/search/run.ts', 'package.json'];
+const SOURCES = [
+  'core/regex/regex.ts',
+  'core/README.md',
+  'daemon/engine/search/run.ts',
+  'package.json',
+];
 const source = Buffer.concat(SOURCES.map((name) => readFileSync(path.join(root, name))));
 
 const slices = fc

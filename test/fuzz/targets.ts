@@ -3,21 +3,21 @@
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { compileRegex } from '../../daemon/regex/compile.ts';
-import { QueryError } from '../../daemon/regex/error.ts';
-import { reduceToLiterals } from '../../daemon/regex/literals.ts';
-import { simplify } from '../../daemon/regex/simplify.ts';
-import { parseRegex } from '../../daemon/regex/syntax.ts';
-import { parseQuery } from '../../daemon/query/parser.ts';
-import { encodePlan, UnknownContextError, planQuery } from '../../daemon/search/plan.ts';
+import { compileRegex } from '../../daemon/engine/regex/compile.ts';
+import { QueryError } from '../../daemon/engine/regex/error.ts';
+import { reduceToLiterals } from '../../daemon/engine/regex/literals.ts';
+import { simplify } from '../../daemon/engine/regex/simplify.ts';
+import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
+import { parseQuery } from '../../daemon/engine/query/parser.ts';
+import { encodePlan, UnknownContextError, planQuery } from '../../daemon/engine/query/plan.ts';
 import { decodeText } from '../core/oracle.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
-import { coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
+import { coreModule, Engine, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
 import { caseArbitrary, checkCase } from '../oracle/random-case.ts';
-import { checkMatch } from '../regex/check-match.ts';
-import { hasEmptyRounds, rangesInJavaScript } from '../regex/javascript.ts';
-import { patternArbitrary } from '../regex/patterns.ts';
-import { matchesAnywhere, matchesOf, readTwin, startOf } from '../regex/twin.ts';
+import { checkMatch } from '../engine/regex/check-match.ts';
+import { hasEmptyRounds, rangesInJavaScript } from '../engine/regex/javascript.ts';
+import { patternArbitrary } from '../engine/regex/patterns.ts';
+import { matchesAnywhere, matchesOf, readTwin, startOf } from '../engine/regex/twin.ts';
 import { garbageArbitrary, soundPatternArbitrary, textArbitrary } from './patterns.ts';
 
 export interface Target {

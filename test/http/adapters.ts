@@ -1,7 +1,7 @@
 // Runs a suite once for each HTTP adapter, with a reason where the native one cannot run.
 
 import { afterEach, describe } from 'node:test';
-import { loadUws } from '../../daemon/http/uws-adapter.ts';
+import { loadUws } from '../../daemon/http/adapters/uws-adapter.ts';
 import { closeWorlds } from './harness.ts';
 
 let uwsFailure: string | undefined;

@@ -1,7 +1,7 @@
 // Answers as a search would give them, made up: whole in the sense of the API description, with the parts that
 // a test is about.
 
-import type { StatsNumbers } from '../../daemon/search/answer.ts';
+import type { StatsNumbers } from '../../daemon/engine/search/answer.ts';
 
 /** The object `stats` of a search that did nothing, changed by `more`. */
 export function statsOf(more: Partial<StatsNumbers> = {}): object {

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BodyCollector } from '../../daemon/http/exchange-parts.ts';
-import { MemoryBudget } from '../../daemon/http/memory-budget.ts';
+import { BodyCollector } from '../../daemon/http/adapters/exchange-parts.ts';
+import { MemoryBudget } from '../../daemon/http/adapters/memory-budget.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate, openWire, repo, startWorld } from './harness.ts';
 import type { World } from './harness.ts';

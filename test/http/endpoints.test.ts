@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ApiError } from '../../daemon/api/errors.ts';
-import type { SourceReader } from '../../daemon/api/services.ts';
-import { QueryError } from '../../daemon/regex/error.ts';
-import { UnknownContextError } from '../../daemon/search/plan.ts';
+import { ApiError } from '../../daemon/http/api/errors.ts';
+import type { SourceReader } from '../../daemon/http/api/services.ts';
+import { QueryError } from '../../daemon/engine/regex/error.ts';
+import { UnknownContextError } from '../../daemon/engine/query/plan.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
 import { onBothAdapters } from './adapters.ts';
 import { answerOf, resultOf } from './answers.ts';

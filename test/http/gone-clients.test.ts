@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nextTurn } from '../../daemon/loop/next-turn.ts';
-import { BEGUN_MAX, paced } from '../../daemon/loop/pace.ts';
+import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { BEGUN_MAX, paced } from '../../daemon/base/pace.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, SEARCH_BODY, startWorld } from './harness.ts';
 

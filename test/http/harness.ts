@@ -1,12 +1,12 @@
 // What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
 // on a free port, and two clients: one over node:http, one over a bare socket.
 
-import type { LazyBytes } from '../../daemon/api/lazy-bytes.ts';
+import type { LazyBytes } from '../../daemon/http/api/lazy-bytes.ts';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import type { CommitFields, HistoryReader } from '../../daemon/api/history.ts';
+import type { CommitFields, HistoryReader } from '../../daemon/http/api/history.ts';
 import type {
   EventStream,
   SearchCall,
@@ -17,21 +17,21 @@ import type {
   SourceReader,
   StreamContext,
   TreeReader,
-} from '../../daemon/api/services.ts';
-import { readConfiguration } from '../../daemon/config/configuration.ts';
+} from '../../daemon/http/api/services.ts';
+import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import type {
   Configuration,
   ConfigurationInput,
   Environment,
-} from '../../daemon/config/configuration.ts';
+} from '../../daemon/base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from '../../daemon/control-plane.ts';
 import { createServer } from '../../daemon/http/server.ts';
 import type { RunningServer } from '../../daemon/http/server.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-import { checkReply } from '../api/checker.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { checkReply } from './api/checker.ts';
 import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
 import { repliesIn } from './wire-replies.ts';
 

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'node:test';
-import type { LazyBytes } from '../../daemon/api/lazy-bytes.ts';
-import { openAdapter } from '../../daemon/http/open-adapter.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import type { LazyBytes } from '../../daemon/http/api/lazy-bytes.ts';
+import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { onBothAdapters } from './adapters.ts';
 
 const WINDOW_SIZE = 100_000;

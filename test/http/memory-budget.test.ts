@@ -3,7 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { type Hold, MemoryBudget, noMemoryError } from '../../daemon/http/memory-budget.ts';
+import {
+  type Hold,
+  MemoryBudget,
+  noMemoryError,
+} from '../../daemon/http/adapters/memory-budget.ts';
 
 test('a holder gets an eighth, and all together no more than the whole', () => {
   const budget = new MemoryBudget(800);

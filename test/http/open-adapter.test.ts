@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AdapterOptions } from '../../daemon/http/adapter.ts';
-import { openAdapter } from '../../daemon/http/open-adapter.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import type { AdapterOptions } from '../../daemon/http/adapters/adapter.ts';
+import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
+import { createLog } from '../../daemon/base/log.ts';
 
 test('a binary that does not load means node:http, with a line that says why', async () => {
   const lines: string[] = [];

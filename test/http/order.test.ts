@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { endpoint, ok } from '../../daemon/api/endpoint.ts';
+import { endpoint, ok } from '../../daemon/http/api/endpoint.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
-import type { HttpRequest } from '../../daemon/http/adapter.ts';
-import { readSettings } from '../../daemon/config/settings.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import type { HttpRequest } from '../../daemon/http/adapters/adapter.ts';
+import { readSettings } from '../../daemon/base/config/settings.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { z } from 'zod';
 import { onBothAdapters } from './adapters.ts';
 import { startControl } from './control.ts';

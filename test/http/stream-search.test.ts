@@ -6,15 +6,21 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { unpack } from 'msgpackr';
-import { SearchControl } from '../../daemon/engine/control.ts';
-import type { SearchMessage } from '../../daemon/engine/search-messages.ts';
-import type { EngineParts } from '../../daemon/search/prepare.ts';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
-import { startStream } from '../../daemon/search/stream.ts';
+import { SearchControl } from '../../daemon/engine/host/control.ts';
+import type { SearchMessage } from '../../daemon/engine/host/search-messages.ts';
+import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
+import { startStream } from '../../daemon/engine/search/stream.ts';
 import { compileEntry } from '../core/driver.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
-import type { EngineOptions, FileResult } from '../engine/harness.ts';
-import { checkInvariants, rangeCountOf } from '../engine/invariants.ts';
+import {
+  buildShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+} from '../engine/host/harness.ts';
+import type { EngineOptions, FileResult } from '../engine/host/harness.ts';
+import { checkInvariants, rangeCountOf } from '../engine/host/invariants.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, searchWith, startWorld } from './harness.ts';
 import type { World } from './harness.ts';

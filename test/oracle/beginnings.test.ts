@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import {
   buildShard,
   coreModule,
@@ -14,7 +14,7 @@ import {
   repoRecord,
   type SearchAnswer,
   temporaryFolder,
-} from '../engine/harness.ts';
+} from '../engine/host/harness.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 15);

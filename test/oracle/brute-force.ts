@@ -4,7 +4,7 @@
 
 import { findPoints, type Point, REPLACEMENT } from '../core/oracle.ts';
 import { expressionOf, holdsAnywhere, matchesOf } from './expressions.ts';
-import type { QueryNode } from '../../daemon/query/tree.ts';
+import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 
 export interface BruteDoc {
   readonly path: string;

@@ -2,8 +2,8 @@
 // place, chunks, counts, and order. Throws at the first difference.
 
 import assert from 'node:assert/strict';
-import type { QueryNode } from '../../daemon/query/tree.ts';
-import type { FileResult, Range, SearchAnswer } from '../engine/harness.ts';
+import type { QueryNode } from '../../daemon/engine/query/tree.ts';
+import type { FileResult, Range, SearchAnswer } from '../engine/host/harness.ts';
 import {
   type BruteDoc,
   type BruteMatch,

@@ -5,7 +5,7 @@
 import * as fc from 'fast-check';
 import { generalize } from '../../bench/expressions.ts';
 import { seededRandom } from '../../bench/samples.ts';
-import type { QueryNode } from '../../daemon/query/tree.ts';
+import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { type BruteSymbol, offsetsOf } from './brute-force.ts';
 import type { OracleDoc } from './compare.ts';
 

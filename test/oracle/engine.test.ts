@@ -13,7 +13,7 @@ import {
   Engine,
   type TestDoc,
   temporaryFolder,
-} from '../engine/harness.ts';
+} from '../engine/host/harness.ts';
 import { checkAnswer, type OracleDoc } from './compare.ts';
 import { REPO_NAMES } from './corpora.ts';
 import { caseArbitrary, checkCase, REPOS } from './random-case.ts';

@@ -3,7 +3,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../engine/harness.ts';
+import {
+  buildShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+} from '../engine/host/harness.ts';
 
 /** Larger than any block of several lines. */
 const LINE_SIZE = 20_000;

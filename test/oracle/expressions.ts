@@ -3,8 +3,13 @@
 // regular expressions of JavaScript, one character at a time. API.md 9.5 for what the tree means.
 
 import { foldsTogether, type Point } from '../core/oracle.ts';
-import { parseRegex } from '../../daemon/regex/syntax.ts';
-import type { Assertion, ClassNode, RegexTree, RepeatNode } from '../../daemon/regex/tree.ts';
+import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
+import type {
+  Assertion,
+  ClassNode,
+  RegexTree,
+  RepeatNode,
+} from '../../daemon/engine/regex/tree.ts';
 
 type State =
   | { readonly kind: 'read'; readonly accepts: (point: number) => boolean; readonly next: number }

@@ -10,11 +10,11 @@ import { fileURLToPath } from 'node:url';
 import { PROGRAM_STATES_MAX } from '../../core/shared/program.ts';
 import { generalize } from '../../bench/expressions.ts';
 import { type Random, seededRandom } from '../../bench/samples.ts';
-import { encodeProgram } from '../../daemon/regex/program.ts';
-import { simplify } from '../../daemon/regex/simplify.ts';
-import { parseRegex } from '../../daemon/regex/syntax.ts';
-import { compileTree } from '../../daemon/regex/thompson.ts';
-import { canBeEmpty, spansLines } from '../../daemon/regex/traits.ts';
+import { encodeProgram } from '../../daemon/engine/regex/program.ts';
+import { simplify } from '../../daemon/engine/regex/simplify.ts';
+import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
+import { compileTree } from '../../daemon/engine/regex/thompson.ts';
+import { canBeEmpty, spansLines } from '../../daemon/engine/regex/traits.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
 import {
   buildFromDisk,
@@ -23,7 +23,7 @@ import {
   repoRecord,
   type SearchAnswer,
   temporaryFolder,
-} from '../engine/harness.ts';
+} from '../engine/host/harness.ts';
 
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const FOLDERS = ['commander', 'picomatch', 'cli-progress', 'string-width', 'nano-spawn', 'pino'];

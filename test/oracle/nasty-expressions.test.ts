@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { QueryError } from '../../daemon/regex/error.ts';
+import { QueryError } from '../../daemon/engine/regex/error.ts';
 import {
   buildShard,
   coreModule,
@@ -13,7 +13,7 @@ import {
   repoRecord,
   type SearchAnswer,
   temporaryFolder,
-} from '../engine/harness.ts';
+} from '../engine/host/harness.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1500);

@@ -3,11 +3,11 @@
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { buildShard, type Engine, repoRecord } from '../engine/harness.ts';
-import type { QueryNode } from '../../daemon/query/tree.ts';
-import { atOnce } from '../../daemon/regex/steps.ts';
-import { readExpression } from '../../daemon/search/expressions.ts';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import { buildShard, type Engine, repoRecord } from '../engine/host/harness.ts';
+import type { QueryNode } from '../../daemon/engine/query/tree.ts';
+import { atOnce } from '../../daemon/engine/regex/steps.ts';
+import { readExpression } from '../../daemon/engine/query/expressions.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { checkAnswer } from './compare.ts';
 import {
   type Corpus,

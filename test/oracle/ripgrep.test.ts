@@ -24,7 +24,7 @@ import { ripgrepAll, ripgrepFiles } from '../../bench/ripgrep.ts';
 import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
 import { drawSamples, type Random, seededRandom } from '../../bench/samples.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
-import { temporaryFolder } from '../repos/fixture.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];

@@ -4,9 +4,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { encodePlan } from '../../daemon/search/plan.ts';
-import { Searcher } from '../../daemon/engine/searcher.ts';
-import { type Build, buildShard, coreModule, temporaryFolder } from '../engine/harness.ts';
+import { encodePlan } from '../../daemon/engine/query/plan.ts';
+import { Searcher } from '../../daemon/engine/host/searcher.ts';
+import { type Build, buildShard, coreModule, temporaryFolder } from '../engine/host/harness.ts';
 
 const BYTES = [0x61, 0x42, 0x0a, 0x6b, 0xc3];
 /** A bad byte is written U+FFFD in a literal. */

@@ -8,9 +8,9 @@ import test from 'node:test';
 import { seededRandom } from '../../bench/samples.ts';
 import { UNIT_DOCS_MAX } from '../../core/shared/plan.ts';
 import { SEES_ALL } from '../../daemon/repos/sight.ts';
-import type { SearchRequest } from '../../daemon/search/prepare.ts';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
-import { startStream } from '../../daemon/search/stream.ts';
+import type { SearchRequest } from '../../daemon/engine/search/prepare.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
+import { startStream } from '../../daemon/engine/search/stream.ts';
 import {
   buildShard,
   coreModule,
@@ -22,7 +22,7 @@ import {
   type SearchAnswer,
   temporaryFolder,
   type TestDoc,
-} from '../engine/harness.ts';
+} from '../engine/host/harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');
 const RANGES_MIN = 1_000_000;

@@ -15,42 +15,52 @@ interface Door {
 }
 
 const DOORS: readonly Door[] = [
-  { what: 'uWebSockets.js', module: ['uWebSockets.js'], places: ['daemon/http/uws-adapter.ts'] },
+  {
+    what: 'uWebSockets.js',
+    module: ['uWebSockets.js'],
+    places: ['daemon/http/adapters/uws-adapter.ts'],
+  },
   { what: 'node:http', module: ['node:http'], places: ['daemon/http/', 'daemon/cli/'] },
   {
     what: 'WebAssembly',
     code: /\bWebAssembly\.(?!Module\b|Memory;|Memory,)\w+/,
     // Besides the core there are the grammars of tree-sitter.
-    places: ['daemon/engine/', 'daemon/symbols/tree-program.ts'],
+    places: ['daemon/engine/host/', 'daemon/symbols/tree-program.ts'],
   },
   { what: 'tree-sitter', module: ['web-tree-sitter'], places: ['daemon/symbols/'] },
   {
     what: 'functions of the system',
-    code: /'koffi'|native\/libc/,
+    code: /'koffi'|\/libc\.ts'/,
     places: [
-      'daemon/native/',
-      'daemon/engine/mapping.ts',
-      'daemon/repos/spawn.ts',
-      'daemon/shards/lock.ts',
+      'daemon/base/libc.ts',
+      'daemon/base/priority.ts',
+      'daemon/engine/host/mapping.ts',
+      'daemon/base/spawn.ts',
+      'daemon/sync/lock.ts',
     ],
   },
   {
     what: 'other programs',
     module: ['node:child_process', 'nano-spawn'],
     // Only git is run, ctags, and parsers.
-    places: ['daemon/repos/spawn.ts'],
+    places: ['daemon/base/spawn.ts'],
   },
   {
     what: 'the environment',
     code: /\bprocess\.env\b/,
     // git.ts passes named variables on to git: a proxy, a home, a certificate; confine.ts looks for ctags along PATH.
-    places: ['daemon/config/', 'daemon/cli/', 'daemon/repos/git.ts', 'daemon/symbols/confine.ts'],
+    places: [
+      'daemon/base/config/',
+      'daemon/cli/',
+      'daemon/sources/git/git.ts',
+      'daemon/symbols/confine.ts',
+    ],
   },
   {
     what: 'starting a program',
     code: /\bstartProgram\(/,
     // git.ts gives each git the settings that keep a repository from running programs.
-    places: ['daemon/repos/spawn.ts', 'daemon/repos/git.ts', 'daemon/symbols/confine.ts'],
+    places: ['daemon/base/spawn.ts', 'daemon/sources/git/git.ts', 'daemon/symbols/confine.ts'],
   },
   { what: 'arguments', code: /\bprocess\.argv\b/, places: ['daemon/cli/'] },
   {
@@ -64,10 +74,10 @@ const DOORS: readonly Door[] = [
     what: 'the API description',
     module: ['zod-openapi'],
     code: /\bswagger-ui-dist\b/,
-    places: ['daemon/api/'],
+    places: ['daemon/http/api/'],
   },
-  { what: 'pino', module: ['pino'], places: ['daemon/telemetry/'] },
-  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/store/'] },
+  { what: 'pino', module: ['pino'], places: ['daemon/base/log.ts'] },
+  { what: 'SQL', module: ['kysely', 'libsql', 'pg'], places: ['daemon/accounts/store/'] },
   { what: 'commander', module: ['commander'], places: ['daemon/cli/'] },
   { what: 'jose', module: ['jose'], places: ['daemon/accounts/'] },
   { what: 'argon2', module: ['@node-rs/argon2'], places: ['daemon/accounts/'] },
@@ -95,7 +105,7 @@ test('no file of the daemon makes the API description: that takes 0.3 s, and the
     for (const one of IMPORTS) if (one.file === file) visit(one.target);
   };
   visit('daemon/cli/main.ts');
-  assert.ok(reached.has('daemon/api/describe.ts'));
+  assert.ok(reached.has('daemon/http/api/describe.ts'));
   assert.equal(reached.has('zod-openapi'), false);
 });
 

@@ -26,99 +26,117 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'core/shard',
     'core/match',
   ],
-  'daemon/loop': [],
-  'daemon/native': [],
-  'daemon/files': [],
-  'daemon/config': ['daemon/files'],
-  'daemon/telemetry': [],
-  'daemon/store': ['daemon/files', 'daemon/telemetry'],
-  'daemon/accounts': [
-    'daemon/config',
-    'daemon/files',
-    'daemon/telemetry',
+  'daemon/base': [],
+  'daemon/base/config': ['daemon/base'],
+  'daemon/repos': [],
+  'daemon/sources/git': ['daemon/base', 'daemon/repos'],
+  'daemon/sources/disk': ['daemon/base'],
+  'daemon/sources/docs': [
+    'daemon/base',
     'daemon/repos',
-    'daemon/store',
+    'daemon/sources/git',
+    'daemon/sources/disk',
   ],
-  'daemon/limits': ['daemon/telemetry', 'daemon/store'],
-  'daemon/regex': [BASE],
-  'daemon/query': ['daemon/regex'],
-  'daemon/repos': ['daemon/loop', 'daemon/native'],
-  'daemon/repos/history': ['daemon/loop', 'daemon/repos'],
-  'daemon/engine': [BASE, 'daemon/files', 'daemon/native', 'daemon/telemetry'],
-  'daemon/shards': [
+  'daemon/sources/languages': ['daemon/base', 'daemon/sources/docs'],
+  'daemon/sources/reading': [
+    'daemon/base',
+    'daemon/repos',
+    'daemon/sources/git',
+    'daemon/sources/disk',
+    'daemon/sources/languages',
+  ],
+  'daemon/sources/history': ['daemon/base', 'daemon/repos', 'daemon/sources/git'],
+  'daemon/engine/host': [BASE, 'daemon/base'],
+  'daemon/engine/regex': [BASE],
+  'daemon/engine/shards': [BASE, 'daemon/engine/host'],
+  'daemon/engine/query': [
     BASE,
-    'daemon/files',
-    'daemon/native',
-    'daemon/telemetry',
     'daemon/repos',
-    'daemon/engine',
+    'daemon/sources/languages',
+    'daemon/engine/host',
+    'daemon/engine/regex',
+    'daemon/engine/shards',
   ],
-  'daemon/ingest': [
+  'daemon/engine/search': [
     BASE,
-    'daemon/loop',
-    'daemon/native',
-    'daemon/telemetry',
+    'daemon/base',
     'daemon/repos',
-    'daemon/engine',
-    'daemon/shards',
+    'daemon/engine/host',
+    'daemon/engine/regex',
+    'daemon/engine/shards',
+    'daemon/engine/query',
   ],
-  'daemon/symbols': [
-    'daemon/native',
-    'daemon/telemetry',
-    'daemon/repos',
-    'daemon/engine',
-    'daemon/shards',
-  ],
-  'daemon/search': [
+  'daemon/engine/build': [
     BASE,
-    'daemon/loop',
-    'daemon/regex',
-    'daemon/query',
-    'daemon/repos',
-    'daemon/engine',
-    'daemon/shards',
-    'daemon/ingest',
+    'daemon/base',
+    'daemon/sources/git',
+    'daemon/sources/disk',
+    'daemon/sources/docs',
+    'daemon/sources/languages',
+    'daemon/engine/host',
+    'daemon/engine/shards',
   ],
+  'daemon/symbols': ['daemon/base', 'daemon/engine/host', 'daemon/engine/shards'],
+  'daemon/accounts/store': ['daemon/base'],
+  'daemon/accounts/limits': ['daemon/base', 'daemon/accounts/store'],
+  'daemon/accounts': ['daemon/base', 'daemon/base/config', 'daemon/repos', 'daemon/accounts/store'],
   'daemon/sync': [
     BASE,
-    'daemon/files',
-    'daemon/telemetry',
+    'daemon/base',
     'daemon/repos',
-    'daemon/engine',
-    'daemon/shards',
-    'daemon/ingest',
-    'daemon/search',
-    'daemon/store',
+    'daemon/sources/git',
+    'daemon/sources/disk',
+    'daemon/sources/docs',
+    'daemon/engine/host',
+    'daemon/engine/shards',
+    'daemon/engine/search',
+    'daemon/engine/build',
     'daemon/symbols',
-  ],
-  // The endpoints see the engine through interfaces of their own (api/services.ts).
-  'daemon/api': [
-    'daemon/loop',
-    'daemon/config',
-    'daemon/regex',
-    'daemon/repos',
-    'daemon/accounts',
-    'daemon/limits',
+    'daemon/accounts/store',
   ],
   'daemon/backup': [
-    'daemon/config',
-    'daemon/telemetry',
-    'daemon/store',
+    'daemon/base',
+    'daemon/base/config',
+    'daemon/accounts/store',
     'daemon/accounts',
-    'daemon/shards',
+    'daemon/sync',
   ],
-  'daemon/operator': ['daemon/accounts', 'daemon/api'],
+  // The endpoints see the engine through interfaces of their own (http/api/services.ts).
+  'daemon/http/api': [
+    'daemon/base',
+    'daemon/base/config',
+    'daemon/repos',
+    'daemon/sources/git',
+    'daemon/engine/regex',
+    'daemon/accounts',
+    'daemon/accounts/limits',
+  ],
+  'daemon/http/operator': ['daemon/accounts', 'daemon/http/api'],
+  'daemon/http/adapters': ['daemon/base', 'daemon/base/config', 'daemon/http/api'],
   'daemon/http': [
-    'daemon/native',
-    'daemon/loop',
-    'daemon/config',
-    'daemon/telemetry',
+    'daemon/base',
+    'daemon/base/config',
     'daemon/repos',
     'daemon/accounts',
-    'daemon/limits',
-    'daemon/api',
+    'daemon/accounts/limits',
+    'daemon/http/api',
+    'daemon/http/adapters',
   ],
 };
+
+/** The wings of the daemon, from the bottom up: none imports one above it. */
+const WINGS = [
+  'base',
+  'repos',
+  'sources',
+  'engine',
+  'symbols',
+  'accounts',
+  'sync',
+  'backup',
+  'http',
+  'cli',
+];
 
 /** The folders at the top, which join the others: these may not be imported by them. */
 const TOPS = ['daemon', 'daemon/cli', 'daemon/cli/commands'];
@@ -128,6 +146,19 @@ const FILES = [...filesBelow('core', '.ts'), ...filesBelow('daemon', '.ts')];
 test('every folder has its layer', () => {
   const folders = new Set(FILES.map((file) => path.posix.dirname(file)));
   assert.deepEqual([...folders].sort(), [...Object.keys(LAYERS), ...TOPS].sort());
+});
+
+test('wings import downwards only', () => {
+  const wingOf = (file: string): number => WINGS.indexOf(file.split('/')[1] ?? '');
+  const upwards = importsOf(FILES).filter(
+    ({ file, target }) =>
+      [file, target].every((name) => /^daemon\/.*\//.test(name)) && wingOf(target) > wingOf(file),
+  );
+  assert.deepEqual(upwards, []);
+  const folders = FILES.filter((file) => /^daemon\/.*\//.test(file)).map(
+    (file) => file.split('/')[1],
+  );
+  assert.deepEqual(new Set(folders), new Set(WINGS));
 });
 
 test('imports go one way', () => {

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { findPrograms } from '../../daemon/symbols/confine.ts';
 import { findCtags } from '../../daemon/symbols/ctags-process.ts';
 import { enginesHere } from '../../daemon/symbols/extractor.ts';
-import { temporaryFolder, writeFiles } from '../repos/fixture.ts';
+import { temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { NO_CTAGS } from './harness.ts';
 
 const skip = process.platform === 'win32';

@@ -6,8 +6,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { enginesHere } from '../../daemon/symbols/extractor.ts';
-import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { type IndexOf, openIndexOf } from '../revisions/index-of.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { type IndexOf, openIndexOf } from '../sync/revisions/index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const FILES = {

@@ -6,7 +6,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as tags from '../../core/shared/tags.ts';
-import { languageId } from '../../daemon/ingest/languages.ts';
+import { languageId } from '../../daemon/sources/languages/languages.ts';
 import { CTAGS_LANGUAGES, ctagsParserOf, kindOfTag } from '../../daemon/symbols/ctags-languages.ts';
 import { findCtags } from '../../daemon/symbols/ctags-process.ts';
 import { kindIndex, kindInPlace, SYMBOL_KINDS } from '../../daemon/symbols/kinds.ts';

@@ -11,14 +11,14 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ShardError, Space } from '../../daemon/engine/space.ts';
-import { buildRepo } from '../../daemon/ingest/build.ts';
+import { ShardError, Space } from '../../daemon/engine/host/space.ts';
+import { buildRepo } from '../../daemon/engine/build/build.ts';
 import type { Extractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
 import { runSymbolPass } from '../../daemon/symbols/pass.ts';
 import { type PassBlob, passOver, type PassProgress } from '../../daemon/symbols/pass-loop.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-import { coreModule, temporaryFolder } from '../engine/harness.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { coreModule, temporaryFolder } from '../engine/host/harness.ts';
 import { expectedSymbols, SAMPLES, sampleContent } from './samples.ts';
 
 const EXTENSIONS: Readonly<Record<string, string>> = {

@@ -6,8 +6,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { git, makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { type IndexOf, openIndexOf } from '../revisions/index-of.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { type IndexOf, openIndexOf } from './revisions/index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };

@@ -4,11 +4,11 @@
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Searcher } from '../../daemon/engine/searcher.ts';
-import { shardErrorOf } from '../../daemon/engine/space.ts';
+import { Searcher } from '../../daemon/engine/host/searcher.ts';
+import { shardErrorOf } from '../../daemon/engine/host/space.ts';
 import { IntegrityPass } from '../../daemon/sync/integrity-pass.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/harness.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
 
 const module = await coreModule('release');
 const folder = temporaryFolder();

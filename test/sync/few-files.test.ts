@@ -6,12 +6,12 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openInstance } from '../../daemon/instance.ts';
-import { MappingError } from '../../daemon/engine/mapping.ts';
-import { shardErrorOf } from '../../daemon/engine/space.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import { MappingError } from '../../daemon/engine/host/mapping.ts';
+import { shardErrorOf } from '../../daemon/engine/host/space.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../http/harness.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
-import { FILTERS } from '../revisions/index-of.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { FILTERS } from './revisions/index-of.ts';
 
 const log = createLog({ level: 'error', format: 'text', write: () => {} });
 const isWindows = process.platform === 'win32';

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { IntegrityPass, type IntegrityPassOptions } from '../../daemon/sync/integrity-pass.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/harness.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
 import { eventually } from '../e2e/daemon.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import { createLog } from '../../daemon/base/log.ts';
 
 const REPO = repoRecord(1, 'host/repo');
 

@@ -6,11 +6,11 @@ import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { openIndex } from '../../daemon/open-index.ts';
-import { probeSource } from '../../daemon/repos/probe.ts';
-import { Catalog, CatalogError, encodeCatalog } from '../../daemon/shards/catalog.ts';
+import { probeSource } from '../../daemon/sources/git/probe.ts';
+import { Catalog, CatalogError, encodeCatalog } from '../../daemon/sync/catalog.ts';
 import { openCatalog } from '../../daemon/sync/open-catalog.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
 const lines: string[] = [];
 const log = createLog({ level: 'warn', format: 'text', write: (line) => lines.push(line) });

@@ -6,10 +6,10 @@ import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
 import { type Instance, openInstance } from '../../daemon/instance.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../http/harness.ts';
-import { FILTERS } from '../revisions/index-of.ts';
-import { makeRepo, temporaryFolder } from '../repos/fixture.ts';
+import { FILTERS } from './revisions/index-of.ts';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
 const lines: string[] = [];
 const log = createLog({ level: 'warn', format: 'text', write: (line) => lines.push(line) });

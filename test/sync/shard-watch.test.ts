@@ -14,11 +14,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { LiveShard } from '../../daemon/search/snapshot.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { ShardWatch } from '../../daemon/sync/shard-watch.ts';
-import { createLog } from '../../daemon/telemetry/log.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../e2e/daemon.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/harness.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
 
 void test('changes of others are told, cuts at once', async () => {
   const module = await coreModule('release');

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { Catalog } from '../../daemon/shards/catalog.ts';
-import { RevisionWriter } from '../../daemon/shards/revisions.ts';
-import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../repos/fixture.ts';
-import { filesOf, openIndexOf, shown } from '../revisions/index-of.ts';
+import { Catalog } from '../../daemon/sync/catalog.ts';
+import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { filesOf, openIndexOf, shown } from './revisions/index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { messageOf } from '../../telemetry/caught.ts';
+import { messageOf } from '../../base/caught.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import { formatBytes, formatCount } from '../format.ts';

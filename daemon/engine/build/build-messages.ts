@@ -1,0 +1,109 @@
+// What the build's main side and its threads say to each other. A thread works on one job at a time: a
+// batch of files, or the merge of a shard. While it works on a batch it asks twice: which contents are
+// known already, and where the batch lies in its shard; both are answered in the order of the batches.
+
+import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
+import type { FilterSettings } from './filters.ts';
+import type { HeaderFolders } from '../../sources/languages/languages.ts';
+import type { ReadFailure, SourceFile, SourceSpec } from '../../sources/docs/source.ts';
+
+export interface BuildWorkerData {
+  readonly module: WebAssembly.Module;
+  readonly spec: SourceSpec;
+  readonly filters: FilterSettings;
+  readonly headerFolders: HeaderFolders;
+}
+
+export interface BatchJob {
+  readonly kind: 'batch';
+  readonly batch: number;
+  readonly files: readonly SourceFile[];
+  /** The shard file under construction. */
+  readonly path: string;
+}
+
+export interface MergeJob {
+  readonly kind: 'merge';
+  readonly path: string;
+  /** Files of the coded stripes, in order. */
+  readonly stripes: readonly string[];
+  readonly repoId: number;
+  readonly repoName: string;
+  readonly docs: readonly ShardDoc[];
+  readonly blobs: readonly Uint8Array[];
+  readonly blobHashes: Uint8Array;
+  readonly hashSize: number;
+  readonly blocks: readonly Uint8Array[];
+  readonly caseMarks: readonly Uint8Array[];
+  readonly contentSize: number;
+}
+
+/** For each file of the batch: true = its content is stored already, so it is left out. */
+export interface KnownAnswer {
+  readonly kind: 'known';
+  readonly known: readonly boolean[];
+}
+
+export interface PlaceAnswer {
+  readonly kind: 'place';
+  readonly contentBase: number;
+  readonly blobBase: number;
+  readonly blockBase: number;
+  /** Number of the batch's first stripe in its shard. */
+  readonly stripeBase: number;
+}
+
+/** Nothing more is to be done. */
+export interface EndOrder {
+  readonly kind: 'end';
+}
+
+export type ToBuildWorker = BatchJob | MergeJob | KnownAnswer | PlaceAnswer | EndOrder;
+
+/** What became of one file of a batch. */
+export interface FileOutcome {
+  /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if it could not be read. */
+  readonly size: number;
+  /** Git object id, "" without content. */
+  readonly oid: string;
+  readonly language: string;
+  /** The content names its language itself, whatever its path is. */
+  readonly isLanguageSaid: boolean;
+  /** SKIP_*. */
+  readonly skipReason: number;
+}
+
+export interface AskKnown {
+  readonly kind: 'askKnown';
+  readonly batch: number;
+  readonly outcomes: readonly FileOutcome[];
+  readonly failures: readonly ReadFailure[];
+}
+
+export interface AskPlace {
+  readonly kind: 'askPlace';
+  readonly batch: number;
+  readonly contentSize: number;
+  readonly blobCount: number;
+  readonly blockCount: number;
+  readonly stripeCount: number;
+  /** Indexes of files whose content turned out to have too many trigrams, or did not fit a shard. */
+  readonly refused: readonly { readonly index: number; readonly skipReason: number }[];
+}
+
+export interface BatchDone {
+  readonly kind: 'batchDone';
+  readonly batch: number;
+  readonly blobs: Uint8Array;
+  readonly blocks: Uint8Array;
+  readonly caseMarks: Uint8Array;
+  readonly stripes: readonly string[];
+}
+
+export interface MergeDone {
+  readonly kind: 'mergeDone';
+  readonly path: string;
+  readonly summary: ShardSummary;
+}
+
+export type FromBuildWorker = AskKnown | AskPlace | BatchDone | MergeDone;

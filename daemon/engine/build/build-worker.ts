@@ -1,0 +1,236 @@
+// A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
+// contents and coded stripes; or merges the stripes of a shard and completes and checks its file.
+
+import {
+  closeSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import {
+  HEADER_SIZE,
+  SKIP_BINARY,
+  SKIP_NONE,
+  SKIP_TOO_LARGE,
+  SKIP_TOO_MANY_TRIGRAMS,
+} from '../../../core/shared/format.ts';
+import { CONTENT_SIZE_MAX, mergeStripes, StripeBuilder } from '../host/builder.ts';
+import { verifyShardFile } from '../host/verify.ts';
+import { lowerPriority } from '../../base/priority.ts';
+import { writeShard } from '../shards/writer.ts';
+import type {
+  BatchJob,
+  BuildWorkerData,
+  FileOutcome,
+  FromBuildWorker,
+  KnownAnswer,
+  MergeJob,
+  PlaceAnswer,
+  ToBuildWorker,
+} from './build-messages.ts';
+import { DocFilter, isBinary, type SkipReason } from './filters.ts';
+import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
+import { openReader } from '../../sources/docs/open-source.ts';
+import type { ReadFailure, SourceReader } from '../../sources/docs/source.ts';
+import { utf8Of } from '../../base/utf16.ts';
+
+const SKIP_CODES: Readonly<Record<SkipReason, number>> = {
+  binary: SKIP_BINARY,
+  too_large: SKIP_TOO_LARGE,
+  too_many_trigrams: SKIP_TOO_MANY_TRIGRAMS,
+};
+
+interface ReadBatch {
+  readonly outcomes: FileOutcome[];
+  /** Place of each content in the builder; none: it is left out. */
+  readonly places: (number | undefined)[];
+  readonly failures: readonly ReadFailure[];
+}
+
+const { module, spec, filters, headerFolders }: BuildWorkerData = workerData;
+lowerPriority('background');
+const port = parentPort!;
+const filter = new DocFilter(filters);
+let builder: StripeBuilder | undefined;
+let reader: SourceReader | undefined;
+let onAnswer: ((answer: KnownAnswer | PlaceAnswer) => void) | undefined;
+
+port.on('message', (message: ToBuildWorker) => {
+  if (message.kind === 'known' || message.kind === 'place') {
+    onAnswer?.(message);
+    return;
+  }
+  if (message.kind === 'end') {
+    void closeReader().then(() => port.close());
+    return;
+  }
+  // Why: an error must end the thread, so that the build sees it.
+  const work = message.kind === 'batch' ? runBatch(message) : runMerge(message);
+  work.catch(async (error: unknown) => {
+    await closeReader();
+    setImmediate(() => {
+      throw error;
+    });
+  });
+});
+
+/** Why awaited: a process whose thread ends before it stays defunct as long as the daemon runs. */
+async function closeReader(): Promise<void> {
+  const open = reader;
+  reader = undefined;
+  await open?.close().catch(() => {});
+}
+
+function tell(message: FromBuildWorker): void {
+  port.postMessage(message);
+}
+
+async function ask<Answer extends KnownAnswer | PlaceAnswer>(
+  question: FromBuildWorker,
+): Promise<Answer> {
+  return new Promise((resolve) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: one question is open at a time, and each has its kind of answer.
+    onAnswer = (answer) => resolve(answer as Answer);
+    tell(question);
+  });
+}
+
+async function runBatch(job: BatchJob): Promise<void> {
+  const { batch } = job;
+  builder ??= new StripeBuilder(module);
+  builder.begin();
+  const { outcomes, places, failures } = await readBatch(builder, job);
+  const { known } = await ask<KnownAnswer>({ kind: 'askKnown', batch, outcomes, failures });
+  const refused = addContents(builder, job, outcomes, places, known);
+  const { content, stripes, blobCount, blockCount } = builder.close();
+  const place = await ask<PlaceAnswer>({
+    kind: 'askPlace',
+    batch,
+    contentSize: content.length,
+    blobCount,
+    blockCount,
+    stripeCount: stripes.length,
+    refused,
+  });
+  writeContent(job.path, content, place.contentBase);
+  const paths = stripes.map((stripe, index) => {
+    const path = `${job.path}.stripe${place.stripeBase + index}`;
+    writeFileSync(path, stripe);
+    return path;
+  });
+  const rows = builder.rows(place.contentBase, place.blobBase, place.blockBase);
+  tell({ kind: 'batchDone', batch, ...rows, stripes: paths });
+}
+
+async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatch> {
+  reader ??= await openReader(spec);
+  const outcomes: FileOutcome[] = [];
+  const places: (number | undefined)[] = [];
+  const failures = await reader.read(job.files, (index, stored, oid) => {
+    const { path, size } = job.files[index]!;
+    if (stored === undefined) {
+      outcomes[index] = {
+        size,
+        oid: '',
+        language: detectLanguage(path, new Uint8Array(), headerFolders),
+        isLanguageSaid: false,
+        skipReason: SKIP_NONE,
+      };
+      return;
+    }
+    const bytes = utf8Of(stored);
+    const said = saidLanguage(bytes);
+    const language = said ?? languageOfPath(path, bytes, headerFolders);
+    const reason =
+      filter.skipReasonOfSize(path, stored.length) ??
+      (bytes.length > CONTENT_SIZE_MAX ? 'too_large' : isBinary(bytes) ? 'binary' : undefined);
+    const skipReason = reason === undefined ? SKIP_NONE : SKIP_CODES[reason];
+    const isKept = skipReason === SKIP_NONE;
+    const kept = isKept ? bytes : stored;
+    outcomes[index] = {
+      size: kept.length,
+      oid,
+      language,
+      isLanguageSaid: said !== undefined,
+      skipReason,
+    };
+    if (isKept) places[index] = target.stage(bytes);
+  });
+  return { outcomes, places, failures };
+}
+
+function addContents(
+  target: StripeBuilder,
+  job: BatchJob,
+  outcomes: readonly FileOutcome[],
+  places: readonly (number | undefined)[],
+  known: readonly boolean[],
+): { index: number; skipReason: number }[] {
+  const refused: { index: number; skipReason: number }[] = [];
+  for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
+    if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
+    const place = places[index];
+    const trigramMax = filter.trigramCountMax(job.files[index]!.path);
+    const outcome = place === undefined ? 'full' : target.add(place, size, trigramMax);
+    if (outcome === 'too_many_trigrams')
+      refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });
+    if (outcome === 'full') refused.push({ index, skipReason: SKIP_TOO_LARGE });
+  }
+  return refused;
+}
+
+function writeContent(path: string, content: Uint8Array, contentBase: number): void {
+  const file = openSync(path, 'r+');
+  try {
+    for (let done = 0; done < content.length;) {
+      const position = HEADER_SIZE + contentBase + done;
+      done += writeSync(file, content, done, content.length - done, position);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function runMerge(job: MergeJob): Promise<void> {
+  const stripes = job.stripes.map((path) => ({ path, size: statSync(path).size }));
+  const tables = {
+    ...job,
+    blobs: Buffer.concat(job.blobs),
+    blocks: Buffer.concat(job.blocks),
+    caseMarks: Buffer.concat(job.caseMarks),
+  };
+  const sums = job.stripes.map(readSum);
+  const summary = writeShard(module, job.path, tables, (onPostings) =>
+    mergeStripes(module, stripes, onPostings),
+  );
+  for (const path of job.stripes) unlinkSync(path);
+  const problem = verifyShardFile(module, job.path, sums);
+  if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
+  tell({ kind: 'mergeDone', path: job.path, summary });
+  await Promise.resolve();
+}
+
+/** Sum of the postings of a coded stripe. */
+function readSum(path: string): bigint {
+  const head = Buffer.alloc(8);
+  readInto(path, head);
+  return head.readBigUInt64LE();
+}
+
+function readInto(path: string, target: Uint8Array): void {
+  const file = openSync(path, 'r');
+  try {
+    let done = 0;
+    while (done < target.length) {
+      const count = readSync(file, target, done, target.length - done, done);
+      if (count === 0) throw new Error(`${path} ended early`);
+      done += count;
+    }
+  } finally {
+    closeSync(file);
+  }
+}

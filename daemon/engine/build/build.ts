@@ -1,0 +1,563 @@
+// Builds the shards of one repo: lists the source, plans batches, lets the threads read and code them,
+// keeps for each shard which contents it holds, and has it merged, checked and synced when its last batch
+// is in. Nothing here is visible to searches: the caller publishes the finished files (sync/catalog.ts).
+
+import { availableParallelism } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import {
+  SKIP_BINARY,
+  SKIP_NONE,
+  SKIP_TOO_LARGE,
+  SKIP_TOO_MANY_TRIGRAMS,
+  STRIPE_COUNT_MAX,
+} from '../../../core/shared/format.ts';
+import { bitmapSizeOf, RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
+import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
+import { Attributes, readAttributeFiles } from '../../sources/languages/attributes.ts';
+import type {
+  AskKnown,
+  AskPlace,
+  BatchDone,
+  FileOutcome,
+  FromBuildWorker,
+  MergeDone,
+  PlaceAnswer,
+  ToBuildWorker,
+} from './build-messages.ts';
+import { BuildPool } from './build-pool.ts';
+import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
+import { detectLanguage, findHeaderFolders } from '../../sources/languages/languages.ts';
+import { openReader, openSource } from '../../sources/docs/open-source.ts';
+import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
+import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
+import type { LeftOut } from '../../sources/disk/left-out.ts';
+import type {
+  ReadFailure,
+  RevisionFiles,
+  SourceFile,
+  SourceListing,
+  SourceSpec,
+} from '../../sources/docs/source.ts';
+import { Breather } from '../../base/breather.ts';
+
+export interface BuildOptions {
+  readonly module: WebAssembly.Module;
+  readonly spec: SourceSpec;
+  readonly repoId: number;
+  readonly repoName: string;
+  readonly filters: FilterSettings;
+  /** Folder for the shard files, on the disk where they are to stay. */
+  readonly folder: string;
+  /** Threads; default: one for each core. */
+  readonly workers?: number;
+  readonly onProgress?: (progress: BuildProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface BuildProgress {
+  readonly phase: 'listing' | 'reading' | 'merging';
+  readonly filesDone: number;
+  readonly filesTotal: number;
+  readonly bytesDone: number;
+  readonly bytesTotal: number;
+  /** Docs indexed by name only, so far. */
+  readonly skipped: number;
+}
+
+export interface BuiltShard extends ShardSummary {
+  readonly path: string;
+}
+
+export interface BuildResult {
+  readonly fingerprint: string;
+  readonly shards: readonly BuiltShard[];
+  readonly docCount: number;
+  readonly contentSize: number;
+  /** The revision file (engine/shards/revisions.ts), if the source names further revisions. */
+  readonly revisions?: Buffer;
+  /** Docs indexed by name only. */
+  readonly skipped: Readonly<Record<SkipReason, number>>;
+  /** Paths that are no docs, and files that could not be read. */
+  readonly leftOut: readonly (LeftOut | ReadFailure)[];
+  /** What rules leave out of the default revision. */
+  readonly ignored: IgnoredCounts;
+}
+
+/** A shard came out with more stripes than the format has room for; planning it smaller helps. */
+class ShardOverflow extends Error {}
+
+const STRIPES_PLANNED = 28;
+
+/**
+ * Builds all shards of a source. On failure and abort no file is left behind.
+ *
+ * Errors: of the source (GitError, file system), of the disk, AbortError.
+ */
+export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
+  for (let stripes = STRIPES_PLANNED; ; stripes = Math.floor(stripes / 2)) {
+    try {
+      return await new Build(options).run(stripes);
+    } catch (error) {
+      if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
+    }
+  }
+}
+
+const HASH_SIZE_SHA1 = 20;
+const HASH_SIZE_SHA256 = 32;
+let buildCount = 0;
+
+/** One shard while it grows. */
+interface GrowingShard {
+  readonly plan: PlannedShard;
+  readonly path: string;
+  readonly stripes: string[];
+  readonly blobs: Uint8Array[];
+  readonly blocks: Uint8Array[];
+  readonly caseMarks: Uint8Array[];
+  readonly hashes: string[];
+  /** What became of each content, by object id. */
+  readonly contents: Map<string, { blobId: number } | { skipReason: number }>;
+  contentSize: number;
+  blobCount: number;
+  blockCount: number;
+  stripeCount: number;
+  batchesLeft: number;
+  /** Once it is merged: the listing's index of each doc, and the docs without stored content. */
+  fileOfDoc: Uint32Array;
+  unstored: readonly UnstoredDoc[];
+}
+
+interface DocOfShard {
+  readonly doc: ShardDoc;
+  readonly fileIndex: number;
+  /** Blob id, "" if it is not known. */
+  readonly oid: string;
+}
+
+interface RunningBatch {
+  readonly shard: GrowingShard;
+  /** Indexes of the build's docs. */
+  readonly docs: readonly number[];
+  /** For each file: content stored before or by an earlier file of the batch. */
+  known: boolean[];
+}
+
+class Build {
+  readonly #options: BuildOptions;
+  readonly #outcomes: (FileOutcome | undefined)[] = [];
+  readonly #failures: ReadFailure[] = [];
+  readonly #finished: BuiltShard[] = [];
+  readonly #batches: RunningBatch[] = [];
+  /** Questions that wait for those of earlier batches. */
+  readonly #waitingKnown = new Map<number, () => void>();
+  readonly #waitingPlace = new Map<number, () => void>();
+  #nextKnown = 0;
+  #nextPlace = 0;
+  #shards: GrowingShard[] = [];
+  #pool: BuildPool | undefined;
+  #plan: BuildPlan = { docs: [], shards: [] };
+  #attributes = new Attributes([]);
+  #progress: BuildProgress = {
+    phase: 'listing',
+    filesDone: 0,
+    filesTotal: 0,
+    bytesDone: 0,
+    bytesTotal: 0,
+    skipped: 0,
+  };
+  #end: { resolve(): void; reject(error: Error): void } | undefined;
+
+  constructor(options: BuildOptions) {
+    this.#options = options;
+  }
+
+  async run(stripesPerShard: number): Promise<BuildResult> {
+    const { spec, filters, signal } = this.#options;
+    this.#report({});
+    const listing = await openSource(spec).list();
+    signal?.throwIfAborted();
+    const files = filesOfDefault(listing.files, listing.revisions);
+    this.#attributes = new Attributes(await this.#readAttributes(files));
+    const docs = planDocs(listing.files, this.#attributes, new DocFilter(filters));
+    this.#plan = planBuild(docs, stripesPerShard);
+    this.#report({
+      phase: 'reading',
+      filesTotal: docs.length,
+      bytesTotal: docs.reduce((sum, doc) => sum + (doc.isTooLarge ? 0 : doc.file.size), 0),
+      filesDone: docs.filter((doc) => doc.isTooLarge).length,
+      skipped: docs.filter((doc) => doc.isTooLarge).length,
+    });
+    try {
+      await this.#runThreads(files);
+    } catch (error) {
+      await this.#pool?.close();
+      await this.#removeFiles();
+      throw error;
+    }
+    await this.#pool?.close();
+    const result = this.#result(listing, await listing.ignored());
+    const { revisions } = listing;
+    return revisions === undefined
+      ? result
+      : { ...result, revisions: await this.#revisionFile(revisions) };
+  }
+
+  async #readAttributes(
+    files: readonly SourceFile[],
+  ): Promise<Awaited<ReturnType<typeof readAttributeFiles>>> {
+    const reader = await openReader(this.#options.spec);
+    try {
+      return await readAttributeFiles(reader, files);
+    } finally {
+      await reader.close();
+    }
+  }
+
+  async #runThreads(files: readonly SourceFile[]): Promise<void> {
+    const { module, spec, filters, signal } = this.#options;
+    this.#shards = this.#plan.shards.map((plan) => this.#startShard(plan));
+    for (const shard of this.#shards) await writeFile(shard.path, '');
+    const headerFolders = findHeaderFolders(files.map((file) => file.path));
+    const threads = Math.min(this.#options.workers ?? availableParallelism(), this.#batches.length);
+    const over = new AbortController();
+    const done = new Promise<void>((resolve, reject) => {
+      this.#end = { resolve, reject };
+      // Why with an end: the signal is that of all builds, and would keep what each adds to it.
+      const listening = { once: true, signal: over.signal };
+      signal?.addEventListener('abort', () => reject(signal.reason), listening);
+      this.#pool = new BuildPool(
+        Math.max(1, threads),
+        { module, spec, filters, headerFolders },
+        (message, answer) => this.#onMessage(message, answer),
+        reject,
+      );
+      for (const [batch, { shard, docs }] of this.#batches.entries()) {
+        const batchFiles = docs.map((index) => this.#plan.docs[index]!.file);
+        this.#pool.add({ kind: 'batch', batch, files: batchFiles, path: shard.path });
+      }
+      for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#merge(shard);
+    });
+    await done.finally(() => over.abort());
+  }
+
+  #startShard(plan: PlannedShard): GrowingShard {
+    const name = `build-${process.pid}-${buildCount++}.tmp`;
+    const shard: GrowingShard = {
+      plan,
+      path: path.join(this.#options.folder, name),
+      stripes: [],
+      blobs: [],
+      blocks: [],
+      caseMarks: [],
+      hashes: [],
+      contents: new Map(),
+      contentSize: 0,
+      blobCount: 0,
+      blockCount: 0,
+      stripeCount: 0,
+      batchesLeft: 0,
+      fileOfDoc: new Uint32Array(),
+      unstored: [],
+    };
+    const listed = new Set<string>();
+    for (const { docs } of plan.batches) {
+      // Contents that the listing already knows to be equal are read once.
+      const unlike = docs.filter((index) => {
+        const { oid } = this.#plan.docs[index]!.file;
+        if (oid === undefined) return true;
+        const isNew = !listed.has(oid);
+        listed.add(oid);
+        return isNew;
+      });
+      this.#batches.push({ shard, docs: unlike, known: [] });
+      shard.batchesLeft++;
+    }
+    return shard;
+  }
+
+  #onMessage(message: FromBuildWorker, answer: (reply: ToBuildWorker) => void): void {
+    switch (message.kind) {
+      case 'askKnown':
+        this.#waitingKnown.set(message.batch, () => this.#answerKnown(message, answer));
+        this.#nextKnown = answerInOrder(this.#waitingKnown, this.#nextKnown);
+        break;
+      case 'askPlace':
+        this.#waitingPlace.set(message.batch, () => this.#answerPlace(message, answer));
+        this.#nextPlace = answerInOrder(this.#waitingPlace, this.#nextPlace);
+        break;
+      case 'batchDone':
+        this.#finishBatch(message);
+        break;
+      case 'mergeDone':
+        this.#finishShard(message);
+    }
+  }
+
+  #answerKnown(message: AskKnown, answer: (reply: ToBuildWorker) => void): void {
+    const batch = this.#batches[message.batch]!;
+    const { contents } = batch.shard;
+    this.#failures.push(...message.failures);
+    batch.known = message.outcomes.map((outcome, index) => {
+      this.#outcomes[batch.docs[index]!] = outcome;
+      const isStored = outcome.oid !== '' && outcome.size > 0 && outcome.skipReason === SKIP_NONE;
+      if (!isStored) return false;
+      if (contents.has(outcome.oid)) return true;
+      // The blobId follows with the batch's place.
+      contents.set(outcome.oid, { blobId: -1 });
+      return false;
+    });
+    answer({ kind: 'known', known: batch.known });
+  }
+
+  #answerPlace(message: AskPlace, answer: (reply: ToBuildWorker) => void): void {
+    const { shard, docs, known } = this.#batches[message.batch]!;
+    const place: PlaceAnswer = {
+      kind: 'place',
+      contentBase: shard.contentSize,
+      blobBase: shard.blobCount,
+      blockBase: shard.blockCount,
+      stripeBase: shard.stripeCount,
+    };
+    const refused = new Map(message.refused.map((one) => [one.index, one.skipReason]));
+    for (const [index, doc] of docs.entries()) {
+      const { oid, size, skipReason } = this.#outcomes[doc]!;
+      if (known[index] || oid === '' || size === 0 || skipReason !== SKIP_NONE) continue;
+      const refusal = refused.get(index);
+      if (refusal === undefined) {
+        shard.contents.set(oid, { blobId: shard.blobCount++ });
+        shard.hashes.push(oid);
+      } else shard.contents.set(oid, { skipReason: refusal });
+    }
+    shard.contentSize += message.contentSize;
+    shard.blockCount += message.blockCount;
+    shard.stripeCount += message.stripeCount;
+    if (shard.stripeCount > STRIPE_COUNT_MAX) throw new ShardOverflow('too many stripes');
+    answer(place);
+  }
+
+  #finishBatch(message: BatchDone): void {
+    const { shard, docs } = this.#batches[message.batch]!;
+    const order = this.#batches
+      .filter((batch) => batch.shard === shard)
+      .indexOf(this.#batches[message.batch]!);
+    shard.blobs[order] = message.blobs;
+    shard.blocks[order] = message.blocks;
+    shard.caseMarks[order] = message.caseMarks;
+    shard.stripes.push(...message.stripes);
+    this.#report({
+      filesDone: this.#progress.filesDone + docs.length,
+      bytesDone:
+        this.#progress.bytesDone + docs.reduce((sum, doc) => sum + this.#outcomes[doc]!.size, 0),
+      skipped:
+        this.#progress.skipped +
+        docs.filter((doc) => this.#outcomes[doc]!.skipReason !== SKIP_NONE).length,
+    });
+    shard.batchesLeft--;
+    if (shard.batchesLeft === 0) this.#merge(shard);
+  }
+
+  #merge(shard: GrowingShard): void {
+    if (this.#shards.every((one) => one.batchesLeft === 0)) this.#report({ phase: 'merging' });
+    const hashSize = (shard.hashes[0]?.length ?? 40) === 64 ? HASH_SIZE_SHA256 : HASH_SIZE_SHA1;
+    const { repoId, repoName } = this.#options;
+    const docs = this.#docsOf(shard);
+    shard.fileOfDoc = Uint32Array.from(docs, ({ fileIndex }) => fileIndex);
+    shard.unstored = docs.flatMap(({ doc, oid }, docId) =>
+      doc.blobId === undefined && oid !== '' ? [{ docId, oid }] : [],
+    );
+    this.#pool?.add({
+      kind: 'merge',
+      path: shard.path,
+      // Stripes are numbered; threads may have finished them in another order.
+      stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
+      repoId,
+      repoName,
+      docs: docs.map(({ doc }) => doc),
+      blobs: shard.blobs,
+      blobHashes: Buffer.from(shard.hashes.join(''), 'hex'),
+      hashSize,
+      blocks: shard.blocks,
+      caseMarks: shard.caseMarks,
+      contentSize: shard.contentSize,
+    });
+  }
+
+  /** The docs of a shard in order; files that vanished or could not be read are none. */
+  #docsOf(shard: GrowingShard): DocOfShard[] {
+    const { plan, contents } = shard;
+    const docs: DocOfShard[] = [];
+    for (let index = plan.docStart; index < plan.docEnd; index++) {
+      const { file, fileIndex, tier, isTooLarge } = this.#plan.docs[index]!;
+      const outcome = isTooLarge
+        ? tooLargeOutcome(file)
+        : (this.#outcomes[index] ?? this.#repeated(shard, file));
+      if (outcome === undefined || (outcome.oid === '' && !isTooLarge)) continue;
+      const content = contents.get(outcome.oid);
+      const isRefused = content !== undefined && 'skipReason' in content;
+      const skipReason = isRefused ? content.skipReason : outcome.skipReason;
+      const doc = {
+        path: file.rawPath ?? Buffer.from(file.path),
+        blobId:
+          skipReason === SKIP_NONE && content !== undefined && !isRefused
+            ? content.blobId
+            : undefined,
+        size: outcome.size,
+        language: this.#attributes.of(file.path).language ?? outcome.language,
+        skipReason,
+        tier,
+      };
+      docs.push({ doc, fileIndex, oid: file.oid ?? outcome.oid });
+    }
+    return docs;
+  }
+
+  /** Outcome of a file that was not read because its content, by its listed id, was read elsewhere. */
+  #repeated(shard: GrowingShard, file: SourceFile): FileOutcome | undefined {
+    const first = this.#firstOutcomes(shard).get(file.oid ?? '');
+    if (first === undefined) return undefined;
+    if (first.isLanguageSaid) return first;
+    return { ...first, language: detectLanguage(file.path, new Uint8Array()) || first.language };
+  }
+
+  readonly #firstByShard = new Map<GrowingShard, Map<string, FileOutcome>>();
+
+  #firstOutcomes(shard: GrowingShard): Map<string, FileOutcome> {
+    let first = this.#firstByShard.get(shard);
+    if (first === undefined) {
+      first = new Map();
+      for (let index = shard.plan.docStart; index < shard.plan.docEnd; index++) {
+        const outcome = this.#outcomes[index];
+        if (outcome !== undefined && !first.has(outcome.oid)) first.set(outcome.oid, outcome);
+      }
+      this.#firstByShard.set(shard, first);
+    }
+    return first;
+  }
+
+  #finishShard({ path: file, summary }: MergeDone): void {
+    this.#finished.push({ path: file, ...summary });
+    if (this.#finished.length === this.#shards.length) this.#end?.resolve();
+  }
+
+  #report(change: Partial<BuildProgress>): void {
+    this.#progress = { ...this.#progress, ...change };
+    this.#options.onProgress?.(this.#progress);
+  }
+
+  async #removeFiles(): Promise<void> {
+    for (const shard of this.#shards) {
+      await rm(shard.path, { force: true });
+      for (let i = 0; i < STRIPE_COUNT_MAX; i++)
+        await rm(`${shard.path}.stripe${i}`, { force: true });
+    }
+  }
+
+  #result({ fingerprint, leftOut }: SourceListing, ignored: IgnoredCounts): BuildResult {
+    const order = this.#shards.map((shard) => shard.path);
+    const shards = this.#finished.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path));
+    return {
+      fingerprint,
+      shards,
+      docCount: shards.reduce((sum, shard) => sum + shard.docCount, 0),
+      contentSize: shards.reduce((sum, shard) => sum + shard.contentSize, 0),
+      skipped: this.#countSkipped(),
+      leftOut: [...leftOut, ...this.#failures],
+      ignored,
+    };
+  }
+
+  /** The sets of docs of all revisions, over the shards in the order of the result. */
+  async #revisionFile(revisions: RevisionFiles): Promise<Buffer> {
+    const shards = this.#shards.map(({ fileOfDoc, unstored }) => ({
+      docCount: fileOfDoc.length,
+      unstored,
+    }));
+    const places = placesOf(this.#shards, this.#plan.docs.length);
+    const writer = new RevisionWriter(shards);
+    const breather = new Breather();
+    for (let revision = 0; revision < revisions.count; revision++) {
+      const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
+      revisions.visit(revision, (file) => {
+        const shard = places.shards[file]!;
+        if (shard === NO_SHARD) return;
+        const docId = places.docIds[file]!;
+        bitmaps[shard]![docId >> 3]! |= 1 << (docId & 7);
+      });
+      writer.add(bitmaps);
+      for (let i = 0; i < STEPS_PER_REVISION; i++) await breather.pause();
+    }
+    return writer.bytes();
+  }
+
+  #countSkipped(): Record<SkipReason, number> {
+    const skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
+    for (const shard of this.#shards) {
+      for (const { doc } of this.#docsOf(shard)) {
+        const { skipReason } = doc;
+        if (skipReason === SKIP_TOO_LARGE) skipped.too_large++;
+        if (skipReason === SKIP_BINARY) skipped.binary++;
+        if (skipReason === SKIP_TOO_MANY_TRIGRAMS) skipped.too_many_trigrams++;
+      }
+    }
+    return skipped;
+  }
+}
+
+const NO_SHARD = 0xffffffff;
+/** A revision is much work between two pauses. */
+const STEPS_PER_REVISION = 64;
+
+/** Shard and docId of each file of the listing; NO_SHARD: it could not be read. */
+function placesOf(
+  shards: readonly GrowingShard[],
+  fileCount: number,
+): { shards: Uint32Array; docIds: Uint32Array } {
+  const places = {
+    shards: new Uint32Array(fileCount).fill(NO_SHARD),
+    docIds: new Uint32Array(fileCount),
+  };
+  for (const [shard, { fileOfDoc }] of shards.entries()) {
+    for (const [docId, file] of fileOfDoc.entries()) {
+      places.shards[file] = shard;
+      places.docIds[file] = docId;
+    }
+  }
+  return places;
+}
+
+/** The files that the default revision holds: what they say of languages counts for all. */
+function filesOfDefault(
+  files: readonly SourceFile[],
+  revisions: RevisionFiles | undefined,
+): readonly SourceFile[] {
+  if (revisions === undefined) return files;
+  const indexes: number[] = [];
+  revisions.visit(0, (file) => indexes.push(file));
+  return indexes.sort((a, b) => a - b).map((index) => files[index]!);
+}
+
+/** Runs the waiting answers from `next` on as far as they are there; returns the next one missing. */
+function answerInOrder(waiting: Map<number, () => void>, next: number): number {
+  for (; ; next++) {
+    const answer = waiting.get(next);
+    if (answer === undefined) return next;
+    waiting.delete(next);
+    answer();
+  }
+}
+
+function stripeNumber(file: string): number {
+  return Number(/\.stripe(\d+)$/.exec(file)?.[1]);
+}
+
+function tooLargeOutcome(file: SourceFile): FileOutcome {
+  return {
+    size: file.size,
+    oid: '',
+    language: detectLanguage(file.path, new Uint8Array()),
+    isLanguageSaid: false,
+    skipReason: SKIP_TOO_LARGE,
+  };
+}

@@ -1,0 +1,45 @@
+// Decides which docs are indexed by name only (API.md 20.4): too large, or binary. That a doc has
+// too many distinct trigrams is found by the core while it reads the content, with the limit that
+// `trigramCountMax` gives.
+
+import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
+
+/** Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count. */
+export const DOC_RULES_VERSION = 2;
+
+export type SkipReason = 'too_large' | 'binary' | 'too_many_trigrams';
+
+export interface FilterSettings {
+  /** Bytes, inclusive. */
+  readonly maxFileSize: number;
+  /** Distinct trigrams a doc, inclusive; 0 = no limit. */
+  readonly maxTrigramCount: number;
+  /** Globs over paths that lift both limits; `!` takes back, the last that matches decides. */
+  readonly alwaysIndexFilePatterns: readonly string[];
+}
+
+export class DocFilter {
+  readonly #settings: FilterSettings;
+  readonly #isAlwaysIndexed: PathTest;
+
+  constructor(settings: FilterSettings) {
+    this.#settings = settings;
+    this.#isAlwaysIndexed = compileGlobs(settings.alwaysIndexFilePatterns);
+  }
+
+  /** Whether the doc is too large: by the size that was listed, and, as a file may grow, by what was read. */
+  skipReasonOfSize(path: string, size: number): SkipReason | undefined {
+    if (size <= this.#settings.maxFileSize || this.#isAlwaysIndexed(path)) return undefined;
+    return 'too_large';
+  }
+
+  /** Limit of distinct trigrams for this doc; 0: none. */
+  trigramCountMax(path: string): number {
+    return this.#isAlwaysIndexed(path) ? 0 : this.#settings.maxTrigramCount;
+  }
+}
+
+/** Whether the content holds a NUL byte, anywhere. Cost: memory speed (`memchr`) for a Buffer. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return Buffer.prototype.indexOf.call(bytes, 0) >= 0;
+}

@@ -1,0 +1,116 @@
+// What kind of doc a path names: ordinary source, test, vendored, generated, documentation, dotfile. Its tier puts
+// docs in order before any query is known (plan.ts): it decides what a cut answer holds and breaks ties.
+
+import { baseNameOf } from '../../base/paths.ts';
+import type { DocAttributes } from '../../sources/languages/attributes.ts';
+
+export type DocCategory =
+  'ordinary' | 'test' | 'vendored' | 'generated' | 'documentation' | 'dotfile';
+
+/** 0: ordinary; 1: test; 2: vendored or generated. */
+export type DocTier = 0 | 1 | 2;
+
+/** A folder of one of these names, anywhere in the path. */
+function folderPattern(names: string): RegExp {
+  return new RegExp(`(?:^|/)(?:${names.split(' ').join('|')})/`, 'i');
+}
+
+/** One of these patterns; they see the base name. */
+function namePattern(patterns: readonly string[], flags = ''): RegExp {
+  return new RegExp(patterns.join('|'), flags);
+}
+
+const TEST_FOLDER = folderPattern(
+  'tests? testing __tests__ __mocks__ specs? testdata test[-_]data fixtures? e2e unittests? ' +
+    'selftests? testcases?',
+);
+const TEST_NAME = namePattern([
+  String.raw`(?:^|[._-])(?:tests?|specs?)\.[^.]+$`,
+  String.raw`^test[_-]`,
+  String.raw`^conftest\.py$`,
+  String.raw`(?:Tests?|Spec|IT)\.(?:java|kt|kts|scala|groovy|cs|swift|php|m|mm|cpp|cc)$`,
+  String.raw`\.snap$`,
+]);
+
+const VENDORED_FOLDER = folderPattern(
+  'vendor vendors vendored third[-_]?party 3rd[-_]?party node_modules bower_components jspm_packages ' +
+    'externals? extern deps Godeps Pods Carthage site-packages dist-packages \\.yarn \\.venv venv',
+);
+const VENDORED_NAME = namePattern(
+  [
+    String.raw`^(?:jquery(?:[.-]ui)?|bootstrap|angular|react(?:-dom)?|d3|lodash|underscore|modernizr)` +
+      String.raw`(?:[.-]v?\d[\w.]*)?(?:\.(?:slim|core|bundle))?(?:\.min)?\.(?:js|css)$`,
+    String.raw`^gradlew(?:\.bat)?$`,
+    String.raw`^mvnw(?:\.cmd)?$`,
+  ],
+  'i',
+);
+
+const GENERATED_FOLDER = folderPattern(
+  '__generated__ generated autogen __pycache__ \\.next \\.nuxt',
+);
+const LOCK_FILES = [
+  'package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock',
+  'Cargo.lock go.sum Gemfile.lock composer.lock poetry.lock uv.lock Pipfile.lock flake.lock mix.lock',
+  'pubspec.lock Podfile.lock packages.lock.json gradle.lockfile',
+].flatMap((line) => line.split(' '));
+const GENERATED_NAME = namePattern([
+  String.raw`\.min\.(?:js|mjs|cjs|css)$`,
+  String.raw`\.(?:js|css|mjs|cjs)\.map$`,
+  String.raw`[.-]bundle\.js$`,
+  String.raw`(?:\.pb|_pb2(?:_grpc)?|\.pb\.gw|_pb|\.pb\.validate)\.(?:go|py|pyi|h|cc|c|rb|js|ts|dart|swift)$`,
+  String.raw`_generated\.[^.]+$`,
+  String.raw`_gen\.(?:go|rs|ts|js|dart|py|kt)$`,
+  String.raw`[.-](?:generated|gen|g)\.(?:cs|dart|go|ts|js|java|kt|h|cc|py|rs)$`,
+  String.raw`^zz_generated`,
+  String.raw`\.designer\.(?:cs|vb)$`,
+  ...LOCK_FILES.map((name) => `^${name.replaceAll('.', String.raw`\.`)}$`),
+]);
+
+const DOCUMENTATION_FOLDER = folderPattern('docs? documentation javadoc man manual');
+const DOCUMENTATION_NAME = namePattern(
+  [
+    String.raw`\.(?:md|mdx|markdown|rst|adoc|asciidoc|texi|pod|rdoc|txt)$`,
+    String.raw`^(?:readme|changelog|changes|contributing|copying|license|licence|authors|news|install|` +
+      String.raw`todo|history|code_of_conduct|security)(?:\.|$)`,
+  ],
+  'i',
+);
+const DOTFILE = /(?:^|\/)\.[^/]/;
+
+/**
+ * The first of vendored, generated, test, dotfile, documentation that fits; marks of the repo come
+ * before all.
+ */
+export function docCategory(path: string, attributes: DocAttributes = {}): DocCategory {
+  if (attributes.isGenerated === true) return 'generated';
+  if (attributes.isVendored === true) return 'vendored';
+  const name = baseNameOf(path);
+  if (attributes.isVendored !== false && (VENDORED_FOLDER.test(path) || VENDORED_NAME.test(name)))
+    return 'vendored';
+  if (
+    attributes.isGenerated !== false &&
+    (GENERATED_NAME.test(name) || GENERATED_FOLDER.test(path))
+  )
+    return 'generated';
+  if (TEST_FOLDER.test(path) || TEST_NAME.test(name)) return 'test';
+  if (attributes.isDocumentation === true) return 'documentation';
+  if (DOTFILE.test(path)) return 'dotfile';
+  if (attributes.isDocumentation === false) return 'ordinary';
+  return DOCUMENTATION_NAME.test(name) || DOCUMENTATION_FOLDER.test(path)
+    ? 'documentation'
+    : 'ordinary';
+}
+
+/** How far behind the category puts a doc. */
+export function docTier(path: string, attributes: DocAttributes = {}): DocTier {
+  switch (docCategory(path, attributes)) {
+    case 'vendored':
+    case 'generated':
+      return 2;
+    case 'test':
+      return 1;
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,211 @@
+// The build side of the core on one thread: contents go in back to back, coded stripes and rows come out
+// (StripeBuilder); stripes go in, gram dictionary and postings come out (mergeStripes). Knows nothing of
+// files of a repo; the shard file itself is put together by engine/shards/writer.ts.
+
+import {
+  BLOB_ROW_SIZE,
+  BLOCK_ROW_SIZE,
+  CASE_MARKS_SIZE,
+  GRAM_KEY_COUNT,
+} from '../../../core/shared/format.ts';
+import {
+  STATUS_OK,
+  STATUS_OUT_OF_MEMORY,
+  STATUS_STRIPES_FULL,
+  STATUS_TOO_MANY_TRIGRAMS,
+} from '../../../core/shared/status.ts';
+import { type Core, instantiateCore, statusName } from './core.ts';
+import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
+
+const MIB = 1 << 20;
+/** Address space of a builder: 3 GiB, of which only what a batch uses is ever touched. */
+const BUILDER_PAGES = 49152;
+/** Contents of one batch lie here; the largest single content too. */
+const CONTENT_AREA_SIZE = 1536 * MIB;
+
+/** Most bytes of one content. */
+export const CONTENT_SIZE_MAX = 1024 * MIB;
+
+/** What a content became. `full`: it did not fit this batch, which holds what was added before. */
+export type AddOutcome = 'added' | 'too_many_trigrams' | 'full';
+
+/** A finished batch. Tables are copies; contents are a view of the builder's memory until the next batch. */
+export interface BuiltBatch {
+  readonly content: Uint8Array;
+  readonly stripes: Uint8Array[];
+  readonly blobCount: number;
+  /** BlockIds, unused ones included: a multiple of the stripe. */
+  readonly blockCount: number;
+}
+
+export class StripeBuilder {
+  readonly #core: Core;
+  readonly #contentStart: number;
+  /** End of the added contents, and of the staged ones. */
+  #contentEnd: number;
+  #stagedEnd: number;
+
+  constructor(module: WebAssembly.Module) {
+    this.#core = instantiateCore(module, BUILDER_PAGES);
+    this.#contentStart = this.#core.heapStart;
+    this.#contentEnd = this.#contentStart;
+    this.#stagedEnd = this.#contentStart;
+    const areaEnd = this.#contentStart + CONTENT_AREA_SIZE;
+    const status = this.#core.exports.builderInit(areaEnd, BUILDER_PAGES * 65536 - 65536);
+    if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
+  }
+
+  /** Starts a batch, dropping the one before. */
+  begin(): void {
+    this.#core.exports.builderBegin();
+    this.#contentEnd = this.#contentStart;
+    this.#stagedEnd = this.#contentStart;
+  }
+
+  /**
+   * Copies a content into the builder's memory, to be added later; returns its place, undefined if it does
+   * not fit.
+   */
+  stage(bytes: Uint8Array): number | undefined {
+    const place = this.#stagedEnd;
+    if (place + bytes.length > this.#contentStart + CONTENT_AREA_SIZE) return undefined;
+    new Uint8Array(this.#core.memory.buffer).set(bytes, place);
+    this.#stagedEnd += bytes.length;
+    return place;
+  }
+
+  /**
+   * Adds a staged content. Contents are added in the order in which they were staged; some may be left out.
+   *
+   * @param size        1 to CONTENT_SIZE_MAX
+   * @param trigramMax  most distinct trigrams; 0 = no limit
+   */
+  add(place: number, size: number, trigramMax: number): AddOutcome {
+    const { exports, memory } = this.#core;
+    if (place !== this.#contentEnd) {
+      new Uint8Array(memory.buffer).copyWithin(this.#contentEnd, place, place + size);
+    }
+    const status = exports.builderAddBlob(this.#contentEnd, size, trigramMax);
+    switch (status) {
+      case STATUS_OK:
+        this.#contentEnd += size;
+        return 'added';
+      case STATUS_TOO_MANY_TRIGRAMS:
+        return 'too_many_trigrams';
+      case STATUS_STRIPES_FULL:
+      case STATUS_OUT_OF_MEMORY:
+        return 'full';
+      default:
+        throw new Error(`builder: ${statusName(status)}`);
+    }
+  }
+
+  /** Closes the batch; nothing can be added to it any more. */
+  close(): BuiltBatch {
+    const { exports, memory } = this.#core;
+    const status = exports.builderClose();
+    if (status !== STATUS_OK) throw new Error(`builder: ${statusName(status)}`);
+    const stripes: Uint8Array[] = [];
+    let start = exports.builderOutput() >>> 0;
+    for (let i = 0; i < exports.builderStripeCount(); i++) {
+      const end = exports.builderStripeEnd(i) >>> 0;
+      stripes.push(new Uint8Array(memory.buffer, start, end - start));
+      start = end;
+    }
+    return {
+      content: new Uint8Array(
+        memory.buffer,
+        this.#contentStart,
+        exports.builderContentSize() >>> 0,
+      ),
+      stripes,
+      blobCount: exports.builderBlobCount() >>> 0,
+      blockCount: exports.builderBlockCount() >>> 0,
+    };
+  }
+
+  /** The rows of the closed batch, moved to where it lies in its shard; copies. */
+  rows(
+    contentBase: number,
+    blobBase: number,
+    blockBase: number,
+  ): { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array } {
+    const { exports, memory } = this.#core;
+    exports.builderFinish(contentBase, blobBase, blockBase);
+    const blobSize = (exports.builderBlobCount() >>> 0) * BLOB_ROW_SIZE;
+    const blockCount = exports.builderBlockCount() >>> 0;
+    const copy = (start: number, size: number): Uint8Array =>
+      new Uint8Array(memory.buffer, start >>> 0, size).slice();
+    return {
+      blobs: copy(exports.builderBlobRows(), blobSize),
+      blocks: copy(exports.builderBlockRows(), blockCount * BLOCK_ROW_SIZE),
+      caseMarks: copy(exports.builderCaseMarks(), blockCount * CASE_MARKS_SIZE),
+    };
+  }
+}
+
+/** Gram dictionary of a merged shard. */
+export interface MergedGrams {
+  readonly gramCount: number;
+  readonly keys: Uint8Array;
+  readonly lists: Uint8Array;
+}
+
+const MERGE_OUTPUT_SIZE = 4 * MIB;
+const TABLES_SIZE = Math.ceil((GRAM_KEY_COUNT * 8 + 16) / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+
+/** A coded stripe in its temporary file. */
+export interface StripeFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+/**
+ * Joins the stripes of a shard, in order.
+ *
+ * @param onPostings  called with each portion of the postings section, in order; a view valid during the call
+ * Errors: of the file system.
+ */
+export function mergeStripes(
+  module: WebAssembly.Module,
+  stripes: readonly StripeFile[],
+  onPostings: (bytes: Uint8Array) => void,
+): MergedGrams {
+  const places = placesOf(stripes);
+  const pages = Math.ceil((4 * MIB + TABLES_SIZE + MERGE_OUTPUT_SIZE + places.size) / 65536);
+  const { exports, memory, heapStart } = instantiateCore(module, pages);
+  const output = heapStart + TABLES_SIZE;
+  const stripesStart = output + MERGE_OUTPUT_SIZE;
+  exports.mergeBegin(heapStart);
+  for (const [index, { path, size }] of stripes.entries()) {
+    const address = stripesStart + places.starts[index]!;
+    placeFile(memory, address, path, size, false);
+    exports.mergeAddStripe(address);
+  }
+  for (;;) {
+    const size = exports.mergeStep(output, output + MERGE_OUTPUT_SIZE) >>> 0;
+    if (size === 0) break;
+    onPostings(new Uint8Array(memory.buffer, output, size));
+  }
+  const gramCount = exports.mergeFinish() >>> 0;
+  const keys = new Uint8Array(memory.buffer, exports.mergeKeys() >>> 0, gramCount * 4).slice();
+  const lists = new Uint8Array(
+    memory.buffer,
+    exports.mergeLists() >>> 0,
+    (gramCount + 1) * 4,
+  ).slice();
+  // Why: the memory would otherwise stay until the garbage collector finds it.
+  releaseRange(memory, heapStart, stripesStart + places.size - heapStart);
+  return { gramCount, keys, lists };
+}
+
+/** Where each stripe goes, from the first on, and how much they take. */
+function placesOf(stripes: readonly StripeFile[]): { starts: number[]; size: number } {
+  const starts: number[] = [];
+  let size = 0;
+  for (const stripe of stripes) {
+    starts.push(size);
+    size += Math.ceil(stripe.size / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+  }
+  return { starts, size };
+}

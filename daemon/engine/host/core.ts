@@ -1,0 +1,186 @@
+// The core as the daemon sees it: loads the compiled module once, makes instances over a memory of their
+// own, and types the exported functions (core/abi.ts). Besides mapping.ts the only door to WebAssembly.
+
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import v8 from 'node:v8';
+import * as status from '../../../core/shared/status.ts';
+
+/** The functions of core/abi.ts. Addresses are bytes in the instance's memory. */
+export interface CoreExports {
+  heapBase(): number;
+  shardViewSize(): number;
+  coreInit(): void;
+  requestArenaInit(start: number, end: number): void;
+  openShard(base: number, size: number, view: number): number;
+  soundPagesSize(): number;
+  pagesInit(bitmap: number): void;
+  forgetPages(start: number, end: number): void;
+  sumPages(base: number, headSize: number, end: number, out: number): void;
+  openFailSection(): number;
+  openFailIndex(): number;
+  headerChecksum(base: number): bigint;
+  checksum(ptr: number, size: number): bigint;
+  planCompile(plan: number, size: number): number;
+  testNames(program: number, size: number, rows: number, count: number, out: number): number;
+  isSimulated(program: number, size: number): number;
+  docSetSize(view: number): number;
+  docSetsInit(view: number, count: number, bitmapCount: number): number;
+  planBind(view: number, stats: number): number;
+  searchUnit(unit: number, out: number, stats: number, keptSize: number): number;
+  renderDocs(
+    requests: number,
+    count: number,
+    links: number,
+    contextLines: number,
+    isWhole: number,
+    out: number,
+    outEnd: number,
+  ): number;
+  renderedLoadCount(): number;
+  builderInit(start: number, end: number): number;
+  builderBegin(): void;
+  builderAddBlob(start: number, size: number, trigramMax: number): number;
+  builderClose(): number;
+  builderFinish(contentBase: number, blobBase: number, blockBase: number): number;
+  builderContentSize(): number;
+  builderBlobCount(): number;
+  builderBlockCount(): number;
+  builderStripeCount(): number;
+  builderStripeEnd(index: number): number;
+  builderOutput(): number;
+  builderBlockRows(): number;
+  builderBlobRows(): number;
+  builderCaseMarks(): number;
+  mergeBegin(tables: number): void;
+  mergeAddStripe(ptr: number): void;
+  mergeStep(out: number, outEnd: number): number;
+  mergeFinish(): number;
+  mergeKeys(): number;
+  mergeLists(): number;
+  openTags(base: number, size: number, view: number): number;
+  verifyTags(base: number, view: number, bitmap: number): number;
+  tagsHeaderChecksum(base: number): bigint;
+  tagsBegin(view: number, start: number, end: number): number;
+  tagsAddBlob(blobId: number, input: number, count: number): number;
+  tagsFinish(): number;
+  tagsTagCount(): number;
+  tagsNameCount(): number;
+  tagsStarts(): number;
+  tagsRows(): number;
+  tagsRowsSize(): number;
+  tagsNameOffsets(): number;
+  tagsNameSizes(): number;
+  tagsNameLists(): number;
+  tagsLists(): number;
+  tagsListsSize(): number;
+  verifyChecksums(view: number): number;
+  verifyStripe(view: number, stripe: number, scratch: number): number;
+  verifyStripeSum(view: number, stripe: number, sum: bigint, scratch: number): number;
+  verifyFailIndex(): number;
+  verifyScratchSize(): number;
+  listBlocks(view: number, text: number, size: number, bitmap: number): number;
+}
+
+/** Whether a call of the core shall end before its work is done. Must not call the core. */
+export type StopTest = () => boolean;
+
+/** For calls that are always to be done. */
+export const neverStops: StopTest = () => false;
+
+/** Instance, its memory, and the first address that the host may use. */
+export interface Core {
+  readonly exports: CoreExports;
+  readonly memory: WebAssembly.Memory;
+  readonly heapStart: number;
+  /** Asked during calls that take long (core/base/work.ts). */
+  isStopWanted: StopTest;
+  /** Asked for the pages of shards before they are read; absent: the core checks none. */
+  pages: PageHost | undefined;
+}
+
+/** What the core asks of whoever placed shards in its memory (core/shard/pages.ts). Addresses and sizes in bytes. */
+export interface PageHost {
+  /** Brings whole pages in; false: they cannot be read. */
+  bringIn(address: number, size: number): boolean;
+  /** Lets the system begin to read a range. */
+  willNeed(address: number, size: number): void;
+  /** What to throw because the page at `address` is damaged. The instance stays sound. */
+  damageAt(address: number): Error;
+}
+
+/** Most pages of 64 KiB that a memory can have: 4 GiB. */
+export const MEMORY_PAGES_MAX = 65536;
+
+const MODULE_FILE = fileURLToPath(
+  new URL(
+    import.meta.url.endsWith('.ts')
+      ? '../../../build/core.release.wasm'
+      : '../../../core.release.wasm',
+    import.meta.url,
+  ),
+);
+
+/**
+ * Compiles the core. Must run before any other WebAssembly of the process is compiled.
+ *
+ * @param file  the module; default: the release build beside the compiled daemon
+ */
+export async function compileCore(file: string = MODULE_FILE): Promise<WebAssembly.Module> {
+  // Why: V8 does not replace a running function by its optimised version, so first scans would run at
+  // half speed. Measured: PERFORMANCE of the kernels, bench/kernels.ts.
+  v8.setFlagsFromString('--no-liftoff');
+  return WebAssembly.compile(await readFile(file));
+}
+
+/** Makes an instance over a new memory of `pages`, which never grows, and initialises it. */
+export function instantiateCore(module: WebAssembly.Module, pages: number): Core {
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
+  const imports = {
+    env: {
+      memory,
+      abort: reportAbort,
+      isStopWanted: () => core.isStopWanted(),
+      bringIn: (address: number, size: number) => core.pages?.bringIn(address >>> 0, size >>> 0),
+      willNeed: (address: number, size: number) => core.pages?.willNeed(address >>> 0, size >>> 0),
+      refusePage: (address: number) => {
+        throw core.pages?.damageAt(address >>> 0) ?? new CoreTrap('a page was refused');
+      },
+    },
+  };
+  const instance = new WebAssembly.Instance(module, imports);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: core/abi.ts exports these.
+  const exports = instance.exports as unknown as CoreExports;
+  exports.coreInit();
+  const heapStart = Math.ceil(exports.heapBase() / 65536) * 65536;
+  const core: Core = { exports, memory, heapStart, isStopWanted: neverStops, pages: undefined };
+  return core;
+
+  function reportAbort(message: number, file: number, line: number, column: number): never {
+    const text = `${assemblyText(memory, message)} (${assemblyText(memory, file)}:${line}:${column})`;
+    throw new CoreTrap(`assertion of the core failed: ${text}`);
+  }
+}
+
+/** An assertion of the core failed. Its instance must not be used again. */
+export class CoreTrap extends Error {}
+
+/** Whether an error means that the instance it came from is dead. */
+export function isTrap(error: unknown): boolean {
+  return error instanceof CoreTrap || error instanceof WebAssembly.RuntimeError;
+}
+
+/** A text of the module: UTF-16, its size in bytes 4 bytes before it. */
+function assemblyText(memory: WebAssembly.Memory, ptr: number): string {
+  if (ptr === 0) return '';
+  const size = new DataView(memory.buffer).getUint32(ptr - 4, true);
+  return Buffer.from(memory.buffer, ptr, size).toString('utf16le');
+}
+
+/** Name of a status, for messages: `STATUS_PIECE` -> `piece`. */
+export function statusName(code: number): string {
+  for (const [name, value] of Object.entries(status)) {
+    if (value === code) return name.replace('STATUS_', '').toLowerCase().replaceAll('_', ' ');
+  }
+  return `status ${code}`;
+}

@@ -1,0 +1,202 @@
+// Drains one search on one thread, step by step: binds a shard, claims and runs its units, goes on to the
+// next. The same code serves the main thread (alone) and the pool's threads (together). A step is bounded,
+// so that the caller can look at the clock, the stop flag and other searches in between; one that takes long is
+// given up when the search is stopped, or when its caller has no time for it. A shard that
+// fails is tried once more on a new instance; what fails again is a failure of that shard alone.
+
+import { isTrap, type StopTest } from './core.ts';
+import { PrefixSum, type SearchControl } from './control.ts';
+import type {
+  BindFinding,
+  FailureFinding,
+  Findings,
+  ShardTimes,
+  UnitFinding,
+} from './search-messages.ts';
+import type { SearchPlan } from './search-plan.ts';
+import type { Searcher } from './searcher.ts';
+import { ShardError } from './space.ts';
+import { messageOf } from '../../base/caught.ts';
+
+export class Drain {
+  bindings: BindFinding[] = [];
+  units: UnitFinding[] = [];
+  failures: FailureFinding[] = [];
+  firstUnitNs: bigint | undefined;
+  #searcher: Searcher;
+  readonly #plan: SearchPlan;
+  readonly #shardIds: readonly string[];
+  readonly #limit: number;
+  readonly #control: SearchControl;
+  readonly #prefix: PrefixSum;
+  #times: ShardTimes[] = [];
+  /** Shards whose binding is among the findings, taken ones included. */
+  readonly #known = new Set<number>();
+  #shard = 0;
+  #unitCount: number | undefined;
+  #hasBegun = false;
+  #isPlanned = false;
+
+  constructor(
+    searcher: Searcher,
+    plan: SearchPlan,
+    shardIds: readonly string[],
+    limit: number,
+    control: SearchControl,
+  ) {
+    this.#searcher = searcher;
+    this.#plan = plan;
+    this.#shardIds = shardIds;
+    this.#limit = limit;
+    this.#control = control;
+    this.#prefix = new PrefixSum(control, shardIds.length);
+  }
+
+  /** Goes on with a searcher that another search may have used: plan and binding must be set again. */
+  resumeOn(searcher: Searcher): void {
+    this.#searcher = searcher;
+    this.#isPlanned = false;
+  }
+
+  /** The findings since the last call. */
+  take(): Findings {
+    const { bindings, units, failures, firstUnitNs } = this;
+    const times = this.#times;
+    this.bindings = [];
+    this.units = [];
+    this.failures = [];
+    this.#times = [];
+    return { bindings, units, failures, times, firstUnitNs };
+  }
+
+  #addTimes(bindNs: number, searchNs: number): void {
+    const shard = this.#shard;
+    const last = this.#times.at(-1);
+    if (last?.shard !== shard) this.#times.push({ shard, bindNs, searchNs });
+    else {
+      const sums = { shard, bindNs: last.bindNs + bindNs, searchNs: last.searchNs + searchNs };
+      this.#times[this.#times.length - 1] = sums;
+    }
+  }
+
+  /**
+   * Does one bounded piece of work; false when nothing is left for this thread. Throws PlanError.
+   *
+   * @param isStopWanted  when to give the piece up, to be done again by the next who claims it. Absent: when the
+   *     search is stopped
+   */
+  step(isStopWanted: StopTest = () => this.#control.isStopped): boolean {
+    if (this.#control.isHalted || this.#shard === this.#shardIds.length) return false;
+    if (!this.#isPlanned) {
+      if (this.#hasBegun) this.#searcher.setPlan(this.#plan);
+      else this.#searcher.beginPlan(this.#plan);
+      this.#hasBegun = true;
+      this.#isPlanned = true;
+    }
+    if (this.#control.isDrained(this.#shard)) {
+      this.#nextShard();
+      return true;
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    if (this.#unitCount === undefined || !this.#searcher.isBound(shardId)) {
+      this.#try(() => this.#bind(shardId, isStopWanted));
+      return true;
+    }
+    const unit = this.#control.claim(this.#shard);
+    if (unit === undefined) this.#nextShard();
+    else this.#runOrLose(unit, isStopWanted);
+    return true;
+  }
+
+  #nextShard(): void {
+    this.#shard++;
+    this.#unitCount = undefined;
+  }
+
+  #bind(shardId: string, isStopWanted: StopTest): void {
+    const start = process.hrtime.bigint();
+    const binding = this.#searcher.bind(shardId, isStopWanted);
+    this.#addTimes(Number(process.hrtime.bigint() - start), 0);
+    if (binding === undefined) return;
+    this.#unitCount = binding.unitCount;
+    if (!this.#known.has(this.#shard)) {
+      this.#known.add(this.#shard);
+      this.bindings.push({ shard: this.#shard, ...binding });
+    }
+    this.#control.setUnitCount(this.#shard, binding.unitCount);
+  }
+
+  #runUnit(unit: number, isStopWanted: StopTest): void {
+    const start = process.hrtime.bigint();
+    this.firstUnitNs ??= start;
+    const found = this.#searcher.searchUnit(unit, isStopWanted);
+    this.#addTimes(0, Number(process.hrtime.bigint() - start));
+    if (found === undefined) {
+      // Of a search that is stopped it counts as not begun.
+      if (!this.#control.isStopped) this.#control.giveBack(this.#shard, unit);
+      return;
+    }
+    this.units.push({ shard: this.#shard, unit, ...found });
+    this.#control.finish(this.#shard, unit, found.matches);
+    if (this.#limit !== Infinity && this.#prefix.advance(this.#limit) > this.#limit) {
+      this.#control.stop();
+    }
+  }
+
+  #runOrLose(unit: number, isStopWanted: StopTest): void {
+    const shard = this.#shard;
+    // A lost unit counts as finished without a range, so that the sum in order can go on behind it.
+    if (!this.#try(() => this.#runUnit(unit, isStopWanted))) this.#control.finish(shard, unit, 0);
+  }
+
+  /**
+   * Runs `work`; if it traps or finds the shard damaged, once more on a new instance. False: it failed
+   * again, and this thread has given the shard up.
+   */
+  #try(work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      if (isUnmapped(error)) return this.#giveUp(error);
+      this.#renew(error);
+    }
+    const shardId = this.#shardIds[this.#shard]!;
+    try {
+      this.#searcher.setPlan(this.#plan);
+      if (this.#unitCount !== undefined) this.#searcher.bind(shardId);
+      work();
+      return true;
+    } catch (error) {
+      if (!isShardFailure(error)) throw error;
+      return this.#giveUp(error);
+    }
+  }
+
+  /** Makes the searcher fit for use after a failure: an instance that trapped is dead, a refused call left it sound. */
+  #renew(error: unknown): void {
+    const shardId = this.#shardIds[this.#shard]!;
+    if (!isTrap(error)) this.#searcher.beginPlan(this.#plan);
+    else if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
+  }
+
+  #giveUp(error: unknown): false {
+    const fault = error instanceof ShardError ? { fault: error.fault } : {};
+    this.failures.push({ shard: this.#shard, reason: messageOf(error), ...fault });
+    this.#renew(error);
+    this.#isPlanned = false;
+    if (this.#control.unitCount(this.#shard) === undefined)
+      this.#control.setUnitCount(this.#shard, 0);
+    this.#nextShard();
+    return false;
+  }
+}
+
+function isShardFailure(error: unknown): boolean {
+  return error instanceof ShardError || isTrap(error);
+}
+
+function isUnmapped(error: unknown): boolean {
+  return error instanceof ShardError && error.fault === 'unmapped';
+}

@@ -1,0 +1,181 @@
+// Reads a shard file or tags file from end to end and checks its header and the sums of all its pages. It reads and does
+// not map, so that a page that cannot be read is an error and not the end of the process, and little by little, so that
+// it can go on beside searches. Says less than verify.ts, which also compares postings with contents.
+
+import type { FileHandle } from 'node:fs/promises';
+import * as format from '../../../core/shared/format.ts';
+import * as tags from '../../../core/shared/tags.ts';
+import { openOwnSoon } from '../../base/own-file.ts';
+import { isMachineFault, messageOf } from '../../base/caught.ts';
+import { type Core, instantiateCore } from './core.ts';
+import { sizeFault, type ShardFile, type ShardProblem } from './space.ts';
+
+/** Bytes that are read at a time, whole pages. */
+const PIECE_SIZE = 1 << 20;
+/** Pages of 64 KiB for a piece and its sums. */
+const MEMORY_PAGES = 64 + 16 + 2;
+
+/** What tells the two kinds of files apart. */
+interface Kind {
+  readonly headSize: number;
+  readonly checksumOffset: number;
+  readonly sumsRowOffset: number;
+  checksumOf(core: Core, header: number): bigint;
+}
+
+const SHARD: Kind = {
+  headSize: format.HEADER_SIZE,
+  checksumOffset: format.HEADER_CHECKSUM_OFFSET,
+  sumsRowOffset: rowOffset(format.HEADER_SECTIONS_OFFSET, format.SECTION_PAGE_SUMS),
+  checksumOf: ({ exports }, header) => exports.headerChecksum(header),
+};
+const SYMBOLS: Kind = {
+  headSize: tags.TAGS_HEADER_SIZE,
+  checksumOffset: tags.TAGS_CHECKSUM_OFFSET,
+  sumsRowOffset: rowOffset(tags.TAGS_SECTIONS_OFFSET, tags.TAGS_SECTION_PAGE_SUMS),
+  checksumOf: ({ exports }, header) => exports.tagsHeaderChecksum(header),
+};
+
+function rowOffset(table: number, kind: number): number {
+  return table + (kind - 1) * format.SECTION_ROW_SIZE;
+}
+
+/** Called behind each piece with its bytes; what is read next waits for it. Errors end the check. */
+export type Pace = (size: number) => Promise<void>;
+
+/** Checks files; one at a time. */
+export class PageCheck {
+  readonly #core: Core;
+  readonly #piece: number;
+  readonly #sums: number;
+
+  constructor(module: WebAssembly.Module) {
+    this.#core = instantiateCore(module, MEMORY_PAGES);
+    this.#sums = this.#core.heapStart;
+    this.#piece = this.#sums + 65536;
+  }
+
+  /**
+   * The first thing wrong with the files of a shard; undefined: nothing.
+   *
+   * Errors: those of `pace`; that of the machine where it has nothing to read a file with.
+   */
+  async check({ path, size, symbols }: ShardFile, pace: Pace): Promise<ShardProblem | undefined> {
+    const reason = await this.#checkFile(path, size, SHARD, pace);
+    if (reason !== undefined) return { reason, fault: 'damaged' };
+    if (symbols === undefined) return undefined;
+    const ofSymbols = await this.#checkFile(symbols.path, symbols.size, SYMBOLS, pace);
+    return ofSymbols === undefined ? undefined : { reason: ofSymbols, fault: 'symbols' };
+  }
+
+  async #checkFile(
+    path: string,
+    size: number,
+    kind: Kind,
+    pace: Pace,
+  ): Promise<string | undefined> {
+    const source = await PieceReader.open(path);
+    if (source instanceof Error) return source.message;
+    try {
+      const wrongSize = sizeFault(await source.size(), size);
+      if (wrongSize !== undefined) return wrongSize;
+      const sums = await this.#readSums(source, size, kind);
+      return typeof sums === 'string' ? sums : await this.#compare(source, sums, kind, pace);
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** The page sums of a file with a sound header, and where they start; or what is wrong. */
+  async #readSums(source: PieceReader, size: number, kind: Kind): Promise<PageSums | string> {
+    const header = await source.read(0, kind.headSize);
+    if (typeof header === 'string') return header;
+    new Uint8Array(this.#core.memory.buffer).set(header, this.#piece);
+    const checksum = BigInt.asUintN(64, kind.checksumOf(this.#core, this.#piece));
+    if (checksum !== header.readBigUInt64LE(kind.checksumOffset)) return 'header checksum';
+    const start = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_START_OFFSET);
+    const sumsSize = header.readUInt32LE(kind.sumsRowOffset + format.SECTION_SIZE_OFFSET);
+    const isInside = start + sumsSize + format.TAIL_SIZE === size;
+    if (!isInside || sumsSize !== Math.ceil(start / format.PAGE_SIZE) * 4) return 'section table';
+    const bytes = await source.read(start, sumsSize);
+    // Damage of the sums themselves shows as a page that they do not fit.
+    return typeof bytes === 'string' ? bytes : { start, bytes };
+  }
+
+  async #compare(
+    source: PieceReader,
+    { start, bytes }: PageSums,
+    { headSize }: Kind,
+    pace: Pace,
+  ): Promise<string | undefined> {
+    const { exports, memory } = this.#core;
+    for (let offset = 0; offset < start; offset += PIECE_SIZE) {
+      const piece = await source.read(offset, Math.min(PIECE_SIZE, start - offset));
+      if (typeof piece === 'string') return piece;
+      new Uint8Array(memory.buffer).set(piece, this.#piece);
+      const end = this.#piece + piece.length;
+      exports.sumPages(this.#piece, offset === 0 ? headSize : 0, end, this.#sums);
+      const count = Math.ceil(piece.length / format.PAGE_SIZE);
+      const found = Buffer.from(memory.buffer, this.#sums, count * 4);
+      const first = offset / format.PAGE_SIZE;
+      const wanted = bytes.subarray(first * 4, (first + count) * 4);
+      if (!found.equals(wanted)) return `page ${first + firstDifference(found, wanted)} is damaged`;
+      await pace(piece.length);
+    }
+    return undefined;
+  }
+}
+
+interface PageSums {
+  /** Bytes from the start of the file; what they cover ends here. */
+  readonly start: number;
+  readonly bytes: Buffer;
+}
+
+/** Index of the first u32 that differs. */
+function firstDifference(found: Buffer, wanted: Buffer): number {
+  let index = 0;
+  while (found.readUInt32LE(index * 4) === wanted.readUInt32LE(index * 4)) index++;
+  return index;
+}
+
+/** Reads parts of a file; what is wrong with it is a text. Errors: those of the machine. */
+class PieceReader {
+  readonly #file: FileHandle;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  static async open(path: string): Promise<PieceReader | Error> {
+    try {
+      return new PieceReader(await openOwnSoon(path));
+    } catch (error) {
+      if (isMachineFault(error)) throw error;
+      return new Error(`cannot be opened: ${messageOf(error)}`);
+    }
+  }
+
+  async size(): Promise<number> {
+    return (await this.#file.stat()).size;
+  }
+
+  async read(offset: number, size: number): Promise<Buffer | string> {
+    const bytes = Buffer.allocUnsafe(size);
+    for (let done = 0; done < size;) {
+      try {
+        const { bytesRead } = await this.#file.read(bytes, done, size - done, offset + done);
+        if (bytesRead === 0) return `ends after ${offset + done} bytes`;
+        done += bytesRead;
+      } catch (error) {
+        if (isMachineFault(error)) throw error;
+        return `cannot be read: ${messageOf(error)}`;
+      }
+    }
+    return bytes;
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
+}

@@ -1,0 +1,30 @@
+// Sums of the pages of a file that is being written (core/FORMAT.md, "Page sums"). Taken from the file, not from what was
+// to be written: what is checked later is what a reader gets.
+
+import { PAGE_SIZE } from '../../../core/shared/format.ts';
+import { instantiateCore } from './core.ts';
+import { placeFile, releaseRange } from './mapping.ts';
+
+/**
+ * The section of page sums of the file at `path`, of which `size` bytes are written.
+ *
+ * @param headSize  bytes of its header, which has a checksum of its own
+ *
+ * Errors: throws if the file cannot be read. Cost: reads the file once.
+ */
+export function sumPagesOf(
+  module: WebAssembly.Module,
+  path: string,
+  size: number,
+  headSize: number,
+): Uint8Array {
+  const sumsSize = Math.ceil(size / PAGE_SIZE) * 4;
+  const sumsPages = Math.ceil(sumsSize / 65536);
+  const pages = 64 + sumsPages + Math.ceil(size / 65536) + 2;
+  const { exports, memory, heapStart } = instantiateCore(module, pages);
+  const base = heapStart + sumsPages * 65536;
+  placeFile(memory, base, path, size, false);
+  exports.sumPages(base, headSize, base + size, heapStart);
+  releaseRange(memory, base, size);
+  return new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
+}

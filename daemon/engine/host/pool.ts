@@ -1,0 +1,267 @@
+// The pool of search threads: passes searches to all of them, docs to render to the next one in turn, and
+// replaces a thread that died. What a dead thread had claimed is missing in the answer; the caller sees
+// which units have no finding and runs them again itself (engine/search/run.ts).
+
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type {
+  Findings,
+  FromSearchWorker,
+  RenderDone,
+  RenderMessage,
+  SearchDone,
+  SearchMessage,
+  SearchWorkerData,
+  ToSearchWorker,
+} from './search-messages.ts';
+import { mappingShares, SECOND_MAPPING_MAX } from './mapping-hold.ts';
+import type { SearcherOptions } from './searcher.ts';
+import type { ShardFile, SpaceOptions } from './space.ts';
+
+export interface PoolOptions extends SpaceOptions {
+  readonly module: WebAssembly.Module;
+  /** Mappings of shards on each thread; default: its share of what the system allows. */
+  readonly mappingMax?: number;
+  /** File in which threads note what they read; slot 0 is left to the main thread. Default: none. */
+  readonly notePath?: string;
+  /** Threads; default: one for each core. */
+  readonly workers?: number;
+  /** Called when a thread died and was replaced. */
+  readonly onDeath?: (error: Error) => void;
+}
+
+/** Measured: 2026-11-21: with a second search at hand a thread does not wait for the next; a tenth more a second. */
+const BACKLOG_MAX = 2;
+/** From so many silent deaths on, replacing a thread waits. */
+const SILENT_DEATHS_MAX = 3;
+const RESTART_PAUSE_MS = 1000;
+
+interface Pending {
+  /** Takes findings told before the end. */
+  readonly onFindings: ((findings: Findings) => void) | undefined;
+  /** Takes what a search or rendering on one thread came to; undefined: the thread died. */
+  settle(message: SearchDone | RenderDone | undefined): void;
+}
+
+interface PoolWorker {
+  readonly noteSlot: number;
+  /** Of its second searcher. */
+  readonly secondNoteSlot: number;
+  /** Undefined during the pause after several threads died without a word. */
+  worker: Worker | undefined;
+  /** Threads that died one after the other without having answered anything. */
+  silentDeathCount: number;
+  readonly pending: Map<number, Pending>;
+  /** Somebody is about to ask it for a search. */
+  isReserved: boolean;
+  /** Resolves when the thread has started, or died. */
+  ready: Promise<void>;
+}
+
+export class SearchPool {
+  readonly #options: PoolOptions;
+  readonly #workers: PoolWorker[];
+  readonly #mappingMax: number | undefined;
+  #shards: readonly ShardFile[] = [];
+  #nextId = 1;
+  #nextRenderer = 0;
+  #isClosed = false;
+  deathCount = 0;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    const count = options.workers ?? availableParallelism();
+    this.#mappingMax = options.mappingMax ?? mappingShares(count)?.thread;
+    this.#workers = Array.from({ length: count }, (_, index) => {
+      const entry: PoolWorker = {
+        noteSlot: index + 1,
+        secondNoteSlot: count + index + 1,
+        worker: undefined,
+        silentDeathCount: 0,
+        pending: new Map(),
+        isReserved: false,
+        ready: Promise.resolve(),
+      };
+      this.#start(entry);
+      return entry;
+    });
+  }
+
+  /** Whether a thread owes an answer. */
+  get isBusy(): boolean {
+    return this.#workers.some(({ pending }) => pending.size > 0);
+  }
+
+  get size(): number {
+    return this.#workers.length;
+  }
+
+  #searcherOptions(noteSlot: number, mappingMax: number | undefined): SearcherOptions {
+    const { capacity, wantsRead, notePath } = this.#options;
+    return {
+      takesTurns: true,
+      ...(notePath === undefined ? {} : { note: { path: notePath, slot: noteSlot } }),
+      ...(mappingMax === undefined ? {} : { mappingMax }),
+      ...(capacity === undefined ? {} : { capacity }),
+      ...(wantsRead === undefined ? {} : { wantsRead }),
+    };
+  }
+
+  #start(entry: PoolWorker): void {
+    const { module } = this.#options;
+    const options = this.#searcherOptions(entry.noteSlot, this.#mappingMax);
+    const secondOptions = {
+      ...this.#searcherOptions(entry.secondNoteSlot, SECOND_MAPPING_MAX),
+      opensLate: true,
+    };
+    const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
+      workerData: data,
+    });
+    const { promise, resolve: markReady } = withResolver();
+    entry.ready = promise;
+    worker.on('message', (message: FromSearchWorker) => {
+      if (message.kind === 'ready') {
+        markReady();
+        return;
+      }
+      const { pending } = entry;
+      entry.silentDeathCount = 0;
+      const waiting = pending.get(message.id);
+      if (message.kind === 'searchProgress') {
+        waiting?.onFindings?.(message);
+        return;
+      }
+      pending.delete(message.id);
+      if (pending.size === 0) worker.unref();
+      waiting?.settle(message);
+    });
+    let failure = new Error('search thread ended');
+    worker.on('error', (error) => {
+      failure = error;
+    });
+    worker.on('exit', () => {
+      markReady();
+      this.#replace(entry, failure);
+    });
+    worker.unref();
+    entry.worker = worker;
+  }
+
+  #replace(entry: PoolWorker, failure: Error): void {
+    if (this.#isClosed) return;
+    this.deathCount++;
+    const lost = [...entry.pending.values()];
+    entry.pending.clear();
+    entry.worker = undefined;
+    // Why: what kills a thread at its start would kill the next one too.
+    entry.silentDeathCount++;
+    const isPausing = entry.silentDeathCount >= SILENT_DEATHS_MAX;
+    if (isPausing) setTimeout(() => this.#isClosed || this.#start(entry), RESTART_PAUSE_MS).unref();
+    else this.#start(entry);
+    this.#options.onDeath?.(failure);
+    for (const waiting of lost) waiting.settle(undefined);
+  }
+
+  /** The live shards from now on. Searches under way on a thread end before it looks at them. */
+  setShards(shards: readonly ShardFile[]): void {
+    this.#shards = shards;
+    for (const { worker } of this.#workers) worker?.postMessage({ kind: 'shards', shards });
+  }
+
+  /**
+   * Lets all threads drain the search; what each found. A dead thread leaves nothing but what it has told.
+   *
+   * @param onFindings  takes what threads tell of a progressive search while they run; the result holds
+   *     the rest
+   */
+  async search(
+    search: Omit<SearchMessage, 'kind' | 'id'>,
+    onFindings?: (findings: Findings) => void,
+  ): Promise<SearchDone[]> {
+    const answers = await Promise.all(
+      this.#workers.map((entry) =>
+        this.#post(entry, { kind: 'search', id: this.#nextId++, ...search }, onFindings),
+      ),
+    );
+    return answers.filter((answer): answer is SearchDone => answer?.kind === 'searchDone');
+  }
+
+  /** The thread with the least to do, for searchOn; undefined if each has something to go on with. */
+  reserve(): number | undefined {
+    let least: PoolWorker | undefined;
+    for (const entry of this.#workers) {
+      if (entry.worker === undefined || entry.isReserved || entry.pending.size >= BACKLOG_MAX)
+        continue;
+      if (least === undefined || entry.pending.size < least.pending.size) least = entry;
+    }
+    if (least === undefined) return undefined;
+    least.isReserved = true;
+    return this.#workers.indexOf(least);
+  }
+
+  /** Lets one thread, which was reserved, drain the search; undefined if it died. `onFindings` as for search. */
+  async searchOn(
+    thread: number,
+    search: Omit<SearchMessage, 'kind' | 'id'>,
+    onFindings?: (findings: Findings) => void,
+  ): Promise<SearchDone | undefined> {
+    const entry = this.#workers[thread]!;
+    entry.isReserved = false;
+    const message = { kind: 'search', id: this.#nextId++, ...search } as const;
+    const answer = await this.#post(entry, message, onFindings);
+    return answer?.kind === 'searchDone' ? answer : undefined;
+  }
+
+  /** Renders docs on a thread, the next one in turn if none is named; undefined if it died. */
+  async render(
+    render: Omit<RenderMessage, 'kind' | 'id'>,
+    thread?: number,
+  ): Promise<RenderDone | undefined> {
+    const entry = this.#workers[thread ?? this.#nextRenderer++ % this.#workers.length]!;
+    const answer = await this.#post(entry, { kind: 'render', id: this.#nextId++, ...render });
+    return answer?.kind === 'renderDone' ? answer : undefined;
+  }
+
+  #post(
+    entry: PoolWorker,
+    message: ToSearchWorker & { id: number },
+    onFindings?: (findings: Findings) => void,
+  ): Promise<SearchDone | RenderDone | undefined> {
+    const { worker } = entry;
+    if (worker === undefined) return Promise.resolve(undefined);
+    return new Promise((resolve) => {
+      entry.pending.set(message.id, { onFindings, settle: resolve });
+      // Why: an idle thread lets the process end, one that owes an answer keeps it alive.
+      worker.ref();
+      worker.postMessage(message);
+    });
+  }
+
+  /** Resolves when all threads have started. */
+  async ready(): Promise<void> {
+    await Promise.all(this.#workers.map((entry) => entry.ready));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    // Why: ending a thread while it loads its native library would end the process.
+    for (const entry of this.#workers) {
+      entry.worker?.ref();
+      await entry.ready;
+      await entry.worker?.terminate();
+    }
+    for (const { pending } of this.#workers)
+      for (const waiting of pending.values()) waiting.settle(undefined);
+  }
+}
+
+/** A promise, and what resolves it. */
+function withResolver(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: (() => void) | undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve: () => resolve?.() };
+}

@@ -1,0 +1,94 @@
+// Which shards are being searched, in a small file that outlives a crash of the process: a mapped page that cannot be read
+// ends it without a word, and would end the next one too. Each thread writes the shard it works on into a slot of the
+// file, which is mapped and shared: no system call, two words a shard. A daemon that ends cleanly clears it; one that
+// starts checks the shards that it finds there before it maps them.
+// Guess: noting a shard takes 0.1 us; reading its id anew took 0.3 (2026-11-22, busy cores).
+
+import { rmSync, writeFileSync } from 'node:fs';
+import { readOwn } from '../../base/own-file.ts';
+import { mapShared } from './mapping.ts';
+
+/** Bytes of a slot: the shardId, a number of 64 bits. */
+const SLOT_SIZE = 8;
+/** One page of every system, so that no part of it lies behind the end of the file. */
+const FILE_SIZE = 65536;
+
+/** Notes the shards of one thread. */
+export class SearchNote {
+  readonly #words: Uint32Array;
+  #last = '';
+  /** The number of each id, as two words. Bound: ids that this process has seen. */
+  readonly #ids = new Map<string, readonly number[]>();
+
+  private constructor(words: Uint32Array) {
+    this.#words = words;
+  }
+
+  /**
+   * The slot of a thread in the file of makeNotes at `path`; undefined where files cannot be mapped, or threads are too
+   * many, or there is no such file.
+   */
+  static open(path: string, slot: number): SearchNote | undefined {
+    if ((slot + 1) * SLOT_SIZE > FILE_SIZE) return undefined;
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 1 });
+    try {
+      if (!mapShared(memory, path, FILE_SIZE)) return undefined;
+    } catch {
+      // It only helps the next start.
+      return undefined;
+    }
+    return new SearchNote(new Uint32Array(memory.buffer, slot * SLOT_SIZE, SLOT_SIZE / 4));
+  }
+
+  /** This thread reads the shard from now on. */
+  set(shardId: string): void {
+    if (shardId === this.#last) return;
+    this.#last = shardId;
+    let words = this.#ids.get(shardId);
+    if (words === undefined) {
+      // Symbols stand behind the id, after a plus.
+      words = [shardId.slice(8, 16), shardId.slice(0, 8)].map((part) => Number.parseInt(part, 16));
+      this.#ids.set(shardId, words);
+    }
+    this.#words.set(words);
+  }
+}
+
+/** The shards that were being searched when the process that wrote the file ended; none if there is no file. */
+export function readNotes(path: string): string[] {
+  let bytes: Buffer;
+  try {
+    bytes = readOwn(path);
+  } catch {
+    return [];
+  }
+  const found = new Set<string>();
+  for (let at = 0; at + SLOT_SIZE <= bytes.length; at += SLOT_SIZE) {
+    const id = bytes.readBigUInt64LE(at);
+    if (id !== 0n) found.add(id.toString(16).padStart(16, '0'));
+  }
+  return [...found];
+}
+
+/**
+ * Makes an empty file of notes.
+ *
+ * Safety: its bytes are written, not left out: a page that the file system finds no room for when it is touched would
+ * end the process.
+ *
+ * Errors: the file system's; there is no file then.
+ */
+export function makeNotes(path: string): void {
+  try {
+    clearNotes(path);
+    writeFileSync(path, Buffer.alloc(FILE_SIZE), { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    clearNotes(path);
+    throw error;
+  }
+}
+
+/** Forgets them. Threads that have the file mapped write to what nobody finds any more. */
+export function clearNotes(path: string): void {
+  rmSync(path, { force: true, recursive: true });
+}

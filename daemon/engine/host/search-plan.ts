@@ -1,0 +1,55 @@
+// A plan as it goes to the threads: its bytes, and beside them the sets of docs that it names by index, shard by
+// shard. A set is a bitmap in shared memory, so that a message to a thread carries a reference; each thread copies it
+// into the memory of its core when it binds the shard.
+
+import { STATUS_OUT_OF_MEMORY } from '../../../core/shared/status.ts';
+import { type Core, statusName } from './core.ts';
+
+/** Docs of one shard: none, all, or a bit for each docId, low bits first, zeros behind the last doc. */
+export type DocSet = 'none' | 'all' | Uint8Array;
+
+export interface SearchPlan {
+  readonly bytes: Uint8Array;
+  /** Sets that the plan names: its DOCS nodes hold indexes below this. */
+  readonly docSetCount: number;
+  /** By shardId; in a shard that is absent every set is all docs. */
+  readonly docSets: ReadonlyMap<string, readonly DocSet[]>;
+  /** Plans with the same bytes and the same id have the same sets. */
+  readonly docSetsId: number;
+}
+
+/** The plan asks for more memory than a request may use, or names what the core does not know. */
+export class PlanError extends Error {}
+
+const WORD_NONE = 1;
+const WORD_ALL = 2;
+/** In place of an address: the core has kept what it bound. */
+const KEPT = 1;
+
+/** Hands the core the sets of the shard that it binds next. Errors: PlanError. */
+export function placeDocSets(core: Core, view: number, shardId: string, plan: SearchPlan): void {
+  const { exports, memory } = core;
+  const count = plan.docSetCount;
+  if (count === 0) return;
+  const sets = plan.docSets.get(shardId) ?? Array.from({ length: count }, (): DocSet => 'all');
+  const bitmaps = new Set(sets.filter((set) => typeof set !== 'string'));
+  const size = exports.docSetSize(view) >>> 0;
+  const isSmall = bitmaps.size * size < memory.buffer.byteLength / 2;
+  const table = isSmall ? exports.docSetsInit(view, count, bitmaps.size) >>> 0 : 0;
+  if (table === KEPT) return;
+  if (table === 0) throw new PlanError(statusName(STATUS_OUT_OF_MEMORY));
+  const addresses = new Map<DocSet, number>([
+    ['none', WORD_NONE],
+    ['all', WORD_ALL],
+  ]);
+  let next = table + Math.ceil(count / 4) * 16;
+  const bytes = new Uint8Array(memory.buffer);
+  for (const bitmap of bitmaps) {
+    bytes.fill(0, next + Math.min(bitmap.length, size), next + size);
+    bytes.set(bitmap.subarray(0, size), next);
+    addresses.set(bitmap, next);
+    next += size;
+  }
+  const words = new Uint32Array(memory.buffer, table, count);
+  for (let i = 0; i < count; i++) words[i] = addresses.get(sets[i] ?? 'all')!;
+}

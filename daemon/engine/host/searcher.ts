@@ -1,0 +1,603 @@
+// Searches shards on one thread: keeps the spaces that hold them, hands the plan to each core, and runs
+// bounded calls: bind, one unit, render docs. Synchronous; the main thread uses one for cheap
+// queries, each worker has its own. After a trap the searcher replaces the dead space by a new one. When nobody has
+// used it for a while, it gives the memory of requests back.
+
+import {
+  BIND_BLOCKS_OFFSET,
+  BIND_BYTES_OFFSET,
+  BIND_DOCS_OFFSET,
+  BIND_INDEX_BYTES_OFFSET,
+  BIND_LOOKUPS_OFFSET,
+  BIND_REGEXPS_OFFSET,
+  BIND_UNITS_OFFSET,
+  LINK_TEXTS_SIZE,
+  KEPT_RANGE_SIZE,
+  MATCH_ROW_SIZE,
+  RENDER_REQUEST_SIZE,
+  UNIT_CONSIDERED_OFFSET,
+  UNIT_CONTENT_BYTES_OFFSET,
+  UNIT_KEPT_OFFSET,
+  UNIT_LOADED_OFFSET,
+  UNIT_MATCHES_OFFSET,
+  UNIT_REGEXPS_OFFSET,
+} from '../../../core/shared/plan.ts';
+import {
+  STATUS_BAD_PLAN,
+  STATUS_OUT_OF_MEMORY,
+  STATUS_STOPPED,
+} from '../../../core/shared/status.ts';
+import { type Core, neverStops, statusName, type StopTest } from './core.ts';
+import { PlanError, placeDocSets, type SearchPlan } from './search-plan.ts';
+import { MappingHold } from './mapping-hold.ts';
+import { SearchNote } from './search-note.ts';
+import { MappingError } from './mapping.ts';
+import {
+  mappingCountOf,
+  ShardError,
+  shardErrorOf,
+  type ShardFile,
+  Space,
+  type SpaceOptions,
+} from './space.ts';
+
+/** What binding a plan to a shard found; counts as API.md 7 defines them. */
+export interface Binding {
+  readonly lookups: number;
+  readonly indexBytes: number;
+  readonly candidateBlocks: number;
+  readonly candidateDocs: number;
+  readonly candidateBytes: number;
+  readonly unitCount: number;
+  /** Runs of regular expressions on paths. */
+  readonly regexps: number;
+}
+
+/** What one unit of work found. Rows: docId, range count, score and tier, path rank (u32 each). */
+export interface UnitResult {
+  readonly rows: Uint32Array;
+  readonly considered: number;
+  readonly loaded: number;
+  readonly contentBytes: number;
+  readonly matches: number;
+  /** Runs of regular expressions on blocks. */
+  readonly regexps: number;
+  readonly kept?: KeptRanges;
+}
+
+/**
+ * Ranges of docs that need not be found again to be shown. For each doc of the rows, from the first on: the number
+ * of its kept ranges, 0 or all it has, then start and end of each, bytes from the start of the doc's content.
+ */
+export type KeptRanges = Uint32Array;
+
+/** Texts that the links of docs share, ready as JSON (core/match/file-results.ts). */
+export interface LinkTexts {
+  /** Page of a doc here up to its path, with the opening quote. */
+  readonly page: string;
+  /** Members that all docs have alike, from a comma on. */
+  readonly members: string;
+  /** Page of a doc at the code host, before and behind its path; empty: there is none. */
+  readonly external: string;
+  readonly externalEnd: string;
+}
+
+export interface RenderOptions {
+  /** Requests name them by index. */
+  readonly links: readonly LinkTexts[];
+  readonly contextLines: number;
+  readonly isWhole: boolean;
+}
+
+/** File results, one JSON object behind the other. */
+export interface RenderedDocs {
+  readonly json: Uint8Array<ArrayBuffer>;
+  /** Bytes of each object. */
+  readonly sizes: Uint32Array;
+  /** Ranges that they show together. */
+  readonly rangeCount: number;
+  /** Bytes of content of each doc that rendering read beyond what evaluating it takes. */
+  readonly bytesRead: Uint32Array;
+  /** Docs whose content only rendering looked at. */
+  readonly loadCount: number;
+}
+
+const encoder = new TextEncoder();
+
+function align4(address: number): number {
+  return Math.ceil(address / 4) * 4;
+}
+
+/**
+ * How often the core may ask whether it shall go on testing names. Measured: 2026-11-21: 64 of them take 100 ms; the work
+ * is counted, not timed, so that the same query is always refused or never.
+ */
+const NAME_QUESTIONS_MAX = 8;
+
+/** Words of a request to render: docId, most ranges, index of the links, number of kept ranges. */
+export const REQUEST_WORDS = 4;
+/** Words of a kept range. */
+export const KEPT_WORDS = KEPT_RANGE_SIZE / 4;
+/** Guess: a unit with more ranges than this is shown in part, if at all. */
+const KEPT_RANGES_MAX = 32_768;
+
+/** Guess: ms; long beside what it costs to touch memory again, which the next search may want. */
+const REST_MS = 3000;
+
+const NO_PLAN: SearchPlan = {
+  bytes: new Uint8Array(),
+  docSetCount: 0,
+  docSets: new Map(),
+  docSetsId: 0,
+};
+
+export interface SearcherOptions extends SpaceOptions {
+  /** Mappings that its shards may take; default: any number. */
+  readonly mappingMax?: number;
+  /** Shards beyond them are mapped while they are searched, not refused. Nobody may hold views of their bytes. */
+  readonly takesTurns?: boolean;
+  /** How often memory is given back while there are searches, in ms; default: 3,000. */
+  readonly restMs?: number;
+  /** Shards are opened when they are first used; an error is of the call that uses them. */
+  readonly opensLate?: boolean;
+  /** Where the shard that is being read is noted (search-note.ts); default: nowhere. */
+  readonly note?: { readonly path: string; readonly slot: number };
+}
+
+export class Searcher {
+  readonly #module: WebAssembly.Module;
+  readonly #options: SearcherOptions;
+  readonly #hold: MappingHold;
+  readonly #note: SearchNote | undefined;
+  readonly #files = new Map<string, ShardFile>();
+  /** Shards that are opened when they are used, or could not be for want of something that there may be later. */
+  readonly #waiting = new Map<string, ShardFile>();
+  #spaces: Space[] = [];
+  readonly #spaceByShard = new Map<string, Space>();
+  #plan: SearchPlan = NO_PLAN;
+  /** Spaces that have compiled the current plan. */
+  readonly #compiled = new Set<Space>();
+  #bound: { space: Space; shardId: string } | undefined;
+  #isTickAwaited = false;
+  /** At the last tick; one that stays is of a search that takes long. */
+  #lastPlan: SearchPlan | undefined;
+  #isUsedSinceTick = false;
+
+  constructor(module: WebAssembly.Module, options: SearcherOptions = {}) {
+    this.#module = module;
+    this.#options = options;
+    const { mappingMax = Infinity, takesTurns = false, note } = options;
+    this.#note = note === undefined ? undefined : SearchNote.open(note.path, note.slot);
+    this.#hold = new MappingHold(mappingMax, takesTurns, (shardId) => {
+      this.#spaceByShard.get(shardId)?.takeOut(shardId);
+      if (this.#bound?.shardId === shardId) this.#bound = undefined;
+    });
+  }
+
+  /** Opens the shards that are new in `files`, closes those that are gone; returns what was refused. */
+  setShards(files: readonly ShardFile[]): ShardError[] {
+    const wanted = new Set(files.map((file) => file.shardId));
+    for (const shardId of this.#files.keys()) if (!wanted.has(shardId)) this.#close(shardId);
+    this.#waiting.clear();
+    const refused: ShardError[] = [];
+    for (const file of files) {
+      if (this.#files.has(file.shardId)) continue;
+      if (this.#options.opensLate === true) {
+        this.#waiting.set(file.shardId, file);
+        continue;
+      }
+      try {
+        this.#open(file);
+      } catch (error) {
+        const refusal = shardErrorOf(file.shardId, error);
+        refused.push(refusal);
+        if (refusal.fault === 'unmapped') this.#waiting.set(file.shardId, file);
+      }
+    }
+    return refused;
+  }
+
+  #open(file: ShardFile): void {
+    this.#forgetBindings();
+    const count = this.#options.wantsRead === true ? 0 : mappingCountOf(file);
+    if (!this.#hold.hasRoomFor(count))
+      throw new MappingError(`the ${this.#hold.max} mappings for shards are taken`);
+    const { shardId } = file;
+    this.#note?.set(shardId);
+    let space = this.#spaces.find((one) => one.open(file));
+    if (space === undefined) {
+      space = new Space(this.#module, this.#options);
+      if (!space.open(file)) throw new ShardError(shardId, `too large: ${file.size} bytes`);
+      this.#spaces.push(space);
+    }
+    this.#files.set(shardId, file);
+    this.#spaceByShard.set(shardId, space);
+    this.#hold.add(shardId, count);
+  }
+
+  /** The core keeps bindings by the shard's address, which another shard may take. */
+  #forgetBindings(): void {
+    this.#bound = undefined;
+    this.#compiled.clear();
+  }
+
+  #close(shardId: string): void {
+    this.#forgetBindings();
+    this.#files.delete(shardId);
+    this.#spaceByShard.get(shardId)?.close(shardId);
+    this.#spaceByShard.delete(shardId);
+    this.#hold.remove(shardId);
+  }
+
+  /** Number of spaces in use. */
+  get spaceCount(): number {
+    return this.#spaces.length;
+  }
+
+  /** Whether a shard is open. */
+  has(shardId: string): boolean {
+    return this.#files.has(shardId);
+  }
+
+  /** The space that holds a shard, the shard's bytes in it. Errors: ShardError. */
+  spaceOf(shardId: string): Space {
+    const space = this.#spaceByShard.get(shardId) ?? this.#openWaiting(shardId);
+    this.#note?.set(shardId);
+    if (!space.isIn(shardId)) {
+      space.takeIn(shardId);
+      const file = this.#files.get(shardId);
+      if (file !== undefined) this.#hold.add(shardId, mappingCountOf(file));
+    }
+    return space;
+  }
+
+  /** Opens a shard that is not open yet. Errors: ShardError. */
+  #openWaiting(shardId: string): Space {
+    const file = this.#waiting.get(shardId);
+    if (file === undefined) throw new ShardError(shardId, 'not open');
+    try {
+      this.#open(file);
+    } catch (error) {
+      throw shardErrorOf(shardId, error);
+    }
+    this.#waiting.delete(shardId);
+    return this.#spaceByShard.get(shardId)!;
+  }
+
+  /**
+   * Makes `plan` that of a new request, for which nothing is bound yet, also if the request before asked the
+   * same. Throws PlanError when it is first used, if the core refuses it.
+   */
+  beginPlan(plan: SearchPlan): void {
+    this.#plan = plan;
+    this.#forgetBindings();
+  }
+
+  /** Makes `plan` the current one; if it is so already, what is compiled and bound stays. Throws as beginPlan. */
+  setPlan(plan: SearchPlan): void {
+    const { bytes, docSetsId } = this.#plan;
+    const isSame = docSetsId === plan.docSetsId && Buffer.compare(plan.bytes, bytes) === 0;
+    if (!isSame) this.beginPlan(plan);
+  }
+
+  #spaceWithPlan(shardId: string): Space {
+    const space = this.spaceOf(shardId);
+    this.#restLater();
+    if (this.#compiled.has(space)) return space;
+    const { bytes } = this.#plan;
+    const sizeMax = space.statsStart - space.planStart;
+    if (bytes.length > sizeMax)
+      throw new PlanError(`its plan takes ${bytes.length} bytes, limit ${sizeMax}`);
+    new Uint8Array(space.core.memory.buffer).set(bytes, space.planStart);
+    const status = space.core.exports.planCompile(space.planStart, bytes.length);
+    if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
+    if (status !== 0) throw new PlanError(`the core refused the plan: ${statusName(status)}`);
+    this.#compiled.add(space);
+    return space;
+  }
+
+  /**
+   * Binds the plan to a shard; units and docs are of this shard until the next call. Cheap for a shard that
+   * the plan was bound to before (core/match/bindings.ts). Undefined: it was stopped, and nothing is bound.
+   */
+  bind(shardId: string): Binding;
+  bind(shardId: string, isStopWanted: StopTest): Binding | undefined;
+  bind(shardId: string, isStopWanted = neverStops): Binding | undefined {
+    const space = this.#spaceWithPlan(shardId);
+    this.#bound = undefined;
+    space.checkSizes(shardId);
+    const view = space.viewOf(shardId);
+    placeDocSets(space.core, view, shardId, this.#plan);
+    const status = whileWanted(space.core, isStopWanted, ({ exports }) =>
+      exports.planBind(view, space.statsStart),
+    );
+    if (status === STATUS_STOPPED) return undefined;
+    if (status === STATUS_OUT_OF_MEMORY) throw memoryError(space);
+    if (status === STATUS_BAD_PLAN) throw new PlanError(statusName(status));
+    if (status !== 0) throw new ShardError(shardId, statusName(status));
+    this.#bound = { space, shardId };
+    const stats = new DataView(space.core.memory.buffer, space.statsStart);
+    return {
+      lookups: stats.getFloat64(BIND_LOOKUPS_OFFSET, true),
+      indexBytes: stats.getFloat64(BIND_INDEX_BYTES_OFFSET, true),
+      candidateBlocks: stats.getFloat64(BIND_BLOCKS_OFFSET, true),
+      candidateDocs: stats.getFloat64(BIND_DOCS_OFFSET, true),
+      candidateBytes: stats.getFloat64(BIND_BYTES_OFFSET, true),
+      unitCount: stats.getFloat64(BIND_UNITS_OFFSET, true),
+      regexps: stats.getFloat64(BIND_REGEXPS_OFFSET, true),
+    };
+  }
+
+  #restLater(): void {
+    this.#isUsedSinceTick = true;
+    if (this.#isTickAwaited) return;
+    this.#isTickAwaited = true;
+    setTimeout(() => this.#tick(), this.#options.restMs ?? REST_MS).unref();
+  }
+
+  /**
+   * Not for a search that was there at the last tick and still is: that would have to read its plan anew each time. Others
+   * that are under way do so once.
+   */
+  #tick(): void {
+    this.#isTickAwaited = false;
+    const isLong = this.#isUsedSinceTick && this.#lastPlan === this.#plan;
+    this.#lastPlan = this.#plan;
+    if (isLong) this.#restLater();
+    else this.#rest();
+    this.#isUsedSinceTick = false;
+  }
+
+  #rest(): void {
+    this.#forgetBindings();
+    for (const space of this.#spaces) space.rest();
+  }
+
+  /** Whether the plan is bound to this shard now. */
+  isBound(shardId: string): boolean {
+    return this.#bound?.shardId === shardId;
+  }
+
+  #boundSpace(): Space {
+    if (this.#bound === undefined) throw new Error('no shard is bound');
+    this.#note?.set(this.#bound.shardId);
+    return this.#bound.space;
+  }
+
+  /** Runs one unit of the bound shard; unit < unitCount of its binding. Undefined: it was stopped. */
+  searchUnit(unit: number): UnitResult;
+  searchUnit(unit: number, isStopWanted: StopTest): UnitResult | undefined;
+  searchUnit(unit: number, isStopWanted = neverStops): UnitResult | undefined {
+    const { core, outputStart, statsStart } = this.#boundSpace();
+    const keptSizeMax = KEPT_RANGES_MAX * KEPT_RANGE_SIZE;
+    const count = whileWanted(core, isStopWanted, ({ exports }) =>
+      exports.searchUnit(unit, outputStart, statsStart, keptSizeMax),
+    );
+    if (count === STATUS_STOPPED) return undefined;
+    const stats = new DataView(core.memory.buffer, statsStart);
+    const rows = new Uint32Array(core.memory.buffer, outputStart, (count * MATCH_ROW_SIZE) / 4);
+    const considered = stats.getFloat64(UNIT_CONSIDERED_OFFSET, true);
+    const keptStart = outputStart + considered * MATCH_ROW_SIZE;
+    const keptWords = stats.getFloat64(UNIT_KEPT_OFFSET, true);
+    const kept = new Uint32Array(core.memory.buffer, keptStart, keptWords);
+    return {
+      rows: rows.slice(),
+      ...(keptWords === 0 ? {} : { kept: kept.slice() }),
+      considered,
+      loaded: stats.getFloat64(UNIT_LOADED_OFFSET, true),
+      contentBytes: stats.getFloat64(UNIT_CONTENT_BYTES_OFFSET, true),
+      matches: stats.getFloat64(UNIT_MATCHES_OFFSET, true),
+      regexps: stats.getFloat64(UNIT_REGEXPS_OFFSET, true),
+    };
+  }
+
+  /**
+   * Renders docs of the bound shard that match; throws if one alone does not fit the output area.
+   *
+   * @param requests  for each doc its docId, the most ranges to show, the index of its links, and the number of its
+   *     ranges in `kept`
+   * @param kept      start and end of each range, those of one doc behind those of the other
+   * @returns         undefined: it was stopped
+   */
+  render(requests: Uint32Array, kept: Uint32Array, options: RenderOptions): RenderedDocs;
+  render(
+    requests: Uint32Array,
+    kept: Uint32Array,
+    options: RenderOptions,
+    isStopWanted: StopTest,
+  ): RenderedDocs | undefined;
+  render(
+    requests: Uint32Array,
+    kept: Uint32Array,
+    options: RenderOptions,
+    isStopWanted = neverStops,
+  ): RenderedDocs | undefined {
+    const parts: Uint8Array<ArrayBuffer>[] = [];
+    const sizes = new Uint32Array(requests.length / REQUEST_WORDS);
+    const bytesRead = new Uint32Array(sizes.length);
+    const sums = { rangeCount: 0, loadCount: 0 };
+    let done = 0;
+    let keptRest = kept;
+    while (done < sizes.length) {
+      const rest = requests.subarray(done * REQUEST_WORDS);
+      const some = this.#renderSome(rest, keptRest, options, isStopWanted);
+      if (some === undefined) return undefined;
+      if (some.sizes.length === 0) {
+        throw new Error(`doc ${requests[done * REQUEST_WORDS]} does not fit the output area`);
+      }
+      parts.push(some.json);
+      sizes.set(some.sizes, done);
+      bytesRead.set(some.bytesRead, done);
+      keptRest = keptRest.subarray(KEPT_WORDS * keptCountOf(rest, some.sizes.length));
+      done += some.sizes.length;
+      sums.rangeCount += some.rangeCount;
+      sums.loadCount += some.loadCount;
+    }
+    return { json: parts.length === 1 ? parts[0]! : joinBytes(parts), sizes, bytesRead, ...sums };
+  }
+
+  #renderSome(
+    requests: Uint32Array,
+    kept: Uint32Array,
+    options: RenderOptions,
+    isStopWanted: StopTest,
+  ): RenderedDocs | undefined {
+    const { core, outputStart, outputEnd } = this.#boundSpace();
+    const { exports, memory } = core;
+    const rowWords = RENDER_REQUEST_SIZE / 4;
+    const wanted = requests.length / REQUEST_WORDS;
+    const rows = new Uint32Array(memory.buffer, outputStart, wanted * rowWords);
+    let keptNext = outputStart + rows.byteLength;
+    new Uint32Array(memory.buffer, keptNext, kept.length).set(kept);
+    const links = keptNext + kept.byteLength;
+    for (let i = 0; i < wanted; i++) {
+      rows[i * rowWords] = requests[i * REQUEST_WORDS]!;
+      rows[i * rowWords + 1] = requests[i * REQUEST_WORDS + 1]!;
+      rows[i * rowWords + 3] = requests[i * REQUEST_WORDS + 2]!;
+      rows[i * rowWords + 4] = keptNext;
+      rows[i * rowWords + 5] = requests[i * REQUEST_WORDS + 3]!;
+      keptNext += requests[i * REQUEST_WORDS + 3]! * KEPT_RANGE_SIZE;
+    }
+    const out = writeLinks(memory, links, options.links);
+    const { contextLines, isWhole } = options;
+    const whole = isWhole ? 1 : 0;
+    const count = whileWanted(core, isStopWanted, () =>
+      exports.renderDocs(outputStart, wanted, links, contextLines, whole, out, outputEnd),
+    );
+    if (count === STATUS_STOPPED) return undefined;
+    const sizes = new Uint32Array(count);
+    const bytesRead = new Uint32Array(count);
+    let size = 0;
+    let rangeCount = 0;
+    for (let i = 0; i < count; i++) {
+      rangeCount += rows[i * rowWords + 1]!;
+      sizes[i] = rows[i * rowWords + 2]!;
+      size += sizes[i]!;
+      bytesRead[i] = rows[i * rowWords + 3]!;
+    }
+    return {
+      json: new Uint8Array(memory.buffer, out, size).slice(),
+      sizes,
+      rangeCount,
+      bytesRead,
+      loadCount: exports.renderedLoadCount() >>> 0,
+    };
+  }
+
+  /**
+   * Which of the names a regular expression matches somewhere, an empty match included. Throws PlanError if the
+   * core refuses the program, or if it takes too much work. Drops what is bound.
+   */
+  testNames(program: Uint8Array, names: readonly string[]): boolean[] {
+    const space = (this.#spaces[0] ??= new Space(this.#module, this.#options));
+    const { core, outputStart, outputEnd } = space;
+    const memory = new Uint8Array(core.memory.buffer);
+    const rowsStart = align4(outputStart + program.length);
+    const out = rowsStart + names.length * 8;
+    const rows = new Uint32Array(core.memory.buffer, rowsStart, names.length * 2);
+    let next = out + names.length;
+    for (const [index, name] of names.entries()) {
+      const { written } = encoder.encodeInto(name, memory.subarray(next, outputEnd));
+      rows.set([next, written], index * 2);
+      next += written;
+    }
+    memory.set(program, outputStart);
+    // The core's scratch memory for expressions is one for all; the plan takes its own again.
+    this.#forgetBindings();
+    let questionCount = 0;
+    const isTooMuch = (): boolean => ++questionCount > NAME_QUESTIONS_MAX;
+    const status = whileWanted(core, isTooMuch, ({ exports }) =>
+      exports.testNames(outputStart, program.length, rowsStart, names.length, out),
+    );
+    if (status === STATUS_STOPPED)
+      throw new PlanError(`an expression takes too much work on ${names.length} names of repos`);
+    if (status !== 0) throw new PlanError(`the core refused the expression: ${statusName(status)}`);
+    return names.map((_, index) => memory[out + index] !== 0);
+  }
+
+  /**
+   * Whether the core always simulates the expression of a program. Throws PlanError if the core refuses it. Drops
+   * what is bound.
+   */
+  isSimulated(program: Uint8Array): boolean {
+    this.#forgetBindings();
+    const { core, outputStart } = (this.#spaces[0] ??= new Space(this.#module, this.#options));
+    new Uint8Array(core.memory.buffer).set(program, outputStart);
+    const answer = core.exports.isSimulated(outputStart, program.length);
+    if (answer < 0) throw new PlanError(`the core refused the expression: ${statusName(answer)}`);
+    return answer === 1;
+  }
+
+  /** Blocks of a shard that hold a text of three characters. Errors: ShardError. Drops what is bound. */
+  countGramBlocks(shardId: string, gram: string): number {
+    // The gram takes the place of the plan.
+    this.#forgetBindings();
+    return this.spaceOf(shardId).blocksOfTrigram(shardId, gram).length;
+  }
+
+  /** Replaces the space that holds a shard, whose instance trapped, by a new one with the same shards. */
+  replaceSpaceOf(shardId: string): void {
+    const dead = this.spaceOf(shardId);
+    const files = [...this.#files.values()].filter((file) => dead.has(file.shardId));
+    this.#spaces = this.#spaces.filter((space) => space !== dead);
+    this.#compiled.delete(dead);
+    this.#bound = undefined;
+    for (const { shardId } of files) {
+      // Why: its mappings would otherwise stay until the garbage collector finds the memory.
+      dead.close(shardId);
+      this.#files.delete(shardId);
+      this.#spaceByShard.delete(shardId);
+      this.#hold.remove(shardId);
+    }
+    this.setShards([...this.#files.values(), ...this.#waiting.values(), ...files]);
+  }
+}
+
+/** Kept ranges of the first `count` requests. */
+function keptCountOf(requests: Uint32Array, count: number): number {
+  let sum = 0;
+  for (let i = 0; i < count; i++) sum += requests[i * REQUEST_WORDS + 3]!;
+  return sum;
+}
+
+function memoryError({ arenaSize }: Space): PlanError {
+  return new PlanError(`it takes more memory than the limit of ${arenaSize} bytes`);
+}
+
+/** Calls the core, which asks `isStopWanted` meanwhile. */
+function whileWanted(core: Core, isStopWanted: StopTest, call: (core: Core) => number): number {
+  core.isStopWanted = isStopWanted;
+  try {
+    return call(core);
+  } finally {
+    core.isStopWanted = neverStops;
+  }
+}
+
+/** Writes the records of link texts and the texts behind them; returns where they end, a multiple of 16. */
+function writeLinks(
+  memory: WebAssembly.Memory,
+  records: number,
+  links: readonly LinkTexts[],
+): number {
+  const words = new Uint32Array(memory.buffer, records, (links.length * LINK_TEXTS_SIZE) / 4);
+  let next = records + words.byteLength;
+  const texts = links.flatMap((one) => [one.page, one.members, one.external, one.externalEnd]);
+  for (const [index, text] of texts.entries()) {
+    const bytes = Buffer.from(text);
+    new Uint8Array(memory.buffer).set(bytes, next);
+    words.set([next, bytes.length], index * 2);
+    next += bytes.length;
+  }
+  return Math.ceil(next / 16) * 16;
+}
+
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let next = 0;
+  for (const part of parts) {
+    joined.set(part, next);
+    next += part.length;
+  }
+  return joined;
+}

@@ -1,0 +1,303 @@
+// Builds the file with the symbols of a shard (core/FORMAT.md, tags file): takes the symbols of its blobs one after the
+// other, and writes the file at the end. The shard is opened in an instance of the core of its own. What a symbol is, and
+// who finds it, is told by daemon/symbols.
+
+import { closeSync, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import {
+  HEADER_CHECKSUM_OFFSET,
+  SECTION_ALIGNMENT,
+  TAIL_SIZE,
+} from '../../../core/shared/format.ts';
+import * as format from '../../../core/shared/format.ts';
+import { STATUS_OK } from '../../../core/shared/status.ts';
+import * as tags from '../../../core/shared/tags.ts';
+import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
+import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
+import { sumPagesOf } from './page-sums.ts';
+
+/** A symbol in a content; `name` of its parent as people write it. */
+export interface BuilderSymbol {
+  /** Bytes from the start of the content to the name, which stands on one line. */
+  readonly start: number;
+  /** Bytes of the name. */
+  readonly size: number;
+  /** 0 to 22, in the order of core/shared/tags.ts. */
+  readonly kind: number;
+  readonly parent?: { readonly name: string; readonly kind: number };
+}
+
+export interface SymbolsSummary {
+  /** Bytes of the file. */
+  readonly size: number;
+  readonly symbolCount: number;
+  /** Distinct names, and words within names. */
+  readonly nameCount: number;
+}
+
+/** Symbols of one blob that are kept, the first ones; pages of the area are touched only as far as they are used. */
+const INPUT_COUNT_MAX = 1 << 22;
+
+interface Section {
+  readonly kind: number;
+  readonly bytes: Uint8Array;
+}
+
+export class SymbolsFileBuilder {
+  readonly #module: WebAssembly.Module;
+  readonly #core: Core;
+  readonly #view: number;
+  readonly #input: number;
+  readonly #shardStart: number;
+  readonly #shardSize: number;
+  readonly #parents = new ParentTable();
+
+  /**
+   * Opens the shard file.
+   *
+   * Errors: throws if it is damaged, or too large to have symbols.
+   */
+  constructor(module: WebAssembly.Module, shardPath: string) {
+    this.#module = module;
+    this.#shardSize = statSync(shardPath).size;
+    this.#core = instantiateCore(module, MEMORY_PAGES_MAX);
+    const { exports, memory, heapStart } = this.#core;
+    this.#view = heapStart;
+    this.#input = heapStart + 65536;
+    const inputEnd = this.#input + INPUT_COUNT_MAX * tags.TAG_INPUT_SIZE;
+    this.#shardStart = Math.ceil(inputEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+    const shardEnd = this.#shardStart + this.#shardSize;
+    const areaStart = Math.ceil(shardEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
+    if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
+    placeFile(memory, this.#shardStart, shardPath, this.#shardSize, false);
+    check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
+    check(exports.tagsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
+  }
+
+  /**
+   * Adds the symbols of a blob, which has a higher id than the one before.
+   *
+   * @param symbols  ascending by start; one that overlaps the one before, lies in no single line of the content, or
+   *                 has too long a name is left out
+   * @returns        how many were kept
+   *
+   * Errors: throws if the memory of the build is full.
+   */
+  addBlob(blobId: number, symbols: readonly BuilderSymbol[]): number {
+    const { exports, memory } = this.#core;
+    const content = this.#contentOf(blobId);
+    const input = new Uint32Array(memory.buffer, this.#input, INPUT_COUNT_MAX * 3);
+    let count = 0;
+    let lastEnd = 0;
+    for (const symbol of symbols) {
+      if (count === INPUT_COUNT_MAX) break;
+      const { start, size, kind, parent } = symbol;
+      if (start < lastEnd || !isSound(symbol, content)) continue;
+      const parentId = parent === undefined ? 0 : this.#parents.idOf(parent) + 1;
+      input[count * 3] = start;
+      input[count * 3 + 1] = size;
+      input[count * 3 + 2] = (kind | (parentId << tags.TAG_INPUT_PARENT_SHIFT)) >>> 0;
+      lastEnd = start + size;
+      count++;
+    }
+    check(exports.tagsAddBlob(blobId, this.#input, count));
+    return count;
+  }
+
+  /** The bytes of a blob: a view of the memory. */
+  #contentOf(blobId: number): Uint8Array {
+    const { memory } = this.#core;
+    const header = new DataView(memory.buffer, this.#shardStart, format.HEADER_SIZE);
+    const start = (kind: number): number =>
+      header.getUint32(
+        format.HEADER_SECTIONS_OFFSET +
+          (kind - 1) * format.SECTION_ROW_SIZE +
+          format.SECTION_START_OFFSET,
+        true,
+      );
+    const row = new DataView(
+      memory.buffer,
+      this.#shardStart + start(format.SECTION_BLOBS) + blobId * format.BLOB_ROW_SIZE,
+      format.BLOB_ROW_SIZE,
+    );
+    return new Uint8Array(
+      memory.buffer,
+      this.#shardStart +
+        start(format.SECTION_CONTENT) +
+        row.getUint32(format.BLOB_CONTENT_OFFSET, true),
+      row.getUint32(format.BLOB_SIZE_OFFSET, true),
+    );
+  }
+
+  /**
+   * Writes the file at `path`, synced. Nothing can be added any more.
+   *
+   * Errors: throws if the memory of the build is full, or the file cannot be written.
+   */
+  finish(path: string): SymbolsSummary {
+    const { exports } = this.#core;
+    check(exports.tagsFinish());
+    const nameCount = exports.tagsNameCount() >>> 0;
+    const { rows, names } = this.#parents;
+    const header = new DataView(this.#core.memory.buffer, this.#shardStart);
+    const blockCount = header.getUint32(format.HEADER_BLOCK_COUNT_OFFSET, true);
+    const sections = [
+      this.#section(tags.TAGS_SECTION_STARTS, exports.tagsStarts(), (blockCount + 1) * 4),
+      this.#section(tags.TAGS_SECTION_ROWS, exports.tagsRows(), exports.tagsRowsSize()),
+      { kind: tags.TAGS_SECTION_PARENTS, bytes: rows() },
+      { kind: tags.TAGS_SECTION_PARENT_NAMES, bytes: names() },
+      this.#section(tags.TAGS_SECTION_NAMES, exports.tagsNameOffsets(), nameCount * 4),
+      this.#section(tags.TAGS_SECTION_NAME_SIZES, exports.tagsNameSizes(), nameCount),
+      this.#section(tags.TAGS_SECTION_NAME_LISTS, exports.tagsNameLists(), nameCount * 4),
+      this.#section(tags.TAGS_SECTION_LISTS, exports.tagsLists(), exports.tagsListsSize()),
+    ];
+    const symbolCount = exports.tagsTagCount() >>> 0;
+    const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
+    releaseRange(this.#core.memory, this.#shardStart, this.#shardSize);
+    return { size, symbolCount, nameCount };
+  }
+
+  #section(kind: number, address: number, size: number): Section {
+    return {
+      kind,
+      bytes: new Uint8Array(this.#core.memory.buffer, address >>> 0, size >>> 0),
+    };
+  }
+
+  #write(
+    path: string,
+    sections: readonly Section[],
+    counts: { blockCount: number; symbolCount: number; nameCount: number },
+  ): number {
+    const header = Buffer.alloc(tags.TAGS_HEADER_SIZE);
+    const file = openSync(path, 'w', 0o600);
+    try {
+      let end: number = tags.TAGS_HEADER_SIZE;
+      const write = ({ kind, bytes }: Section): void => {
+        const start = align(end);
+        writeAll(file, bytes, start);
+        const row = tags.TAGS_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+        header.writeUInt32LE(kind, row + format.SECTION_KIND_OFFSET);
+        header.writeUInt32LE(start, row + format.SECTION_START_OFFSET);
+        header.writeUInt32LE(bytes.length, row + format.SECTION_SIZE_OFFSET);
+        header.writeBigUInt64LE(this.#checksum(bytes), row + format.SECTION_CHECKSUM_OFFSET);
+        end = start + bytes.length;
+      };
+      for (const section of sections) write(section);
+      // The sums cover what is in front of them, up to where they start.
+      ftruncateSync(file, align(end));
+      const sums = sumPagesOf(this.#module, path, align(end), tags.TAGS_HEADER_SIZE);
+      write({ kind: tags.TAGS_SECTION_PAGE_SUMS, bytes: sums });
+      writeAll(file, new Uint8Array(TAIL_SIZE), end);
+      this.#fillHeader(header, end + TAIL_SIZE, counts);
+      writeAll(file, header, 0);
+      fsyncSync(file);
+      return end + TAIL_SIZE;
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  #fillHeader(
+    header: Buffer,
+    size: number,
+    counts: { blockCount: number; symbolCount: number; nameCount: number },
+  ): void {
+    const { exports, memory } = this.#core;
+    const shard = new DataView(memory.buffer, this.#shardStart);
+    header.writeUInt32LE(tags.TAGS_MAGIC_LOW, tags.TAGS_MAGIC_OFFSET);
+    header.writeUInt32LE(tags.TAGS_MAGIC_HIGH, tags.TAGS_MAGIC_OFFSET + 4);
+    header.writeUInt32LE(tags.TAGS_VERSION, tags.TAGS_VERSION_OFFSET);
+    header.writeUInt32LE(size, tags.TAGS_FILE_SIZE_OFFSET);
+    header.writeUInt32LE(counts.blockCount, tags.TAGS_BLOCK_COUNT_OFFSET);
+    header.writeUInt32LE(counts.symbolCount, tags.TAGS_TAG_COUNT_OFFSET);
+    header.writeUInt32LE(counts.nameCount, tags.TAGS_NAME_COUNT_OFFSET);
+    header.writeUInt32LE(this.#parents.count, tags.TAGS_PARENT_COUNT_OFFSET);
+    header.writeBigUInt64LE(
+      shard.getBigUint64(HEADER_CHECKSUM_OFFSET, true),
+      tags.TAGS_SHARD_OFFSET,
+    );
+    new Uint8Array(memory.buffer).set(header, this.#input);
+    const checksum = BigInt.asUintN(64, exports.tagsHeaderChecksum(this.#input));
+    header.writeBigUInt64LE(checksum, tags.TAGS_CHECKSUM_OFFSET);
+  }
+
+  /** XXH64 of bytes, which may lie outside the core. */
+  #checksum(bytes: Uint8Array): bigint {
+    const { exports, memory } = this.#core;
+    if (bytes.buffer === memory.buffer) {
+      return BigInt.asUintN(64, exports.checksum(bytes.byteOffset, bytes.length));
+    }
+    const area = exports.tagsLists() + exports.tagsListsSize();
+    const address = Math.ceil((area >>> 0) / 64) * 64;
+    new Uint8Array(memory.buffer).set(bytes, address);
+    return BigInt.asUintN(64, exports.checksum(address, bytes.length));
+  }
+}
+
+/** Whether a symbol can be kept: a name of a sane size on one line of the content. */
+function isSound({ start, size, kind }: BuilderSymbol, content: Uint8Array): boolean {
+  if (size <= 0 || size > tags.TAG_NAME_SIZE_MAX || kind >= tags.TAG_KIND_COUNT) return false;
+  if (start < 0 || start + size > content.length) return false;
+  return !content.subarray(start, start + size).includes(0x0a);
+}
+
+/** The next place where a section may start. */
+function align(offset: number): number {
+  return Math.ceil(offset / SECTION_ALIGNMENT) * SECTION_ALIGNMENT;
+}
+
+function check(status: number): void {
+  if (status !== STATUS_OK) throw new Error(`symbols: ${statusName(status)}`);
+}
+
+function writeAll(file: number, bytes: Uint8Array, position: number): void {
+  for (let done = 0; done < bytes.length;) {
+    done += writeSync(file, bytes, done, bytes.length - done, position + done);
+  }
+}
+
+/** The distinct parents of a shard. */
+class ParentTable {
+  readonly #ids = new Map<string, number>();
+  readonly #list: { readonly name: Buffer; readonly kind: number }[] = [];
+
+  get count(): number {
+    return this.#list.length;
+  }
+
+  /** Id of a parent; the last one where there are too many to tell apart. */
+  idOf({ name, kind }: { readonly name: string; readonly kind: number }): number {
+    const key = `${kind} ${name}`;
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    if (this.#list.length === tags.TAG_INPUT_PARENTS_MAX)
+      throw new Error('symbols: too many parents');
+    this.#list.push({ name: cutName(name), kind });
+    this.#ids.set(key, this.#list.length - 1);
+    return this.#list.length - 1;
+  }
+
+  readonly rows = (): Uint8Array => {
+    const rows = Buffer.alloc(this.#list.length * tags.TAG_PARENT_ROW_SIZE);
+    let offset = 0;
+    for (const [index, { name, kind }] of this.#list.entries()) {
+      const row = index * tags.TAG_PARENT_ROW_SIZE;
+      rows.writeUInt32LE(offset, row + tags.TAG_PARENT_NAME_OFFSET);
+      rows.writeUInt16LE(name.length, row + tags.TAG_PARENT_NAME_SIZE_OFFSET);
+      rows.writeUInt16LE(kind, row + tags.TAG_PARENT_KIND_OFFSET);
+      offset += name.length;
+    }
+    return rows;
+  };
+
+  readonly names = (): Uint8Array => Buffer.concat(this.#list.map(({ name }) => name));
+}
+
+/** The bytes of a name, as many whole characters as a name may have. */
+function cutName(name: string): Buffer {
+  const bytes = Buffer.from(name);
+  if (bytes.length <= tags.TAG_NAME_SIZE_MAX) return bytes;
+  let end: number = tags.TAG_NAME_SIZE_MAX;
+  while ((bytes[end]! & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
+}

@@ -1,0 +1,171 @@
+// Revisions in a search (API.md 9.6): which revisions a `rev:` means, the rule for queries without one, the sets of
+// docs that a plan names, and which revisions a result shows.
+
+import type { DocSet, SearchPlan } from '../host/search-plan.ts';
+import type { QueryNode } from './tree.ts';
+import type { Steps } from '../regex/steps.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { ShardRevisions } from '../shards/revisions.ts';
+
+/** What `rev:` says for the default revision, and for any. */
+export const DEFAULT_REVISION = 'HEAD';
+const ANY_REVISION = '*';
+
+/** In front of the text of a `rev:` that means the revision of this name alone; no name of a ref has it. */
+const EXACT_MARK = '\0';
+
+/** The text of a `rev:` for the revision with this full name. */
+export function exactRevision(name: string): string {
+  return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
+}
+
+/** What the names of revisions are tested for. */
+type RevisionNames = Pick<RepoRecord, 'defaultRevision' | 'revisions'>;
+
+/** Full ref names of the indexed revisions, the default one first. */
+function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly string[] {
+  return revisions ?? [defaultRevision];
+}
+
+/** Indexes of the revisions that `rev:` with this text means. */
+export function matchRevisions(repo: RevisionNames, text: string): number[] {
+  if (text === DEFAULT_REVISION) return [0];
+  const names = revisionsOf(repo);
+  if (text.startsWith(EXACT_MARK)) {
+    const index = names.indexOf(text.slice(EXACT_MARK.length));
+    return index < 0 ? [] : [index];
+  }
+  const isAny = text === ANY_REVISION;
+  return [...names.keys()].filter((index) => isAny || names[index]!.includes(text));
+}
+
+/** Whether a `rev:` stands anywhere in a query. */
+export function hasRevisionFilter(query: QueryNode): boolean {
+  if (query.kind === 'not') return hasRevisionFilter(query.child);
+  if (query.kind === 'and' || query.kind === 'or') return query.children.some(hasRevisionFilter);
+  return query.kind === 'value' && query.prefix === 'rev';
+}
+
+/** Leaf of a plan: the doc is in one of these revisions of its repo. */
+export interface DocsNode {
+  readonly kind: 'docs';
+  /** As `rev:` says it; nodes with the same text are the same. */
+  readonly text: string;
+  /** By repoId; absent: no doc; `all`: the only revision, which holds every doc; else indexes of revisions. */
+  readonly revisions: ReadonlyMap<number, 'all' | readonly number[]>;
+}
+
+/**
+ * The leaf for `rev:` with this text. Why never a constant: a revision is a condition on docs, so a repo that it rules
+ * out stays in scope, and its docs count as ruled out by a filter.
+ */
+export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
+  const revisions = new Map<number, 'all' | readonly number[]>();
+  for (const repo of repos) {
+    const indexes = matchRevisions(repo, text);
+    if (indexes.length > 0)
+      revisions.set(repo.repoId, repo.revisions === undefined ? 'all' : indexes);
+  }
+  return { kind: 'docs', text, revisions };
+}
+
+/**
+ * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds.
+ * Not needed where every repo has its default revision alone.
+ */
+export function planLiveDocs(query: QueryNode, repos: readonly RepoRecord[]): DocsNode {
+  return planRevisions(repos, hasRevisionFilter(query) ? ANY_REVISION : DEFAULT_REVISION);
+}
+
+/** A shard as far as revisions concern it. */
+export interface RevisedShardView {
+  readonly shardId: string;
+  readonly repoId: number;
+  readonly revisions?: ShardRevisions;
+}
+
+let lastId = 0;
+
+/** The sets that the leaves of a plan, in the order of their indexes, name in these shards. */
+export function* docSetsFor(
+  leaves: readonly DocsNode[],
+  shards: readonly RevisedShardView[],
+): Steps<Omit<SearchPlan, 'bytes'>> {
+  const docSets = new Map<string, readonly DocSet[]>();
+  for (const { shardId, repoId, revisions } of leaves.length === 0 ? [] : shards) {
+    yield;
+    const sets = leaves.map((leaf): DocSet => {
+      const found = leaf.revisions.get(repoId);
+      if (found === undefined) return 'none';
+      return found === 'all' || revisions === undefined ? 'all' : revisions.docsIn(found);
+    });
+    if (sets.some((set) => set !== 'all')) docSets.set(shardId, sets);
+  }
+  return {
+    docSetCount: leaves.length,
+    docSets,
+    docSetsId: docSets.size === 0 ? 0 : ++lastId,
+  };
+}
+
+/**
+ * Texts of the `rev:` that say which revisions of a doc are shown: those under no negation; an empty list: all that
+ * hold the doc. Undefined: every doc that the query finds is in the default revision, and shown as of that.
+ */
+export function shownRevisionTexts(query: QueryNode): readonly string[] | undefined {
+  if (!hasRevisionFilter(query)) return undefined;
+  const texts = new Set<string>();
+  collectTexts(query, texts);
+  return texts.size === 1 && requiresDefault(query) ? undefined : [...texts];
+}
+
+/** Whether `rev:HEAD` must hold for every doc. Why: under an `or` it says nothing of docs that the other side finds. */
+function requiresDefault(query: QueryNode): boolean {
+  if (query.kind === 'and') return query.children.some(requiresDefault);
+  return query.kind === 'value' && query.prefix === 'rev' && query.value === DEFAULT_REVISION;
+}
+
+function collectTexts(query: QueryNode, texts: Set<string>): void {
+  if (query.kind === 'and' || query.kind === 'or')
+    for (const child of query.children) collectTexts(child, texts);
+  if (query.kind === 'value' && query.prefix === 'rev') texts.add(query.value);
+}
+
+/** Names of the revisions that some docs are shown in, and which docs these are. */
+export interface BranchGroup {
+  readonly branches: readonly string[];
+  /** Indexes into the docs asked for. */
+  readonly docs: readonly number[];
+}
+
+/**
+ * Groups docs of a shard by the revisions that a result shows: those that hold the doc and that one of the texts means;
+ * if there is none (the doc matched by another side of an `or`), all that hold it. Default first, then by name.
+ *
+ * @param texts  see shownRevisionTexts
+ */
+export function groupByBranches(
+  repo: RepoRecord,
+  shard: ShardRevisions | undefined,
+  texts: readonly string[] | undefined,
+  docIds: readonly number[],
+): BranchGroup[] {
+  const names = revisionsOf(repo);
+  if (shard === undefined || texts === undefined)
+    return [{ branches: names.slice(0, 1), docs: [...docIds.keys()] }];
+  const wanted = new Set(texts.flatMap((text) => matchRevisions(repo, text)));
+  const order = [...docIds.keys()].sort((a, b) => docIds[a]! - docIds[b]!);
+  const sorted = Uint32Array.from(order, (index) => docIds[index]!);
+  const holders = shard.holdersOf(sorted, [...names.keys()]);
+  const groups = new Map<string, { branches: string[]; docs: number[] }>();
+  for (const [place, index] of order.entries()) {
+    const held = holders[place]!;
+    const shown = held.filter((revision) => wanted.has(revision));
+    const revisions = shown.length === 0 ? held : shown;
+    const key = revisions.join();
+    const group = groups.get(key);
+    if (group !== undefined) group.docs.push(index);
+    else groups.set(key, { branches: revisions.map((one) => names[one]!), docs: [index] });
+  }
+  return [...groups.values()];
+}

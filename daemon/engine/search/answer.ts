@@ -1,0 +1,171 @@
+// What answers and stream events are made of: the numbers of API.md 7, the reasons of 6.6, repos, and JSON
+// bytes around file results that are JSON already.
+
+import type { ShardTimes } from '../host/search-messages.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { FoundDoc } from './order.ts';
+import type { FileResults, RenderSums } from './render.ts';
+import type { RunStop } from './run.ts';
+import type { ScopeView } from './scope.ts';
+import type { Counts, Tally } from './tally.ts';
+
+/** Time of all threads together, ns. */
+export interface WorkTimes {
+  readonly matchTreeConstruction: number;
+  readonly matchTreeSearch: number;
+}
+
+/** Durations of API.md 7 in ns. */
+export interface Durations extends WorkTimes {
+  readonly duration: number;
+  readonly wait: number;
+}
+
+/** What a search counted, rendering included. */
+export type CountNumbers = Counts & { readonly actualMatchCount: number };
+/** The numbers of `stats` that shards add up to. */
+export type AdditiveNumbers = CountNumbers & WorkTimes;
+export type StatsNumbers = CountNumbers & Durations;
+
+const NO_WORK: WorkTimes = { matchTreeConstruction: 0, matchTreeSearch: 0 };
+
+/** Adds up times, on top of `before`. */
+export function workTimes(times: readonly ShardTimes[], before = NO_WORK): WorkTimes {
+  let { matchTreeConstruction, matchTreeSearch } = before;
+  for (const { bindNs, searchNs } of times) {
+    matchTreeConstruction += bindNs;
+    matchTreeSearch += searchNs;
+  }
+  return { matchTreeConstruction, matchTreeSearch };
+}
+
+/** What was counted, rendering included. */
+export function countNumbers(counts: Counts, rendered: RenderSums): CountNumbers {
+  return {
+    actualMatchCount: rendered.rangeCount,
+    ...counts,
+    contentBytesLoaded: counts.contentBytesLoaded + rendered.contentBytes,
+    filesLoaded: counts.filesLoaded + rendered.loadCount,
+  };
+}
+
+/** All numbers of `stats`. */
+export function statsNumbers(
+  counts: Counts,
+  rendered: RenderSums,
+  durations: Durations,
+): StatsNumbers {
+  // Why one by one: 1 us of an answer; spread as above 8.
+  return {
+    actualMatchCount: rendered.rangeCount,
+    totalMatchCount: counts.totalMatchCount,
+    fileCount: counts.fileCount,
+    filesSkipped: counts.filesSkipped,
+    contentBytesLoaded: counts.contentBytesLoaded + rendered.contentBytes,
+    indexBytesLoaded: counts.indexBytesLoaded,
+    crashes: counts.crashes,
+    shardFilesConsidered: counts.shardFilesConsidered,
+    filesConsidered: counts.filesConsidered,
+    filesLoaded: counts.filesLoaded + rendered.loadCount,
+    shardsScanned: counts.shardsScanned,
+    shardsSkipped: counts.shardsSkipped,
+    shardsSkippedFilter: counts.shardsSkippedFilter,
+    ngramMatches: counts.ngramMatches,
+    ngramLookups: counts.ngramLookups,
+    regexpsConsidered: counts.regexpsConsidered,
+    duration: durations.duration,
+    wait: durations.wait,
+    matchTreeConstruction: durations.matchTreeConstruction,
+    matchTreeSearch: durations.matchTreeSearch,
+  };
+}
+
+export type FlushReason = 'UNKNOWN_UNSPECIFIED' | 'TIMER_EXPIRED' | 'FINAL_FLUSH' | 'MAX_SIZE';
+
+/** The object `stats`. */
+export function statsObject(numbers: StatsNumbers, reason: FlushReason): object {
+  return { ...numbers, flushReason: `FLUSH_REASON_${reason}` };
+}
+
+/** What the search could not look at. */
+export interface Gaps {
+  /** A shard in scope is out of service. */
+  readonly hasQuarantined: boolean;
+  /** The query asks for symbols, and those of a shard in scope are not known yet. */
+  readonly lacksSymbols: boolean;
+}
+
+/** Why a search is not exhaustive, in the order of API.md 6.6; empty if it is. */
+export function incompleteReasons(
+  { counts, isOverLimit }: Pick<Tally, 'counts' | 'isOverLimit'>,
+  shownCount: number,
+  stop: RunStop | undefined,
+  gaps: Gaps,
+): string[] {
+  const isFailed = stop === 'failed';
+  const reasons: string[] = [];
+  if (isOverLimit || (counts.totalMatchCount > shownCount && !isFailed))
+    reasons.push('match_limit');
+  if (stop === 'deadline') reasons.push('deadline');
+  if (counts.crashes > 0) reasons.push('shard_crashed');
+  if (gaps.hasQuarantined) reasons.push('shard_quarantined');
+  if (gaps.lacksSymbols) reasons.push('symbols_missing');
+  if (isFailed) reasons.push('internal_error');
+  return reasons;
+}
+
+/** The members that say whether the search saw everything. */
+export interface Exhaustiveness {
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+export function exhaustiveness(reasons: readonly string[]): Exhaustiveness {
+  return reasons.length === 0
+    ? { isSearchExhaustive: true }
+    : { isSearchExhaustive: false, incompleteReasons: reasons };
+}
+
+/** Repos of the docs in order of first occurrence. */
+export function repositoryInfos(docs: readonly FoundDoc[], view: ScopeView): object[] {
+  const repos = new Set(docs.map(({ shard }) => view.repoOf(shard)));
+  return [...repos].map(repositoryInfo);
+}
+
+function repositoryInfo(repo: RepoRecord): object {
+  return {
+    id: repo.repoId,
+    codeHostType: repo.codeHostType,
+    name: repo.name,
+    ...(repo.displayName === undefined ? {} : { displayName: repo.displayName }),
+    ...(repo.webUrl === undefined ? {} : { webUrl: repo.webUrl }),
+  };
+}
+
+/**
+ * One JSON object: the members of `head`, then `files` with the file results from `start` to `end`, then
+ * those of `tail`, which has at least one.
+ */
+export function writeWithFiles(
+  head: object,
+  files: FileResults,
+  tail: object,
+  start = 0,
+  end = files.count,
+): Buffer {
+  const { before, after } = textsAround(head, tail);
+  const commas = Math.max(end - start - 1, 0);
+  const size = before.length + files.sizeOf(start, end) + commas + after.length;
+  const json = Buffer.allocUnsafe(size);
+  before.copy(json, 0);
+  after.copy(json, files.writeTo(json, before.length, start, end));
+  return json;
+}
+
+/** The texts before and behind the results. */
+export function textsAround(head: object, tail: object): { before: Buffer; after: Buffer } {
+  return {
+    before: Buffer.from(`${JSON.stringify(head).slice(0, -1)},"files":[`),
+    after: Buffer.from(`],${JSON.stringify(tail).slice(1)}`),
+  };
+}

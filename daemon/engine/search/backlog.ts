@@ -1,0 +1,166 @@
+// What a stream has found and not sent: says when a batch of it is due and which docs it holds, the best of
+// what is known. Bounded by the limit of the search, behind which nothing more is found.
+
+import type { UnitFinding } from '../host/search-messages.ts';
+import type { FlushReason } from './answer.ts';
+import type { Steps } from '../regex/steps.ts';
+import { cutDocs, docsOf, type FoundDoc, type OrderContext } from './order.ts';
+import { mergeDocs, sortDocs, withDiversity } from './order.ts';
+
+/** Bytes of file results that fill a chunk. */
+export const CHUNK_SIZE_MAX = 262_144;
+/** How long results wait for others. Threads may have kept them for 10 ms before, rendering comes after. */
+const FLUSH_MS = 25;
+/** Guess: docs of the first batch while the search goes on; the fewer, the sooner it leaves. */
+const FIRST_DOCS = 50;
+/** Guess: bytes of a file result before one was seen. */
+const DOC_SIZE = 2048;
+const WHOLE_DOC_SIZE = 16_384;
+/** Guess: bytes that a range takes in a file result, its line included. */
+const RANGE_SIZE = 200;
+
+/** Docs to send together, best first. */
+export interface Batch {
+  readonly docs: readonly FoundDoc[];
+  readonly reason: FlushReason;
+}
+
+export class Backlog {
+  readonly #context: OrderContext;
+  #rangesLeft: number;
+  #docSize: number;
+  /** In order, but for the one that was moved for diversity. */
+  #docs: readonly FoundDoc[] = [];
+  /** Those that came since they were put in order. */
+  #fresh: FoundDoc[] = [];
+  #moved: FoundDoc | undefined;
+  /** Ranges of the docs. */
+  #rangeCount = 0;
+  /** Since when there are docs (performance.now). */
+  #sinceMs = 0;
+  #hasGiven = false;
+  /** Shards whose docs cannot be shown. */
+  readonly #lost = new Set<number>();
+  /** Ranges that were found and cannot be shown. */
+  lostCount = 0;
+
+  /** @param limit  ranges to give in all */
+  constructor(context: OrderContext, limit: number, isWhole: boolean) {
+    this.#context = context;
+    this.#rangesLeft = limit;
+    this.#docSize = isWhole ? WHOLE_DOC_SIZE : DOC_SIZE;
+  }
+
+  add(units: readonly UnitFinding[]): void {
+    if (this.#rangesLeft === 0) return;
+    if (this.#count() === 0) this.#sinceMs = performance.now();
+    for (const unit of units) {
+      if (unit.rows.length === 0) continue;
+      if (this.#lost.has(unit.shard)) {
+        this.lostCount += unit.matches;
+        continue;
+      }
+      for (const doc of docsOf(unit)) this.#fresh.push(doc);
+      this.#rangeCount += unit.matches;
+    }
+  }
+
+  /** Tells how many bytes a file result has, on average. */
+  noteSize(docSize: number): void {
+    this.#docSize = docSize;
+  }
+
+  /**
+   * Milliseconds until a batch is due, 0: now; undefined: there is nothing.
+   *
+   * @param isOver  nothing will be added
+   */
+  waitMs(isOver: boolean): number | undefined {
+    if (this.#count() === 0) return undefined;
+    if (isOver || !this.#hasGiven || this.#isFull()) return 0;
+    return Math.max(0, this.#sinceMs + FLUSH_MS - performance.now());
+  }
+
+  #count(): number {
+    return this.#docs.length + this.#fresh.length;
+  }
+
+  #isFull(): boolean {
+    const size = Math.max(this.#count() * this.#docSize, this.#rangeCount * RANGE_SIZE);
+    return size >= CHUNK_SIZE_MAX;
+  }
+
+  /** How many of the first docs fill a chunk: at least one. Why: what is rendered at once cannot be cancelled. */
+  #fittingCount(): number {
+    let size = 0;
+    let count = 0;
+    for (; count < this.#docs.length && size < CHUNK_SIZE_MAX; count++)
+      size += Math.max(this.#docSize, this.#docs[count]!.count * RANGE_SIZE);
+    return count;
+  }
+
+  /** Puts what came into its order; more may come meanwhile, and waits for the next time. */
+  *#sort(): Steps<void> {
+    if (this.#fresh.length === 0) return;
+    const moved = this.#moved;
+    const fresh = moved === undefined ? this.#fresh : [...this.#fresh, moved];
+    const known = this.#docs.filter((doc) => doc !== moved);
+    this.#fresh = [];
+    const sorted = yield* sortDocs(fresh, this.#context);
+    const merged = yield* mergeDocs(known, sorted, this.#context);
+    if (this.#rangesLeft === 0) return;
+    this.#docs = withDiversity(merged, this.#context);
+    this.#moved = this.#docs[2] === merged[2] ? undefined : this.#docs[2];
+  }
+
+  /** The best docs, about as many as a chunk holds. One call at a time. */
+  *takeBatch(isOver: boolean): Steps<Batch> {
+    yield* this.#sort();
+    const isEarly = !isOver && !this.#hasGiven;
+    const fitting = this.#fittingCount();
+    const count = isEarly ? Math.min(FIRST_DOCS, fitting) : fitting;
+    const isFull = this.#isFull() && !isEarly;
+    const docs = cutDocs(this.#docs.slice(0, count), this.#rangesLeft);
+    this.#rangesLeft -= docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+    for (const doc of docs) this.#rangeCount -= doc.count;
+    this.#docs = this.#rangesLeft === 0 ? [] : this.#docs.slice(count);
+    if (this.#docs.slice(0, 3).every((doc) => doc !== this.#moved)) this.#moved = undefined;
+    this.#hasGiven = true;
+    return { docs, reason: this.#reason(isOver, isFull) };
+  }
+
+  /**
+   * Leaves out what was and will be found in a shard.
+   *
+   * @param batch  the last one that was taken, or what is left of it
+   * @returns      its docs that are of other shards
+   */
+  lose(shard: number, batch: readonly FoundDoc[]): readonly FoundDoc[] {
+    const isLost = (doc: FoundDoc): boolean => doc.shard === shard;
+    this.#lost.add(shard);
+    for (const { rangeMax, count } of batch.filter(isLost)) {
+      this.#rangesLeft += rangeMax;
+      this.lostCount += count;
+    }
+    for (const { count } of [...this.#docs, ...this.#fresh].filter(isLost)) {
+      this.#rangeCount -= count;
+      this.lostCount += count;
+    }
+    this.#docs = this.#docs.filter((doc) => !isLost(doc));
+    this.#fresh = this.#fresh.filter((doc) => !isLost(doc));
+    if (this.#moved?.shard === shard) this.#moved = undefined;
+    return batch.filter((doc) => !isLost(doc));
+  }
+
+  #reason(isOver: boolean, isFull: boolean): FlushReason {
+    if (isOver && this.#count() === 0) return 'FINAL_FLUSH';
+    return isOver || isFull ? 'MAX_SIZE' : 'TIMER_EXPIRED';
+  }
+
+  /** Gives nothing any more. */
+  close(): void {
+    this.#rangesLeft = 0;
+    this.#docs = [];
+    this.#fresh = [];
+  }
+}

@@ -1,0 +1,238 @@
+// The plan of a query for people (API.md 7.5): the tree of its conditions with the grams that each literal and
+// expression is looked up by, their blocks, counted over the shards that a probe asks, and how each regular
+// expression of the query is run.
+
+import type { Binding, Searcher } from '../host/searcher.ts';
+import { printQuery, quoteText } from '../query/print.ts';
+import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
+import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
+import { printBeginning } from '../regex/beginning.ts';
+import type { CompiledRegex } from '../regex/compile.ts';
+import { foldText } from '../regex/fold.ts';
+import type { Steps } from '../regex/steps.ts';
+import { type Expression, expressionOf } from '../query/expressions.ts';
+import type { ExpressionNode, PlanNode } from '../query/plan.ts';
+import type { Probe } from './probe.ts';
+
+/** How a literal or an expression is looked up in the index; counts are absent where too much would be asked. */
+export type GramNode =
+  | { readonly kind: 'and' | 'or'; readonly children: readonly GramNode[] }
+  /** Three characters, folded; of a literal of one or two characters all that hold it. */
+  | { readonly kind: 'gram'; readonly gram: string; readonly blocks?: number }
+  /** Nothing is looked up: all blocks are read. */
+  | { readonly kind: 'scan' };
+
+/** What a condition alone would leave. */
+export interface PartCounts {
+  readonly blocks: number;
+  readonly docs: number;
+  /** Shards in which all blocks are candidates, as no list rules one out. */
+  readonly shardsScanned: number;
+}
+
+export type ConditionNode =
+  | { readonly kind: 'all' | 'none' }
+  | { readonly kind: 'and' | 'or' | 'not'; readonly children: readonly ConditionNode[] }
+  | { readonly kind: 'filter'; readonly condition: string; readonly docs?: number }
+  | ({
+      readonly kind: 'content';
+      readonly condition: string;
+      readonly grams: GramNode;
+    } & Partial<PartCounts>);
+
+export interface RegexReport {
+  /** In canonical form. */
+  readonly expression: string;
+  readonly engine: string;
+  /** What every match holds, compared without regard to case. */
+  readonly requires: string;
+  /** Of an expression that may span lines: what the block holds where a match begins, and what it and the next one. */
+  readonly begins?: string;
+  /** What is looked for in texts so that not all of it is read. */
+  readonly needles?: readonly string[];
+}
+
+/** Of a list in `begins`, which may be long. */
+const BEGINNING_PARTS_MAX = 4;
+
+/** The tree of the conditions. Errors: AbortError. */
+export async function explainConditions(plan: PlanNode, probe: Probe): Promise<ConditionNode> {
+  switch (plan.kind) {
+    case 'const':
+      return { kind: plan.value ? 'all' : 'none' };
+    case 'and':
+    case 'or': {
+      const children: ConditionNode[] = [];
+      for (const child of plan.children) children.push(await explainConditions(child, probe));
+      return { kind: plan.kind, children };
+    }
+    case 'not':
+      return { kind: 'not', children: [await explainConditions(plan.child, probe)] };
+    case 'text':
+    case 'regex': {
+      const counts = await countPart(plan, probe);
+      const grams = await gramsOfLeaf(plan, counts, probe);
+      return { kind: 'content', condition: printLeaf(plan), grams, ...counts };
+    }
+    default: {
+      const { docs } = (await countPart(plan, probe)) ?? {};
+      const head = { kind: 'filter' as const, condition: printLeaf(plan) };
+      return docs === undefined ? head : { ...head, docs };
+    }
+  }
+}
+
+/** A leaf of a plan in the form of canonical queries. */
+export function printLeaf(
+  plan: Exclude<PlanNode, { kind: 'and' | 'or' } | { kind: 'not' } | { kind: 'const' }>,
+): string {
+  switch (plan.kind) {
+    case 'text':
+      return `text:${quoteText(plan.text)}`;
+    case 'regex':
+      return `regex:/${plan.pattern}/`;
+    case 'pathRegex':
+      return `file:/${plan.pattern}/`;
+    case 'symbol':
+    case 'symbolRegex':
+      return `sym:/${plan.pattern}/`;
+    case 'path': {
+      const { text, anchoredStart, anchoredEnd } = plan.literal;
+      return `file:${anchoredStart ? '^' : ''}${quoteText(text)}${anchoredEnd ? '$' : ''}`;
+    }
+    case 'language':
+      return `lang:${quoteText(plan.name)}`;
+    case 'docs':
+      return `rev:${quoteText(plan.text)}`;
+    case 'repos':
+      return `repo in ${plan.ids.size}`;
+  }
+}
+
+async function countPart(part: PlanNode, probe: Probe): Promise<PartCounts | undefined> {
+  const bindings = await probe.askAll((shard) => probe.bind(part, shard));
+  return bindings && sumBindings(bindings);
+}
+
+function sumBindings(bindings: readonly Binding[]): PartCounts {
+  return {
+    blocks: bindings.reduce((sum, { candidateBlocks }) => sum + candidateBlocks, 0),
+    docs: bindings.reduce((sum, { candidateDocs }) => sum + candidateDocs, 0),
+    shardsScanned: bindings.filter(isScan).length,
+  };
+}
+
+function isScan({ candidateBlocks, candidateDocs }: Binding): boolean {
+  return candidateBlocks === 0 && candidateDocs > 0;
+}
+
+async function gramsOfLeaf(
+  leaf: Extract<PlanNode, { kind: 'text' }> | ExpressionNode,
+  counts: PartCounts | undefined,
+  probe: Probe,
+): Promise<GramNode> {
+  const isScanned = counts !== undefined && counts.shardsScanned > 0 && counts.blocks === 0;
+  if (isScanned) return { kind: 'scan' };
+  if (leaf.kind !== 'text') return gramsOfCondition(leaf.expression.regex.condition, probe);
+  if (Array.from(leaf.text).length >= 3) return gramsOfLiteral(leaf.text, probe);
+  const gram = { kind: 'gram' as const, gram: foldText(leaf.text) };
+  return counts === undefined ? gram : { ...gram, blocks: counts.blocks };
+}
+
+async function gramsOfCondition(condition: Condition, probe: Probe): Promise<GramNode> {
+  if (condition.kind === 'literal') return gramsOfLiteral(condition.text, probe);
+  if (condition.kind === 'all' || condition.kind === 'none') return { kind: 'scan' };
+  const children: GramNode[] = [];
+  for (const child of condition.children) children.push(await gramsOfCondition(child, probe));
+  return { kind: condition.kind, children };
+}
+
+async function gramsOfLiteral(text: string, probe: Probe): Promise<GramNode> {
+  const children: GramNode[] = [];
+  for (const gram of gramsOf(text)) {
+    const blocks = await probe.askAll((shard) => probe.gramBlocks(gram, shard));
+    const sum = blocks?.reduce((total, count) => total + count, 0);
+    children.push({ kind: 'gram', gram, ...(sum === undefined ? {} : { blocks: sum }) });
+  }
+  if (children.length === 0) return { kind: 'scan' };
+  return children.length === 1 ? children[0]! : { kind: 'and', children };
+}
+
+/**
+ * The distinct trigrams that a literal of at least three characters is looked up by, folded, in order. None has a
+ * newline in its middle: lines of one text may stand in several blocks.
+ */
+export function gramsOf(text: string): readonly string[] {
+  const points = Array.from(foldText(text));
+  const grams = points.slice(2).map((_, index) => points.slice(index, index + 3));
+  return [...new Set(grams.filter((gram) => gram[1] !== '\n').map((gram) => gram.join('')))];
+}
+
+/** How the regular expressions of a query are run, in order; a step is about part of one. */
+export function* explainRegexps(
+  query: QueryNode,
+  isCaseSensitive: boolean,
+  searcher: Pick<Searcher, 'isSimulated'>,
+): Steps<RegexReport[]> {
+  const reports: RegexReport[] = [];
+  for (const node of leavesOf(query)) {
+    // Why as for contents: of paths, too, it is told what they hold.
+    const subject = node.kind === 'pattern' && node.prefix === 'sym' ? 'symbol' : 'content';
+    const expression = yield* expressionOf(node, isCaseSensitive, { subject });
+    reports.push(reportOf(node, expression, searcher));
+    yield;
+  }
+  return reports;
+}
+
+function reportOf(
+  node: RegexNode | PatternNode,
+  expression: Expression,
+  searcher: Pick<Searcher, 'isSimulated'>,
+): RegexReport {
+  const report = {
+    expression: printQuery(node),
+    engine: engineOf(expression, node.kind === 'regex', searcher),
+    requires: printCondition(conditionOf(expression)),
+  };
+  if (expression.kind !== 'program') return report;
+  const { needles, beginning } = expression.regex;
+  const isSearched = node.kind === 'regex' && beginning !== undefined;
+  return {
+    ...report,
+    ...(isSearched ? { begins: printBeginning(beginning, BEGINNING_PARTS_MAX) } : {}),
+    ...(needles.texts.length === 0 ? {} : { needles: needles.texts }),
+  };
+}
+
+function leavesOf(query: QueryNode): (RegexNode | PatternNode)[] {
+  if (query.kind === 'not') return leavesOf(query.child);
+  if (query.kind === 'and' || query.kind === 'or') return query.children.flatMap(leavesOf);
+  return query.kind === 'regex' || query.kind === 'pattern' ? [query] : [];
+}
+
+function conditionOf(expression: Expression): Condition {
+  if (expression.kind === 'program') return expression.regex.condition;
+  if (expression.kind === 'name') return anyOf([expression.literal.text]);
+  const texts = expression.choice.alternatives.map(({ text }) => text);
+  return texts.includes('') ? ALL : anyOf(texts);
+}
+
+/** What runs an expression; the choice is that of core/regex/regex.ts. */
+function engineOf(
+  expression: Expression,
+  isContent: boolean,
+  searcher: Pick<Searcher, 'isSimulated'>,
+): string {
+  if (expression.kind !== 'program') return 'literal search';
+  const { regex } = expression;
+  if (isContent && regex.canBeEmpty && searcher.isSimulated(regex.program)) return 'simulation';
+  return dfaOf(regex, isContent);
+}
+
+function dfaOf({ needles, spansLines }: CompiledRegex, isContent: boolean): string {
+  if (needles.kind === 'none') return 'DFA';
+  if (needles.kind === 'run') return 'run of bytes + DFA';
+  const isByLine = isContent && needles.kind === 'inner' && !spansLines;
+  return `${needles.kind} needles${isByLine ? ' by line' : ''} + DFA`;
+}

@@ -1,0 +1,81 @@
+// Why a shard was ruled out without reading content, in words: looks for the condition that leaves no doc of it
+// (API.md 7.5). Asks the shard about parts of the plan, from the whole down.
+
+import type { Condition } from '../regex/condition.ts';
+import { gramsOf, printLeaf } from './explain-plan.ts';
+import type { PlanNode } from '../query/plan.ts';
+import type { Probe } from './probe.ts';
+import type { LiveShard } from './snapshot.ts';
+
+/** Sides of an `or` that a reason names. */
+const SIDES_MAX = 3;
+
+/** Why no doc of `shard` can satisfy `plan`, of which it is known that none can. */
+export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string {
+  switch (plan.kind) {
+    case 'and':
+      return reasonOfAnd(plan.children, shard, probe);
+    case 'or': {
+      const sides = plan.children.slice(0, SIDES_MAX).map((side) => reasonOf(side, shard, probe));
+      const distinct = [...new Set(sides)];
+      return `${distinct.join('; ')}${plan.children.length > SIDES_MAX ? '; ...' : ''}`;
+    }
+    case 'not':
+      return 'every doc is excluded by a negation';
+    case 'text':
+      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block holds ${printLeaf(plan)}`;
+    case 'regex':
+      return (
+        absentIn(plan.expression.regex.condition, shard, probe) ??
+        `no block holds what ${printLeaf(plan)} needs`
+      );
+    case 'symbol':
+    case 'symbolRegex':
+      return shard.symbols === undefined
+        ? 'its symbols are not known'
+        : `no symbol for ${printLeaf(plan)}`;
+    case 'language':
+      return `no doc of language ${plan.name}`;
+    case 'path':
+    case 'pathRegex':
+      return `no path for ${printLeaf(plan)}`;
+    case 'docs':
+      return `no doc in ${printLeaf(plan)}`;
+    case 'repos':
+      return 'no repository that the filters let through';
+    case 'const':
+      return 'the query holds for nothing';
+  }
+}
+
+function reasonOfAnd(children: readonly PlanNode[], shard: LiveShard, probe: Probe): string {
+  const culprit = children.find((child) => probe.bind(child, shard)?.candidateDocs === 0);
+  return culprit === undefined
+    ? 'no doc passes all conditions together'
+    : reasonOf(culprit, shard, probe);
+}
+
+function absentGram(grams: readonly string[], shard: LiveShard, probe: Probe): string | undefined {
+  const absent = grams.find((gram) => probe.gramBlocks(gram, shard) === 0);
+  return absent === undefined ? undefined : `trigram ${JSON.stringify(absent)} absent`;
+}
+
+/** The trigram without which the condition cannot hold, where there is one. */
+function absentIn(condition: Condition, shard: LiveShard, probe: Probe): string | undefined {
+  switch (condition.kind) {
+    case 'literal':
+      return absentGram(gramsOf(condition.text), shard, probe);
+    case 'and':
+      return condition.children
+        .map((child) => absentIn(child, shard, probe))
+        .find((reason) => reason !== undefined);
+    case 'or': {
+      const sides = condition.children.map((child) => absentIn(child, shard, probe));
+      if (sides.includes(undefined)) return undefined;
+      const shown = [...new Set(sides)].slice(0, SIDES_MAX);
+      return `${shown.join('; ')}${sides.length > SIDES_MAX ? '; ...' : ''}`;
+    }
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,209 @@
+// Explains a search (API.md 7.5): runs it as the blocking search does, then tells how it was planned, what became
+// of each shard and why, and what each added to the numbers. The shares are counted shard by shard, apart from
+// the totals, so that a difference between them shows.
+
+import { printQuery, quoteText } from '../query/print.ts';
+import { type AdditiveNumbers, countNumbers, type WorkTimes, workTimes } from './answer.ts';
+import { type Exhaustiveness, exhaustiveness, statsObject } from './answer.ts';
+import {
+  type ConditionNode,
+  explainConditions,
+  explainRegexps,
+  type RegexReport,
+} from './explain-plan.ts';
+import { reasonOf } from './explain-reason.ts';
+import { inTurns } from './in-turns.ts';
+import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
+import { Probe } from './probe.ts';
+import type { RenderSums } from './render.ts';
+import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
+import { type Completed, completeSearch, withSnapshot } from './service.ts';
+import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
+import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './tally.ts';
+import { visibleQuarantined, visibleShards } from './visible.ts';
+
+export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
+
+/** What became of an eligible shard. */
+export interface ShardRow {
+  readonly id: string;
+  readonly repository: string;
+  readonly class: ShardClass;
+  /** Why it is of this class, in words. */
+  readonly reason: string;
+  /** Live docs. */
+  readonly docs: number;
+  /** Bytes of content that verifying its candidates was expected to take. */
+  readonly estimatedBytes: number;
+  /** Its share of the numbers in `stats`; how long the search took and waited has no shares. */
+  readonly stats: AdditiveNumbers;
+}
+
+export interface Explanation extends Exhaustiveness {
+  readonly query: {
+    readonly canonical: string;
+    /** What the query is restricted by because it has no `rev:`. */
+    readonly implicitRevision?: string;
+  };
+  readonly plan: {
+    readonly conditions: ConditionNode;
+    readonly regexps: readonly RegexReport[];
+    /** Bytes to verify: as expected from the index, and as read; what only the answer needed is not among them. */
+    readonly estimatedBytes: number;
+    readonly verifiedBytes: number;
+  };
+  readonly totals: Readonly<Record<string, number>>;
+  /** In search order, those out of service last. */
+  readonly shards: readonly ShardRow[];
+  readonly stats: object;
+}
+
+/** Runs a search and explains it. Errors: as `search` of service.ts. */
+export function explain(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+): Promise<Explanation> {
+  return withSnapshot(parts, async (snapshot) => {
+    const rendered = new Map<number, RenderSums>();
+    const completed = await completeSearch(
+      parts,
+      request,
+      environment,
+      snapshot,
+      (shard, done) => void rendered.set(shard, addRendered(rendered.get(shard), done)),
+    );
+    const { prepared, tally, numbers, reasons } = completed;
+    const { query, conditions, scope } = prepared;
+    const { isCaseSensitivityEnabled } = request;
+    const probe = new Probe(
+      parts.searcher,
+      scope.shards,
+      isCaseSensitivityEnabled,
+      environment.signal,
+    );
+    const shards = await explainShards(completed, rendered, snapshot, probe);
+    const implicitRevision = `rev:${quoteText(DEFAULT_REVISION)}`;
+    return {
+      query: {
+        canonical: printQuery(query),
+        ...(hasRevisionFilter(query) ? {} : { implicitRevision }),
+      },
+      plan: {
+        conditions: await explainConditions(conditions, probe),
+        regexps: await inTurns(
+          explainRegexps(query, isCaseSensitivityEnabled, parts.searcher),
+          environment,
+        ),
+        estimatedBytes: shards.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0),
+        verifiedBytes: tally.counts.contentBytesLoaded,
+      },
+      totals: { ...scopeTotals(completed, snapshot, environment), ...numbers },
+      shards,
+      stats: statsObject(numbers, 'UNKNOWN_UNSPECIFIED'),
+      ...exhaustiveness(reasons),
+    };
+  });
+}
+
+const NOTHING_RENDERED: RenderSums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+
+function addRendered(sums: RenderSums = NOTHING_RENDERED, done: RenderSums): RenderSums {
+  return {
+    rangeCount: sums.rangeCount + done.rangeCount,
+    contentBytes: sums.contentBytes + done.contentBytes,
+    loadCount: sums.loadCount + done.loadCount,
+  };
+}
+
+function scopeTotals(
+  { prepared: { scope } }: Completed,
+  snapshot: Snapshot,
+  { sight }: SearchEnvironment,
+) {
+  const eligible = [...scope.shards, ...scope.quarantined];
+  // Of what the caller sees: others are not there.
+  const all =
+    visibleShards(snapshot, sight, () => true).length + visibleQuarantined(snapshot, sight).length;
+  return {
+    shardsEligible: eligible.length,
+    shardsOutOfScope: all - eligible.length,
+    docsInScope: eligible.reduce((sum, shard) => sum + liveDocCount(shard), 0),
+  };
+}
+
+async function explainShards(
+  completed: Completed,
+  rendered: ReadonlyMap<number, RenderSums>,
+  snapshot: Snapshot,
+  probe: Probe,
+): Promise<ShardRow[]> {
+  const { scope } = completed.prepared;
+  const names = new Map(snapshot.repos.map(({ repoId, name }) => [repoId, name]));
+  const started = new Map(completed.tally.shards.map((findings) => [findings.shard, findings]));
+  const times = new Map<number, WorkTimes>();
+  for (const one of completed.outcome.times)
+    times.set(one.shard, workTimes([one], times.get(one.shard)));
+  const rows: ShardRow[] = [];
+  const addRow = (
+    shard: LiveShard,
+    counts: Counts,
+    more: Pick<ShardRow, 'reason' | 'estimatedBytes'>,
+    sums = NOTHING_RENDERED,
+    work = workTimes([]),
+  ): void => {
+    const repository = names.get(shard.repoId) ?? '';
+    const head = { id: shard.shardId, repository, class: classOf(counts) };
+    const docs = liveDocCount(shard);
+    rows.push({ ...head, ...more, docs, stats: { ...countNumbers(counts, sums), ...work } });
+  };
+  for (const [index, shard] of scope.shards.entries()) {
+    const findings = started.get(index);
+    const counts = shareOf(shard, findings);
+    const reason = whyOf(completed, shard, counts, findings, probe);
+    const estimatedBytes = findings?.binding?.candidateBytes ?? 0;
+    addRow(shard, counts, { reason, estimatedBytes }, rendered.get(index), times.get(index));
+    await probe.breathe();
+  }
+  for (const shard of scope.quarantined) {
+    const reason = `quarantined: ${withoutName(shard.reason, shard.shardId)}`;
+    addRow(shard, shareOfQuarantined(shard), { reason, estimatedBytes: 0 });
+  }
+  return rows;
+}
+
+function classOf(counts: Counts): ShardClass {
+  if (counts.crashes > 0) return 'crashed';
+  if (counts.shardsSkippedFilter > 0) return 'skipped_filter';
+  return counts.shardsScanned > 0 ? 'scanned' : 'skipped';
+}
+
+function whyOf(
+  { prepared, outcome, tally }: Completed,
+  shard: LiveShard,
+  counts: Counts,
+  findings: ShardFindings | undefined,
+  probe: Probe,
+): string {
+  const isLate = outcome.stop === 'deadline';
+  const end = tally.isOverLimit ? 'limit reached' : isLate ? 'deadline reached' : 'search ended';
+  switch (classOf(counts)) {
+    case 'crashed': {
+      const failure = outcome.failures.find((one) => one.shard === findings?.shard);
+      return withoutName(failure?.reason ?? 'failed', shard.shardId);
+    }
+    case 'skipped_filter':
+      return reasonOf(prepared.conditions, shard, probe);
+    case 'skipped':
+      return end;
+    case 'scanned': {
+      const candidates = `candidate docs: ${findings?.binding?.candidateDocs ?? 0}`;
+      return counts.filesSkipped > 0 ? `${candidates}; ${end}` : candidates;
+    }
+  }
+}
+
+/** The reason without the name of the shard that messages begin with. */
+function withoutName(reason: string, shardId: string): string {
+  return reason.replace(`shard ${shardId}: `, '');
+}

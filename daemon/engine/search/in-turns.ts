@@ -1,0 +1,36 @@
+// Does work in steps on the thread that owns the sockets: a few milliseconds at a time, each in a turn of the event
+// loop of its own, so that nobody else waits for the whole of it.
+
+import { nextTurn } from '../../base/next-turn.ts';
+import type { Steps } from '../regex/steps.ts';
+import type { SearchPlace } from '../../base/place.ts';
+
+/** Guess: short beside what people notice, long beside what a turn costs. */
+export const SLICE_MS = 4;
+
+export interface Whose {
+  readonly signal: AbortSignal;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+}
+
+/**
+ * The value of the work. What fits into one slice is done before this returns.
+ *
+ * Errors: those of the work; AbortError between two slices if the client is gone.
+ */
+export async function inTurns<Value>(
+  steps: Steps<Value>,
+  { signal, place }: Whose,
+): Promise<Value> {
+  for (;;) {
+    const endMs = performance.now() + SLICE_MS;
+    do {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    } while (performance.now() < endMs);
+    await nextTurn(place?.holder);
+    await place?.turn();
+    signal.throwIfAborted();
+  }
+}

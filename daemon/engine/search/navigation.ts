@@ -1,0 +1,184 @@
+// Where a symbol is defined and where its name stands (API.md 10): searches made of a name instead of a query, and
+// their answer in the form of places, each with the lines it stands on.
+
+import { exhaustiveness, repositoryInfos } from './answer.ts';
+import type { EngineParts, SearchEnvironment } from './prepare.ts';
+import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
+import { completeSearch, withSnapshot } from './service.ts';
+import type { FileResults } from './render.ts';
+import type { QueryNode } from '../query/tree.ts';
+
+export type NavigationKind = 'definitions' | 'references';
+
+export interface NavigationCall {
+  readonly symbolName: string;
+  /** Name of a language; those that are used together stand for each other. */
+  readonly language?: string;
+  /** Full ref name, or `HEAD`. */
+  readonly revisionName: string;
+  readonly repoName?: string;
+}
+
+interface Place {
+  readonly lineContent: string;
+  readonly range: SpannedRange;
+}
+
+interface Location {
+  readonly byteOffset: number;
+  readonly lineNumber: number;
+  readonly column: number;
+}
+
+interface SpannedRange {
+  readonly start: Location;
+  readonly end: Location;
+}
+
+/** The members of a file result that places are made of. */
+interface FoundFile {
+  readonly fileName: { readonly text: string };
+  readonly repository: string;
+  readonly repositoryId: number;
+  readonly webUrl: string;
+  readonly language: string;
+  readonly chunks: readonly {
+    readonly content: string;
+    readonly contentStart: Location;
+    readonly matchRanges: readonly SpannedRange[];
+  }[];
+}
+
+/** Most places of an answer. */
+const PLACES_MAX = 1000;
+
+/** Bound: an expression may have 4,096 bytes. */
+const REPO_NAME_SIZE_MAX = 1000;
+
+/** Languages whose symbols are used in each other. */
+const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
+  ['C', 'C++'],
+  ['TypeScript', 'JavaScript', 'JSX', 'TSX'],
+];
+
+/**
+ * Searches for the definitions of a symbol, or for references to it.
+ *
+ * @returns  the response object of API.md 10.2
+ *
+ * Errors: QueryError for a name that is too large; AbortError when the client is gone.
+ */
+export function navigate(
+  parts: EngineParts,
+  kind: NavigationKind,
+  call: NavigationCall,
+  environment: SearchEnvironment,
+): Promise<object> {
+  return withSnapshot(parts, async (snapshot) => {
+    const request = {
+      query: queryOf(kind, call),
+      matches: PLACES_MAX,
+      contextLines: 0,
+      whole: false,
+      isRegexEnabled: true,
+      isCaseSensitivityEnabled: true,
+    };
+    const { prepared, shown, files, numbers, reasons } = await completeSearch(
+      parts,
+      request,
+      environment,
+      snapshot,
+    );
+    return {
+      stats: { matchCount: numbers.actualMatchCount },
+      files: parseFiles(files).map(placesOf),
+      repositoryInfo: repositoryInfos(shown, prepared.view),
+      ...exhaustiveness(reasons),
+    };
+  });
+}
+
+const POSITION = { position: 0 };
+
+function queryOf(
+  kind: NavigationKind,
+  { symbolName, language, revisionName, repoName }: NavigationCall,
+): QueryNode {
+  const pattern = boundedPattern(symbolName);
+  const name: QueryNode =
+    kind === 'definitions'
+      ? { kind: 'pattern', prefix: 'sym', pattern, ...POSITION }
+      : { kind: 'regex', pattern, ...POSITION };
+  const children: QueryNode[] = [name];
+  if (repoName !== undefined) children.push(repoFilter(repoName));
+  if (language !== undefined) children.push(languageFilter(language));
+  if (revisionName !== DEFAULT_REVISION)
+    children.push({
+      kind: 'value',
+      prefix: 'rev',
+      value: exactRevision(revisionName),
+      ...POSITION,
+    });
+  return children.length === 1 ? name : { kind: 'and', children };
+}
+
+/** The name as an expression, bounded by words where it begins or ends with a character of words. */
+function boundedPattern(name: string): string {
+  const start = /^\w/.test(name) ? '\\b' : '';
+  const end = /\w$/.test(name) ? '\\b' : '';
+  return `${start}${quote(name)}${end}`;
+}
+
+/** An expression for the text alone. */
+function quote(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}
+
+function repoFilter(name: string): QueryNode {
+  // No repo has such a name.
+  if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
+  return { kind: 'pattern', prefix: 'repo', pattern: `^${quote(name)}$`, ...POSITION };
+}
+
+function languageFilter(language: string): QueryNode {
+  const family = LANGUAGE_FAMILIES.find((names) => names.includes(language)) ?? [language];
+  const children = family.map((value): QueryNode => ({
+    kind: 'value',
+    prefix: 'lang',
+    value,
+    ...POSITION,
+  }));
+  return children.length === 1 ? children[0]! : { kind: 'or', children };
+}
+
+function parseFiles(files: FileResults): FoundFile[] {
+  const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
+  const end = files.writeTo(json, 0, 0, files.count);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the core has just written it
+  return JSON.parse(`[${json.toString('utf8', 0, end)}]`) as FoundFile[];
+}
+
+function placesOf({ fileName, chunks, ...file }: FoundFile): object {
+  const matches = chunks.flatMap(({ content, contentStart, matchRanges }) => {
+    const lines = linesOf(content);
+    return matchRanges.map((range): Place => {
+      const first = range.start.lineNumber - contentStart.lineNumber;
+      const last = lastLineOf(range) - contentStart.lineNumber;
+      return { lineContent: lines.slice(first, last + 1).join(''), range };
+    });
+  });
+  const { repository, repositoryId, webUrl, language } = file;
+  return { fileName: fileName.text, repository, repositoryId, webUrl, language, matches };
+}
+
+/** Line of the range's last character. */
+function lastLineOf({ start, end }: SpannedRange): number {
+  return end.column === 1 && end.lineNumber > start.lineNumber
+    ? end.lineNumber - 1
+    : end.lineNumber;
+}
+
+/** The lines of a text, each with its newline. */
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}

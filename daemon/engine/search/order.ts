@@ -1,0 +1,160 @@
+// Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
+// ordinary docs before tests before vendored ones, then by repo name, then by path.
+
+import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
+import type { UnitFinding } from '../host/search-messages.ts';
+import { KEPT_WORDS } from '../host/searcher.ts';
+import type { Steps } from '../regex/steps.ts';
+
+/** One matching doc. */
+export interface FoundDoc {
+  /** Index of the shard in the run. */
+  readonly shard: number;
+  readonly docId: number;
+  /** Ranges found. */
+  readonly count: number;
+  readonly score: number;
+  readonly tier: number;
+  /** Order of the path within its shard. */
+  readonly pathRank: number;
+  /** Its ranges, if they were kept (searcher.ts). */
+  readonly kept?: Uint32Array;
+  /** Ranges that the answer may show of it; set by cutDocs. */
+  rangeMax: number;
+}
+
+/** What the order needs to know beyond the findings. */
+export interface OrderContext {
+  /** Place of a shard's repo among all repos by name. */
+  repoRank(shard: number): number;
+  pathOf(shard: number, docId: number): Uint8Array;
+}
+
+const ROW_WORDS = MATCH_ROW_SIZE / 4;
+const SCORE_MASK = (1 << MATCH_TIER_SHIFT) - 1;
+
+/** Docs that one step sorts or merges. Guess: 1 ms. */
+const STEP_DOCS = 2048;
+
+/** The docs of all units, best first. */
+export function* orderDocs(
+  units: readonly UnitFinding[],
+  context: OrderContext,
+): Steps<readonly FoundDoc[]> {
+  const docs: FoundDoc[] = [];
+  for (const unit of units) {
+    for (const doc of docsOf(unit)) docs.push(doc);
+    yield;
+  }
+  return withDiversity(yield* sortDocs(docs, context), context);
+}
+
+/** The docs in order. Cost: as of a merge sort; up to STEP_DOCS are one step. */
+export function* sortDocs(
+  docs: readonly FoundDoc[],
+  context: OrderContext,
+): Steps<readonly FoundDoc[]> {
+  let runs: (readonly FoundDoc[])[] = [];
+  for (let start = 0; start < docs.length; start += STEP_DOCS) {
+    runs.push(docs.slice(start, start + STEP_DOCS).sort((a, b) => compare(a, b, context)));
+    if (docs.length > STEP_DOCS) yield;
+  }
+  while (runs.length > 1) {
+    const longer: (readonly FoundDoc[])[] = [];
+    for (let i = 0; i < runs.length; i += 2)
+      longer.push(yield* mergeDocs(runs[i]!, runs[i + 1] ?? [], context));
+    runs = longer;
+  }
+  return runs[0] ?? [];
+}
+
+/** Two lists in order as one. Cost: linear. */
+export function* mergeDocs(
+  left: readonly FoundDoc[],
+  right: readonly FoundDoc[],
+  context: OrderContext,
+): Steps<readonly FoundDoc[]> {
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left;
+  const merged: FoundDoc[] = [];
+  let [i, j] = [0, 0];
+  while (i < left.length && j < right.length) {
+    merged.push(compare(left[i]!, right[j]!, context) <= 0 ? left[i++]! : right[j++]!);
+    if (merged.length % STEP_DOCS === 0) yield;
+  }
+  return merged.concat(left.slice(i), right.slice(j));
+}
+
+function compare(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
+  return b.score - a.score || a.tier - b.tier || compareTies(a, b, context);
+}
+
+/** The docs that a unit found. */
+export function docsOf({ shard, rows, kept }: UnitFinding): FoundDoc[] {
+  const docs: FoundDoc[] = [];
+  let next = 0;
+  for (let i = 0; i < rows.length; i += ROW_WORDS) {
+    const keptCount = kept?.[next] ?? 0;
+    const start = next + 1;
+    next = start + keptCount * KEPT_WORDS;
+    docs.push({
+      shard,
+      docId: rows[i]!,
+      count: rows[i + 1]!,
+      ...(keptCount === 0 ? {} : { kept: kept!.subarray(start, next) }),
+      score: rows[i + 2]! & SCORE_MASK,
+      tier: rows[i + 2]! >>> MATCH_TIER_SHIFT,
+      pathRank: rows[i + 3]!,
+      rangeMax: 0,
+    });
+  }
+  return docs;
+}
+
+function compareTies(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
+  if (a.shard === b.shard) return a.pathRank - b.pathRank;
+  const byRepo = context.repoRank(a.shard) - context.repoRank(b.shard);
+  if (byRepo !== 0) return byRepo;
+  return Buffer.compare(context.pathOf(a.shard, a.docId), context.pathOf(b.shard, b.docId));
+}
+
+/** Share of the third doc's score that lets a doc of another kind take its place. */
+const DIVERSITY_SHARE = 0.9;
+/** Guess: how far down such a doc is looked for. */
+const DIVERSITY_REACH = 1000;
+
+/** The docs with the first from place 3 on whose extension differs from the first two at place 3. */
+export function withDiversity(
+  docs: readonly FoundDoc[],
+  context: OrderContext,
+): readonly FoundDoc[] {
+  const [first, second, third] = docs;
+  if (first === undefined || second === undefined || third === undefined) return docs;
+  const taken = [first, second].map((doc) => extensionOf(doc, context));
+  const least = third.score * DIVERSITY_SHARE;
+  for (let place = 2; place < Math.min(docs.length, DIVERSITY_REACH); place++) {
+    const doc = docs[place]!;
+    if (doc.score < least) break;
+    if (taken.includes(extensionOf(doc, context))) continue;
+    return [first, second, doc].concat(docs.slice(2, place), docs.slice(place + 1));
+  }
+  return docs;
+}
+
+function extensionOf(doc: FoundDoc, context: OrderContext): string {
+  const path = Buffer.from(context.pathOf(doc.shard, doc.docId)).toString();
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? '' : name.slice(dot);
+}
+
+/** The first docs that together hold `matches` ranges; the last one may show fewer than it has. */
+export function cutDocs(docs: readonly FoundDoc[], matches: number): FoundDoc[] {
+  let left = matches;
+  let count = 0;
+  for (; count < docs.length && left > 0; count++) {
+    const doc = docs[count]!;
+    doc.rangeMax = Math.min(doc.count, left);
+    left -= doc.rangeMax;
+  }
+  return docs.slice(0, count);
+}

@@ -1,0 +1,174 @@
+// What every search has in common before it runs: the query parsed and planned against a snapshot, the shards
+// in scope, and the plan as bytes for the core.
+
+import type { SearchPool } from '../host/pool.ts';
+import type { Gaps } from './answer.ts';
+import { PlanError } from '../host/search-plan.ts';
+import type { Searcher } from '../host/searcher.ts';
+import type { ShardFault } from '../host/space.ts';
+import { QueryError } from '../regex/error.ts';
+import { type Hint, HINTS_MAX, hintsFor } from '../query/hints.ts';
+import { parseSteps } from '../query/parser.ts';
+import type { QueryNode } from '../query/tree.ts';
+import type { Steps } from '../regex/steps.ts';
+import { inTurns } from './in-turns.ts';
+import { hasRevisions, visibleRepos } from './visible.ts';
+import { encodeSteps, type PlanNode, planSteps, repoTestOf } from '../query/plan.ts';
+import type { SearchPlace } from '../../base/place.ts';
+import { Reading, type RenderContext } from './render.ts';
+import { revisionHints } from './revision-hints.ts';
+import { hasRevisionFilter, shownRevisionTexts } from '../query/revisions.ts';
+import type { RunOptions } from './run.ts';
+import type { Sight } from '../../repos/sight.ts';
+import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
+import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
+import type { Turns } from './turns.ts';
+
+export interface SearchRequest {
+  /** As people write it, or parsed. */
+  readonly query: string | QueryNode;
+  /** Ranges at most, 1 or higher. */
+  readonly matches: number;
+  readonly contextLines: number;
+  readonly whole: boolean;
+  readonly isRegexEnabled: boolean;
+  readonly isCaseSensitivityEnabled: boolean;
+}
+
+export interface SearchEnvironment {
+  readonly signal: AbortSignal;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+  /** Takes bytes for an answer that is sent as a whole. Errors: what it throws ends the search. */
+  readonly takeMemory?: ((size: number) => void) | undefined;
+  /** Without trailing slash. */
+  readonly baseUrl: string;
+  /** The repos that the search may see. */
+  readonly sight: Sight;
+}
+
+export interface EngineParts {
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly snapshots: SnapshotKeeper;
+  /** Absent: every search begins at once on the calling thread. */
+  readonly turns?: Turns;
+  /** 0: none. */
+  readonly timeoutMs: number;
+  /** How long a search may stay on this thread before the pool takes over. */
+  readonly inlineNs?: bigint;
+  /** Told about shards that failed a search. */
+  readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
+}
+
+/** A search that is ready to run. */
+export interface Prepared {
+  readonly query: QueryNode;
+  /** What `run.plan` was encoded from. */
+  readonly conditions: PlanNode;
+  readonly scope: Scope;
+  readonly gaps: Gaps;
+  readonly view: ScopeView;
+  readonly run: RunOptions;
+  readonly render: RenderContext;
+  /** What the query may have meant; of more if the answer shows nothing. */
+  readonly hints: (isFound: boolean) => { readonly hints?: readonly Hint[] };
+}
+
+/**
+ * Prepares a search; a query that takes long lets others in between.
+ *
+ * @param snapshot  the caller keeps it until the search is over
+ *
+ * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
+ */
+export function prepareSearch(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+  snapshot: Snapshot,
+): Promise<Prepared> {
+  return inTurns(prepareSteps(parts, request, environment, snapshot), environment);
+}
+
+function* prepareSteps(
+  parts: EngineParts,
+  request: SearchRequest,
+  { signal, place, takeMemory, baseUrl, sight }: SearchEnvironment,
+  snapshot: Snapshot,
+): Steps<Prepared> {
+  const { searcher, pool, timeoutMs, inlineNs } = parts;
+  const { isRegexEnabled } = request;
+  const query =
+    typeof request.query === 'string'
+      ? yield* parseSteps(request.query, { isRegexEnabled })
+      : request.query;
+  const conditions = yield* planSteps(query, {
+    repos: () => visibleRepos(snapshot, sight),
+    hasRevisions: hasRevisions(snapshot, sight),
+    isCaseSensitive: request.isCaseSensitivityEnabled,
+    testNames: (program, names) => searcher.testNames(program, names),
+  });
+  const repoTest = repoTestOf(conditions);
+  const scope = scopeOf(snapshot, sight, (repoId) => repoTest(repoId) !== false);
+  const plan = yield* encodeSteps(conditions, request.isCaseSensitivityEnabled, scope.shards);
+  const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
+  const { shards } = scope;
+  const run = {
+    shards,
+    plan,
+    limit: request.matches,
+    timeoutMs,
+    signal,
+    place,
+    ...(inlineNs === undefined ? {} : { inlineNs }),
+  };
+  const render = {
+    searcher,
+    pool,
+    plan,
+    shards,
+    baseUrl,
+    contextLines: request.contextLines,
+    isWhole: request.whole,
+    revisionTexts: shownRevisionTexts(query),
+    repoOf: (shard: number) => view.repoOf(shard),
+    blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
+    reading: new Reading(),
+    signal,
+    place,
+    takeMemory,
+  };
+  const gaps = {
+    hasQuarantined: scope.quarantined.length > 0,
+    lacksSymbols: asksForSymbols(conditions) && shards.some(({ symbols }) => symbols === undefined),
+  };
+  const hints = (isFound: boolean): { hints?: Hint[] } => {
+    if (typeof request.query !== 'string') return {};
+    const revisions =
+      isFound || !hasRevisionFilter(query)
+        ? []
+        : revisionHints(
+            query,
+            request.query,
+            visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false),
+          );
+    const habits = hintsFor(request.query, isRegexEnabled, isFound);
+    const found = [...revisions, ...habits].slice(0, HINTS_MAX);
+    return found.length === 0 ? {} : { hints: found };
+  };
+  return { query, conditions, scope, gaps, view, run, render, hints };
+}
+
+function asksForSymbols(plan: PlanNode): boolean {
+  if (plan.kind === 'not') return asksForSymbols(plan.child);
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(asksForSymbols);
+  return plan.kind === 'symbol' || plan.kind === 'symbolRegex';
+}
+
+/** What a caller is to be told of a search that failed: a plan that the core refuses is a bad query. */
+export function searchErrorOf(error: unknown): unknown {
+  return error instanceof PlanError
+    ? new QueryError(`the query is too large: ${error.message}`, 0)
+    : error;
+}

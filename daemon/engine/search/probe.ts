@@ -1,0 +1,85 @@
+// Asks shards about parts of a plan, for explain: what a part alone would leave of a shard, and how often a gram
+// occurs. Works on the main thread and lets other searches in between shards. A shard that fails is not asked
+// again and says nothing; searches are what finds damage.
+
+import { isTrap } from '../host/core.ts';
+import { type Binding, type Searcher } from '../host/searcher.ts';
+import { ShardError } from '../host/space.ts';
+import { encodePlan, type PlanNode } from '../query/plan.ts';
+import type { LiveShard } from './snapshot.ts';
+
+/** Guess: questions about parts and grams, over all shards, that an explanation may ask. */
+const QUESTIONS_MAX = 20_000;
+/** Guess: how long one question may keep the main thread. After one that takes longer no more are asked. */
+const BIND_NS = 20_000_000n;
+
+export class Probe {
+  readonly shards: readonly LiveShard[];
+  readonly #searcher: Searcher;
+  readonly #isCaseSensitive: boolean;
+  readonly #signal: AbortSignal;
+  readonly #broken = new Set<string>();
+  #questionsLeft = QUESTIONS_MAX;
+
+  /** @param shards  those that totals are about */
+  constructor(
+    searcher: Searcher,
+    shards: readonly LiveShard[],
+    isCaseSensitive: boolean,
+    signal: AbortSignal,
+  ) {
+    this.#searcher = searcher;
+    this.shards = shards;
+    this.#isCaseSensitive = isCaseSensitive;
+    this.#signal = signal;
+  }
+
+  /** What binding `part` alone to a shard finds; undefined: the shard has failed, or that is asked too much. */
+  bind(part: PlanNode, shard: LiveShard): Binding | undefined {
+    const end = process.hrtime.bigint() + BIND_NS;
+    return this.#ask(shard, (searcher) => {
+      searcher.beginPlan(encodePlan(part, this.#isCaseSensitive, [shard]));
+      const binding = searcher.bind(shard.shardId, () => process.hrtime.bigint() > end);
+      if (binding === undefined) this.#questionsLeft = 0;
+      return binding;
+    });
+  }
+
+  /** Blocks of a shard that hold a text of three characters; undefined: the shard has failed. */
+  gramBlocks(gram: string, shard: LiveShard): number | undefined {
+    return this.#ask(shard, (searcher) => searcher.countGramBlocks(shard.shardId, gram));
+  }
+
+  /** Answers of all shards that have one; undefined: too much has been asked. Errors: AbortError. */
+  async askAll<Value>(ask: (shard: LiveShard) => Value | undefined): Promise<Value[] | undefined> {
+    this.#questionsLeft -= this.shards.length;
+    if (this.#questionsLeft < 0) return undefined;
+    const answers: Value[] = [];
+    for (const shard of this.shards) {
+      const answer = ask(shard);
+      if (answer === undefined && this.#questionsLeft === 0) return undefined;
+      if (answer !== undefined) answers.push(answer);
+      await this.breathe();
+    }
+    return answers;
+  }
+
+  /** Lets other searches in. Errors: AbortError when the client is gone. */
+  async breathe(): Promise<void> {
+    await new Promise<void>((resolve) => void setImmediate(resolve));
+    this.#signal.throwIfAborted();
+  }
+
+  #ask<Value>(shard: LiveShard, ask: (searcher: Searcher) => Value): Value | undefined {
+    const { shardId } = shard;
+    if (this.#broken.has(shardId) || !this.#searcher.has(shardId)) return undefined;
+    try {
+      return ask(this.#searcher);
+    } catch (error) {
+      if (!(error instanceof ShardError) && !isTrap(error)) throw error;
+      this.#broken.add(shardId);
+      if (this.#searcher.has(shardId)) this.#searcher.replaceSpaceOf(shardId);
+      return undefined;
+    }
+  }
+}

@@ -1,0 +1,321 @@
+// Renders the docs of an answer: few of them on the main thread, many on the threads of the pool. The core
+// writes each file result whole (core/match/file-results.ts); the texts that docs of a repo share, for each set of
+// revisions that they are shown in, are made here.
+
+import { freeBuffers } from '../host/free-buffers.ts';
+import type { SearchPool } from '../host/pool.ts';
+import { renderDocs } from '../host/render-docs.ts';
+import { ShardError } from '../host/space.ts';
+import { KEPT_WORDS, REQUEST_WORDS } from '../host/searcher.ts';
+import type { SearchPlan } from '../host/search-plan.ts';
+import type { LinkTexts, RenderedDocs, Searcher } from '../host/searcher.ts';
+import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { FoundDoc } from './order.ts';
+import { groupByBranches } from '../query/revisions.ts';
+import type { LiveShard } from './snapshot.ts';
+import type { SearchPlace } from '../../base/place.ts';
+import { isForHere } from './run.ts';
+import type { Thread } from './turns.ts';
+
+/** Guess: this many docs are rendered sooner than two threads are woken. */
+const INLINE_DOCS = 150;
+/** Measured: 2026-11-21: so many ranges take about 2 ms, which the thread that owns the sockets can do without. */
+const INLINE_RANGES = 4000;
+/** Guess: what takes longer on the main thread is left to the pool. */
+const INLINE_NS = 10_000_000n;
+/** Guess: groups for each thread, so that no thread ends long after the others. */
+const GROUPS_PER_THREAD = 2;
+/** Guess: more at a time would hold up the searches of others for longer than some milliseconds. */
+const GROUP_RANGES_MAX = 8000;
+const GROUP_WHOLE_DOCS_MAX = 40;
+
+export interface RenderContext {
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly plan: SearchPlan;
+  readonly shards: readonly LiveShard[];
+  readonly baseUrl: string;
+  readonly contextLines: number;
+  readonly isWhole: boolean;
+  /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
+  readonly revisionTexts: readonly string[] | undefined;
+  readonly repoOf: (shard: number) => RepoRecord;
+  /** Blob of a doc that has content. */
+  readonly blobOf: (shard: number, docId: number) => number | undefined;
+  /** What rendering this search has read so far. */
+  readonly reading: Reading;
+  /** Aborted when the client is gone. */
+  readonly signal: AbortSignal;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+  /** Told how many bytes have been rendered, before more are. Errors: what it throws ends the rendering. */
+  readonly takeMemory?: ((size: number) => void) | undefined;
+}
+
+/**
+ * Bytes that rendering read of each blob: docs with the same content are rendered one by one, by several threads and in
+ * several batches, but what they share counts once.
+ */
+export class Reading {
+  readonly #bytes = new Map<string, number>();
+
+  /** Notes bytes read of a blob; returns those that count in addition. */
+  add(shard: number, blobId: number, bytes: number): number {
+    const key = `${shard} ${blobId}`;
+    const known = this.#bytes.get(key) ?? 0;
+    this.#bytes.set(key, Math.max(known, bytes));
+    return Math.max(0, bytes - known);
+  }
+}
+
+/** What rendering adds to the numbers of a search. */
+export interface RenderSums {
+  /** Ranges shown. */
+  rangeCount: number;
+  /** Bytes read beyond what finding took. */
+  contentBytes: number;
+  /** Docs of which only rendering read something. */
+  loadCount: number;
+}
+
+export interface RenderedAnswer extends Readonly<RenderSums> {
+  readonly files: FileResults;
+}
+
+/** The file results of an answer: pieces of the groups that were rendered together, in another order. */
+export class FileResults {
+  readonly count: number;
+  readonly #groups: Buffer[] = [];
+  readonly #groupOf: Uint32Array;
+  readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
+
+  constructor(count: number) {
+    this.count = count;
+    this.#groupOf = new Uint32Array(count);
+    this.#starts = new Uint32Array(count);
+    this.#ends = new Uint32Array(count);
+  }
+
+  /** Takes the docs of a group; `places` says where in the answer each belongs. */
+  add({ json, sizes }: RenderedDocs, places: readonly number[]): void {
+    const group = this.#groups.push(Buffer.from(json.buffer, json.byteOffset, json.length)) - 1;
+    let start = 0;
+    for (let i = 0; i < places.length; i++) {
+      const place = places[i]!;
+      this.#groupOf[place] = group;
+      this.#starts[place] = start;
+      start += sizes[i]!;
+      this.#ends[place] = start;
+    }
+  }
+
+  /** Bytes of the results from place `start` to `end`, without separators. */
+  sizeOf(start: number, end: number): number {
+    let size = 0;
+    for (let place = start; place < end; place++) size += this.#ends[place]! - this.#starts[place]!;
+    return size;
+  }
+
+  /** Writes results in order, commas between them, from `position` on; returns where they end. */
+  writeTo(target: Buffer, position: number, start: number, end: number): number {
+    for (let place = start; place < end; place++) {
+      if (place > start) target[position++] = COMMA;
+      const group = this.#groups[this.#groupOf[place]!]!;
+      position += group.copy(target, position, this.#starts[place], this.#ends[place]);
+    }
+    return position;
+  }
+
+  /** Frees the memory of the results; nobody reads them any more. */
+  release(): void {
+    freeBuffers(this.#groups.map(({ buffer }) => buffer));
+  }
+}
+
+const COMMA = 0x2c;
+
+/**
+ * Renders the docs, few of them on `thread`, which found them.
+ *
+ * @param onRendered  told what each piece of the work came to, and of which shard it was
+ *
+ * Errors: a doc that cannot be rendered; AbortError when the client is gone.
+ */
+export async function renderAnswer(
+  docs: readonly FoundDoc[],
+  context: RenderContext,
+  thread?: Thread,
+  onRendered?: (shard: number, done: RenderSums) => void,
+): Promise<RenderedAnswer> {
+  const rangeCount = docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0);
+  const isSmall = docs.length <= INLINE_DOCS && rangeCount <= INLINE_RANGES;
+  const isInline = isSmall && !context.isWhole && isForHere(context.plan);
+  const files = new FileResults(docs.length);
+  const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+  const groups = groupByShard(docs, isInline ? Infinity : groupSize(docs.length, context));
+  // The shard searched last is still bound; rendering another one first would lose that.
+  const isBound = ({ shard }: { shard: number }): number =>
+    context.searcher.isBound(context.shards[shard]!.shardId) ? 1 : 0;
+  groups.sort((a, b) => isBound(b) - isBound(a));
+  const where = isInline ? (thread ?? 'here') : 'anywhere';
+  const renderNext = async ({ shard, places }: Group): Promise<void> => {
+    const done = await renderGroup(shard, docs, places, context, where);
+    context.takeMemory?.(done.json.byteLength);
+    files.add(done, places);
+    const { rangeCount, loadCount } = done;
+    const contentBytes = readingOf(shard, docs, places, done, context);
+    sums.rangeCount += rangeCount;
+    sums.contentBytes += contentBytes;
+    sums.loadCount += loadCount;
+    onRendered?.(shard, { rangeCount, contentBytes, loadCount });
+  };
+  const laneCount = isInline ? groups.length : context.pool.size * GROUPS_PER_THREAD;
+  await inLanes(groups, laneCount, context, renderNext);
+  return { files, ...sums };
+}
+
+/** Does all of the work, so much at a time, and only while it is the turn of the search. */
+async function inLanes(
+  groups: readonly Group[],
+  laneCount: number,
+  { place, signal }: Pick<RenderContext, 'place' | 'signal'>,
+  work: (group: Group) => Promise<void>,
+): Promise<void> {
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    for (let group = groups[next++]; group !== undefined; group = groups[next++]) {
+      // Why not always: a promise costs as much as rendering one doc.
+      const turn = place?.turn();
+      if (turn !== undefined) await turn;
+      signal.throwIfAborted();
+      await work(group);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(laneCount, groups.length) }, lane));
+}
+
+/** Bytes that rendering docs of a shard was the first to read. */
+function readingOf(
+  shard: number,
+  docs: readonly FoundDoc[],
+  places: readonly number[],
+  { bytesRead }: RenderedDocs,
+  { blobOf, reading }: RenderContext,
+): number {
+  let sum = 0;
+  for (const [index, bytes] of bytesRead.entries()) {
+    if (bytes === 0) continue;
+    const blobId = blobOf(shard, docs[places[index]!]!.docId);
+    if (blobId !== undefined) sum += reading.add(shard, blobId, bytes);
+  }
+  return sum;
+}
+
+function groupSize(count: number, { pool, isWhole }: RenderContext): number {
+  if (isWhole) return GROUP_WHOLE_DOCS_MAX;
+  return Math.max(50, Math.ceil(count / (pool.size * GROUPS_PER_THREAD)));
+}
+
+/** Docs of a shard that are rendered together. */
+interface Group {
+  readonly shard: number;
+  readonly places: number[];
+  rangeCount: number;
+}
+
+/** Places of the docs of each shard, in groups of at most `sizeMax`. */
+function groupByShard(docs: readonly FoundDoc[], sizeMax: number): Group[] {
+  const groups: Group[] = [];
+  const open = new Map<number, Group>();
+  for (const [place, { shard, rangeMax }] of docs.entries()) {
+    let group = open.get(shard);
+    const isFull =
+      group !== undefined &&
+      (group.places.length >= sizeMax || group.rangeCount >= GROUP_RANGES_MAX);
+    if (group === undefined || isFull) {
+      group = { shard, places: [], rangeCount: 0 };
+      open.set(shard, group);
+      groups.push(group);
+    }
+    group.places.push(place);
+    group.rangeCount += rangeMax;
+  }
+  return groups;
+}
+
+async function renderGroup(
+  shard: number,
+  docs: readonly FoundDoc[],
+  places: readonly number[],
+  context: RenderContext,
+  where: number | 'here' | 'anywhere',
+): Promise<RenderedDocs> {
+  const { searcher, pool, plan, contextLines, isWhole } = context;
+  const { shardId, revisions } = context.shards[shard]!;
+  const repo = context.repoOf(shard);
+  const requests = new Uint32Array(places.length * REQUEST_WORDS);
+  const kept: Uint32Array[] = [];
+  for (let i = 0; i < places.length; i++) {
+    const doc = docs[places[i]!]!;
+    requests[i * REQUEST_WORDS] = doc.docId;
+    requests[i * REQUEST_WORDS + 1] = doc.rangeMax;
+    if (doc.kept === undefined) continue;
+    requests[i * REQUEST_WORDS + 3] = doc.kept.length / KEPT_WORDS;
+    kept.push(doc.kept);
+  }
+  const docIds = places.map((place) => docs[place]!.docId);
+  const groups = groupByBranches(repo, revisions, context.revisionTexts, docIds);
+  for (const [group, members] of groups.entries())
+    for (const index of members.docs) requests[index * REQUEST_WORDS + 2] = group;
+  const options = {
+    links: groups.map(({ branches }) => linkTexts(context.baseUrl, repo, branches)),
+    contextLines,
+    isWhole,
+  };
+  const work = { plan, shardId, requests, kept: joinWords(kept), options };
+  if (where === 'here') {
+    const end = process.hrtime.bigint() + INLINE_NS;
+    const docs = renderDocs(searcher, work, () => process.hrtime.bigint() > end);
+    if (docs !== undefined) return docs;
+  }
+  const done = await pool.render(work, typeof where === 'number' ? where : undefined);
+  if (done?.fault !== undefined) throw new ShardError(shardId, done.error ?? '', done.fault);
+  if (done?.error !== undefined) throw new Error(done.error);
+  // Where the thread died, what it was to do is done here.
+  return done?.docs ?? renderDocs(searcher, work);
+}
+
+function joinWords(parts: readonly Uint32Array[]): Uint32Array {
+  const joined = new Uint32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let next = 0;
+  for (const part of parts) {
+    joined.set(part, next);
+    next += part.length;
+  }
+  return joined;
+}
+
+/** Stands for the path while the texts around it are made; no encoding changes it. */
+const PATH_MARK = '~path-of-the-doc~';
+
+/** The texts that the links of docs of a repo in these revisions share. */
+function linkTexts(baseUrl: string, repo: RepoRecord, branches: readonly string[]): LinkTexts {
+  const revision = branches[0] ?? repo.defaultRevision;
+  const page = JSON.stringify(blobPageUrl(baseUrl, repo.name, revision, ''));
+  const members = {
+    repository: repo.name,
+    repositoryId: repo.repoId,
+    branches,
+  };
+  const url = externalFileUrl(repo, revision, PATH_MARK);
+  const [external = '', externalEnd = ''] =
+    url === undefined ? [] : JSON.stringify(url).split(PATH_MARK);
+  return {
+    page: page.slice(0, -1),
+    members: `,${JSON.stringify(members).slice(1, -1)}`,
+    external,
+    externalEnd,
+  };
+}

@@ -1,0 +1,70 @@
+// What to say where a `rev:` names no revision that is indexed (API.md 6.2, 9.6): which ones are. Tells of the repos
+// that the caller sees, and the query looks at, alone.
+
+import { type Hint, HINTS_MAX } from '../query/hints.ts';
+import type { QueryNode } from '../query/tree.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { DEFAULT_REVISION, matchRevisions } from '../query/revisions.ts';
+
+/** Revisions that a message names, and repos whose revisions it may name. */
+const NAMED_MAX = 5;
+const NAMED_REPOS_MAX = 100;
+/** Characters of a revision that a message shows. */
+const SHOWN_MAX = 100;
+
+/**
+ * A hint for each text that no indexed revision holds. For answers that show nothing.
+ *
+ * @param text  the query as it was written
+ *
+ * Cost: one look at each revision of each repo, for HINTS_MAX texts at most.
+ */
+export function revisionHints(
+  query: QueryNode,
+  text: string,
+  repos: readonly RepoRecord[],
+): Hint[] {
+  if (repos.length === 0) return [];
+  const missing = [...textsOf(query)]
+    .slice(0, HINTS_MAX)
+    .filter((revision) => repos.every((repo) => matchRevisions(repo, revision).length === 0));
+  return missing.map((revision) => {
+    const message = `No indexed revision has "${revision.slice(0, SHOWN_MAX)}" in its name; indexed: ${indexedNames(repos)}.`;
+    const isDefault = repos.some(({ defaultBranch }) => defaultBranch?.includes(revision) === true);
+    const instead = isDefault ? withDefault(text, revision) : text;
+    const more = ` Further branches and tags are indexed by the options --branches and --tags.`;
+    return instead === text ? { message: message + more } : { message, query: instead };
+  });
+}
+
+/** Texts of the `rev:` under no negation. */
+function textsOf(query: QueryNode, texts = new Set<string>()): Set<string> {
+  if (query.kind === 'and' || query.kind === 'or')
+    for (const child of query.children) textsOf(child, texts);
+  if (query.kind === 'value' && query.prefix === 'rev') texts.add(query.value);
+  return texts;
+}
+
+function indexedNames(repos: readonly RepoRecord[]): string {
+  const looked = repos.slice(0, NAMED_REPOS_MAX);
+  const names = new Set(
+    looked.flatMap(({ revisions, defaultRevision }) =>
+      (revisions ?? [defaultRevision]).slice(0, NAMED_MAX + 1),
+    ),
+  );
+  const shown = [...names].slice(0, NAMED_MAX).map(describe).join(', ');
+  return names.size <= NAMED_MAX ? shown : `${shown} and more`;
+}
+
+function describe(name: string): string {
+  return name === DEFAULT_REVISION ? 'HEAD (the files on disk, or a detached commit)' : name;
+}
+
+/** The query with `rev:HEAD` in place of a `rev:` with this text; as it is where that is written otherwise. */
+function withDefault(text: string, revision: string): string {
+  const written = `rev:${revision}`;
+  return text
+    .split(/([\s()]+)/)
+    .map((part) => (part === written ? `rev:${DEFAULT_REVISION}` : part))
+    .join('');
+}

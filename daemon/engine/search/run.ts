@@ -1,0 +1,322 @@
+// Runs a plan over shards: on the main thread for as long as a cheap query takes, then on all threads of
+// the pool, which go on where it stopped. Stops at the limit, the deadline, or when the client is gone;
+// pauses when asked to. What a dead thread lost is run again here, once. Hands on what is found as it comes;
+// `runSearch` collects it for those who want all at once.
+
+import type { StopTest } from '../host/core.ts';
+import { SearchControl } from '../host/control.ts';
+import { Drain } from '../host/drain.ts';
+import type { SearchPool } from '../host/pool.ts';
+import type {
+  BindFinding,
+  FailureFinding,
+  Findings,
+  SearchDone,
+  SearchMessage,
+  UnitFinding,
+} from '../host/search-messages.ts';
+import { PlanError, type SearchPlan } from '../host/search-plan.ts';
+import type { Searcher } from '../host/searcher.ts';
+import { unitMaxOf } from '../host/unit-max.ts';
+import type { SearchPlace } from '../../base/place.ts';
+import { SLICE_MS } from './in-turns.ts';
+import type { LiveShard } from './snapshot.ts';
+import type { Thread } from './turns.ts';
+
+const INLINE_NS = 4_000_000n;
+/** Bytes. Guess: the core reads a plan of this size in some 0.5 ms, without a look at the clock. */
+const INLINE_PLAN_SIZE_MAX = 65_536;
+
+/** Whether a plan is so small that this thread may run it. */
+export function isForHere({ bytes }: SearchPlan): boolean {
+  return bytes.length <= INLINE_PLAN_SIZE_MAX;
+}
+
+export interface RunOptions {
+  readonly shards: readonly LiveShard[];
+  readonly plan: SearchPlan;
+  /** Stop once more ranges than this are found; Infinity: count all. */
+  readonly limit: number;
+  /** From the arrival of the request on; 0: none. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Absent: the search is alone. */
+  readonly place?: SearchPlace | undefined;
+  /** How long the search may stay on the thread that owns the sockets; default: 4 ms. */
+  readonly inlineNs?: bigint;
+}
+
+/** Why a search ended before its end. */
+export type RunStop = 'deadline' | 'aborted' | 'failed';
+
+/** Takes findings as they come: each unit at most once; bindings and failures maybe several times. */
+export type FindingsListener = (findings: Findings) => void;
+
+/** How long a search that is run again may keep this thread at a time. */
+const SLICE_NS = BigInt(SLICE_MS) * 1_000_000n;
+
+/** The part of the pool that a run needs. */
+export type SearchThreads = Pick<SearchPool, 'search' | 'searchOn' | 'size'>;
+
+/** Guess: a search that takes longer on one thread is for all of them. */
+const ALONE_MS = 8;
+
+/** One search, from its first unit to its end. */
+export class Run {
+  readonly #searcher: Searcher;
+  readonly #pool: SearchThreads;
+  readonly #options: RunOptions;
+  readonly #isProgressive: boolean;
+  readonly #listener: FindingsListener;
+  readonly #control: SearchControl;
+  /** The units whose findings have arrived. */
+  readonly #arrived: SearchControl;
+  readonly #failed = new Set<number>();
+  #stop: RunStop | undefined;
+  #deadlineNs: bigint | undefined;
+  #pauseCount = 0;
+  #resume: (() => void) | undefined;
+  #resumed: Promise<void> | undefined;
+
+  /** @param isProgressive  the listener wants findings while threads search, not only at their end */
+  constructor(
+    searcher: Searcher,
+    pool: SearchThreads,
+    options: RunOptions,
+    isProgressive: boolean,
+    listener: FindingsListener,
+  ) {
+    this.#searcher = searcher;
+    this.#pool = pool;
+    this.#options = options;
+    this.#isProgressive = isProgressive;
+    this.#listener = listener;
+    this.#control = newControl(options.shards);
+    this.#arrived = newControl(options.shards);
+  }
+
+  /** Why it was ended, if it was. */
+  get stopReason(): RunStop | undefined {
+    return this.#stop;
+  }
+
+  /** No unit is begun any more; those under way still tell. Only the first reason counts. */
+  stop(reason: RunStop): void {
+    this.#stop ??= reason;
+    this.enough();
+  }
+
+  /** As many ranges as were asked for are there, and more: no unit is begun any more. */
+  enough(): void {
+    this.#control.stop();
+    this.#arrived.stop();
+    this.resume();
+  }
+
+  /** No unit is begun until `resume` or `stop`. */
+  pause(): void {
+    if (this.#resumed !== undefined || this.#stop !== undefined) return;
+    this.#pauseCount++;
+    this.#control.pause();
+    this.#resumed = new Promise((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  resume(): void {
+    this.#control.resume();
+    this.#resume?.();
+    this.#resume = undefined;
+    this.#resumed = undefined;
+  }
+
+  async #untilResumed(): Promise<void> {
+    while (this.#resumed !== undefined) await this.#resumed;
+  }
+
+  /**
+   * Searches on this thread for as long as a cheap query takes, at once; the rest on the pool. Or begins on the
+   * pool's thread that is named.
+   *
+   * @returns  settles when the search has ended and all findings are told
+   *
+   * Errors: PlanError, thrown at once if the plan cannot be run at all, else by the promise.
+   */
+  start(thread?: Thread): Promise<void> {
+    const { timeoutMs, signal } = this.#options;
+    if (signal.aborted) this.stop('aborted');
+    const leftMs = this.#leftMs();
+    if (leftMs <= 0) this.stop('deadline');
+    if (timeoutMs > 0)
+      this.#deadlineNs = process.hrtime.bigint() + BigInt(Math.ceil(leftMs)) * 1_000_000n;
+    this.#options.place?.attach(this);
+    const isUnpaused = thread === undefined && this.#resumed === undefined;
+    if (isUnpaused && isForHere(this.#options.plan) && !this.#searchHere())
+      return Promise.resolve();
+    const onAbort = (): void => this.stop('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = timeoutMs > 0 ? setTimeout(() => this.stop('deadline'), leftMs) : undefined;
+    const end = thread === undefined ? this.#searchInPool() : this.#searchOnThread(thread);
+    return end.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    });
+  }
+
+  /** Time to the deadline; Infinity: there is none. */
+  #leftMs(): number {
+    const { timeoutMs, place } = this.#options;
+    if (timeoutMs === 0) return Infinity;
+    return timeoutMs - (place === undefined ? 0 : performance.now() - place.arrivedMs);
+  }
+
+  #tell(findings: Findings): void {
+    for (const { shard, unit, matches } of findings.units)
+      this.#arrived.finish(shard, unit, matches);
+    for (const { shard } of findings.failures) this.#failed.add(shard);
+    this.#listener(findings);
+  }
+
+  #searchHere(): boolean {
+    const drain = this.#newDrain(this.#control);
+    const budgetNs = this.#options.inlineNs ?? INLINE_NS;
+    const end = process.hrtime.bigint() + budgetNs;
+    const isLeft = drainFor(drain, budgetNs, () => process.hrtime.bigint() > end);
+    this.#tell(drain.take());
+    return isLeft;
+  }
+
+  #newDrain(control: SearchControl): Drain {
+    const { shards, plan, limit } = this.#options;
+    const shardIds = shards.map(({ shardId }) => shardId);
+    return new Drain(this.#searcher, plan, shardIds, limit, control);
+  }
+
+  /** What threads are asked. */
+  #message(): Omit<SearchMessage, 'kind' | 'id'> {
+    const { shards, plan, limit } = this.#options;
+    return {
+      plan,
+      shardIds: shards.map(({ shardId }) => shardId),
+      limit,
+      unitMaxes: shards.map(unitMaxOf),
+      control: this.#control.buffer,
+      isProgressive: this.#isProgressive,
+    };
+  }
+
+  /** Searches on one thread of the pool; on all of them if it turns out long. */
+  async #searchOnThread(thread: number): Promise<void> {
+    const alone = this.#pool.searchOn(thread, this.#message(), (findings) => this.#tell(findings));
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(true), ALONE_MS);
+    });
+    const isLong = await Promise.race([late, alone.then(() => false)]);
+    clearTimeout(timer);
+    if (isLong) await this.#searchInPool(alone);
+    else if (!this.#takeDone(await alone)) await this.#runLost();
+    // The thread left when it was paused.
+    else if (this.#pauseCount > 0 && this.#stop === undefined) await this.#searchInPool();
+  }
+
+  /** Tells what a thread left at its end; false: it died. Errors: PlanError. */
+  #takeDone(done: SearchDone | undefined): boolean {
+    if (done === undefined) return false;
+    if (done.planError !== undefined) throw new PlanError(done.planError);
+    this.#tell(done);
+    return true;
+  }
+
+  /** @param alone  what one thread was asked before */
+  async #searchInPool(alone?: Promise<SearchDone | undefined>): Promise<void> {
+    const message = this.#message();
+    let hasLost = false;
+    let pauses = 0;
+    // Threads leave a search that is paused, so they are called again after it.
+    do {
+      await this.#untilResumed();
+      pauses = this.#pauseCount;
+      const done = await this.#pool.search(message, (findings) => this.#tell(findings));
+      for (const one of done) this.#takeDone(one);
+      hasLost ||= done.length < this.#pool.size;
+    } while (pauses !== this.#pauseCount && this.#stop === undefined);
+    if (alone !== undefined && !this.#takeDone(await alone)) hasLost = true;
+    // What stopped at the limit may have lost the units that exceeded it.
+    if (hasLost && this.#stop === undefined) await this.#runLost();
+  }
+
+  /** Runs the units whose findings have not arrived, letting other searches in between. */
+  async #runLost(): Promise<void> {
+    // A shard that failed had its second chance.
+    for (const shard of this.#failed) {
+      for (let unit = 0; unit < unitMaxOf(this.#options.shards[shard]!); unit++) {
+        if (this.#arrived.matchesOf(shard, unit) === undefined)
+          this.#arrived.finish(shard, unit, 0);
+      }
+    }
+    const drain = this.#newDrain(this.#arrived);
+    // The timer cannot tell while this thread is at work.
+    const isLate = (): boolean =>
+      this.#deadlineNs !== undefined && process.hrtime.bigint() > this.#deadlineNs;
+    for (let isLeft = true; isLeft;) {
+      isLeft = drainFor(drain, SLICE_NS, isLate);
+      this.#tell(drain.take());
+      await this.#untilResumed();
+      await new Promise<void>((resolve) => void setImmediate(resolve));
+      drain.resumeOn(this.#searcher);
+    }
+  }
+}
+
+export interface RunOutcome extends Findings {
+  readonly bindings: readonly BindFinding[];
+  /** Each unit at most once, in any order. */
+  readonly units: readonly UnitFinding[];
+  readonly failures: readonly FailureFinding[];
+  readonly stop: RunStop | undefined;
+}
+
+/** Runs a search to its end and returns all it found. Errors: PlanError. */
+export async function runSearch(
+  searcher: Searcher,
+  pool: SearchThreads,
+  options: RunOptions,
+  thread?: Thread,
+): Promise<RunOutcome> {
+  const parts: Findings[] = [];
+  const run = new Run(searcher, pool, options, false, (findings) => parts.push(findings));
+  await run.start(thread);
+  return { ...joinFindings(parts), stop: run.stopReason };
+}
+
+/** Works for at most `budgetNs` and a step, which `isStopWanted` may end; true if something is left. */
+function drainFor(drain: Drain, budgetNs: bigint, isStopWanted: StopTest): boolean {
+  const end = process.hrtime.bigint() + budgetNs;
+  while (drain.step(isStopWanted)) if (process.hrtime.bigint() > end) return true;
+  return false;
+}
+
+function newControl(shards: readonly LiveShard[]): SearchControl {
+  return new SearchControl(shards.map(unitMaxOf));
+}
+
+function joinFindings(parts: readonly Findings[]): Findings {
+  const bindings = new Map<number, BindFinding>();
+  for (const part of parts) {
+    for (const binding of part.bindings)
+      if (!bindings.has(binding.shard)) bindings.set(binding.shard, binding);
+  }
+  return {
+    bindings: [...bindings.values()],
+    units: parts.flatMap(({ units }) => units),
+    failures: parts.flatMap(({ failures }) => failures),
+    times: parts.flatMap(({ times }) => times),
+    firstUnitNs: earliest(parts.map(({ firstUnitNs }) => firstUnitNs)),
+  };
+}
+
+/** The least of the times that are there. */
+function earliest(times: readonly (bigint | undefined)[]): bigint | undefined {
+  return times.reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined);
+}

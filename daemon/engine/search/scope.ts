@@ -1,0 +1,98 @@
+// The part of a snapshot that one search looks at: the shards of the repos it may find something in, and what
+// order and answer need to know of them.
+
+import type { Searcher } from '../host/searcher.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { Sight } from '../../repos/sight.ts';
+import { ShardTables } from '../shards/tables.ts';
+import type { OrderContext } from './order.ts';
+import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
+import { visibleQuarantined, visibleShards } from './visible.ts';
+
+export interface Scope {
+  readonly shards: readonly LiveShard[];
+  readonly quarantined: readonly QuarantinedShard[];
+}
+
+/** Repos by id, and the place of each among them by the bytes of its name. */
+interface RepoOrder {
+  readonly repos: ReadonlyMap<number, RepoRecord>;
+  readonly ranks: ReadonlyMap<number, number>;
+}
+
+const orders = new WeakMap<readonly RepoRecord[], RepoOrder>();
+
+/** The order of a list of repos, worked out once for it: it also orders what somebody sees of them. */
+export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
+  const known = orders.get(repos);
+  if (known !== undefined) return known;
+  const byName = repos
+    .map(({ repoId, name }) => ({ repoId, key: Buffer.from(name) }))
+    .sort((a, b) => Buffer.compare(a.key, b.key));
+  const made = {
+    repos: new Map(repos.map((repo) => [repo.repoId, repo])),
+    ranks: new Map(byName.map(({ repoId }, rank) => [repoId, rank])),
+  };
+  orders.set(repos, made);
+  return made;
+}
+
+/** The visible shards of the repos that `isEligible` holds for, without those that hold no live doc. */
+export function scopeOf(
+  snapshot: Snapshot,
+  sight: Sight,
+  isEligible: (repoId: number) => boolean,
+): Scope {
+  const isInScope = (shard: LiveShard): boolean =>
+    isEligible(shard.repoId) && liveDocCount(shard) > 0;
+  return {
+    shards: visibleShards(snapshot, sight, isInScope),
+    quarantined: visibleQuarantined(snapshot, sight).filter(isInScope),
+  };
+}
+
+/** Tables and repos of the shards in scope, made when first asked for. */
+export class ScopeView implements OrderContext {
+  readonly #searcher: Searcher;
+  readonly #order: RepoOrder;
+  readonly #shards: readonly LiveShard[];
+  readonly #tables = new Map<number, ShardTables>();
+
+  constructor(searcher: Searcher, order: RepoOrder, shards: readonly LiveShard[]) {
+    this.#searcher = searcher;
+    this.#shards = shards;
+    this.#order = order;
+  }
+
+  repoOf(shard: number): RepoRecord {
+    const { repoId, shardId } = this.#shards[shard]!;
+    const repo = this.#order.repos.get(repoId);
+    if (repo === undefined) throw new Error(`shard ${shardId} belongs to no repo`);
+    return repo;
+  }
+
+  tablesOf(shard: number): ShardTables {
+    let tables = this.#tables.get(shard);
+    if (tables === undefined) {
+      const { shardId } = this.#shards[shard]!;
+      tables = openTables(this.#searcher, shardId);
+      this.#tables.set(shard, tables);
+    }
+    return tables;
+  }
+
+  repoRank(shard: number): number {
+    return this.#order.ranks.get(this.#shards[shard]!.repoId) ?? 0;
+  }
+
+  pathOf(shard: number, docId: number): Uint8Array {
+    return this.tablesOf(shard).doc(docId).path;
+  }
+}
+
+/** The tables of an open shard. Errors: ShardError, also where its file has not its size any more. */
+export function openTables(searcher: Searcher, shardId: string): ShardTables {
+  const space = searcher.spaceOf(shardId);
+  space.checkSizes(shardId);
+  return new ShardTables(space.bytesOf(shardId));
+}

@@ -1,0 +1,125 @@
+// Runs one blocking search to its end: orders, cuts, renders, and writes the response of API.md 6.2 as JSON
+// bytes. What it went through on the way is there for explain.ts. Holds no state but the snapshot.
+
+import { ShardError } from '../host/space.ts';
+import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
+import {
+  statsNumbers,
+  type StatsNumbers,
+  statsObject,
+  workTimes,
+  writeWithFiles,
+} from './answer.ts';
+import { inTurns } from './in-turns.ts';
+import { LazyAnswer } from './lazy-answer.ts';
+import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
+import { prepareSearch, searchErrorOf } from './prepare.ts';
+import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
+import { type FileResults, renderAnswer, type RenderSums } from './render.ts';
+import { type RunOutcome, runSearch } from './run.ts';
+import type { Snapshot } from './snapshot.ts';
+import { type Tally, tallyRun } from './tally.ts';
+
+/** Answers up to this size are put together before they are sent. */
+const WHOLE_SIZE_MAX = 128 * 1024;
+
+/** A search that has come to its end, its limit or its deadline. */
+export interface Completed {
+  readonly prepared: Prepared;
+  readonly outcome: RunOutcome;
+  readonly tally: Tally;
+  /** Docs of the answer, best first. */
+  readonly shown: readonly FoundDoc[];
+  readonly files: FileResults;
+  readonly numbers: StatsNumbers;
+  /** Why the search is not exhaustive; empty if it is. */
+  readonly reasons: readonly string[];
+}
+
+/**
+ * Runs a search to its end, its limit or its deadline.
+ *
+ * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
+ */
+export function search(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+): Promise<{ json: Uint8Array | LazyAnswer }> {
+  return withSnapshot(parts, async (snapshot) => {
+    const { prepared, shown, files, numbers, reasons } = await completeSearch(
+      parts,
+      request,
+      environment,
+      snapshot,
+    );
+    const stats = statsObject(numbers, 'UNKNOWN_UNSPECIFIED');
+    const repositoryInfo = repositoryInfos(shown, prepared.view);
+    const hints = prepared.hints(shown.length > 0);
+    const tail = { repositoryInfo, ...exhaustiveness(reasons), ...hints };
+    const isSmall = files.sizeOf(0, files.count) <= WHOLE_SIZE_MAX;
+    const json = isSmall
+      ? writeWithFiles({ stats }, files, tail)
+      : new LazyAnswer({ stats }, files, tail);
+    return { json };
+  });
+}
+
+/** Bound: a search that meets damage while it shows what it found begins anew without the shard. */
+const ATTEMPTS_MAX = 3;
+
+/** Does `work` on the current snapshot, kept open until its end; errors become those of a search. */
+export async function withSnapshot<Value>(
+  parts: EngineParts,
+  work: (snapshot: Snapshot) => Promise<Value>,
+): Promise<Value> {
+  for (let attempt = 1; ; attempt++) {
+    const snapshot = parts.snapshots.acquire();
+    try {
+      return await work(snapshot);
+    } catch (error) {
+      if (!(error instanceof ShardError) || attempt === ATTEMPTS_MAX) throw searchErrorOf(error);
+      parts.onShardFailure?.(error.shardId, error.message, error.fault);
+    } finally {
+      parts.snapshots.release(snapshot);
+    }
+  }
+}
+
+/**
+ * Parses, plans, runs, orders, cuts and renders.
+ *
+ * @param onRendered  as for renderAnswer
+ *
+ * Errors: as `search`, and PlanError.
+ */
+export async function completeSearch(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+  snapshot: Snapshot,
+  onRendered?: (shard: number, done: RenderSums) => void,
+): Promise<Completed> {
+  const startNs = process.hrtime.bigint();
+  const prepared = await prepareSearch(parts, request, environment, snapshot);
+  const { scope, view, run, render } = prepared;
+  const thread = await parts.turns?.take();
+  const outcome = await runSearch(parts.searcher, parts.pool, run, thread);
+  environment.signal.throwIfAborted();
+  await environment.place?.turn();
+  for (const { shard, reason, fault } of outcome.failures)
+    parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
+  const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
+  const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
+  const ordered = await inTurns(orderDocs(tally.units, view), environment);
+  const shown = cutDocs(ordered, run.limit);
+  const { files, ...rendered } = await renderAnswer(shown, render, thread, onRendered);
+  const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, prepared.gaps);
+  const duration = Number(process.hrtime.bigint() - startNs);
+  const numbers = statsNumbers(tally.counts, rendered, {
+    duration,
+    wait: Math.min(waitNs, duration),
+    ...workTimes(outcome.times),
+  });
+  return { prepared, outcome, tally, shown, files, numbers, reasons };
+}

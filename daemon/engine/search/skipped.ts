@@ -1,0 +1,111 @@
+// The docs of a repo that are known by name only, with the reason (API.md 13.3, 20.4), read from the tables of its
+// shards. Searches find the same docs by their names; here nothing is searched. Whether the caller may see the repo is
+// decided before.
+
+import { SKIP_NONE } from '../../../core/shared/format.ts';
+import type { DocSet } from '../host/search-plan.ts';
+import { Breather } from '../../base/breather.ts';
+import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
+import type { ShardTables } from '../shards/tables.ts';
+import type { EngineParts } from './prepare.ts';
+import { openTables } from './scope.ts';
+import { withSnapshot } from './service.ts';
+import type { LiveShard } from './snapshot.ts';
+
+export interface SkippedDoc {
+  readonly path: string;
+  readonly reason: string;
+  /** Size of the file. */
+  readonly bytes: number;
+}
+
+export interface SkippedWindow {
+  /** One of the names of reasons; absent: all. */
+  readonly reason?: string;
+  /** Docs to pass over, and how many to give. */
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Skipped docs of one shard by path; `next`: the first that was not taken. */
+interface Found {
+  readonly tables: ShardTables;
+  readonly docIds: readonly number[];
+  next: number;
+}
+
+/**
+ * Some of the skipped docs of the repo's default revision, by the bytes of their paths, and how many there are. Shards
+ * that are out of service have none.
+ *
+ * Errors: ShardError where shards that are not what they were stay in service.
+ * Cost: a look at each doc's row, 5 ns, other work in between.
+ */
+export function listSkipped(
+  parts: EngineParts,
+  repoId: number,
+  { reason, offset, limit }: SkippedWindow,
+): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }> {
+  return withSnapshot(parts, async ({ shards }) => {
+    const found: Found[] = [];
+    const breather = new Breather();
+    for (const shard of shards) {
+      if (shard.repoId !== repoId) continue;
+      const tables = openTables(parts.searcher, shard.shardId);
+      found.push({ tables, docIds: await skippedIn(shard, tables, reason, breather), next: 0 });
+    }
+    const items: SkippedDoc[] = [];
+    for (let place = 0; place < offset + limit; place++) {
+      await breather.pause();
+      const doc = takeFirst(found);
+      if (doc === undefined) break;
+      if (place >= offset) items.push(doc);
+    }
+    return { items, total: found.reduce((sum, { docIds }) => sum + docIds.length, 0) };
+  });
+}
+
+/** By path. */
+async function skippedIn(
+  { revisions, docCount }: LiveShard,
+  tables: ShardTables,
+  reason: string | undefined,
+  breather: Breather,
+): Promise<number[]> {
+  const live = revisions?.docsIn([0]) ?? 'all';
+  const docIds: number[] = [];
+  for (let rank = 0; rank < docCount; rank++) {
+    await breather.pause();
+    const docId = tables.docAt(rank);
+    const skipReason = tables.skipReasonOf(docId);
+    if (skipReason === SKIP_NONE || !isIn(live, docId)) continue;
+    if (reason === undefined || SKIP_REASON_NAMES[skipReason] === reason) docIds.push(docId);
+  }
+  return docIds;
+}
+
+function isIn(set: DocSet, docId: number): boolean {
+  if (typeof set === 'string') return set === 'all';
+  return ((set[docId >> 3]! >> (docId & 7)) & 1) === 1;
+}
+
+/** Takes the doc with the first path; undefined: none is left. */
+function takeFirst(found: readonly Found[]): SkippedDoc | undefined {
+  let first: Found | undefined;
+  let firstPath: Uint8Array | undefined;
+  for (const one of found) {
+    const docId = one.docIds[one.next];
+    if (docId === undefined) continue;
+    const { path } = one.tables.doc(docId);
+    if (firstPath !== undefined && Buffer.compare(firstPath, path) <= 0) continue;
+    first = one;
+    firstPath = path;
+  }
+  if (first === undefined) return undefined;
+  const { path, skipReason, size } = first.tables.doc(first.docIds[first.next++]!);
+  return {
+    path: Buffer.from(path).toString(),
+    reason: SKIP_REASON_NAMES[skipReason] ?? '',
+    bytes: size,
+  };
+}

@@ -1,0 +1,94 @@
+// What searches see: the live shards and the repos they belong to. A publish makes a new snapshot; searches
+// under way keep theirs to their end, and a shard is closed everywhere only when no snapshot in use holds
+// it. The shards themselves are opened by the searcher of the main thread and by the pool.
+
+import type { SearchPool } from '../host/pool.ts';
+import type { Searcher } from '../host/searcher.ts';
+import type { ShardError, ShardFile } from '../host/space.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { ShardRevisions } from '../shards/revisions.ts';
+
+export interface LiveShard extends ShardFile {
+  readonly repoId: number;
+  readonly docCount: number;
+  /** Absent: the repo's only revision holds every doc. */
+  readonly revisions?: ShardRevisions;
+}
+
+/** Docs of a shard that at least one revision holds. */
+export function liveDocCount({ docCount, revisions }: LiveShard): number {
+  return revisions?.liveCount ?? docCount;
+}
+
+/** A shard that is out of service. */
+export interface QuarantinedShard extends LiveShard {
+  /** What is wrong with it, in words. */
+  readonly reason: string;
+}
+
+export interface Snapshot {
+  /** In search order. */
+  readonly shards: readonly LiveShard[];
+  /** All repos, indexed or not. */
+  readonly repos: readonly RepoRecord[];
+  /** Shards that are out of service. */
+  readonly quarantined: readonly QuarantinedShard[];
+}
+
+function fileOf({ shardId, path, size, symbols }: LiveShard): ShardFile {
+  return { shardId, path, size, ...(symbols === undefined ? {} : { symbols }) };
+}
+
+export class SnapshotKeeper {
+  readonly #searcher: Searcher;
+  readonly #pool: SearchPool;
+  readonly #users = new Map<Snapshot, number>();
+  #current: Snapshot = { shards: [], repos: [], quarantined: [] };
+  #open = '';
+
+  constructor(searcher: Searcher, pool: SearchPool) {
+    this.#searcher = searcher;
+    this.#pool = pool;
+  }
+
+  get current(): Snapshot {
+    return this.#current;
+  }
+
+  /** Makes a snapshot the current one; returns the shards that could not be opened. */
+  publish(snapshot: Snapshot): ShardError[] {
+    this.#current = snapshot;
+    return this.#openNeeded();
+  }
+
+  /** The current snapshot, kept open until `release`. */
+  acquire(): Snapshot {
+    this.#users.set(this.#current, (this.#users.get(this.#current) ?? 0) + 1);
+    return this.#current;
+  }
+
+  release(snapshot: Snapshot): void {
+    const count = (this.#users.get(snapshot) ?? 0) - 1;
+    if (count > 0) {
+      this.#users.set(snapshot, count);
+      return;
+    }
+    this.#users.delete(snapshot);
+    if (snapshot !== this.#current) this.#openNeeded();
+  }
+
+  #openNeeded(): ShardError[] {
+    const needed = new Map<string, ShardFile>();
+    for (const { shards } of [this.#current, ...this.#users.keys()]) {
+      for (const shard of shards) needed.set(shard.shardId, fileOf(shard));
+    }
+    const open = [...needed.keys()].sort().join();
+    if (open === this.#open) return [];
+    this.#open = open;
+    const files = [...needed.values()];
+    const refused = this.#searcher.setShards(files);
+    const isRefused = new Set(refused.map((error) => error.shardId));
+    this.#pool.setShards(files.filter((file) => !isRefused.has(file.shardId)));
+    return refused;
+  }
+}

@@ -1,0 +1,83 @@
+// The numbers of a stream over time: those since the previous event, and those of the whole stream. Sums
+// come out right because every event takes the difference to what was told before.
+
+import type { Findings } from '../host/search-messages.ts';
+import {
+  type FlushReason,
+  statsNumbers,
+  type StatsNumbers,
+  type WorkTimes,
+  workTimes,
+} from './answer.ts';
+import type { RenderSums } from './render.ts';
+import type { Counts } from './tally.ts';
+
+export class StatsLedger {
+  readonly #counts: Counts;
+  readonly #startNs: bigint;
+  readonly #rendered: RenderSums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+  #waitNs: number | undefined;
+  #work: WorkTimes = workTimes([]);
+  #told: StatsNumbers | undefined;
+  #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
+
+  /**
+   * @param counts  those of the search so far, whenever they are looked at
+   * @param startNs  when the search began (process.hrtime)
+   */
+  constructor(counts: Counts, startNs: bigint) {
+    this.#counts = counts;
+    this.#startNs = startNs;
+  }
+
+  addTimes({ times, firstUnitNs }: Findings): void {
+    this.#work = workTimes(times, this.#work);
+    if (firstUnitNs !== undefined) this.#waitNs ??= Number(firstUnitNs - this.#startNs);
+  }
+
+  /** What rendering a batch had to read. */
+  addReading({ contentBytes, loadCount }: Omit<RenderSums, 'rangeCount'>): void {
+    this.#rendered.contentBytes += contentBytes;
+    this.#rendered.loadCount += loadCount;
+  }
+
+  /** Ranges of the chunk that is told next. */
+  addRanges(rangeCount: number): void {
+    this.#rendered.rangeCount += rangeCount;
+  }
+
+  /** The first reason of a chunk is that of the stream. */
+  noteReason(reason: FlushReason): void {
+    if (this.#reason === 'UNKNOWN_UNSPECIFIED') this.#reason = reason;
+  }
+
+  /** The numbers since the last call. */
+  takeNews(): StatsNumbers {
+    const totals = this.#totals();
+    const told = this.#told;
+    this.#told = totals;
+    return told === undefined ? totals : difference(totals, told);
+  }
+
+  /** The numbers of the whole stream. */
+  close(): { totals: StatsNumbers; reason: FlushReason } {
+    // A search without a unit waited to its end.
+    this.#waitNs ??= Number(process.hrtime.bigint() - this.#startNs);
+    return { totals: this.#totals(), reason: this.#reason };
+  }
+
+  #totals(): StatsNumbers {
+    return statsNumbers(this.#counts, this.#rendered, {
+      duration: Number(process.hrtime.bigint() - this.#startNs),
+      wait: this.#waitNs ?? 0,
+      ...this.#work,
+    });
+  }
+}
+
+function difference(totals: StatsNumbers, told: StatsNumbers): StatsNumbers {
+  const news = { ...totals };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the keys of a plain object of numbers
+  for (const name of Object.keys(news) as (keyof StatsNumbers)[]) news[name] -= told[name];
+  return news;
+}

@@ -1,0 +1,310 @@
+// Answers one search as a stream of events (API.md 8.3): what is known is sent in batches, the best first,
+// while the search goes on. Pulled by its reader: an event is made when it is asked for, and while nobody
+// asks the search pauses, so that a slow reader holds up its own search and nothing grows.
+
+import { nextTurn } from '../../base/next-turn.ts';
+import type { Findings } from '../host/search-messages.ts';
+import { ShardError, type ShardFault } from '../host/space.ts';
+import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
+import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
+import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
+import type { FoundDoc } from './order.ts';
+import { inTurns } from './in-turns.ts';
+import { prepareSearch, searchErrorOf } from './prepare.ts';
+import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
+import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
+import { Run } from './run.ts';
+import type { Snapshot } from './snapshot.ts';
+import { StatsLedger } from './stats-ledger.ts';
+import { RunningTally } from './tally.ts';
+
+/** How long a stream searches on the thread that owns the sockets: then the first chunk is made. */
+const INLINE_NS = 2_000_000n;
+/** A search that finds nothing tells its statistics in this interval. */
+const PROGRESS_MS = 1000;
+/** Bytes of an event beside its file results, generously. */
+const ENVELOPE_SIZE = 65_536;
+
+export interface StreamEnvironment extends SearchEnvironment {
+  /** Bytes of JSON that an event may have; a doc that alone has more cannot be sent. */
+  readonly eventSizeMax: number;
+}
+
+/** An event as JSON on one line, or why a batch of results could not be made. */
+export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unknown };
+
+/**
+ * Starts a search whose results are pulled by `next`; the caller must call `close` in the end.
+ *
+ * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
+ */
+export async function startStream(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: StreamEnvironment,
+): Promise<SearchStream> {
+  const startNs = process.hrtime.bigint();
+  const snapshot = parts.snapshots.acquire();
+  try {
+    const prepared = await prepareSearch(parts, request, environment, snapshot);
+    return new SearchStream(parts, prepared, snapshot, startNs, environment.eventSizeMax);
+  } catch (error) {
+    parts.snapshots.release(snapshot);
+    throw searchErrorOf(error);
+  }
+}
+
+/** One search whose events are pulled. */
+export class SearchStream {
+  readonly #parts: EngineParts;
+  readonly #prepared: Prepared;
+  readonly #snapshot: Snapshot;
+  readonly #eventSizeMax: number;
+  readonly #tally: RunningTally;
+  readonly #ledger: StatsLedger;
+  readonly #backlog: Backlog;
+  readonly #run: Run;
+  readonly #runEnd: Promise<void>;
+  #runState: 'running' | 'over' | { readonly error: unknown } = 'running';
+  readonly #ready: StreamEvent[] = [];
+  #making: Promise<unknown> = Promise.resolve();
+  #toldMs = performance.now();
+  #isFinalMade = false;
+  #isClosed = false;
+  #wake: () => void = () => {};
+  #pausing: NodeJS.Immediate | undefined;
+
+  /** Takes over the snapshot unless it throws. Errors: PlanError. */
+  constructor(
+    parts: EngineParts,
+    prepared: Prepared,
+    snapshot: Snapshot,
+    startNs: bigint,
+    eventSizeMax: number,
+  ) {
+    const { scope, view, run, render } = prepared;
+    this.#parts = parts;
+    this.#prepared = prepared;
+    this.#snapshot = snapshot;
+    this.#eventSizeMax = eventSizeMax;
+    this.#tally = new RunningTally(scope.shards, scope.quarantined);
+    this.#ledger = new StatsLedger(this.#tally.counts, startNs);
+    this.#backlog = new Backlog(view, run.limit, render.isWhole);
+    const options = { inlineNs: INLINE_NS, ...run };
+    this.#run = new Run(parts.searcher, parts.pool, options, true, (found) => this.#take(found));
+    this.#runEnd = this.#run.start().then(
+      () => this.#endRun('over'),
+      (error: unknown) => this.#endRun({ error: searchErrorOf(error) }),
+    );
+  }
+
+  /**
+   * The next event; undefined behind the last one. One call at a time. Unless the next call follows at
+   * once, the search pauses until then.
+   *
+   * Errors: what ended the search as a whole; AbortError when the client is gone.
+   */
+  async next(): Promise<StreamEvent | undefined> {
+    clearImmediate(this.#pausing);
+    this.#goOn();
+    const making = this.#makeNext();
+    this.#making = making;
+    const event = await making;
+    if (event !== undefined) this.#pausing = setImmediate(() => this.#rest());
+    return event;
+  }
+
+  /** While it rests others have its place, and whoever has the place resumes the search. */
+  #rest(): void {
+    const { place } = this.#prepared.run;
+    if (place === undefined) this.#run.pause();
+    else place.rest();
+  }
+
+  #goOn(): void {
+    const { place } = this.#prepared.run;
+    if (place === undefined) this.#run.resume();
+    else place.want();
+  }
+
+  /** Ends the search if it still runs, and gives back what it holds. Further calls do nothing. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearImmediate(this.#pausing);
+    this.#run.stop('aborted');
+    this.#wake();
+    // Threads may still search or render for a moment.
+    void Promise.allSettled([this.#runEnd, this.#making]).then(() =>
+      this.#parts.snapshots.release(this.#snapshot),
+    );
+  }
+
+  #take(findings: Findings): void {
+    const { bindings, units, failures } = findings;
+    for (const binding of bindings) this.#tally.addBinding(binding);
+    for (const unit of units) this.#tally.addUnit(unit);
+    for (const { shard, reason, fault } of failures) this.#noteFailure(shard, reason, fault);
+    this.#ledger.addTimes(findings);
+    this.#backlog.add(units);
+    if (this.#isOverLimit()) this.#run.enough();
+    if (units.length > 0) this.#wake();
+  }
+
+  #noteFailure(shard: number, reason: string, fault: ShardFault | undefined): void {
+    const isNew = this.#tally.addFailure(shard);
+    const { shardId } = this.#prepared.scope.shards[shard]!;
+    if (isNew) this.#parts.onShardFailure?.(shardId, reason, fault);
+  }
+
+  #isOverLimit(): boolean {
+    return this.#tally.counts.totalMatchCount > this.#prepared.run.limit;
+  }
+
+  #endRun(state: 'over' | { readonly error: unknown }): void {
+    this.#runState = state;
+    this.#wake();
+  }
+
+  async #makeNext(): Promise<StreamEvent | undefined> {
+    for (let hasTurn = false; ;) {
+      this.#prepared.run.signal.throwIfAborted();
+      const ready = this.#ready.shift();
+      if (ready !== undefined) return ready;
+      if (this.#isFinalMade || this.#isClosed) return undefined;
+      if (typeof this.#runState === 'object') throw this.#runState.error;
+      const isOver = this.#runState === 'over';
+      const waitMs = this.#backlog.waitMs(isOver);
+      if (waitMs === 0 && !hasTurn) {
+        await nextTurn(this.#prepared.run.place?.holder);
+        hasTurn = true;
+        continue;
+      }
+      hasTurn = false;
+      if (waitMs === 0) await this.#makeChunks(await this.#takeBatch(isOver));
+      else if (isOver) this.#makeFinal();
+      else await this.#sleepOrTell(waitMs);
+    }
+  }
+
+  #takeBatch(isOver: boolean): Promise<Batch> {
+    return inTurns(this.#backlog.takeBatch(isOver), this.#prepared.run);
+  }
+
+  /** Waits until there are results to send, `waitMs` at most; tells meanwhile how far the search is. */
+  async #sleepOrTell(waitMs: number | undefined): Promise<void> {
+    const progressMs = this.#toldMs + PROGRESS_MS - performance.now();
+    if (progressMs > 0) await this.#sleep(Math.min(waitMs ?? progressMs, progressMs));
+    else this.#makeChunk([], new FileResults(0), 0, 0, 'TIMER_EXPIRED');
+  }
+
+  /** Sleeps until something happens, at most for `timeMs`. */
+  #sleep(timeMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, timeMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  /** Makes the chunks of a batch, or, where that fails, the error behind which no result is sent. */
+  async #makeChunks(batch: Batch): Promise<void> {
+    try {
+      await this.#prepared.run.place?.turn();
+      const { docs, files, ...rendered } = await this.#renderSound(batch.docs);
+      if (docs.length === 0) return;
+      this.#backlog.noteSize(files.sizeOf(0, files.count) / files.count);
+      this.#ledger.addReading(rendered);
+      const ends = chunkEnds(files);
+      for (const [index, end] of ends.entries()) {
+        const reason = end === files.count ? batch.reason : 'MAX_SIZE';
+        this.#makeChunk(docs, files, ends[index - 1] ?? 0, end, reason);
+      }
+      files.release();
+    } catch (error) {
+      this.#ready.push({ error });
+      this.#backlog.close();
+      this.#run.stop('failed');
+    }
+  }
+
+  /**
+   * Renders the docs but those of shards that turn out to be damaged, of which nothing more is shown. A search that is
+   * answered as a whole begins anew instead; here results have been sent.
+   */
+  async #renderSound(
+    all: readonly FoundDoc[],
+  ): Promise<RenderedAnswer & { readonly docs: readonly FoundDoc[] }> {
+    for (let docs = all; ;) {
+      try {
+        return { docs, ...(await renderAnswer(docs, this.#prepared.render)) };
+      } catch (error) {
+        if (!(error instanceof ShardError)) throw error;
+        const shard = docs.find((doc) => this.#shardIdOf(doc) === error.shardId)?.shard;
+        if (shard === undefined) throw error;
+        this.#noteFailure(shard, error.message, error.fault);
+        docs = this.#backlog.lose(shard, docs);
+      }
+    }
+  }
+
+  #shardIdOf({ shard }: FoundDoc): string {
+    return this.#prepared.scope.shards[shard]!.shardId;
+  }
+
+  #makeChunk(
+    batch: readonly FoundDoc[],
+    files: FileResults,
+    start: number,
+    end: number,
+    reason: FlushReason,
+  ): void {
+    const size = files.sizeOf(start, end) + ENVELOPE_SIZE;
+    if (size > this.#eventSizeMax)
+      throw new Error(`a result of ${size} bytes, limit ${this.#eventSizeMax}`);
+    const docs = batch.slice(start, end);
+    this.#ledger.addRanges(docs.reduce((sum, { rangeMax }) => sum + rangeMax, 0));
+    const head = { type: 'chunk', stats: statsObject(this.#ledger.takeNews(), reason) };
+    this.#ledger.noteReason(reason);
+    this.#toldMs = performance.now();
+    const tail = { repositoryInfo: repositoryInfos(docs, this.#prepared.view) };
+    this.#ready.push({ json: writeWithFiles(head, files, tail, start, end) });
+  }
+
+  #makeFinal(): void {
+    this.#isFinalMade = true;
+    // Why not before: a shard may turn out to be damaged when what was found in it is shown.
+    this.#tally.close();
+    const { totals, reason } = this.#ledger.close();
+    const tally = { counts: this.#tally.counts, isOverLimit: this.#isOverLimit() };
+    const { stopReason } = this.#run;
+    const reasons = incompleteReasons(
+      tally,
+      totals.actualMatchCount + this.#backlog.lostCount,
+      stopReason,
+      this.#prepared.gaps,
+    );
+    const final = {
+      type: 'final',
+      accumulatedStats: statsObject(totals, reason),
+      ...exhaustiveness(reasons),
+      ...this.#prepared.hints(totals.actualMatchCount > 0),
+    };
+    this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
+  }
+}
+
+/** Where to cut file results into chunks: behind those that fill one. */
+function chunkEnds(files: FileResults): number[] {
+  const ends: number[] = [];
+  let start = 0;
+  for (let end = 1; end <= files.count; end++) {
+    const isFull = end < files.count && files.sizeOf(start, end + 1) > CHUNK_SIZE_MAX;
+    if (!isFull && end < files.count) continue;
+    ends.push(end);
+    start = end;
+  }
+  return ends;
+}

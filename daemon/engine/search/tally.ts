@@ -1,0 +1,251 @@
+// Adds up what a run found, as API.md 6.6 and 7 define it. `tallyRun` does so for an answer at the end: it
+// walks shards and units in order, stops behind the unit in which the limit was exceeded, and counts only
+// what stands before, so that a cut answer depends on the snapshot alone, not on how threads raced. A
+// stream counts whatever comes.
+
+import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
+import type { RunOutcome } from './run.ts';
+import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
+
+/** The numbers of API.md 7 that the run decides. */
+export interface Counts {
+  totalMatchCount: number;
+  fileCount: number;
+  filesSkipped: number;
+  contentBytesLoaded: number;
+  indexBytesLoaded: number;
+  crashes: number;
+  shardFilesConsidered: number;
+  filesConsidered: number;
+  filesLoaded: number;
+  shardsScanned: number;
+  shardsSkipped: number;
+  shardsSkippedFilter: number;
+  ngramMatches: number;
+  ngramLookups: number;
+  regexpsConsidered: number;
+}
+
+/** What counts of a shard in which the search has started. */
+export interface ShardFindings {
+  readonly shard: number;
+  readonly binding: BindFinding | undefined;
+  /** In order. */
+  readonly units: readonly UnitFinding[];
+  readonly isFailed: boolean;
+}
+
+/** What a search found, cut at its limit. */
+export interface Tally {
+  readonly counts: Counts;
+  /** In order; shards in which the search has not started are missing. */
+  readonly shards: readonly ShardFindings[];
+  /** Units that count, in order. */
+  readonly units: readonly UnitFinding[];
+  /** More ranges than the limit were found. */
+  readonly isOverLimit: boolean;
+}
+
+/** What is known of a shard. */
+interface ShardTally {
+  binding: BindFinding | undefined;
+  hasUnit: boolean;
+  /** Docs. */
+  considered: number;
+  isFailed: boolean;
+}
+
+/** Adds up findings as they come; what only the end of a search decides is added by `close`. */
+export class RunningTally {
+  readonly counts = emptyCounts();
+  readonly #shards: readonly LiveShard[];
+  readonly #quarantined: Snapshot['quarantined'];
+  readonly #tallies: ShardTally[];
+
+  /**
+   * @param shards  the shards of the run, in order
+   * @param quarantined  eligible shards out of service
+   */
+  constructor(shards: readonly LiveShard[], quarantined: Snapshot['quarantined']) {
+    this.#shards = shards;
+    this.#quarantined = quarantined;
+    this.#tallies = shards.map(() => ({
+      binding: undefined,
+      hasUnit: false,
+      considered: 0,
+      isFailed: false,
+    }));
+  }
+
+  /** Only the first binding of a shard counts. */
+  addBinding(binding: BindFinding): void {
+    const tally = this.#tallies[binding.shard]!;
+    if (tally.binding !== undefined) return;
+    tally.binding = binding;
+    this.counts.ngramLookups += binding.lookups;
+    this.counts.regexpsConsidered += binding.regexps;
+    this.counts.indexBytesLoaded += binding.indexBytes;
+    this.counts.ngramMatches += binding.candidateBlocks;
+  }
+
+  addUnit(unit: UnitFinding): void {
+    const { counts } = this;
+    counts.totalMatchCount += unit.matches;
+    counts.fileCount += unit.rows.length / 4;
+    counts.filesConsidered += unit.considered;
+    counts.regexpsConsidered += unit.regexps;
+    counts.filesLoaded += unit.loaded;
+    counts.contentBytesLoaded += unit.contentBytes;
+    const tally = this.#tallies[unit.shard]!;
+    tally.hasUnit = true;
+    tally.considered += unit.considered;
+  }
+
+  /** False: the failure of this shard is known. */
+  addFailure(shard: number): boolean {
+    const tally = this.#tallies[shard]!;
+    if (tally.isFailed) return false;
+    tally.isFailed = true;
+    return true;
+  }
+
+  /** Puts each shard into one of the four classes of API.md 7.1. Once, at the end. */
+  close(): void {
+    const { counts } = this;
+    for (const [index, tally] of this.#tallies.entries())
+      this.#classify(tally, liveDocCount(this.#shards[index]!));
+    for (const shard of this.#quarantined) {
+      counts.shardsSkipped++;
+      counts.filesSkipped += liveDocCount(shard);
+    }
+  }
+
+  #classify({ binding, hasUnit, considered, isFailed }: ShardTally, docCount: number): void {
+    const { counts } = this;
+    const candidates = binding?.candidateDocs ?? 0;
+    const isRuledOut = binding !== undefined && candidates === 0;
+    if (!isRuledOut && !hasUnit && !isFailed) {
+      counts.shardsSkipped++;
+      counts.filesSkipped += docCount;
+      return;
+    }
+    counts.shardFilesConsidered += docCount;
+    // Of a shard that failed before its candidates were known no doc is ruled out.
+    counts.filesSkipped += (binding === undefined ? docCount : candidates) - considered;
+    if (isFailed) counts.crashes++;
+    else if (candidates === 0) counts.shardsSkippedFilter++;
+    else counts.shardsScanned++;
+  }
+}
+
+/**
+ * @param shards  the shards of the run, in order
+ * @param quarantined  eligible shards out of service
+ */
+export function tallyRun(
+  shards: readonly LiveShard[],
+  quarantined: Snapshot['quarantined'],
+  outcome: RunOutcome,
+  limit: number,
+): Tally {
+  const tally = new RunningTally(shards, quarantined);
+  const bindings = new Map(outcome.bindings.map((binding) => [binding.shard, binding]));
+  const failed = new Set(outcome.failures.map(({ shard }) => shard));
+  const byShard = groupUnits(outcome.units);
+  const started: ShardFindings[] = [];
+  let isOverLimit = false;
+  for (let shard = 0; shard < shards.length && !isOverLimit; shard++) {
+    const binding = bindings.get(shard);
+    const isStarted = binding?.candidateDocs === 0 || byShard.has(shard) || failed.has(shard);
+    if (!isStarted) continue;
+    const counted = takeUnits(byShard.get(shard) ?? [], limit - tally.counts.totalMatchCount);
+    isOverLimit = counted.isOverLimit;
+    const findings = { shard, binding, units: counted.units, isFailed: failed.has(shard) };
+    addFindings(tally, findings);
+    started.push(findings);
+  }
+  tally.close();
+  const units = started.flatMap((findings) => findings.units);
+  return { counts: tally.counts, shards: started, units, isOverLimit };
+}
+
+function addFindings(
+  tally: RunningTally,
+  { shard, binding, units, isFailed }: ShardFindings,
+): void {
+  if (binding !== undefined) tally.addBinding(binding);
+  for (const unit of units) tally.addUnit(unit);
+  if (isFailed) tally.addFailure(shard);
+}
+
+/**
+ * What one shard of a run adds to the counts of its tally.
+ *
+ * @param findings  undefined: the search has not started in it
+ */
+export function shareOf(shard: LiveShard, findings: ShardFindings | undefined): Counts {
+  const tally = new RunningTally([shard], []);
+  if (findings !== undefined) {
+    const { binding, units, isFailed } = findings;
+    addFindings(tally, {
+      shard: 0,
+      binding: binding && { ...binding, shard: 0 },
+      units: units.map((unit) => ({ ...unit, shard: 0 })),
+      isFailed,
+    });
+  }
+  tally.close();
+  return tally.counts;
+}
+
+/** What a shard that is out of service adds to the counts of a tally. */
+export function shareOfQuarantined(shard: QuarantinedShard): Counts {
+  const tally = new RunningTally([], [shard]);
+  tally.close();
+  return tally.counts;
+}
+
+function emptyCounts(): Counts {
+  return {
+    totalMatchCount: 0,
+    fileCount: 0,
+    filesSkipped: 0,
+    contentBytesLoaded: 0,
+    indexBytesLoaded: 0,
+    crashes: 0,
+    shardFilesConsidered: 0,
+    filesConsidered: 0,
+    filesLoaded: 0,
+    shardsScanned: 0,
+    shardsSkipped: 0,
+    shardsSkippedFilter: 0,
+    ngramMatches: 0,
+    ngramLookups: 0,
+    regexpsConsidered: 0,
+  };
+}
+
+function groupUnits(units: readonly UnitFinding[]): Map<number, UnitFinding[]> {
+  const byShard = new Map<number, UnitFinding[]>();
+  for (const unit of units) {
+    const group = byShard.get(unit.shard);
+    if (group === undefined) byShard.set(unit.shard, [unit]);
+    else group.push(unit);
+  }
+  for (const group of byShard.values()) group.sort((a, b) => a.unit - b.unit);
+  return byShard;
+}
+
+function takeUnits(
+  units: readonly UnitFinding[],
+  left: number,
+): { units: UnitFinding[]; isOverLimit: boolean } {
+  const taken: UnitFinding[] = [];
+  let sum = 0;
+  for (const unit of units) {
+    taken.push(unit);
+    sum += unit.matches;
+    if (sum > left) return { units: taken, isOverLimit: true };
+  }
+  return { units: taken, isOverLimit: false };
+}

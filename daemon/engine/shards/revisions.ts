@@ -1,0 +1,288 @@
+// Which docs of a repo's shards each of its revisions holds: one small file beside the shards, made anew as a whole
+// and named by its checksum. A set is kept as coded, and made a bitmap when a search asks for it. The layout stands in
+// daemon/README.md, "Revision files".
+
+import { hash } from 'node:crypto';
+import type { DocSet } from '../host/search-plan.ts';
+import {
+  type CodedSet,
+  decodeInto,
+  encodeSet,
+  FORM_ALL,
+  isSound,
+  markHolders,
+} from './set-code.ts';
+
+const MAGIC = 'TRAWLREV';
+const VERSION = 1;
+const HEADER_SIZE = 64;
+const CHECKSUM_OFFSET = 32;
+const CHECKSUM_SIZE = 32;
+const SHARD_ROW_SIZE = 12;
+const SET_ROW_SIZE = 12;
+const FILE_SIZE_MAX = 0xffffffff;
+
+/** A doc whose content is in no shard: only here stands which blob it is. */
+export interface UnstoredDoc {
+  readonly docId: number;
+  /** Hexadecimal git object id. */
+  readonly oid: string;
+}
+
+export interface RevisedShard {
+  readonly docCount: number;
+  /** Ascending by docId. */
+  readonly unstored: readonly UnstoredDoc[];
+}
+
+/** Bytes of a bitmap over so many docs, as threads take it. */
+export function bitmapSizeOf(docCount: number): number {
+  return Math.ceil(docCount / 128) * 16;
+}
+
+/** Collects the sets of one revision after the other and gives the file. */
+export class RevisionWriter {
+  readonly #shards: readonly RevisedShard[];
+  readonly #rows: { form: number; offset: number; size: number }[] = [];
+  readonly #places = new Map<string, number>();
+  readonly #data: Uint8Array[] = [];
+  #dataSize = 0;
+
+  constructor(shards: readonly RevisedShard[]) {
+    this.#shards = shards;
+  }
+
+  /** Adds the next revision: a bitmap for each shard, of bitmapSizeOf(docCount) bytes. */
+  add(bitmaps: readonly Uint8Array[]): void {
+    for (const [shard, { docCount }] of this.#shards.entries()) {
+      const { form, bytes } = encodeSet(bitmaps[shard]!, docCount);
+      this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
+    }
+  }
+
+  /** Adds a set as another file has it coded. */
+  addCoded(sets: readonly CodedSet[]): void {
+    for (const { form, bytes } of sets)
+      this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
+  }
+
+  /** Equal bytes are kept once. */
+  #append(bytes: Uint8Array): number {
+    if (bytes.length === 0) return 0;
+    const key = `${bytes.length} ${hash('sha1', bytes, 'base64')}`;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const offset = this.#dataSize;
+    this.#places.set(key, offset);
+    this.#data.push(bytes);
+    this.#dataSize += bytes.length;
+    return offset;
+  }
+
+  /** The file. Errors: throws if it would be larger than 4 GiB. */
+  bytes(): Buffer {
+    const shards = this.#shards;
+    const hashSize = (shards.flatMap(({ unstored }) => unstored)[0]?.oid.length ?? 40) / 2;
+    const dataStart =
+      HEADER_SIZE + shards.length * SHARD_ROW_SIZE + this.#rows.length * SET_ROW_SIZE;
+    const head = Buffer.alloc(dataStart);
+    head.write(MAGIC, 'latin1');
+    head.writeUInt32LE(VERSION, 8);
+    head.writeUInt32LE(shards.length === 0 ? 0 : this.#rows.length / shards.length, 12);
+    head.writeUInt32LE(shards.length, 16);
+    head.writeUInt32LE(hashSize, 20);
+    const lists: Buffer[] = [];
+    let next = dataStart + this.#dataSize;
+    let row = HEADER_SIZE;
+    for (const { docCount, unstored } of shards) {
+      head.writeUInt32LE(docCount, row);
+      head.writeUInt32LE(unstored.length, row + 4);
+      head.writeUInt32LE(next, row + 8);
+      const list = encodeUnstored(unstored, hashSize);
+      lists.push(list);
+      next += list.length;
+      row += SHARD_ROW_SIZE;
+    }
+    if (next > FILE_SIZE_MAX) throw new Error(`too many revisions: ${next} bytes of doc sets`);
+    for (const { form, offset, size } of this.#rows) {
+      head.writeUInt32LE(form, row);
+      head.writeUInt32LE(dataStart + offset, row + 4);
+      head.writeUInt32LE(size, row + 8);
+      row += SET_ROW_SIZE;
+    }
+    const file = Buffer.concat([head, ...this.#data, ...lists]);
+    checksumOf(file).copy(file, CHECKSUM_OFFSET);
+    return file;
+  }
+}
+
+function encodeUnstored(unstored: readonly UnstoredDoc[], hashSize: number): Buffer {
+  const list = Buffer.alloc(unstored.length * (4 + hashSize));
+  for (const [index, { docId, oid }] of unstored.entries()) {
+    const row = index * (4 + hashSize);
+    list.writeUInt32LE(docId, row);
+    list.write(oid, row + 4, 'hex');
+  }
+  return list;
+}
+
+/** SHA-256 of a file, its own place counted as zeros. */
+function checksumOf(file: Buffer): Buffer {
+  const copy = Buffer.from(file);
+  copy.fill(0, CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
+  return Buffer.from(hash('sha256', copy, 'hex'), 'hex');
+}
+
+/** Name of a revision file: the first half of its checksum's first half, 16 hexadecimal digits. */
+export function revisionFileId(file: Buffer): string {
+  return file.toString('hex', CHECKSUM_OFFSET, CHECKSUM_OFFSET + 8);
+}
+
+/** An open revision file. */
+export class RevisionTable {
+  readonly shards: readonly ShardRevisions[];
+  readonly revisionCount: number;
+
+  private constructor(revisionCount: number, shards: readonly ShardRevisions[]) {
+    this.revisionCount = revisionCount;
+    this.shards = shards;
+  }
+
+  /**
+   * Checks and opens the bytes of a file.
+   *
+   * @param docCounts  docs of the repo's shards, which the file must fit
+   * Errors: throws with what is wrong.
+   */
+  static open(file: Buffer, revisionCount: number, docCounts: readonly number[]): RevisionTable {
+    checkHeader(file);
+    if (file.readUInt32LE(12) !== revisionCount) throw new Error('another number of revisions');
+    if (file.readUInt32LE(16) !== docCounts.length) throw new Error('another number of shards');
+    const hashSize = file.readUInt32LE(20);
+    const setsStart = HEADER_SIZE + docCounts.length * SHARD_ROW_SIZE;
+    const dataStart = setsStart + docCounts.length * revisionCount * SET_ROW_SIZE;
+    if (dataStart > file.length) throw new Error('cut short');
+    const shards = docCounts.map((docCount, shard) => {
+      const row = HEADER_SIZE + shard * SHARD_ROW_SIZE;
+      if (file.readUInt32LE(row) !== docCount) throw new Error('another number of docs');
+      const sets = Array.from({ length: revisionCount }, (_, revision) => {
+        const setRow = setsStart + (revision * docCounts.length + shard) * SET_ROW_SIZE;
+        const bytes = sliceOf(file, file.readUInt32LE(setRow + 4), file.readUInt32LE(setRow + 8));
+        const set = { form: file.readUInt32LE(setRow), bytes };
+        if (!isSound(set, docCount)) throw new Error('a damaged set of docs');
+        return set;
+      });
+      const count = file.readUInt32LE(row + 4);
+      const list = sliceOf(file, file.readUInt32LE(row + 8), count * (4 + hashSize));
+      return new ShardRevisions(docCount, sets, list, hashSize);
+    });
+    return new RevisionTable(revisionCount, shards);
+  }
+}
+
+function checkHeader(file: Buffer): void {
+  if (file.length < HEADER_SIZE || file.toString('latin1', 0, 8) !== MAGIC)
+    throw new Error('no revision file');
+  if (file.readUInt32LE(8) !== VERSION) throw new Error('another version');
+  const stored = file.subarray(CHECKSUM_OFFSET, CHECKSUM_OFFSET + CHECKSUM_SIZE);
+  if (!checksumOf(file).equals(stored)) throw new Error('wrong checksum');
+}
+
+function sliceOf(file: Buffer, offset: number, size: number): Buffer {
+  if (offset > file.length || size > file.length - offset) throw new Error('cut short');
+  return file.subarray(offset, offset + size);
+}
+
+/** Guess: bytes of bitmaps that are kept for each shard, and how many of them. */
+const KEPT_BYTES = 8 << 20;
+const KEPT_COUNT_MAX = 64;
+const KEPT_COUNT_MIN = 4;
+
+/** The docs of one shard by revision. */
+export class ShardRevisions {
+  readonly docCount: number;
+  readonly sets: readonly CodedSet[];
+  readonly #unstored: Buffer;
+  readonly #hashSize: number;
+  /** Least recently used first. */
+  readonly #kept = new Map<string, DocSet>();
+  #liveCount: number | undefined;
+
+  constructor(docCount: number, sets: readonly CodedSet[], unstored: Buffer, hashSize: number) {
+    this.docCount = docCount;
+    this.sets = sets;
+    this.#unstored = unstored;
+    this.#hashSize = hashSize;
+  }
+
+  /** Docs that any revision holds. */
+  get liveCount(): number {
+    this.#liveCount ??= countDocs(this.docsIn([...this.sets.keys()]), this.docCount);
+    return this.#liveCount;
+  }
+
+  /** The docs that at least one of the revisions holds. */
+  docsIn(revisions: readonly number[]): DocSet {
+    const key = revisions.join();
+    const known = this.#kept.get(key);
+    const set = known ?? this.#unite(revisions);
+    this.#kept.delete(key);
+    this.#kept.set(key, set);
+    const room = Math.floor(KEPT_BYTES / Math.max(1, bitmapSizeOf(this.docCount)));
+    const keptMax = Math.min(KEPT_COUNT_MAX, Math.max(KEPT_COUNT_MIN, room));
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= keptMax) break;
+      this.#kept.delete(oldest);
+    }
+    return set;
+  }
+
+  #unite(revisions: readonly number[]): DocSet {
+    // Equal sets are kept once in the file, so they lie at the same place.
+    const distinct = new Map<string, CodedSet>();
+    for (const index of revisions) {
+      const set = this.sets[index]!;
+      distinct.set(`${set.form} ${set.bytes.byteOffset} ${set.bytes.length}`, set);
+    }
+    if ([...distinct.values()].some(({ form }) => form === FORM_ALL)) return 'all';
+    const bitmap = new Uint8Array(new SharedArrayBuffer(bitmapSizeOf(this.docCount)));
+    for (const set of distinct.values()) decodeInto(set, bitmap);
+    const count = countDocs(bitmap, this.docCount);
+    if (count === 0) return 'none';
+    return count === this.docCount ? 'all' : bitmap;
+  }
+
+  /**
+   * For each doc those of the revisions that hold it, in their order.
+   *
+   * @param docIds  ascending
+   */
+  holdersOf(docIds: Uint32Array, revisions: readonly number[]): number[][] {
+    const holders = Array.from(docIds, (): number[] => []);
+    for (const revision of revisions)
+      markHolders(this.sets[revision]!, docIds, (index) => holders[index]!.push(revision));
+    return holders;
+  }
+
+  unstoredDocs(): UnstoredDoc[] {
+    const docs: UnstoredDoc[] = [];
+    for (let row = 0; row < this.#unstored.length; row += 4 + this.#hashSize) {
+      const oid = this.#unstored.toString('hex', row + 4, row + 4 + this.#hashSize);
+      docs.push({ docId: this.#unstored.readUInt32LE(row), oid });
+    }
+    return docs;
+  }
+}
+
+const BIT_COUNTS = Uint8Array.from(
+  { length: 256 },
+  (_, byte) => byte.toString(2).replaceAll('0', '').length,
+);
+
+function countDocs(set: DocSet, docCount: number): number {
+  if (set === 'all') return docCount;
+  if (set === 'none') return 0;
+  let count = 0;
+  for (const byte of set) count += BIT_COUNTS[byte]!;
+  return count;
+}

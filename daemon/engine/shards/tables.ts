@@ -1,0 +1,170 @@
+// Reads rows of a shard's tables from its bytes: header, sections, docs, repos. For everything that is no
+// search: links of results, inspection. The bytes must be those of a shard that the core has opened or
+// checked; offsets come from core/shared/format.ts.
+
+import * as format from '../../../core/shared/format.ts';
+
+export interface SectionInfo {
+  readonly kind: number;
+  readonly start: number;
+  readonly size: number;
+  readonly checksum: bigint;
+}
+
+export interface DocInfo {
+  readonly path: Uint8Array;
+  readonly blobId: number | undefined;
+  readonly size: number;
+  readonly language: string;
+  readonly skipReason: number;
+  readonly tier: number;
+  readonly repoIndex: number;
+}
+
+/** Names of the sections, by kind. */
+export const SECTION_NAMES: readonly string[] = [
+  '',
+  'content',
+  'blobs',
+  'blob hashes',
+  'blocks',
+  'docs',
+  'paths',
+  'path order',
+  'repos',
+  'languages',
+  'names',
+  'postings',
+  'gram keys',
+  'gram lists',
+  'case marks',
+  'page sums',
+];
+
+export class ShardTables {
+  readonly #bytes: Uint8Array;
+  readonly #view: DataView;
+  /** Start of each section, by kind. */
+  readonly #starts: number[] = [];
+
+  /** @param bytes  the whole shard file */
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    for (let kind = 1; kind <= format.SECTION_COUNT; kind++)
+      this.#starts[kind] = this.section(kind).start;
+  }
+
+  #header(offset: number): number {
+    return this.#view.getUint32(offset, true);
+  }
+
+  get formatVersion(): number {
+    return this.#header(format.HEADER_VERSION_OFFSET);
+  }
+  get docCount(): number {
+    return this.#header(format.HEADER_DOC_COUNT_OFFSET);
+  }
+  get blobCount(): number {
+    return this.#header(format.HEADER_BLOB_COUNT_OFFSET);
+  }
+  get blockCount(): number {
+    return this.#header(format.HEADER_BLOCK_COUNT_OFFSET);
+  }
+  get gramCount(): number {
+    return this.#header(format.HEADER_GRAM_COUNT_OFFSET);
+  }
+  get contentSize(): number {
+    return this.section(format.SECTION_CONTENT).size;
+  }
+
+  section(kind: number): SectionInfo {
+    const row = format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+    return {
+      kind,
+      start: this.#header(row + format.SECTION_START_OFFSET),
+      size: this.#header(row + format.SECTION_SIZE_OFFSET),
+      checksum: this.#view.getBigUint64(row + format.SECTION_CHECKSUM_OFFSET, true),
+    };
+  }
+
+  #slice(kind: number, offset: number, size: number): Uint8Array {
+    const start = this.#starts[kind]! + offset;
+    return this.#bytes.subarray(start, start + size);
+  }
+
+  #name(offset: number, size: number): string {
+    return Buffer.from(this.#slice(format.SECTION_NAMES, offset, size)).toString();
+  }
+
+  doc(docId: number): DocInfo {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    const u32 = (offset: number): number => this.#view.getUint32(row + offset, true);
+    const blobId = u32(format.DOC_BLOB_OFFSET);
+    return {
+      path: this.#slice(
+        format.SECTION_PATHS,
+        u32(format.DOC_PATH_OFFSET),
+        u32(format.DOC_PATH_SIZE_OFFSET),
+      ),
+      blobId: blobId === format.NONE_ID ? undefined : blobId,
+      size: u32(format.DOC_SIZE_OFFSET),
+      language: this.#language(this.#view.getUint16(row + format.DOC_LANGUAGE_OFFSET, true)),
+      skipReason: this.#view.getUint8(row + format.DOC_SKIP_REASON_OFFSET),
+      tier: this.#view.getUint8(row + format.DOC_TIER_OFFSET),
+      repoIndex: this.#view.getUint16(row + format.DOC_REPO_OFFSET, true),
+    };
+  }
+
+  /** Id of the doc whose path is the `rank`th by its bytes. */
+  docAt(rank: number): number {
+    return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
+  }
+
+  /** SKIP_* of a doc, as in `doc`, without looking at the rest. */
+  skipReasonOf(docId: number): number {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#view.getUint8(row + format.DOC_SKIP_REASON_OFFSET);
+  }
+
+  /** A stored content, as a view, and the first doc that has it. */
+  blob(blobId: number): { readonly content: Uint8Array; readonly docId: number } {
+    const row = this.#starts[format.SECTION_BLOBS]! + blobId * format.BLOB_ROW_SIZE;
+    const u32 = (offset: number): number => this.#view.getUint32(row + offset, true);
+    return {
+      content: this.#slice(
+        format.SECTION_CONTENT,
+        u32(format.BLOB_CONTENT_OFFSET),
+        u32(format.BLOB_SIZE_OFFSET),
+      ),
+      docId: u32(format.BLOB_DOC_OFFSET),
+    };
+  }
+
+  /** Hexadecimal git object id of a stored content. */
+  blobHash(blobId: number): string {
+    const size = this.#header(format.HEADER_HASH_SIZE_OFFSET);
+    const bytes = this.#slice(format.SECTION_BLOB_HASHES, blobId * size, size);
+    return Buffer.from(bytes).toString('hex');
+  }
+
+  #language(index: number): string {
+    const row = this.#starts[format.SECTION_LANGUAGES]! + index * format.LANGUAGE_ROW_SIZE;
+    return this.#name(
+      this.#view.getUint32(row + format.LANGUAGE_NAME_OFFSET, true),
+      this.#view.getUint32(row + format.LANGUAGE_NAME_SIZE_OFFSET, true),
+    );
+  }
+
+  repos(): { repoId: number; name: string }[] {
+    const { start, size } = this.section(format.SECTION_REPOS);
+    const repos = [];
+    for (let row = start; row < start + size; row += format.REPO_ROW_SIZE) {
+      const nameOffset = this.#view.getUint32(row + format.REPO_NAME_OFFSET, true);
+      const nameSize = this.#view.getUint32(row + format.REPO_NAME_SIZE_OFFSET, true);
+      const repoId = this.#view.getUint32(row + format.REPO_ID_OFFSET, true);
+      repos.push({ repoId, name: this.#name(nameOffset, nameSize) });
+    }
+    return repos;
+  }
+}

@@ -1,0 +1,364 @@
+// Puts a shard file together behind its contents, which the build has already written from byte 4,096 on:
+// tables, paths, names, gram dictionary, postings, then the header with the checksums of what is really in
+// the file, then a sync. The authority on the layout is core/FORMAT.md; offsets come from
+// core/shared/format.ts.
+
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import * as format from '../../../core/shared/format.ts';
+import type { MergedGrams } from '../host/builder.ts';
+import { instantiateCore } from '../host/core.ts';
+import { placeFile, releaseRange } from '../host/mapping.ts';
+import { sumPagesOf } from '../host/page-sums.ts';
+
+/** One doc as the writer needs it, in docId order. */
+export interface ShardDoc {
+  /** Bytes of the path. */
+  readonly path: Uint8Array;
+  /** Stored content, undefined for empty and skipped docs. */
+  readonly blobId: number | undefined;
+  /** Bytes of the file. */
+  readonly size: number;
+  /** Name of its language, "" if unknown. */
+  readonly language: string;
+  /** SKIP_*. */
+  readonly skipReason: number;
+  readonly tier: number;
+}
+
+/** Everything of a shard but contents and postings. */
+export interface ShardTables {
+  readonly repoId: number;
+  readonly repoName: string;
+  readonly docs: readonly ShardDoc[];
+  /** Blob rows of all batches, in order; their first docs are filled in here. */
+  readonly blobs: Uint8Array;
+  /** Git object ids of the blobs, `hashSize` bytes each. */
+  readonly blobHashes: Uint8Array;
+  readonly hashSize: number;
+  /** Block rows of all batches, in order, without the row behind the last. */
+  readonly blocks: Uint8Array;
+  /** Case marks of all blockIds of the batches, in order. */
+  readonly caseMarks: Uint8Array;
+  readonly contentSize: number;
+}
+
+/** What the catalog keeps of a shard. */
+export interface ShardSummary {
+  readonly size: number;
+  readonly docCount: number;
+  readonly blobCount: number;
+  readonly blockCount: number;
+  readonly gramCount: number;
+  readonly contentSize: number;
+}
+
+interface Section {
+  readonly kind: number;
+  readonly start: number;
+  readonly size: number;
+}
+
+/**
+ * Completes the shard file at `path`.
+ *
+ * @param merge  runs the merge, handing each portion of the postings to `onPostings`, and returns the
+ *               dictionary (engine/host/builder.ts)
+ */
+export function writeShard(
+  module: WebAssembly.Module,
+  path: string,
+  tables: ShardTables,
+  merge: (onPostings: (bytes: Uint8Array) => void) => MergedGrams,
+): ShardSummary {
+  const file = openSync(path, 'r+');
+  try {
+    const sections = new SectionWriter(file, tables.contentSize);
+    const blocks = blockRows(tables);
+    const names = new NameTable();
+    const docs = docRows(tables, names);
+    sections.write(format.SECTION_BLOBS, docs.blobs);
+    sections.write(format.SECTION_BLOB_HASHES, tables.blobHashes);
+    sections.write(format.SECTION_BLOCKS, blocks);
+    sections.write(format.SECTION_DOCS, docs.rows);
+    sections.write(format.SECTION_PATHS, Buffer.concat(tables.docs.map((doc) => doc.path)));
+    sections.write(format.SECTION_PATH_ORDER, docs.pathOrder);
+    sections.write(format.SECTION_REPOS, repoRow(tables, names));
+    sections.write(format.SECTION_LANGUAGES, docs.languages);
+    sections.write(format.SECTION_NAMES, names.bytes());
+    sections.begin(format.SECTION_POSTINGS);
+    const grams = merge((bytes) => sections.append(bytes));
+    sections.end();
+    sections.write(format.SECTION_GRAM_KEYS, grams.keys);
+    sections.write(format.SECTION_GRAM_LISTS, grams.lists);
+    const blockCount = blocks.length / format.BLOCK_ROW_SIZE - 1;
+    const marks = tables.caseMarks.subarray(0, blockCount * format.CASE_MARKS_SIZE);
+    sections.write(format.SECTION_CASE_MARKS, marks);
+    sections.begin(format.SECTION_PAGE_SUMS);
+    sections.append(sumPagesOf(module, path, sections.position, format.HEADER_SIZE));
+    sections.end();
+    const size = sections.writeTail();
+    const counts = {
+      docCount: tables.docs.length,
+      blobCount: tables.blobs.length / format.BLOB_ROW_SIZE,
+      blockCount,
+      gramCount: grams.gramCount,
+    };
+    const header = headerOf(tables, counts, docs.languageCount, size, sections.sections);
+    seal(module, file, path, header, sections.sections);
+    return { size, ...counts, contentSize: tables.contentSize };
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Writes sections one behind the other, aligned, and remembers where they lie. */
+class SectionWriter {
+  readonly sections: Section[] = [];
+  readonly #file: number;
+  #position: number;
+  #open: { kind: number; start: number } | undefined;
+
+  constructor(file: number, contentSize: number) {
+    this.#file = file;
+    this.sections.push({
+      kind: format.SECTION_CONTENT,
+      start: format.HEADER_SIZE,
+      size: contentSize,
+    });
+    this.#position = format.HEADER_SIZE + contentSize;
+  }
+
+  write(kind: number, bytes: Uint8Array): void {
+    this.begin(kind);
+    this.append(bytes);
+    this.end();
+  }
+
+  begin(kind: number): void {
+    const start = Math.ceil(this.#position / format.SECTION_ALIGNMENT) * format.SECTION_ALIGNMENT;
+    this.append(new Uint8Array(start - this.#position));
+    this.#open = { kind, start };
+  }
+
+  append(bytes: Uint8Array): void {
+    for (let done = 0; done < bytes.length;) {
+      done += writeSync(this.#file, bytes, done, bytes.length - done, this.#position + done);
+    }
+    this.#position += bytes.length;
+  }
+
+  end(): void {
+    if (this.#open === undefined) throw new Error('no section was begun');
+    this.sections.push({ ...this.#open, size: this.#position - this.#open.start });
+    this.#open = undefined;
+  }
+
+  /** Bytes written so far. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Writes the zeros behind the last section; returns the size of the file. */
+  writeTail(): number {
+    this.append(new Uint8Array(format.TAIL_SIZE));
+    return this.#position;
+  }
+}
+
+/** Collects names and gives each its place in the names section. */
+class NameTable {
+  readonly #parts: Buffer[] = [];
+  #size = 0;
+
+  add(name: string): { offset: number; size: number } {
+    const bytes = Buffer.from(name);
+    this.#parts.push(bytes);
+    this.#size += bytes.length;
+    return { offset: this.#size - bytes.length, size: bytes.length };
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+}
+
+interface DocSections {
+  readonly rows: Uint8Array;
+  readonly blobs: Uint8Array;
+  readonly pathOrder: Uint8Array;
+  readonly languages: Uint8Array;
+  readonly languageCount: number;
+}
+
+/** Doc rows, the order of their paths, languages, and the blob rows with their first docs. */
+function docRows(tables: ShardTables, names: NameTable): DocSections {
+  const { docs } = tables;
+  const rows = new DataView(new ArrayBuffer(docs.length * format.DOC_ROW_SIZE));
+  const blobs = tables.blobs.slice();
+  const blobView = new DataView(blobs.buffer, blobs.byteOffset);
+  const languages = new LanguageTable(names);
+  const lastDocOfBlob = new Map<number, number>();
+  let pathOffset = 0;
+  for (const [docId, doc] of docs.entries()) {
+    const row = docId * format.DOC_ROW_SIZE;
+    rows.setUint32(row + format.DOC_PATH_OFFSET, pathOffset, true);
+    rows.setUint32(row + format.DOC_PATH_SIZE_OFFSET, doc.path.length, true);
+    rows.setUint32(row + format.DOC_BLOB_OFFSET, doc.blobId ?? format.NONE_ID, true);
+    rows.setUint32(row + format.DOC_NEXT_OFFSET, format.NONE_ID, true);
+    rows.setUint32(row + format.DOC_SIZE_OFFSET, Math.min(doc.size, 0xffffffff), true);
+    rows.setUint16(row + format.DOC_LANGUAGE_OFFSET, languages.indexOf(doc.language), true);
+    rows.setUint8(row + format.DOC_SKIP_REASON_OFFSET, doc.skipReason);
+    rows.setUint8(row + format.DOC_TIER_OFFSET, doc.tier);
+    pathOffset += doc.path.length;
+    if (doc.blobId !== undefined) linkDoc(docId, doc.blobId);
+  }
+  const pathOrder = orderPaths(docs);
+  for (const [rank, docId] of pathOrder.entries()) {
+    rows.setUint32(docId * format.DOC_ROW_SIZE + format.DOC_PATH_RANK_OFFSET, rank, true);
+  }
+  return {
+    rows: new Uint8Array(rows.buffer),
+    blobs,
+    pathOrder: new Uint8Array(pathOrder.buffer),
+    languages: languages.rows(),
+    languageCount: languages.count,
+  };
+
+  function linkDoc(docId: number, blobId: number): void {
+    const last = lastDocOfBlob.get(blobId);
+    if (last === undefined) {
+      blobView.setUint32(blobId * format.BLOB_ROW_SIZE + format.BLOB_DOC_OFFSET, docId, true);
+    } else rows.setUint32(last * format.DOC_ROW_SIZE + format.DOC_NEXT_OFFSET, docId, true);
+    lastDocOfBlob.set(blobId, docId);
+  }
+}
+
+/** The languages of a shard in order of first use. */
+class LanguageTable {
+  readonly #indexes = new Map<string, number>();
+  readonly #rows: number[] = [];
+  readonly #names: NameTable;
+
+  constructor(names: NameTable) {
+    this.#names = names;
+  }
+
+  indexOf(language: string): number {
+    const known = this.#indexes.get(language);
+    if (known !== undefined) return known;
+    const { offset, size } = this.#names.add(language);
+    this.#rows.push(offset, size);
+    this.#indexes.set(language, this.#indexes.size);
+    return this.#indexes.size - 1;
+  }
+
+  get count(): number {
+    return this.#indexes.size;
+  }
+
+  rows(): Uint8Array {
+    return new Uint8Array(Uint32Array.from(this.#rows).buffer);
+  }
+}
+
+/** DocIds in byte order of their paths; docIds decide between equal paths. */
+function orderPaths(docs: readonly ShardDoc[]): Uint32Array {
+  const paths = docs.map((doc) =>
+    Buffer.from(doc.path.buffer, doc.path.byteOffset, doc.path.length),
+  );
+  const order = Uint32Array.from(docs.keys());
+  return order.sort((a, b) => Buffer.compare(paths[a]!, paths[b]!) || a - b);
+}
+
+/** Block rows without the unused ones at the end, and the row that says where the content ends. */
+function blockRows(tables: ShardTables): Uint8Array {
+  const source = Buffer.from(tables.blocks.buffer, tables.blocks.byteOffset, tables.blocks.length);
+  let size = source.length;
+  while (size > 0 && isUnused(source, size - format.BLOCK_ROW_SIZE)) size -= format.BLOCK_ROW_SIZE;
+  const rows = Buffer.alloc(size + format.BLOCK_ROW_SIZE);
+  source.copy(rows, 0, 0, size);
+  rows.writeUInt32LE(tables.contentSize, size + format.BLOCK_CONTENT_OFFSET);
+  rows.writeUInt32LE(format.NONE_ID, size + format.BLOCK_BLOB_OFFSET);
+  return rows;
+}
+
+function isUnused(rows: Buffer, row: number): boolean {
+  return rows.readUInt32LE(row + format.BLOCK_BLOB_OFFSET) === format.NONE_ID;
+}
+
+function repoRow(tables: ShardTables, names: NameTable): Uint8Array {
+  const { offset, size } = names.add(tables.repoName);
+  const row = Buffer.alloc(format.REPO_ROW_SIZE);
+  row.writeUInt32LE(tables.repoId, format.REPO_ID_OFFSET);
+  row.writeUInt32LE(offset, format.REPO_NAME_OFFSET);
+  row.writeUInt32LE(size, format.REPO_NAME_SIZE_OFFSET);
+  return row;
+}
+
+/** The header with its section table; checksums are zero. */
+function headerOf(
+  tables: ShardTables,
+  counts: { docCount: number; blobCount: number; blockCount: number; gramCount: number },
+  languageCount: number,
+  size: number,
+  sections: readonly Section[],
+): Buffer {
+  const header = Buffer.alloc(format.HEADER_SIZE);
+  header.writeUInt32LE(format.MAGIC_LOW, format.HEADER_MAGIC_OFFSET);
+  header.writeUInt32LE(format.MAGIC_HIGH, format.HEADER_MAGIC_OFFSET + 4);
+  header.writeUInt32LE(format.FORMAT_VERSION, format.HEADER_VERSION_OFFSET);
+  header.writeUInt32LE(format.BLOCK_SIZE, format.HEADER_BLOCK_SIZE_OFFSET);
+  header.writeUInt32LE(size, format.HEADER_FILE_SIZE_OFFSET);
+  header.writeUInt32LE(counts.docCount, format.HEADER_DOC_COUNT_OFFSET);
+  header.writeUInt32LE(counts.blobCount, format.HEADER_BLOB_COUNT_OFFSET);
+  header.writeUInt32LE(counts.blockCount, format.HEADER_BLOCK_COUNT_OFFSET);
+  header.writeUInt32LE(counts.gramCount, format.HEADER_GRAM_COUNT_OFFSET);
+  header.writeUInt32LE(1, format.HEADER_REPO_COUNT_OFFSET);
+  header.writeUInt32LE(languageCount, format.HEADER_LANGUAGE_COUNT_OFFSET);
+  header.writeUInt32LE(sections.length, format.HEADER_SECTION_COUNT_OFFSET);
+  header.writeUInt32LE(tables.hashSize, format.HEADER_HASH_SIZE_OFFSET);
+  for (const section of sections) {
+    const row = sectionRowOffset(section.kind);
+    header.writeUInt32LE(section.kind, row + format.SECTION_KIND_OFFSET);
+    header.writeUInt32LE(section.start, row + format.SECTION_START_OFFSET);
+    header.writeUInt32LE(section.size, row + format.SECTION_SIZE_OFFSET);
+  }
+  return header;
+}
+
+function sectionRowOffset(kind: number): number {
+  return format.HEADER_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+}
+
+/**
+ * Computes the checksums of what lies in the file, writes the header, and syncs the file.
+ *
+ * Why from the file: what is checked later is what a reader gets, not what this process meant to write.
+ */
+function seal(
+  module: WebAssembly.Module,
+  file: number,
+  path: string,
+  header: Buffer,
+  sections: readonly Section[],
+): void {
+  const size = header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET);
+  const { exports, memory, heapStart } = instantiateCore(module, 64 + Math.ceil(size / 65536) + 2);
+  const base = heapStart + 65536;
+  placeFile(memory, base, path, size, false);
+  for (const section of sections) {
+    const checksum = BigInt.asUintN(64, exports.checksum(base + section.start, section.size));
+    header.writeBigUInt64LE(
+      checksum,
+      sectionRowOffset(section.kind) + format.SECTION_CHECKSUM_OFFSET,
+    );
+  }
+  releaseRange(memory, base, size);
+  new Uint8Array(memory.buffer).set(header, heapStart);
+  header.writeBigUInt64LE(
+    BigInt.asUintN(64, exports.headerChecksum(heapStart)),
+    format.HEADER_CHECKSUM_OFFSET,
+  );
+  writeSync(file, header, 0, header.length, 0);
+  fsyncSync(file);
+}

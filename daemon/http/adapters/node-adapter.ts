@@ -1,0 +1,309 @@
+// HttpAdapter over node:http: the one that runs everywhere.
+
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { LazyBytes } from '../api/lazy-bytes.ts';
+import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
+import {
+  ClientGoneError,
+  HEAD_SIZE_MAX,
+  HEAD_TIMEOUT_MS,
+  REQUEST_TIMEOUT_MS,
+  RequestFault,
+  STALL_SIZE,
+  STALL_TIMEOUT_MS,
+  STREAM_STALL_MS,
+  bodySize,
+  isBodyStream,
+} from './adapter.ts';
+import type {
+  AdapterOptions,
+  BodyStream,
+  BoundAddress,
+  HttpAdapter,
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+  PlainBody,
+} from './adapter.ts';
+import {
+  BodyCollector,
+  HeaderMap,
+  LazySignal,
+  RequestView,
+  declaredSize,
+} from './exchange-parts.ts';
+import { Connection, lingeringEnd } from './node-connection.ts';
+import { Pump } from './pump.ts';
+import { faultOf, malformed, parseTarget } from './request-head.ts';
+import type { Target } from './request-head.ts';
+
+/** How often the library looks for requests that take too long. */
+const TIMEOUT_CHECK_MS = 1000;
+
+const SERVER_OPTIONS: ServerOptions = {
+  insecureHTTPParser: false,
+  // Looked for here, so that the refusal is one of ours.
+  requireHostHeader: false,
+  maxHeaderSize: HEAD_SIZE_MAX,
+  headersTimeout: HEAD_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  keepAliveTimeout: STALL_TIMEOUT_MS,
+};
+
+export class NodeAdapter implements HttpAdapter {
+  readonly kind = 'node';
+  readonly #server: Server & { httpAllowHalfOpen?: boolean };
+  readonly #connections = new WeakMap<Duplex, Connection>();
+  readonly #handle: HttpHandler;
+  readonly #requestTimeoutMs: number | undefined;
+  readonly #streamStallMs: number | undefined;
+  #isClosing = false;
+
+  constructor(options: AdapterOptions) {
+    this.#handle = options.handle;
+    this.#requestTimeoutMs = options.requestTimeoutMs;
+    this.#streamStallMs = options.streamStallMs;
+    const onRequest = (message: IncomingMessage, response: ServerResponse): void =>
+      this.#onRequest(message, response);
+    this.#server = createServer(SERVER_OPTIONS, onRequest);
+    // Why: headers beyond a count would be dropped without a word; their size is bounded.
+    this.#server.maxHeadersCount = 0;
+    // Why: else what a client that sends no more has asked for is thrown away.
+    this.#server.httpAllowHalfOpen = true;
+    this.#server.on('checkContinue', onRequest);
+    this.#server.on('checkExpectation', onRequest);
+    this.#server.on('connection', (socket) => {
+      this.#connections.set(socket, new Connection(socket, this.#handle));
+    });
+    this.#server.on('clientError', (error, socket) => {
+      this.#connections.get(socket)?.onFault(error);
+    });
+    this.#server.on('connect', (_, socket) => {
+      this.#connections.get(socket)?.onFault(malformed('CONNECT'));
+    });
+  }
+
+  listen(host: string, port: number): Promise<BoundAddress> {
+    return new Promise((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port, exclusive: true }, () => {
+        this.#server.off('error', reject);
+        const address = this.#server.address();
+        if (address === null || typeof address === 'string') reject(new Error('no TCP address'));
+        else resolve({ host: address.address, port: address.port });
+      });
+    });
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    const deadline = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeIdleConnections();
+    });
+    clearTimeout(deadline);
+  }
+
+  #onRequest(message: IncomingMessage, response: ServerResponse): void {
+    const gone = new LazySignal();
+    const headers = readHeaders(message);
+    const body = new BodyCollector(declaredSize(headers), this.#requestTimeoutMs);
+    response.on('close', () => {
+      if (response.writableFinished) return;
+      gone.abort();
+      body.fail(new ClientGoneError());
+    });
+    const exchange = { message, response, headers, body, gone };
+    const serve = (): Promise<void> => this.#serve(exchange);
+    this.#connections.get(message.socket)?.add({ message, response, body, gone, serve });
+  }
+
+  async #serve(exchange: Exchange): Promise<void> {
+    const { message, response, gone } = exchange;
+    const request = toRequest(exchange);
+    const answer = await this.#handle(request);
+    const answerBody = answer.body;
+    const isLast = this.#isClosing || this.#mustEnd(exchange, request);
+    if (isBodyStream(answerBody)) {
+      await this.#sendStream(response, answer, answerBody);
+      return;
+    }
+    if (answer.onOver !== undefined) {
+      if (response.closed) answer.onOver();
+      else response.once('close', answer.onOver);
+    }
+    if (gone.isAborted) return;
+    if (isLast) response.setHeader('Connection', 'close');
+    if (isLast && !message.complete) letRead(message.socket);
+    try {
+      const isHead = message.method === 'HEAD';
+      await send(response, answer, isHead ? undefined : answerBody, this.#streamStallMs);
+    } catch {
+      // The peer went away or stalled while it was written to.
+      response.destroy();
+    }
+  }
+
+  /** Can the connection not be used behind this request? */
+  #mustEnd({ message, body }: Exchange, { fault }: HttpRequest): boolean {
+    const connection = this.#connections.get(message.socket);
+    const isCut = connection?.isEnding === true && !message.complete;
+    return body.isCut || fault !== undefined || isCut;
+  }
+
+  async #sendStream(
+    response: ServerResponse,
+    { status, headers }: HttpResponse,
+    body: BodyStream,
+  ): Promise<void> {
+    response.writeHead(status, headers);
+    const outlet = {
+      sliceSizeMax: STALL_SIZE,
+      write: (bytes: Uint8Array) => response.write(bytes),
+      end: (isWhole: boolean) => {
+        const isLast = !isWhole || this.#isClosing;
+        const { socket } = response;
+        response.end(isLast ? () => socket?.destroySoon() : undefined);
+        endInTime(response, this.#streamStallMs);
+      },
+      drop: () => void response.destroy(),
+    };
+    const pump = new Pump(body, outlet, this.#streamStallMs);
+    response.on('drain', () => pump.onRoom());
+    response.on('close', () => pump.onGone());
+    if (response.destroyed) pump.onGone();
+    await pump.run();
+  }
+}
+
+/** Drops a client that does not take what the response has ended with. */
+function endInTime(response: ServerResponse, stallMs = STREAM_STALL_MS): void {
+  // Most ends are taken by the system at once.
+  if (response.writableLength > 0) response.setTimeout(stallMs, () => response.destroy());
+}
+
+/** One request under way. */
+interface Exchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly headers: HeaderMap;
+  readonly body: BodyCollector;
+  readonly gone: LazySignal;
+}
+
+function readHeaders(message: IncomingMessage): HeaderMap {
+  const headers = new HeaderMap();
+  const { rawHeaders } = message;
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    headers.add(rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '');
+  }
+  return headers;
+}
+
+/** Why: the library would close at once, and what the client still sends would void what it has not read. */
+function letRead(socket: Socket): void {
+  socket.destroySoon = () => lingeringEnd(socket);
+}
+
+function toRequest(exchange: Exchange): HttpRequest {
+  const { message, headers, body, gone } = exchange;
+  const { target, fault } = checkHead(message, headers);
+  const head = {
+    method: message.method ?? 'GET',
+    path: target.path,
+    rawQuery: target.rawQuery,
+    remoteAddress: message.socket.remoteAddress ?? '',
+    fault,
+  };
+  return new RequestView(head, headers, gone, (allowance) => {
+    const result = body.read(allowance, isAwaited(headers));
+    if (!body.isCut) startReading(exchange);
+    return result;
+  });
+}
+
+/** The target of a request, and what is wrong with its head. The host of an absolute target is that of the request. */
+function checkHead(
+  { url = '/', httpVersion }: IncomingMessage,
+  headers: HeaderMap,
+): { target: Target; fault: RequestFault | undefined } {
+  const fault = faultOf(headers, httpVersion);
+  const target = parseTarget(url);
+  if (target instanceof RequestFault) return { target: { path: '', rawQuery: '' }, fault: target };
+  if (target.authority !== undefined) headers.replace('host', target.authority);
+  return { target, fault };
+}
+
+function startReading({ message, response, headers, body }: Exchange): void {
+  if (isAwaited(headers)) response.writeContinue();
+  message.on('data', (piece: Buffer) => body.push(piece));
+  message.on('end', () => body.end());
+  message.on('error', () => body.fail(new ClientGoneError()));
+}
+
+/** Does the client send its body only when it is told to? */
+function isAwaited(headers: HeaderMap): boolean {
+  return headers.get('expect')?.toLowerCase() === '100-continue';
+}
+
+/** @param body  what is sent of the body of the answer */
+async function send(
+  response: ServerResponse,
+  answer: HttpResponse,
+  body: PlainBody,
+  stallMs = STREAM_STALL_MS,
+): Promise<void> {
+  const { status, headers } = answer;
+  if (answer.body !== undefined && !isBodyStream(answer.body))
+    response.setHeader('Content-Length', bodySize(answer.body));
+  response.writeHead(status, headers);
+  if (body === undefined) response.end();
+  else if (body instanceof Uint8Array && body.byteLength <= STALL_SIZE) {
+    response.end(body);
+    endInTime(response, stallMs);
+  } else await sendSlices(response, body, stallMs, answer.holder);
+}
+
+/** Errors: the client is gone, or too slow. */
+async function sendSlices(
+  response: ServerResponse,
+  body: Uint8Array | LazyBytes,
+  stallMs: number,
+  holder?: string,
+): Promise<void> {
+  let turnMs = -Infinity;
+  for (let offset = 0; offset < body.byteLength;) {
+    // After a wait too: the sockets of many clients have room at the same time.
+    if (performance.now() - turnMs > SLICE_MS) {
+      await nextTurn(holder);
+      turnMs = performance.now();
+    }
+    if (response.closed) throw new ClientGoneError();
+    const piece = body instanceof Uint8Array ? body.subarray(offset) : body.from(offset);
+    const slice = piece.subarray(0, STALL_SIZE);
+    // Why not more at a time: the bytes may be valid only until the next are asked for.
+    await written(response, slice, stallMs);
+    offset += slice.byteLength;
+  }
+  response.end();
+}
+
+/** Resolves when the system has taken the bytes. Errors: the client is gone, or takes too long. */
+function written(response: ServerResponse, bytes: Uint8Array, stallMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => response.destroy(), stallMs);
+    const settle = (): void => {
+      clearTimeout(timer);
+      response.off('close', settle);
+      if (response.closed) reject(new ClientGoneError());
+      else resolve();
+    };
+    response.on('close', settle);
+    response.write(bytes, settle);
+  });
+}

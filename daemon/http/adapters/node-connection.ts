@@ -1,0 +1,157 @@
+// One connection of node:http: its requests are served one after the other, in the order in which they came. What
+// breaks the rules of HTTP is refused by the answer that any refusal has, behind those of the requests before it,
+// and the connection then ends in a way that lets the client read it. A client that has sent its last byte counts
+// as gone a moment later, as most of those that leave say no more than that.
+
+import { STATUS_CODES } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { RequestFault, isBodyStream } from './adapter.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from './adapter.ts';
+import { paced } from '../../base/pace.ts';
+import { tooSlow } from './exchange-parts.ts';
+import type { BodyCollector, LazySignal } from './exchange-parts.ts';
+import { malformed } from './request-head.ts';
+
+/** Time in which answers still reach a client that sends no more. */
+const HALF_CLOSED_MS = 10;
+/** Time for a refused client to read the refusal, while what it still sends is thrown away. */
+const LINGER_MS = 2000;
+
+/** A request under way or waiting for its turn. */
+export interface NodeExchange {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: BodyCollector;
+  readonly gone: LazySignal;
+  /** Answers it. Never rejects. */
+  serve(): Promise<void>;
+}
+
+export class Connection {
+  readonly #socket: Socket;
+  readonly #handle: HttpHandler;
+  /** In their order; the first is being served. */
+  readonly #open: NodeExchange[] = [];
+  #last: NodeExchange | undefined;
+  /** What came behind the last request. */
+  #fault: RequestFault | undefined;
+
+  constructor(socket: Socket, handle: HttpHandler) {
+    this.#socket = socket;
+    this.#handle = handle;
+    socket.on('end', () => this.#onEnd());
+  }
+
+  /** Nothing that still comes is served. */
+  get isEnding(): boolean {
+    return this.#fault !== undefined;
+  }
+
+  /** Serves the request when those before it are answered; until then nothing more is read. */
+  add(exchange: NodeExchange): void {
+    if (this.isEnding) return;
+    this.#last = exchange;
+    this.#open.push(exchange);
+    if (this.#open.length > 1) this.#socket.pause();
+    else void this.#serveAll();
+  }
+
+  async #serveAll(): Promise<void> {
+    for (let next = this.#open[0]; next !== undefined; next = this.#open[0]) {
+      await next.serve();
+      // Why: an answer whose turn on the socket never comes is not told that the client is gone.
+      await closed(next.response);
+      this.#open.shift();
+      if (this.#socket.destroyed) return;
+      if (this.#open.length === 1) this.#socket.resume();
+    }
+    if (this.#fault !== undefined) await this.#refuse(this.#fault);
+  }
+
+  /** What the library found wrong, in the head of a request, in a body, or with the time that it took. */
+  onFault(error: Error): void {
+    if (this.isEnding || this.#socket.destroyed) return;
+    const fault = toFault(error);
+    // The connection failed, or the client left within a request.
+    if (fault === undefined) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#fault = fault;
+    const last = this.#open.at(-1);
+    if (last !== undefined && !last.message.complete) last.body.fail(fault);
+    if (this.#open.length === 0) void this.#refuse(fault);
+  }
+
+  /** Refuses what came behind the last request; where it belongs to that, which is answered, nothing is said. */
+  async #refuse(fault: RequestFault): Promise<void> {
+    if (this.#last !== undefined) await closed(this.#last.response);
+    if (this.#last?.message.complete === false) lingeringEnd(this.#socket);
+    else if (!this.#socket.destroyed) {
+      // Why: the time of all who came together and sent nothing is over in the same turn.
+      await paced('');
+      const response = await this.#handle(unreadable(fault, this.#socket));
+      lingeringEnd(this.#socket, toText(response));
+    }
+  }
+
+  #onEnd(): void {
+    if (this.#open.length === 0) return;
+    const timer = setTimeout(() => {
+      if (this.#open.length > 0) this.#socket.destroy();
+    }, HALF_CLOSED_MS);
+    this.#socket.once('close', () => clearTimeout(timer));
+  }
+}
+
+/** Resolves when nothing of the response is left to be sent. */
+function closed(response: ServerResponse): Promise<void> {
+  if (response.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    response.once('close', resolve);
+  });
+}
+
+/** Ends the connection so that the client can read what was sent while it still sends. */
+export function lingeringEnd(socket: Socket, text = ''): void {
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(timer));
+  socket.end(text, 'latin1');
+  socket.resume();
+}
+
+/** In words of ours; undefined: nobody is there to be told. */
+function toFault(error: Error): RequestFault | undefined {
+  if (error instanceof RequestFault) return error;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow();
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new RequestFault('REQUEST_HEADERS_TOO_LARGE', 'Request line and headers are too large.');
+  const isOfParser = typeof code === 'string' && code.startsWith('HPE_');
+  if (!isOfParser || code === 'HPE_INVALID_EOF_STATE') return undefined;
+  return malformed('reason' in error ? String(error.reason) : code);
+}
+
+/** A request of which nothing is known but that it must be refused. */
+function unreadable(fault: RequestFault, socket: Socket): HttpRequest {
+  return {
+    method: 'GET',
+    path: '',
+    rawQuery: '',
+    remoteAddress: socket.remoteAddress ?? '',
+    signal: new AbortController().signal,
+    fault,
+    header: () => undefined,
+    body: () => Promise.reject(fault),
+  };
+}
+
+/** A response that ends the connection, as it is sent; as latin-1. */
+function toText({ status, headers, body }: HttpResponse): string {
+  if (body === undefined || isBodyStream(body) || !(body instanceof Uint8Array)) return '';
+  const fields = { ...headers, 'Content-Length': body.byteLength, Connection: 'close' };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const text = Buffer.from(body).toString('latin1');
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
+}

@@ -1,9 +1,0 @@
-// Names of the skip reasons of docs (API.md 20.4) by the numbers in a shard.
-
-import { SKIP_BINARY, SKIP_TOO_LARGE, SKIP_TOO_MANY_TRIGRAMS } from '../../core/shared/format.ts';
-
-export const SKIP_REASON_NAMES: Readonly<Record<number, string>> = {
-  [SKIP_BINARY]: 'binary',
-  [SKIP_TOO_LARGE]: 'too_large',
-  [SKIP_TOO_MANY_TRIGRAMS]: 'too_many_trigrams',
-};

@@ -1,0 +1,245 @@
+// Walks a plain folder, respecting `.trawlignore` and `.ignore` files, and `.gitignore` files inside git repositories
+// (API.md 19.4), also where the folder lies in one; never entering `.git` or following a symbolic link. Gives paths
+// only; what is at a path is the caller's to find out.
+
+import {
+  closeSync,
+  constants,
+  existsSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  type Dirent,
+  type Stats,
+} from 'node:fs';
+import path from 'node:path';
+import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
+import { decodePath, type NamedPath } from '../../base/paths.ts';
+import { Breather } from '../../base/breather.ts';
+import { diskPathOf, errorCodeOf, isGone } from './disk.ts';
+import { IgnoreRules, RULE_FILES, type RuleFile } from './ignore-rules.ts';
+import type { LeftOut } from './left-out.ts';
+
+const REPLACEMENT = '\uFFFD';
+
+interface Folder {
+  readonly named: NamedPath;
+  readonly rules: IgnoreRules;
+}
+
+interface Child {
+  readonly named: NamedPath;
+  readonly isFolder: boolean;
+  /** A file or a symbolic link: not a folder, a pipe or a device. */
+  readonly isDoc: boolean;
+}
+
+/** What is in one folder and not ignored. */
+export interface WalkedFolder {
+  /** "" for the root. */
+  readonly path: string;
+  readonly files: readonly NamedPath[];
+  /** Those among `files` that are files or symbolic links. */
+  readonly docs: readonly NamedPath[];
+  readonly folders: readonly NamedPath[];
+}
+
+/**
+ * The paths in a folder and below that are no folders and not ignored, a folder's at a time.
+ *
+ * @param isIgnored  paths to leave out besides those that files of rules name
+ * @param leftOut    gets the folders that cannot be read
+ * @param onIgnored  told of each path that a rule leaves out; "" is `isIgnored`
+ *
+ * Errors: an error of the file system if the root cannot be read.
+ */
+export async function* walkFolder(
+  root: string,
+  isIgnored: (path: string) => boolean,
+  leftOut: LeftOut[],
+  onIgnored?: (rule: string) => void,
+): AsyncGenerator<readonly NamedPath[]> {
+  const folders = walkFolders(root, isIgnored, leftOut, () => true, onIgnored);
+  for await (const { files } of folders) yield files;
+}
+
+/**
+ * As `walkFolder`, folders too.
+ *
+ * @param isEntered  folders to look into; default: all
+ */
+export async function* walkFolders(
+  root: string,
+  isIgnored: (path: string) => boolean,
+  leftOut: LeftOut[],
+  isEntered: (path: string) => boolean = () => true,
+  onIgnored: (rule: string) => void = () => {},
+): AsyncGenerator<WalkedFolder> {
+  if (isInOwnFolder(root)) return;
+  const breather = new Breather();
+  const pending: Folder[] = [{ named: { path: '' }, rules: rulesAbove(root) }];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    const children = readChildren(root, folder.named, leftOut);
+    const rules = rulesInside(root, folder, children, leftOut);
+    const files: NamedPath[] = [];
+    const docs: NamedPath[] = [];
+    const folders: NamedPath[] = [];
+    for (const { named, isFolder, isDoc } of children) {
+      await breather.pause();
+      const rule = isIgnored(named.path)
+        ? ''
+        : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
+      if (rule !== undefined) {
+        if (!isFolder || !isOwn(root, named)) onIgnored(rule);
+        continue;
+      }
+      if (isFolder && isOwn(root, named)) continue;
+      (isFolder ? folders : files).push(named);
+      if (isDoc) docs.push(named);
+    }
+    for (const named of folders)
+      if (isEntered(named.path)) pending.push({ named, rules: rules.inside(named.path) });
+    yield { path: folder.named.path, files, docs, folders };
+  }
+}
+
+/** Whether a folder is the data directory. */
+function isOwn(root: string, folder: NamedPath): boolean {
+  let stat: Stats;
+  try {
+    stat = lstatSync(diskPathOf(root, folder));
+  } catch {
+    // What is in it cannot be listed then.
+    return false;
+  }
+  return isOwnFolder(stat);
+}
+
+function readChildren(root: string, folder: NamedPath, leftOut: LeftOut[]): Child[] {
+  const place = folder.path === '' ? root : diskPathOf(root, folder);
+  try {
+    if (folder.rawPath === undefined) {
+      const entries = readdirSync(place, { withFileTypes: true });
+      if (!entries.some((entry) => entry.name.includes(REPLACEMENT)))
+        return entries.flatMap((entry) => childOf(folder, { path: entry.name }, entry));
+    }
+    const entries = readdirSync(place, { withFileTypes: true, encoding: 'buffer' });
+    return entries.flatMap((entry) => childOf(folder, decodePath(Buffer.from(entry.name)), entry));
+  } catch (error) {
+    if (folder.path === '') throw error;
+    if (!isGone(error))
+      leftOut.push({ path: folder.path, reason: `unreadable: ${errorCodeOf(error)}` });
+    return [];
+  }
+}
+
+function childOf(
+  folder: NamedPath,
+  name: NamedPath,
+  entry: Pick<Dirent, 'isDirectory' | 'isFile' | 'isSymbolicLink'>,
+): Child[] {
+  if (name.path === '.git') return [];
+  const isDoc = entry.isFile() || entry.isSymbolicLink();
+  return [{ named: joinPath(folder, name), isFolder: entry.isDirectory(), isDoc }];
+}
+
+function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
+  if (folder.path === '') return name;
+  const path = `${folder.path}/${name.path}`;
+  if (folder.rawPath === undefined && name.rawPath === undefined) return { path };
+  const parts = [
+    folder.rawPath ?? Buffer.from(folder.path),
+    Buffer.from('/'),
+    name.rawPath ?? Buffer.from(name.path),
+  ];
+  return { path, rawPath: Uint8Array.from(Buffer.concat(parts)) };
+}
+
+/** The rules of the git repository that the root lies in, if it does; none if they ignore the root itself. */
+function rulesAbove(root: string): IgnoreRules {
+  const above: string[] = [];
+  for (let folder = path.dirname(root); !above.includes(folder); folder = path.dirname(folder)) {
+    above.unshift(folder);
+    if (!existsSync(`${folder}/.git`)) continue;
+    let rules = IgnoreRules.none().inRepository(`${path.relative(folder, root)}/`);
+    for (const one of above)
+      rules = withFile(rules, '.gitignore', path.relative(folder, one), `${one}/.gitignore`);
+    return rules.inside('');
+  }
+  return IgnoreRules.none();
+}
+
+/** Rules for what is in the folder: those from above, and those of its own files. */
+function rulesInside(
+  root: string,
+  { named, rules }: Folder,
+  children: readonly Child[],
+  leftOut: LeftOut[],
+): IgnoreRules {
+  const isRepository = existsSync(diskPathOf(root, joinPath(named, { path: '.git' })));
+  let found = isRepository ? rules.inRepository() : rules;
+  for (const file of found.files) {
+    const filePath = joinPath(named, { path: file });
+    if (!children.some((child) => !child.isFolder && child.named.path === filePath.path)) continue;
+    const folder = found.folderOf(file, named.path);
+    found = withFile(found, file, folder, diskPathOf(root, filePath), (reason) =>
+      leftOut.push({ path: filePath.path, reason }),
+    );
+  }
+  return found;
+}
+
+/** The rules with those of a file, if it can be read. */
+function withFile(
+  rules: IgnoreRules,
+  file: RuleFile,
+  folder: string,
+  place: string | Buffer,
+  onFailure: (reason: `unreadable: ${string}`) => void = () => {},
+): IgnoreRules {
+  try {
+    return rules.with(file, folder, readRules(place));
+  } catch (error) {
+    // Source: gitignore(5): git does not follow a symbolic link here.
+    if (errorCodeOf(error) !== 'ELOOP' && !isGone(error))
+      onFailure(`unreadable: ${errorCodeOf(error)}`);
+    return rules;
+  }
+}
+
+function readRules(place: string | Buffer): string {
+  const fd = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The rules of the `.trawlignore` at the root of a repository; none if it cannot be read. */
+export function rulesAtRoot(root: string): IgnoreRules {
+  return withFile(IgnoreRules.none(), '.trawlignore', '', `${root}/.trawlignore`);
+}
+
+/**
+ * Whether `walkFolder` would pass over this path because of a file of rules or `.git`.
+ *
+ * Cost: reads the files of rules of the folders above, nothing else.
+ */
+export function isIgnoredInFolder(root: string, file: NamedPath): boolean {
+  let rules = rulesAbove(root);
+  const segments = file.path.split('/');
+  if (segments.includes('.git')) return true;
+  for (let depth = 0; depth < segments.length; depth++) {
+    const folder = segments.slice(0, depth).join('/');
+    const named = { path: folder };
+    const files = RULE_FILES.map((name) => joinPath(named, { path: name }));
+    const children = files.map((one) => ({ named: one, isFolder: false, isDoc: true }));
+    rules = rulesInside(root, { named, rules }, children, []);
+    const path = segments.slice(0, depth + 1).join('/');
+    if (rules.ruleFor(depth + 1 < segments.length ? `${path}/` : path) !== undefined) return true;
+    rules = rules.inside(path);
+  }
+  return false;
+}

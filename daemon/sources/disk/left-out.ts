@@ -1,0 +1,15 @@
+// What is found where docs are listed, and is no doc.
+
+export type LeftOutReason =
+  | 'submodule'
+  | 'nested_repository'
+  | 'special_file'
+  | 'behind_symlink'
+  | 'outer_path'
+  | `unreadable: ${string}`;
+
+/** A path that is no doc, and why. Ignored and deleted paths are not among them. */
+export interface LeftOut {
+  readonly path: string;
+  readonly reason: LeftOutReason;
+}

@@ -1,0 +1,117 @@
+// Reads files of a folder with synchronous calls into one buffer that is used again: three system
+// calls a file and no allocation for content. Meant for worker threads. Symbolic links are never
+// followed.
+
+import { hash } from 'node:crypto';
+import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
+import { diskPathOf, errorCodeOf, FolderGuard, isGone } from '../disk/disk.ts';
+import type { OnFile, ReadFailure, SourceFile, SourceReader } from './source.ts';
+
+/**
+ * Room before the content for the header `blob <size>\0`, so that id and content are hashed in one
+ * piece.
+ */
+const HEADER_ROOM = 32;
+const BUFFER_SIZE_MIN = 1 << 20;
+/** A buffer larger than this is given up after its file. */
+const KEPT_BUFFER_SIZE_MAX = 64 << 20;
+/** Bound: a file that grows without end while it is read. */
+const FILE_SIZE_MAX = 1 << 30;
+
+// Why O_NONBLOCK: what was a file when it was listed may be a pipe now, and opening that would wait
+// for ever.
+const OPEN_FLAGS =
+  constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+export class DiskReader implements SourceReader {
+  readonly #root: string;
+  #buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE_MIN);
+
+  /** @param root  absolute path of the folder */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  async read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]> {
+    const failures: ReadFailure[] = [];
+    // Why new for each call: folders may become links between two batches.
+    const guard = new FolderGuard(this.#root);
+    for (const [index, file] of files.entries()) {
+      const size = this.#load(file, guard, failures);
+      if (size === undefined) onFile(index, undefined, '');
+      else
+        onFile(index, this.#buffer.subarray(HEADER_ROOM, HEADER_ROOM + size), this.#blobIdOf(size));
+    }
+    if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX)
+      this.#buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE_MIN);
+    return failures;
+  }
+
+  async close(): Promise<void> {
+    this.#buffer = Buffer.alloc(0);
+  }
+
+  /**
+   * Brings the content into the buffer and returns its size; undefined, with a failure noted, if
+   * there is none.
+   */
+  #load(file: SourceFile, guard: FolderGuard, failures: ReadFailure[]): number | undefined {
+    try {
+      if (!guard.isInside(file)) {
+        failures.push({ path: file.path, reason: 'vanished' });
+        return undefined;
+      }
+      const place = diskPathOf(this.#root, file);
+      return file.isSymlink ? this.#loadTarget(place) : this.#loadFile(place, file.size);
+    } catch (error) {
+      // EINVAL, ELOOP: no longer a link, or a link now; another thing than what was listed.
+      const code = errorCodeOf(error);
+      const isVanished =
+        isGone(error) || code === 'ELOOP' || code === 'EINVAL' || code === 'EISDIR';
+      failures.push({ path: file.path, reason: isVanished ? 'vanished' : `unreadable: ${code}` });
+      return undefined;
+    }
+  }
+
+  #loadTarget(place: string | Buffer): number {
+    const target = readlinkSync(place, { encoding: 'buffer' });
+    this.#reserve(target.length, 0);
+    return target.copy(this.#buffer, HEADER_ROOM);
+  }
+
+  #loadFile(place: string | Buffer, listedSize: number): number {
+    const fd = openSync(place, OPEN_FLAGS);
+    try {
+      let size = 0;
+      let capacity = listedSize + 1;
+      for (;;) {
+        this.#reserve(capacity, size);
+        // Why one byte more than is expected: a short read says that the end was reached, without
+        // another call.
+        const got = readSync(fd, this.#buffer, HEADER_ROOM + size, capacity - size, null);
+        size += got;
+        if (got === 0 || size < capacity) return size;
+        if (size > FILE_SIZE_MAX) throw new Error(`larger than ${FILE_SIZE_MAX} bytes`);
+        capacity = size * 2;
+      }
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  #reserve(size: number, filledSize: number): void {
+    if (this.#buffer.length >= HEADER_ROOM + size) return;
+    const grown = Buffer.allocUnsafeSlow(
+      Math.max(HEADER_ROOM + size, this.#buffer.length * 2, BUFFER_SIZE_MIN),
+    );
+    this.#buffer.copy(grown, 0, 0, HEADER_ROOM + filledSize);
+    this.#buffer = grown;
+  }
+
+  #blobIdOf(size: number): string {
+    const header = `blob ${size}\0`;
+    const start = HEADER_ROOM - header.length;
+    this.#buffer.write(header, start, 'latin1');
+    return hash('sha1', this.#buffer.subarray(start, HEADER_ROOM + size), 'hex');
+  }
+}

@@ -1,0 +1,134 @@
+// Docs that are files on disk: those that git counts to a work tree, or those of a plain folder.
+// Files are told apart by path, mode, size and times, never opened here. Symbolic links are docs
+// (their target text), and never followed.
+
+import { hash } from 'node:crypto';
+import { lstatSync, type Stats } from 'node:fs';
+import { countIgnored, listWorktree } from '../git/objects.ts';
+import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
+import type { NamedPath } from '../../base/paths.ts';
+import { diskPathOf, errorCodeOf, FolderGuard, isGone } from '../disk/disk.ts';
+import { rulesAtRoot, walkFolder } from '../disk/folder-walk.ts';
+import { compileIgnoreGlobs } from '../disk/globs.ts';
+import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
+import type { LeftOut } from '../disk/left-out.ts';
+import type { IngestSource, SourceFile, SourceListing, SourceSpec } from './source.ts';
+import { Breather } from '../../base/breather.ts';
+
+export function openDiskSource(spec: SourceSpec): IngestSource {
+  return {
+    spec,
+    fingerprint: async () => (await listDisk(spec)).fingerprint,
+    list: () => listDisk(spec),
+  };
+}
+
+/** A listing being made. */
+interface Found {
+  readonly files: { readonly file: SourceFile; readonly state: string }[];
+  readonly leftOut: LeftOut[];
+  readonly ignored: IgnoredCounter;
+}
+
+/** How the globs of a source are named among the rules. */
+const GLOBS_RULE = 'setting: ignore';
+
+async function listDisk(spec: SourceSpec): Promise<SourceListing> {
+  // Why: an unreadable root must fail, not give an empty repo.
+  lstatSync(`${spec.path}/.`);
+  if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
+  const found: Found = { files: [], leftOut: [], ignored: new IgnoredCounter() };
+  const isIgnored = compileIgnoreGlobs(spec.ignore ?? []);
+  if (spec.kind === 'worktree') await addWorktree(spec.path, isIgnored, found);
+  else await addFolder(spec.path, isIgnored, found);
+  found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
+  found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
+  const files = found.files.map(({ file }) => file);
+  const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
+  return { files, leftOut: found.leftOut, ignored, fingerprint: fingerprintOf(spec, found) };
+}
+
+/** With what git left out of a work tree, which its listing does not tell. */
+async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<IgnoredCounts> {
+  const guard = new FolderGuard(spec.path);
+  if (spec.kind === 'worktree')
+    await countIgnored(spec.path, (rule, path) => {
+      if (!guard.isOwn({ path })) counter.add(rule);
+    });
+  return counter.counts();
+}
+
+function fingerprintOf(spec: SourceSpec, found: Found): string {
+  const lines = found.files.map(({ file, state }) => `${file.path}\0${state}`);
+  const text = [spec.kind, ...(spec.ignore ?? []), '', ...lines].join('\n');
+  return `files:${hash('sha256', text, 'hex')}`;
+}
+
+/**
+ * All that is taken for a sign of a change. The time of the last status change is among it because
+ * tools that unpack or copy set the other one back.
+ */
+function stateOf(stat: Stats): string {
+  return `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.mode}`;
+}
+
+async function addWorktree(
+  root: string,
+  isIgnored: (path: string) => boolean,
+  found: Found,
+): Promise<void> {
+  const guard = new FolderGuard(root);
+  const breather = new Breather();
+  const rules = rulesAtRoot(root);
+  for (const named of await listWorktree(root)) {
+    await breather.pause();
+    if (guard.isOwn(named)) continue;
+    const rule = isIgnored(named.path.replace(/\/$/, '')) ? GLOBS_RULE : rules.ruleFor(named.path);
+    if (rule !== undefined) found.ignored.add(rule);
+    else if (guard.isInside(named)) addPath(root, named, found);
+    else if (statOf(root, named) !== undefined)
+      found.leftOut.push({ path: named.path, reason: 'behind_symlink' });
+  }
+}
+
+async function addFolder(
+  root: string,
+  isIgnored: (path: string) => boolean,
+  found: Found,
+): Promise<void> {
+  const onIgnored = (rule: string): void => found.ignored.add(rule === '' ? GLOBS_RULE : rule);
+  for await (const paths of walkFolder(root, isIgnored, found.leftOut, onIgnored))
+    for (const named of paths) addPath(root, named, found);
+}
+
+/** Adds one path to the files, or to what is left out, or to nothing if it is gone. */
+function addPath(root: string, named: NamedPath, found: Found): void {
+  let stat: Stats | undefined;
+  try {
+    stat = statOf(root, named);
+  } catch (error) {
+    found.leftOut.push({ path: named.path, reason: `unreadable: ${errorCodeOf(error)}` });
+    return;
+  }
+  if (stat === undefined || isOwnFile(stat)) return;
+  if (stat.isFile() || stat.isSymbolicLink()) {
+    const file = { ...named, size: stat.size, isSymlink: stat.isSymbolicLink() };
+    found.files.push({ file, state: stateOf(stat) });
+  } else if (!stat.isDirectory()) {
+    found.leftOut.push({ path: named.path, reason: 'special_file' });
+  } else if (named.path.endsWith('/')) {
+    found.leftOut.push({ path: named.path.slice(0, -1), reason: 'nested_repository' });
+  } else {
+    found.leftOut.push({ path: named.path, reason: 'submodule' });
+  }
+}
+
+/** Undefined: nothing is there. Throws other errors of the file system. */
+function statOf(root: string, named: NamedPath): Stats | undefined {
+  try {
+    return lstatSync(diskPathOf(root, named));
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
+}

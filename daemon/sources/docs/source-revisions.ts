@@ -1,0 +1,208 @@
+// Docs of several revisions: the default one as its own source lists it, further ones from their trees. Docs equal in
+// path and blob are one file of the listing. Files on disk that equal a committed doc are read from git; only the
+// others are read from disk.
+
+import { hash } from 'node:crypto';
+import { BlobReader } from '../git/blob-reader.ts';
+import type { NamedPath } from '../../base/paths.ts';
+import { readBlobSizes, readTrees, type TreeUnion } from '../git/trees.ts';
+import { Breather } from '../../base/breather.ts';
+import { filterUnion } from './committed-rules.ts';
+import { DiskReader } from './disk-reader.ts';
+import type { IgnoredCounts } from './ignored.ts';
+import { readBlobsOf } from './source-commits.ts';
+import type { LeftOut } from '../disk/left-out.ts';
+import type {
+  IngestSource,
+  ReadFailure,
+  SourceFile,
+  SourceListing,
+  SourceReader,
+  SourceSpec,
+} from './source.ts';
+
+const MARK = ' revisions:';
+
+/** @param base  source of the default revision alone */
+export function openRevisionSource(spec: SourceSpec, base: IngestSource): IngestSource {
+  const suffix = `${MARK}${hash('sha256', revisionLines(spec), 'hex')}`;
+  return {
+    spec,
+    fingerprint: async () => (await base.fingerprint()) + suffix,
+    list: () => listRevisions(spec, base, suffix),
+  };
+}
+
+function revisionLines({ revisions = [] }: SourceSpec): string {
+  return revisions.map(({ name, commit }) => `${commit} ${name}\n`).join('');
+}
+
+/** What a fingerprint says of the default revision alone. */
+export function defaultPartOf(fingerprint: string): string {
+  return fingerprint.split(MARK, 1)[0] ?? '';
+}
+
+/** One text for each path and content, whatever the bytes of the path. */
+export function docKey({ path, rawPath }: NamedPath, oid: string): string {
+  const name = rawPath === undefined ? path : `\0${Buffer.from(rawPath).toString('latin1')}`;
+  return `${name}\0${oid}`;
+}
+
+/** A listing while the union is put together. */
+interface Draft {
+  readonly files: SourceFile[];
+  readonly leftOut: LeftOut[];
+  /** Indexes of the files of each revision. */
+  readonly visitors: ((onFile: (file: number) => void) => void)[];
+}
+
+async function listRevisions(
+  spec: SourceSpec,
+  base: IngestSource,
+  suffix: string,
+): Promise<SourceListing> {
+  const further = (spec.revisions ?? []).map(({ commit }) => commit);
+  const isCommitted = spec.kind === 'commits';
+  const commits = isCommitted && spec.commit !== undefined ? [spec.commit, ...further] : further;
+  const trees = await readTrees(spec.path, commits);
+  const union = await filterUnion(spec.path, trees, commits.length);
+  const sizes = await readBlobSizes(
+    spec.path,
+    union.docs.map(({ oid }) => oid),
+  );
+  const draft: Draft = {
+    files: union.docs.map((doc, index) => ({ ...doc, size: sizes[index] ?? 0 })),
+    leftOut: [
+      ...union.submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
+      ...union.outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
+    ],
+    visitors: commits.map((_, commit) => (onFile) => union.visit(commit, onFile)),
+  };
+  if (isCommitted) {
+    const hasDefault = spec.commit !== undefined;
+    if (!hasDefault) draft.visitors.unshift(() => {});
+    const ignored = (): Promise<IgnoredCounts> =>
+      Promise.resolve(hasDefault ? union.ignored(0) : {});
+    return { ...sortDraft(draft), ignored, fingerprint: (await base.fingerprint()) + suffix };
+  }
+  const listing = await base.list();
+  await addDisk(spec, listing, union, draft);
+  const { ignored, fingerprint } = listing;
+  return { ...sortDraft(draft), ignored, fingerprint: fingerprint + suffix };
+}
+
+/** Adds the files on disk as the default revision. */
+async function addDisk(
+  spec: SourceSpec,
+  listing: SourceListing,
+  union: TreeUnion,
+  draft: Draft,
+): Promise<void> {
+  const known = new Map(union.docs.map((doc, index) => [docKey(doc, doc.oid), index]));
+  const sizes = new Set(draft.files.map((file) => docKey(file, String(file.size))));
+  const ids = await hashFiles(
+    spec.path,
+    listing.files.filter((file) => sizes.has(docKey(file, String(file.size)))),
+  );
+  const indexes = listing.files.map((file) => {
+    const oid = ids.get(file);
+    const committed = oid === undefined ? undefined : known.get(docKey(file, oid));
+    return committed ?? draft.files.push(file) - 1;
+  });
+  const submodules = new Set(union.submodulePaths);
+  draft.leftOut.push(...listing.leftOut.filter(({ path }) => !submodules.has(path)));
+  draft.visitors.unshift((onFile) => indexes.forEach((index) => onFile(index)));
+}
+
+const HASHED_AT_ONCE = 64;
+
+/** Blob ids of files on disk; those that cannot be read are left to the build. */
+async function hashFiles(
+  root: string,
+  files: readonly SourceFile[],
+): Promise<Map<SourceFile, string>> {
+  const ids = new Map<SourceFile, string>();
+  const reader = new DiskReader(root);
+  const breather = new Breather();
+  for (let start = 0; start < files.length; start += HASHED_AT_ONCE) {
+    const some = files.slice(start, start + HASHED_AT_ONCE);
+    await reader.read(some, (index, _, oid) => {
+      if (oid !== '') ids.set(some[index]!, oid);
+    });
+    for (let i = 0; i < HASHED_AT_ONCE; i++) await breather.pause();
+  }
+  await reader.close();
+  return ids;
+}
+
+/** Puts the files in the order of their paths; versions of one path: those of the default revision first. */
+function sortDraft({
+  files,
+  leftOut,
+  visitors,
+}: Draft): Omit<SourceListing, 'fingerprint' | 'ignored'> {
+  const isDefault = new Uint8Array(files.length);
+  visitors[0]?.((file) => (isDefault[file] = 1));
+  const order = [...files.keys()].sort((a, b) => {
+    const [one, other] = [files[a]!, files[b]!];
+    if (one.path !== other.path) return one.path < other.path ? -1 : 1;
+    const byRevision = isDefault[b]! - isDefault[a]!;
+    if (byRevision !== 0) return byRevision;
+    return (one.oid ?? '') < (other.oid ?? '') ? -1 : 1;
+  });
+  const places = new Uint32Array(files.length);
+  for (const [place, index] of order.entries()) places[index] = place;
+  leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return {
+    files: order.map((index) => files[index]!),
+    leftOut,
+    revisions: {
+      count: visitors.length,
+      visit: (revision, onFile) => visitors[revision]?.((file) => onFile(places[file]!)),
+    },
+  };
+}
+
+/** Reads files with an id from git, the others from disk. */
+export function openRevisionReader(spec: SourceSpec): SourceReader {
+  let blobs: Promise<BlobReader> | undefined;
+  const disk = new DiskReader(spec.path);
+  return {
+    async read(files, onFile) {
+      const failures: ReadFailure[] = [];
+      for (const { start, end, isStored } of runsOf(files)) {
+        const run = files.slice(start, end);
+        const onOne: typeof onFile = (index, bytes, oid) => onFile(start + index, bytes, oid);
+        if (isStored) blobs ??= BlobReader.open(spec.path);
+        failures.push(
+          ...(isStored && blobs !== undefined
+            ? await readBlobsOf(await blobs, run, onOne)
+            : await disk.read(run, onOne)),
+        );
+      }
+      return failures;
+    },
+    async close() {
+      await disk.close();
+      if (blobs !== undefined) await (await blobs).close();
+    },
+  };
+}
+
+interface Run {
+  readonly start: number;
+  end: number;
+  readonly isStored: boolean;
+}
+
+/** Neighbours that are read from the same place. */
+function runsOf(files: readonly SourceFile[]): Run[] {
+  const runs: Run[] = [];
+  for (const [index, { oid }] of files.entries()) {
+    const last = runs.at(-1);
+    const isStored = oid !== undefined;
+    if (last?.isStored === isStored) last.end++;
+    else runs.push({ start: index, end: index + 1, isStored });
+  }
+  return runs;
+}

@@ -1,0 +1,387 @@
+// Runs the git command line: the only place of the daemon that starts git. Each process gets a
+// scrubbed environment, fixed settings that keep a hostile repository from running programs, its
+// own process group (so that helpers of git die with it), a time limit and an abort signal. Callers
+// give the arguments and put `--end-of-options` or `--` before what a user typed; what the output
+// means is theirs.
+
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { isMainThread } from 'node:worker_threads';
+import { checkGitPlace } from './git-place.ts';
+import { SETTINGS } from './git-settings.ts';
+import { watchProgress } from './git-watch.ts';
+import { type Child, holdChild, killChild, startProgram } from '../../base/spawn.ts';
+
+export interface GitOptions {
+  /** Absolute path of a bare repository, of a work tree, or of a `.git` folder. */
+  readonly repoPath?: string;
+  /** True: commands see the files below `repoPath`, which must be the root of a work tree. */
+  readonly usesWorkTree?: boolean;
+  /** Absolute path of the folder to run in; default: `repoPath`. Git may look there for files of a work tree. */
+  readonly cwd?: string;
+  /** More settings, `name=value`; they win over the fixed ones and over those of the repository. */
+  readonly settings?: readonly string[];
+  /** A last argument whose bytes are not UTF-8: those of Node.js are strings. Holds no NUL. */
+  readonly rawTail?: Uint8Array;
+  /** More variables, for example credentials of a fetch; they win over the fixed ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** 0 = none but that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface RunOptions extends GitOptions {
+  /** Written to standard input. */
+  readonly input?: string | Uint8Array;
+  /** Bytes, inclusive; default `ANSWER_SIZE_MAX`. */
+  readonly outputSizeMax?: number;
+}
+
+export const GIT_TIMEOUT_MS = 30_000;
+/** Bound: the answer to one small question, such as what a name stands for. Bytes, like the two below. */
+const ANSWER_SIZE_MAX = 1 << 20;
+/** Bound of a list of refs: some hundred thousand. */
+export const REFS_SIZE_MAX = 64 << 20;
+/** Bound of a list of the files of a repository: some four million. A tree of trees that share folders has no end. */
+export const FILES_SIZE_MAX = 512 << 20;
+
+/** Why a program could not be started, where the machine has no room for another one. */
+const SHORTAGES = ['EAGAIN', 'ENOMEM', 'EMFILE', 'ENFILE'];
+const STDERR_SIZE_MAX = 64 * 1024;
+const DETAIL_LENGTH_MAX = 300;
+
+/**
+ * What git says where the configuration of a repository has a value that git refuses; settings of ours that win over it
+ * do not help, as git reads all of them in turn. The setting, where git names it.
+ * Source: config.c, date.c, pretty.c, color.c, grep.c of git 2.39.
+ */
+const REFUSED_SETTINGS: readonly RegExp[] = [
+  /^(?:fatal|error): bad (?:boolean|numeric) config value [^]* for '([a-z][\w.-]{0,100})'/m,
+  /^(?:fatal|error): bad config variable '([a-z][\w.-]{0,100})'/m,
+  /^(?:fatal|error): bad (?:boolean|numeric) config value /m,
+  /^(?:fatal|error): bad config (?:line|variable) /m,
+  /^fatal: (?:unknown date format|invalid --pretty format|bad grep\.patterntype argument|expecting a color)/m,
+  /^fatal: (?:unknown fetch negotiation algorithm|invalid mode for object creation|bad --ignore-submodules argument)/m,
+  /^fatal: (?:Invalid regexp to look for hunk header|Last expression must not be negated): /m,
+  /^fatal: (?:bad (?:pack|zlib) compression level|problem with core\.sharedRepository|unknown repository extension)/m,
+];
+
+export type GitFailure = 'exit' | 'not_started' | 'timeout' | 'aborted' | 'output_too_large';
+
+/** git failed. The message names the sub-command, never its arguments: they may hold credentials. */
+export class GitError extends Error {
+  override readonly name = 'GitError';
+  readonly command: string;
+  readonly failure: GitFailure;
+  /** Absent unless `failure` is `exit` and no signal ended the process. */
+  readonly exitCode: number | undefined;
+  /** First line that git wrote to standard error, credentials masked; may be empty. */
+  readonly detail: string;
+
+  constructor(command: string, failure: GitFailure, exitCode: number | undefined, detail: string) {
+    super(
+      `git ${command}: ${describeFailure(failure, exitCode)}${detail === '' ? '' : `: ${detail}`}`,
+    );
+    this.command = command;
+    this.failure = failure;
+    this.exitCode = exitCode;
+    this.detail = detail;
+  }
+}
+
+/** Git refuses the configuration of the repository, so that nothing can be read of it. The message is for the caller. */
+export class GitSettingsError extends GitError {
+  readonly errorCode = 'NOT_FOUND';
+
+  /** @param setting  undefined: git names none */
+  constructor(command: string, exitCode: number, detail: string, setting: string | undefined) {
+    super(command, 'exit', exitCode, detail);
+    const what = setting === undefined ? 'a setting' : `the setting ${setting}`;
+    this.message = `The repository cannot be read: git refuses ${what} of its configuration.`;
+  }
+}
+
+const FAILURE_TEXTS: Readonly<Record<Exclude<GitFailure, 'exit'>, string>> = {
+  not_started: 'could not be started',
+  timeout: 'time limit exceeded',
+  aborted: 'aborted',
+  output_too_large: 'output too large',
+};
+
+function describeFailure(failure: GitFailure, exitCode: number | undefined): string {
+  if (failure !== 'exit') return FAILURE_TEXTS[failure];
+  return exitCode === undefined ? 'ended by a signal' : `exit code ${exitCode}`;
+}
+
+/** A running git. The owner must await `ended`. */
+export interface GitProcess {
+  /** Undefined: not started yet, or never. */
+  readonly pid: number | undefined;
+  readonly stdin: Writable;
+  readonly stdout: Readable;
+  /** Settles when the process has ended and its output is drained; rejects with a GitError. */
+  readonly ended: Promise<void>;
+  /** Kills the process group. `ended` rejects with `failure`, and with `detail` in place of what git wrote. */
+  kill(failure: GitFailure, detail?: string): void;
+  /** Whether the process keeps the event loop alive; it does unless told otherwise. */
+  hold(isHeld: boolean): void;
+}
+
+// Why a list of what passes: the daemon's own environment may hold secrets and GIT_* variables.
+const PASSED_VARIABLES = [
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'TMPDIR',
+  'TEMP',
+  'TMP',
+  'SystemRoot',
+  'SSH_AUTH_SOCK',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'all_proxy',
+  'no_proxy',
+];
+
+function gitEnvironment(extra: Readonly<Record<string, string>>): Record<string, string> {
+  const env: Record<string, string> = {};
+  for (const name of PASSED_VARIABLES) {
+    const value = process.env[name];
+    if (value !== undefined) env[name] = value;
+  }
+  return {
+    ...env,
+    LC_ALL: 'C',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    // Why: an object id must name its own content, and a partial clone must not fetch while it is read.
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    ...extra,
+  };
+}
+
+/**
+ * The folder with the objects and refs of the repository at `repoPath`. Naming it keeps git from
+ * looking for a repository in the folders above.
+ */
+export function gitDirOf(repoPath: string): string {
+  const inner = path.join(repoPath, '.git');
+  return existsSync(inner) ? inner : repoPath;
+}
+
+function globalArguments(options: GitOptions): string[] {
+  const args = ['--no-pager', '--literal-pathspecs'];
+  for (const setting of [...SETTINGS, ...(options.settings ?? [])]) args.push('-c', setting);
+  if (options.repoPath === undefined) return args;
+  args.push(`--git-dir=${gitDirOf(options.repoPath)}`);
+  // Why always: a repository may name another work tree, whose `.mailmap` and `.gitattributes` git would read.
+  const workTree = options.usesWorkTree === true ? undefined : options.cwd;
+  args.push(`--work-tree=${workTree ?? options.repoPath}`);
+  return args;
+}
+
+/** Becomes git with the bytes of `$1`, each as `\0` and three octal digits, as the last argument; x keeps line ends. */
+const RAW_TAIL_SCRIPT = 'tail=$(printf "%bx" "$1"); shift; exec git "$@" "${tail%x}"';
+
+/** Program and arguments that run git. */
+function commandOf(args: readonly string[], options: GitOptions): [string, string[]] {
+  const all = [...globalArguments(options), ...args];
+  if (options.rawTail === undefined) return ['git', all];
+  const digits = Array.from(options.rawTail, (byte) => `\\0${byte.toString(8).padStart(3, '0')}`);
+  return ['/bin/sh', ['-c', RAW_TAIL_SCRIPT, 'sh', digits.join(''), ...all]];
+}
+
+/** Ends each git that runs. */
+const running = new Set<(cause: GitFailure) => void>();
+process.once('exit', endGits);
+
+/** Ends every git of this thread, whoever waits for it. */
+export function endGits(): void {
+  for (const kill of running) kill('aborted');
+}
+
+/** First line of what git wrote to standard error, without the user part of addresses. */
+function firstLine(stderr: string): string {
+  const line = stderr.split('\n', 1)[0] ?? '';
+  return line
+    .replace(/^(?:fatal|error): /, '')
+    .replace(/:\/\/[^/\s@]*@/g, '://***@')
+    .replace(/\p{Cc}/gu, ' ')
+    .trim()
+    .slice(0, DETAIL_LENGTH_MAX);
+}
+
+/**
+ * Starts git with open standard input and output. The time limit counts from the start.
+ *
+ * @param args  the sub-command first
+ *
+ * Errors: GitPlaceError; `ended` rejects with a GitError, or that of a machine without room for another program.
+ */
+export function startGit(args: readonly string[], options: GitOptions = {}): GitProcess {
+  // Threads work for jobs that have looked at their source, and do not know what is allowed.
+  if (options.repoPath !== undefined && isMainThread) checkGitPlace(options.repoPath);
+  const child = startProgram(...commandOf(args, options), {
+    cwd: options.cwd ?? options.repoPath,
+    env: gitEnvironment(options.env ?? {}),
+  });
+  let failure: GitFailure = 'exit';
+  let failureDetail: string | undefined;
+  const kill = (cause: GitFailure, detail?: string): void => {
+    failure = cause;
+    failureDetail = detail;
+    killChild(child);
+    // Why: a helper that left the group would keep the pipe open, and `ended` waits for the pipe.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  };
+  // Errors of the pipe (the process ended early) show in the exit code.
+  child.stdin.on('error', () => undefined);
+  const release = limitLife(options, kill);
+  running.add(kill);
+  const howKilled = (): [GitFailure, string | undefined] => [failure, failureDetail];
+  const ended = waitForEnd(child, args[0] ?? '', options, howKilled).finally(() => {
+    release();
+    running.delete(kill);
+  });
+  const hold = (isHeld: boolean): void => holdChild(child, isHeld);
+  return {
+    get pid() {
+      return child.pid;
+    },
+    stdin: child.stdin,
+    stdout: child.stdout,
+    ended,
+    kill,
+    hold,
+  };
+}
+
+/** Arms the time limit and the abort signal; the result disarms them. */
+function limitLife(options: GitOptions, kill: (cause: GitFailure) => void): () => void {
+  const timeoutMs = options.timeoutMs ?? GIT_TIMEOUT_MS;
+  const timer = timeoutMs === 0 ? undefined : setTimeout(() => kill('timeout'), timeoutMs);
+  const onAbort = (): void => kill('aborted');
+  if (options.signal?.aborted === true) onAbort();
+  options.signal?.addEventListener('abort', onAbort, { once: true });
+  return () => {
+    clearTimeout(timer);
+    options.signal?.removeEventListener('abort', onAbort);
+  };
+}
+
+function waitForEnd(
+  child: Child,
+  command: string,
+  options: GitOptions,
+  howKilled: () => [GitFailure, string | undefined],
+): Promise<void> {
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (stderr.length < STDERR_SIZE_MAX) stderr += text;
+  });
+  return new Promise((resolve, reject) => {
+    child.once('error', (error: Error & { readonly code?: string }) => {
+      // Why as it is: that the machine has no room says nothing of git.
+      if (error.code !== undefined && SHORTAGES.includes(error.code)) {
+        reject(error);
+        return;
+      }
+      const isFolderMissing = options.repoPath !== undefined && !existsSync(options.repoPath);
+      const detail = isFolderMissing
+        ? 'the repository folder is gone'
+        : 'is git installed and in PATH?';
+      reject(new GitError(command, 'not_started', undefined, detail));
+    });
+    child.once('close', (code: number | null) => {
+      const [failure, detail = firstLine(stderr)] = howKilled();
+      if (failure === 'exit' && code === 0) resolve();
+      else if (failure === 'exit' && code !== null) reject(exitError(command, code, stderr));
+      else reject(new GitError(command, failure, undefined, detail));
+    });
+  });
+}
+
+/** The error of a git that ended with a code above 0. */
+function exitError(command: string, exitCode: number, stderr: string): GitError {
+  const detail = firstLine(stderr);
+  const refusal = REFUSED_SETTINGS.map((pattern) => pattern.exec(stderr)).find(Boolean);
+  if (refusal === undefined || refusal === null)
+    return new GitError(command, 'exit', exitCode, detail);
+  return new GitSettingsError(command, exitCode, detail, refusal[1]);
+}
+
+/**
+ * Runs git to its end and returns what it wrote to standard output, which is held in memory: whoever asks for a list
+ * gives the size that it may have.
+ *
+ * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`, or makes no progress for long.
+ */
+export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
+  const git = startGit(args, options);
+  const outputSizeMax = options.outputSizeMax ?? ANSWER_SIZE_MAX;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  git.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > outputSizeMax) git.kill('output_too_large', `limit ${outputSizeMax} bytes`);
+    else chunks.push(chunk);
+  });
+  git.stdin.end(options.input ?? '');
+  const endWatch = watchProgress(
+    () => ({ pid: git.pid, outputSize: size }),
+    () => git.kill('timeout'),
+  );
+  await git.ended.finally(endWatch);
+  return Buffer.concat(chunks, size);
+}
+
+/**
+ * As `runGit`, as UTF-8 text without the line end; undefined where git ends with an exit code above
+ * 0, unless it refuses the configuration.
+ */
+export async function tryGit(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<string | undefined> {
+  try {
+    return (await runGit(args, options)).toString('utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    if (!(error instanceof GitError) || error instanceof GitSettingsError) throw error;
+    if (error.failure === 'exit' && error.exitCode !== undefined) return undefined;
+    throw error;
+  }
+}
+
+let version: Promise<[major: number, minor: number]> | undefined;
+
+/**
+ * Version of the installed git, asked once.
+ *
+ * Errors: GitError if git cannot be started.
+ */
+export function gitVersion(): Promise<[major: number, minor: number]> {
+  version ??= askVersion().catch((error: unknown) => {
+    version = undefined;
+    throw error;
+  });
+  return version;
+}
+
+async function askVersion(): Promise<[major: number, minor: number]> {
+  const found = /(\d+)\.(\d+)/.exec((await runGit(['version'])).toString('latin1'));
+  return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
+}

@@ -1,0 +1,186 @@
+// Lists what a repository holds: the tree of a commit, the files of a work tree, and what single
+// names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
+// requests by object-reader.ts.
+
+import { FILES_SIZE_MAX, GitError, runGit, tryGit } from './git.ts';
+import { isInnerPath, splitRecords, type NamedPath } from '../../base/paths.ts';
+
+export interface TreeEntry extends NamedPath {
+  /** 0o100644, 0o100755 or 0o120000 (symbolic link: the blob is its target). */
+  readonly mode: number;
+  readonly oid: string;
+  /** Bytes of the blob. */
+  readonly size: number;
+}
+
+export interface TreeListing {
+  /** In git order: by the bytes of the path. */
+  readonly entries: TreeEntry[];
+  readonly submodulePaths: string[];
+  /** Paths that lead out (`isInnerPath`). */
+  readonly outerPaths: string[];
+}
+
+export interface ReadOptions {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Bytes of a list of files; default `FILES_SIZE_MAX`. */
+  readonly outputSizeMax?: number;
+}
+
+/**
+ * All blobs of the tree of a commit.
+ *
+ * @param commit  object id, or a revision that is known to resolve
+ *
+ * Errors: GitError.
+ */
+export async function listTree(
+  repoPath: string,
+  commit: string,
+  options: ReadOptions = {},
+): Promise<TreeListing> {
+  const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit];
+  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  const output = await runGit(args, { ...limits, ...options, repoPath });
+  const entries: TreeEntry[] = [];
+  const submodulePaths: string[] = [];
+  const outerPaths: string[] = [];
+  for (const [text, bytes] of splitRecords(output)) {
+    // Source: `<mode> <type> <oid> <size, padded>\t<path>`.
+    const tab = text.indexOf('\t');
+    const [mode = '', type, oid = '', size] = text.slice(0, tab).split(/ +/);
+    const path = text.slice(tab + 1);
+    if (!isInnerPath(path)) {
+      outerPaths.push(path);
+      continue;
+    }
+    if (type !== 'blob') {
+      submodulePaths.push(path);
+      continue;
+    }
+    const entry = { path, mode: Number.parseInt(mode, 8), oid, size: Number(size) || 0 };
+    entries.push(
+      bytes === undefined ? entry : { ...entry, rawPath: Uint8Array.from(bytes.subarray(tab + 1)) },
+    );
+  }
+  return { entries, submodulePaths, outerPaths };
+}
+
+/**
+ * Paths that git counts to a work tree: tracked, or untracked and not ignored. Among them are
+ * tracked files that are gone from the disk, submodules, and nested repositories (their path ends
+ * in `/`).
+ *
+ * @param within  only this path, or what lies below it
+ *
+ * Errors: GitError.
+ */
+export async function listWorktree(
+  repoPath: string,
+  options: ReadOptions & { within?: string } = {},
+): Promise<NamedPath[]> {
+  const args = [
+    'ls-files',
+    '-z',
+    '--cached',
+    '--others',
+    '--exclude-standard',
+    '--full-name',
+    '--',
+  ];
+  if (options.within !== undefined) args.push(options.within);
+  const output = await runGit(args, {
+    repoPath,
+    usesWorkTree: true,
+    outputSizeMax: FILES_SIZE_MAX,
+    timeoutMs: options.timeoutMs ?? 0,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  const paths = new Map<string, NamedPath>();
+  for (const [path, bytes] of splitRecords(output)) {
+    if (bytes === undefined) paths.set(path, { path });
+    else paths.set(`\0${bytes.toString('latin1')}`, { path, rawPath: Uint8Array.from(bytes) });
+  }
+  return [...paths.values()];
+}
+
+/**
+ * Tells of each path of a work tree that git ignores the rule that says so, `sub/.gitignore: *.o`. Of a folder that is
+ * ignored as a whole only the folder itself counts, with a slash at its end.
+ *
+ * Errors: GitError. Cost: two processes, one of which looks at all folders that are not ignored.
+ */
+export async function countIgnored(
+  repoPath: string,
+  onIgnored: (rule: string, path: string) => void,
+): Promise<void> {
+  const options = { repoPath, usesWorkTree: true, timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  const kinds = ['--others', '--ignored', '--exclude-standard', '--directory'];
+  const paths = await runGit(['ls-files', '-z', ...kinds], options);
+  if (paths.length === 0) return;
+  // Why: this command does not know literal paths; one that begins with `./` is literal in any case.
+  const input = Buffer.from(
+    `./${paths.toString('latin1').slice(0, -1).replaceAll('\0', '\0./')}\0`,
+    'latin1',
+  );
+  const args = ['--no-literal-pathspecs', 'check-ignore', '-z', '--stdin', '--verbose'];
+  const output = await runGit(args, { ...options, input }).catch(ignoreNone);
+  // Source: git-check-ignore(1): `<source> NUL <line> NUL <pattern> NUL <path> NUL`.
+  const fields = [...splitRecords(output)].map(([text]) => text);
+  for (let field = 0; field + 3 < fields.length; field += 4)
+    onIgnored(`${fields[field]}: ${fields[field + 2]}`, fields[field + 3]!.slice('./'.length));
+}
+
+/** Exit code 1 says that no path is ignored, which cannot be unless the disk has changed since. */
+function ignoreNone(error: unknown): Buffer {
+  if (error instanceof GitError && error.exitCode === 1) return Buffer.alloc(0);
+  throw error;
+}
+
+export interface ObjectInfo {
+  readonly oid: string;
+  /** `blob`, `tree`, `commit` or `tag`. */
+  readonly type: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Bytes that git writes for a name, beside the name itself where it knows no such object. */
+export const OBJECT_LINE_SIZE_MAX = 128;
+const OBJECT_INFO = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)$/;
+
+/**
+ * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no
+ * such object. One process for all of them (8 ms), and one more for each name with a line break in
+ * it.
+ *
+ * Errors: GitError.
+ */
+export async function findObjects(
+  repoPath: string,
+  names: readonly string[],
+  options: ReadOptions = {},
+): Promise<(ObjectInfo | undefined)[]> {
+  if (names.length === 0) return [];
+  const lines = await Promise.all(
+    names.map(async (name) => {
+      if (!name.includes('\n')) return name;
+      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', name];
+      return (await tryGit(args, { ...options, repoPath })) ?? '0'.repeat(40);
+    }),
+  );
+  const input = Buffer.from(`${lines.join('\n')}\n`);
+  const output = await runGit(['cat-file', '--batch-check'], {
+    ...options,
+    repoPath,
+    input,
+    outputSizeMax: input.length + OBJECT_LINE_SIZE_MAX * lines.length,
+  });
+  const answers = output.toString('utf8').split('\n');
+  return lines.map((_, index) => {
+    const [, oid, type, size] = OBJECT_INFO.exec(answers[index] ?? '') ?? [];
+    if (oid === undefined || type === undefined) return undefined;
+    return { oid, type, size: Number(size) };
+  });
+}

@@ -1,0 +1,230 @@
+// Finds out what a path of this machine is: a git repository (bare, or the root of a work tree), or
+// a plain folder, and what the daemon must know before it indexes it: name, default revision,
+// newest commit. Reads only. A folder inside a work tree is a plain folder: what was asked for is
+// that folder, not the repository around it.
+
+import { constants } from 'node:fs';
+import { access, readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
+import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
+import { isoTimeOf } from './iso-time.ts';
+import type { RepoSource } from '../../repos/records.ts';
+import { repoNameFromUrl } from '../../repos/repo-name.ts';
+
+export type SourceLayout = 'bare' | 'worktree' | 'folder';
+
+export type ProbeFailure =
+  | 'not_found'
+  | 'not_a_directory'
+  | 'not_readable'
+  | 'not_a_repository'
+  | 'not_its_own'
+  | 'mode_not_possible';
+
+export interface ProbedSource {
+  readonly source: RepoSource;
+  readonly layout: SourceLayout;
+  /** Name by the rule of API.md 19.4, before conflicts are resolved (`freeRepoName`). */
+  readonly name: string;
+  /** The same rule for its remote alone; absent: it has none that names a host. */
+  readonly remote?: string;
+  /** Full ref name, `refs/heads/main`; `HEAD` if HEAD is detached or the docs are the files on disk. */
+  readonly defaultRevision: string;
+  /** Full ref name of the branch that HEAD names, where `defaultRevision` does not name it; absent if there is none. */
+  readonly defaultBranch?: string;
+  /** Commit that the default revision (of files on disk: HEAD) names; absent if there is none. */
+  readonly commit?: string;
+  /** ISO 8601 in UTC, committer date of the newest commit of any branch. */
+  readonly pushedAt?: string;
+}
+
+/** A path cannot be a source. The message names the path and the reason. */
+export class ProbeError extends Error {
+  override readonly name = 'ProbeError';
+  readonly path: string;
+  readonly failure: ProbeFailure;
+
+  constructor(sourcePath: string, failure: ProbeFailure, reason: string) {
+    super(`${sourcePath}: ${reason}`);
+    this.path = sourcePath;
+    this.failure = failure;
+  }
+}
+
+/**
+ * What the path is and holds.
+ *
+ * @param mode  `commits`: what is committed; `worktree`: the files on disk. Default: `commits` for git
+ *              repositories, the files for plain folders (whose source kind is `folder`).
+ *
+ * Errors: ProbeError; GitError if git is missing or exceeds its time limit.
+ */
+export async function probeSource(
+  sourcePath: string,
+  mode?: 'commits' | 'worktree',
+): Promise<ProbedSource> {
+  const absolute = path.resolve(sourcePath);
+  const layout = await layoutOf(absolute);
+  if (layout === 'folder') return probeFolder(absolute, mode);
+  await requireRepository(absolute);
+  if (layout === 'bare' && mode === 'worktree')
+    throw new ProbeError(absolute, 'mode_not_possible', 'a bare repository has no files on disk');
+  const kind = mode ?? 'commits';
+  const defaultRevision = await findDefaultRevision(absolute);
+  const commit = await resolveCommit(absolute, kind === 'commits' ? defaultRevision : 'HEAD');
+  const pushedAt = await newestCommitTime(absolute, commit);
+  const remote = await nameFromRemote(absolute);
+  return {
+    source: { kind, path: absolute },
+    layout,
+    name: remote ?? localName(absolute),
+    ...(remote === undefined ? {} : { remote }),
+    defaultRevision: kind === 'commits' ? defaultRevision : 'HEAD',
+    ...(kind === 'commits' || defaultRevision === 'HEAD' ? {} : { defaultBranch: defaultRevision }),
+    ...(commit === undefined ? {} : { commit }),
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+  };
+}
+
+function probeFolder(absolute: string, mode: 'commits' | 'worktree' | undefined): ProbedSource {
+  if (mode === 'commits')
+    throw new ProbeError(absolute, 'mode_not_possible', 'a folder without git has no commits');
+  return {
+    source: { kind: 'folder', path: absolute },
+    layout: 'folder',
+    name: localName(absolute),
+    defaultRevision: 'HEAD',
+  };
+}
+
+/**
+ * By the names in the folder alone: `.git` makes a work tree; HEAD, objects and refs a bare
+ * repository.
+ */
+async function layoutOf(absolute: string): Promise<SourceLayout> {
+  const names = new Set(await readFolder(absolute));
+  if (names.has('.git')) return 'worktree';
+  const isBare = names.has('HEAD') && names.has('objects') && names.has('refs');
+  return isBare ? 'bare' : 'folder';
+}
+
+async function readFolder(absolute: string): Promise<string[]> {
+  try {
+    const status = await stat(absolute);
+    if (!status.isDirectory()) throw new ProbeError(absolute, 'not_a_directory', 'not a directory');
+    await access(absolute, constants.R_OK | constants.X_OK);
+    return await readdir(absolute);
+  } catch (error) {
+    if (error instanceof ProbeError) throw error;
+    throw folderError(absolute, error);
+  }
+}
+
+function folderError(absolute: string, error: unknown): ProbeError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  switch (code) {
+    case 'ENOENT':
+      return new ProbeError(absolute, 'not_found', 'does not exist');
+    case 'ENOTDIR':
+      return new ProbeError(absolute, 'not_a_directory', 'not a directory');
+    case 'EACCES':
+    case 'EPERM':
+      return new ProbeError(absolute, 'not_readable', `not readable by this user (${code})`);
+    default:
+      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})`);
+  }
+}
+
+async function requireRepository(absolute: string): Promise<void> {
+  try {
+    await checkGitPlaceWholly(absolute);
+    await runGit(['rev-parse', '--git-dir'], { repoPath: absolute });
+  } catch (error) {
+    if (error instanceof GitPlaceError)
+      throw new ProbeError(absolute, 'not_its_own', error.message);
+    if (error instanceof GitFileError)
+      throw new ProbeError(absolute, 'not_a_repository', error.message);
+    if (!(error instanceof GitError) || error.failure !== 'exit') throw error;
+    throw new ProbeError(absolute, 'not_a_repository', `git cannot read it: ${error.detail}`);
+  }
+}
+
+/**
+ * The branch that HEAD names, or `HEAD` if it is detached. Where HEAD names a branch without
+ * commits although others have some (a bare repository that only got `main`, while its HEAD says
+ * `master`), the one of them with the newest commit; `main` and `master` first.
+ *
+ * Errors: GitError.
+ */
+export async function findDefaultRevision(repoPath: string): Promise<string> {
+  const branch = await tryGit(['symbolic-ref', '--quiet', 'HEAD'], { repoPath });
+  if (branch === undefined) return 'HEAD';
+  if ((await resolveCommit(repoPath, branch)) !== undefined) return branch;
+  const branches = (
+    await runGit(['for-each-ref', '--sort=-committerdate', '--format=%(refname)', 'refs/heads/'], {
+      repoPath,
+      outputSizeMax: REFS_SIZE_MAX,
+    })
+  )
+    .toString('utf8')
+    .split('\n')
+    .filter((name) => name !== '');
+  const usual = ['refs/heads/main', 'refs/heads/master'].find((name) => branches.includes(name));
+  return usual ?? branches[0] ?? branch;
+}
+
+/**
+ * Full object id of the commit that a revision names; undefined if it names none.
+ *
+ * @param revision  anything git can resolve; may come from a user
+ *
+ * Errors: GitError if git is missing or exceeds its time limit.
+ */
+export async function resolveCommit(
+  repoPath: string,
+  revision: string,
+  options: { timeoutMs?: number; signal?: AbortSignal } = {},
+): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
+  return tryGit(args, { ...options, repoPath });
+}
+
+async function newestCommitTime(
+  repoPath: string,
+  commit: string | undefined,
+): Promise<string | undefined> {
+  const branchTimes = await tryGit(
+    [
+      'for-each-ref',
+      '--sort=-committerdate',
+      `--count=${REFS_LOOKED_AT}`,
+      '--format=%(committerdate:unix)',
+      'refs/heads/',
+    ],
+    { repoPath },
+  );
+  // Why: with a detached HEAD the newest commit may be on no branch.
+  const headTime =
+    commit === undefined
+      ? undefined
+      : await tryGit(['rev-list', '--max-count=1', '--timestamp', commit, '--'], { repoPath });
+  // Source: git-rev-list(1), `<time> <id>`.
+  const times = `${branchTimes ?? ''}\n${headTime?.split(' ', 1)[0] ?? ''}`.split('\n').map(Number);
+  const newest = Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
+  return newest > 0 ? isoTimeOf(newest) : undefined;
+}
+
+/** Bound: branches with dates that no calendar has, which are passed over. */
+const REFS_LOOKED_AT = 100;
+
+async function nameFromRemote(repoPath: string): Promise<string | undefined> {
+  const address = await tryGit(['config', '--get', 'remote.origin.url'], { repoPath });
+  return address === undefined ? undefined : repoNameFromUrl(address);
+}
+
+function localName(absolute: string): string {
+  const folder = path.basename(absolute) === '.git' ? path.dirname(absolute) : absolute;
+  const name = path.basename(folder).replace(/\p{Cc}/gu, '');
+  return `local/${name === '' ? 'root' : name}`;
+}

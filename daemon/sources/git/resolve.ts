@@ -1,0 +1,155 @@
+// From what a caller typed as a ref to the id of a commit. The form of a ref is checked before (API.md 11.0);
+// names are looked up each time, as they move; full ids are looked up once. A commit that no ref reaches is none.
+
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { GitError, gitDirOf, tryGit } from './git.ts';
+import { withSlot } from './git-slots.ts';
+import { findObject } from './object-reader.ts';
+import { resolveCommit } from './probe.ts';
+import { isReached } from './reached.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+
+/** A ref that names no commit. The message is for the caller. */
+export class RefError extends Error {
+  override readonly name = 'RefError';
+  readonly errorCode = 'INVALID_GIT_REF';
+}
+
+/** The repository of a repo is not on disk. The message is for the caller. */
+export class RepoGoneError extends Error {
+  override readonly name = 'RepoGoneError';
+  readonly errorCode = 'NOT_FOUND';
+
+  constructor(repoName: string) {
+    super(`Repository "${repoName}" is not cloned: nothing is at its place on disk.`);
+  }
+}
+
+/** The part of a repo that is asked for. */
+export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
+
+const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+/** Names of refs and ids in any length, without the operators of gitrevisions(7). */
+const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
+/**
+ * A name and some steps back from it, which a process that runs on may answer. Bound: it keeps the commits on the
+ * way.
+ */
+const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
+/** What can only be a ref; a shorter name may also be an id, or a file in the git directory. */
+const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
+const KNOWN_IDS_MAX = 20_000;
+
+/** Path of the repository and full id as it was given -> id of the commit. */
+const knownIds = new LRUCache<string, string>({ max: KNOWN_IDS_MAX });
+
+/**
+ * Full id of the commit that a ref names.
+ *
+ * @param ref  any revision that git can resolve; undefined: the default revision of the repo, for which the files
+ *             on disk of a work tree count as its HEAD
+ * @param env  variables that let git find a commit graph
+ *
+ * Errors: RefError if it names no commit that the refs of the repository reach, as it always is for a folder without
+ * git; RepoGoneError; GitBusyError; GitError or another Error if the repository is damaged; the reason of the signal.
+ * Cost: 0.1 ms for a name and a near ancestor (`main~3`), 10 to 20 ms for what does not exist, and for other
+ * expressions as long as git takes; for a commit that was not asked for lately that of `isReached`.
+ */
+export async function resolveRef(
+  repo: ResolvableRepo,
+  ref: string | undefined,
+  signal: AbortSignal,
+  env?: Readonly<Record<string, string>>,
+): Promise<string> {
+  const commit = await findCommit(repo, ref, signal);
+  const revision = ref ?? repo.defaultRevision;
+  if (REF_NAME.test(revision) || (await isReached(repo.source.path, commit, { signal, env })))
+    return commit;
+  throw refError(revision);
+}
+
+async function findCommit(
+  repo: ResolvableRepo,
+  ref: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const { kind, path: repoPath } = repo.source;
+  if (kind === 'folder') throw refError(ref);
+  const revision = ref ?? repo.defaultRevision;
+  const key = FULL_ID.test(revision) ? `${repoPath}\0${revision}` : undefined;
+  const known = key === undefined ? undefined : knownIds.get(key);
+  if (known !== undefined) return known;
+  const commit =
+    (await askPool(repoPath, revision, signal)) ??
+    (await lookUp(repo, revision, signal).catch((error: unknown) => {
+      throw isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
+    }));
+  if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
+  // Why the lengths: in a repository with SHA-256 ids, 40 digits are the beginning of an id.
+  if (key !== undefined && commit.length === revision.length) knownIds.set(key, commit);
+  return commit;
+}
+
+/** Whether nothing that could be the repository or folder of a repo is at its place. */
+export function isRepoGone({ source }: Pick<RepoRecord, 'source'>): boolean {
+  const place = source.kind === 'folder' ? source.path : gitDirOf(source.path);
+  const status = statSync(place, { throwIfNoEntry: false });
+  if (status === undefined) return true;
+  // A file names the folder elsewhere, as in a work tree that was added to a repository.
+  return source.kind !== 'folder' && status.isDirectory() && !existsSync(path.join(place, 'HEAD'));
+}
+
+function refError(ref: string | undefined): RefError {
+  return new RefError(
+    ref === undefined ? 'The repository has no commits.' : `Git ref "${ref}" names no commit.`,
+  );
+}
+
+/** Asks a process that runs already; undefined: it does not know. */
+async function askPool(
+  repoPath: string,
+  revision: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!NEAR_NAME.test(revision)) return undefined;
+  try {
+    return (await findObject(repoPath, `${revision}^{commit}`, signal))?.oid;
+  } catch (error) {
+    if (error instanceof GitError && (error.failure === 'exit' || error.failure === 'not_started'))
+      return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Asks a git of its own.
+ *
+ * Why two steps: in `HEAD:x` and `:/text` a suffix `^{commit}` would be part of the path or the text.
+ */
+async function lookUp(
+  { name, source }: ResolvableRepo,
+  revision: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const options = { repoPath: source.path, signal, timeoutMs: 0 };
+  return withSlot(source.path, signal, async () => {
+    try {
+      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', revision];
+      const id = await tryGit(args, options);
+      if (id === undefined || !FULL_ID.test(id)) return undefined;
+      const commit = await resolveCommit(source.path, id, options);
+      if (commit !== undefined) return commit;
+      // An id that was typed need not exist; what a ref names has to.
+      const type = await tryGit(['cat-file', '-t', '--end-of-options', id], options);
+      const isTyped = id.startsWith(revision.toLowerCase());
+      if (type === undefined && PLAIN_NAME.test(revision) && !isTyped)
+        throw new Error(`${name}: object ${id} is missing or damaged`);
+      return undefined;
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    }
+  });
+}

@@ -1,0 +1,120 @@
+// One tree object of git, taken apart: the children of one folder version, in git's order and in the order of the
+// API, found by name. Where trees come from and how long they are kept: object-reader.ts. Reading whole trees of
+// commits at once is trees.ts.
+
+import { compareText, hasSurrogates, isInnerPath } from '../../base/paths.ts';
+
+/** `commit` is a submodule. */
+export type TreeItemType = 'tree' | 'blob' | 'commit';
+
+export interface TreeItem {
+  /** One segment; U+FFFD in place of bytes that are not UTF-8. */
+  readonly name: string;
+  readonly type: TreeItemType;
+  /** The content is the target text of a link. */
+  readonly isSymlink: boolean;
+  /** Bytes from the start of the tree object. */
+  readonly idOffset: number;
+}
+
+const BLANK = 0x20;
+const TYPE_MASK = 0o170000;
+const REPLACEMENT = '\uFFFD';
+/**
+ * Guess: bytes of an item beside its part of the object: the record, its name, its places in lists, and what is made
+ * of it for answers and kept with them.
+ */
+const ITEM_SIZE = 300;
+
+export class Tree {
+  /** In git's order. */
+  readonly items: readonly TreeItem[];
+  readonly #object: Buffer;
+  readonly #idSize: number;
+  #byName: ReadonlyMap<string, TreeItem> | undefined;
+  #sorted: readonly TreeItem[] | undefined;
+
+  /**
+   * @param oid     of the tree: its ids have as many digits
+   * @param object  content of the tree object, kept
+   *
+   * Errors: throws if it is damaged.
+   */
+  constructor(oid: string, object: Buffer) {
+    this.#object = object;
+    this.#idSize = oid.length / 2;
+    this.items = parseItems(oid, object, this.#idSize);
+  }
+
+  /** Bytes of memory, about. */
+  get memorySize(): number {
+    return this.#object.length + ITEM_SIZE * (this.items.length + 1);
+  }
+
+  oidOf(item: TreeItem): string {
+    return this.#object.toString('hex', item.idOffset, item.idOffset + this.#idSize);
+  }
+
+  /** The children of this name: one or none, unless bytes that are not UTF-8 make several look alike. */
+  named(name: string): readonly TreeItem[] {
+    if (name.includes(REPLACEMENT)) return this.items.filter((item) => item.name === name);
+    this.#byName ??= new Map(this.items.map((item) => [item.name, item]));
+    const item = this.#byName.get(name);
+    return item === undefined ? [] : [item];
+  }
+
+  /** Folders first, then by name without case, ties by bytes. */
+  get sorted(): readonly TreeItem[] {
+    this.#sorted ??= sortItems(this.items);
+    return this.#sorted;
+  }
+}
+
+/** Without names that lead out. Source: git's tree object: `<mode> <name>\0<id>`, one behind the other. */
+function parseItems(oid: string, object: Buffer, idSize: number): TreeItem[] {
+  const items: TreeItem[] = [];
+  for (let start = 0; start < object.length;) {
+    const nameStart = object.indexOf(BLANK, start) + 1;
+    const nameEnd = object.indexOf(0, nameStart);
+    const end = nameEnd + 1 + idSize;
+    if (nameStart === 0 || nameEnd < 0 || end > object.length)
+      throw new Error(`tree ${oid} is damaged`);
+    const mode = Number.parseInt(object.toString('latin1', start, nameStart - 1), 8) & TYPE_MASK;
+    const name = object.toString('utf8', nameStart, nameEnd);
+    start = end;
+    if (!isInnerPath(name)) continue;
+    items.push({
+      name,
+      type: mode === 0o040000 ? 'tree' : mode === 0o160000 ? 'commit' : 'blob',
+      isSymlink: mode === 0o120000,
+      idOffset: nameEnd + 1,
+    });
+  }
+  return items;
+}
+
+/**
+ * Folders first, then by name without case, ties by bytes: the order of folders in answers (API.md 11.3).
+ *
+ * @returns  a new list
+ */
+export function sortItems<Item extends { readonly name: string; readonly type: TreeItemType }>(
+  items: readonly Item[],
+): Item[] {
+  const rows = items.map((item) => ({
+    item,
+    key: item.name.toLowerCase(),
+    rank: item.type === 'tree' ? 0 : 1,
+  }));
+  // Why: looking for surrogates in each comparison takes longer than comparing.
+  const compare = rows.some(({ key }) => hasSurrogates(key)) ? compareText : compareUnits;
+  rows.sort(
+    (a, b) => a.rank - b.rank || compare(a.key, b.key) || compare(a.item.name, b.item.name),
+  );
+  return rows.map(({ item }) => item);
+}
+
+/** The order of `compareText` for texts without surrogates. */
+function compareUnits(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

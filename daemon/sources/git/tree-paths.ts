@@ -1,0 +1,118 @@
+// From paths to objects in the tree of a commit: what is at a path, and what the folders of a set of paths hold. Walks
+// down from the root through trees that are kept (object-reader.ts); a path is never given to git, so none can be
+// taken for anything else.
+
+import { nextTurn } from '../../base/next-turn.ts';
+import { readTree } from './object-reader.ts';
+import { baseNameOf, folderOf } from '../../base/paths.ts';
+import { sortItems, type Tree, type TreeItem, type TreeItemType } from './tree-object.ts';
+
+/** Folders that are passed before others have a turn: trees that are kept are read without waiting. */
+const LEVELS_A_TURN = 64;
+
+export interface FoundItem {
+  readonly type: TreeItemType;
+  readonly isSymlink: boolean;
+  readonly oid: string;
+}
+
+/** A child of a folder. */
+export interface FolderChild {
+  readonly name: string;
+  readonly type: TreeItemType;
+}
+
+/** Path of a folder, "" for the root -> its children in the order of answers. */
+export type Folders = ReadonlyMap<string, readonly FolderChild[]>;
+
+/** The trees on the way down to a path, from the root on; several of a level where names look alike. */
+type Levels = (level: number, trees: readonly Tree[]) => void;
+
+/**
+ * What is at a path: nothing, one item, or several where bytes that are not UTF-8 make paths look alike.
+ *
+ * @param rootOid   id of the root tree
+ * @param path      not ""
+ * @param holder    whom it is for
+ * @param onLevel   told of the trees that are passed: those that hold the segment of that number
+ *
+ * Errors: as `readTree`; the reason of the signal.
+ * Cost: one walk, which lets others in between.
+ */
+export async function findItems(
+  repoPath: string,
+  rootOid: string,
+  path: string,
+  signal: AbortSignal,
+  onLevel: Levels = () => {},
+  holder = '',
+): Promise<readonly FoundItem[]> {
+  let found: readonly FoundItem[] = [{ type: 'tree', isSymlink: false, oid: rootOid }];
+  for (const [level, segment] of path.split('/').entries()) {
+    if (found.length === 0) break;
+    if (level % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn(holder);
+    signal.throwIfAborted();
+    const next: FoundItem[] = [];
+    const trees: Tree[] = [];
+    for (const { oid, type } of found) {
+      if (type !== 'tree') continue;
+      const tree = await readTree(repoPath, oid, signal);
+      trees.push(tree);
+      for (const item of tree.named(segment)) next.push(foundItem(tree, item));
+    }
+    onLevel(level, trees);
+    found = next;
+  }
+  return found;
+}
+
+/** What a tree holds by a name. */
+export function foundItem(tree: Tree, item: TreeItem): FoundItem {
+  return { type: item.type, isSymlink: item.isSymlink, oid: tree.oidOf(item) };
+}
+
+/**
+ * The children of those folders of a tree that are wanted.
+ *
+ * @param holder  whom it is for
+ * @param wanted  with each path the paths of the folders above it, and "" in any case
+ *
+ * Errors: as `readTree`.
+ */
+export async function readTreeFolders(
+  repoPath: string,
+  rootOid: string,
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal,
+  holder = '',
+): Promise<Folders> {
+  const folders = new Map<string, readonly FolderChild[]>();
+  const namesIn = namesByFolder(wanted);
+  const pending = [{ path: '', oid: rootOid }];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+    if (folders.size % LEVELS_A_TURN === LEVELS_A_TURN - 1) await nextTurn(holder);
+    signal.throwIfAborted();
+    const { path, oid } = next;
+    const tree = await readTree(repoPath, oid, signal);
+    const known = folders.get(path);
+    folders.set(path, known === undefined ? tree.sorted : sortItems([...known, ...tree.items]));
+    const prefix = path === '' ? '' : `${path}/`;
+    for (const name of namesIn.get(path) ?? [])
+      for (const item of tree.named(name))
+        if (item.type === 'tree') pending.push({ path: prefix + name, oid: tree.oidOf(item) });
+  }
+  return folders;
+}
+
+/** Path of a folder -> names of the wanted folders in it. */
+function namesByFolder(wanted: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const path of wanted) {
+    if (path === '') continue;
+    const folder = folderOf(path);
+    const known = names.get(folder);
+    if (known === undefined) names.set(folder, [baseNameOf(path)]);
+    else known.push(baseNameOf(path));
+  }
+  return names;
+}

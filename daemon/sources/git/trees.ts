@@ -1,0 +1,218 @@
+// Reads the trees of many commits at once: level by level, each folder version of a path once, however many commits
+// share it, through one git. What comes out is the union of their docs, and for each commit which of them it holds.
+// Memory: a number for each entry of each folder version, and each path once.
+
+import { BlobReader } from './blob-reader.ts';
+import { runGit } from './git.ts';
+import { findObjects, OBJECT_LINE_SIZE_MAX, type ReadOptions } from './objects.ts';
+import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
+
+/** A path and blob that some commit holds. */
+export interface TreeDoc extends NamedPath {
+  readonly oid: string;
+  /** In the commit it was first seen in; the blob is the same in all. */
+  readonly isSymlink: boolean;
+}
+
+export interface TreeUnion {
+  /** In no particular order. */
+  readonly docs: readonly TreeDoc[];
+  readonly submodulePaths: readonly string[];
+  /** Paths that lead out (`isInnerPath`), in no commit's docs. */
+  readonly outerPaths: readonly string[];
+  /** Calls back with the index of each doc of a commit, by its index in the call. */
+  visit(commit: number, onDoc: (doc: number) => void): void;
+}
+
+/** One version of the folder at one path. */
+interface FolderVersion {
+  readonly docs: number[];
+  /** Indexes of folder versions. */
+  readonly folders: number[];
+}
+
+/** What is known of one path that is a folder in some commit. */
+interface Folder {
+  /** Path with a slash at its end, "" for the root; its bytes as Latin-1. */
+  readonly prefix: string;
+  /** Versions by tree id, docs by name and blob id in bytes. */
+  readonly versions: Map<string, number>;
+  readonly docs: Map<string, number>;
+  readonly children: Map<string, Folder>;
+}
+
+/** A folder version whose tree is still to be read. */
+interface Unread {
+  readonly oid: string;
+  readonly folder: Folder;
+  readonly version: number;
+}
+
+/**
+ * The union of the trees of these commits.
+ *
+ * Errors: GitError; an object that is missing.
+ */
+export async function readTrees(
+  repoPath: string,
+  commits: readonly string[],
+  options: ReadOptions = {},
+): Promise<TreeUnion> {
+  const trees = await findObjects(
+    repoPath,
+    commits.map((commit) => `${commit}^{tree}`),
+    { timeoutMs: 0, ...options },
+  );
+  const union = new Union();
+  const roots = trees.map((tree, index) => {
+    if (tree === undefined) throw new Error(`commit ${commits[index]} has no tree`);
+    return union.addRoot(tree.oid);
+  });
+  await readAll(repoPath, union, options);
+  return {
+    docs: union.docs,
+    submodulePaths: [...union.submodulePaths],
+    outerPaths: [...union.outerPaths],
+    visit: (commit, onDoc) => union.visit(roots[commit]!, onDoc),
+  };
+}
+
+async function readAll(repoPath: string, union: Union, options: ReadOptions): Promise<void> {
+  const signal = options.signal === undefined ? {} : { signal: options.signal };
+  const reader = await BlobReader.open(repoPath, { ...signal, type: 'tree' });
+  try {
+    for (let level = union.takeUnread(); level.length > 0; level = union.takeUnread()) {
+      const byTree = groupByTree(level);
+      const ids = [...byTree.keys()];
+      await reader.readBlobs(ids, (index, bytes) => {
+        const oid = ids[index]!;
+        if (bytes === undefined) throw new Error(`tree ${oid} is missing`);
+        for (const unread of byTree.get(oid)!) union.addEntries(unread, bytes);
+      });
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+function groupByTree(level: readonly Unread[]): Map<string, Unread[]> {
+  const byTree = new Map<string, Unread[]>();
+  for (const unread of level) {
+    const group = byTree.get(unread.oid);
+    if (group === undefined) byTree.set(unread.oid, [unread]);
+    else group.push(unread);
+  }
+  return byTree;
+}
+
+const MODE_TREE = '40000';
+const MODE_SUBMODULE = '160000';
+const MODE_SYMLINK = '120000';
+const BLANK = 0x20;
+
+class Union {
+  readonly docs: TreeDoc[] = [];
+  readonly submodulePaths = new Set<string>();
+  readonly outerPaths = new Set<string>();
+  readonly #versions: FolderVersion[] = [];
+  readonly #root: Folder = newFolder('');
+  #unread: Unread[] = [];
+
+  /** Folder version of a root tree. */
+  addRoot(oid: string): number {
+    return this.#versionOf(this.#root, oid);
+  }
+
+  takeUnread(): Unread[] {
+    const level = this.#unread;
+    this.#unread = [];
+    return level;
+  }
+
+  #versionOf(folder: Folder, oid: string): number {
+    const known = folder.versions.get(oid);
+    if (known !== undefined) return known;
+    const version = this.#versions.push({ docs: [], folders: [] }) - 1;
+    folder.versions.set(oid, version);
+    this.#unread.push({ oid, folder, version });
+    return version;
+  }
+
+  /** Source: git's tree object: `<mode> <name>\0<id>`, one behind the other. */
+  addEntries({ oid, folder, version }: Unread, bytes: Uint8Array): void {
+    const tree = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    const idSize = oid.length / 2;
+    const { docs, folders } = this.#versions[version]!;
+    for (let start = 0; start < tree.length;) {
+      const nameStart = tree.indexOf(BLANK, start) + 1;
+      const nameEnd = tree.indexOf(0, nameStart);
+      const end = nameEnd + 1 + idSize;
+      if (nameStart === 0 || nameEnd < 0 || end > tree.length)
+        throw new Error(`tree ${oid} is damaged`);
+      const mode = tree.toString('latin1', start, nameStart - 1);
+      const name = tree.toString('latin1', nameStart, nameEnd);
+      if (!isInnerPath(name)) this.outerPaths.add(pathOf(folder, name).path);
+      else if (mode === MODE_TREE)
+        folders.push(
+          this.#versionOf(childOf(folder, name), tree.toString('hex', nameEnd + 1, end)),
+        );
+      else if (mode === MODE_SUBMODULE) this.submodulePaths.add(pathOf(folder, name).path);
+      else {
+        const key = tree.toString('latin1', nameStart, end);
+        const id = tree.toString('hex', nameEnd + 1, end);
+        const doc = folder.docs.get(key) ?? this.docs.length;
+        if (doc === this.docs.length) {
+          this.docs.push({ ...pathOf(folder, name), oid: id, isSymlink: mode === MODE_SYMLINK });
+          folder.docs.set(key, doc);
+        }
+        docs.push(doc);
+      }
+      start = end;
+    }
+  }
+
+  visit(version: number, onDoc: (doc: number) => void): void {
+    const { docs, folders } = this.#versions[version]!;
+    for (const doc of docs) onDoc(doc);
+    for (const folder of folders) this.visit(folder, onDoc);
+  }
+}
+
+function newFolder(prefix: string): Folder {
+  return { prefix, versions: new Map(), docs: new Map(), children: new Map() };
+}
+
+function childOf(folder: Folder, name: string): Folder {
+  let child = folder.children.get(name);
+  if (child === undefined) {
+    child = newFolder(`${folder.prefix}${name}/`);
+    folder.children.set(name, child);
+  }
+  return child;
+}
+
+function pathOf({ prefix }: Folder, name: string): NamedPath {
+  return decodePath(Buffer.from(prefix + name, 'latin1'));
+}
+
+/**
+ * Sizes of blobs in bytes, by id; 0 for one that is missing. One process for all.
+ *
+ * Errors: GitError.
+ */
+export async function readBlobSizes(
+  repoPath: string,
+  ids: readonly string[],
+  options: ReadOptions = {},
+): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const output = await runGit(['cat-file', '--batch-check=%(objectsize)', '--buffer'], {
+    timeoutMs: 0,
+    ...options,
+    repoPath,
+    input: `${ids.join('\n')}\n`,
+    outputSizeMax: OBJECT_LINE_SIZE_MAX * ids.length,
+  });
+  const lines = output.toString('latin1').split('\n');
+  return ids.map((_, index) => Number(lines[index]) || 0);
+}

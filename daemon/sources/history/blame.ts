@@ -1,0 +1,158 @@
+// Who wrote which lines of a file: reads what `git blame --incremental` writes, which is the commit of each run of
+// lines without the lines themselves, and puts the runs in the order of the file.
+
+import type { NamedPath } from '../../base/paths.ts';
+import { type HistoryContext, runHistory } from './process.ts';
+import { unquoteName } from './quoted.ts';
+
+export interface BlameRange {
+  readonly hash: string;
+  /** Of the file in that commit. */
+  readonly path: string;
+  /** 1-based. */
+  readonly startLine: number;
+  readonly lineCount: number;
+}
+
+export interface BlameCommit {
+  readonly hash: string;
+  /** Time of the author, ISO 8601, UTC. */
+  readonly date: string;
+  /** First line. */
+  readonly message: string;
+  readonly authorName: string;
+  readonly authorEmail: string;
+  /** The commit before it that held other lines there, and the path then. */
+  readonly previous?: { readonly hash: string; readonly path: string };
+}
+
+export interface Blame {
+  /** In the order of the file; neighbours differ in commit or path. */
+  readonly ranges: readonly BlameRange[];
+  readonly commits: Readonly<Record<string, BlameCommit>>;
+}
+
+/** About 200 bytes a run of lines: enough for a million runs. */
+const OUTPUT_SIZE_MAX = 256 << 20;
+
+/** Lists of commits to look past are those of the repository's settings, which may not even exist. */
+const OPTIONS = ['--no-ignore-revs-file', '--no-textconv', '--encoding=UTF-8'];
+
+/**
+ * Blames all lines of a file.
+ *
+ * @param commit  full id
+ * @param path    of a file in that commit
+ *
+ * Errors: GitError; the reason of the signal.
+ */
+export async function readBlame(
+  context: HistoryContext,
+  commit: string,
+  path: NamedPath,
+): Promise<Blame> {
+  const args = ['blame', '--incremental', ...OPTIONS, commit];
+  const output = await runHistory(args, context, { path, outputSizeMax: OUTPUT_SIZE_MAX });
+  return parseBlame(output.toString('utf8'));
+}
+
+interface Draft {
+  authorName: string;
+  authorEmail: string;
+  authorTime: number;
+  message: string;
+  previous?: { hash: string; path: string };
+}
+
+const RUN = /^([0-9a-f]{40,64}) \d+ (\d+) (\d+)$/;
+
+/** Parses incremental output: a line `<id> <line then> <line now> <count>`, facts, and `filename` as the last. */
+export function parseBlame(output: string): Blame {
+  const drafts = new Map<string, Draft>();
+  const ranges: BlameRange[] = [];
+  let hash = '';
+  let [startLine, lineCount] = [0, 0];
+  for (const line of output.split('\n')) {
+    const run = RUN.exec(line);
+    if (run !== null) {
+      [hash = '', startLine, lineCount] = [run[1], Number(run[2]), Number(run[3])];
+      continue;
+    }
+    const space = line.indexOf(' ');
+    const [name, value] = space < 0 ? [line, ''] : [line.slice(0, space), line.slice(space + 1)];
+    if (name === 'filename') ranges.push({ hash, path: unquoteName(value), startLine, lineCount });
+    else if (name !== '') readFact(draftOf(drafts, hash), name, value);
+  }
+  ranges.sort((a, b) => a.startLine - b.startLine);
+  return { ranges: joinNeighbours(ranges), commits: commitsOf(ranges, drafts) };
+}
+
+function draftOf(drafts: Map<string, Draft>, hash: string): Draft {
+  let draft = drafts.get(hash);
+  if (draft === undefined) {
+    draft = { authorName: '', authorEmail: '', authorTime: 0, message: '' };
+    drafts.set(hash, draft);
+  }
+  return draft;
+}
+
+function readFact(draft: Draft, name: string, value: string): void {
+  switch (name) {
+    case 'author':
+      draft.authorName = value;
+      break;
+    case 'author-mail':
+      draft.authorEmail = value.replace(/^<(.*)>$/s, '$1');
+      break;
+    case 'author-time':
+      draft.authorTime = Number(value);
+      break;
+    case 'summary':
+      draft.message = value;
+      break;
+    case 'previous': {
+      const space = value.indexOf(' ');
+      draft.previous = { hash: value.slice(0, space), path: unquoteName(value.slice(space + 1)) };
+      break;
+    }
+    default:
+    // The committer, and whether history ends here.
+  }
+}
+
+function joinNeighbours(sorted: readonly BlameRange[]): BlameRange[] {
+  const joined: BlameRange[] = [];
+  for (const range of sorted) {
+    const last = joined.at(-1);
+    const isSame = last?.hash === range.hash && last.path === range.path;
+    if (last !== undefined && isSame)
+      joined[joined.length - 1] = { ...last, lineCount: last.lineCount + range.lineCount };
+    else joined.push(range);
+  }
+  return joined;
+}
+
+/** In the order of their first lines. */
+function commitsOf(
+  ranges: readonly BlameRange[],
+  drafts: ReadonlyMap<string, Draft>,
+): Record<string, BlameCommit> {
+  const commits: Record<string, BlameCommit> = {};
+  for (const { hash } of ranges) {
+    const draft = drafts.get(hash);
+    if (draft === undefined || hash in commits) continue;
+    const { authorTime, message, authorName, authorEmail, previous } = draft;
+    const date = isoTime(authorTime);
+    const head = { hash, date, message, authorName, authorEmail };
+    commits[hash] = previous === undefined ? head : { ...head, previous };
+  }
+  return commits;
+}
+
+/** Seconds that the calendar of JavaScript knows, to ISO 8601; a commit may claim any time. */
+const SECONDS_MAX = 8.64e12;
+
+function isoTime(seconds: number): string {
+  const known = Math.min(Math.max(seconds, -SECONDS_MAX), SECONDS_MAX);
+  return new Date(known * 1000).toISOString();
+}

@@ -1,0 +1,208 @@
+// A commit graph of ours for each repo with a long history: parents, dates, and which paths each commit touched, in
+// files that git reads instead of unpacking objects. Repositories are read in place and never changed, so these
+// files lie in a folder of objects of our own; git is told to look there first and in the repository next.
+//
+// Invariant: what a graph says of a commit follows from its id, so a graph that is old, or missing, costs time and
+// nothing else. Where history is cut or bent (shallow, grafts) git uses no graph, nor do we.
+
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { runGit, tryGit } from '../git/git.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+
+export type GraphRepo = Pick<RepoRecord, 'repoId' | 'source'>;
+
+export interface GraphKeeperOptions {
+  /** Absolute path; made when the first graph is. */
+  readonly folder: string;
+  /** Shorter histories get no graph. */
+  readonly commitCountMin?: number;
+  /** Called when a graph could not be written; the repo then goes on without a new one. */
+  readonly onFailure?: (repo: GraphRepo, error: unknown) => void;
+}
+
+/** Measured: 5 us a commit to walk one path without a graph, so that 2,000 commits take about as long as a process. */
+const COMMIT_COUNT_MIN = 2000;
+/** Bound: 75 us a commit were measured, so this is enough for 50 million of them. */
+const WRITE_TIMEOUT_MS = 3_600_000;
+const WAITING_REPOS_MAX = 1000;
+const KNOWN_COMMITS_MAX = 20_000;
+const KNOWN_REPOS_MAX = 10_000;
+
+const WRITE_SETTINGS = ['core.commitGraph=true', 'commitGraph.generationVersion=2'];
+const WRITE_ARGS = [
+  'commit-graph',
+  'write',
+  '--stdin-commits',
+  '--changed-paths',
+  '--split',
+  '--no-progress',
+];
+
+/** Where things of a repo lie. */
+interface Place {
+  /** Tell git of both folders of objects. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Files that change what history is, where they exist. */
+  readonly benders: readonly string[];
+}
+
+interface Waiting {
+  readonly repo: GraphRepo;
+  readonly commits: Set<string>;
+}
+
+export class GraphKeeper {
+  readonly #options: GraphKeeperOptions;
+  readonly #abort = new AbortController();
+  /** `<repoId> <commit>` of what needs no writing: it is in a graph, or its history is short. */
+  readonly #covered = new LRUCache<string, true>({ max: KNOWN_COMMITS_MAX });
+  /** By `<repoId> <path>`. */
+  readonly #places = new LRUCache<string, Place>({ max: KNOWN_REPOS_MAX });
+  readonly #waiting = new Map<number, Waiting>();
+  #writing: Promise<void> | undefined;
+
+  constructor(options: GraphKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** Variables with which git finds the graph of this repo; empty where there is none. Errors: GitError. */
+  async environmentOf(repo: GraphRepo): Promise<Readonly<Record<string, string>>> {
+    if (repo.source.kind === 'folder' || !this.#hasGraph(repo)) return {};
+    const place = await this.#placeOf(repo);
+    return isWhole(place) ? place.variables : {};
+  }
+
+  /**
+   * Asks for a graph that holds this commit and all before it. It is written later, one repo at a time; nothing
+   * waits for it.
+   */
+  want(repo: GraphRepo, commit: string): void {
+    const isRefused = repo.source.kind === 'folder' || this.#abort.signal.aborted;
+    if (isRefused || this.#covered.has(keyOf(repo, commit))) return;
+    const waiting = this.#waiting.get(repo.repoId);
+    if (waiting !== undefined) waiting.commits.add(commit);
+    else if (this.#waiting.size < WAITING_REPOS_MAX)
+      this.#waiting.set(repo.repoId, { repo, commits: new Set([commit]) });
+    this.#writing ??= this.#writeAll().finally(() => (this.#writing = undefined));
+  }
+
+  /** Resolves when nothing waits to be written. */
+  async settled(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  /** Removes the graphs of repos that are gone. */
+  async sweep(isKnown: (repoId: number) => boolean): Promise<void> {
+    const names = await readdir(this.#options.folder).catch(() => []);
+    const gone = names.filter((name) => !isKnown(Number(name)));
+    for (const name of gone) await rm(path.join(this.#options.folder, name), REMOVE);
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort();
+    this.#waiting.clear();
+    await this.#writing;
+  }
+
+  #folderOf({ repoId }: GraphRepo): string {
+    return path.join(this.#options.folder, String(repoId));
+  }
+
+  #hasGraph(repo: GraphRepo): boolean {
+    return existsSync(path.join(this.#folderOf(repo), 'info/commit-graphs/commit-graph-chain'));
+  }
+
+  async #placeOf(repo: GraphRepo): Promise<Place> {
+    const key = keyOf(repo, repo.source.path);
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
+    const place = await findPlace(repo.source.path, this.#folderOf(repo));
+    this.#places.set(key, place);
+    return place;
+  }
+
+  async #writeAll(): Promise<void> {
+    // Why later: whoever wants a graph is about to ask git something, which goes first.
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let next = this.#takeNext(); next !== undefined; next = this.#takeNext()) {
+      const { repo, commits } = next;
+      try {
+        await this.#write(repo, [...commits]);
+      } catch (error) {
+        if (!this.#abort.signal.aborted) this.#options.onFailure?.(repo, error);
+      }
+      // After a failure too: the next start of the daemon tries again.
+      for (const commit of commits) this.#covered.set(keyOf(repo, commit), true);
+    }
+  }
+
+  #takeNext(): Waiting | undefined {
+    const [next] = this.#waiting.values();
+    if (next !== undefined) this.#waiting.delete(next.repo.repoId);
+    return next;
+  }
+
+  async #write(repo: GraphRepo, commits: readonly string[]): Promise<void> {
+    const { signal } = this.#abort;
+    const hasGraph = this.#hasGraph(repo);
+    if (!hasGraph && !(await this.#isLong(repo, commits))) return;
+    const place = await this.#placeOf(repo);
+    if (!isWhole(place)) return;
+    await makeFolder(this.#folderOf(repo));
+    await runGit(WRITE_ARGS, {
+      repoPath: repo.source.path,
+      settings: WRITE_SETTINGS,
+      env: place.variables,
+      input: `${commits.join('\n')}\n`,
+      timeoutMs: WRITE_TIMEOUT_MS,
+      signal,
+    });
+  }
+
+  async #isLong({ source }: GraphRepo, commits: readonly string[]): Promise<boolean> {
+    const countMin = this.#options.commitCountMin ?? COMMIT_COUNT_MIN;
+    const args = ['rev-list', '--count', `--max-count=${countMin}`, ...commits.slice(0, 100), '--'];
+    const { signal } = this.#abort;
+    return Number(await runGit(args, { repoPath: source.path, signal })) >= countMin;
+  }
+}
+
+const REMOVE = { recursive: true, force: true } as const;
+
+function keyOf({ repoId }: GraphRepo, more: string): string {
+  return `${repoId} ${more}`;
+}
+
+/** False where commits have other parents than they name. */
+function isWhole({ benders }: Place): boolean {
+  return !benders.some((file) => existsSync(file));
+}
+
+/** Errors: GitError. */
+async function findPlace(repoPath: string, folder: string): Promise<Place> {
+  const names = ['objects', 'shallow', 'info/grafts'];
+  const paths = await Promise.all(
+    names.map((name) => tryGit(['rev-parse', '--git-path', name], { repoPath })),
+  );
+  const [objects = '', ...benders] = paths.map((name) => path.resolve(repoPath, name ?? ''));
+  return {
+    variables: {
+      GIT_OBJECT_DIRECTORY: folder,
+      // Why quoted: the value is a list with colons between its members.
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${objects.replaceAll(/["\\]/g, '\\$&')}"`,
+    },
+    benders,
+  };
+}
+
+/** Makes the folder, and removes what a writer that was killed has left there. */
+async function makeFolder(folder: string): Promise<void> {
+  const graphs = path.join(folder, 'info/commit-graphs');
+  await mkdir(graphs, { recursive: true });
+  const names = await readdir(graphs);
+  const stale = names.filter((name) => name.endsWith('.lock') || name.startsWith('tmp_'));
+  for (const name of stale) await rm(path.join(graphs, name), REMOVE);
+}

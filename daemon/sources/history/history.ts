@@ -1,0 +1,296 @@
+// Answers what people ask about the history of a repo: who wrote a line, what differs, which commits there are, who
+// made them. Refs are looked up each time; what follows from ids of commits alone is kept as it is sent. Each git
+// process has one of the slots that all requests share. Whether the caller may see the repo, and whether refs and
+// paths are well formed, is decided before.
+
+import { GitError } from '../git/git.ts';
+import { withSlot } from '../git/git-slots.ts';
+import type { NamedPath } from '../../base/paths.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { noteReached } from '../git/reached.ts';
+import { isRepoGone, RefError, RepoGoneError, resolveRef } from '../git/resolve.ts';
+import { AnswerCache } from './answer-cache.ts';
+import {
+  type BlameCall,
+  type CommitsCall,
+  type DiffCall,
+  HistoryError,
+  type HistoryPlace,
+  type ListPart,
+} from './calls.ts';
+import { type Author, readAuthors } from './authors.ts';
+import { readBlame } from './blame.ts';
+import {
+  type CommitFields,
+  countCommits,
+  linesOf,
+  listCommits,
+  partOfWalk,
+  readCommits,
+  walkCommits,
+  type WalkPart,
+} from './commits.ts';
+import { readDiff } from './diff.ts';
+import { GraphKeeper, type GraphKeeperOptions } from './graph.ts';
+import { findMailmap, sizeOfFile } from './lookups.ts';
+import type { HistoryContext } from './process.ts';
+import { findNamedPath, type FoundPath } from './raw-path.ts';
+
+export interface HistoryOptions {
+  /** Of each git process, in ms. */
+  readonly timeoutMs: number;
+  /** Larger files are not blamed. */
+  readonly sourceSizeMax: number;
+  readonly graphs: GraphKeeperOptions;
+}
+
+/** Guess: some hundred large answers, thousands of small ones. */
+const CACHE = { sizeMax: 64 << 20, entrySizeMax: 8 << 20 };
+/** How git begins what it says of an expression that does not compile, by where the expression came from. */
+const BAD_EXPRESSION = /^(command line|header), '.*': (.*)$/s;
+
+/** A start of history: a commit, and how to ask git about it. */
+interface Start {
+  readonly repo: RepoRecord;
+  readonly commit: string;
+  readonly mailmap: string | undefined;
+  readonly env: HistoryContext['env'];
+}
+
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #graphs: GraphKeeper;
+  readonly #answers = new AnswerCache(CACHE);
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#graphs = new GraphKeeper(options.graphs);
+  }
+
+  /** Makes the history of a repo's default revision quick to read; ends when that is done, or failed. */
+  async prepare(repo: RepoRecord, signal: AbortSignal): Promise<void> {
+    if (repo.source.kind === 'folder') return;
+    this.#graphs.want(repo, await resolveRef(repo, undefined, signal));
+    await this.#graphs.settled();
+  }
+
+  /** Forgets what is kept on disk of repos that are gone. */
+  sweep(isKnown: (repoId: number) => boolean): Promise<void> {
+    return this.#graphs.sweep(isKnown);
+  }
+
+  close(): Promise<void> {
+    return this.#graphs.close();
+  }
+
+  /**
+   * Blame of a file, as JSON of `Blame`.
+   *
+   * Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
+   */
+  async blame(repo: RepoRecord, place: BlameCall, signal: AbortSignal): Promise<Buffer> {
+    const start = await this.#start(repo, place.ref, signal);
+    const { commit, mailmap } = start;
+    return this.#answer(['blame', commit, mailmap, place.path], start, signal, async (context) => {
+      const path = await findNamedPath(repo.source.path, [commit], place.path, context);
+      await this.#requireFile(context, commit, path);
+      const blame = await readBlame(context, commit, path);
+      noteReached(repo.source.path, commit, Object.keys(blame.commits));
+      return jsonOf(blame);
+    });
+  }
+
+  /**
+   * What differs between two commits, as JSON of `{ files: FileDiff[] }`.
+   *
+   * Errors: as `blame`; RefError names both refs.
+   */
+  async diff(repo: RepoRecord, call: DiffCall, signal: AbortSignal): Promise<Buffer> {
+    const { base: baseRef, head: headRef } = call;
+    const env = await this.#environmentOf(repo);
+    const [base, start] = await Promise.all([
+      resolveRef(repo, baseRef, signal, env),
+      this.#start(repo, headRef, signal),
+    ]).catch((error: unknown) => {
+      if (!(error instanceof RefError)) throw error;
+      throw new RefError(`Git refs "${baseRef}..${headRef}" do not both name a commit.`);
+    });
+    const { commit: head } = start;
+    return this.#answer(['diff', base, head, call.path], start, signal, async (context) => {
+      const path = await this.#named(context, [head, base], call.path);
+      return readDiff(context, base, head, path, call.holder);
+    });
+  }
+
+  /** The commit that a ref names. Errors: as `blame`. */
+  async commit(repo: RepoRecord, ref: string, signal: AbortSignal): Promise<CommitFields> {
+    const start = await this.#start(repo, ref, signal);
+    const [commit] = await this.#read(start, [start.commit], signal);
+    if (commit === undefined) throw new Error(`git says nothing of commit ${start.commit}`);
+    return commit;
+  }
+
+  /**
+   * Some of the commits that lead to a ref, newest first.
+   *
+   * Errors: as `blame`; HistoryError INVALID_QUERY_PARAMS if an expression does not compile.
+   */
+  async commits(
+    repo: RepoRecord,
+    call: CommitsCall,
+    signal: AbortSignal,
+  ): Promise<ListPart<CommitFields>> {
+    const start = await this.#start(repo, call.ref, signal);
+    const part = isFiltered(call)
+      ? await this.#walk(start, call, signal)
+      : await this.#count(start, call, signal);
+    const hashes = part.hashes ?? (await this.#list(start, call, signal));
+    return { total: part.total, items: await this.#read(start, hashes, signal) };
+  }
+
+  /** Everybody who made commits that lead to a ref, most commits first. Errors: as `blame`. */
+  async authors(
+    repo: RepoRecord,
+    place: HistoryPlace,
+    signal: AbortSignal,
+  ): Promise<readonly Author[]> {
+    const start = await this.#start(repo, place.ref, signal);
+    const { commit, mailmap } = start;
+    const key = ['authors', commit, mailmap, place.path];
+    const json = await this.#answer(key, start, signal, async (context) => {
+      const path = await this.#named(context, [commit], place.path);
+      return jsonOf(await readAuthors(context, commit, path));
+    });
+    // Safety: it was made of such a list.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return JSON.parse(json.toString('utf8')) as Author[];
+  }
+
+  /** Finds all commits at once. */
+  async #walk(start: Start, call: CommitsCall, signal: AbortSignal): Promise<WalkPart> {
+    const { query, author, since, until, path } = call;
+    const mailmap = author === undefined ? undefined : start.mailmap;
+    const key = ['walk', start.commit, mailmap, query, author, since, until, path];
+    const walk = await this.#answer(key, start, signal, async (context) => {
+      const named = await this.#named(context, [start.commit], path);
+      return walkCommits(context, start.commit, call, named);
+    }).catch((error: unknown) => {
+      throw expressionError(error) ?? error;
+    });
+    return partOfWalk(walk, call);
+  }
+
+  /** Counts all commits, and meanwhile finds those that are asked for. */
+  async #count(start: Start, call: CommitsCall, signal: AbortSignal): Promise<WalkPart> {
+    const [count, hashes] = await Promise.all([
+      this.#answer(['count', start.commit], start, signal, (context) =>
+        countCommits(context, start.commit),
+      ),
+      this.#list(start, call, signal),
+    ]);
+    return { total: Number(count.toString('latin1')), hashes };
+  }
+
+  async #list(start: Start, call: CommitsCall, signal: AbortSignal): Promise<string[]> {
+    const { query, author, since, until, path, offset, limit } = call;
+    const filter = [start.mailmap, query, author, since, until, path];
+    const key = ['list', start.commit, ...filter, offset, limit];
+    const text = await this.#answer(key, start, signal, async (context) => {
+      const named = await this.#named(context, [start.commit], path);
+      return listCommits(context, start.commit, call, named, call);
+    });
+    return linesOf(text.toString('latin1'));
+  }
+
+  async #read(
+    start: Start,
+    hashes: readonly string[],
+    signal: AbortSignal,
+  ): Promise<CommitFields[]> {
+    const commits = await this.#inSlot(start, signal, (context) => readCommits(context, hashes));
+    // People ask for these next.
+    for (const { hash, parents } of commits)
+      noteReached(start.repo.source.path, start.commit, [hash, ...parents]);
+    return commits;
+  }
+
+  /** Looks up where history starts, and asks for a graph of it. */
+  async #start(repo: RepoRecord, ref: string | undefined, signal: AbortSignal): Promise<Start> {
+    const env = await this.#environmentOf(repo);
+    const [commit, mailmap] = await Promise.all([
+      resolveRef(repo, ref, signal, env),
+      findMailmap(repo, signal),
+    ]);
+    this.#graphs.want(repo, commit);
+    return { repo, commit, mailmap, env };
+  }
+
+  /** Without a graph, walks take longer, and nothing else. */
+  #environmentOf(repo: RepoRecord): Promise<HistoryContext['env']> {
+    return this.#graphs.environmentOf(repo).catch(() => ({}));
+  }
+
+  async #inSlot<Value>(
+    { repo, env, mailmap }: Start,
+    signal: AbortSignal,
+    run: (context: HistoryContext) => Promise<Value>,
+  ): Promise<Value> {
+    const { timeoutMs } = this.#options;
+    const context = { repoPath: repo.source.path, env, mailmap, timeoutMs, signal };
+    try {
+      return await withSlot(repo.source.path, signal, () => run(context));
+    } catch (error) {
+      throw error instanceof GitError && isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
+    }
+  }
+
+  #answer(
+    key: readonly unknown[],
+    start: Start,
+    signal: AbortSignal,
+    make: (context: HistoryContext) => Promise<Buffer>,
+  ): Promise<Buffer> {
+    return this.#answers.get(JSON.stringify([start.repo.repoId, ...key]), signal, (all) =>
+      this.#inSlot(start, all, make),
+    );
+  }
+
+  async #named(
+    { repoPath, signal }: HistoryContext,
+    commits: readonly string[],
+    path: string | undefined,
+  ): Promise<NamedPath | undefined> {
+    return path === undefined ? undefined : findNamedPath(repoPath, commits, path, { signal });
+  }
+
+  async #requireFile(
+    { repoPath, signal }: HistoryContext,
+    commit: string,
+    { path, rawPath, size }: FoundPath,
+  ): Promise<void> {
+    const fileSize =
+      rawPath === undefined ? await sizeOfFile(repoPath, `${commit}:${path}`, signal) : size;
+    if (fileSize === undefined)
+      throw new HistoryError('FILE_NOT_FOUND', `File "${path}" not found.`);
+    const { sourceSizeMax } = this.#options;
+    if (fileSize > sourceSizeMax)
+      throw new Error(`file too large: ${fileSize} bytes, limit ${sourceSizeMax}`);
+  }
+}
+
+function jsonOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function isFiltered({ query, author, since, until, path }: CommitsCall): boolean {
+  return [query, author, since, until, path].some((value) => value !== undefined);
+}
+
+/** The error for the caller, where git could not compile an expression. */
+function expressionError(error: unknown): HistoryError | undefined {
+  if (!(error instanceof GitError)) return undefined;
+  const [, origin, reason] = BAD_EXPRESSION.exec(error.detail) ?? [];
+  if (origin === undefined) return undefined;
+  const name = origin === 'header' ? 'author' : 'query';
+  return new HistoryError('INVALID_QUERY_PARAMS', `${name}: ${reason}`);
+}

@@ -1,0 +1,80 @@
+// One git process for one question about history: in a folder, and with a list of who is who, that only the commits
+// decide about, so that equal questions have equal answers.
+
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { gitDirOf, type GitOptions, runGit } from '../git/git.ts';
+import type { NamedPath } from '../../base/paths.ts';
+
+/** Where and for how long the processes of one question run. */
+export interface HistoryContext {
+  readonly repoPath: string;
+  /** Variables that let git find the commit graph of ours. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Object id of the blob that says who is who; undefined: there is none. */
+  readonly mailmap: string | undefined;
+  /** Of each process. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface HistoryRunOptions {
+  /** Last argument, behind `--`. */
+  readonly path?: NamedPath | undefined;
+  readonly input?: string;
+  /** Inclusive. */
+  readonly outputSizeMax: number;
+}
+
+/** Larger blobs count as binary, so that no diff of them is made. */
+const TEXT_SIZE_MAX = 64 << 20;
+
+/**
+ * Runs git to its end and returns what it wrote.
+ *
+ * Errors: GitError; the reason of the signal.
+ */
+export async function runHistory(
+  args: readonly string[],
+  context: HistoryContext,
+  { path: tail, input = '', outputSizeMax }: HistoryRunOptions,
+): Promise<Buffer> {
+  const options = { ...gitOptions(context, tail), input, outputSizeMax };
+  const isText = tail !== undefined && tail.rawPath === undefined;
+  try {
+    return await runGit([...args, '--', ...(isText ? [tail.path] : [])], options);
+  } catch (error) {
+    context.signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/**
+ * Where git finds no files of a work tree. Why: `.mailmap` and `.gitattributes` on disk must not matter, and git reads
+ * them in the current folder unless the repository is bare.
+ */
+function quietFolder(repoPath: string): string {
+  const gitDir = gitDirOf(repoPath);
+  // A linked work tree has a file in its place.
+  const isFolder = statSync(gitDir, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isFolder ? gitDir : path.parse(gitDir).root;
+}
+
+function gitOptions(context: HistoryContext, tail: NamedPath | undefined): GitOptions {
+  const { repoPath, env, mailmap, timeoutMs, signal } = context;
+  const rawTail = tail?.rawPath;
+  return {
+    repoPath,
+    cwd: quietFolder(repoPath),
+    settings: [`core.bigFileThreshold=${TEXT_SIZE_MAX}`, `mailmap.blob=${mailmap ?? ''}`],
+    env: {
+      // Why: patterns match letters, not bytes. With a name in other bytes the shell must see bytes.
+      LC_ALL: rawTail === undefined ? 'C.UTF-8' : 'C',
+      GIT_IMPLICIT_WORK_TREE: '0',
+      ...env,
+    },
+    timeoutMs,
+    signal,
+    ...(rawTail === undefined ? {} : { rawTail }),
+  };
+}

@@ -1,0 +1,145 @@
+// What `.gitattributes` files say about docs: `linguist-language=Name` and the marks vendored,
+// generated and documentation. All files of a repo are one list of rules; the last that matches a
+// path decides, and a file in a deeper folder comes later (gitattributes(5)). Other attributes and
+// macros are passed over.
+
+import picomatch from 'picomatch';
+import { baseNameOf, folderOf } from '../../base/paths.ts';
+import { resolveLanguage } from './languages.ts';
+import type { SourceFile, SourceReader } from '../docs/source.ts';
+
+/** One `.gitattributes` file. A plain value: may be posted to a worker. */
+export interface AttributeFile {
+  /** Path of the folder that holds it, "" for the root. */
+  readonly folder: string;
+  readonly text: string;
+}
+
+/** What is said about a doc; absent: nothing. */
+export interface DocAttributes {
+  readonly language?: string;
+  readonly isVendored?: boolean;
+  readonly isGenerated?: boolean;
+  readonly isDocumentation?: boolean;
+}
+
+interface Rule {
+  readonly matches: (path: string) => boolean;
+  /** Undefined value: the attribute is unset again (`!name`). */
+  readonly values: ReadonlyMap<string, string | boolean | undefined>;
+}
+
+const NAMES = new Set([
+  'linguist-language',
+  'linguist-vendored',
+  'linguist-generated',
+  'linguist-documentation',
+]);
+export const ATTRIBUTE_FILE_NAME = '.gitattributes';
+const NOTHING: DocAttributes = {};
+
+/** Whether a path is that of an attribute file. */
+export function isAttributeFile(path: string): boolean {
+  return baseNameOf(path) === ATTRIBUTE_FILE_NAME;
+}
+
+/** The attribute files that have a say about a path, the root's first. */
+export function attributePathsAbove(path: string): string[] {
+  const paths = [ATTRIBUTE_FILE_NAME];
+  for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1))
+    paths.push(`${path.slice(0, slash)}/${ATTRIBUTE_FILE_NAME}`);
+  return paths;
+}
+
+export class Attributes {
+  /** Last rule first. */
+  readonly #rules: readonly Rule[];
+
+  constructor(files: readonly AttributeFile[]) {
+    const depthOf = (file: AttributeFile): number =>
+      file.folder === '' ? 0 : file.folder.split('/').length;
+    this.#rules = [...files]
+      .sort((a, b) => depthOf(a) - depthOf(b))
+      .flatMap((file) => file.text.split(/\r?\n/).flatMap((line) => parseRule(file.folder, line)))
+      .reverse();
+  }
+
+  /** Cost: one match a rule; nothing for repos without such rules. */
+  of(path: string): DocAttributes {
+    if (this.#rules.length === 0) return NOTHING;
+    const values = new Map<string, string | boolean | undefined>();
+    for (const rule of this.#rules) {
+      if (!rule.matches(path)) continue;
+      for (const [name, value] of rule.values) if (!values.has(name)) values.set(name, value);
+    }
+    if (values.size === 0) return NOTHING;
+    const given = values.get('linguist-language');
+    const language = typeof given === 'string' ? resolveLanguage(given) : undefined;
+    return {
+      ...(language === undefined ? {} : { language }),
+      ...markOf('isVendored', values.get('linguist-vendored')),
+      ...markOf('isGenerated', values.get('linguist-generated')),
+      ...markOf('isDocumentation', values.get('linguist-documentation')),
+    };
+  }
+}
+
+function markOf(name: string, value: string | boolean | undefined): Record<string, boolean> {
+  return value === undefined ? {} : { [name]: value !== false && value !== 'false' };
+}
+
+/** Nothing for empty lines, comments, macros, and rules that set none of our attributes. */
+function parseRule(folder: string, line: string): Rule[] {
+  const parts =
+    /^[ \t]*(?:"((?:[^"\\]|\\.)+)"|([^\s"#[][^\s]*|\[(?!attr\])[^\s]*))[ \t]+(.*)$/.exec(line);
+  if (parts === null) return [];
+  const pattern = parts[1] === undefined ? (parts[2] ?? '') : parts[1].replace(/\\(["\\])/g, '$1');
+  const values = new Map<string, string | boolean | undefined>();
+  for (const word of (parts[3] ?? '').split(/[ \t]+/)) {
+    const [, sign, name = '', value] = /^([-!]?)([^=]*)(?:=(.*))?$/.exec(word) ?? [];
+    if (NAMES.has(name))
+      values.set(name, sign === '-' ? false : sign === '!' ? undefined : (value ?? true));
+  }
+  return values.size === 0 ? [] : [{ matches: compilePattern(folder, pattern), values }];
+}
+
+/**
+ * A pattern without slash is for names in the folder and below; one with is for paths from the
+ * folder.
+ */
+function compilePattern(folder: string, pattern: string): (path: string) => boolean {
+  const options = { dot: true, nobrace: true, noextglob: true, nonegate: true };
+  const matches = picomatch(pattern.replace(/^\//, ''), options);
+  const prefix = folder === '' ? '' : `${folder}/`;
+  const isTied = pattern.includes('/');
+  return (path) => {
+    if (!path.startsWith(prefix)) return false;
+    return matches(isTied ? path.slice(prefix.length) : baseNameOf(path));
+  };
+}
+
+/** Larger attribute files are passed over. */
+const FILE_SIZE_MAX = 1 << 20;
+
+/**
+ * Reads the attribute files among the docs of a source.
+ *
+ * Errors: as `SourceReader.read`; a file that cannot be read is passed over.
+ */
+export async function readAttributeFiles(
+  reader: SourceReader,
+  files: readonly SourceFile[],
+): Promise<AttributeFile[]> {
+  const wanted = files.filter(
+    (file) => isAttributeFile(file.path) && !file.isSymlink && file.size <= FILE_SIZE_MAX,
+  );
+  const found: AttributeFile[] = [];
+  await reader.read(wanted, (index, bytes) => {
+    if (bytes === undefined) return;
+    found.push({
+      folder: folderOf(wanted[index]?.path ?? ''),
+      text: Buffer.from(bytes).toString('utf8'),
+    });
+  });
+  return found;
+}

@@ -1,0 +1,142 @@
+// Reads one file of a folder for people, without holding up the thread: piece by piece, in the system's own threads,
+// its id by pieces too. Symbolic links are never followed. Builds, which read all files, use sources/docs/disk-reader.ts.
+
+import { createHash } from 'node:crypto';
+import { constants, type BigIntStats } from 'node:fs';
+import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
+import { nextTurn } from '../../base/next-turn.ts';
+import { isOwnFile } from '../disk/own-folder.ts';
+import type { NamedPath } from '../../base/paths.ts';
+import { diskPathOf, errorCodeOf, FolderGuard, isNowhere } from '../disk/disk.ts';
+
+/**
+ * Bytes that are read and hashed at a time.
+ * Measured: 2026-11-22: hashing them takes half a millisecond.
+ */
+const PIECE_SIZE = 256 * 1024;
+
+// Why O_NONBLOCK: what was a file when it was looked at may be a pipe now, and opening that would wait for ever.
+const OPEN_FLAGS =
+  constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/**
+ * Why: within the resolution of a file system's clock a file may change without a sign. What was changed longer ago
+ * than this is known by its time.
+ */
+const SETTLED_MS = 2000;
+const NS_PER_MS = 1_000_000n;
+
+export interface DiskFile {
+  readonly bytes: Uint8Array;
+  /** git blob id. */
+  readonly blobSha: string;
+}
+
+/** Undefined: not there, not a file or link, ours, or behind a symbolic link. Errors: of the file system. */
+export async function statDiskFile(
+  root: string,
+  named: NamedPath,
+  guard = new FolderGuard(root),
+): Promise<BigIntStats | undefined> {
+  if (!guard.isInside(named)) return undefined;
+  try {
+    const stat = await lstat(diskPathOf(root, named), { bigint: true });
+    return (stat.isFile() && !isOwn(stat)) || stat.isSymbolicLink() ? stat : undefined;
+  } catch (error) {
+    if (isNowhere(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether it is a file of our data directory, under whatever name. */
+function isOwn({ dev, ino, nlink }: BigIntStats): boolean {
+  return isOwnFile({ dev: Number(dev), ino: Number(ino), nlink: Number(nlink) });
+}
+
+/** A text that is the same only while the file is; undefined: that cannot be told yet. */
+export function versionOf(stat: BigIntStats): string | undefined {
+  const isSettled = BigInt(Date.now() - SETTLED_MS) > stat.ctimeNs / NS_PER_MS;
+  const { dev, ino, size, mtimeNs, ctimeNs } = stat;
+  return isSettled ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : undefined;
+}
+
+/**
+ * The content of a file, or the target of a link.
+ *
+ * @param sizeMax  inclusive; of a file that has grown beyond it one byte more is read
+ * @param holder   whom it is for
+ * @returns        undefined: it is gone, or something else now
+ *
+ * Errors: of the file system; the reason of the signal.
+ */
+export async function readDiskFile(
+  root: string,
+  named: NamedPath,
+  stat: BigIntStats,
+  sizeMax: number,
+  signal: AbortSignal,
+  holder = '',
+): Promise<DiskFile | undefined> {
+  const place = diskPathOf(root, named);
+  try {
+    const bytes = stat.isSymbolicLink()
+      ? await readlink(place, { encoding: 'buffer' })
+      : await readFile(place, Number(stat.size), sizeMax, signal);
+    return { bytes, blobSha: await blobIdOf(bytes, signal, holder) };
+  } catch (error) {
+    // EINVAL, ELOOP: no longer a link, or a link now; another thing than what was looked at.
+    const isOther = ['ELOOP', 'EINVAL', 'EISDIR'].includes(errorCodeOf(error));
+    if (isNowhere(error) || isOther) return undefined;
+    throw error;
+  }
+}
+
+async function readFile(
+  place: string | Buffer,
+  size: number,
+  sizeMax: number,
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const file = await open(place, OPEN_FLAGS);
+  try {
+    // Why one byte more than is expected: a short read says that the end was reached.
+    let buffer = Buffer.allocUnsafeSlow(Math.min(size, sizeMax) + 1);
+    for (let filled = 0; ;) {
+      filled += await fill(file, buffer, filled, signal);
+      if (filled < buffer.length || filled > sizeMax) return buffer.subarray(0, filled);
+      const grown = Buffer.allocUnsafeSlow(Math.min(filled * 2, sizeMax + 1));
+      buffer.copy(grown);
+      buffer = grown;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads up to the end of the buffer or the file; returns how much. */
+async function fill(
+  file: FileHandle,
+  buffer: Buffer,
+  start: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let end = start;
+  while (end < buffer.length) {
+    signal.throwIfAborted();
+    const wanted = Math.min(PIECE_SIZE, buffer.length - end);
+    const { bytesRead } = await file.read(buffer, end, wanted, null);
+    if (bytesRead === 0) break;
+    end += bytesRead;
+  }
+  return end - start;
+}
+
+async function blobIdOf(bytes: Uint8Array, signal: AbortSignal, holder: string): Promise<string> {
+  const hash = createHash('sha1').update(`blob ${bytes.length}\0`);
+  for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
+    hash.update(bytes.subarray(start, start + PIECE_SIZE));
+    await nextTurn(holder);
+    signal.throwIfAborted();
+  }
+  return hash.digest('hex');
+}

@@ -1,0 +1,177 @@
+// What the folders of a repo hold whose docs are the files on disk: those that git counts to a work tree, or those of
+// a plain folder; nothing of what git ignores. Looks anew at each call: the disk changes without notice.
+
+import { readdirSync } from 'node:fs';
+import { listWorktree } from '../git/objects.ts';
+import { withSlot } from '../git/git-slots.ts';
+import { baseNameOf, type NamedPath } from '../../base/paths.ts';
+import type { RepoSource } from '../../repos/records.ts';
+import { sortItems, type TreeItemType } from '../git/tree-object.ts';
+import type { FolderChild, Folders } from '../git/tree-paths.ts';
+import { Breather } from '../../base/breather.ts';
+import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
+import { walkFolders } from '../disk/folder-walk.ts';
+
+const SLASH = 0x2f;
+
+function isNothing(): boolean {
+  return false;
+}
+
+/**
+ * The children of those folders that are wanted.
+ *
+ * @param isWanted  by the path of a folder; the root, and a folder above one that is wanted, is wanted too
+ *
+ * Errors: GitBusyError; GitError; an error of the file system if the root cannot be read; the reason of the signal.
+ */
+export function readDiskFolders(
+  source: RepoSource,
+  isWanted: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<Folders> {
+  return source.kind === 'worktree'
+    ? readWorktree(source.path, isWanted, signal)
+    : readPlainFolder(source.path, isWanted, signal);
+}
+
+async function readPlainFolder(
+  root: string,
+  isWanted: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<Folders> {
+  const folders = new Map<string, FolderChild[]>();
+  for await (const { path, docs, folders: inner } of walkFolders(root, isNothing, [], isWanted)) {
+    signal.throwIfAborted();
+    const children = [...childrenOf(docs, 'blob'), ...childrenOf(inner, 'tree')];
+    folders.set(path, sortItems([...(folders.get(path) ?? []), ...children]));
+  }
+  return folders;
+}
+
+function childrenOf(paths: readonly NamedPath[], type: TreeItemType): FolderChild[] {
+  return paths.map(({ path }) => ({ name: baseNameOf(path), type }));
+}
+
+/** What git says is in a folder; the bytes of a folder's path are those of its first doc. */
+interface Listed {
+  readonly folder: NamedPath;
+  /** Docs and submodules; by the path of each. */
+  readonly paths: NamedPath[];
+  readonly folderNames: Set<string>;
+}
+
+async function readWorktree(
+  root: string,
+  isWanted: (path: string) => boolean,
+  signal: AbortSignal,
+): Promise<Folders> {
+  const paths = await withSlot(root, signal, () => listWorktree(root, { signal }));
+  const breather = new Breather();
+  const listed = new Map<string, Listed>();
+  for (const named of paths) {
+    await breather.pause();
+    // A repository inside, which is no submodule, has none of our docs.
+    if (!named.path.endsWith('/')) addPath(named, isWanted, listed);
+  }
+  const guard = new FolderGuard(root);
+  const folders = new Map<string, readonly FolderChild[]>();
+  if (!listed.has('')) folders.set('', []);
+  for (const [path, entry] of listed) {
+    await breather.pause();
+    signal.throwIfAborted();
+    if (!guard.isInside(within(entry.folder))) continue;
+    folders.set(path, sortItems(lookAt(root, entry, guard)));
+  }
+  return folders;
+}
+
+/** Some path in a folder. */
+function within({ path, rawPath }: NamedPath): NamedPath {
+  const inner = `${path}/.`;
+  if (path === '') return { path: '.' };
+  if (rawPath === undefined) return { path: inner };
+  return { path: inner, rawPath: Buffer.concat([rawPath, Buffer.from('/.')]) };
+}
+
+function childOf({ path, rawPath }: NamedPath, name: string): NamedPath {
+  const inner = path === '' ? name : `${path}/${name}`;
+  if (rawPath === undefined) return { path: inner };
+  return { path: inner, rawPath: Buffer.concat([rawPath, Buffer.from(`/${name}`)]) };
+}
+
+/** Notes a path in each wanted folder above it. */
+function addPath(
+  named: NamedPath,
+  isWanted: (path: string) => boolean,
+  listed: Map<string, Listed>,
+): void {
+  const { path } = named;
+  for (let end = 0; ;) {
+    const folder = path.slice(0, Math.max(0, end - 1));
+    if (!isWanted(folder)) return;
+    const entry = listed.get(folder) ?? newListed(named, folder);
+    listed.set(folder, entry);
+    const slash = path.indexOf('/', end);
+    if (slash < 0) {
+      entry.paths.push(named);
+      return;
+    }
+    entry.folderNames.add(path.slice(end, slash));
+    end = slash + 1;
+  }
+}
+
+function newListed({ rawPath }: NamedPath, path: string): Listed {
+  const folder = rawPath === undefined ? { path } : { path, rawPath: headOf(rawPath, path) };
+  return { folder, paths: [], folderNames: new Set() };
+}
+
+/** The bytes of the folder that has as many segments as `path`. */
+function headOf(rawPath: Uint8Array, path: string): Uint8Array {
+  let end = path === '' ? 0 : -1;
+  for (let count = path === '' ? 0 : path.split('/').length; count > 0; count--)
+    end = rawPath.indexOf(SLASH, end + 1);
+  return rawPath.subarray(0, end);
+}
+
+/** Leaves out what is not on disk (any more), and what is neither file, link, folder nor submodule. */
+function lookAt(
+  root: string,
+  { folder, paths, folderNames }: Listed,
+  guard: FolderGuard,
+): FolderChild[] {
+  const types = readTypes(root, folder);
+  const children: FolderChild[] = [];
+  for (const name of folderNames)
+    if (types.get(name) === 'tree' && !guard.isOwn(within(childOf(folder, name))))
+      children.push({ name, type: 'tree' });
+  for (const { path } of paths) {
+    const name = baseNameOf(path);
+    const type = types.get(name);
+    if (type === 'blob') children.push({ name, type });
+    else if (type === 'tree') children.push({ name, type: 'commit' });
+  }
+  return children;
+}
+
+/** Of the children of a folder on disk, by name. */
+function readTypes(root: string, folder: NamedPath): Map<string, 'tree' | 'blob' | undefined> {
+  try {
+    const place = folder.path === '' ? root : diskPathOf(root, folder);
+    const entries = readdirSync(place, { withFileTypes: true });
+    return new Map(
+      entries.map((entry) => [
+        entry.name,
+        entry.isDirectory()
+          ? 'tree'
+          : entry.isFile() || entry.isSymbolicLink()
+            ? 'blob'
+            : undefined,
+      ]),
+    );
+  } catch (error) {
+    if (folder.path !== '' && isNowhere(error)) return new Map();
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+// Contents of files that several readers ask for at the same time: read once, kept once, and counted once, for the
+// reader who came first; when that one has gone and others still read, for one of them. Forgotten with the last; what
+// is being loaded for nobody any more is not loaded to its end.
+
+import { SharedWork } from '../../base/shared-work.ts';
+
+/** The memory that a request may use (http/api/services.ts). */
+export interface ReaderMemory {
+  /** Takes bytes, until they are given back; undefined: there is no room. */
+  tryTake(size: number): { release(): void } | undefined;
+  /** Calls `end` when the response is over. */
+  onOver(end: () => void): void;
+}
+
+/** There is no room for a content. Becomes SERVER_OVERLOADED with `Retry-After`. */
+export class MemoryBusyError extends Error {
+  override readonly name = 'MemoryBusyError';
+  readonly errorCode = 'SERVER_OVERLOADED';
+
+  constructor() {
+    super('Too many files are being read.');
+  }
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+}
+
+interface Entry<Value> {
+  /** Undefined: not loaded yet. */
+  value: Value | undefined;
+  /** In order of arrival. */
+  readonly readers: Set<ReaderMemory>;
+  size: number;
+  hold: { release(): void } | undefined;
+  holder: ReaderMemory;
+}
+
+export class SharedContents<Value extends Content> {
+  readonly #entries = new Map<string, Entry<Value>>();
+  readonly #loads = new SharedWork<string, Value>();
+
+  /** Contents that are being read by somebody. */
+  get count(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * The content of this key, kept until the last of its readers is over.
+   *
+   * @param key     equal keys stand for equal contents
+   * @param size    bytes that are counted before it is loaded; afterwards it is what it has
+   * @param signal  of the reader
+   * @param load    called if nobody reads it now; its signal is aborted when all who wait have left
+   *
+   * Errors: MemoryBusyError; what `load` throws; the reason of the signal.
+   */
+  async open(
+    key: string,
+    size: number,
+    memory: ReaderMemory,
+    signal: AbortSignal,
+    load: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    const entry = this.#entries.get(key) ?? this.#start(key, size, memory);
+    if (!entry.readers.has(memory)) {
+      entry.readers.add(memory);
+      memory.onOver(() => this.#leave(key, entry, memory));
+    }
+    entry.value ??= await this.#loads.get(key, signal, load);
+    const { value } = entry;
+    const { byteLength } = value.bytes;
+    if (entry.size !== byteLength) {
+      entry.size = byteLength;
+      this.#hold(entry);
+    }
+    if (entry.hold === undefined) throw new MemoryBusyError();
+    return value;
+  }
+
+  #start(key: string, size: number, memory: ReaderMemory): Entry<Value> {
+    const hold = memory.tryTake(size);
+    if (hold === undefined) throw new MemoryBusyError();
+    const readers = new Set<ReaderMemory>();
+    const entry = { value: undefined, readers, size, hold, holder: memory };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  /** Takes the bytes anew: for whom they are held now, or for another one of those who read. */
+  #hold(entry: Entry<Value>): void {
+    entry.hold?.release();
+    entry.hold = undefined;
+    const { holder } = entry;
+    for (const reader of entry.readers.has(holder) ? [holder] : [...entry.readers, holder]) {
+      entry.hold = reader.tryTake(entry.size);
+      if (entry.hold === undefined) continue;
+      entry.holder = reader;
+      return;
+    }
+  }
+
+  #leave(key: string, entry: Entry<Value>, memory: ReaderMemory): void {
+    entry.readers.delete(memory);
+    if (entry.readers.size === 0) {
+      entry.hold?.release();
+      this.#entries.delete(key);
+    } else if (entry.holder === memory) this.#hold(entry);
+  }
+}

@@ -1,0 +1,304 @@
+// Reads one file of a repo for people (API.md 11.0, 11.1): from git objects at any revision, or
+// from disk where the docs of the repo are the files on disk. On disk only docs are given: what git
+// ignores, `.git`, and what lies behind a symbolic link is not found. Whether the caller may see
+// the repo is decided before.
+
+import { readdir } from 'node:fs/promises';
+import { withSlot } from '../git/git-slots.ts';
+import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../git/object-reader.ts';
+import { listWorktree } from '../git/objects.ts';
+import { folderOf, type NamedPath } from '../../base/paths.ts';
+import type { RepoSource } from '../../repos/records.ts';
+import { RefError, resolveRef, type ResolvableRepo } from '../git/resolve.ts';
+import { findItems } from '../git/tree-paths.ts';
+import type { Tree } from '../git/tree-object.ts';
+import {
+  ATTRIBUTE_FILE_NAME,
+  attributePathsAbove,
+  Attributes,
+  type AttributeFile,
+} from '../languages/attributes.ts';
+import { diskPathOf, FolderGuard } from '../disk/disk.ts';
+import { type DiskFile, readDiskFile, statDiskFile, versionOf } from './disk-file.ts';
+import { isIgnoredInFolder, walkFolder } from '../disk/folder-walk.ts';
+import { detectLanguage, findHeaderFolders, type HeaderFolders } from '../languages/languages.ts';
+import { type ReaderMemory, SharedContents } from './shared-contents.ts';
+import { isOnDisk, withRepo } from './tree-reader.ts';
+import { utf8Of } from '../../base/utf16.ts';
+import { isListedInWorktree } from './worktree-listed.ts';
+
+export interface ReadSourceOptions {
+  /** Inclusive size of the content. */
+  readonly sizeMax: number;
+  /** Has the deadline too. */
+  readonly signal: AbortSignal;
+  /** Whom it is for. */
+  readonly holder?: string;
+  /** Counts the bytes of large contents until the reader is over; absent: they are not counted. */
+  readonly memory?: ReaderMemory;
+}
+
+export interface SourceContent {
+  /** Content, UTF-16 as UTF-8 (base/utf16.ts), or the target of a symbolic link; shared: nobody may change it. */
+  readonly bytes: Uint8Array;
+  /** git blob id. */
+  readonly blobSha: string;
+  /** By `.gitattributes`, else detected, else "". */
+  readonly language: string;
+}
+
+/** A file cannot be given. The message is for the caller. */
+export class SourceError extends Error {
+  override readonly name = 'SourceError';
+  /** `UNEXPECTED_ERROR`: it is too large. */
+  readonly errorCode: 'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR';
+
+  constructor(errorCode: 'FILE_NOT_FOUND' | 'UNEXPECTED_ERROR', message: string) {
+    super(message);
+    this.errorCode = errorCode;
+  }
+}
+
+const REF_SIZE_MAX = 1024;
+const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
+const REPLACEMENT = '\uFFFD';
+
+/** Whether a ref has the form that API.md 11.0 asks for; that it names a commit is not checked. */
+export function isRefWellFormed(ref: string): boolean {
+  if (ref === '' || ref.startsWith('-') || /\p{Cc}/u.test(ref)) return false;
+  return !ref.includes('..') && !ref.includes('@{') && Buffer.byteLength(ref) <= REF_SIZE_MAX;
+}
+
+/** Whether a path has the form of a path in a repo. */
+export function isPathWellFormed(path: string): boolean {
+  if (path.includes('\0')) return false;
+  return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
+}
+
+/**
+ * Reads one file.
+ *
+ * @param ref  revision as the user typed it; undefined: the default revision
+ *
+ * Errors: SourceError; as `resolveRef` and `readBlob`; an error of the file system if a file is there but cannot be
+ * read.
+ */
+export async function readSource(
+  repo: ResolvableRepo,
+  path: string,
+  ref: string | undefined,
+  options: ReadSourceOptions,
+): Promise<SourceContent> {
+  if (!isPathWellFormed(path)) throw notFound(path);
+  if (ref !== undefined && !isRefWellFormed(ref))
+    throw new RefError(`Git ref "${ref}" is not valid.`);
+  if (isOnDisk(repo, ref)) return withRepo(repo, () => readFromDisk(repo.source, path, options));
+  const commit = await resolveRef(repo, ref, options.signal).catch((error: unknown) => {
+    // An empty repository has no files, and nobody asked for a ref.
+    throw ref === undefined && error instanceof RefError ? notFound(path) : error;
+  });
+  return withRepo(repo, () => readFromCommit(repo.source.path, commit, path, options));
+}
+
+function notFound(path: string): SourceError {
+  return new SourceError('FILE_NOT_FOUND', `File "${path}" not found.`);
+}
+
+function tooLarge(path: string, size: number, sizeMax: number): SourceError {
+  return new SourceError(
+    'UNEXPECTED_ERROR',
+    `File "${path}" is too large: ${size} bytes, limit ${sizeMax}.`,
+  );
+}
+
+function requireSize(path: string, size: number, sizeMax: number): void {
+  if (size > sizeMax) throw tooLarge(path, size, sizeMax);
+}
+
+function isHeader(path: string): boolean {
+  return path.toLowerCase().endsWith('.h');
+}
+
+function languageOf(
+  path: string,
+  bytes: Uint8Array,
+  attributeFiles: readonly AttributeFile[],
+  headerFolders: HeaderFolders,
+): string {
+  const given = new Attributes(attributeFiles).of(path).language;
+  return given ?? detectLanguage(path, bytes, headerFolders);
+}
+
+/** Smaller contents are not worth sharing or counting: the answer is. */
+const COUNTED_SIZE_MIN = 65_536;
+
+const blobsBeingRead = new SharedContents<{ readonly bytes: Uint8Array }>();
+const filesBeingRead = new SharedContents<DiskFile>();
+
+async function readFromCommit(
+  repoPath: string,
+  commit: string,
+  path: string,
+  options: ReadSourceOptions,
+): Promise<SourceContent> {
+  const { sizeMax, signal, holder } = options;
+  const root = await rootTreeOf(repoPath, commit, signal);
+  const passed: (readonly Tree[])[] = [];
+  const items = await findItems(
+    repoPath,
+    root,
+    path,
+    signal,
+    (_, trees) => passed.push(trees),
+    holder,
+  );
+  const blob = items.find(({ type }) => type === 'blob');
+  if (blob === undefined) throw notFound(path);
+  const bytes = await readCountedBlob(repoPath, blob.oid, options).catch((error: unknown) => {
+    throw error instanceof LargeObjectError ? tooLarge(path, error.size, sizeMax) : error;
+  });
+  const attributeFiles = await readAttributes(repoPath, path, passed, signal);
+  const siblings = isHeader(path) ? siblingsIn(path, passed) : [];
+  const language = languageOf(path, bytes, attributeFiles, findHeaderFolders(siblings));
+  return { bytes, blobSha: blob.oid, language };
+}
+
+async function readCountedBlob(
+  repoPath: string,
+  oid: string,
+  { sizeMax, signal, memory }: ReadSourceOptions,
+): Promise<Uint8Array> {
+  const read = async (end: AbortSignal) => utf8Of(await readBlob(repoPath, oid, sizeMax, end));
+  if (memory === undefined) return read(signal);
+  const size = await blobSizeOf(repoPath, oid, sizeMax, signal);
+  if (size < COUNTED_SIZE_MIN) return read(signal);
+  const load = async (end: AbortSignal) => ({ bytes: await read(end) });
+  const key = `${repoPath}\0${oid}`;
+  return (await blobsBeingRead.open(key, size, memory, signal, load)).bytes;
+}
+
+/** The attribute files in the folders that were passed on the way to a path. */
+async function readAttributes(
+  repoPath: string,
+  path: string,
+  passed: readonly (readonly Tree[])[],
+  signal: AbortSignal,
+): Promise<AttributeFile[]> {
+  const files: AttributeFile[] = [];
+  let end = 0;
+  for (const [tree] of passed) {
+    const folder = path.slice(0, Math.max(0, end - 1));
+    end = path.indexOf('/', end) + 1;
+    const [item] = tree?.named(ATTRIBUTE_FILE_NAME) ?? [];
+    if (tree === undefined || item?.type !== 'blob') continue;
+    try {
+      const bytes = await readBlob(repoPath, tree.oidOf(item), ATTRIBUTE_FILE_SIZE_MAX, signal);
+      files.push({ folder, text: bytes.toString('utf8') });
+    } catch (error) {
+      if (!(error instanceof LargeObjectError)) throw error;
+    }
+  }
+  return files;
+}
+
+/** Paths of what is in the folder of a path. */
+function siblingsIn(path: string, passed: readonly (readonly Tree[])[]): string[] {
+  const folder = folderOf(path);
+  const items = passed.at(-1)?.[0]?.items ?? [];
+  return items.map(({ name }) => (folder === '' ? name : `${folder}/${name}`));
+}
+
+async function readFromDisk(
+  source: RepoSource,
+  path: string,
+  options: ReadSourceOptions,
+): Promise<SourceContent> {
+  const { sizeMax, signal } = options;
+  const named = await findOnDisk(source, path, signal);
+  const file = named && (await readCountedFile(source.path, named, options));
+  if (named === undefined || file === undefined) throw notFound(path);
+  requireSize(path, file.bytes.length, sizeMax);
+  const attributeFiles = await attributeFilesOnDisk(source.path, path, signal);
+  const siblings = isHeader(path) ? await siblingsOnDisk(source.path, named) : [];
+  const headerFolders = findHeaderFolders(siblings);
+  return { ...file, language: languageOf(path, file.bytes, attributeFiles, headerFolders) };
+}
+
+/** Undefined: no such file. Errors: SourceError if it is too large; MemoryBusyError. */
+async function readCountedFile(
+  root: string,
+  named: NamedPath,
+  { sizeMax, signal, memory, holder }: ReadSourceOptions,
+): Promise<DiskFile | undefined> {
+  const stat = await statDiskFile(root, named);
+  if (stat === undefined) return undefined;
+  const size = Number(stat.size);
+  requireSize(named.path, size, sizeMax);
+  if (memory === undefined || size < COUNTED_SIZE_MIN)
+    return inUtf8(await readDiskFile(root, named, stat, sizeMax, signal, holder));
+  const version = versionOf(stat) ?? `${++unsettledCount}`;
+  const gone = notFound(named.path);
+  const load = async (end: AbortSignal): Promise<DiskFile> => {
+    const file = inUtf8(await readDiskFile(root, named, stat, sizeMax, end, holder));
+    if (file === undefined) throw gone;
+    return file;
+  };
+  const key = `${root}\0${named.path}\0${version}`;
+  return await filesBeingRead.open(key, size, memory, signal, load);
+}
+
+let unsettledCount = 0;
+
+function inUtf8(file: DiskFile | undefined): DiskFile | undefined {
+  return file && { ...file, bytes: utf8Of(file.bytes) };
+}
+
+/** The attribute files that have a say about a path, the root's first. */
+async function attributeFilesOnDisk(
+  root: string,
+  path: string,
+  signal: AbortSignal,
+): Promise<AttributeFile[]> {
+  const files: AttributeFile[] = [];
+  const guard = new FolderGuard(root);
+  for (const attributePath of attributePathsAbove(path)) {
+    const named = { path: attributePath };
+    const stat = await statDiskFile(root, named, guard);
+    if (stat?.isFile() !== true || stat.size > ATTRIBUTE_FILE_SIZE_MAX) continue;
+    const file = await readDiskFile(root, named, stat, ATTRIBUTE_FILE_SIZE_MAX, signal);
+    if (file === undefined) continue;
+    const text = Buffer.from(file.bytes).toString('utf8');
+    files.push({ folder: folderOf(attributePath), text });
+  }
+  return files;
+}
+
+/**
+ * The path, with its bytes if they are not UTF-8, if it is one that the listing of the source
+ * holds.
+ */
+async function findOnDisk(
+  source: RepoSource,
+  path: string,
+  signal: AbortSignal,
+): Promise<NamedPath | undefined> {
+  if (source.kind === 'worktree') {
+    if (!path.includes(REPLACEMENT))
+      return (await isListedInWorktree(source.path, path, signal)) ? { path } : undefined;
+    const listed = await withSlot(source.path, signal, () => listWorktree(source.path, { signal }));
+    return listed.find((named) => named.path === path);
+  }
+  if (!path.includes(REPLACEMENT))
+    return isIgnoredInFolder(source.path, { path }) ? undefined : { path };
+  for await (const paths of walkFolder(source.path, () => false, [])) {
+    const named = paths.find((candidate) => candidate.path === path);
+    if (named !== undefined) return named;
+  }
+  return undefined;
+}
+
+async function siblingsOnDisk(root: string, named: NamedPath): Promise<string[]> {
+  const folder = folderOf(named.path);
+  const names = await readdir(folder === '' ? root : diskPathOf(root, { path: folder }));
+  return names.map((name) => (folder === '' ? name : `${folder}/${name}`));
+}

@@ -1,0 +1,128 @@
+// What a repo holds at a revision, for people (API.md 11.2 to 11.4): all files, or the children of some folders; from
+// git objects, or from disk where the docs of the repo are the files on disk. Whether the caller may see the repo,
+// and the form of refs and paths, is decided before.
+
+import { LRUCache } from 'lru-cache';
+import { runGit } from '../git/git.ts';
+import { withSlot } from '../git/git-slots.ts';
+import { rootTreeOf } from '../git/object-reader.ts';
+import { compareText, isInnerPath, splitRecords } from '../../base/paths.ts';
+import { isRepoGone, RepoGoneError, resolveRef, type ResolvableRepo } from '../git/resolve.ts';
+import { readTreeFolders, type Folders } from '../git/tree-paths.ts';
+import { Breather } from '../../base/breather.ts';
+import { readDiskFolders } from './disk-folders.ts';
+
+/** Bound: about two million paths. */
+const LISTING_SIZE_MAX = 256 << 20;
+const KEPT_LISTINGS_SIZE_MAX = 64 << 20;
+/** Guess: bytes of a path in a list, and of what is made of it for an answer, beside its characters. */
+const PATH_SIZE = 120;
+
+/** Path of the repository and id of the root tree -> paths of its files. */
+const keptListings = new LRUCache<string, readonly string[]>({
+  maxSize: KEPT_LISTINGS_SIZE_MAX,
+  sizeCalculation: (paths) =>
+    paths.reduce((size, path) => size + PATH_SIZE + 3 * path.length, PATH_SIZE),
+});
+
+/**
+ * Paths of all files and symbolic links at a revision, by the bytes of the paths. The same list as long as it is
+ * kept; nobody may change it.
+ *
+ * Errors: as `resolveRef`, `readTree` and `readDiskFolders`.
+ */
+export async function listFiles(
+  repo: ResolvableRepo,
+  revision: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  if (isOnDisk(repo, revision))
+    return withRepo(repo, async () =>
+      filesOf(await readDiskFolders(repo.source, () => true, signal)),
+    );
+  const commit = await resolveRef(repo, revision, signal);
+  return withRepo(repo, async () => {
+    const tree = await rootTreeOf(repo.source.path, commit, signal);
+    const key = `${repo.source.path}\0${tree}`;
+    const kept = keptListings.get(key);
+    if (kept !== undefined) return kept;
+    const paths = await withSlot(repo.source.path, signal, () =>
+      listTreeFiles(repo.source.path, tree, signal),
+    );
+    keptListings.set(key, paths);
+    return paths;
+  });
+}
+
+/**
+ * The children of those folders that are wanted and there are, at a revision.
+ *
+ * @param holder  whom it is for
+ * @param wanted  with each path the paths of the folders above it, and "" in any case
+ *
+ * Errors: as `listFiles`.
+ */
+export async function listFolders(
+  repo: ResolvableRepo,
+  revision: string,
+  wanted: ReadonlySet<string>,
+  signal: AbortSignal,
+  holder = '',
+): Promise<Folders> {
+  if (isOnDisk(repo, revision))
+    return withRepo(repo, () => readDiskFolders(repo.source, (path) => wanted.has(path), signal));
+  const commit = await resolveRef(repo, revision, signal);
+  return withRepo(repo, async () => {
+    const tree = await rootTreeOf(repo.source.path, commit, signal);
+    return readTreeFolders(repo.source.path, tree, wanted, signal, holder);
+  });
+}
+
+/** Whether the docs at a revision are the files on disk. */
+export function isOnDisk(
+  { source, defaultRevision }: ResolvableRepo,
+  revision: string | undefined,
+): boolean {
+  return source.kind !== 'commits' && (revision ?? defaultRevision) === 'HEAD';
+}
+
+/** Says so if something failed because the repository is not there any more. */
+export async function withRepo<Value>(
+  repo: ResolvableRepo,
+  run: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isRepoGone(repo)) throw new RepoGoneError(repo.name);
+    throw error;
+  }
+}
+
+async function listTreeFiles(
+  repoPath: string,
+  tree: string,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree];
+  const options = { repoPath, signal, timeoutMs: 0, outputSizeMax: LISTING_SIZE_MAX };
+  const breather = new Breather();
+  const paths: string[] = [];
+  for (const [record] of splitRecords(await runGit(args, options))) {
+    await breather.pause();
+    // Source: `<mode> <type> <oid>\t<path>`.
+    const tab = record.indexOf('\t');
+    const path = record.slice(tab + 1);
+    if (record.slice(7, 12) === 'blob ' && isInnerPath(path)) paths.push(path);
+  }
+  return paths;
+}
+
+function filesOf(folders: Folders): string[] {
+  const paths: string[] = [];
+  for (const [folder, children] of folders) {
+    const prefix = folder === '' ? '' : `${folder}/`;
+    for (const { name, type } of children) if (type === 'blob') paths.push(prefix + name);
+  }
+  return paths.sort(compareText);
+}

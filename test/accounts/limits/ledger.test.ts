@@ -1,0 +1,461 @@
+// The ledger step by step, on a store in memory and a clock that the test turns: what is decided at once, what
+// is reported when, days, several daemons, failures of the store.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LedgerError } from '../../../daemon/accounts/limits/ledger.ts';
+import type { Decision } from '../../../daemon/accounts/limits/decision.ts';
+import { Daemon } from './daemon.ts';
+import { FakeClock } from './fake-clock.ts';
+import { LEASE_MS, MemoryUsage } from './memory-usage.ts';
+
+const DAY_MS = 86_400_000;
+/** 2026-06-01T12:00:00Z. */
+const NOON_MS = 1_780_315_200_000;
+const MIDNIGHT_MS = NOON_MS + DAY_MS / 2;
+const TODAY = '2026-06-01';
+const TOMORROW = '2026-06-02';
+
+interface Scene {
+  readonly clock: FakeClock;
+  readonly store: MemoryUsage;
+  readonly open: () => Daemon;
+}
+
+function scene(isShared: boolean): Scene {
+  const clock = new FakeClock();
+  const store = new MemoryUsage({ clock, isShared });
+  return { clock, store, open: () => new Daemon(store, clock) };
+}
+
+function isPromise(value: Decision | Promise<Decision>): value is Promise<Decision> {
+  return value instanceof Promise;
+}
+
+/** Admitted or refused, and what remains. */
+function short({ admitted, remaining }: Decision): string {
+  return `${admitted ? 'yes' : 'no'} ${remaining ?? '-'}`;
+}
+
+for (const isShared of [false, true]) {
+  const kind = isShared ? 'shared store' : 'own store';
+
+  test(`${kind}: exactly the limit is admitted, refused ones use nothing`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    const decisions: Decision[] = [];
+    for (let i = 0; i < 14; i++) decisions.push(await ledger.take('u', 10, NOON_MS));
+    assert.deepEqual(
+      decisions.map(short),
+      [9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((n) => `yes ${n}`).concat(Array(4).fill('no 0')),
+    );
+    for (const { limit, resetAtMs } of decisions) {
+      assert.equal(limit, 10);
+      assert.equal(resetAtMs, MIDNIGHT_MS);
+    }
+    await clock.advance(2_000);
+    assert.equal(store.usedOn('u', TODAY), 10);
+  });
+
+  test(`${kind}: raising the limit by n admits n more, lowering it refuses`, async () => {
+    const { clock, open } = scene(isShared);
+    const { ledger } = open();
+    const admittedOf = async (limit: number | null, count: number): Promise<number> => {
+      const all = Array.from({ length: count }, async () => ledger.take('u', limit, NOON_MS));
+      const decisions = await clock.settle(Promise.all(all));
+      return decisions.filter(({ admitted }) => admitted).length;
+    };
+    assert.equal(await admittedOf(5, 9), 5);
+    assert.equal(await admittedOf(8, 9), 3);
+    assert.equal(await admittedOf(3, 2), 0);
+    assert.equal(await admittedOf(8, 2), 0);
+    assert.equal(await admittedOf(null, 7), 7);
+    assert.equal(await admittedOf(15, 2), 0);
+    assert.equal(await admittedOf(16, 2), 1);
+  });
+
+  test(`${kind}: users do not share`, async () => {
+    const { open } = scene(isShared);
+    const { ledger } = open();
+    assert.equal(short(await ledger.take('a', 1, NOON_MS)), 'yes 0');
+    assert.equal(short(await ledger.take('b', 1, NOON_MS)), 'yes 0');
+    assert.equal(short(await ledger.take('a', 1, NOON_MS)), 'no 0');
+  });
+
+  test(`${kind}: limit 0 is refused at once, no limit has no figures`, async () => {
+    const { open, store } = scene(isShared);
+    const { ledger } = open();
+    const refused = ledger.take('u', 0, NOON_MS);
+    assert.ok(!isPromise(refused));
+    assert.equal(short(refused), 'no 0');
+    assert.equal(store.exchangeCount, 0);
+    assert.deepEqual(await ledger.take('v', null, NOON_MS), {
+      admitted: true,
+      limit: null,
+      remaining: null,
+      resetAtMs: MIDNIGHT_MS,
+    });
+  });
+
+  test(`${kind}: after the first request decisions are made at once`, async () => {
+    const { open } = scene(isShared);
+    const { ledger } = open();
+    await ledger.take('u', 10_000, NOON_MS);
+    for (let i = 2; i < 10; i++) {
+      const decision = ledger.take('u', 10_000, NOON_MS);
+      assert.ok(!isPromise(decision));
+      assert.equal(short(decision), `yes ${10_000 - i}`);
+    }
+  });
+
+  test(`${kind}: a limit that is reached is refused without asking`, async () => {
+    const { open, store } = scene(isShared);
+    const { ledger } = open();
+    for (let i = 0; i < 3; i++) await ledger.take('u', 2, NOON_MS);
+    const before = store.exchangeCount;
+    for (let i = 0; i < 100; i++) {
+      const decision = ledger.take('u', 2, NOON_MS);
+      assert.ok(!isPromise(decision));
+      assert.equal(decision.admitted, false);
+    }
+    assert.equal(store.exchangeCount, before);
+  });
+
+  test(`${kind}: the day ends at 00:00 UTC, and nothing is carried over`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    assert.equal(short(await ledger.take('u', 2, MIDNIGHT_MS - 1)), 'yes 1');
+    const first = await ledger.take('u', 2, MIDNIGHT_MS);
+    assert.equal(short(first), 'yes 1');
+    assert.equal(first.resetAtMs, MIDNIGHT_MS + DAY_MS);
+    assert.equal(short(await ledger.take('u', 2, MIDNIGHT_MS)), 'yes 0');
+    assert.equal(short(await ledger.take('u', 2, MIDNIGHT_MS)), 'no 0');
+    await clock.advance(4_000);
+    assert.equal(store.usedOn('u', TODAY), 1);
+    assert.equal(store.usedOn('u', TOMORROW), 2);
+  });
+
+  test(`${kind}: a clock set back over midnight finds the day as it was`, async () => {
+    for (const pauseMs of [0, 10, 5_000, 60_000]) {
+      const { clock, store, open } = scene(isShared);
+      const { ledger } = open();
+      const take = async (limit: number, nowMs: number): Promise<string> => {
+        const decision = short(await clock.settle(ledger.take('u', limit, nowMs)));
+        await clock.advance(pauseMs);
+        return decision;
+      };
+      assert.equal(await take(3, MIDNIGHT_MS - 1000), 'yes 2');
+      assert.equal(await take(3, MIDNIGHT_MS - 1000), 'yes 1');
+      assert.equal(await take(3, MIDNIGHT_MS + 1000), 'yes 2');
+      assert.equal(await take(3, MIDNIGHT_MS - 500), 'yes 0');
+      assert.equal(await take(3, MIDNIGHT_MS - 500), 'no 0');
+      assert.equal(await take(3, MIDNIGHT_MS + 1000), 'yes 1');
+      assert.equal(await take(3, MIDNIGHT_MS - 500), 'no 0');
+      await clock.advance(4_000);
+      assert.equal(store.usedOn('u', TODAY), 3);
+      assert.equal(store.usedOn('u', TOMORROW), 2);
+    }
+  });
+
+  test(`${kind}: counts reach the store within 5 s, and at once when the daemon stops`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const daemon = open();
+    for (let i = 0; i < 7; i++) await daemon.ledger.take('u', 10_000, NOON_MS);
+    await clock.advance(5_000);
+    assert.equal(store.usedOn('u', TODAY), 7);
+    for (let i = 0; i < 5; i++) await daemon.ledger.take('u', 10_000, NOON_MS);
+    await daemon.stop();
+    assert.equal(store.usedOn('u', TODAY), 12);
+    assert.deepEqual(store.rows.get(`${TODAY} u`)?.leases, []);
+    assert.equal(clock.timerCount, 0);
+    await assert.rejects(async () => daemon.ledger.take('u', 10_000, NOON_MS), {
+      errorCode: 'NOT_READY',
+    });
+    const next = open();
+    assert.equal(short(await next.ledger.take('u', 13, NOON_MS)), 'yes 0');
+    assert.equal(short(await next.ledger.take('u', 13, NOON_MS)), 'no 0');
+  });
+
+  test(`${kind}: a stopping daemon asks a failing store again`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const daemon = open();
+    for (let i = 0; i < 7; i++) await daemon.ledger.take('u', 10_000, NOON_MS);
+    store.failures = ['before', 'after'];
+    await clock.settle(daemon.stop());
+    assert.deepEqual(store.rows.get(`${TODAY} u`)?.used, 7);
+    const other = open();
+    await other.ledger.take('u', 10_000, NOON_MS);
+    store.failures = Array<'before'>(100).fill('before');
+    await clock.settle(other.stop());
+    assert.equal(store.failures.length, 97);
+  });
+
+  test(`${kind}: usage of a day, before and after it was counted here`, async () => {
+    const { clock, open } = scene(isShared);
+    const first = open();
+    for (let i = 0; i < 4; i++) await first.ledger.take('u', 10, NOON_MS);
+    const usage = { used: 4, resetAtMs: MIDNIGHT_MS };
+    const limited = { ...usage, limit: 10, remaining: 6 };
+    assert.deepEqual(await first.ledger.usageOf('u', 10, NOON_MS), limited);
+    assert.deepEqual(await first.ledger.usageOf('u', 3, NOON_MS), {
+      ...usage,
+      limit: 3,
+      remaining: 0,
+    });
+    await first.stop();
+    const second = open();
+    assert.deepEqual(await second.ledger.usageOf('u', null, NOON_MS), {
+      ...usage,
+      limit: null,
+      remaining: null,
+    });
+    assert.deepEqual(await second.ledger.usageOf('nobody', 10, NOON_MS), {
+      ...limited,
+      used: 0,
+      remaining: 10,
+    });
+    await clock.advance(100);
+  });
+
+  test(`${kind}: idle users leave memory, their counts stay`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    for (let i = 0; i < 500; i++) await ledger.take(`u${i}`, 5, NOON_MS);
+    assert.equal(ledger.entryCount, 500);
+    for (let i = 0; i < (isShared ? 3 : 310); i++) await clock.advance(2_000);
+    assert.equal(ledger.entryCount, 0);
+    assert.deepEqual(store.rows.get(`${TODAY} u7`), { used: 1, leases: [], wantedUntil: 0 });
+    assert.equal(short(await ledger.take('u7', 5, NOON_MS)), 'yes 3');
+  });
+
+  test(`${kind}: users in memory are bounded, the idle ones go`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    for (let i = 0; i < 1_500; i++) await ledger.take(`u${i}`, 50, NOON_MS);
+    await clock.advance(2_000);
+    for (let i = 1_400; i < 1_500; i++) await ledger.take(`u${i}`, 50, NOON_MS);
+    await clock.advance(2_000);
+    assert.equal(ledger.entryCount, isShared ? 100 : 1_000);
+    assert.ok(!isPromise(ledger.take('u1450', 50, NOON_MS)));
+    assert.equal(short(await ledger.take('u7', 50, NOON_MS)), 'yes 48');
+    assert.equal(store.usedOn('u7', TODAY), 2);
+  });
+
+  test(`${kind}: a failing store is an error, not a count`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const daemon = open();
+    for (const failure of ['before', 'after'] as const) {
+      store.failures = [failure];
+      const all = [1, 2, 3].map(() => Promise.resolve(daemon.ledger.take(failure, 5, NOON_MS)));
+      const outcomes = await clock.settle(Promise.allSettled(all));
+      assert.equal(outcomes[0]?.status, 'rejected');
+      const counted = outcomes.filter(({ status }) => status === 'fulfilled').length;
+      let admitted = counted;
+      for (let i = 0; i < 8; i++) {
+        if ((await clock.settle(daemon.ledger.take(failure, 5, NOON_MS))).admitted) admitted++;
+      }
+      assert.equal(admitted, 5);
+    }
+    assert.equal(daemon.logged.filter((line) => line.includes('cannot be counted')).length, 2);
+  });
+
+  test(`${kind}: while the store is away requests are admitted on credit, and reported later`, async () => {
+    const { clock, store } = scene(isShared);
+    const { ledger } = new Daemon(store, clock, 1_000, 60_000);
+    const take = (userId: string): Promise<Decision> =>
+      clock.settle(Promise.resolve(ledger.take(userId, 100, NOON_MS)));
+    assert.equal(short(await take('known')), 'yes 99');
+    store.failures = Array<'before'>(1_000).fill('before');
+    await clock.advance(isShared ? LEASE_MS : 0);
+    for (let used = 2; used < 50; used++)
+      assert.equal(short(await take('known')), `yes ${100 - used}`);
+    // Of whom nothing is known, some are: it may have used them up elsewhere.
+    for (let used = 1; used <= 32; used++)
+      assert.equal((await take('new')).admitted, true, String(used));
+    await assert.rejects(take('new'));
+    store.failures = [];
+    for (let turn = 0; turn < 3; turn++) await clock.advance(2_000);
+    assert.equal(store.usedOn('known', TODAY), 49);
+    // What was never leased may be forgotten, as after a crash.
+    assert.ok(store.usedOn('new', TODAY) <= 32);
+    // No longer than it was said.
+    store.failures = Array<'before'>(1_000).fill('before');
+    await clock.advance(isShared ? LEASE_MS : 0);
+    await take('third');
+    await clock.advance(60_000);
+    await assert.rejects(take('fourth'));
+  });
+
+  test(`${kind}: a report that is lost or whose answer is lost counts once`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    let admitted = 0;
+    const take = async (): Promise<void> => {
+      const outcome = await Promise.resolve(ledger.take('u', 10_000, NOON_MS)).catch(
+        () => undefined,
+      );
+      if (outcome?.admitted === true) admitted++;
+    };
+    for (let i = 0; i < 6; i++) await take();
+    store.failures = ['before', 'after', 'after', 'before', 'after', 'after', 'before'];
+    for (let i = 0; i < 30; i++) {
+      await clock.advance(2_000);
+      if (i % 3 !== 2) await take();
+    }
+    await clock.advance(4_000);
+    assert.deepEqual(store.failures, []);
+    assert.ok(admitted > 20);
+    assert.equal(store.usedOn('u', TODAY), admitted);
+  });
+
+  test(`${kind}: requests of a user wait in a bounded queue`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    store.isHeld = true;
+    const all = Array.from({ length: 1_005 }, async () => ledger.take('u', 2_000, NOON_MS));
+    const outcome = Promise.allSettled(all);
+    await clock.advance(10);
+    store.release();
+    const outcomes = await clock.settle(outcome);
+    const rejected = outcomes.filter((one) => one.status === 'rejected');
+    assert.equal(rejected.length, 5);
+    for (const { reason } of rejected) {
+      assert.ok(reason instanceof LedgerError);
+      assert.equal(reason.errorCode, 'SERVER_OVERLOADED');
+    }
+  });
+
+  test(`${kind}: many users at once cost few transactions`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    const all = Array.from({ length: 2_000 }, async (_, i) => ledger.take(`u${i}`, 5, NOON_MS));
+    const decisions = await clock.settle(Promise.all(all));
+    assert.ok(decisions.every(({ admitted }) => admitted));
+    assert.ok(store.exchangeCount <= 40, `${store.exchangeCount} transactions`);
+  });
+
+  test(`${kind}: old counts are pruned once a day`, async () => {
+    const { clock, store, open } = scene(isShared);
+    const { ledger } = open();
+    for (const atMs of [NOON_MS, NOON_MS, MIDNIGHT_MS, MIDNIGHT_MS + 1]) {
+      await ledger.take('u', 5, atMs);
+      await clock.advance(2_000);
+    }
+    assert.equal(store.pruneCount, 2);
+  });
+}
+
+test('several daemons: numbers that others hold are called back before a refusal', async () => {
+  const { clock, store, open } = scene(true);
+  const [a, b, c] = [open(), open(), open()];
+  await a.ledger.take('u', 100, NOON_MS);
+  await b.ledger.take('u', 100, NOON_MS);
+  assert.ok((store.rows.get(`${TODAY} u`)?.leases ?? []).every(({ size }) => size > 0));
+  const before = clock.nowMs();
+  let admitted = 2;
+  for (let i = 0; i < 120; i++) {
+    const { admitted: isAdmitted } = await clock.settle(c.ledger.take('u', 100, NOON_MS));
+    if (isAdmitted) admitted++;
+  }
+  assert.equal(admitted, 100);
+  // Word of others comes at once: no timer was waited for.
+  assert.equal(clock.nowMs(), before);
+  for (const { ledger } of [a, b, c]) {
+    assert.equal(short(await clock.settle(ledger.take('u', 100, NOON_MS))), 'no 0');
+  }
+});
+
+test('several daemons: the last requests are counted without delay', async () => {
+  const { clock, open } = scene(true);
+  const daemons = [open(), open(), open()];
+  const before = clock.nowMs();
+  let admitted = 0;
+  for (let i = 0; i < 600; i++) {
+    const { ledger } = daemons[i % 3] ?? open();
+    if ((await clock.settle(ledger.take('u', 500, NOON_MS))).admitted) admitted++;
+  }
+  assert.equal(admitted, 500);
+  assert.equal(clock.nowMs(), before);
+});
+
+test('several daemons: leases of a crashed one end, and nothing unused of it counts', async () => {
+  const { clock, store, open } = scene(true);
+  const [a, b] = [open(), open()];
+  for (let i = 0; i < 5; i++) await a.ledger.take('u', 60, NOON_MS);
+  await clock.advance(2_000);
+  await a.ledger.take('u', 60, NOON_MS); // not reported any more
+  a.crash();
+  const crashedMs = clock.nowMs();
+  let admitted = 0;
+  while ((await clock.settle(b.ledger.take('u', 60, NOON_MS))).admitted) admitted++;
+  assert.equal(admitted, 55);
+  assert.ok(clock.nowMs() - crashedMs >= LEASE_MS - 2_000);
+  await clock.advance(2_000);
+  assert.equal(store.usedOn('u', TODAY), 60);
+});
+
+test('several daemons: a limit that was raised for a while', async () => {
+  const { clock, open } = scene(true);
+  const [a, b] = [open(), open()];
+  const admittedOf = async (
+    daemon: Daemon,
+    limit: number | null,
+    count: number,
+  ): Promise<number> => {
+    const all = Array.from({ length: count }, async () => daemon.ledger.take('u', limit, NOON_MS));
+    return (await clock.settle(Promise.all(all))).filter(({ admitted }) => admitted).length;
+  };
+  assert.equal(await admittedOf(a, 40, 2), 2); // and holds more
+  assert.equal(await admittedOf(b, null, 33), 33);
+  assert.equal(await admittedOf(a, 40, 9), 5);
+  assert.equal(await admittedOf(b, 100, 3), 3);
+  assert.equal(await admittedOf(a, 40, 1), 0);
+  assert.equal(await admittedOf(a, 100, 99), 57);
+});
+
+test('several daemons: an idle one gives its numbers back', async () => {
+  const { clock, store, open } = scene(true);
+  const { ledger } = open();
+  await ledger.take('u', 100, NOON_MS);
+  for (let i = 0; i < 3; i++) await clock.advance(2_000);
+  assert.deepEqual(store.rows.get(`${TODAY} u`), { used: 1, leases: [], wantedUntil: 0 });
+});
+
+test('several daemons: a lease that could not be renewed is not used', async () => {
+  const { clock, store, open } = scene(true);
+  const { ledger } = open();
+  await ledger.take('u', 100, NOON_MS);
+  store.failures = Array<'before'>(100).fill('before');
+  for (let i = 0; i < 3; i++) {
+    assert.ok(!isPromise(ledger.take('u', 100, NOON_MS)));
+    await clock.advance(1_600);
+  }
+  await clock.advance(300);
+  await assert.rejects(async () => ledger.take('u', 100, NOON_MS), { errorCode: 'NOT_READY' });
+});
+
+test('several daemons: what remains is told at most a tick late', async () => {
+  const { clock, open } = scene(true);
+  const [a, b] = [open(), open()];
+  await a.ledger.take('u', 1_000, NOON_MS);
+  for (let i = 0; i < 20; i++) await b.ledger.take('u', 1_000, NOON_MS);
+  await clock.advance(2_000); // b reports
+  await a.ledger.take('u', 1_000, NOON_MS);
+  await clock.advance(2_000); // a reports, and hears of it
+  assert.equal(short(await a.ledger.take('u', 1_000, NOON_MS)), 'yes 977');
+});
+
+test('own store: what a crash forgets is what was admitted since the last tick', async () => {
+  const { clock, store, open } = scene(false);
+  const first = open();
+  for (let i = 0; i < 5; i++) await first.ledger.take('u', 20, NOON_MS);
+  await clock.advance(2_000);
+  for (let i = 0; i < 3; i++) await first.ledger.take('u', 20, NOON_MS);
+  first.crash();
+  const row = store.rows.get(`${TODAY} u`);
+  assert.equal(row?.used, 5);
+  // The next run knows nothing of the leases of the last one.
+  store.rows.set(`${TODAY} u`, { used: 5, leases: [], wantedUntil: 0 });
+  const second = open();
+  assert.equal(short(await second.ledger.take('u', 20, NOON_MS)), 'yes 14');
+});

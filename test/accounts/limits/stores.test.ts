@@ -1,0 +1,228 @@
+// The ledger on real stores: random histories against the model on both engines, and on PostgreSQL several
+// daemons at once, each with its own connections, whose requests really run beside each other.
+//
+// On PostgreSQL leases end by the clock of the server. There time passes by itself, ten times as fast: a lease
+// holds for 600 ms, and the clock of the ledgers runs at ten times the speed.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as fc from 'fast-check';
+import type { LedgerClock } from '../../../daemon/accounts/limits/clock.ts';
+import { SYSTEM_CLOCK } from '../../../daemon/accounts/limits/clock.ts';
+import type { UsageStore } from '../../../daemon/accounts/limits/ledger.ts';
+import type { Store } from '../../../daemon/accounts/store/store.ts';
+import { onBothEngines, onEmbedded, onPostgres } from '../store/harness.ts';
+import type { Place } from '../store/harness.ts';
+import { Daemon } from './daemon.ts';
+import { FakeClock } from './fake-clock.ts';
+import { play, steps } from './model.ts';
+import type { LimitsWorld } from './model.ts';
+
+const SPEED = 10;
+const LEASE_MS = 6_000 / SPEED;
+const NOON_MS = Date.UTC(2026, 5, 1, 12);
+const TODAY = '2026-06-01';
+
+const FAST_CLOCK: LedgerClock = {
+  nowMs: () => SYSTEM_CLOCK.nowMs() * SPEED,
+  every: (ms, run) => SYSTEM_CLOCK.every(ms / SPEED, run),
+  after: (ms, run) => SYSTEM_CLOCK.after(ms / SPEED, run),
+};
+
+/** The store of the ledgers in milliseconds of their own clock. */
+function fast(store: Store): UsageStore {
+  return {
+    leaseMs: store.usage.leaseMs * SPEED,
+    exchange: (day, requests) => store.usage.exchange(day, requests),
+    read: (userId, day) => store.usage.read(userId, day),
+    prune: () => store.usage.prune(),
+    onNotice: (listener) => store.usage.onNotice(listener),
+  };
+}
+
+async function embeddedWorld(place: Place): Promise<LimitsWorld> {
+  const clock = new FakeClock();
+  const open = (): Promise<Store> => place.open({ now: () => NOON_MS + clock.nowMs() });
+  let store = await open();
+  return {
+    isShared: false,
+    nowMs: () => clock.nowMs(),
+    open: () => Promise.resolve(new Daemon(store.usage, clock)),
+    reopen: async () => {
+      await store.close();
+      store = await open();
+    },
+    advance: (ms) => clock.advance(ms),
+    settle: (promise) => clock.settle(promise),
+    fail: () => {},
+    heal: () => {},
+    read: (userId, day) => store.usage.read(userId, day),
+  };
+}
+
+/** A daemon with connections of its own. */
+async function openDaemon(place: Place): Promise<Daemon> {
+  return new Daemon(fast(await place.open({ leaseMs: LEASE_MS })), FAST_CLOCK);
+}
+
+async function postgresWorld(place: Place): Promise<LimitsWorld> {
+  const reader = await place.open();
+  // Each has its connections: daemons that have ended leave theirs to the next one.
+  const stores = [await place.open({ leaseMs: LEASE_MS }), await place.open({ leaseMs: LEASE_MS })];
+  let opened = 0;
+  return {
+    isShared: true,
+    nowMs: () => FAST_CLOCK.nowMs(),
+    open: () => {
+      const store = stores[opened++ % stores.length];
+      assert.ok(store !== undefined);
+      return Promise.resolve(new Daemon(fast(store), FAST_CLOCK));
+    },
+    reopen: () => Promise.resolve(),
+    advance: (ms) => sleep(ms / SPEED),
+    settle: (promise) => promise,
+    fail: () => {},
+    heal: () => {},
+    read: (userId, day) => reader.usage.read(userId, day),
+  };
+}
+
+async function admittedOf(all: Iterable<Promise<{ readonly admitted: boolean }>>): Promise<number> {
+  const decisions = await Promise.all(all);
+  return decisions.filter(({ admitted }) => admitted).length;
+}
+
+onEmbedded('limits', (world) => {
+  for (const daemonCount of [1, 3]) {
+    test(`${daemonCount} at once, random histories: as the model says`, async () => {
+      await fc.assert(
+        fc.asyncProperty(steps(), (script) =>
+          world.within(async (place) => play(await embeddedWorld(place), daemonCount, script)),
+        ),
+        { numRuns: 25 },
+      );
+    });
+  }
+
+  test('a process that dies forgets what it admitted since the last tick, and no more', () =>
+    world.within(async (place) => {
+      const limits = await embeddedWorld(place);
+      const first = await limits.open();
+      const take = (daemon: Daemon) => async () => daemon.ledger.take('u', 30, NOON_MS);
+      assert.equal(await limits.settle(admittedOf(Array.from({ length: 12 }, take(first)))), 12);
+      await limits.advance(2_000);
+      assert.equal(await limits.settle(admittedOf(Array.from({ length: 5 }, take(first)))), 5);
+      first.crash();
+      await limits.reopen();
+      const second = await limits.open();
+      assert.equal(await limits.settle(admittedOf(Array.from({ length: 30 }, take(second)))), 18);
+    }));
+});
+
+onPostgres('limits', (world) => {
+  for (const daemonCount of [1, 3]) {
+    test(`${daemonCount} at once, random histories: as the model says`, async () => {
+      await fc.assert(
+        fc.asyncProperty(steps(), (script) =>
+          world.within(async (place) => play(await postgresWorld(place), daemonCount, script)),
+        ),
+        { numRuns: 4 },
+      );
+    });
+  }
+
+  test('daemons beside each other admit exactly the limit, and n more after it is raised by n', () =>
+    world.within(async (place) => {
+      const daemons = [await openDaemon(place), await openDaemon(place), await openDaemon(place)];
+      const users = Array.from({ length: 25 }, (_, i) => `u${i}`);
+      const round = async (limit: number, perDaemon: number): Promise<number[]> => {
+        const ofUser = (user: string): Promise<number> => {
+          const all = daemons.flatMap(({ ledger }) =>
+            Array.from({ length: perDaemon }, async (_, i) => {
+              await sleep((i * 7) % 40);
+              return ledger.take(user, limit, NOON_MS);
+            }),
+          );
+          return admittedOf(all);
+        };
+        return await Promise.all(users.map(ofUser));
+      };
+      assert.deepEqual(await round(100, 60), Array(25).fill(100));
+      assert.deepEqual(await round(117, 20), Array(25).fill(17));
+      assert.deepEqual(await round(117, 3), Array(25).fill(0));
+      for (const daemon of daemons) await daemon.stop();
+      const reader = await place.open();
+      for (const user of users) assert.equal(await reader.usage.read(user, TODAY), 117);
+    }));
+
+  test('one user on three daemons, each request by itself', () =>
+    world.within(async (place) => {
+      const daemons = [await openDaemon(place), await openDaemon(place), await openDaemon(place)];
+      let admitted = 0;
+      await Promise.all(
+        daemons.map(async ({ ledger }) => {
+          for (let i = 0; i < 500; i++) {
+            if ((await ledger.take('u', 1_000, NOON_MS)).admitted) admitted++;
+          }
+        }),
+      );
+      assert.equal(admitted, 1_000);
+      for (const daemon of daemons) await daemon.stop();
+    }));
+
+  test('a daemon that crashes beside others costs none of what it had not admitted', () =>
+    world.within(async (place) => {
+      const [a, b] = [await openDaemon(place), await openDaemon(place)];
+      const take = (daemon: Daemon) => async () => daemon.ledger.take('u', 400, NOON_MS);
+      assert.equal(await admittedOf(Array.from({ length: 50 }, take(a))), 50);
+      assert.equal(await admittedOf(Array.from({ length: 50 }, take(b))), 50);
+      await sleep(5_000 / SPEED); // both have reported
+      a.crash();
+      assert.equal(await admittedOf(Array.from({ length: 400 }, take(b))), 300);
+      await b.stop();
+    }));
+
+  test('a server that restarts: requests fail meanwhile, and all admitted ones count', () =>
+    world.within(async (place) => {
+      const daemon = await openDaemon(place);
+      let admitted = 0;
+      let failed = 0;
+      const take = async (): Promise<void> => {
+        try {
+          if ((await daemon.ledger.take('u', null, NOON_MS)).admitted) admitted++;
+        } catch (error) {
+          assert.equal((error as { errorCode?: string }).errorCode, 'NOT_READY');
+          failed++;
+        }
+      };
+      for (let i = 0; i < 20; i++) await take();
+      await world.server?.stop('fast');
+      await sleep(LEASE_MS);
+      for (let i = 0; i < 3; i++) await take();
+      assert.ok(failed > 0);
+      await world.server?.start();
+      for (let i = 0; i < 20; i++) await take();
+      await daemon.stop();
+      const reader = await place.open();
+      assert.equal(await reader.usage.read('u', TODAY), admitted);
+    }));
+});
+
+onBothEngines('limits across starts', (world) => {
+  test('counts survive a stop', () =>
+    world.within(async (place) => {
+      const first = await place.open();
+      const daemon = new Daemon(first.usage, SYSTEM_CLOCK);
+      for (let i = 0; i < 30; i++) await daemon.ledger.take('u', 50, NOON_MS);
+      await daemon.stop();
+      await first.close();
+      const second = await place.open();
+      const next = new Daemon(second.usage, SYSTEM_CLOCK);
+      const usage = await next.ledger.usageOf('u', 50, NOON_MS);
+      assert.equal(usage.used, 30);
+      const all = Array.from({ length: 40 }, async () => next.ledger.take('u', 50, NOON_MS));
+      assert.equal(await admittedOf(all), 20);
+      await next.stop();
+    }));
+});

@@ -1,0 +1,97 @@
+// Repos in the store: ids that are never given twice, whatever is deleted and however many decide at once.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { DumpPart } from '../../../daemon/accounts/store/dump.ts';
+import type { StoredRepo } from '../../../daemon/accounts/store/repos.ts';
+import type { Store } from '../../../daemon/accounts/store/store.ts';
+import { newUser, onBothEngines } from './harness.ts';
+
+function repoOf(repoId: number, more: Partial<StoredRepo> = {}): StoredRepo {
+  return { repoId, name: `r${repoId}`, visibility: 'unknown', enforcement: 'none', ...more };
+}
+
+async function addOne(store: Store): Promise<number> {
+  return store.repos.change(({ nextRepoId }) => ({
+    changed: [repoOf(nextRepoId)],
+    result: nextRepoId,
+  }));
+}
+
+onBothEngines('repos', ({ within, withStore }) => {
+  test('what is put comes back, as a whole', () =>
+    withStore(async (store) => {
+      const place = {
+        kind: 'worktree',
+        path: '/ä\u{1f600}/\0"',
+        realPath: '/r',
+        fileId: '1:2:3',
+      } as const;
+      const full = repoOf(3, {
+        visibility: 'private',
+        enforcement: 'all',
+        place,
+        remote: 'host/x',
+        selection: { branches: ['a*'], tags: [] },
+      });
+      await store.repos.change(() => ({ changed: [full, repoOf(1)], result: 0 }));
+      assert.deepEqual(await store.repos.read(), { repos: [repoOf(1), full], nextRepoId: 4 });
+      const { place: _, selection: __, ...bare } = full;
+      await store.repos.change(() => ({ changed: [bare], result: 0 }));
+      assert.deepEqual((await store.repos.read()).repos, [repoOf(1), bare]);
+    }));
+
+  test('many daemons that add at once never give an id twice', () =>
+    within(async (place) => {
+      const stores = await Promise.all(Array.from({ length: 3 }, () => place.open()));
+      const addMany = async (store: Store): Promise<number[]> => {
+        const ids: number[] = [];
+        while (ids.length < 20) ids.push(await addOne(store));
+        return ids;
+      };
+      const ids = (await Promise.all(stores.map(addMany))).flat();
+      assert.deepEqual(
+        ids.sort((a, b) => a - b),
+        Array.from({ length: 60 }, (_, index) => index + 1),
+      );
+    }));
+
+  test('ids that grants name are not given to a new repo', () =>
+    withStore(async (store) => {
+      const { id } = await newUser(store);
+      await store.grants.add(id, [4, 17]);
+      assert.equal(await addOne(store), 18);
+      await store.grants.remove(id, [4, 17]);
+      assert.equal(await addOne(store), 19);
+    }));
+
+  test('the last id is not given again to a store that a dump was loaded into', () =>
+    within(async (place) => {
+      const store = await place.open();
+      await addOne(store);
+      await store.repos.change(() => ({ changed: [repoOf(40)], result: 0 }));
+      const parts: DumpPart[] = [];
+      for await (const part of store.dump())
+        parts.push({ ...part, rows: part.rows.filter(({ id }) => id !== 40) });
+      await within(async (target) => {
+        const loaded = await target.open();
+        await loaded.load(
+          (async function* () {
+            yield* parts;
+          })(),
+        );
+        assert.equal(await addOne(loaded), 41);
+      });
+    }));
+
+  test('a change is told to all, one that changes nothing to nobody', () =>
+    within(async (place) => {
+      const store = await place.open();
+      const told: unknown[] = [];
+      store.onChange((change) => told.push(change));
+      await store.repos.change(() => ({ changed: [], result: 0 }));
+      assert.deepEqual(told, []);
+      await addOne(store);
+      assert.deepEqual(told[0], { topic: 'repos' });
+    }));
+});

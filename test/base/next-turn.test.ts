@@ -1,0 +1,56 @@
+// Turns of the event loop: one for each piece of work, holders one after the other.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { BEGUN_MAX, paced } from '../../daemon/base/pace.ts';
+
+interface Turn {
+  readonly who: string;
+  /** In which turn of the event loop. */
+  readonly turn: number;
+}
+
+/** Who was given which turn, of these who all ask at once. */
+async function turnsOf(holders: readonly string[]): Promise<Turn[]> {
+  let turn = 0;
+  let ticking = setImmediate(function tick() {
+    turn++;
+    ticking = setImmediate(tick);
+  });
+  const given: Turn[] = [];
+  const ask = async (holder: string, place: number): Promise<void> => {
+    await nextTurn(holder);
+    given.push({ who: `${holder}${place}`, turn });
+  };
+  await Promise.all(holders.map(ask));
+  clearImmediate(ticking);
+  assert.equal(new Set(given.map((one) => one.turn)).size, given.length, 'one turn each');
+  return given;
+}
+
+test('each turn is given to one alone, in the order of asking', async () => {
+  const given = await turnsOf(Array.from({ length: 30 }, () => 'a'));
+  assert.deepEqual(
+    given.map(({ who }) => who),
+    Array.from({ length: 30 }, (_, i) => `a${i}`),
+  );
+});
+
+test('a holder with little to do waits for one piece of each of the others', async () => {
+  const given = await turnsOf(['a', 'a', 'a', 'a', 'b', 'a', 'c', 'b']);
+  assert.deepEqual(
+    given.map(({ who }) => who),
+    ['a0', 'b4', 'c6', 'a1', 'b7', 'a2', 'a3', 'a5'],
+  );
+});
+
+test('requests that find many others begun wait for turns of their own', async () => {
+  const waits = Array.from({ length: BEGUN_MAX + 2 }, () => paced('a'));
+  assert.deepEqual(
+    waits.map((wait) => wait instanceof Promise),
+    waits.map((_, i) => i >= BEGUN_MAX),
+  );
+  for (const wait of waits) await wait;
+  assert.equal(paced('a'), undefined, 'another turn');
+});

@@ -1,0 +1,77 @@
+// What lies at the name of a file of the data directory and is no file: refused at once, by name.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { openInstanceSecret } from '../../daemon/base/config/secrets.ts';
+import { canMap } from '../../daemon/engine/host/mapping.ts';
+import { makeNotes, readNotes, SearchNote } from '../../daemon/engine/host/search-note.ts';
+import { isThere, NoFileError, openOwn, readOwn, readOwnSoon } from '../../daemon/base/own-file.ts';
+import { readCatalog } from '../../daemon/open-index.ts';
+import { lockDataDir } from '../../daemon/sync/lock.ts';
+import { openStore } from '../../daemon/accounts/store/store.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+
+const log = createLog({ level: 'error', format: 'text', write: () => {} });
+
+const KINDS: Readonly<Record<string, (file: string) => void>> = {
+  'a folder': (file) => mkdirSync(file),
+  'a pipe': (file) => void execFileSync('mkfifo', [file]),
+  'a device': (file) => symlinkSync('/dev/null', file),
+};
+
+/** Each way to open a file of a data directory. */
+const OPENERS: Readonly<Record<string, (dataDir: string) => unknown>> = {
+  secret: openInstanceSecret,
+  lock: lockDataDir,
+  'store.db': (dataDir) => openStore({ dataDir, log }),
+  'store.db-wal': (dataDir) => openStore({ dataDir, log }),
+  'catalog.json': readCatalog,
+};
+
+for (const [kind, make] of Object.entries(KINDS)) {
+  void test(`${kind} is refused by name, and nothing waits for it`, async () => {
+    const file = path.join(temporaryFolder(), 'x');
+    make(file);
+    const refusal = { name: 'NoFileError', message: new RegExp(`^${file} is ${kind} and no file`) };
+    assert.throws(() => readOwn(file), refusal);
+    assert.throws(() => openOwn(file, constants.O_RDWR), refusal);
+    assert.throws(() => isThere(file), refusal);
+    await assert.rejects(readOwnSoon(file), refusal);
+  });
+
+  for (const [name, open] of Object.entries(OPENERS)) {
+    void test(`${name} is ${kind}: said at the start`, async () => {
+      const dataDir = temporaryFolder();
+      make(path.join(dataDir, name));
+      await assert.rejects(
+        async () => open(dataDir),
+        new RegExp(`${path.join(dataDir, name)} is ${kind} and no file; move it away`),
+      );
+    });
+  }
+
+  void test(`notes of searches: ${kind} gives way`, { skip: !canMap() }, () => {
+    const file = path.join(temporaryFolder(), 'searching');
+    make(file);
+    assert.deepEqual(readNotes(file), []);
+    makeNotes(file);
+    SearchNote.open(file, 3)!.set('00000000000000ff+0');
+    assert.deepEqual(readNotes(file), ['00000000000000ff']);
+  });
+}
+
+void test('a file, or none, is as it is', async () => {
+  const file = path.join(temporaryFolder(), 'x');
+  assert.equal(isThere(file), false);
+  assert.throws(() => readOwn(file), { code: 'ENOENT' });
+  assert.ok(!((await readOwnSoon(file).catch((error: unknown) => error)) instanceof NoFileError));
+  writeFileSync(file, 'plum');
+  assert.equal(isThere(file), true);
+  assert.equal(readOwn(file).toString(), 'plum');
+  assert.equal((await readOwnSoon(file)).toString(), 'plum');
+  closeSync(openOwn(file, constants.O_RDWR));
+});

@@ -1,0 +1,105 @@
+// Programs are started without forking, and end as those of Node.js do: exit codes, signals, what cannot be started, the
+// folder, the variables, a session of their own, and signals that Node.js ignores.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import { type Child, SpawnedChild, startProgram } from '../../daemon/base/spawn.ts';
+
+const isLinux = process.platform === 'linux';
+const ENV = { PATH: process.env['PATH'] ?? '' };
+
+function shell(
+  script: string,
+  options: { cwd?: string; env?: Record<string, string> } = {},
+): Child {
+  return startProgram('/bin/sh', ['-c', script], { env: options.env ?? ENV, cwd: options.cwd });
+}
+
+async function textOf(child: Child): Promise<string> {
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  child.stderr.resume();
+  await once(child, 'close');
+  return text;
+}
+
+async function codeOf(child: Child): Promise<unknown> {
+  child.stdout.resume();
+  child.stderr.resume();
+  const [code]: unknown[] = await once(child, 'close');
+  return code;
+}
+
+test('a program is started without forking', { skip: !isLinux }, async () => {
+  const child = shell('exit 0');
+  assert.ok(child instanceof SpawnedChild);
+  assert.equal(await codeOf(child), 0);
+});
+
+test('exit codes, and ends by a signal', async () => {
+  assert.equal(await codeOf(shell('exit 7')), 7);
+  assert.equal(await codeOf(shell('kill -9 $$')), null);
+  // The output is closed long before the end.
+  assert.equal(await codeOf(shell('exec >&- 2>&-; sleep 0.3; exit 5')), 5);
+});
+
+test('what cannot be started is an error', async () => {
+  for (const start of [
+    () => startProgram('no-such-program-of-trawl', [], { env: ENV }),
+    () => shell('true', { cwd: '/no/such/folder' }),
+  ]) {
+    const [error]: unknown[] = await once(start(), 'error');
+    assert.ok(error instanceof Error);
+  }
+});
+
+test('input and output pass, however large', async () => {
+  const child = shell('cat');
+  const bytes = Buffer.alloc(3_000_000, 'line\n');
+  const text = textOf(child);
+  child.stdin.end(bytes);
+  assert.equal((await text).length, bytes.length);
+});
+
+test('folder and variables are those given', async () => {
+  const folder = realpathSync(tmpdir());
+  assert.equal(await textOf(shell('pwd -P', { cwd: folder })), `${folder}\n`);
+  const text = await textOf(shell('echo "$ONE|$HOME"', { env: { ...ENV, ONE: '1 = 2' } }));
+  assert.equal(text, '1 = 2|\n');
+});
+
+test('a program has a session of its own and the usual signals', { skip: !isLinux }, async () => {
+  const text = await textOf(
+    // Why exec: while a shell starts another program it may block all signals.
+    shell('cut -d" " -f1,5,6 /proc/$$/stat; exec grep -E "Sig(Blk|Ign)" /proc/self/status'),
+  );
+  const [ids, blocked, ignored] = text.trim().split('\n');
+  const [pid, group, session] = ids!.split(' ');
+  assert.equal(group, pid);
+  assert.equal(session, pid);
+  assert.match(blocked!, /\t0+$/);
+  // Bit 12 is SIGPIPE, which Node.js ignores.
+  assert.equal(BigInt(`0x${ignored!.split('\t')[1]}`) & (1n << 12n), 0n);
+});
+
+test('no process is left when a program has ended', { skip: !isLinux }, async () => {
+  const child = shell('exit 0');
+  assert.equal(await codeOf(child), 0);
+  assert.equal(existsSync(`/proc/${child.pid}`), false);
+});
+
+test(
+  'another thread starts it; what is unwanted by then is ended',
+  { skip: !isLinux },
+  async () => {
+    const child = shell('sleep 60');
+    assert.ok(child instanceof SpawnedChild);
+    assert.equal(child.pid, undefined, 'nobody has waited for it');
+    child.killGroup();
+    assert.equal(await codeOf(child), null);
+    assert.equal(existsSync(`/proc/${String(child.pid)}`), false);
+  },
+);

@@ -1,0 +1,62 @@
+// Tests of the filters and of the globs behind them.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DocFilter, isBinary } from '../../../daemon/engine/build/filters.ts';
+import { compileGlobs, compileIgnoreGlobs } from '../../../daemon/sources/disk/globs.ts';
+
+const SETTINGS = { maxFileSize: 10, maxTrigramCount: 7, alwaysIndexFilePatterns: [] };
+
+test('limits are inclusive', () => {
+  const filter = new DocFilter(SETTINGS);
+  assert.equal(filter.skipReasonOfSize('a', 10), undefined);
+  assert.equal(filter.skipReasonOfSize('a', 11), 'too_large');
+  assert.equal(filter.trigramCountMax('a'), 7);
+});
+
+test('a NUL anywhere is binary, in any kind of view', () => {
+  const late = Buffer.alloc(50_000, 'x');
+  assert.equal(isBinary(late), false);
+  late[49_999] = 0;
+  assert.equal(isBinary(late), true);
+  assert.equal(isBinary(new Uint8Array([1, 0])), true);
+  assert.equal(isBinary(Uint8Array.from([0, 1, 2]).subarray(1)), false);
+  assert.equal(isBinary(new Uint8Array()), false);
+});
+
+test('patterns lift the limits', () => {
+  const filter = new DocFilter({
+    ...SETTINGS,
+    alwaysIndexFilePatterns: ['**/*.sql', '!old/**', 'old/keep.sql'],
+  });
+  assert.equal(filter.skipReasonOfSize('x/y.sql', 1000), undefined);
+  assert.equal(filter.trigramCountMax('x/y.sql'), 0);
+  assert.equal(filter.skipReasonOfSize('old/y.sql', 1000), 'too_large');
+  assert.equal(filter.skipReasonOfSize('old/keep.sql', 1000), undefined);
+});
+
+test('globs', () => {
+  const cases: [string, string, boolean][] = [
+    ['*.c', 'a.c', true],
+    ['*.c', 'd/a.c', false],
+    ['**/*.c', 'a.c', true],
+    ['**/*.c', 'd/e/a.c', true],
+    ['d/*', 'd/.hidden', true],
+    ['{a,b}/?.[ch]', 'b/x.h', true],
+    ['{a,b}/?.[ch]', 'c/x.h', false],
+    ['/a', 'a', true],
+    ['(a)', '(a)', true],
+  ];
+  for (const [glob, path, expected] of cases)
+    assert.equal(compileGlobs([glob])(path), expected, `${glob} ${path}`);
+  assert.equal(compileGlobs([])('a'), false);
+  assert.equal(compileGlobs(['!a'])('b'), false);
+});
+
+test('ignore globs take what is below a folder with it', () => {
+  const isIgnored = compileIgnoreGlobs(['build', '**/node_modules']);
+  const answers = ['build', 'build/a/b', 'x/build', 'x/node_modules/y/z', 'builder/a'].map(
+    isIgnored,
+  );
+  assert.deepEqual(answers, [true, true, false, true, false]);
+});

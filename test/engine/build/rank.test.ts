@@ -1,0 +1,66 @@
+// Tests of categories and of the order that they lead to.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { docCategory, docTier } from '../../../daemon/engine/build/rank.ts';
+
+test('categories by path', () => {
+  const cases: Record<string, string[]> = {
+    ordinary: [
+      'src/main.ts',
+      'kernel/sched/core.c',
+      'latest.js',
+      'contest.py',
+      'src/attest/a.go',
+      'Makefile',
+      'depsolver/a.c',
+    ],
+    test: [
+      'a_test.go',
+      'src/a.test.ts',
+      'src/__tests__/a.js',
+      'test/x.c',
+      'tests/a/b.rs',
+      'test_a.py',
+      'src/FooTest.java',
+      'a.spec.tsx',
+      'a.snap',
+    ],
+    vendored: [
+      'vendor/github.com/x/y.go',
+      'web/node_modules/a/index.js',
+      'third_party/x.c',
+      'js/jquery-3.1.0.min.js',
+      'gradlew',
+    ],
+    generated: [
+      'api/x.pb.go',
+      'a_pb2.py',
+      'dist/a.min.js',
+      'zz_generated.deepcopy.go',
+      'package-lock.json',
+      'go.sum',
+      'x/generated/a.ts',
+    ],
+    dotfile: ['.eslintrc', '.github/workflows/a.yml'],
+    documentation: ['README', 'docs/a.html', 'CHANGELOG.md', 'x/notes.rst', 'LICENSE'],
+  };
+  for (const [category, paths] of Object.entries(cases))
+    for (const path of paths) assert.equal(docCategory(path), category, path);
+});
+
+test('marks of the repo win over the path', () => {
+  assert.equal(docCategory('vendor/a.c', { isVendored: false }), 'ordinary');
+  assert.equal(docCategory('src/a.c', { isVendored: true }), 'vendored');
+  assert.equal(docCategory('src/a.c', { isGenerated: true }), 'generated');
+  assert.equal(docCategory('package-lock.json', { isGenerated: false }), 'ordinary');
+  assert.equal(docCategory('docs/a.c', { isDocumentation: false }), 'ordinary');
+  assert.equal(docCategory('a.c', { isDocumentation: true }), 'documentation');
+});
+
+test('tiers: ordinary, test, vendored or generated', () => {
+  assert.deepEqual(
+    ['a.c', 'test/a.c', 'vendor/a.c', 'go.sum'].map((path) => docTier(path)),
+    [0, 1, 2, 2],
+  );
+});

@@ -1,0 +1,92 @@
+// Binding a plan to one shard must not depend on the shards bound before: threads bind them in different
+// orders and must still agree on the units of work.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+
+function planOf(query: string): SearchPlan {
+  return encodePlan(
+    planQuery(parseQuery(query, { isRegexEnabled: false }), {
+      repos: () => [REPO],
+      hasRevisions: false,
+      isCaseSensitive: false,
+      testNames: () => [],
+    }),
+    false,
+  );
+}
+
+void test('a shard is bound in the same way whatever was bound before', async () => {
+  const module = await coreModule('release');
+  const folder = temporaryFolder();
+  const word = (index: number): string => `word${String(index).padStart(6, '0')}`;
+  const docs = (prefix: string, has: string): { path: string; bytes: Buffer }[] =>
+    Array.from({ length: 700 }, (_, i) => ({
+      path: `${prefix}${i}`,
+      bytes: Buffer.from(
+        `${word(i)} ${has} pear\n`
+          .repeat(400)
+          .replace(/\n$/, i === 0 ? ' zebra tail\n' : ' tail\n'),
+      ),
+    }));
+  const first = buildShard(module, folder, REPO, docs('a', 'jam pie quince'));
+  const second = buildShard(module, folder, REPO, docs('b', 'pie quince'));
+  const plans = [
+    '(jam pie quince) or tail',
+    // The rarest of the first shard, which it is cheapest to ask first, is not what the second one lacks.
+    'jam pie zebra',
+    'quince jam',
+    'jam lang:go',
+  ];
+  const counts: number[] = [];
+  for (const plan of plans.map(planOf)) {
+    const fresh = new Searcher(module);
+    fresh.setShards([second]);
+    fresh.setPlan(plan);
+    const expected = fresh.bind(second.shardId);
+    const used = new Searcher(module);
+    used.setShards([first, second]);
+    used.setPlan(plan);
+    used.bind(first.shardId);
+    assert.deepEqual(used.bind(second.shardId), expected);
+    counts.push(expected.candidateDocs);
+  }
+  assert.deepEqual(counts, [700, 0, 0, 0]);
+});
+
+void test('blocks that hold a word in another case only are no candidates', async () => {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 30 }, (_, i) => ({
+    path: `lower${i}`,
+    bytes: Buffer.from(`static int pm_resume(void); // ${i}\n`),
+  }));
+  docs.push({ path: 'upper', bytes: Buffer.from('#define PM_RESUME 1\n') });
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const searcher = new Searcher(module);
+  searcher.setShards([shard]);
+  const candidates = (query: string, isCaseSensitive: boolean): number => {
+    const tree = parseQuery(query, { isRegexEnabled: true });
+    const plan = planQuery(tree, {
+      repos: () => [REPO],
+      hasRevisions: false,
+      isCaseSensitive,
+      testNames: () => [],
+    });
+    searcher.setPlan(encodePlan(plan, isCaseSensitive));
+    return searcher.bind(shard.shardId).candidateDocs;
+  };
+  assert.equal(candidates('PM_RESUME', true), 1);
+  assert.equal(candidates('PM_RESUME', false), 31);
+  assert.equal(candidates('[A-Z]+_RESUME', true), 1);
+  assert.equal(candidates('[A-Z]+_RESUME', false), 31);
+  assert.equal(candidates('(?i:pm)_RESUME', true), 31);
+  assert.equal(candidates('pm_resume', true), 31);
+  assert.equal(candidates('PM', true), 1);
+});

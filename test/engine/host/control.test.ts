@@ -1,0 +1,60 @@
+// The shared words of a search, against a model: any order of claims, returns and ends by several threads gives out each
+// unit to one thread at a time, and in the end each once.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  array,
+  assert as assertProperty,
+  boolean,
+  integer,
+  nat,
+  property,
+  record,
+} from 'fast-check';
+import { PrefixSum, SearchControl } from '../../../daemon/engine/host/control.ts';
+
+const THREADS = 3;
+
+void test('each unit is claimed by one thread at a time and finished once', () => {
+  const step = record({
+    thread: nat(THREADS - 1),
+    isGivenBack: boolean(),
+  });
+  assertProperty(
+    property(integer({ min: 1, max: 12 }), array(step), (unitCount, steps) => {
+      const control = new SearchControl([2, unitCount]);
+      control.setUnitCount(0, 0);
+      control.setUnitCount(1, unitCount);
+      const held: (number | undefined)[] = Array.from({ length: THREADS });
+      const finished = new Set<number>();
+      const finish = (unit: number): void => {
+        assert.ok(!finished.has(unit), `unit ${unit} a second time`);
+        finished.add(unit);
+        control.finish(1, unit, unit);
+      };
+      const claim = (): number | undefined => {
+        const unit = control.claim(1);
+        if (unit === undefined) return undefined;
+        assert.ok(unit < unitCount && !held.includes(unit) && !finished.has(unit));
+        assert.equal(control.matchesOf(1, unit), undefined);
+        return unit;
+      };
+      for (const { thread, isGivenBack } of steps) {
+        const unit = held[thread];
+        held[thread] = undefined;
+        if (unit === undefined) held[thread] = claim();
+        else if (isGivenBack) control.giveBack(1, unit);
+        else finish(unit);
+      }
+      for (const [thread, unit] of held.entries()) {
+        held[thread] = undefined;
+        if (unit !== undefined) control.giveBack(1, unit);
+      }
+      for (let unit = claim(); unit !== undefined; unit = claim()) finish(unit);
+      assert.equal(finished.size, unitCount);
+      const sum = new PrefixSum(control, 2).advance(Infinity);
+      assert.equal(sum, (unitCount * (unitCount - 1)) / 2);
+    }),
+  );
+});

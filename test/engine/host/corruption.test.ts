@@ -1,0 +1,176 @@
+// Damaged shard files: each byte of header and tables, and a sample of the rest, is changed in turn. Opening
+// must refuse the file, or every answer is refused or stays the same, and the checks report the damage (but padding); a
+// search on it never traps. Cut files are refused.
+
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import {
+  HEADER_CHECKSUM_OFFSET,
+  HEADER_SECTIONS_OFFSET,
+  HEADER_SIZE,
+  SECTION_CASE_MARKS,
+  SECTION_CONTENT,
+  SECTION_COUNT,
+  SECTION_ROW_SIZE,
+} from '../../../core/shared/format.ts';
+import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
+import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
+import { PlanError } from '../../../daemon/engine/host/search-plan.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { ShardError } from '../../../daemon/engine/host/space.ts';
+import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';
+import { encodePlan } from '../../../daemon/engine/query/plan.ts';
+import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
+import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
+import { sealShard } from './seal.ts';
+
+const REPO = { repoId: 1, name: 'host/repo' };
+const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
+const LITERALS = ['needle', 'ne', 'o', 'é日本', 'doc 7', 'kelvin', 'Kelvin'];
+
+function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
+  const docs = Array.from({ length: 12 }, (_, doc) => ({
+    path: `folder${doc % 3}/doc${doc}.txt`,
+    bytes: Buffer.from(`doc ${doc % 9}\nneedle é日本 Kelvin \u212aelvin\n`),
+    language: doc % 2 === 0 ? 'Go' : '',
+  }));
+  const long = Buffer.from('needle in a long file\n'.repeat(500));
+  return [...docs, { path: 'long', bytes: long, language: '' }];
+}
+
+/** All rows and texts that each literal gives, or what refused it; throws on a trap. */
+function answersOf(searcher: Searcher, shardId: string): string[] {
+  return LITERALS.map((text) => {
+    try {
+      searcher.setPlan(encodePlan({ kind: 'text', text }, /[A-Z]/.test(text)));
+      const { unitCount } = searcher.bind(shardId);
+      const rows: string[] = [];
+      for (let unit = 0; unit < unitCount; unit++) {
+        const found = searcher.searchUnit(unit).rows;
+        for (let i = 0; i < found.length; i += 4) {
+          const requests = Uint32Array.of(found[i]!, 100, 0, 0);
+          const { json } = searcher.render(requests, new Uint32Array(), {
+            links: [LINKS],
+            contextLines: 1,
+            isWhole: true,
+          });
+          rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
+        }
+      }
+      return rows.join('\n');
+    } catch (error) {
+      if (error instanceof ShardError || error instanceof PlanError) return 'refused';
+      throw error;
+    }
+  });
+}
+
+/** Offsets to damage: header, section table, small tables in full; content and postings in part. */
+function offsetsOf(bytes: Uint8Array): number[] {
+  const tables = new ShardTables(bytes);
+  const content = tables.section(SECTION_CONTENT);
+  const offsets: number[] = [];
+  for (let at = 0; at < 400; at++) offsets.push(at);
+  for (let at = 400; at < HEADER_SIZE; at += 97) offsets.push(at);
+  for (let at = content.start; at < content.start + content.size; at += 61) offsets.push(at);
+  for (let at = content.start + content.size; at < bytes.length; at += at % 3 === 0 ? 1 : 3)
+    offsets.push(at);
+  return offsets;
+}
+
+void test('a changed byte is refused, reported, or changes nothing', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const shard = buildShard(module, folder, REPO, makeDocs());
+  const sound = readFileSync(shard.path);
+  const searcher = new Searcher(module);
+  assert.deepEqual(searcher.setShards([shard]), []);
+  const expected = answersOf(searcher, shard.shardId);
+  assert.ok(expected[0]!.includes('needle') && !expected.includes('refused'));
+  const file = path.join(folder, 'damaged.shard');
+  const check = new PageCheck(module);
+  const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
+  for (const [index, offset] of offsetsOf(sound).entries()) {
+    const bytes = Buffer.from(sound);
+    bytes[offset]! ^= 1 << (index % 8);
+    writeFileSync(file, bytes);
+    const damaged = { shardId: `damaged${index}`, path: file, size: bytes.length };
+    if (searcher.setShards([damaged]).length > 0) {
+      counts.refused++;
+      continue;
+    }
+    // Damage that a search meets is refused; nothing else may differ.
+    const answers = answersOf(searcher, damaged.shardId);
+    const isRefused = answers.includes('refused');
+    const shown = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
+    assert.deepEqual(shown, expected, `byte ${offset}`);
+    const isReported = verifyShardFile(module, file) !== undefined;
+    assert.ok(isReported || !isRefused, `byte ${offset}`);
+    const isMissed = (await check.check(damaged, () => Promise.resolve())) === undefined;
+    assert.equal(isMissed, !isReported, `byte ${offset}`);
+    if (isRefused) counts.met++;
+    else if (isReported) counts.reported++;
+    else counts.unchanged++;
+  }
+  assert.ok(counts.refused > 400 && counts.met > 20, JSON.stringify(counts));
+});
+
+void test('damage behind a valid header checksum never traps', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const shard = buildShard(module, folder, REPO, makeDocs());
+  const sound = readFileSync(shard.path);
+  const searcher = new Searcher(module);
+  const file = path.join(folder, 'damaged.shard');
+  const { exports, memory, heapStart } = instantiateCore(module, 64);
+  let openCount = 0;
+  for (
+    let offset = 8;
+    offset < HEADER_SECTIONS_OFFSET + SECTION_COUNT * SECTION_ROW_SIZE;
+    offset++
+  ) {
+    if (offset >= HEADER_CHECKSUM_OFFSET && offset < HEADER_CHECKSUM_OFFSET + 8) continue;
+    for (const change of [1, 0x80, 0xff]) {
+      const bytes = Buffer.from(sound);
+      bytes[offset]! ^= change;
+      new Uint8Array(memory.buffer).set(bytes.subarray(0, HEADER_SIZE), heapStart);
+      const checksum = BigInt.asUintN(64, exports.headerChecksum(heapStart));
+      bytes.writeBigUInt64LE(checksum, HEADER_CHECKSUM_OFFSET);
+      writeFileSync(file, bytes);
+      const damaged = { shardId: `${offset} ${change}`, path: file, size: bytes.length };
+      if (searcher.setShards([damaged]).length > 0) continue;
+      openCount++;
+      answersOf(searcher, damaged.shardId);
+    }
+  }
+  assert.ok(openCount > 0);
+});
+
+void test('a cut file is refused', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const shard = buildShard(module, folder, REPO, makeDocs());
+  const sound = readFileSync(shard.path);
+  const searcher = new Searcher(module);
+  const file = path.join(folder, 'cut.shard');
+  for (let size = 0; size < sound.length; size += 64) {
+    writeFileSync(file, sound.subarray(0, size));
+    assert.equal(searcher.setShards([{ shardId: `cut${size}`, path: file, size }]).length, 1);
+    const named = { shardId: `named${size}`, path: file, size: sound.length };
+    assert.equal(searcher.setShards([named]).length, 1, 'smaller than the catalog says');
+    if (size % 1024 === 0 && size > 0) assert.notEqual(verifyShardFile(module, file), undefined);
+  }
+});
+
+void test('case marks that are not those of the content are reported, whatever the checksums say', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
+  const bytes = readFileSync(shard.path);
+  const { start } = new ShardTables(bytes).section(SECTION_CASE_MARKS);
+  bytes[start + 7]! ^= 1;
+  sealShard(module, bytes, SECTION_CASE_MARKS);
+  writeFileSync(shard.path, bytes);
+  assert.match(verifyShardFile(module, shard.path) ?? 'sound', /case marks/);
+});

@@ -1,0 +1,360 @@
+// Real shards of docs that a test makes up, opened and searched by the real code: built in memory
+// (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
+// release build of the core, by one searcher and a pool of threads.
+
+import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HEADER_SIZE } from '../../../core/shared/format.ts';
+import { mergeStripes, StripeBuilder } from '../../../daemon/engine/host/builder.ts';
+import { allBytes } from '../../../daemon/http/api/lazy-bytes.ts';
+import { compileCore } from '../../../daemon/engine/host/core.ts';
+import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
+import { SearchPool } from '../../../daemon/engine/host/pool.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
+import { buildRepo } from '../../../daemon/engine/build/build.ts';
+import type { Hint } from '../../../daemon/engine/query/hints.ts';
+import type { RepoRecord } from '../../../daemon/repos/records.ts';
+import type { PlanNode } from '../../../daemon/engine/query/plan.ts';
+import {
+  type EngineParts,
+  prepareSearch,
+  type SearchRequest,
+} from '../../../daemon/engine/search/prepare.ts';
+import { explain, type Explanation } from '../../../daemon/engine/search/explain.ts';
+import { search } from '../../../daemon/engine/search/service.ts';
+import {
+  type LiveShard,
+  type QuarantinedShard,
+  SnapshotKeeper,
+} from '../../../daemon/engine/search/snapshot.ts';
+import { writeShard } from '../../../daemon/engine/shards/writer.ts';
+import { checkInvariants } from './invariants.ts';
+
+export type Build = 'debug' | 'release';
+
+const modules = new Map<Build, Promise<WebAssembly.Module>>();
+
+/** The core as it was built; compiled once for each build and process. */
+export function coreModule(build: Build): Promise<WebAssembly.Module> {
+  const known = modules.get(build) ?? compileCore(wasmFile(build));
+  modules.set(build, known);
+  return known;
+}
+
+export function wasmFile(build: Build): string {
+  return fileURLToPath(new URL(`../../../core.${build}.wasm`, import.meta.url));
+}
+
+/** A folder that is gone when the process ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-engine-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A symbol of a test doc; `kind` is its number. */
+export interface TestSymbol {
+  readonly start: number;
+  readonly size: number;
+  readonly kind: number;
+  readonly parent?: { readonly name: string; readonly kind: number };
+}
+
+export interface TestDoc {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+  readonly language?: string;
+  /** If any doc of a shard has them, it gets a file of symbols. */
+  readonly symbols?: readonly TestSymbol[];
+  readonly tier?: number;
+  /** A doc that is indexed by name only. */
+  readonly skipReason?: number;
+}
+
+export interface TestRepo {
+  readonly repoId: number;
+  readonly name: string;
+  /** The docs of each of its shards. */
+  readonly shards: readonly (readonly TestDoc[])[];
+}
+
+export function repoRecord(repoId: number, name: string): RepoRecord {
+  return {
+    repoId,
+    name,
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind: 'folder', path: '/' },
+    defaultRevision: 'HEAD',
+  };
+}
+
+let builder: { module: WebAssembly.Module; builder: StripeBuilder } | undefined;
+let fileCount = 0;
+
+/** The builder of a module, kept: it reserves much address space. */
+export function builderOf(module: WebAssembly.Module): StripeBuilder {
+  if (builder?.module !== module) builder = { module, builder: new StripeBuilder(module) };
+  return builder.builder;
+}
+
+/** Writes a shard of these docs into `folder`; equal contents are stored once. */
+export function buildShard(
+  module: WebAssembly.Module,
+  folder: string,
+  repo: { repoId: number; name: string },
+  docs: readonly TestDoc[],
+): LiveShard {
+  const target = builderOf(module);
+  const blobIds = new Map<string, number>();
+  target.begin();
+  for (const { bytes, skipReason } of docs) {
+    const key = Buffer.from(bytes).toString('latin1');
+    if (bytes.length === 0 || skipReason !== undefined || blobIds.has(key)) continue;
+    const place = target.stage(bytes);
+    if (place === undefined || target.add(place, bytes.length, 0) !== 'added')
+      throw new Error('the test shard is too large');
+    blobIds.set(key, blobIds.size);
+  }
+  const { content, stripes } = target.close();
+  const { blobs, blocks, caseMarks } = target.rows(0, 0, 0);
+  const shardId = (++fileCount).toString(16).padStart(16, '0');
+  const file = path.join(folder, `${shardId}.shard`);
+  writeFileSync(file, Buffer.concat([Buffer.alloc(HEADER_SIZE), content]));
+  const parts = stripes.map((stripe, index) => {
+    const part = `${file}.stripe${index}`;
+    writeFileSync(part, stripe);
+    return { path: part, size: stripe.length };
+  });
+  const shardDocs = docs.map((doc) => ({
+    path: Buffer.from(doc.path),
+    blobId:
+      doc.skipReason === undefined
+        ? blobIds.get(Buffer.from(doc.bytes).toString('latin1'))
+        : undefined,
+    size: doc.bytes.length,
+    language: doc.language ?? '',
+    skipReason: doc.skipReason ?? 0,
+    tier: doc.tier ?? 0,
+  }));
+  const tables = {
+    repoId: repo.repoId,
+    repoName: repo.name,
+    docs: shardDocs,
+    blobs,
+    blobHashes: new Uint8Array(blobIds.size * 20),
+    hashSize: 20,
+    blocks,
+    caseMarks,
+    contentSize: content.length,
+  };
+  writeShard(module, file, tables, (onPostings) => mergeStripes(module, parts, onPostings));
+  const symbols = docs.some((doc) => doc.symbols !== undefined)
+    ? buildSymbols(module, file, docs, blobIds)
+    : undefined;
+  return {
+    shardId,
+    path: file,
+    size: statSync(file).size,
+    ...(symbols === undefined ? {} : { symbols }),
+    repoId: repo.repoId,
+    docCount: docs.length,
+  };
+}
+
+/** Writes the symbols of the docs beside their shard. */
+function buildSymbols(
+  module: WebAssembly.Module,
+  file: string,
+  docs: readonly TestDoc[],
+  blobIds: ReadonlyMap<string, number>,
+): { path: string; size: number } {
+  const target = new SymbolsFileBuilder(module, file);
+  const added = new Set<number>();
+  for (const { bytes, symbols = [] } of docs) {
+    const blobId = blobIds.get(Buffer.from(bytes).toString('latin1'));
+    if (blobId === undefined || added.has(blobId)) continue;
+    target.addBlob(blobId, symbols);
+    added.add(blobId);
+  }
+  const symbolsPath = `${file}.tags`;
+  return { path: symbolsPath, size: target.finish(symbolsPath).size };
+}
+
+/** Writes the docs below a folder and has it indexed by the real ingest. */
+export async function buildFromDisk(
+  module: WebAssembly.Module,
+  folder: string,
+  repo: { repoId: number; name: string },
+  docs: readonly TestDoc[],
+): Promise<LiveShard[]> {
+  const source = mkdtempSync(path.join(folder, 'source-'));
+  for (const doc of docs) {
+    mkdirSync(path.dirname(path.join(source, doc.path)), { recursive: true });
+    writeFileSync(path.join(source, doc.path), doc.bytes);
+  }
+  const { shards } = await buildRepo({
+    module,
+    spec: { kind: 'folder', path: source },
+    repoId: repo.repoId,
+    repoName: repo.name,
+    filters: { maxFileSize: 64 << 20, maxTrigramCount: 1 << 21, alwaysIndexFilePatterns: [] },
+    folder,
+    workers: 2,
+  });
+  return shards.map((shard) => ({
+    shardId: (++fileCount).toString(16).padStart(16, '0'),
+    path: shard.path,
+    size: shard.size,
+    repoId: repo.repoId,
+    docCount: shard.docCount,
+  }));
+}
+
+export interface Location {
+  readonly byteOffset: number;
+  readonly lineNumber: number;
+  readonly column: number;
+}
+export interface Range {
+  readonly start: Location;
+  readonly end: Location;
+}
+export interface FileResult {
+  readonly fileName: { readonly text: string; readonly matchRanges: readonly Range[] };
+  readonly repository: string;
+  readonly language: string;
+  readonly branches: readonly string[];
+  readonly content?: string;
+  readonly skipReason?: string;
+  readonly chunks: readonly {
+    readonly content: string;
+    readonly contentStart: Location;
+    readonly matchRanges: readonly Range[];
+    readonly symbols: readonly unknown[];
+  }[];
+}
+export interface SearchAnswer {
+  readonly stats: Readonly<Record<string, number>>;
+  readonly files: readonly FileResult[];
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+  readonly hints?: readonly Hint[];
+}
+
+export interface EngineOptions extends SpaceOptions {
+  readonly workers?: number;
+  readonly timeoutMs?: number;
+  /** 0n: nearly everything is left to the pool. */
+  readonly inlineNs?: bigint;
+  readonly onDeath?: (error: Error) => void;
+  /** Mappings of shards on each thread of the pool. */
+  readonly poolMappingMax?: number;
+}
+
+const DEFAULTS: Omit<SearchRequest, 'query'> = {
+  matches: 1_000_000,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+function needsEngine(plan: PlanNode): boolean {
+  if (plan.kind === 'not') return needsEngine(plan.child);
+  if (plan.kind === 'and' || plan.kind === 'or') return plan.children.some(needsEngine);
+  const isExpression =
+    plan.kind === 'regex' || plan.kind === 'pathRegex' || plan.kind === 'symbolRegex';
+  return isExpression && !plan.expression.isChoice;
+}
+
+/** A searcher, a pool and the snapshots of one module, with `search` as the daemon runs it, each answer checked against itself. */
+export class Engine {
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly snapshots: SnapshotKeeper;
+  readonly failures: string[] = [];
+  /** Of the searches that begin from now on; 0: none. */
+  timeoutMs: number;
+  readonly #inlineNs: bigint | undefined;
+  /** The pool's threads alone do not keep a process alive. */
+  readonly #alive = setInterval(() => {}, 60_000);
+
+  constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
+    const { workers = 1, timeoutMs = 0, inlineNs, onDeath, poolMappingMax, ...space } = options;
+    this.timeoutMs = timeoutMs;
+    this.#inlineNs = inlineNs;
+    this.searcher = new Searcher(module, space);
+    this.pool = new SearchPool({
+      module,
+      workers,
+      ...space,
+      ...(onDeath ? { onDeath } : {}),
+      ...(poolMappingMax === undefined ? {} : { mappingMax: poolMappingMax }),
+    });
+    this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
+  }
+
+  /** Opens these shards instead of those before. */
+  publish(
+    shards: readonly LiveShard[],
+    repos: readonly RepoRecord[],
+    quarantined: readonly QuarantinedShard[] = [],
+  ): void {
+    const refused = this.snapshots.publish({ shards, repos, quarantined });
+    if (refused[0] !== undefined) throw refused[0];
+  }
+
+  get parts(): EngineParts {
+    return {
+      searcher: this.searcher,
+      pool: this.pool,
+      snapshots: this.snapshots,
+      timeoutMs: this.timeoutMs,
+      ...(this.#inlineNs === undefined ? {} : { inlineNs: this.#inlineNs }),
+      onShardFailure: (shardId, reason) => this.failures.push(`${shardId}: ${reason}`),
+    };
+  }
+
+  async search(
+    query: string,
+    request: Partial<SearchRequest> = {},
+    signal: AbortSignal = new AbortController().signal,
+    sight: Sight = SEES_ALL,
+  ): Promise<SearchAnswer> {
+    const asked = { ...DEFAULTS, ...request, query };
+    const environment = { signal, baseUrl: 'http://localhost', sight };
+    const snapshot = this.snapshots.acquire();
+    try {
+      const { json } = await search(this.parts, asked, environment);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+      const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
+      const { scope, conditions } = await prepareSearch(this.parts, asked, environment, snapshot);
+      checkInvariants(answer, {
+        matches: asked.matches,
+        shardCount: scope.shards.length + scope.quarantined.length,
+        needsEngine: needsEngine(conditions),
+      });
+      return answer;
+    } finally {
+      this.snapshots.release(snapshot);
+    }
+  }
+
+  explain(query: string, request: Partial<SearchRequest> = {}): Promise<Explanation> {
+    const { signal } = new AbortController();
+    const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+    return explain(this.parts, { ...DEFAULTS, ...request, query }, environment);
+  }
+
+  async close(): Promise<void> {
+    await this.pool.close();
+    clearInterval(this.#alive);
+  }
+}

@@ -1,0 +1,108 @@
+// Memory goes back to the system after large answers, and only after those: of the C heap, and what is to be collected.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HeapTrimmer, realLooks } from '../../../daemon/engine/host/heap.ts';
+import { findHeapTrim } from '../../../daemon/engine/host/mapping.ts';
+
+const turn = (): Promise<void> => new Promise((resolve) => void setTimeout(resolve, 20));
+
+void test('the heap is trimmed after a large answer, also when more of them follow', async () => {
+  const trimmer = new HeapTrimmer();
+  trimmer.noteFreed(1000);
+  assert.equal(trimmer.isWaiting, false);
+  // Under a row of large answers the trimming is put off, but not for ever.
+  while (trimmer.trimCount === 0) {
+    trimmer.noteFreed(30_000_000);
+    assert.equal(trimmer.isWaiting, true);
+    await turn();
+  }
+  trimmer.noteFreed(30_000_000);
+  while (trimmer.trimCount < 2) await turn();
+  assert.equal(trimmer.isWaiting, false);
+  trimmer.close();
+});
+
+void test('trimming leaves what is in use', () => {
+  const kept = Buffer.alloc(5_000_000, 7);
+  // Freed memory between what is kept is what there is to give back.
+  for (let i = 0; i < 50; i++) Buffer.alloc(1_000_000, i);
+  findHeapTrim()?.();
+  assert.ok(kept.every((byte) => byte === 7));
+});
+
+void test('what work leaves behind is collected once there is much of it, in quiet', async () => {
+  const seen = { size: 100 << 20, privateSize: 200 << 20, share: 0, lookCount: 0 };
+  const looks = {
+    oldSize: () => seen.size,
+    privateSize: () => seen.privateSize,
+    busyShare: () => {
+      seen.lookCount++;
+      return seen.share;
+    },
+  };
+  const trimmer = new HeapTrimmer(looks, 5);
+  const look = async (count: number): Promise<void> => {
+    for (const end = seen.lookCount + count; seen.lookCount < end;) {
+      trimmer.noteFreed(100);
+      await turn();
+    }
+  };
+  let target: object | undefined = { kept: true };
+  const reference = new WeakRef(target);
+  target = undefined;
+  // Little of it, or the thread at work.
+  seen.size += 10 << 20;
+  await look(10);
+  seen.size += 10 << 20;
+  seen.share = 0.2;
+  await look(10);
+  seen.size += 40 << 20;
+  seen.share = 0.5;
+  await look(10);
+  seen.size -= 40 << 20;
+  assert.equal(trimmer.collectCount, 0);
+  seen.share = 0.01;
+  trimmer.noteFreed(100);
+  while (trimmer.collectCount === 0) await turn();
+  await turn();
+  assert.equal(reference.deref(), undefined);
+  // Nothing has grown since.
+  await look(10);
+  assert.equal(trimmer.collectCount, 1);
+  // So much that a thread with something to do is quiet enough.
+  seen.size += 50 << 20;
+  seen.share = 0.2;
+  while (trimmer.collectCount === 1) await look(1);
+  // What the process has, and this thread has not, is in the C heap: trimmed, once.
+  while (trimmer.isWaiting) await turn();
+  const { trimCount } = trimmer;
+  seen.privateSize += 10 << 20;
+  seen.share = 0.01;
+  await look(10);
+  assert.equal(trimmer.trimCount, trimCount);
+  seen.privateSize += 50 << 20;
+  seen.share = 0.5;
+  await look(10);
+  assert.equal(trimmer.trimCount, trimCount);
+  seen.share = 0.2;
+  while (trimmer.trimCount === trimCount) await look(1);
+  await look(10);
+  while (trimmer.isWaiting) await turn();
+  assert.equal(trimmer.trimCount, trimCount + 1);
+  trimmer.close();
+});
+
+void test('the real looks see what is kept, and a thread that works', async () => {
+  const looks = realLooks();
+  const before = looks.oldSize();
+  const kept = Buffer.alloc(50 << 20, 1);
+  assert.ok(looks.oldSize() - before > 40 << 20);
+  assert.ok(process.platform !== 'linux' || looks.privateSize() > 50 << 20);
+  looks.busyShare();
+  for (const endMs = performance.now() + 50; performance.now() < endMs;);
+  assert.ok(looks.busyShare() > 0.9);
+  await turn();
+  assert.ok(looks.busyShare() < 0.9);
+  assert.equal(kept[0], 1);
+});

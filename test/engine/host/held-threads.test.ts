@@ -1,0 +1,163 @@
+// All threads of the pool are in a core call that lasts until its search is stopped: the searches of others are
+// answered meanwhile, on the second searchers of the threads, with what threads that are free would have found.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SearchControl } from '../../../daemon/engine/host/control.ts';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { search } from '../../../daemon/engine/search/service.ts';
+import { startStream } from '../../../daemon/engine/search/stream.ts';
+import { Turns } from '../../../daemon/engine/search/turns.ts';
+import { compileEntry } from '../../core/driver.ts';
+import { buildShard, Engine, type EngineOptions, repoRecord, temporaryFolder } from './harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+/** Units of a shard of so many docs last until they are stopped (test/core/assembly/faulty.ts). */
+const HELD_DOCS = 1779;
+const THREADS = 2;
+const faulty = compileEntry('test/core/assembly/faulty.ts', 'release');
+const REQUEST = {
+  matches: 1_000_000,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+/** Expressions that look back by letters have ever new states on it. */
+const LONG_LINE = Array.from({ length: 60_000 }, (_, i) =>
+  ((i * i * 7919) % 1009) % 2 === 0 ? 'x' : 'z',
+).join('');
+
+/** Docs that hold `common`, and `plum` or a long line where the shard is not that of units that last. */
+function shardOf(module: WebAssembly.Module, docCount: number, folder: string) {
+  const isHeld = docCount === HELD_DOCS;
+  const docs = Array.from({ length: docCount }, (_, doc) => {
+    const rest = isHeld ? '' : `plum ${doc % 7}\n${doc % 700 === 0 ? LONG_LINE : 'x'}`;
+    return { path: `d${doc}.txt`, bytes: Buffer.from(`common ${doc}\n${rest}\n`) };
+  });
+  return buildShard(module, folder, REPO, docs);
+}
+
+async function engineWith(options: EngineOptions = {}): Promise<Engine> {
+  const module = await faulty;
+  const folder = temporaryFolder();
+  const engine = new Engine(module, { workers: THREADS, inlineNs: 0n, ...options });
+  engine.publish(
+    [HELD_DOCS, 600, 1500].map((docCount) => shardOf(module, docCount, folder)),
+    [REPO],
+  );
+  return engine;
+}
+
+/** Words of units that are claimed and not finished (daemon/engine/host/control.ts). */
+const CLAIMED = -1;
+
+/** Lets a search take all threads for as long as `work` takes. */
+async function whileHeld<T>(engine: Engine, work: () => Promise<T>): Promise<T> {
+  const holder = new AbortController();
+  let control: SearchControl | undefined;
+  const searchAll = engine.pool.search.bind(engine.pool);
+  engine.pool.search = (message, onFindings) => {
+    control ??= new SearchControl(message.unitMaxes, message.control);
+    return searchAll(message, onFindings);
+  };
+  const claimCount = (): number =>
+    control === undefined
+      ? 0
+      : new Int32Array(control.buffer).filter((word) => word === CLAIMED).length;
+  const environment = { signal: holder.signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+  const request = { ...REQUEST, query: 'common -content:plum' };
+  const holding = search({ ...engine.parts, timeoutMs: 0 }, request, environment);
+  const left = assert.rejects(holding, { name: 'AbortError' });
+  while (claimCount() < THREADS) await new Promise((resolve) => void setTimeout(resolve, 1));
+  try {
+    return await work();
+  } finally {
+    assert.equal(claimCount(), THREADS, 'no thread has left its call');
+    holder.abort();
+    await left;
+  }
+}
+
+/** What of an answer does not depend on time. */
+function timeless(answer: Awaited<ReturnType<Engine['search']>>): unknown {
+  const none = { duration: 0, wait: 0, matchTreeConstruction: 0, matchTreeSearch: 0 };
+  return { ...answer, stats: { ...answer.stats, ...none } };
+}
+
+void test('a rare word is answered while all threads are held, whole and cut', async () => {
+  const engine = await engineWith();
+  for (const matches of [1_000_000, 700, 20]) {
+    const expected = timeless(await engine.search('plum', { matches }));
+    const answer = await whileHeld(engine, () => engine.search('plum', { matches }));
+    assert.deepEqual(timeless(answer), expected, `${matches} matches`);
+  }
+  await engine.close();
+});
+
+void test('searches that are to begin on threads are answered while these are held', async () => {
+  const engine = await engineWith();
+  const ask = async (): Promise<unknown> => {
+    const parts = { ...engine.parts, turns: new Turns(engine.pool) };
+    const environment = {
+      signal: new AbortController().signal,
+      baseUrl: 'http://localhost',
+      sight: SEES_ALL,
+    };
+    const request = { ...REQUEST, query: 'plum', matches: 30 };
+    const answers = await Promise.all([1, 2, 3].map(() => search(parts, request, environment)));
+    return answers.length;
+  };
+  assert.equal(await whileHeld(engine, ask), 3);
+  await engine.close();
+});
+
+void test('a stream comes to its end while all threads are held', async () => {
+  const engine = await engineWith();
+  const { events } = await whileHeld(engine, async () => {
+    const environment = {
+      signal: new AbortController().signal,
+      baseUrl: 'http://localhost',
+      sight: SEES_ALL,
+      eventSizeMax: 16_000_000,
+    };
+    const stream = await startStream(engine.parts, { ...REQUEST, query: 'plum' }, environment);
+    const texts: string[] = [];
+    for (let event = await stream.next(); event !== undefined; event = await stream.next())
+      if ('json' in event) texts.push(Buffer.from(event.json).toString());
+    stream.close();
+    return { events: texts };
+  });
+  assert.ok(events.at(-1)?.includes('"isSearchExhaustive":true'));
+  await engine.close();
+});
+
+void test('a deadline is kept while all threads are held by another search', async () => {
+  const engine = await engineWith();
+  await whileHeld(engine, async () => {
+    // At 1 ms before, at 300 ms after its units have proved too long for a second searcher.
+    for (const timeoutMs of [1, 20, 50, 300]) {
+      engine.timeoutMs = timeoutMs;
+      const answer = await engine.search('common');
+      assert.deepEqual(answer.incompleteReasons, ['deadline']);
+    }
+  });
+  await engine.close();
+});
+
+void test('a unit too long for a second searcher is left to the first, and found once', async () => {
+  const engine = await engineWith();
+  const query = 'x[xz]{900}y|plum';
+  const request = { isRegexEnabled: true };
+  const expected = timeless(await engine.search(query, request));
+  const answering = await whileHeld(engine, async () => {
+    const found = engine.search(query, request);
+    // It may have its turns on the second searchers meanwhile.
+    for (let turn = 0; turn < 50; turn++)
+      await new Promise((resolve) => void setTimeout(resolve, 2));
+    return { found };
+  });
+  assert.deepEqual(timeless(await answering.found), expected);
+  await engine.close();
+});

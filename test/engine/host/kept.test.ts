@@ -1,0 +1,157 @@
+// Ranges that a unit keeps: docs rendered by them are byte for byte those that are evaluated again, what reading
+// them counts is the same, and ranges that cannot be those of the doc are not used.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { Searcher, type KeptRanges } from '../../../daemon/engine/host/searcher.ts';
+import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder, type TestDoc } from './harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
+const WORDS = ['foo1', 'foo22', 'bar', 'é日本', '\n', '\n\n', ' ', 'x', 'FOO3', '\r\n', '\u212a'];
+
+/** Texts of random words, some of them twice, one with a great many lines. */
+function makeDocs(): TestDoc[] {
+  let seed = 7;
+  const pick = (): string => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31;
+    return WORDS[Math.floor(seed / 65536) % WORDS.length]!;
+  };
+  const texts = Array.from({ length: 60 }, (_, doc) =>
+    Array.from({ length: doc * 7 }, pick).join(''),
+  );
+  const long = 'foo1 bar\nfoo22\n'.repeat(40_000);
+  return [...texts, ...texts.slice(20, 30), long].map((text, doc) => ({
+    path: `foo${doc % 4}/doc${doc}.txt`,
+    bytes: Buffer.from(text),
+  }));
+}
+
+interface FoundDocs {
+  readonly rows: Uint32Array;
+  readonly kept: KeptRanges | undefined;
+}
+
+function searchUnits(searcher: Searcher, shardId: string, text: string): FoundDocs[] {
+  const query = parseQuery(text, { isRegexEnabled: true });
+  const context = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: false,
+    testNames: () => [true],
+  };
+  searcher.beginPlan(encodePlan(planQuery(query, context), false));
+  const { unitCount } = searcher.bind(shardId);
+  return Array.from({ length: unitCount }, (_, unit) => {
+    const { rows, kept } = searcher.searchUnit(unit);
+    return { rows, kept };
+  });
+}
+
+/** Renders the docs of a unit one by one, by `ranges` if there are any; what came of it as text. */
+function renderUnit(
+  searcher: Searcher,
+  { rows, kept }: FoundDocs,
+  change: ((ranges: Uint32Array) => Uint32Array) | undefined,
+  rangeMax: number,
+): string[] {
+  const docs: string[] = [];
+  let next = 0;
+  for (let i = 0; i < rows.length; i += 4) {
+    const count = kept?.[next] ?? 0;
+    const found = kept?.slice(next + 1, next + 1 + 2 * count) ?? new Uint32Array();
+    next += 1 + 2 * count;
+    const ranges = change?.(found) ?? new Uint32Array();
+    const requests = Uint32Array.of(rows[i]!, rangeMax, 0, ranges.length / 2);
+    const options = { links: [LINKS], contextLines: i % 3, isWhole: false };
+    const done = searcher.render(requests, ranges, options);
+    const numbers = [done.rangeCount, done.bytesRead[0], done.loadCount];
+    docs.push(`${Buffer.from(done.json).toString()} ${numbers.join(' ')}`);
+  }
+  return docs;
+}
+
+const DAMAGES: Readonly<Record<string, (ranges: Uint32Array) => Uint32Array>> = {
+  'ends behind the content': (ranges) => ranges.fill(4_000_000_000, -1),
+  'is empty': (ranges) => ranges.fill(ranges[0]!, 1, 2),
+  'overlaps the one before': (ranges) => (ranges.length < 4 ? ranges : ranges.fill(0, 2, 3)),
+};
+
+for (const build of ['debug', 'release'] as const) {
+  void test(`docs are shown the same by kept ranges, ${build}`, async () => {
+    const module = await coreModule(build);
+    const searcher = new Searcher(module);
+    const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
+    assert.deepEqual(searcher.setShards([shard]), []);
+    for (const query of ['foo\\d+', 'fo+\\d.*bar', '(?i)k\\w*', 'file:foo[12] foo\\d+']) {
+      const units = searchUnits(searcher, shard.shardId, query);
+      const keptCount = units.reduce((sum, { kept }) => sum + (kept?.length ?? 0), 0);
+      assert.ok(keptCount > 200, query);
+      for (const unit of units) {
+        for (const rangeMax of [1, 100_000]) {
+          const expected = renderUnit(searcher, unit, undefined, rangeMax);
+          assert.deepEqual(
+            renderUnit(searcher, unit, (ranges) => ranges, rangeMax),
+            expected,
+          );
+        }
+      }
+    }
+  });
+}
+
+void test('ranges that the doc cannot have are not used', async () => {
+  const module = await coreModule('debug');
+  const searcher = new Searcher(module);
+  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
+  searcher.setShards([shard]);
+  for (const unit of searchUnits(searcher, shard.shardId, 'foo\\d+')) {
+    const expected = renderUnit(searcher, unit, undefined, 100);
+    for (const [name, damage] of Object.entries(DAMAGES))
+      assert.deepEqual(renderUnit(searcher, unit, damage, 100), expected, `a range ${name}`);
+  }
+});
+
+void test('a unit keeps no ranges of literals, of expressions over lines, nor more than there is room for', async () => {
+  const module = await coreModule('release');
+  const searcher = new Searcher(module);
+  const shard = buildShard(module, temporaryFolder(), REPO, makeDocs());
+  searcher.setShards([shard]);
+  for (const query of ['foo', 'foo\\s+bar', 'foo\\d+ or bar\\d+', '-foo\\d+'])
+    for (const { kept } of searchUnits(searcher, shard.shardId, query))
+      assert.equal(kept, undefined);
+  const units = searchUnits(searcher, shard.shardId, 'foo\\d+');
+  const counts = units.flatMap(({ rows }) => [...rows].filter((_, i) => i % 4 === 1));
+  assert.ok(Math.max(...counts) > 32_768);
+  for (const { kept } of units) assert.ok((kept?.length ?? 0) <= 2 * 32_768);
+});
+
+void test('ranges that a unit keeps are those of its docs, however many are equal', async () => {
+  const module = await coreModule('debug');
+  const searcher = new Searcher(module);
+  // Docs with the same content stay in one unit, which holds more than UNIT_DOCS_MAX then.
+  const docs = Array.from({ length: UNIT_DOCS_MAX + 300 }, (_, doc) => ({
+    path: `doc${doc}.txt`,
+    bytes: Buffer.from(doc % 100 === 0 ? `${'foo1 '.repeat(doc / 100)}foo2` : 'x foo1\n\nfoo22\n'),
+  }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  searcher.setShards([shard]);
+  const units = searchUnits(searcher, shard.shardId, 'foo\\d+');
+  assert.ok(Math.max(...units.map(({ rows }) => rows.length / 4)) > UNIT_DOCS_MAX);
+  for (const { rows, kept } of units) {
+    let next = 0;
+    for (let i = 0; i < rows.length; i += 4) {
+      const text = docs[rows[i]!]!.bytes.toString();
+      const ranges = [...text.matchAll(/foo\d+/g)].map((one) => [
+        one.index,
+        one.index + one[0].length,
+      ]);
+      const record = kept!.subarray(next, (next += 1 + 2 * ranges.length));
+      assert.deepEqual([...record], [ranges.length, ...ranges.flat()], text);
+    }
+    assert.equal(next, kept!.length);
+  }
+});

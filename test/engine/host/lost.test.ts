@@ -1,0 +1,71 @@
+// What a dead thread takes with it is run again: here a pool that does its work and then loses all of it, so
+// that also the units behind which the limit stopped the search are missing.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SearchControl } from '../../../daemon/engine/host/control.ts';
+import { Drain } from '../../../daemon/engine/host/drain.ts';
+import type { SearchDone, SearchMessage } from '../../../daemon/engine/host/search-messages.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
+import { encodePlan } from '../../../daemon/engine/query/plan.ts';
+import { type RunOutcome, runSearch } from '../../../daemon/engine/search/run.ts';
+import { tallyRun } from '../../../daemon/engine/search/tally.ts';
+import { buildShard, coreModule, temporaryFolder } from './harness.ts';
+
+const REPO = { repoId: 1, name: 'host/repo' };
+const PLAN = encodePlan({ kind: 'text', text: 'common' }, false);
+
+void test('units that a thread finished and lost are run again, with and without a limit', async () => {
+  const module = await coreModule('release');
+  const folder = temporaryFolder();
+  const shards = [0, 1, 2].map((number) => {
+    const docs = Array.from({ length: 1300 }, (_, doc) => ({
+      path: `s${number}/d${doc}`,
+      bytes: Buffer.from(`common ${number} ${doc}\n`),
+    }));
+    return buildShard(module, folder, REPO, docs);
+  });
+  const searcher = new Searcher(module);
+  const other = new Searcher(module);
+  for (const one of [searcher, other]) assert.deepEqual(one.setShards(shards), []);
+  const controlShards = shards.map(unitMaxOf);
+
+  /** A thread that drains the search as far as it goes, and dies before it tells. */
+  function drainAndDie(message: Omit<SearchMessage, 'kind' | 'id'>): Promise<SearchDone[]> {
+    const control = new SearchControl(controlShards, message.control);
+    const drain = new Drain(other, message.plan, message.shardIds, message.limit, control);
+    while (drain.step());
+    assert.ok(drain.units.length > 0);
+    return Promise.resolve([]);
+  }
+
+  async function run(limit: number, inlineNs: bigint, place?: number): Promise<RunOutcome> {
+    const { signal } = new AbortController();
+    const options = { shards, plan: PLAN, limit, timeoutMs: 0, signal, inlineNs };
+    const pool = { size: 1, search: drainAndDie, searchOn: drainAloneAndDie };
+    return runSearch(searcher, pool, options, place);
+  }
+
+  /** The same of a thread that was asked alone. */
+  async function drainAloneAndDie(
+    _: number,
+    message: Omit<SearchMessage, 'kind' | 'id'>,
+  ): Promise<undefined> {
+    await drainAndDie(message);
+  }
+
+  for (const limit of [100, 1000, 1500, Infinity]) {
+    const lost = await run(limit, 0n);
+    const alone = await run(limit, 0n, 0);
+    const whole = await run(limit, 10n ** 12n);
+    const [found, foundAlone, wanted] = [lost, alone, whole].map((outcome) =>
+      tallyRun(shards, [], outcome, limit),
+    );
+    assert.deepEqual(found!.counts, wanted!.counts, `limit ${limit}`);
+    assert.deepEqual(foundAlone!.counts, wanted!.counts, `limit ${limit}, one thread`);
+    assert.equal(found!.isOverLimit, limit !== Infinity);
+    const names = lost.units.map(({ shard, unit }) => `${shard}:${unit}`);
+    assert.equal(new Set(names).size, names.length, 'each unit once');
+  }
+});

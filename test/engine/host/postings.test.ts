@@ -1,0 +1,128 @@
+// Posting lists of real shards against plain sets: every density from one block to all blocks of a stripe
+// comes back as it went in, and every gram of random shards names exactly the blocks that hold it.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { Space } from '../../../daemon/engine/host/space.ts';
+import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';
+import { foldsTogether } from '../../core/oracle.ts';
+import { buildShard, coreModule, temporaryFolder, type TestDoc } from './harness.ts';
+
+const REPO = { repoId: 1, name: 'host/repo' };
+const STRIPE = 8192;
+const DENSITIES = [
+  1, 2, 3, 4, 7, 8, 15, 31, 63, 64, 100, 127, 128, 129, 255, 400, 511, 639, 640, 641, 1000, 1023,
+  1025, 1500, 2046, 2047, 2048, 2049, 3000, 4095, 5000, 6000, 8000, 8191, 8192,
+];
+
+/** A small generator of its own, so that a density always gives the same ids. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 4294967296;
+  };
+}
+
+/** `count` of `total` ids: spread evenly at random, or in runs. */
+function idsOf(count: number, total: number, isClustered: boolean): Set<number> {
+  const random = randomOf(count * 2 + Number(isClustered));
+  const ids = new Set<number>();
+  while (ids.size < count) {
+    const start = Math.floor(random() * total);
+    const size = isClustered ? 1 + Math.floor(random() * 40) : 1;
+    for (let id = start; id < Math.min(total, start + size) && ids.size < count; id++) ids.add(id);
+  }
+  return ids;
+}
+
+/** A word of three letters for each density and shape. */
+function wordOf(index: number): string {
+  const letters = 'bcdfghjlmnpqrtvw';
+  return `${letters[index >> 4]!}${letters[index & 15]!}#`;
+}
+
+void test('lists of every density come back as they went in', async () => {
+  const module = await coreModule('release');
+  const total = STRIPE + 500;
+  const sets = DENSITIES.flatMap((count) =>
+    [false, true].map((isClustered) => idsOf(count, STRIPE, isClustered)),
+  );
+  // A doc of one line is a block. Beyond the first stripe each word stands in a block of every third.
+  const docs: TestDoc[] = Array.from({ length: total }, (_, block) => {
+    const words = sets.flatMap((ids, index) => {
+      const isIn = block < STRIPE ? ids.has(block) : (block + index) % 3 === 0;
+      return isIn ? [wordOf(index)] : [];
+    });
+    return { path: `d${block}`, bytes: Buffer.from(`${block} ${words.join(' ')}\n`) };
+  });
+  const folder = temporaryFolder();
+  const shard = buildShard(module, folder, REPO, docs);
+  assert.equal(verifyShardFile(module, shard.path), undefined);
+  const space = new Space(module);
+  assert.ok(space.open(shard));
+  for (const [index, ids] of sets.entries()) {
+    const late = Array.from({ length: 500 }, (_, i) => STRIPE + i).filter(
+      (block) => (block + index) % 3 === 0,
+    );
+    const wanted = [...[...ids].sort((a, b) => a - b), ...late];
+    assert.deepEqual(
+      space.blocksOfTrigram(shard.shardId, wordOf(index)),
+      wanted,
+      `${ids.size} ids`,
+    );
+  }
+  assert.deepEqual(space.blocksOfTrigram(shard.shardId, 'zz#'), []);
+});
+
+const CHARACTERS = Array.from('aAbk\u212asſ \r\n\t"éÉ日本σς\ufffd😀');
+
+void test('every gram of a random shard names the blocks that hold it', async () => {
+  const module = await coreModule('debug');
+  const folder = temporaryFolder();
+  const space = new Space(module);
+  const text = fc
+    .array(fc.constantFrom(...CHARACTERS), { minLength: 1, maxLength: 60 })
+    .map((list) => list.join(''));
+  const property = fc.property(fc.uniqueArray(text, { minLength: 1, maxLength: 25 }), (texts) => {
+    const docs = texts.map((one, index) => ({ path: `d${index}`, bytes: Buffer.from(one) }));
+    const shard = buildShard(module, folder, REPO, docs);
+    assert.ok(space.open(shard));
+    try {
+      checkGrams(space, shard.shardId, texts);
+    } finally {
+      space.close(shard.shardId);
+    }
+  });
+  fc.assert(property, { numRuns: 25 });
+});
+
+/** Each text is one block, as all are small. Lists may name more blocks, where classes are shared. */
+function checkGrams(space: Space, shardId: string, texts: readonly string[]): void {
+  const blocks = texts.map((text) => gramsOf(`\n${text}${text.endsWith('\n') ? '' : '\n'}`));
+  for (const gram of new Set(blocks.flat())) {
+    const points = Array.from(gram);
+    const listed = space.blocksOfTrigram(shardId, gram);
+    const holding = [...blocks.keys()].filter((block) =>
+      blocks[block]!.some((other) => isEqualFolded(points, Array.from(other))),
+    );
+    // Only code points beyond ASCII share symbols, and control characters, of which there are none here.
+    const isExact = points.every((point) => point < '\u0080');
+    if (isExact) assert.deepEqual(listed, holding, JSON.stringify(gram));
+    else for (const block of holding) assert.ok(listed.includes(block), JSON.stringify(gram));
+  }
+}
+
+/** All grams but those with a newline in their middle, which are never listed. */
+function gramsOf(text: string): string[] {
+  const points = Array.from(text);
+  return points
+    .slice(2)
+    .map((last, index) => `${points[index]!}${points[index + 1]!}${last}`)
+    .filter((gram) => Array.from(gram)[1] !== '\n');
+}
+
+function isEqualFolded(a: readonly string[], b: readonly string[]): boolean {
+  return a.every((point, index) => foldsTogether(point.codePointAt(0)!, b[index]!.codePointAt(0)!));
+}

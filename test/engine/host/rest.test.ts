@@ -1,0 +1,112 @@
+// A searcher that nobody has used for a while gives the memory of its requests back; what is under way then, and what is
+// searched next, finds the same.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { SearchControl } from '../../../daemon/engine/host/control.ts';
+import { Drain } from '../../../daemon/engine/host/drain.ts';
+import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
+import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+const NEVER_MS = 1_000_000;
+const USED_OFFSET = 16 << 20;
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
+
+/** Reads a byte far behind what small searches use: 0 once it was given back. */
+function usedByteOf(searcher: Searcher, shardId: string): { isUsed: boolean; use: () => void } {
+  const { core, outputStart } = searcher.spaceOf(shardId);
+  const bytes = new Uint8Array(core.memory.buffer, outputStart + USED_OFFSET, 1);
+  return {
+    get isUsed() {
+      return bytes[0] !== 0;
+    },
+    use: () => void bytes.fill(1),
+  };
+}
+
+void test('memory is given back in a pause, amid a search too', async () => {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 4000 }, (_, doc) => ({
+    path: `d${doc}.txt`,
+    bytes: Buffer.from(`common plum${doc % 89} doc ${doc}\n`.repeat(1 + (doc % 50))),
+  }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const options = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: false,
+    testNames: () => [true],
+  };
+  let unitCount = 0;
+  for (const text of ['common', 'plum7', 'pl.m[1-4]+ doc', 'common -plum8', '(?i)DOC \\d+3$']) {
+    const plan = encodePlan(planQuery(parseQuery(text, { isRegexEnabled: true }), options), false, [
+      shard,
+    ]);
+    const find = async (restMs: number): Promise<UnitFinding[]> => {
+      const searcher = new Searcher(module, { restMs });
+      assert.deepEqual(searcher.setShards([shard]), []);
+      const control = new SearchControl([unitMaxOf(shard)]);
+      const drain = new Drain(searcher, plan, [shard.shardId], Infinity, control);
+      const memory = usedByteOf(searcher, shard.shardId);
+      let restedCount = 0;
+      for (let isLeft = true; isLeft;) {
+        isLeft = drain.step();
+        memory.use();
+        if (restMs === NEVER_MS || drain.units.length === restedCount) continue;
+        restedCount = drain.units.length;
+        while (memory.isUsed) await pause(1);
+      }
+      return drain.units;
+    };
+    const expected = await find(NEVER_MS);
+    unitCount += expected.length;
+    assert.deepEqual(await find(2), expected, text);
+  }
+  assert.ok(unitCount > 15, `${unitCount} units`);
+});
+
+void test('memory is given back while other searches go on, but for one that takes long', async () => {
+  const module = await coreModule('release');
+  const docs = [{ path: 'd.txt', bytes: Buffer.from('common\n') }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const options = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: false,
+    testNames: () => [true],
+  };
+  const newPlan = (): SearchPlan =>
+    encodePlan(planQuery(parseQuery('common', { isRegexEnabled: false }), options), false, [shard]);
+  const searcher = new Searcher(module, { restMs: 100 });
+  assert.deepEqual(searcher.setShards([shard]), []);
+  const memory = usedByteOf(searcher, shard.shardId);
+
+  memory.use();
+  const end = Date.now() + 20_000;
+  while (memory.isUsed && Date.now() < end) {
+    searcher.beginPlan(newPlan());
+    searcher.bind(shard.shardId);
+    await pause(1);
+  }
+  assert.equal(memory.isUsed, false, 'a new search each ms');
+
+  searcher.beginPlan(newPlan());
+  const bindFor = async (ms: number): Promise<void> => {
+    const until = Date.now() + ms;
+    while (Date.now() < until) {
+      searcher.bind(shard.shardId);
+      await pause(1);
+    }
+  };
+  await bindFor(250);
+  memory.use();
+  await bindFor(250);
+  assert.equal(memory.isUsed, true, 'one search all the time');
+});

@@ -1,0 +1,24 @@
+// The file of notes: every byte of it has its place on the disk before it is mapped, and where there is no room there is
+// no file, and searches go on.
+
+import assert from 'node:assert/strict';
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { makeNotes, SearchNote } from '../../../daemon/engine/host/search-note.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
+
+void test('no page is left to be found when it is touched', () => {
+  const file = path.join(temporaryFolder(), 'searching');
+  makeNotes(file);
+  const { size, blocks } = statSync(file);
+  assert.ok(size > 0);
+  assert.ok(blocks * 512 >= size, `${blocks} blocks for ${size} bytes`);
+});
+
+void test('what cannot be made is not there, and threads go without', () => {
+  const file = path.join(temporaryFolder(), 'gone', 'searching');
+  assert.throws(() => makeNotes(file), { code: 'ENOENT' });
+  assert.equal(existsSync(file), false);
+  assert.equal(SearchNote.open(file, 1), undefined);
+});

@@ -1,0 +1,167 @@
+// Damaged files of symbols: each byte of header and tables is changed in turn, also behind a checksum that fits.
+// Opening must refuse the file, or the full check must report it, or every answer stays the same; a search on it never
+// traps. The builder leaves out what cannot be a symbol.
+
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { TAGS_CHECKSUM_OFFSET, TAGS_HEADER_SIZE } from '../../../core/shared/tags.ts';
+import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
+import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
+import { ShardError } from '../../../daemon/engine/host/space.ts';
+import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
+import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import { buildShard, type TestDoc, temporaryFolder, wasmFile } from './harness.ts';
+
+const REPO = { repoId: 1, name: 'host/repo' };
+const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
+const QUERIES = ['sym:alpha', 'sym:^beta', 'sym:\\bgamma\\b', 'sym:a+l', 'sym:.', 'alpha'];
+
+function makeDocs(): TestDoc[] {
+  return Array.from({ length: 9 }, (_, doc) => {
+    const text = `int alpha${doc};\nvoid beta(int gamma_${doc});\n-- foo-gamma ++\n`.repeat(
+      doc === 8 ? 200 : 1,
+    );
+    const symbols = [...text.matchAll(/alpha\d|beta|foo-gamma/g)].map((match, index) => ({
+      start: match.index,
+      size: match[0].length,
+      kind: index % 23,
+      ...(index % 3 === 0 ? {} : { parent: { name: `Outer${index % 4}`, kind: 0 } }),
+    }));
+    return { path: `doc${doc}.c`, bytes: Buffer.from(text), symbols };
+  });
+}
+
+function planOf(text: string): SearchPlan {
+  const query = parseQuery(text, { isRegexEnabled: false });
+  const plan = planQuery(query, {
+    repos: () => [],
+    hasRevisions: false,
+    isCaseSensitive: false,
+    testNames: () => [],
+  });
+  return encodePlan(plan, false);
+}
+const PLANS = QUERIES.map(planOf);
+
+/** All that the queries give, or what refused them; throws on a trap. */
+function answersOf(searcher: Searcher, shardId: string): string[] {
+  return PLANS.map((plan) => {
+    try {
+      searcher.beginPlan(plan);
+      const { unitCount } = searcher.bind(shardId);
+      const rows: string[] = [];
+      for (let unit = 0; unit < unitCount; unit++) {
+        const found = searcher.searchUnit(unit).rows;
+        for (let i = 0; i < found.length; i += 4) {
+          const requests = Uint32Array.of(found[i]!, 1000, 0, 0);
+          const options = { links: [LINKS], contextLines: 0, isWhole: false };
+          const { json } = searcher.render(requests, new Uint32Array(), options);
+          rows.push(`${found[i]} ${found[i + 1]} ${Buffer.from(json).toString()}`);
+        }
+      }
+      return rows.join('\n');
+    } catch (error) {
+      if (error instanceof ShardError) return 'refused';
+      throw error;
+    }
+  });
+}
+
+void test('a changed byte is refused, reported, or changes nothing; none traps', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const shard = buildShard(module, folder, REPO, makeDocs());
+  const sound = readFileSync(shard.symbols!.path);
+  assert.equal(verifySymbolsFile(module, shard.path, shard.symbols!.path), undefined);
+  const searcher = new Searcher(module);
+  assert.deepEqual(searcher.setShards([shard]), []);
+  const expected = answersOf(searcher, shard.shardId);
+  const text = expected.join('\n');
+  assert.ok(text.includes('"kind":"class"') && text.includes('"parent":'));
+  assert.ok(!expected.includes('refused'));
+  const { exports, memory, heapStart } = instantiateCore(module, 64);
+  const file = path.join(folder, 'damaged.tags');
+  const check = new PageCheck(module);
+  const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
+  const step = (offset: number): number => (offset < TAGS_HEADER_SIZE ? 1 : 7);
+  for (let offset = 0; offset < sound.length; offset += step(offset)) {
+    for (const isSealed of [false, true]) {
+      const bytes = Buffer.from(sound);
+      bytes[offset]! ^= 1 << (offset % 8);
+      if (isSealed) {
+        new Uint8Array(memory.buffer).set(bytes.subarray(0, TAGS_HEADER_SIZE), heapStart);
+        const checksum = BigInt.asUintN(64, exports.tagsHeaderChecksum(heapStart));
+        bytes.writeBigUInt64LE(checksum, TAGS_CHECKSUM_OFFSET);
+      }
+      writeFileSync(file, bytes);
+      const symbols = { path: file, size: bytes.length };
+      const damaged = { ...shard, shardId: `${offset} ${isSealed}`, symbols };
+      if (searcher.setShards([damaged]).length > 0) {
+        counts.refused++;
+        continue;
+      }
+      const answers = answersOf(searcher, damaged.shardId);
+      const shown = answers.map((answer, i) => (answer === 'refused' ? expected[i] : answer));
+      assert.deepEqual(shown, expected, `byte ${offset}`);
+      const isReported = verifySymbolsFile(module, shard.path, file) !== undefined;
+      const problem = await check.check(damaged, () => Promise.resolve());
+      // It believes a header with the right checksum.
+      if (!isSealed)
+        assert.equal(problem?.fault, isReported ? 'symbols' : undefined, `byte ${offset}`);
+      if (answers.includes('refused')) counts.met++;
+      else if (isReported) counts.reported++;
+      else counts.unchanged++;
+    }
+  }
+  assert.ok(counts.refused > 1000, JSON.stringify(counts));
+});
+
+void test('cut files, and files of another shard, are refused', async () => {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const [shard, other] = [makeDocs(), makeDocs().slice(1)].map((docs) =>
+    buildShard(module, folder, REPO, docs),
+  );
+  const searcher = new Searcher(module);
+  const sound = readFileSync(shard!.symbols!.path);
+  const file = path.join(folder, 'cut.tags');
+  for (const size of [0, 1, 100, TAGS_HEADER_SIZE, sound.length - 1]) {
+    writeFileSync(file, sound.subarray(0, size));
+    const cut = { ...shard!, shardId: `cut ${size}`, symbols: { path: file, size } };
+    assert.equal(searcher.setShards([cut]).length, 1, `${size} bytes`);
+  }
+  const [refusal] = searcher.setShards([{ ...other!, symbols: shard!.symbols! }]);
+  assert.match(String(refusal), /tags of other shard/);
+  assert.deepEqual(searcher.setShards([other!]), []);
+});
+
+void test('what cannot be a symbol is left out', async () => {
+  const module = await compileCore(wasmFile('debug'));
+  const folder = temporaryFolder();
+  const bytes = Buffer.from(`one two\nthree ${'x'.repeat(2000)}\n`);
+  const shard = buildShard(module, folder, REPO, [{ path: 'a', bytes }]);
+  const builder = new SymbolsFileBuilder(module, shard.path);
+  const kept = builder.addBlob(0, [
+    { start: -1, size: 3, kind: 0 },
+    { start: 0, size: 3, kind: 0 },
+    { start: 2, size: 3, kind: 0 }, // overlaps
+    { start: 4, size: 0, kind: 0 },
+    { start: 4, size: 3, kind: 23 }, // no kind
+    { start: 4, size: 6, kind: 0 }, // two lines
+    { start: 8, size: 5, kind: 1, parent: { name: 'é'.repeat(1000), kind: 0 } },
+    { start: 14, size: 1025, kind: 1 },
+    { start: 2014, size: 5, kind: 1 }, // beyond the end
+  ]);
+  assert.equal(kept, 2);
+  assert.throws(() => builder.addBlob(0, [{ start: 0, size: 1, kind: 0 }]), /symbols: tag input/);
+  assert.throws(() => builder.addBlob(9, []), /symbols/);
+  const file = path.join(folder, 'a.tags');
+  assert.equal(builder.finish(file).symbolCount, 2);
+  assert.equal(verifySymbolsFile(module, shard.path, file), undefined);
+});

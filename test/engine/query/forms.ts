@@ -1,0 +1,15 @@
+// What the query tests say about a query in one line.
+
+import { QueryError } from '../../../daemon/engine/regex/error.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { printQuery } from '../../../daemon/engine/query/print.ts';
+
+/** The canonical form of a query, or `ERROR@n` if it is refused at position n. */
+export function formOf(query: string, mode: 'K' | 'R'): string {
+  try {
+    return printQuery(parseQuery(query, { isRegexEnabled: mode === 'R' }));
+  } catch (error) {
+    if (error instanceof QueryError) return `ERROR@${error.position}`;
+    throw error;
+  }
+}

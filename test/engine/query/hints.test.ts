@@ -1,0 +1,184 @@
+// Hints: what a query may have meant that reads like another tool's syntax, in blocking answers and streams; what may as
+// well be meant as it stands, and revisions that are not indexed, only where nothing is found.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { HINTS_MAX as DESCRIBED_MAX } from '../../../daemon/http/api/search-schemas.ts';
+import { type Hint, hintsFor, HINTS_MAX } from '../../../daemon/engine/query/hints.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { startStream } from '../../../daemon/engine/search/stream.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+
+const raw = String.raw;
+
+/** What was asked, and the queries that the hints give; undefined: a message alone. */
+const CASES: readonly (readonly [string, ...(string | undefined)[]])[] = [
+  ['case:yes foo', 'foo'],
+  ['case:yes', undefined],
+  ['foo type:diff', 'foo'],
+  ['path:src foo', 'file:src foo'],
+  ['language:go foo', 'lang:go foo'],
+  ['branch:main foo', 'rev:main foo'],
+  ['-path:test foo', '-file:test foo'],
+  ['filename:x l:go', 'file:x l:go', 'filename:x lang:go'],
+  ['ext:ts foo', raw`file:\.ts$ foo`],
+  ['symbol:main', 'sym:main'],
+  ['org:acme foo', 'repo:acme foo'],
+  ['regex:foo', 'content:foo'],
+  ['a:only foo', 'archived:only foo'],
+  ['public:no foo', 'visibility:private foo'],
+  ['NOT context:web foo', '-context:web foo'],
+  ['foo NOT bar', 'foo -content:bar'],
+  ['foo NOT file:test', 'foo -file:test'],
+  ['foo !bar', 'foo -content:bar'],
+  ['foo -bar', 'foo -content:bar'],
+  ['a && b', 'a b'],
+  ['a || b', 'a or b'],
+  ['/fo+/', 'fo+'],
+  ['repo:x@v1 foo', 'repo:x rev:v1 foo'],
+  ['file:src/*.ts foo', raw`file:src/.*\.ts$ foo`],
+  ['(path:a or path:b)', '(file:a or file:b)'],
+  ['foo.*bar', undefined],
+  [raw`\w+Error`, undefined],
+  ['[a-z]+x y', undefined],
+  ['foo|bar', undefined],
+  ['"a b" && path:x', '"a b" && file:x', '"a b" path:x'],
+  // What is no habit, or is meant as it stands.
+  ['foo'],
+  ['"case:yes"'],
+  ['"a && b"'],
+  ['file:.*\\.ts$ foo'],
+  ['file:ab*c'],
+  ['foo or bar'],
+  ['-file:x foo'],
+  ['a != b'],
+  ['a - b'],
+  ['a:x'],
+  ['a[i] = b.c'],
+  ['"foo.*bar"'],
+  ['x++ y**2'],
+  ['usr/lib/x'],
+];
+
+for (const [text, ...queries] of CASES) {
+  test(`hints of ${text}`, () => {
+    const hints = hintsFor(text, false);
+    assert.deepEqual(new Set(hints.map(({ query }) => query)), new Set(queries));
+    assert.ok(hints.length <= HINTS_MAX);
+    for (const { message, query } of hints) {
+      assert.match(message, /^[^ ].*\.$/);
+      if (query !== undefined) parseQuery(query, { isRegexEnabled: false });
+    }
+  });
+}
+
+test('no more than three, whatever the text; none for what is too long to be written by hand', () => {
+  assert.equal(HINTS_MAX, DESCRIBED_MAX);
+  assert.equal(hintsFor('case:yes type:x path:x NOT y !z a && b', false).length, HINTS_MAX);
+  for (const piece of [
+    '(',
+    'file:*',
+    '!a ',
+    'NOT ',
+    'repo:a@',
+    '"\\',
+    '/a',
+    'NOT\n ',
+    '.*:',
+    '[a-',
+    'a|b(',
+  ])
+    assert.ok(hintsFor(piece.repeat(1000 / piece.length), false).length <= HINTS_MAX);
+  assert.notDeepEqual(hintsFor(`NOT ${'x'.repeat(996)}`, false), []);
+  assert.deepEqual(hintsFor(`NOT ${'x'.repeat(997)}`, false), []);
+});
+
+test('an expression is one where expressions are asked for', () => {
+  assert.deepEqual(hintsFor('foo.*bar', true), []);
+  assert.match(hintsFor('foo.*bar', false)[0]?.message ?? '', /isRegexEnabled/);
+});
+
+test('what is doubtful is no hint where it finds something', () => {
+  assert.notDeepEqual(hintsFor('NOT plum', false, true), []);
+  assert.notDeepEqual(hintsFor('type:diff plum', false, true), []);
+  assert.notDeepEqual(hintsFor('/plum/', false, true), []);
+  for (const text of ['foo -bar', 'foo.*bar']) {
+    assert.notDeepEqual(hintsFor(text, false), []);
+    assert.deepEqual(hintsFor(text, false, true), []);
+  }
+});
+
+/** The hints of an answer and of a stream, which are the same. */
+async function hintsOf(engine: Engine, query: string): Promise<readonly Hint[]> {
+  const answer = await engine.search(query);
+  const stream = await startStream(
+    engine.parts,
+    {
+      query,
+      matches: 10,
+      contextLines: 0,
+      whole: false,
+      isRegexEnabled: false,
+      isCaseSensitivityEnabled: false,
+    },
+    {
+      signal: new AbortController().signal,
+      baseUrl: 'http://localhost',
+      sight: SEES_ALL,
+      eventSizeMax: 1 << 20,
+    },
+  );
+  let last = '{}';
+  for (let event = await stream.next(); event !== undefined; event = await stream.next())
+    last = 'json' in event ? Buffer.from(event.json).toString() : '';
+  stream.close();
+  const { hints } = JSON.parse(last) as { readonly hints?: readonly Hint[] };
+  assert.deepEqual(hints, answer.hints);
+  return answer.hints ?? [];
+}
+
+test('answers and streams have hints, whatever was found', async () => {
+  const module = await coreModule('release');
+  const engine = new Engine(module);
+  const repo = repoRecord(1, 'host/repo');
+  const docs = [{ path: 'a', bytes: Buffer.from('plum !pear\n') }];
+  engine.publish([buildShard(module, temporaryFolder(), repo, docs)], [repo]);
+  for (const [query, count] of [
+    ['plum !apple', 1],
+    ['plum !pear', 1],
+    ['apple', 0],
+    ['plum -pear', 1],
+    ['plum', 0],
+  ] as const)
+    assert.equal((await hintsOf(engine, query)).length, count, query);
+  await engine.close();
+});
+
+test('a revision that is not indexed: what is, and the query that finds it', async () => {
+  const module = await coreModule('release');
+  const engine = new Engine(module);
+  const repo = {
+    ...repoRecord(1, 'host/tree'),
+    defaultRevision: 'HEAD',
+    defaultBranch: 'refs/heads/main',
+  };
+  const other = { ...repoRecord(2, 'host/bare'), defaultRevision: 'refs/heads/trunk' };
+  const docs = [{ path: 'a', bytes: Buffer.from('plum\n') }];
+  const shards = [repo, other].map((one) => buildShard(module, temporaryFolder(), one, docs));
+  engine.publish(shards, [repo, other]);
+
+  const [main] = await hintsOf(engine, 'rev:main (plum)');
+  assert.equal(main?.query, 'rev:HEAD (plum)');
+  assert.match(main.message, /"main".*indexed: HEAD \(.*\), refs\/heads\/trunk\.$/);
+  const [release] = await hintsOf(engine, 'rev:v1 plum');
+  assert.equal(release?.query, undefined);
+  assert.match(release?.message ?? '', /--branches/);
+  // Repos that the query leaves out, and those that are hidden, are not told of.
+  const [narrow] = await hintsOf(engine, 'rev:main plum repo:bare');
+  assert.doesNotMatch(narrow?.message ?? 'HEAD', /HEAD/);
+  assert.equal(narrow?.query, undefined);
+  for (const query of ['rev:trunk plum', 'rev:trunk pear', '-rev:main pear', 'pear'])
+    assert.deepEqual(await hintsOf(engine, query), [], query);
+  await engine.close();
+});

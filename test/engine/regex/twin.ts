@@ -1,0 +1,241 @@
+// The slow twin of the core: runs the bytes of a program as core/shared/program.ts describes them, with no
+// cleverness, and checks every index on the way.
+
+import assert from 'node:assert/strict';
+import * as layout from '../../../core/shared/program.ts';
+
+type TwinState =
+  | { readonly kind: 'bytes'; readonly edges: readonly (readonly [number, number, number])[] }
+  | { readonly kind: 'choice'; readonly targets: readonly number[] }
+  | { readonly kind: 'assert'; readonly code: number; readonly target: number }
+  | { readonly kind: 'match' }
+  | { readonly kind: 'call'; readonly entry: number; readonly target: number }
+  | { readonly kind: 'return' };
+
+interface TwinAutomaton {
+  readonly start: number;
+  readonly states: readonly TwinState[];
+}
+
+export interface Twin {
+  readonly forward: TwinAutomaton;
+  readonly reverse: TwinAutomaton;
+  readonly spansLines: boolean;
+  readonly canBeEmpty: boolean;
+  readonly needleKind: number;
+  readonly areNeedlesFolded: boolean;
+  readonly needles: readonly string[];
+}
+
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Reads a program; fails where it does not keep to its layout. */
+export function readTwin(program: Uint8Array): Twin {
+  const words = new DataView(program.buffer, program.byteOffset, program.length);
+  const word = (offset: number): number => words.getUint32(offset, true);
+  assert.equal(word(layout.PROGRAM_SIZE_OFFSET), program.length);
+  assert.equal(program.length % 4, 0);
+  assert.equal(word(layout.PROGRAM_RESERVED_OFFSET), 0);
+  const forwardCount = word(layout.PROGRAM_FORWARD_COUNT_OFFSET);
+  const reverseCount = word(layout.PROGRAM_REVERSE_COUNT_OFFSET);
+  assert.ok(forwardCount + reverseCount <= layout.PROGRAM_STATES_MAX);
+  const statesOffset = layout.PROGRAM_HEADER_SIZE;
+  const transitionsOffset = statesOffset + layout.STATE_SIZE * (forwardCount + reverseCount);
+  const transitionCount = word(layout.PROGRAM_TRANSITION_COUNT_OFFSET);
+  const alternativesOffset = transitionsOffset + layout.TRANSITION_SIZE * transitionCount;
+  const alternativeCount = word(layout.PROGRAM_ALTERNATIVE_COUNT_OFFSET);
+  const rowsOffset = alternativesOffset + layout.ALTERNATIVE_SIZE * alternativeCount;
+  const needleCount = word(layout.PROGRAM_NEEDLE_COUNT_OFFSET);
+  assert.ok(needleCount <= layout.PROGRAM_NEEDLES_MAX);
+  const needlesOffset = rowsOffset + layout.NEEDLE_ROW_SIZE * needleCount;
+  const needlesEnd = needlesOffset + word(layout.PROGRAM_NEEDLE_BYTES_OFFSET);
+  assert.equal(Math.ceil(needlesEnd / 4) * 4, program.length);
+
+  const readState = (row: number, count: number): TwinState => {
+    const offset = statesOffset + layout.STATE_SIZE * row;
+    const first = word(offset + layout.STATE_FIRST_OFFSET);
+    const size = word(offset + layout.STATE_COUNT_OFFSET);
+    const target = (index: number): number => {
+      assert.ok(index < count, 'target');
+      return index;
+    };
+    switch (word(offset + layout.STATE_KIND_OFFSET)) {
+      case layout.STATE_BYTES: {
+        assert.ok(first + size <= transitionCount);
+        const edges = Array.from({ length: size }, (_, i) => {
+          const row = transitionsOffset + layout.TRANSITION_SIZE * (first + i);
+          return [word(row) & 0xff, word(row) >>> 8, target(word(row + 4))] as const;
+        });
+        for (const [i, [from, to]] of edges.entries()) {
+          assert.ok(from <= to && to <= 0xff && (i === 0 || edges[i - 1]![1] < from), 'ascending');
+        }
+        return { kind: 'bytes', edges };
+      }
+      case layout.STATE_CHOICE: {
+        assert.ok(first + size <= alternativeCount);
+        const targets = Array.from({ length: size }, (_, i) =>
+          target(word(alternativesOffset + layout.ALTERNATIVE_SIZE * (first + i))),
+        );
+        return { kind: 'choice', targets };
+      }
+      case layout.STATE_ASSERT:
+        assert.ok(size >= layout.ASSERT_LINE_START && size <= layout.ASSERT_NOT_WORD_BORDER);
+        return { kind: 'assert', code: size, target: target(first) };
+      case layout.STATE_CALL:
+        return { kind: 'call', entry: target(size), target: target(first) };
+      case layout.STATE_RETURN:
+        return { kind: 'return' };
+      default:
+        assert.equal(word(offset + layout.STATE_KIND_OFFSET), layout.STATE_MATCH);
+        return { kind: 'match' };
+    }
+  };
+  const readStates = (first: number, count: number): readonly TwinState[] =>
+    Array.from({ length: count }, (_, i) => readState(first + i, count));
+  const flags = word(layout.PROGRAM_FLAGS_OFFSET);
+  const needles = Array.from({ length: needleCount }, (_, i) => {
+    const row = rowsOffset + layout.NEEDLE_ROW_SIZE * i;
+    const start = needlesOffset + word(row);
+    assert.ok(start + word(row + 4) <= needlesEnd);
+    return Buffer.from(program.subarray(start, start + word(row + 4))).toString();
+  });
+  return {
+    forward: {
+      start: word(layout.PROGRAM_FORWARD_START_OFFSET),
+      states: readStates(0, forwardCount),
+    },
+    reverse: {
+      start: word(layout.PROGRAM_REVERSE_START_OFFSET),
+      states: readStates(forwardCount, reverseCount),
+    },
+    spansLines: (flags & layout.PROGRAM_SPANS_LINES) !== 0,
+    canBeEmpty: (flags & layout.PROGRAM_CAN_BE_EMPTY) !== 0,
+    needleKind: word(layout.PROGRAM_NEEDLE_KIND_OFFSET),
+    areNeedlesFolded: (flags & layout.PROGRAM_NEEDLES_FOLDED) !== 0,
+    needles,
+  };
+}
+
+function isWord(byte: number | undefined): boolean {
+  return byte !== undefined && /^\w$/.test(String.fromCharCode(byte));
+}
+
+function holds(code: number, text: Uint8Array, at: number): boolean {
+  switch (code) {
+    case layout.ASSERT_LINE_START:
+      return at === 0 || text[at - 1] === 0x0a;
+    case layout.ASSERT_LINE_END:
+      return at === text.length || text[at] === 0x0a;
+    case layout.ASSERT_TEXT_START:
+      return at === 0;
+    case layout.ASSERT_TEXT_END:
+      return at === text.length;
+    case layout.ASSERT_WORD_BORDER:
+      return isWord(text[at - 1]) !== isWord(text[at]);
+    default:
+      return isWord(text[at - 1]) === isWord(text[at]);
+  }
+}
+
+/** Where a search stands: the index of a state, and, one above the other, of the states behind the calls around it. */
+type Place = readonly number[];
+
+/** The places that read or match, in order of preference, from `places` at `at`. */
+function closure(
+  { states }: TwinAutomaton,
+  places: readonly Place[],
+  text: Uint8Array,
+  at: number,
+): readonly Place[] {
+  const seen = new Set<string>();
+  const found: Place[] = [];
+  const visit = (place: Place): void => {
+    const key = place.join();
+    if (seen.has(key)) return;
+    seen.add(key);
+    const [index, ...behind] = place;
+    const state = states[index!]!;
+    if (state.kind === 'choice') for (const target of state.targets) visit([target, ...behind]);
+    else if (state.kind === 'call') visit([state.entry, state.target, ...behind]);
+    else if (state.kind === 'return') visit(behind);
+    else if (state.kind === 'assert') {
+      if (holds(state.code, text, at)) visit([state.target, ...behind]);
+    } else found.push(place);
+  };
+  for (const place of places) visit(place);
+  return found;
+}
+
+function isMatch({ states }: TwinAutomaton, place: Place): boolean {
+  return states[place[0]!]!.kind === 'match';
+}
+
+function step({ states }: TwinAutomaton, places: readonly Place[], byte: number): readonly Place[] {
+  const next: Place[] = [];
+  for (const [index, ...behind] of places) {
+    const state = states[index!]!;
+    if (state.kind !== 'bytes') continue;
+    const edge = state.edges.find(([first, last]) => first <= byte && byte <= last);
+    if (edge !== undefined) next.push([edge[2], ...behind]);
+  }
+  return next;
+}
+
+/** End of the preferred match that begins at `start`. */
+function matchAt({ forward }: Twin, text: Uint8Array, start: number): number | undefined {
+  let end: number | undefined;
+  let places: readonly Place[] = [[forward.start]];
+  for (let at = start; places.length > 0; at++) {
+    const active = closure(forward, places, text, at);
+    const match = active.findIndex((place) => isMatch(forward, place));
+    if (match >= 0) end = at;
+    if (at === text.length) break;
+    places = step(forward, match < 0 ? active : active.slice(0, match), text[at]!);
+  }
+  return end;
+}
+
+/** Leftmost start, not before `from`, of a match that ends at `end`. */
+export function startOf({ reverse }: Twin, text: Uint8Array, from: number, end: number) {
+  let start: number | undefined;
+  let places: readonly Place[] = [[reverse.start]];
+  for (let at = end; places.length > 0; at--) {
+    const active = closure(reverse, places, text, at);
+    if (active.some((place) => isMatch(reverse, place))) start = at;
+    if (at === from) break;
+    places = step(reverse, active, text[at - 1]!);
+  }
+  return start;
+}
+
+/** Whether there is a match, be it an empty one, between code points. */
+export function matchesAnywhere(twin: Twin, text: Uint8Array): boolean {
+  for (let start = 0; start <= text.length; start++) {
+    if ((text[start]! & 0xc0) !== 0x80 && matchAt(twin, text, start) !== undefined) return true;
+  }
+  return false;
+}
+
+/** A match and the place from which it was looked for. */
+export interface Found extends Range {
+  readonly from: number;
+}
+
+/** All matches that do not overlap, left to right, without the empty ones; offsets in bytes. */
+export function matchesOf(twin: Twin, text: Uint8Array): readonly Found[] {
+  const matches: Found[] = [];
+  let from = 0;
+  for (let start = 0; start <= text.length; start++) {
+    if ((text[start]! & 0xc0) === 0x80) continue;
+    const end = matchAt(twin, text, start);
+    if (end === start) from = start + 1;
+    if (end === undefined || end === start) continue;
+    matches.push({ start, end, from });
+    from = end;
+    start = end - 1;
+  }
+  return matches;
+}

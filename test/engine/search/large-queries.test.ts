@@ -1,0 +1,199 @@
+// Queries of very many atoms: they are answered, or refused with the limit that they exceed.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { parseQuery, parseSteps } from '../../../daemon/engine/query/parser.ts';
+import type { Steps } from '../../../daemon/engine/regex/steps.ts';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import {
+  type PlanContext,
+  planQuery,
+  planSteps,
+  QUERY_STATES_MAX,
+} from '../../../daemon/engine/query/plan.ts';
+import { type Prepared, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+
+async function engineOf(): Promise<Engine> {
+  const module = await coreModule('release');
+  const docs = [
+    { path: 'a.txt', bytes: Buffer.from('foo7 foo2999x\nfoo3000\n') },
+    { path: 'b.txt', bytes: Buffer.from('fob7\n') },
+  ];
+  const engine = new Engine(module);
+  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
+  return engine;
+}
+
+/** An OR of as many atoms, none of which is only a choice of literals. */
+function queryOf(count: number, atomOf: (index: number) => string): string {
+  return Array.from({ length: count }, (_, index) => atomOf(index)).join(' or ');
+}
+
+void test('thousands of expressions in one query are answered', async () => {
+  const engine = await engineOf();
+  const options = { isRegexEnabled: true };
+  const contents = await engine.search(
+    queryOf(3000, (i) => String.raw`\bfo+${i}\b`),
+    options,
+  );
+  assert.deepEqual(
+    contents.files.map(({ fileName }) => fileName.text),
+    ['a.txt'],
+  );
+  assert.equal(contents.stats['totalMatchCount'], 1);
+  assert.equal(contents.isSearchExhaustive, true);
+  const paths = await engine.search(
+    queryOf(2000, (i) => `file:a+${i}|a+[.]+txt`),
+    options,
+  );
+  assert.equal(paths.files.length, 1);
+  await engine.close();
+});
+
+void test('too many are refused with the limit', async () => {
+  const engine = await engineOf();
+  const refusals: readonly [query: string, message: RegExp][] = [
+    [
+      queryOf(9000, (i) => String.raw`\bfoo${i}\w+`),
+      new RegExp(`limit ${QUERY_STATES_MAX} states`),
+    ],
+    [queryOf(20_001, (i) => `foo${i}`), /too many conditions, limit 20000 at/],
+    [
+      queryOf(1500, (i) => 'a'.repeat(3000) + i),
+      /too large: its plan takes \d+ bytes, limit \d+ at/,
+    ],
+  ];
+  for (const [query, message] of refusals) {
+    await assert.rejects(engine.search(query, { isRegexEnabled: true }), {
+      name: 'QueryError',
+      message,
+    });
+  }
+  await engine.close();
+});
+
+/** Prepares a search for anything but one of as many paths; `onTurn` is called in each turn of the event loop. */
+async function prepareLarge(
+  engine: Engine,
+  signal: AbortSignal,
+  onTurn: () => void,
+): Promise<Prepared> {
+  const request = {
+    query: Array.from({ length: 1500 }, (_, i) => `-file:q[a-f]x${i}.*c$`).join(' '),
+    matches: 10,
+    contextLines: 0,
+    whole: false,
+    isRegexEnabled: false,
+    isCaseSensitivityEnabled: false,
+  };
+  const environment = { signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+  const snapshot = engine.snapshots.acquire();
+  const turn = (): void => {
+    next = setImmediate(turn);
+    onTurn();
+  };
+  let next = setImmediate(turn);
+  try {
+    return await prepareSearch(engine.parts, request, environment, snapshot);
+  } finally {
+    clearImmediate(next);
+    engine.snapshots.release(snapshot);
+  }
+}
+
+void test('the event loop turns while a large query is prepared', async () => {
+  const engine = await engineOf();
+  let turnCount = 0;
+  const { run } = await prepareLarge(engine, new AbortController().signal, () => turnCount++);
+  assert.ok(run.plan.bytes.length > 1_000_000);
+  assert.ok(turnCount >= 5, `${turnCount} turns`);
+  await engine.close();
+});
+
+void test('preparing ends with its client', async () => {
+  const engine = await engineOf();
+  const client = new AbortController();
+  const prepared = prepareLarge(engine, client.signal, () => client.abort());
+  await assert.rejects(prepared, { name: 'AbortError' });
+  await engine.close();
+});
+
+void test('a large plan is not read on the thread that owns the sockets', async () => {
+  const engine = await engineOf();
+  let planCount = 0;
+  const begin = engine.searcher.beginPlan.bind(engine.searcher);
+  engine.searcher.beginPlan = (plan) => {
+    planCount++;
+    begin(plan);
+  };
+  await engine.search('foo7');
+  assert.ok(planCount > 0);
+  planCount = 0;
+  const { files } = await engine.search(queryOf(500, (i) => `file:a+${i}|a+[.]+txt`));
+  assert.equal(files.length, 1);
+  assert.equal(planCount, 0);
+  await engine.close();
+});
+
+const CONTEXT: PlanContext = {
+  repos: () => [REPO],
+  hasRevisions: false,
+  isCaseSensitive: false,
+  testNames: () => [true],
+};
+
+function countSteps(steps: Steps<unknown>): number {
+  let count = 0;
+  while (steps.next().done !== true) count++;
+  return count;
+}
+
+void test('a step of parsing and planning is at most one leaf; equal expressions are compiled once', () => {
+  const options = { isRegexEnabled: true };
+  const different = queryOf(100, (i) => String.raw`\bfo+${i}\s\w`);
+  const equal = queryOf(100, () => String.raw`\bfo+\s\w`);
+  assert.ok(countSteps(parseSteps(different, options)) >= 100);
+  const stepCountOf = (text: string): number =>
+    countSteps(planSteps(parseQuery(text, options), CONTEXT));
+  assert.ok(stepCountOf(different) > 500);
+  assert.ok(stepCountOf(equal) < 150);
+});
+
+void test('the layout of one long word takes several steps', () => {
+  const steps = parseSteps('w'.repeat(60_000), { isRegexEnabled: false });
+  assert.ok(countSteps(steps) > 10);
+});
+
+void test('conditions are counted before anything is compiled, whatever they are', () => {
+  const planningOf = (count: number, atom: string): Steps<unknown> => {
+    const query = parseQuery(
+      queryOf(count, () => atom),
+      { isRegexEnabled: false },
+    );
+    return planSteps(query, CONTEXT);
+  };
+  for (const atom of ['repo:a', 'foo', '-file:a', 'lang:go', 'rev:x']) {
+    assert.throws(() => planningOf(20_001, atom).next(), /too many conditions, limit 20000/);
+    planningOf(20_000, atom).next();
+  }
+});
+
+void test('the filters over repos of a list are one, whatever their number', () => {
+  const repos = Array.from({ length: 40 }, (_, i) => repoRecord(i + 1, `host/r${i}x`));
+  const context = { ...CONTEXT, repos: () => repos };
+  const planOf = (text: string) => planQuery(parseQuery(text, { isRegexEnabled: false }), context);
+  const without = Array.from({ length: 30 }, (_, i) => `-repo:r${i}x`).join(' ');
+  const last = new Set(repos.slice(30).map(({ repoId }) => repoId));
+  assert.deepEqual(planOf(without), { kind: 'repos', ids: last });
+  assert.deepEqual(planOf('(repo:r7x or repo:r8x) -repo:r8x'), {
+    kind: 'repos',
+    ids: new Set([8]),
+  });
+  assert.deepEqual(planOf('repo:r7x repo:r8x'), { kind: 'const', value: false });
+  assert.deepEqual(planOf('-repo:r7x or repo:r7x'), { kind: 'const', value: true });
+  const most = planOf('-repo:r7x -repo:r8x');
+  assert.deepEqual(most, { kind: 'not', child: { kind: 'repos', ids: new Set([8, 9]) } });
+});

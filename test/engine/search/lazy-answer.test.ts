@@ -1,0 +1,77 @@
+// An answer that is put together while it is sent against the same answer in one piece, asked for in order, in
+// any order, and again.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { allBytes } from '../../../daemon/http/api/lazy-bytes.ts';
+import { freeBuffers } from '../../../daemon/engine/host/free-buffers.ts';
+import { writeWithFiles } from '../../../daemon/engine/search/answer.ts';
+import { LazyAnswer } from '../../../daemon/engine/search/lazy-answer.ts';
+import { FileResults } from '../../../daemon/engine/search/render.ts';
+
+const SUMS = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+const HEAD = { stats: { duration: 12 } };
+const TAIL = { isSearchExhaustive: true };
+
+/** Results of these sizes, rendered in two groups that alternate. */
+function resultsOf(sizes: readonly number[]): FileResults {
+  const files = new FileResults(sizes.length);
+  for (const group of [0, 1]) {
+    const places = [...sizes.keys()].filter((place) => place % 2 === group);
+    const own = places.map((place) => sizes[place]!);
+    const texts = places.map((place) => String.fromCharCode(97 + (place % 26)));
+    const json = new Uint8Array(Buffer.from(own.map((size, i) => texts[i]!.repeat(size)).join('')));
+    files.add(
+      { ...SUMS, json, sizes: Uint32Array.from(own), bytesRead: new Uint32Array(own.length) },
+      places,
+    );
+  }
+  return files;
+}
+
+const size = fc.oneof(
+  { weight: 9, arbitrary: fc.integer({ min: 1, max: 3000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 200_000, max: 600_000 }) },
+);
+
+void test('a lazy answer is the whole one, wherever it is asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.array(size, { maxLength: 60 }),
+      fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { maxLength: 20 }),
+      (sizes, places) => {
+        const files = resultsOf(sizes);
+        const whole = writeWithFiles(HEAD, files, TAIL);
+        const lazy = new LazyAnswer(HEAD, files, TAIL);
+        assert.equal(lazy.byteLength, whole.length);
+        assert.ok(whole.equals(allBytes(lazy)));
+        for (const place of places) {
+          const offset = Math.floor(place * whole.length);
+          const piece = lazy.from(offset);
+          assert.ok(piece.length > 0);
+          assert.ok(whole.subarray(offset, offset + piece.length).equals(piece), `at ${offset}`);
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+void test('released, a large answer is no longer in memory, without a collection', () => {
+  const files = resultsOf([8_000_000, 4_000_000]);
+  const lazy = new LazyAnswer(HEAD, files, TAIL);
+  const before = process.memoryUsage().arrayBuffers;
+  lazy.release();
+  assert.ok(before - process.memoryUsage().arrayBuffers > 11_900_000);
+  // A second time there is nothing to free.
+  lazy.release();
+});
+
+void test('small, shared and repeated buffers: only large ones of their own are freed', () => {
+  const small = new ArrayBuffer(1000);
+  const large = new ArrayBuffer(1_000_000);
+  const shared = new SharedArrayBuffer(1_000_000);
+  freeBuffers([small, large, shared, large]);
+  assert.deepEqual([small.byteLength, large.byteLength, shared.byteLength], [1000, 0, 1_000_000]);
+});

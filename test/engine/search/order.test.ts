@@ -1,0 +1,125 @@
+// The order of what was found, made in steps: it is the same as that of one sort, no step is about many docs, and what
+// comes while a stream's backlog is being put in order is neither lost nor shown twice.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { atOnce } from '../../../daemon/engine/regex/steps.ts';
+import { Backlog } from '../../../daemon/engine/search/backlog.ts';
+import {
+  type FoundDoc,
+  orderDocs,
+  type OrderContext,
+  sortDocs,
+  withDiversity,
+} from '../../../daemon/engine/search/order.ts';
+import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
+
+const CONTEXT: OrderContext = {
+  repoRank: (shard) => shard >> 1,
+  pathOf: (shard, docId) => Buffer.from(`${shard}/${docId}.${'abc'[docId % 3]}`),
+};
+const TIER_SHIFT = 28;
+
+/** A unit of docs that differ by score, tier and path. */
+function unitOf(shard: number, unit: number, scores: readonly number[], firstDoc = 0): UnitFinding {
+  const rows = scores.flatMap((score, i) => [
+    firstDoc + i,
+    1,
+    score | ((score % 2) << TIER_SHIFT),
+    firstDoc + i,
+  ]);
+  const counts = { considered: scores.length, loaded: 0, contentBytes: 0, regexps: 0 };
+  return { shard, unit, rows: Uint32Array.from(rows), matches: scores.length, ...counts };
+}
+
+const scoresArbitrary = (sizeMax: number) =>
+  fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: sizeMax });
+const keyOf = ({ shard, docId }: FoundDoc): string => `${shard} ${docId}`;
+
+/** As one sort would have it. */
+function expected(docs: readonly FoundDoc[]): FoundDoc[] {
+  return docs.toSorted(
+    (a, b) =>
+      b.score - a.score ||
+      a.tier - b.tier ||
+      (a.shard === b.shard
+        ? a.pathRank - b.pathRank
+        : CONTEXT.repoRank(a.shard) - CONTEXT.repoRank(b.shard) ||
+          Buffer.compare(CONTEXT.pathOf(a.shard, a.docId), CONTEXT.pathOf(b.shard, b.docId))),
+  );
+}
+
+test('docs sorted in steps are in the order of one sort', () => {
+  const unitsArbitrary = fc.array(scoresArbitrary(3000), { maxLength: 5 });
+  const property = fc.property(unitsArbitrary, (lists) => {
+    const units = lists.map((scores, shard) => unitOf(shard, 0, scores));
+    const docs = atOnce(orderDocs(units, CONTEXT));
+    const sorted = atOnce(sortDocs(docs.toReversed(), CONTEXT));
+    assert.deepEqual(sorted.map(keyOf), expected(docs).map(keyOf));
+    assert.deepEqual(docs.map(keyOf), withDiversity(sorted, CONTEXT).map(keyOf));
+  });
+  fc.assert(property, { numRuns: 30 });
+});
+
+test('no step of the order is about many docs', () => {
+  const docCount = 50_000;
+  const scores = Array.from({ length: docCount }, (_, i) => (i * 7919) % 31);
+  const docs = atOnce(orderDocs([unitOf(0, 0, scores)], CONTEXT)).toReversed();
+  let compareCount = 0;
+  let most = 0;
+  const context = { ...CONTEXT, repoRank: () => ++compareCount };
+  const steps = sortDocs(
+    docs.map((doc, i) => ({ ...doc, shard: i, score: 0, tier: 0 })),
+    context,
+  );
+  for (let before = 0; steps.next().done !== true; before = compareCount)
+    most = Math.max(most, compareCount - before);
+  assert.ok(compareCount > docCount);
+  assert.ok(most < 60_000, `${most} comparisons in a step`);
+});
+
+test('a backlog gives each doc once, batches in order, whatever comes while it is sorted', () => {
+  const lists = fc.array(scoresArbitrary(40), { minLength: 1, maxLength: 12 });
+  const property = fc.property(lists, fc.infiniteStream(fc.nat(3)), (unitScores, choices) => {
+    const backlog = new Backlog(CONTEXT, 1_000_000, false);
+    backlog.noteSize(5000); // some fifty docs fill a batch
+    const many = Array.from({ length: 5000 }, (_, i) => (i * 7919) % 31);
+    const few = unitScores.map((scores, i) => unitOf(i % 3, i, scores, i * 100));
+    // So many that they are not sorted in one step.
+    const left = [unitOf(3, 0, many), ...few];
+    const wanted = atOnce(orderDocs(left, CONTEXT)).map(keyOf);
+    const given: string[] = [];
+    let stepCount = 0;
+    const choose = (): number => choices.next().value;
+    while (left.length > 0 || backlog.waitMs(true) !== undefined) {
+      if (left.length > 0 && choose() > 0) backlog.add(left.splice(0, choose()));
+      if (backlog.waitMs(true) === undefined) continue;
+      const steps = backlog.takeBatch(true);
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) {
+        stepCount++;
+        if (left.length > 0 && choose() === 0) backlog.add(left.splice(0, 1));
+      }
+      const { docs } = step.value;
+      assert.deepEqual(
+        docs.map(keyOf),
+        docs.length < 3 ? docs.map(keyOf) : inOrderButOne(docs).map(keyOf),
+      );
+      given.push(...docs.map(keyOf));
+    }
+    assert.ok(stepCount > 2);
+    assert.deepEqual(given.toSorted(), wanted.toSorted());
+  });
+  fc.assert(property, { numRuns: 30 });
+});
+
+/** The docs in order, or in order but for one that was moved up to one of the first three places. */
+function inOrderButOne(docs: readonly FoundDoc[]): readonly FoundDoc[] {
+  const isInOrder = (list: readonly FoundDoc[]): boolean =>
+    expected(list).every((doc, i) => doc === list[i]);
+  const isFine = [undefined, ...docs.slice(0, 3)].some((one) =>
+    isInOrder(docs.filter((doc) => doc !== one)),
+  );
+  return isFine ? docs : expected(docs);
+}

@@ -1,0 +1,43 @@
+// The list of what is known by name only goes on without a shard whose file is not what it was: what was cut off must not
+// be touched.
+
+import assert from 'node:assert/strict';
+import { truncateSync } from 'node:fs';
+import test from 'node:test';
+import { SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
+import { canMap } from '../../../daemon/engine/host/mapping.ts';
+import { listSkipped } from '../../../daemon/engine/search/skipped.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+const skip = canMap() ? false : 'files cannot be mapped here';
+
+void test('a shard whose file was cut is told of, and left out', { skip }, async () => {
+  const module = await coreModule('release');
+  const folder = temporaryFolder();
+  const shards = ['a', 'b'].map((name) =>
+    buildShard(module, folder, REPO, [
+      { path: name, bytes: Buffer.from(''), skipReason: SKIP_TOO_LARGE },
+      { path: `${name}.txt`, bytes: Buffer.from(`plum ${name}\n`.repeat(2000)) },
+    ]),
+  );
+  const engine = new Engine(module);
+  engine.publish(shards, [REPO]);
+  const told: string[] = [];
+  const parts = {
+    ...engine.parts,
+    onShardFailure: (shardId: string) => {
+      told.push(shardId);
+      engine.publish(
+        shards.filter((shard) => shard.shardId !== shardId),
+        [REPO],
+      );
+    },
+  };
+  const list = async () =>
+    (await listSkipped(parts, 1, { offset: 0, limit: 10 })).items.map(({ path }) => path);
+  truncateSync(shards[0]!.path, 4096);
+  assert.deepEqual(await list(), ['b']);
+  assert.deepEqual(told, [shards[0]!.shardId]);
+  await engine.close();
+});

@@ -1,0 +1,191 @@
+// Units that take long, since an expression of many states is simulated: they end with the search, what the main
+// thread has no time for is left to the pool, and neither changes an answer that is said to be complete.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import test from 'node:test';
+import { SearchControl } from '../../../daemon/engine/host/control.ts';
+import { Drain } from '../../../daemon/engine/host/drain.ts';
+import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
+import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
+import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { search } from '../../../daemon/engine/search/service.ts';
+import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+/** A match lasts 1,500 letters, and each letter begins a thread of its own: too much for a DFA. */
+const QUERY = String.raw`\w{1000}\w{500}`;
+const MATCH_COUNT = 40;
+const LINE_SIZE = 1500 * MATCH_COUNT;
+
+function shardOf(module: WebAssembly.Module, lineCount: number) {
+  const docs = Array.from({ length: lineCount }, (_, doc) => ({
+    path: `d${doc}.txt`,
+    bytes: Buffer.from(`${doc % 10}`.repeat(LINE_SIZE)),
+  }));
+  return buildShard(module, temporaryFolder(), REPO, docs);
+}
+
+function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): SearchPlan {
+  const context = {
+    repos: () => [REPO],
+    hasRevisions: false,
+    isCaseSensitive: true,
+    testNames: () => [true],
+  };
+  return encodePlan(planQuery(parseQuery(text, { isRegexEnabled }), context), true, [shard]);
+}
+
+for (const inlineNs of [0n, undefined]) {
+  const where = inlineNs === undefined ? 'the main thread' : 'the pool';
+  void test(`what begins on ${where} and takes long is complete, or ends at the deadline`, async () => {
+    const module = await coreModule('release');
+    const shard = shardOf(module, 2);
+    const threads = { workers: 1, ...(inlineNs === undefined ? {} : { inlineNs }) };
+    const patient = new Engine(module, threads);
+    patient.publish([shard], [REPO]);
+    const answer = await patient.search(QUERY, { isRegexEnabled: true });
+    assert.equal(answer.isSearchExhaustive, true);
+    assert.equal(answer.stats['totalMatchCount'], 2 * MATCH_COUNT);
+    assert.equal(answer.files.length, 2);
+    for (const { chunks } of answer.files)
+      assert.equal(chunks.flatMap(({ matchRanges }) => matchRanges).length, MATCH_COUNT);
+    await patient.close();
+
+    const hasty = new Engine(module, { ...threads, timeoutMs: 20 });
+    hasty.publish([shard], [REPO]);
+    const cut = await hasty.search(QUERY, { isRegexEnabled: true });
+    assert.deepEqual(cut.incompleteReasons, ['deadline']);
+    // The one unit takes seconds: it was not waited for.
+    assert.equal(cut.stats['totalMatchCount'], 0);
+    assert.deepEqual(cut.files, []);
+    await hasty.close();
+  });
+}
+
+void test('a unit that is given back is found whole by who takes it next', async () => {
+  const module = await coreModule('release');
+  const shard = shardOf(module, 1);
+  const engine = new Engine(module);
+  engine.publish([shard], [REPO]);
+  const plan = planOf(QUERY, true, shard);
+  const control = new SearchControl([10]);
+  const drain = (): Drain => new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
+  let questionCount = 0;
+  const hasty = drain();
+  assert.equal(hasty.step(), true);
+  assert.equal(
+    hasty.step(() => ++questionCount > 2),
+    true,
+  );
+  assert.equal(questionCount, 3, 'asked until it was told to stop, and not again');
+  assert.deepEqual(hasty.take().units, []);
+  assert.equal(control.matchesOf(0, 0), undefined);
+  // On the same instance, which has forgotten what it had begun.
+  const patient = drain();
+  while (patient.step());
+  const found = [...hasty.take().units, ...patient.take().units];
+  assert.deepEqual(
+    found.map(({ unit, matches }) => [unit, matches]),
+    [[0, MATCH_COUNT]],
+  );
+  await engine.close();
+});
+
+void test('an expression that takes long on names of repos is refused', async () => {
+  const module = await coreModule('release');
+  const engine = new Engine(module);
+  // Bits of a hash: expressions that look back by letters have ever new states.
+  const bits = Array.from({ length: 50 }, (_, i) => createHash('sha256').update(`${i}`).digest());
+  const text = Array.from(Buffer.concat(bits), (byte) => byte.toString(2).padStart(8, '0')).join(
+    '',
+  );
+  const names = Array.from({ length: 800 }, (_, i) => `host/${text.slice(i * 7, i * 7 + 400)}`);
+  const program = (pattern: string) => compileRegex(parseRegex(pattern)).program;
+  const heavy = program('1[01]{300}2');
+  const test = (): boolean[] => engine.searcher.testNames(heavy, names);
+  assert.throws(test, (error: unknown) => {
+    assert.ok(error instanceof PlanError);
+    assert.match(error.message, /too much work on 800 names of repos/);
+    return true;
+  });
+  const light = engine.searcher.testNames(program('/[01]{20}'), names);
+  assert.ok(light.every(Boolean));
+  await engine.close();
+});
+
+void test('a unit of very many ranges asks whether it is still wanted', async () => {
+  const module = await coreModule('release');
+  const docs = [{ path: 'a.txt', bytes: Buffer.from('x'.repeat(1_000_000)) }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const engine = new Engine(module);
+  engine.publish([shard], [REPO]);
+  // Few states, which are soon made: only its ranges are work.
+  const plan = planOf('[^a]{2}[^b]{2}', true, shard);
+  const control = new SearchControl([1]);
+  const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
+  let questionCount = 0;
+  const ask = (): boolean => {
+    questionCount++;
+    return false;
+  };
+  while (drain.step(ask));
+  assert.equal(control.matchesOf(0, 0), 250_000);
+  assert.ok(questionCount >= 100, `${questionCount} questions`);
+  await engine.close();
+});
+
+void test('many atoms that are dense ask whether they are still wanted, and are walked in one pass', async () => {
+  const module = await coreModule('release');
+  const docs = [{ path: 'a.txt', bytes: Buffer.from('ab '.repeat(20_000)) }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const engine = new Engine(module);
+  engine.publish([shard], [REPO]);
+  const atomCount = 300;
+  const plan = planOf(`${'a or '.repeat(atomCount - 1)}b`, false, shard);
+  const control = new SearchControl([1]);
+  const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
+  let questionCount = 0;
+  while (drain.step(() => ++questionCount < 0));
+  assert.equal(control.matchesOf(0, 0), 40_000);
+  // Six million matches, four steps each, and 131,072 steps a question.
+  assert.ok(questionCount > 150 && questionCount < 1000, `${questionCount} questions`);
+  await engine.close();
+});
+
+void test('an answer of which its client has left is not rendered to its end', async () => {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 2000 }, (_, i) => ({
+    path: `d${i}.txt`,
+    bytes: Buffer.from('plum\n'.repeat(50)),
+  }));
+  const engine = new Engine(module, { workers: 1 });
+  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
+  const client = new AbortController();
+  let groupCount = 0;
+  const environment = {
+    signal: client.signal,
+    baseUrl: 'http://localhost',
+    sight: SEES_ALL,
+    takeMemory: () => {
+      groupCount++;
+      client.abort();
+    },
+  };
+  const request = {
+    query: 'file:d',
+    matches: 100_000,
+    contextLines: 0,
+    whole: true,
+    isRegexEnabled: false,
+    isCaseSensitivityEnabled: false,
+  };
+  await assert.rejects(search(engine.parts, request, environment), { name: 'AbortError' });
+  // Those that were under way: 40 docs each, 50 groups in all.
+  assert.ok(groupCount <= 4, `${groupCount} groups`);
+  await engine.close();
+});

@@ -1,0 +1,107 @@
+// A stream that meets damage while it shows what it has found goes on without that shard, as a search that is answered
+// as a whole does: what is damaged is named once, what is sound is sent, and the end says what is missing.
+
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import test from 'node:test';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
+import { startStream } from '../../../daemon/engine/search/stream.ts';
+import {
+  buildShard,
+  coreModule,
+  Engine,
+  type FileResult,
+  repoRecord,
+  temporaryFolder,
+} from '../host/harness.ts';
+import { checkInvariants } from '../host/invariants.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+
+interface Event {
+  readonly type: string;
+  readonly files?: readonly FileResult[];
+  readonly accumulatedStats?: Record<string, number>;
+  readonly isSearchExhaustive?: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+/** A shard of long docs with what is looked for at their start alone. */
+async function makeShard(folder: string, number: number): Promise<LiveShard> {
+  const docs = Array.from({ length: 5 }, (_, doc) => ({
+    path: `s${number}/d${doc}`,
+    bytes: Buffer.from(`needle needle\n${'some text\n'.repeat(20_000)}end of ${number} ${doc}\n`),
+  }));
+  return buildShard(await coreModule('release'), folder, REPO, docs);
+}
+
+/** Changes a byte that is read only where a doc is shown whole. */
+function damage(shard: LiveShard): void {
+  const bytes = readFileSync(shard.path);
+  const at = bytes.indexOf(' 3\n', bytes.indexOf('end of'));
+  assert.ok(at > 0);
+  bytes[at]! ^= 1;
+  writeFileSync(shard.path, bytes);
+}
+
+async function streamed(engine: Engine, matches: number): Promise<Event[]> {
+  const request = {
+    query: 'needle',
+    matches,
+    contextLines: 0,
+    whole: true,
+    isRegexEnabled: false,
+    isCaseSensitivityEnabled: false,
+  };
+  const environment = {
+    signal: new AbortController().signal,
+    baseUrl: 'http://localhost',
+    sight: SEES_ALL,
+    eventSizeMax: 16_000_000,
+  };
+  const stream = await startStream(engine.parts, request, environment);
+  const events: Event[] = [];
+  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+    if ('error' in event) throw event.error;
+    events.push(JSON.parse(Buffer.from(event.json).toString()));
+  }
+  stream.close();
+  return events;
+}
+
+for (const inlineNs of [0n, 10n ** 12n]) {
+  void test(`what is sound is sent, ${inlineNs} ns on the main thread`, async () => {
+    const folder = temporaryFolder();
+    const shards = await Promise.all([0, 1, 2].map((number) => makeShard(folder, number)));
+    const engine = new Engine(await coreModule('release'), { inlineNs });
+    engine.publish([shards[0]!, shards[2]!], [REPO]);
+    const sound = await streamed(engine, 1000);
+    damage(shards[1]!);
+    engine.publish(shards, [REPO]);
+    for (const matches of [1000, 20, 15]) {
+      engine.failures.length = 0;
+      const events = await streamed(engine, matches);
+      const files = events.flatMap((event) => event.files ?? []);
+      const [final] = events.slice(-1);
+      assert.ok(final !== undefined);
+      assert.ok(files.every(({ fileName }) => !fileName.text.startsWith('s1/')));
+      if (matches === 1000) {
+        const wanted = sound.flatMap((event) => event.files ?? []);
+        assert.deepEqual(byPath(files), byPath(wanted));
+        assert.deepEqual(final.incompleteReasons, ['shard_crashed']);
+      }
+      const { isSearchExhaustive = true, incompleteReasons = [] } = final;
+      const answer = { files, stats: final.accumulatedStats!, isSearchExhaustive };
+      checkInvariants({ ...answer, incompleteReasons }, { matches, shardCount: 3 });
+      assert.ok(incompleteReasons.includes('shard_crashed'));
+      assert.equal(engine.failures.length, 1, engine.failures.join('\n'));
+      assert.match(engine.failures[0]!, /page \d+ is damaged/);
+    }
+    await engine.close();
+  });
+}
+
+function byPath(files: readonly FileResult[]): FileResult[] {
+  return files.toSorted((a, b) => (a.fileName.text < b.fileName.text ? -1 : 1));
+}

@@ -1,0 +1,74 @@
+// A stream that has results to send all the time leaves the event loop its turns, so that closed connections are
+// noticed and short searches answered, and takes turns with other streams.
+
+import assert from 'node:assert/strict';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import test from 'node:test';
+import { type SearchStream, startStream } from '../../../daemon/engine/search/stream.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+
+const REPO = repoRecord(1, 'host/repo');
+const REQUEST = {
+  query: 'plum',
+  matches: 100_000,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
+
+async function engineWithMuch(): Promise<Engine> {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 60 }, (_, i) => ({
+    path: `d${i}`,
+    bytes: Buffer.from(`${i} plum\n`.repeat(1500)),
+  }));
+  // All is found before the first event is asked for.
+  const engine = new Engine(module, { inlineNs: 10n ** 12n });
+  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
+  return engine;
+}
+
+function streamOf({ parts }: Engine): Promise<SearchStream> {
+  const environment = {
+    signal: new AbortController().signal,
+    baseUrl: 'http://localhost',
+    sight: SEES_ALL,
+    eventSizeMax: 16_000_000,
+  };
+  return startStream({ ...parts, inlineNs: 10n ** 12n }, REQUEST, environment);
+}
+
+/** Pulls a stream to its end as fast as it gives; calls `onEvent` for each. */
+async function drain(stream: SearchStream, onEvent: () => void): Promise<void> {
+  while ((await stream.next()) !== undefined) onEvent();
+  stream.close();
+}
+
+void test('the event loop turns between the chunks of a stream', async () => {
+  const engine = await engineWithMuch();
+  let turnCount = 0;
+  let eventCount = 0;
+  const turn = (): void => {
+    turnCount++;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  await drain(await streamOf(engine), () => eventCount++);
+  clearImmediate(next);
+  assert.ok(eventCount > 20, `${eventCount} events`);
+  assert.ok(turnCount >= eventCount / 2, `${turnCount} turns for ${eventCount} events`);
+  await engine.close();
+});
+
+void test('streams take turns', async () => {
+  const engine = await engineWithMuch();
+  const order: number[] = [];
+  const streams = await Promise.all([0, 1, 2].map(() => streamOf(engine)));
+  await Promise.all(streams.map((stream, id) => drain(stream, () => order.push(id))));
+  // Each has begun long before one is over.
+  const ends = [0, 1, 2].map((id) => order.lastIndexOf(id));
+  const starts = [0, 1, 2].map((id) => order.indexOf(id));
+  assert.ok(Math.max(...starts) < Math.min(...ends) / 2, order.join(''));
+  await engine.close();
+});

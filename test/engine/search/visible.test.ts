@@ -1,0 +1,134 @@
+// What a caller does not see does not exist: the answer to a search with a sight is, number by number, that of an
+// index which holds the repos of the sight alone. Random repos, sights and queries; streams as well.
+
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import * as fc from 'fast-check';
+import { isSeen, SEES_ALL, SEES_NOTHING, type Sight } from '../../../daemon/repos/sight.ts';
+import { startStream } from '../../../daemon/engine/search/stream.ts';
+import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+
+const module = await coreModule('release');
+const folder = temporaryFolder();
+const REPO_COUNT = 9;
+const REPOS = Array.from({ length: REPO_COUNT }, (_, i) =>
+  repoRecord(i + 1, `host/repo${(i * 7) % REPO_COUNT}`),
+);
+/** One or two shards a repo; one of them is out of service. */
+const SHARDS: LiveShard[] = REPOS.flatMap((repo) =>
+  Array.from({ length: (repo.repoId % 2) + 1 }, (_, part) =>
+    buildShard(
+      module,
+      folder,
+      repo,
+      Array.from({ length: 5 }, (_, doc) => ({
+        path: `d${repo.repoId}/part${part}/f${doc}.go`,
+        bytes: Buffer.from(`plum ${repo.repoId} of ${doc}\npear\n`.repeat(doc + 1)),
+        language: doc % 2 === 0 ? 'Go' : '',
+      })),
+    ),
+  ),
+);
+const [broken, ...sound] = SHARDS;
+const QUARANTINED: QuarantinedShard[] = [{ ...broken!, reason: 'for a test' }];
+
+const whole = new Engine(module);
+whole.publish(sound, REPOS, QUARANTINED);
+const alone = new Engine(module);
+after(() => Promise.all([whole.close(), alone.close()]));
+
+const QUERIES = [
+  'plum',
+  'pear -plum',
+  'repo:repo[0-4] plum',
+  '-repo:repo1 pear',
+  'file:part1',
+  'plum or zzz',
+  'lang:go pear',
+  'absentword',
+  'p[a-z]+ \\d',
+  'repo:repo',
+];
+
+/** Bases are few objects that many sights share, as in the daemon. */
+const BASES = [[], [1, 2, 3], [2, 4, 6, 8], [9]].map((ids) => new Set(ids));
+
+const sights = fc
+  .record({
+    base: fc.constantFrom(...BASES),
+    wanted: fc.subarray(REPOS.map((repo) => repo.repoId)),
+  })
+  .map(({ base, wanted }): Sight => ({
+    base,
+    extra: new Set(wanted.filter((repoId) => !base.has(repoId))),
+  }));
+
+const TIMES = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
+
+/** An answer as text without what depends on the clock. */
+function comparable(answer: object): string {
+  return JSON.stringify(answer, (key, value: unknown) => (TIMES.has(key) ? 0 : value));
+}
+
+async function streamed(engine: Engine, query: string, sight: Sight): Promise<object> {
+  const request = {
+    query,
+    matches: 1000,
+    contextLines: 0,
+    whole: false,
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: false,
+  };
+  const stream = await startStream(engine.parts, request, {
+    signal: new AbortController().signal,
+    baseUrl: 'http://localhost',
+    sight,
+    eventSizeMax: Infinity,
+  });
+  let last = {};
+  const files: string[] = [];
+  for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
+    assert.ok('json' in event);
+    const { flushReason: _, ...value } = JSON.parse(Buffer.from(event.json).toString());
+    for (const file of value.files ?? []) files.push(JSON.stringify(file));
+    last = value;
+  }
+  stream.close();
+  const { accumulatedStats, ...rest } = last as { accumulatedStats?: { flushReason?: string } };
+  delete accumulatedStats?.flushReason;
+  return { files: files.sort(), accumulatedStats, ...rest };
+}
+
+void test('a search sees what an index of the visible repos alone would show', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      sights,
+      fc.constantFrom(...QUERIES),
+      fc.integer({ min: 1, max: 60 }),
+      async (sight, query, matches) => {
+        const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
+        alone.publish(sound.filter(isIn), REPOS.filter(isIn), QUARANTINED.filter(isIn));
+        const request = { matches, isRegexEnabled: true };
+        const { signal } = new AbortController();
+        const narrow = await whole.search(query, request, signal, sight);
+        const expected = await alone.search(query, request);
+        assert.equal(comparable(narrow), comparable(expected));
+        assert.equal(
+          comparable(await streamed(whole, query, sight)),
+          comparable(await streamed(alone, query, SEES_ALL)),
+        );
+      },
+    ),
+    { numRuns: 150 },
+  );
+});
+
+void test('who sees nothing finds nothing and learns no number', async () => {
+  const { signal } = new AbortController();
+  const { stats, files, isSearchExhaustive } = await whole.search('plum', {}, signal, SEES_NOTHING);
+  assert.deepEqual(files, []);
+  assert.equal(isSearchExhaustive, true);
+  for (const [name, value] of Object.entries(stats))
+    if (typeof value === 'number' && !TIMES.has(name)) assert.equal(value, 0, name);
+});

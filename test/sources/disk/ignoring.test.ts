@@ -1,0 +1,174 @@
+// What rules leave out (API.md 19.4): of plain folders, with ripgrep as the oracle, of work trees and of commits, each
+// revision by its own rules; and how it is counted.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { isIgnoredInFolder } from '../../../daemon/sources/disk/folder-walk.ts';
+import { openSource } from '../../../daemon/sources/docs/open-source.ts';
+import type { SourceSpec } from '../../../daemon/sources/docs/source.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
+
+const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
+const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
+
+async function listed(spec: SourceSpec): Promise<{ paths: string[]; ignored: object }> {
+  const listing = await openSource(spec).list();
+  const paths = listing.files.map(({ path }) => path);
+  return {
+    paths: paths.filter((path) => !path.endsWith('ignore')),
+    ignored: await listing.ignored(),
+  };
+}
+
+test('a plain folder: .gitignore counts inside repositories only', async () => {
+  const root = temporaryFolder();
+  writeFiles(root, {
+    '.gitignore': '/*',
+    '.ignore': '*.log',
+    '.trawlignore': '!keep.log\nsecret/',
+    'a.c': '',
+    'a.log': '',
+    'keep.log': '',
+    'secret/x': '',
+    'sub/.gitignore': 'a.c',
+    'sub/a.c': '',
+    'repo/.gitignore': '*.o\n',
+    'repo/a.o': '',
+    'repo/a.c': '',
+    'repo/deep/b.o': '',
+    'repo/deep/.ignore': '!b.o',
+  });
+  git(`${root}/repo`, 'init', '-q');
+  const { paths, ignored } = await listed({ kind: 'folder', path: root });
+  assert.deepEqual(paths, ['a.c', 'keep.log', 'repo/a.c', 'repo/deep/b.o', 'sub/a.c']);
+  assert.deepEqual(ignored, {
+    '.ignore: *.log': 1,
+    '.trawlignore: secret/': 1,
+    'repo/.gitignore: *.o': 1,
+  });
+});
+
+test('a plain folder within a repository: the rules above count, unless they ignore the folder', async () => {
+  const root = temporaryFolder();
+  git(root, 'init', '-q');
+  writeFiles(root, {
+    '.gitignore': '*.o\n/out\n',
+    'src/.gitignore': '/lib/*.a',
+    'src/lib/a.o': '',
+    'src/lib/a.a': '',
+    'src/lib/a.c': '',
+    'out/a.o': '',
+    'out/a.c': '',
+  });
+  const inner = await listed({ kind: 'folder', path: `${root}/src/lib` });
+  assert.deepEqual(inner.paths, ['a.c']);
+  assert.deepEqual(inner.ignored, { '.gitignore: *.o': 1, 'src/.gitignore: /lib/*.a': 1 });
+  assert.equal(isIgnoredInFolder(`${root}/src/lib`, { path: 'a.o' }), true);
+  assert.equal(isIgnoredInFolder(`${root}/src/lib`, { path: 'a.c' }), false);
+  assert.deepEqual((await listed({ kind: 'folder', path: `${root}/out` })).paths, ['a.c', 'a.o']);
+});
+
+const PATTERNS = ['a', 'b', '*.c', 'a*', '/a', '**/b', 'q/b', '/d/q', '[ab]', 'd/'];
+const lines = fc
+  .array(fc.tuple(fc.constantFrom('', '', '!'), fc.constantFrom(...PATTERNS)), { maxLength: 3 })
+  .map((rows) => rows.map((row) => `${row.join('')}\n`).join(''));
+const FOLDERS = ['', 'd/', 'd/q/', 'r/', 'r/d/'];
+
+test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () => {
+  const texts = fc.array(fc.option(lines, { freq: 2 }), {
+    minLength: FOLDERS.length * 3,
+    maxLength: FOLDERS.length * 3,
+  });
+  await fc.assert(
+    fc.asyncProperty(texts, async (rules) => {
+      const root = temporaryFolder();
+      for (const [place, folder] of FOLDERS.entries()) {
+        for (const name of ['a', 'b', 'x.c', 'ab', 'z'])
+          writeFiles(root, { [`${folder}f${name}`]: '', [`${folder}e/${name}`]: '' });
+        writeFiles(root, { [`${folder}e/q/b`]: '', [`${folder}e/a.c`]: '' });
+        for (const [kind, files] of [
+          // ripgrep's own file counts as ours does.
+          ['.trawlignore', ['.trawlignore', '.rgignore']],
+          ['.ignore', ['.ignore']],
+          ['.gitignore', ['.gitignore']],
+        ].entries() as Iterable<[number, [string, string[]]]>) {
+          const text = rules[place * 3 + kind];
+          if (text !== null && text !== undefined)
+            for (const file of files[1]) writeFiles(root, { [folder + file]: text });
+        }
+      }
+      git(`${root}/r`, 'init', '-q');
+      const flags = ['--files', '--hidden', '--no-ignore-global', '--no-ignore-exclude'];
+      const output = spawnSync('rg', [...flags, '--glob', '!.git'], { cwd: root }).stdout;
+      const expected = output.toString().split('\n').slice(0, -1);
+      const { files } = await openSource({ kind: 'folder', path: root }).list();
+      assert.deepEqual(
+        files.map(({ path }) => path),
+        expected.sort(),
+      );
+      for (const path of expected) assert.equal(isIgnoredInFolder(root, { path }), false, path);
+    }),
+    {
+      numRuns: 100,
+      // A folder that is taken back, and a rule for what is in it from a file between.
+      examples: [
+        [['!d/\n', 'd/\n', ...Array<null>(8).fill(null), 'a\n', null, null, null, null]],
+        [['!d\n', 'd\na\n', ...Array<null>(13).fill(null)]],
+      ],
+    },
+  );
+});
+
+test('a work tree: what git ignores by rule, and .trawlignore at its root', async () => {
+  const repo = makeRepo({ 'a.c': '', 'gen/x.c': '', 'gen/y.c': '', 'sub/z.c': '' });
+  writeFiles(repo, {
+    '.gitignore': '*.o\nbuild/\n',
+    '.trawlignore': 'gen/\n',
+    'sub/.trawlignore': '*',
+    'a.o': '',
+    'sub/b.o': '',
+    'build/1': '',
+    'build/2': '',
+  });
+  const { paths, ignored } = await listed({ kind: 'worktree', path: repo });
+  assert.deepEqual(paths, ['a.c', 'sub/z.c']);
+  assert.deepEqual(ignored, {
+    '.gitignore: *.o': 2,
+    '.trawlignore: gen/': 2,
+    '.gitignore: build/': 1,
+  });
+});
+
+test('commits: .trawlignore as committed in each revision', async () => {
+  const repo = makeRepo({ 'a.c': '1', 'gen/x.c': '2', '.gitignore': '*\n' });
+  git(repo, 'branch', 'old');
+  writeFiles(repo, { '.trawlignore': 'gen/\n*.tmp', 'b.tmp': '3' });
+  const main = commitAll(repo);
+  git(repo, 'branch', 'other');
+  git(repo, 'checkout', '-q', 'other');
+  writeFiles(repo, { '.trawlignore': '/a.c', 'only.c': '4' });
+  const other = commitAll(repo);
+  const one = await listed({ kind: 'commits', path: repo, commit: main });
+  assert.deepEqual(one.paths, ['a.c']);
+  assert.deepEqual(one.ignored, { '.trawlignore: *.tmp': 1, '.trawlignore: gen/': 1 });
+
+  const old = git(repo, 'rev-parse', 'old');
+  const listing = await openSource({
+    kind: 'commits',
+    path: repo,
+    commit: main,
+    revisions: [
+      { name: 'refs/heads/old', commit: old },
+      { name: 'refs/heads/other', commit: other },
+    ],
+  }).list();
+  const held = [0, 1, 2].map((revision) => {
+    const paths: string[] = [];
+    listing.revisions?.visit(revision, (file) => paths.push(listing.files[file]?.path ?? ''));
+    return paths.filter((path) => !path.endsWith('ignore')).sort();
+  });
+  assert.deepEqual(held, [['a.c'], ['a.c', 'gen/x.c'], ['b.tmp', 'gen/x.c', 'only.c']]);
+  assert.deepEqual(await listing.ignored(), one.ignored);
+});

@@ -1,0 +1,189 @@
+// Tests that git is run with a clean environment, hostile settings off, limits kept and secrets masked.
+
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/git.ts';
+import { findObjects } from '../../../daemon/sources/git/objects.ts';
+import {
+  findDefaultRevision,
+  probeSource,
+  resolveCommit,
+} from '../../../daemon/sources/git/probe.ts';
+import { readBlobSizes } from '../../../daemon/sources/git/trees.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
+
+/** Rejection of a promise that must reject with a GitError. */
+async function gitErrorOf(promise: Promise<unknown>): Promise<GitError> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof GitError, `expected a GitError, got ${String(error)}`);
+  return error;
+}
+
+test('output and input pass unchanged', async () => {
+  const repo = makeRepo({ 'a.txt': 'hello\n' });
+  const oid = (await runGit(['hash-object', '-w', '--stdin'], { repoPath: repo, input: 'x\0y' }))
+    .toString()
+    .trim();
+  assert.deepEqual(
+    await runGit(['cat-file', 'blob', oid], { repoPath: repo }),
+    Buffer.from('x\0y'),
+  );
+});
+
+test('a last argument may be any bytes but NUL', async () => {
+  const repo = makeRepo({ 'a.txt': 'a' });
+  const bytes = Buffer.from(Array.from({ length: 255 }, (_, i) => i + 1));
+  const show = ['-c', 'alias.show-it=!printf "%s|%s"', 'show-it', 'first'];
+  for (const rawTail of [bytes, Buffer.from('-n $(id) `id` "x" \\n%s\n\n'), Buffer.alloc(0)]) {
+    const output = await runGit(show, { repoPath: repo, rawTail });
+    assert.deepEqual(output, Buffer.concat([Buffer.from('first|'), rawTail]));
+  }
+});
+
+test('an exit code becomes a GitError with the first line of stderr', async () => {
+  const repo = makeRepo({});
+  const error = await gitErrorOf(runGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }));
+  assert.equal(error.failure, 'exit');
+  assert.equal(error.exitCode, 128);
+  assert.equal(error.command, 'cat-file');
+  assert.match(error.detail, /nosuch/);
+  assert.doesNotMatch(error.message, /\n/);
+  assert.equal(await tryGit(['cat-file', 'blob', 'nosuch'], { repoPath: repo }), undefined);
+});
+
+test('credentials in addresses do not reach the message', async () => {
+  const repo = makeRepo({});
+  const url = 'https://user:s3cret@localhost:1/x.git';
+  const error = await gitErrorOf(
+    runGit(['ls-remote', '--', url], { repoPath: repo, env: { GIT_ALLOW_PROTOCOL: 'https' } }),
+  );
+  assert.match(error.message, /localhost/);
+  assert.doesNotMatch(error.message, /s3cret/);
+});
+
+test('transports are off unless the caller allows them', async () => {
+  const repo = makeRepo({});
+  const error = await gitErrorOf(runGit(['ls-remote', '--', `file://${repo}`], { repoPath: repo }));
+  assert.match(error.detail, /not allowed/);
+});
+
+test('variables of the daemon, GIT_* ones and others, do not reach git', async () => {
+  const repo = makeRepo({});
+  process.env['GIT_DIR'] = '/nonexistent';
+  process.env['TRAWL_SECRET'] = 's3cret';
+  try {
+    const env = await runGit(['-c', 'alias.env=!env', 'env'], { repoPath: repo });
+    assert.doesNotMatch(env.toString(), /s3cret|nonexistent/);
+    assert.match(env.toString(), /^GIT_TERMINAL_PROMPT=0$/m);
+  } finally {
+    delete process.env['GIT_DIR'];
+    delete process.env['TRAWL_SECRET'];
+  }
+});
+
+test('hooks and the file system monitor of a repository are not run', async () => {
+  const repo = makeRepo({ 'a.txt': 'a' });
+  const mark = path.join(temporaryFolder(), 'ran');
+  writeFiles(repo, { '.git/evil': `#!/bin/sh\ntouch ${mark}\n` });
+  writeFiles(repo, { '.git/hooks/post-index-change': `#!/bin/sh\ntouch ${mark}\n` });
+  chmodSync(path.join(repo, '.git/evil'), 0o755);
+  chmodSync(path.join(repo, '.git/hooks/post-index-change'), 0o755);
+  git(repo, 'config', 'core.fsmonitor', path.join(repo, '.git/evil'));
+  await runGit(['status', '--porcelain'], { repoPath: repo, usesWorkTree: true });
+  await runGit(['add', '-A'], { repoPath: repo, usesWorkTree: true });
+  assert.equal(existsSync(mark), false);
+  git(repo, 'status', '--porcelain');
+  assert.equal(existsSync(mark), true, 'the trap works where nothing guards against it');
+});
+
+test('a folder in a repository is not taken for that repository', async () => {
+  const repo = makeRepo({ 'sub/a.txt': 'a' });
+  const error = await gitErrorOf(
+    runGit(['rev-parse', '--git-dir'], { repoPath: path.join(repo, 'sub') }),
+  );
+  assert.equal(error.failure, 'exit');
+});
+
+test('time limit, abort and output cap end git', async () => {
+  const repo = makeRepo({ 'big.txt': 'x'.repeat(100_000) });
+  const sleep = ['-c', 'alias.nap=!sleep 60', 'nap'];
+  const late = await gitErrorOf(runGit(sleep, { repoPath: repo, timeoutMs: 50 }));
+  assert.equal(late.failure, 'timeout');
+
+  const aborter = new AbortController();
+  const aborted = gitErrorOf(runGit(sleep, { repoPath: repo, signal: aborter.signal }));
+  aborter.abort();
+  assert.equal((await aborted).failure, 'aborted');
+  const early = await gitErrorOf(runGit(sleep, { repoPath: repo, signal: AbortSignal.abort() }));
+  assert.equal(early.failure, 'aborted');
+
+  const show = ['cat-file', 'blob', 'HEAD:big.txt'];
+  const large = await gitErrorOf(runGit(show, { repoPath: repo, outputSizeMax: 99_999 }));
+  assert.equal(large.failure, 'output_too_large');
+  const fits = await runGit(show, { repoPath: repo, outputSizeMax: 100_000 });
+  assert.equal(fits.length, 100_000);
+});
+
+test('git that writes without end is ended at the limit, which the error names', async () => {
+  const repo = makeRepo({ 'a.txt': 'a' });
+  const gush = ['-c', 'alias.gush=!yes', 'gush'];
+  const error = await gitErrorOf(runGit(gush, { repoPath: repo }));
+  assert.equal(error.message, 'git -c: output too large: limit 1048576 bytes');
+
+  const tools = temporaryFolder();
+  writeFiles(tools, { git: '#!/bin/sh\nexec yes refs/heads/main\n' });
+  chmodSync(path.join(tools, 'git'), 0o755);
+  const oldPath = process.env['PATH'];
+  process.env['PATH'] = `${tools}:${oldPath}`;
+  try {
+    const questions = [
+      () => resolveCommit(repo, 'HEAD'),
+      () => findDefaultRevision(repo),
+      () => findObjects(repo, ['HEAD']),
+      () => readBlobSizes(repo, ['0'.repeat(40)]),
+      () => probeSource(repo),
+    ];
+    for (const ask of questions) {
+      const { failure, detail } = await gitErrorOf(ask());
+      assert.equal(failure, 'output_too_large');
+      assert.ok(Number(/^limit (\d+) bytes$/.exec(detail)?.[1]) <= 1 << 20, detail);
+    }
+  } finally {
+    process.env['PATH'] = oldPath;
+  }
+});
+
+test('helpers of git are killed with it', async () => {
+  const repo = makeRepo({});
+  const running = startGit(['-c', 'alias.nap=!echo $$; sleep 60', 'nap'], { repoPath: repo });
+  const pid = await new Promise<number>((resolve) => {
+    running.stdout.once('data', (chunk: Buffer) => resolve(Number(chunk.toString())));
+  });
+  running.kill('aborted');
+  await gitErrorOf(running.ended);
+  assert.ok(pid > 0);
+  // The shell is killed together with git; init may need a moment to reap it.
+  for (let attempt = 0; isRunning(pid) && attempt < 100; attempt++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal(isRunning(pid), false);
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a missing folder is named as such', async () => {
+  const error = await gitErrorOf(runGit(['status'], { repoPath: '/nonexistent/repo' }));
+  assert.equal(error.failure, 'not_started');
+  assert.match(error.message, /folder is gone/);
+});

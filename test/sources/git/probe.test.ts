@@ -1,0 +1,163 @@
+// Tests what a path is taken for, and how repos get their names.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { ProbeError, probeSource } from '../../../daemon/sources/git/probe.ts';
+import { freeRepoName, repoNameFromUrl } from '../../../daemon/repos/repo-name.ts';
+import { git, makeRepo, temporaryFolder, writeFiles, commitAll } from './fixture.ts';
+
+test('a work tree', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const commit = git(repo, 'rev-parse', 'HEAD');
+  assert.deepEqual(await probeSource(repo), {
+    source: { kind: 'commits', path: repo },
+    layout: 'worktree',
+    name: `local/${path.basename(repo)}`,
+    defaultRevision: 'refs/heads/main',
+    commit,
+    pushedAt: '2024-05-06T07:08:09.000Z',
+  });
+  const files = await probeSource(`${repo}/`, 'worktree');
+  assert.deepEqual(files.source, { kind: 'worktree', path: repo });
+  assert.equal(files.defaultRevision, 'HEAD');
+  assert.equal(files.defaultBranch, 'refs/heads/main');
+  assert.equal(files.commit, commit);
+});
+
+test('bare repositories and mirrors', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const folder = temporaryFolder();
+  git(folder, 'clone', '-q', '--bare', repo, 'bare.git');
+  git(folder, 'clone', '-q', '--mirror', repo, 'mirror.git');
+  for (const name of ['bare.git', 'mirror.git']) {
+    const probed = await probeSource(path.join(folder, name));
+    assert.equal(probed.layout, 'bare');
+    assert.equal(probed.name, `local/${name}`);
+    assert.equal(probed.defaultRevision, 'refs/heads/main');
+    assert.equal(probed.commit, git(repo, 'rev-parse', 'HEAD'));
+  }
+  await assert.rejects(
+    probeSource(path.join(folder, 'bare.git'), 'worktree'),
+    /bare\.git: .*no files/,
+  );
+  git(path.join(folder, 'bare.git'), 'remote', 'set-url', 'origin', 'git@example.com:o/n.git');
+  assert.equal((await probeSource(path.join(folder, 'bare.git'))).name, 'example.com/o/n');
+});
+
+test('a linked work tree and the .git folder itself', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const linked = path.join(temporaryFolder(), 'linked');
+  git(repo, 'worktree', 'add', '-q', '-b', 'side', linked);
+  const probed = await probeSource(linked);
+  assert.equal(probed.layout, 'worktree');
+  assert.equal(probed.defaultRevision, 'refs/heads/side');
+  const inner = await probeSource(path.join(repo, '.git'));
+  assert.equal(inner.layout, 'bare');
+  assert.equal(inner.name, `local/${path.basename(repo)}`);
+});
+
+test('detached HEAD', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const commit = git(repo, 'rev-parse', 'HEAD');
+  git(repo, 'checkout', '-q', '--detach');
+  const probed = await probeSource(repo);
+  assert.equal(probed.defaultRevision, 'HEAD');
+  assert.equal(probed.commit, commit);
+});
+
+test('an empty repository has no commit', async () => {
+  const repo = temporaryFolder();
+  git(repo, 'init', '-q', '-b', 'main');
+  const probed = await probeSource(repo);
+  assert.equal(probed.defaultRevision, 'refs/heads/main');
+  assert.equal(probed.commit, undefined);
+  assert.equal(probed.pushedAt, undefined);
+});
+
+test('HEAD of a bare repository names a branch that does not exist', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const bare = temporaryFolder();
+  git(bare, 'init', '-q', '--bare', '-b', 'master');
+  git(repo, 'push', '-q', bare, 'main:topic', 'main');
+  assert.equal((await probeSource(bare)).defaultRevision, 'refs/heads/main');
+});
+
+test('plain folders, also inside a work tree', async () => {
+  const repo = makeRepo({ 'sub/a': 'a' });
+  const sub = path.join(repo, 'sub');
+  assert.deepEqual(await probeSource(sub), {
+    source: { kind: 'folder', path: sub },
+    layout: 'folder',
+    name: 'local/sub',
+    defaultRevision: 'HEAD',
+  });
+  await assert.rejects(probeSource(sub, 'commits'), /no commits/);
+});
+
+test('a submodule is a work tree of its own', async () => {
+  const inner = makeRepo({ a: 'a' });
+  const outer = makeRepo({ b: 'b' });
+  git(outer, 'submodule', '--quiet', 'add', inner, 'mod');
+  commitAll(outer);
+  const probed = await probeSource(path.join(outer, 'mod'));
+  assert.equal(probed.layout, 'worktree');
+  assert.equal(probed.commit, git(inner, 'rev-parse', 'HEAD'));
+});
+
+test('what is no source is named with its reason', async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { file: 'x' });
+  mkdirSync(path.join(folder, 'broken/.git'), { recursive: true });
+  symlinkSync('nowhere', path.join(folder, 'dangling'));
+  const cases: [string, string][] = [
+    ['missing', 'not_found'],
+    ['dangling', 'not_found'],
+    ['file', 'not_a_directory'],
+    ['file/below', 'not_a_directory'],
+    ['broken', 'not_a_repository'],
+  ];
+  for (const [name, failure] of cases) {
+    const place = path.join(folder, name);
+    await assert.rejects(probeSource(place), (error) => {
+      assert.ok(error instanceof ProbeError);
+      assert.equal(error.failure, failure, name);
+      assert.ok(error.message.startsWith(`${place}: `), error.message);
+      return true;
+    });
+  }
+  rmSync(path.join(folder, 'dangling'));
+});
+
+test('names from addresses', () => {
+  const cases: [string, string | undefined][] = [
+    ['https://github.com/owner/name.git', 'github.com/owner/name'],
+    ['https://user:token@GitHub.com/owner/name', 'github.com/owner/name'],
+    ['https://host:8443/a/b/c.git/', 'host:8443/a/b/c'],
+    ['ssh://git@host.example:2222/owner/name.git', 'host.example:2222/owner/name'],
+    ['git@github.com:owner/name.git', 'github.com/owner/name'],
+    ['host.example:path/with.dots/name', 'host.example/path/with.dots/name'],
+    ['git@host:/abs/name.git', 'host/abs/name'],
+    ['git://host/~user/name.git', 'host/~user/name'],
+    ['https://host/a%20b/c.git', 'host/a b/c'],
+    ['/srv/git/name.git', undefined],
+    ['../name', undefined],
+    ['./odd:name', undefined],
+    ['C:\\repos\\name', undefined],
+    ['file:///srv/git/name.git', undefined],
+    ['https://host/', undefined],
+    ['git@host:../x', undefined],
+    ['ext::touch /tmp/x', undefined],
+    ['ext::sh -c id% >&2', undefined],
+    ['<b>host:owner/name', undefined],
+    ['', undefined],
+  ];
+  for (const [address, name] of cases) assert.equal(repoNameFromUrl(address), name, address);
+});
+
+test('conflicting names get numbers', () => {
+  assert.equal(freeRepoName('local/a', new Set()), 'local/a');
+  assert.equal(freeRepoName('local/a', new Set(['local/a'])), 'local/a-2');
+  assert.equal(freeRepoName('local/a', new Set(['local/a', 'local/a-2'])), 'local/a-3');
+});

@@ -1,0 +1,226 @@
+// Of a repository only what its refs reach is served, whatever else it holds; refs that move and go are heeded.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
+import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
+import { isReached, noteReached } from '../../../daemon/sources/git/reached.ts';
+import { RefError, resolveRef } from '../../../daemon/sources/git/resolve.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
+
+const { signal } = new AbortController();
+after(() => objectPool.close());
+
+const idOf = (repo: string, name: string): string => git(repo, 'rev-parse', name);
+
+function recordOf(repo: string, kind: 'commits' | 'worktree' = 'commits') {
+  return { name: 'r', source: { kind, path: repo }, defaultRevision: 'HEAD' } as const;
+}
+
+/** A history of ten commits, and one that was pushed over: `lost`. */
+function makeHistory(): { repo: string; lost: string } {
+  const repo = makeRepo({ 'a.txt': '0' });
+  git(repo, 'checkout', '-q', '--detach');
+  writeFiles(repo, { 'key.txt': 'secret' });
+  const lost = commitAll(repo, 'oh no');
+  git(repo, 'checkout', '-q', 'main');
+  for (let count = 1; count < 10; count++) {
+    writeFiles(repo, { 'a.txt': String(count) });
+    commitAll(repo, `change ${count}`);
+  }
+  return { repo, lost };
+}
+
+test('a commit that no ref reaches is none, however it is named', async () => {
+  const { repo, lost } = makeHistory();
+  git(repo, 'submodule', '--quiet', 'add', makeRepo({ x: '' }), 'sub');
+  git(repo, 'update-index', '--cacheinfo', `160000,${lost},sub`);
+  git(repo, 'commit', '-q', '-m', 'a submodule of that id');
+  git(repo, 'update-ref', 'ORIG_HEAD', lost);
+  const options = { sizeMax: 1000, signal };
+  const names = [
+    lost,
+    lost.slice(0, 9),
+    `${lost}^0`,
+    `v1-3-g${lost.slice(0, 9)}`,
+    'ORIG_HEAD',
+    'HEAD:sub',
+  ];
+  for (const kind of ['commits', 'worktree'] as const) {
+    for (const name of [...names, ...names]) {
+      await assert.rejects(resolveRef(recordOf(repo, kind), name, signal), RefError, name);
+      await assert.rejects(readSource(recordOf(repo, kind), 'key.txt', name, options), RefError);
+    }
+  }
+  assert.equal(await resolveRef(recordOf(repo), `${lost}~1`, signal), idOf(repo, 'main~10'));
+});
+
+test('what refs of any kind and a detached HEAD reach', async () => {
+  const { repo, lost } = makeHistory();
+  assert.equal(
+    await resolveRef(recordOf(repo), idOf(repo, 'main~7'), signal),
+    idOf(repo, 'main~7'),
+  );
+  for (const ref of ['refs/heads/x', 'refs/tags/x', 'refs/remotes/origin/x', 'refs/pull/1/head']) {
+    git(repo, 'update-ref', ref, lost);
+    assert.equal(await resolveRef(recordOf(repo), lost, signal), lost, ref);
+    assert.equal(await resolveRef(recordOf(repo), lost.slice(0, 12), signal), lost, ref);
+    git(repo, 'update-ref', '-d', ref);
+  }
+  git(repo, 'tag', '-a', '-m', 'm', 'annotated', lost);
+  git(repo, 'pack-refs', '--all');
+  assert.equal(await resolveRef(recordOf(repo), idOf(repo, 'annotated'), signal), lost);
+  git(repo, 'tag', '-d', 'annotated');
+  git(repo, 'checkout', '-q', '--detach', lost);
+  assert.equal(await resolveRef(recordOf(repo), lost, signal), lost);
+});
+
+test('a ref that goes takes with it what it alone reached, what is kept as well', async () => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  const old = idOf(repo, 'main~5');
+  git(repo, 'branch', 'doomed', lost);
+  git(repo, 'commit-tree', '-m', 'x', `${lost}^{tree}`);
+  assert.equal(await isReached(repo, lost, options), true);
+  assert.equal(await isReached(repo, old, options), true);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, lost, options), false);
+  assert.equal(await isReached(repo, old, options), true);
+  // By a reading of before, for as long as one is fresh, and no longer.
+  git(repo, 'branch', 'doomed', lost);
+  assert.equal(await isReached(repo, lost, options), true);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 60_000 }), true);
+  assert.equal(await isReached(repo, lost, options), false);
+});
+
+test('what a walk has met is known as long as no ref goes back', async () => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  assert.equal(await isReached(repo, idOf(repo, 'main'), options), true);
+  // Not true, which shows that it is not asked for.
+  noteReached(repo, idOf(repo, 'main'), [lost]);
+  assert.equal(await isReached(repo, lost, options), true);
+  commitAll(repo, 'forward');
+  assert.equal(await isReached(repo, lost, options), true);
+  git(repo, 'reset', '-q', '--hard', 'main~1');
+  assert.equal(await isReached(repo, lost, options), false);
+});
+
+test('a repository without refs serves nothing, one with a broken ref still does', async () => {
+  const { repo, lost } = makeHistory();
+  const bare = path.join(temporaryFolder(), 'bare');
+  git(repo, 'clone', '-q', '--bare', repo, bare);
+  const head = idOf(bare, 'HEAD');
+  for (const ref of git(bare, 'for-each-ref', '--format=%(refname)').split('\n'))
+    git(bare, 'update-ref', '-d', ref);
+  await assert.rejects(resolveRef(recordOf(bare), head, signal), RefError);
+  writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
+  assert.equal(
+    await resolveRef(recordOf(repo), idOf(repo, 'main~3'), signal),
+    idOf(repo, 'main~3'),
+  );
+  await assert.rejects(resolveRef(recordOf(repo), lost, signal), RefError);
+});
+
+test('what a walk meets whose start is given up meanwhile is not known', async () => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  git(repo, 'branch', 'doomed', lost);
+  assert.equal(await isReached(repo, lost, options), true);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, idOf(repo, 'main~3'), options), true);
+  noteReached(repo, lost, [lost]);
+  assert.equal(await isReached(repo, lost, options), false);
+  // Nor where a ref named the start that was not looked at.
+  git(repo, 'branch', 'doomed', lost);
+  noteReached(repo, lost, [lost]);
+  git(repo, 'branch', '-q', '-D', 'doomed');
+  assert.equal(await isReached(repo, lost, options), false);
+});
+
+test('tags of anything, many tips, and tips that are not there', async () => {
+  const { repo, lost } = makeHistory();
+  git(repo, 'tag', 'blob', idOf(repo, 'main:a.txt'));
+  git(repo, 'tag', 'tree', idOf(repo, 'main^{tree}'));
+  git(repo, 'tag', '-a', '-m', 'm', 'annotated', idOf(repo, 'main~4'));
+  for (let count = 0; count < 3; count++) {
+    assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), false);
+    assert.equal(await isReached(repo, idOf(repo, 'main~7'), { signal, freshMs: 0 }), true);
+    if (count === 1) writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
+  }
+});
+
+test('beside a broken ref, what goes is seen to go', async () => {
+  const { repo, lost } = makeHistory();
+  writeFiles(repo, { '.git/refs/heads/broken': `${'1'.repeat(40)}\n` });
+  git(repo, 'branch', 'doomed', lost);
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), true);
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), true);
+  git(repo, 'update-ref', '-d', 'refs/heads/doomed');
+  assert.equal(await isReached(repo, lost, { signal, freshMs: 0 }), false);
+});
+
+/** A commit of these parents and this date, in seconds. */
+function commitAt(repo: string, parents: readonly string[], seconds: number): string {
+  const date = `${seconds} +0000`;
+  const text =
+    `tree ${idOf(repo, 'main^{tree}')}\n${parents.map((id) => `parent ${id}\n`).join('')}` +
+    `author A <a@b> ${date}\ncommitter A <a@b> ${date}\n\n${parents.length} ${seconds}\n`;
+  const args = ['hash-object', '-t', 'commit', '-w', '--stdin'];
+  return spawnSync('git', args, { cwd: repo, input: text }).stdout.toString().trim();
+}
+
+/** Commits whose dates say nothing of their order, with the parents of each. */
+function skewedHistory(repo: string, random: () => number, count: number): Map<string, string[]> {
+  const made = new Map<string, string[]>();
+  for (let index = 0; index < count; index++) {
+    const before = [...made.keys()];
+    const near = before.slice(-6);
+    const pick = (): string => near[Math.floor(random() * near.length)]!;
+    const parents =
+      before.length === 0 ? [] : [...new Set(random() < 0.3 ? [pick(), pick()] : [pick()])];
+    made.set(commitAt(repo, parents, 1_600_000_000 + Math.floor(random() * 1e8) + index), parents);
+  }
+  return made;
+}
+
+/** All that the tips lead to. */
+function walk(
+  history: ReadonlyMap<string, readonly string[]>,
+  tips: readonly string[],
+): Set<string> {
+  const reached = new Set<string>();
+  const waiting = [...tips];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (reached.has(next)) continue;
+    reached.add(next);
+    waiting.push(...(history.get(next) ?? []));
+  }
+  return reached;
+}
+
+test('dates of commits do not matter', async () => {
+  const repo = makeRepo({ 'a.txt': '' });
+  let tip = commitAt(repo, [], 1_700_000_000 + 365 * 86_400);
+  const first = tip;
+  for (let count = 1; count < 12; count++) tip = commitAt(repo, [tip], 1_700_000_000 + count);
+  git(repo, 'update-ref', 'HEAD', tip);
+  assert.equal(await resolveRef(recordOf(repo), 'HEAD~11', signal), first);
+  let state = 20_261_122;
+  const random = (): number => (state = (state * 48_271) % 0x7fffffff) / 0x7fffffff;
+  for (let round = 0; round < 4; round++) {
+    const skewed = makeRepo({ 'a.txt': String(round) });
+    const history = skewedHistory(skewed, random, 40);
+    const ids = [...history.keys()];
+    const tips = [0, 1].map(() => ids[Math.floor(random() * ids.length)]!);
+    git(skewed, 'checkout', '-q', '--detach', tips[0]!);
+    git(skewed, 'update-ref', 'refs/tags/t', tips[1]!);
+    git(skewed, 'tag', 'tree', idOf(skewed, 'main^{tree}'));
+    const reached = walk(history, tips);
+    for (const id of ids)
+      assert.equal(await isReached(skewed, id, { signal }), reached.has(id), `${round} ${id}`);
+  }
+});

@@ -1,0 +1,192 @@
+// Tests of finding the commit that a ref names, against `git rev-parse`.
+
+import assert from 'node:assert/strict';
+import { chmodSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
+import type { SourceKind } from '../../../daemon/repos/records.ts';
+import { RefError, RepoGoneError, resolveRef } from '../../../daemon/sources/git/resolve.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
+
+const { signal } = new AbortController();
+after(() => objectPool.close());
+
+const idOf = (repo: string, name: string): string => git(repo, 'rev-parse', name);
+
+function resolve(repo: string, ref?: string, kind: SourceKind = 'commits'): Promise<string> {
+  const defaultRevision = kind === 'commits' ? 'refs/heads/main' : 'HEAD';
+  return resolveRef({ name: 'r', source: { kind, path: repo }, defaultRevision }, ref, signal);
+}
+
+/** Three commits on main, a branch, tags of all kinds. */
+function makeHistory(): string {
+  const repo = makeRepo({ a: 'one', 'x^{commit}': 'no commit', sub: '' });
+  git(repo, 'tag', 'light');
+  git(repo, 'tag', '-a', '-m', 'm', 'annotated');
+  git(repo, 'tag', '-a', '-m', 'm', 'nested', 'annotated');
+  for (const message of ['fix it', 'third']) {
+    writeFiles(repo, { a: message });
+    commitAll(repo, message);
+  }
+  git(repo, 'branch', 'feature/ü', 'HEAD~1');
+  git(repo, 'tag', 'of-blob', 'HEAD:a');
+  git(repo, 'tag', '-a', '-m', 'm', 'of-tree', 'HEAD^{tree}');
+  return repo;
+}
+
+test('whatever git can resolve', async () => {
+  const repo = makeHistory();
+  const head = idOf(repo, 'HEAD');
+  const refs = [
+    'HEAD',
+    'main',
+    'heads/main',
+    'refs/heads/main',
+    '@',
+    'feature/ü',
+    'light',
+    'annotated',
+    'nested',
+    'tags/nested',
+    'refs/tags/light',
+    'main~2',
+    'HEAD^',
+    'main^0',
+    'annotated^{}',
+    'annotated^{commit}',
+    ':/fix',
+    'HEAD^{/fix it}',
+    head,
+    head.slice(0, 7),
+    head.toUpperCase(),
+    idOf(repo, 'annotated'),
+    'main^{commit}',
+    'nested-0-g'.concat(head.slice(0, 8)),
+  ];
+  for (const ref of [...refs, ...refs])
+    assert.equal(
+      await resolve(repo, ref),
+      git(repo, 'rev-parse', `${idOf(repo, ref)}^{commit}`),
+      ref,
+    );
+  assert.equal(await resolve(repo), head);
+});
+
+test('what names no commit', async () => {
+  const repo = makeHistory();
+  const blob = idOf(repo, 'HEAD:a');
+  const refs = [
+    'nosuch',
+    'HEAD~9',
+    'of-blob',
+    'of-tree',
+    'HEAD:a',
+    'HEAD:x',
+    'HEAD:',
+    'HEAD^{tree}',
+    blob,
+    'f'.repeat(40),
+    'f'.repeat(64),
+    '^main',
+    ':/nothing says this',
+    '-x',
+    '--all',
+    ' ',
+    'main ',
+    'heads',
+    'refs',
+    'refs/heads',
+    'HEAD^{blob}',
+    '*',
+    ':a',
+    ':0:a',
+    '.',
+    '/',
+    'a blob 5',
+    'main^{commit',
+    '$(id)',
+    'HEAD😀',
+    '0',
+    'x'.repeat(1024),
+  ];
+  for (const ref of refs) await assert.rejects(resolve(repo, ref), RefError, ref);
+});
+
+test('a ref that moves, is packed, or goes is seen at once', async () => {
+  const repo = makeRepo({ a: 'one' });
+  const first = await resolve(repo, 'main');
+  const second = commitAll(repo);
+  assert.notEqual(second, first);
+  assert.equal(await resolve(repo, 'main'), second);
+  git(repo, 'pack-refs', '--all');
+  assert.equal(await resolve(repo, 'main'), second);
+  git(repo, 'update-ref', 'refs/heads/other', first);
+  assert.equal(await resolve(repo, 'other'), first);
+  git(repo, 'branch', '-q', '-D', 'other');
+  await assert.rejects(resolve(repo, 'other'), RefError);
+});
+
+test('an empty repository, a detached HEAD, a shallow clone, a folder', async () => {
+  const empty = temporaryFolder();
+  git(empty, 'init', '-q', '-b', 'main');
+  await assert.rejects(resolve(empty), RefError);
+  await assert.rejects(resolve(empty, 'HEAD'), RefError);
+  const repo = makeHistory();
+  git(repo, 'checkout', '-q', '--detach', 'HEAD~1');
+  assert.equal(await resolve(repo, 'HEAD'), idOf(repo, 'main~1'));
+  assert.equal(await resolve(repo, undefined, 'worktree'), idOf(repo, 'main~1'));
+  const shallow = path.join(temporaryFolder(), 'shallow');
+  git('/', 'clone', '-q', '--depth', '1', '--branch', 'main', `file://${repo}`, shallow);
+  assert.equal(await resolve(shallow, 'HEAD'), idOf(repo, 'main'));
+  await assert.rejects(resolve(shallow, 'HEAD~1'), RefError);
+  for (const ref of [undefined, 'HEAD', 'main'])
+    await assert.rejects(resolve(repo, ref, 'folder'), RefError);
+});
+
+test('forty digits in a repository with SHA-256 ids', async () => {
+  const repo = temporaryFolder();
+  git(repo, 'init', '-q', '-b', 'main', '--object-format=sha256');
+  const head = commitAll(repo);
+  for (const ref of ['main', head, head.slice(0, 40), head.slice(0, 8)])
+    assert.equal(await resolve(repo, ref), head);
+  await assert.rejects(resolve(repo, 'f'.repeat(40)), RefError);
+});
+
+test('a repository that is gone, and one that comes back', async () => {
+  for (const kind of ['commits', 'worktree'] as const) {
+    const repo = makeRepo({ a: 'a' });
+    const head = await resolve(repo, 'main', kind);
+    const away = `${temporaryFolder()}/away`;
+    renameSync(path.join(repo, '.git'), away);
+    await assert.rejects(resolve(repo, 'main', kind), RepoGoneError);
+    renameSync(away, path.join(repo, '.git'));
+    assert.equal(await resolve(repo, 'main', kind), head);
+    rmSync(repo, { recursive: true });
+    await assert.rejects(resolve(repo, 'main', kind), RepoGoneError);
+  }
+});
+
+test('a damaged repository is a fault, not a bad ref', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const head = commitAll(repo);
+  const place = path.join(repo, '.git/objects', head.slice(0, 2), head.slice(2));
+  chmodSync(place, 0o600);
+  truncateSync(place, 3);
+  await assert.rejects(resolve(repo, 'main'), (error) => !(error instanceof RefError));
+  rmSync(place);
+  await assert.rejects(resolve(repo, 'main'), (error) => !(error instanceof RefError));
+  writeFileSync(path.join(repo, '.git/refs/heads/broken'), 'no id\n');
+  await assert.rejects(resolve(repo, 'broken'));
+});
+
+test('who has left is not answered', async () => {
+  const repo = makeRepo({ a: 'a' });
+  for (const ref of ['main', 'main~0']) {
+    const abort = new AbortController();
+    const source = { kind: 'commits', path: repo } as const;
+    const asked = resolveRef({ name: 'r', source, defaultRevision: 'HEAD' }, ref, abort.signal);
+    abort.abort(new Error('left'));
+    await assert.rejects(asked, /left/);
+  }
+});

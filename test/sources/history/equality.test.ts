@@ -1,0 +1,310 @@
+// History as the daemon reads it equals what git itself says, on a history with everything in it that histories hold:
+// renames, merges of two and more, a submodule, links, modes, binary files, missing line ends, CRLF, names and messages
+// in other encodings, who is who, empty commits, a second root, equal times.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { git } from '../git/fixture.ts';
+import { authorsOf, blameOf, changesOf, hunksOf, logOf } from './oracle.ts';
+import { gitBytes, makeHistory, type MadeCommit } from './repos.ts';
+import { graphFolder, historyOf, type HistoryWorld, NEVER } from './world.ts';
+
+function numbered(count: number, mark = ''): string {
+  return Array.from({ length: count }, (_, i) => `line ${i}${mark}\n`).join('');
+}
+
+const GRAPH = 'info/commit-graphs/commit-graph-chain';
+
+const SAME_TIME = '1700001000 +0000';
+
+/** `format` decides the length of the id in the submodule. */
+function commitsFor(format: 'sha1' | 'sha256'): MadeCommit[] {
+  const moduleId = (digit: string): string => digit.repeat(format === 'sha1' ? 40 : 64);
+  return [
+    {
+      message: 'first\n\nbody of it\n\nwith two paragraphs\n',
+      files: {
+        'src/a.c': `int one() {\n${numbered(30)}}\n`,
+        'b.txt': 'no line end',
+        'crlf.txt': 'one\r\ntwo\r\n',
+        'bin.dat': Buffer.from('a\0b'),
+        empty: '',
+        'run.sh': { mode: '100644', content: '#!/bin/sh\n' },
+        link: { mode: '120000', content: 'src/a.c' },
+        module: { mode: '160000', content: moduleId('1') },
+        '"caf\\351.txt"': 'latin-1 name\n',
+        '"caf\\303\\251 \\"q\\"\\n.txt"': 'odd name\n',
+        'old name.txt': numbered(20),
+      },
+    },
+    {
+      author: 'Second Person <second@example.com>',
+      date: '1700000500 +0530',
+      message: 'second: subject\nwrapped over two lines\n\nBody\n',
+      files: {
+        'src/a.c': `int one() {\n${numbered(10)}changed\n${numbered(20)}}\n`,
+        'b.txt': 'no line end',
+        'crlf.txt': 'one\r\nTWO\r\n',
+        'bin.dat': Buffer.from('a\0c'),
+      },
+    },
+    {
+      author: Buffer.from('Jos\xe9 <jose@example.com>', 'latin1'),
+      encoding: 'ISO-8859-1',
+      message: Buffer.from('caf\xe9: d\xe9j\xe0 vu\n', 'latin1'),
+      renames: { '"old name.txt"': '"new name.txt"' },
+      files: { 'b.txt': 'a line\nno line end again' },
+    },
+    {
+      date: SAME_TIME,
+      branch: 'refs/heads/side',
+      parents: [':2'],
+      files: { 'side.txt': 'side\n' },
+    },
+    { date: SAME_TIME, branch: 'refs/heads/third', parents: [':1'], files: { 'third.txt': '3\n' } },
+    { date: SAME_TIME, message: 'empty commit' },
+    {
+      message: 'octopus',
+      parents: [':6', ':4', ':5'],
+      files: { 'side.txt': 'side\n', 'third.txt': '3\n' },
+    },
+    { branch: 'refs/heads/root', message: '', parents: [], files: { 'other.txt': 'other\n' } },
+    {
+      author: 'second <SECOND@work.example>',
+      date: '1700009000 -0800',
+      message: 'merge of another root\n\n\n\ntrailing  \n\n',
+      parents: [':7', ':8'],
+      files: {
+        '.mailmap':
+          'Proper Name <second@example.com> <SECOND@work.example>\nProper Name <second@example.com>\n',
+        'run.sh': { mode: '100755', content: '#!/bin/sh\n' },
+        link: 'now a file\n',
+        module: { mode: '160000', content: moduleId('2') },
+        empty: { content: undefined },
+        '"caf\\351.txt"': 'latin-1 name\nand more\n',
+        '"caf\\303\\251 \\"q\\"\\n.txt"': 'odd name\nmore\n',
+        'src/a.c': `int one() {\n${numbered(10)}changed\n${numbered(20)}}\nint two() {\n${numbered(12, '!')}}\n`,
+        'other.txt': 'other\n',
+      },
+    },
+    {
+      message: '[skip] \u00C9t\u00E9 (x*) \\ a.b',
+      date: '1700009001 +0000',
+      files: { 'src/deep/x.txt': 'x\n' },
+    },
+  ];
+}
+
+for (const format of ['sha1', 'sha256'] as const) {
+  const { path: repo, commits } = makeHistory(commitsFor(format), { format });
+  git(repo, 'tag', 'v1', commits[1]!);
+  git(repo, 'tag', '-a', '-m', 'note', 'v2', commits[8]!);
+  git(repo, 'tag', '-a', '-m', 'tag of a tag', 'v2-again', 'v2');
+  git(repo, 'update-ref', 'refs/remotes/origin/main', commits[8]!);
+  git(repo, 'update-ref', 'refs/pull/1/head', commits[8]!);
+  const folder = graphFolder();
+  const known = historyOf(repo, { folder });
+
+  const bothWays: [string, () => Promise<HistoryWorld>][] = [
+    ['without a graph of ours', async () => historyOf(repo, { commitCountMin: 1e6 })],
+    [
+      'with a graph of ours',
+      async () => {
+        await known.history.prepare(known.repo, NEVER);
+        assert.ok(existsSync(path.join(folder, String(known.repo.repoId), GRAPH)));
+        return known;
+      },
+    ],
+  ];
+
+  for (const [way, open] of bothWays) {
+    test(`${format}, ${way}: commits equal git log`, async () => {
+      const world = await open();
+      for (const [call, args] of [
+        [{}, ['main']],
+        [{ ref: 'side' }, ['side']],
+        [{ ref: commits[6]! }, [commits[6]!]],
+        [{ path: 'src' }, ['main', '--', 'src']],
+        [{ path: 'src/a.c' }, ['main', '--', 'src/a.c']],
+        [{ path: 'new name.txt' }, ['main', '--', 'new name.txt']],
+        [{ path: 'side.txt' }, ['main', '--', 'side.txt']],
+        [{ path: 'nowhere' }, ['main', '--', 'nowhere']],
+        [{ path: ':(top)src' }, ['main', '--', ':(literal):(top)src']],
+        [{ query: 'SUBJECT' }, ['main', '-i', '--grep=SUBJECT']],
+        [{ query: 'd.j. vu' }, ['main', '-i', '--grep=d.j. vu']],
+        [{ query: '\u00E9T\u00C9' }, ['main', '-i', '--grep=\u00E9T\u00C9']],
+        [{ query: '(x\\*)' }, ['main', '-i', '--grep=(x\\*)']],
+        [{ query: 'nothing like it' }, ['main', '-i', '--grep=nothing like it']],
+        [{ author: 'proper' }, ['main', '-i', '--author=proper']],
+        [{ author: 'A@EXAMPLE' }, ['main', '-i', '--author=A@EXAMPLE']],
+        [{ since: 1_700_000_500 }, ['main', '--max-age=1700000500']],
+        [{ until: 1_700_001_000 }, ['main', '--min-age=1700001000']],
+        [
+          { since: 1_700_000_400, until: 1_700_000_600, author: 'p', query: 's', path: 'src' },
+          [
+            'main',
+            '--max-age=1700000400',
+            '--min-age=1700000600',
+            '-i',
+            '--author=p',
+            '--grep=s',
+            '--',
+            'src',
+          ],
+        ],
+      ] as const) {
+        const found = await world.commits(call);
+        const expected = logOf(repo, ...args);
+        assert.deepEqual(found, { total: expected.length, items: expected }, JSON.stringify(call));
+      }
+      assert.ok((await world.commits()).items.length > 8);
+    });
+
+    test(`${format}, ${way}: pages of commits`, async () => {
+      const world = await open();
+      const all = logOf(repo, 'main');
+      for (const call of [{}, { path: 'src/a.c' }, { author: 'proper' }]) {
+        const args = 'author' in call ? ['-i', '--author=proper'] : [];
+        const listed =
+          'path' in call ? logOf(repo, 'main', '--', 'src/a.c') : logOf(repo, 'main', ...args);
+        for (let offset = 0; offset <= listed.length + 1; offset++) {
+          const page = await world.commits({ ...call, offset, limit: 1 });
+          assert.equal(page.total, listed.length);
+          assert.deepEqual(page.items, listed.slice(offset, offset + 1));
+        }
+      }
+      const far = await world.commits({ offset: Number.MAX_SAFE_INTEGER, limit: 1 });
+      assert.deepEqual(far, { total: all.length, items: [] });
+    });
+
+    test(`${format}, ${way}: each commit`, async () => {
+      const world = await open();
+      for (const ref of [...commits, 'v1', 'v2', 'v2-again', 'HEAD', 'main~1', 'refs/heads/side'])
+        assert.deepEqual(
+          [await world.history.commit(world.repo, ref, NEVER)],
+          logOf(repo, '-1', ref),
+          ref,
+        );
+    });
+
+    test(`${format}, ${way}: authors equal git shortlog`, async () => {
+      const world = await open();
+      for (const [ref, within] of [
+        ['main', undefined],
+        ['side', undefined],
+        ['main', 'src'],
+      ] as const) {
+        const found = await world.history.authors(world.repo, { ref, path: within }, NEVER);
+        const args = within === undefined ? [ref] : [ref, '--', within];
+        assert.deepEqual(found, authorsOf(repo, ...args));
+        assert.ok(found.length > 1);
+      }
+    });
+
+    test(`${format}, ${way}: blame equals git blame`, async () => {
+      const world = await open();
+      const files: [string, string][] = [
+        ['src/a.c', 'main'],
+        ['src/a.c', 'v1'],
+        ['b.txt', 'main'],
+        ['crlf.txt', 'main'],
+        ['bin.dat', 'main'],
+        ['new name.txt', 'main'],
+        ['link', 'v1'],
+        ['link', 'main'],
+        ['side.txt', 'main'],
+        ['other.txt', 'main'],
+        ['.mailmap', 'main'],
+      ];
+      for (const [file, ref] of files) {
+        const { ranges, commits: about } = await world.blame(file, ref);
+        const found = ranges.flatMap(({ hash, path: then, lineCount }) =>
+          Array.from({ length: lineCount }, () => {
+            const { previous, ...commit } = about[hash]!;
+            const text = previous === undefined ? undefined : `${previous.hash} ${previous.path}`;
+            return { ...commit, path: then, previous: text };
+          }),
+        );
+        assert.deepEqual(found, blameOf(repo, ref, '--', file), `${ref}:${file}`);
+        let nextLine = 1;
+        for (const [index, { startLine, lineCount, hash }] of ranges.entries()) {
+          assert.equal(startLine, nextLine);
+          assert.notEqual(hash, ranges[index - 1]?.hash);
+          nextLine += lineCount;
+        }
+      }
+      assert.deepEqual(await world.blame('empty', 'v1'), { ranges: [], commits: {} });
+    });
+
+    test(`${format}, ${way}: diffs equal git diff`, async () => {
+      const world = await open();
+      for (const [index, base] of commits.entries()) {
+        const next = commits[index + 1] ?? base;
+        for (const head of [next, commits[0]!, commits[8]!]) {
+          for (const within of [undefined, 'src', 'new name.txt']) {
+            const args = within === undefined ? [base, head] : [base, head, '--', within];
+            const files = await world.diff(base, head, within);
+            const changes = files.map(({ oldPath, newPath }) => [oldPath, newPath]);
+            assert.deepEqual(changes, changesOf(repo, ...args));
+            const hunks = files
+              .flatMap((file) => file.hunks)
+              .map(({ oldRange: o, newRange: n, heading, body }) => {
+                const range = (mark: string, { start, lines }: typeof o): string =>
+                  `${mark}${start}${lines === 1 ? '' : `,${lines}`}`;
+                const tail = heading === undefined ? '' : ` ${heading}`;
+                return { head: `@@ ${range('-', o)} ${range('+', n)} @@${tail}`, body };
+              });
+            assert.deepEqual(hunks, hunksOf(repo, ...args));
+          }
+        }
+      }
+    });
+
+    test(`${format}, ${way}: names whose bytes are no UTF-8, or odd`, async () => {
+      const world = await open();
+      const odd = 'caf\u00E9 "q"\n.txt';
+      const first = commits[0]!;
+      const last = commits[8]!;
+      for (const [file, pattern] of [
+        ['caf\uFFFD.txt', 'caf?.txt'],
+        [odd, 'caf*q*'],
+      ] as const) {
+        const { ranges } = await world.blame(file, 'main');
+        const named = ranges.map(({ hash, path: then, lineCount }) => [hash, then, lineCount]);
+        assert.deepEqual(named, [
+          [first, file, 1],
+          [last, file, 1],
+        ]);
+        const listed = await world.commits({ path: file });
+        assert.deepEqual(
+          listed.items.map(({ hash }) => hash),
+          gitBytes(repo, 'log', '--format=%H', 'main', '--', pattern).toString().trim().split('\n'),
+        );
+        const files = await world.diff(first, last, file);
+        assert.deepEqual(
+          files.map(({ oldPath, newPath, hunks }) => [
+            oldPath,
+            newPath,
+            hunks[0]?.body.split('\n').length,
+          ]),
+          [[file, file, 2]],
+        );
+      }
+    });
+  }
+}
+
+test('authors with as many commits are in the order of their names', async () => {
+  const names = ['A', 'A !x', 'A b', 'B'];
+  const repo = makeHistory(
+    names.toReversed().map((name, index) => ({ author: `${name} <${index}@example.com>` })),
+  );
+  const { history, repo: record } = historyOf(repo.path);
+  const found = await history.authors(record, { ref: 'main', path: undefined }, NEVER);
+  assert.deepEqual(
+    found.map(({ name }) => name),
+    names,
+  );
+});

@@ -1,0 +1,83 @@
+// A reader of history over repositories made for a test, and its answers as values.
+
+import { mkdtempSync } from 'node:fs';
+import path from 'node:path';
+import { after } from 'node:test';
+import type { Blame } from '../../../daemon/sources/history/blame.ts';
+import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
+import type { CommitsCall } from '../../../daemon/sources/history/calls.ts';
+import { History } from '../../../daemon/sources/history/history.ts';
+import type { RepoRecord } from '../../../daemon/repos/records.ts';
+import { temporaryFolder } from '../git/fixture.ts';
+
+export interface HistoryWorld {
+  readonly history: History;
+  readonly repo: RepoRecord;
+  /** Why graphs could not be written. */
+  readonly failures: unknown[];
+  blame(path: string, ref?: string): Promise<Blame>;
+  diff(base: string, head: string, path?: string): Promise<readonly FileDiff[]>;
+  commits(call?: Partial<CommitsCall>): ReturnType<History['commits']>;
+}
+
+export const NEVER = new AbortController().signal;
+
+// Made outside of tests: it must be there until the last graph is written.
+const root = temporaryFolder();
+
+/** An empty folder for graphs. */
+export function graphFolder(): string {
+  return mkdtempSync(path.join(root, 'graphs-'));
+}
+
+let lastId = 0;
+
+/** Reads a repository; graphs are made of the shortest histories too. */
+export function historyOf(
+  repoPath: string,
+  more: Partial<RepoRecord> & { readonly commitCountMin?: number; readonly folder?: string } = {},
+): HistoryWorld {
+  const { commitCountMin = 1, folder = graphFolder(), ...fields } = more;
+  const failures: unknown[] = [];
+  const history = new History({
+    timeoutMs: 60_000,
+    sourceSizeMax: 1 << 20,
+    graphs: {
+      folder,
+      commitCountMin,
+      onFailure: (_, error) => failures.push(error),
+    },
+  });
+  after(() => history.close());
+  lastId++;
+  const repo: RepoRecord = {
+    repoId: lastId,
+    name: `local/${lastId}`,
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind: 'commits', path: repoPath },
+    defaultRevision: 'HEAD',
+    ...fields,
+  };
+  return {
+    history,
+    repo,
+    failures,
+    async blame(file, ref) {
+      const json = await history.blame(repo, { ref, path: file }, NEVER);
+      return JSON.parse(json.toString()) as Blame;
+    },
+    async diff(base, head, file) {
+      const json = await history.diff(repo, { base, head, path: file }, NEVER);
+      return (JSON.parse(json.toString()) as { files: FileDiff[] }).files;
+    },
+    commits: (call = {}) =>
+      history.commits(
+        repo,
+        { ref: undefined, path: undefined, offset: 0, limit: 100, ...call },
+        NEVER,
+      ),
+  };
+}

@@ -1,0 +1,229 @@
+// Tests of language detection, of names given by people, and of our tables against the linguist data set.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as linguist from 'linguist-languages';
+import { Attributes, attributePathsAbove } from '../../../daemon/sources/languages/attributes.ts';
+import { languageTables } from '../../../daemon/sources/languages/language-data.ts';
+import { EXTENSION_DEFAULTS } from '../../../daemon/sources/languages/language-defaults.ts';
+import { ruledLanguages } from '../../../daemon/sources/languages/language-rules.ts';
+import {
+  detectLanguage,
+  findHeaderFolders,
+  languageId,
+  resolveLanguage,
+} from '../../../daemon/sources/languages/languages.ts';
+
+test('the built table holds the data set', () => {
+  for (const language of Object.values(linguist)) {
+    assert.equal(languageId(language.name), language.languageId, language.name);
+    assert.equal(resolveLanguage(language.name.toUpperCase()), language.name);
+  }
+  assert.equal(languageId('nosuch'), undefined);
+  assert.equal(languageId('c'), undefined);
+});
+
+test('every extension that several languages claim has a default among them', () => {
+  const defaults = new Map(
+    Object.entries(EXTENSION_DEFAULTS).flatMap(([name, extensions]) =>
+      extensions.split(' ').map((extension): [string, string] => [extension, name]),
+    ),
+  );
+  for (const [extension, candidates] of languageTables().byExtension) {
+    if (candidates.length === 1)
+      assert.ok(!defaults.has(extension), `${extension} is not ambiguous`);
+    else
+      assert.ok(
+        candidates.includes(defaults.get(extension) ?? ''),
+        `${extension}: ${candidates.join(', ')}`,
+      );
+  }
+  for (const [extension, language] of ruledLanguages())
+    assert.ok(
+      languageTables().byExtension.get(extension)?.includes(language),
+      `${extension} ${language}`,
+    );
+});
+
+test('languages by path', () => {
+  const cases: [string, string][] = [
+    ['src/a.c', 'C'],
+    ['a.h', 'C'],
+    ['a.ts', 'TypeScript'],
+    ['a.tsx', 'TSX'],
+    ['A.RS', 'Rust'],
+    ['README.md', 'Markdown'],
+    ['q.sql', 'SQL'],
+    ['x.pl', 'Perl'],
+    ['a.m', 'Objective-C'],
+    ['Makefile', 'Makefile'],
+    ['d/Dockerfile', 'Dockerfile'],
+    ['CMakeLists.txt', 'CMake'],
+    ['go.mod', 'Go Module'],
+    ['.bashrc', 'Shell'],
+    ['config.h.in', 'C'],
+    ['a.d.ts', 'TypeScript'],
+    ['a.yml', 'YAML'],
+    ['a.json', 'JSON'],
+    ['start.S', 'Assembly'],
+    ['a.v', 'Verilog'],
+    ['a.unknown', ''],
+    ['LICENSE', 'Text'],
+    ['noextension', ''],
+    ['', ''],
+  ];
+  for (const [path, language] of cases)
+    assert.equal(detectLanguage(path, Buffer.alloc(0)), language, path);
+});
+
+test('languages by content', () => {
+  const cases: [string, string, string][] = [
+    ['run', '#!/usr/bin/env python3.11\n', 'Python'],
+    ['run', '#!/bin/sh -e\n', 'Shell'],
+    ['run', '#!/usr/bin/env -S NODE_ENV=x node --flag\n', 'JavaScript'],
+    ['run', '#! /usr/bin/perl\n', 'Perl'],
+    ['run', '#!/nothing/known\n', ''],
+    ['run', '#!', ''],
+    ['x.cgi', '#!/usr/bin/python\n', 'Python'],
+    ['a.h', 'namespace x {\n', 'C++'],
+    ['a.h', '#pragma once\n#include <vector>\n', 'C++'],
+    ['a.h', '@interface X : NSObject\n', 'Objective-C'],
+    ['a.h', '#ifdef __cplusplus\nextern "C" {\n#endif\nstruct a { int b; };\n', 'C'],
+    ['a.h', '/*\n class of devices\n namespace of names\n*/\n#include <string.h>\n', 'C'],
+    ['a.ts', '<?xml version="1.0"?>\n<!DOCTYPE TS>', 'XML'],
+    ['a.m', 'function y = f(x)\n', 'MATLAB'],
+    ['a.m', '#import <Foundation/Foundation.h>\n', 'Objective-C'],
+    ['a.pl', ':- module(x, []).\n', 'Prolog'],
+    ['a.inc', '<?php echo 1;', 'PHP'],
+    ['a.v', 'Theorem x : forall y, y = y.\n', 'Rocq Prover'],
+    ['i386.md', '(define_insn "x"\n', 'GCC Machine Description'],
+    ['a.rs', 'fn main() {}\n', 'Rust'],
+  ];
+  for (const [path, head, language] of cases)
+    assert.equal(detectLanguage(path, Buffer.from(head)), language, `${path} ${head}`);
+});
+
+test('signs after the first 4 KiB and views into a larger buffer are not looked at', () => {
+  const late = `${'// x\n'.repeat(2000)}namespace x {\n`;
+  assert.equal(detectLanguage('a.h', Buffer.from(late)), 'C');
+  const shared = Buffer.from('int a;\nnamespace x {\n');
+  assert.equal(detectLanguage('a.h', shared.subarray(0, 7)), 'C');
+  assert.equal(detectLanguage('a.h', shared.subarray(7)), 'C++');
+});
+
+test('headers follow the sources beside them', () => {
+  const folders = findHeaderFolders([
+    'c/a.c',
+    'c/a.h',
+    'p/a.cpp',
+    'p/b.cc',
+    'x/a.c',
+    'x/b.cpp',
+    'o/a.m',
+  ]);
+  assert.deepEqual(
+    [...folders],
+    [
+      ['c', 'C'],
+      ['p', 'C++'],
+    ],
+  );
+  const none = Buffer.alloc(0);
+  assert.equal(detectLanguage('p/a.h', none, folders), 'C++');
+  assert.equal(detectLanguage('c/a.h', Buffer.from('namespace x {\n'), folders), 'C');
+  assert.equal(detectLanguage('x/a.h', Buffer.from('namespace x {\n'), folders), 'C++');
+  assert.equal(detectLanguage('x/a.h', none, folders), 'C');
+});
+
+test('names that people write', () => {
+  const cases: [string, string | undefined][] = [
+    ['go', 'Go'],
+    ['GOLANG', 'Go'],
+    ['c++', 'C++'],
+    ['cpp', 'C++'],
+    ['ts', 'TypeScript'],
+    [' common-lisp ', 'Common Lisp'],
+    ['Jupyter-Notebook', 'Jupyter Notebook'],
+    ['nosuch', undefined],
+    ['', undefined],
+  ];
+  for (const [text, language] of cases) assert.equal(resolveLanguage(text), language, text);
+});
+
+test('.gitattributes', () => {
+  const attributes = new Attributes([
+    { folder: 'deep/er', text: '*.x linguist-language=Go\nmine linguist-vendored=false\n' },
+    {
+      folder: '',
+      text: [
+        '# comment linguist-language=C',
+        '[attr]macro linguist-language=C',
+        '*.x linguist-language=Common-Lisp text',
+        '/only.y linguist-language=ruby',
+        'dir/*.z linguist-language=C++',
+        'third/** linguist-vendored',
+        'gen/*.go linguist-generated=true -diff',
+        '"sp ace.x" linguist-language=Rust',
+        'last.x linguist-language=Java',
+        'last.x linguist-language=Kotlin',
+        'unset.x !linguist-language',
+        'odd.x linguist-language=NoSuch',
+        'site/** -linguist-documentation',
+        '[ab].q linguist-language=C',
+      ].join('\r\n'),
+    },
+    { folder: 'third', text: 'mine -linguist-vendored\n' },
+  ]);
+  const cases: [string, object][] = [
+    ['a.x', { language: 'Common Lisp' }],
+    ['sub/a.x', { language: 'Common Lisp' }],
+    ['deep/er/a.x', { language: 'Go' }],
+    ['only.y', { language: 'Ruby' }],
+    ['sub/only.y', {}],
+    ['dir/a.z', { language: 'C++' }],
+    ['dir/sub/a.z', {}],
+    ['third/a/b.c', { isVendored: true }],
+    ['third/mine', { isVendored: false }],
+    ['gen/a.go', { isGenerated: true }],
+    ['sp ace.x', { language: 'Rust' }],
+    ['last.x', { language: 'Kotlin' }],
+    ['unset.x', {}],
+    ['odd.x', {}],
+    ['site/a', { isDocumentation: false }],
+    ['a.q', { language: 'C' }],
+    ['macro', {}],
+    ['attr', {}],
+  ];
+  for (const [path, expected] of cases) assert.deepEqual(attributes.of(path), expected, path);
+  assert.deepEqual(new Attributes([]).of('a'), {});
+  assert.deepEqual(attributePathsAbove('a/b/c'), [
+    '.gitattributes',
+    'a/.gitattributes',
+    'a/b/.gitattributes',
+  ]);
+});
+
+test('modelines of editors come first', () => {
+  const filler = 'x\n'.repeat(5000);
+  const cases: [path: string, content: string, language: string][] = [
+    ['vector', '// -*- C++ -*-\nclass V {};\n', 'C++'],
+    ['cursesw.h', '// * This makes emacs happy -*-Mode: C++;-*-\n#ifndef X\n', 'C++'],
+    ['Thing', 'x\n# vim: set ft=ruby:\n', 'Ruby'],
+    ['Thing', `${filler}# vim: set ft=ruby :\n\n\n`, 'Ruby'],
+    ['Thing', `${filler}# vim: set ft=ruby :\n${filler}`, ''],
+    ['a.txt', '; -*- tab-width: 2; mode: scheme; -*-\n', 'Scheme'],
+    ['a.c', '/* -*- tab-width: 8 -*- */\n', 'C'],
+    ['a.c', '/* -*- linux-c -*- */\n', 'C'],
+    ['a', '/* vim600: ts=4:ft=php:sw=4 */\n', 'PHP'],
+    ['a', '# vi: syntax=python\n', 'Python'],
+    ['a', ' ex: ft=lua\n', 'Lua'],
+    ['a', 'index: ft=lua\n', ''],
+    ['a', 'vim: ft=nosuchthing\n', ''],
+    ['a', 'vim: softtabstop=4\n', ''],
+    ['a.py', '#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n', 'Python'],
+    ['a', '1\n2\n3\n4\n5\n# -*- Ruby -*-\n7\n8\n9\n10\n11\n', ''],
+    ['constructor', '-*- constructor -*-', ''],
+  ];
+  for (const [path, content, language] of cases)
+    assert.equal(detectLanguage(path, Buffer.from(content)), language, content.slice(-60));
+});

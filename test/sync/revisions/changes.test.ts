@@ -1,0 +1,274 @@
+// What a change of branches, tags, or of the selection does to an index: what is built again, what only gets other sets
+// of docs, and what searches see afterwards.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import {
+  commitAll,
+  git,
+  makeRepo,
+  temporaryFolder,
+  writeFiles,
+} from '../../sources/git/fixture.ts';
+import { filesOf, openIndexOf, shown } from './index-of.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+const ALL = { branches: ['**'], tags: ['**'] };
+
+/** main: a.txt "plum two"; branch old: a.txt "plum one", gone.txt; tag v1 as old. */
+function makePlum(): string {
+  const repo = makeRepo({ 'a.txt': 'plum one\n', 'gone.txt': 'plum gone\n', 'bin/b': 'plum\0' });
+  git(repo, 'branch', 'old');
+  git(repo, 'tag', '-a', '-m', 'x', 'v1');
+  writeFiles(repo, { 'a.txt': 'plum two\n', 'bin/b': 'plum\0plum' });
+  rmSync(path.join(repo, 'gone.txt'));
+  commitAll(repo);
+  return repo;
+}
+
+void test('sets of docs alone change while the shards hold all docs', TIMEOUT, async () => {
+  const repo = makePlum();
+  const dataDir = temporaryFolder();
+  const index = await openIndexOf(dataDir);
+  const step = async (query: string, expected: string[], isSameShards: boolean): Promise<void> => {
+    const before = filesOf(dataDir);
+    const [result] = await index.index([repo], ALL, 'commits');
+    assert.equal(result?.state, 'COMPLETED', result?.error);
+    const after = filesOf(dataDir);
+    assert.equal(String(after.shards) === String(before.shards), isSameShards, query);
+    assert.deepEqual(shown(await index.search(query)), expected);
+    assert.equal(after.revisions.length, 1);
+  };
+  await index.index([repo], ALL, 'commits');
+  assert.deepEqual(shown(await index.search('plum')), ['a.txt heads/main']);
+  assert.deepEqual(shown(await index.search('plum rev:*')), [
+    'a.txt heads/main',
+    'a.txt heads/old,tags/v1',
+    'gone.txt heads/old,tags/v1',
+  ]);
+  assert.deepEqual(shown(await index.search('file:bin rev:*')), [
+    'bin/b heads/main',
+    'bin/b heads/old,tags/v1',
+  ]);
+
+  git(repo, 'tag', 'v2');
+  await step('plum rev:v2', ['a.txt tags/v2'], true);
+  git(repo, 'branch', '-D', 'old');
+  await step('gone rev:*', ['gone.txt tags/v1'], true);
+  git(repo, 'branch', 'back', 'v1');
+  await step('file:bin rev:back', ['bin/b heads/back'], true);
+  git(repo, 'branch', '-f', 'back', 'main');
+  await step('rev:back', ['a.txt heads/back', 'bin/b heads/back'], true);
+  git(repo, 'tag', '-d', 'v1');
+  git(repo, 'tag', '-d', 'v2');
+  // Three of five docs are in no revision any more.
+  await step('plum rev:*', ['a.txt heads/main,heads/back'], false);
+
+  git(repo, 'checkout', '-q', 'back');
+  writeFiles(repo, { 'new.txt': 'plum new\n' });
+  commitAll(repo);
+  git(repo, 'checkout', '-q', 'main');
+  await step('plum rev:*', ['a.txt heads/main,heads/back', 'new.txt heads/back'], false);
+  git(repo, 'reset', '-q', '--hard', 'back');
+  await step('plum', ['a.txt heads/main', 'new.txt heads/main'], false);
+  await index.close();
+});
+
+void test('docs that no revision holds are in no answer and no count', TIMEOUT, async () => {
+  const repo = makePlum();
+  const dataDir = temporaryFolder();
+  const index = await openIndexOf(dataDir);
+  await index.index([repo], { branches: ['old'] }, 'commits');
+  git(repo, 'branch', '-D', 'old');
+  git(repo, 'branch', 'older', 'v1~0');
+  const [kept] = await index.index([repo], { branches: ['none-such'] }, 'commits');
+  assert.equal(kept?.revisionCount, 1);
+  assert.ok(index.warnings.some((line) => line.startsWith('no branch matches')));
+  for (const query of ['plum', 'plum rev:*', 'plum -rev:x', '-file:zzz', 'rev:main']) {
+    const answer = await index.search(query);
+    assert.ok(!answer.files.some((file) => file.path === 'gone.txt'), query);
+    assert.equal(answer.stats['shardFilesConsidered'], 2, query);
+  }
+  await index.close();
+});
+
+void test('the selection is kept, replaced option by option, and emptied', TIMEOUT, async () => {
+  const repo = makePlum();
+  const dataDir = temporaryFolder();
+  const index = await openIndexOf(dataDir);
+  const count = async (selection: object): Promise<number | undefined> =>
+    (await index.index([repo], selection, 'commits'))[0]?.revisionCount;
+  assert.equal(await count({ branches: ['o*'], tags: ['v?'] }), 3);
+  assert.equal(await count({}), 3);
+  assert.equal(await count({ tags: [] }), 2);
+  assert.equal(await count({ branches: ['{old,main}'], tags: ['v[0-9]'] }), 3);
+  assert.equal(await count({ branches: ['x/**'], tags: ['*/v1'] }), 1);
+  assert.equal(await count({ branches: [], tags: [] }), 1);
+  assert.deepEqual(index.instance.indexer.repos[0]?.selection, undefined);
+  await index.close();
+});
+
+void test('tags that name no commit are left out and named', TIMEOUT, async () => {
+  const repo = makePlum();
+  git(repo, 'tag', 'tree', 'main^{tree}');
+  git(repo, 'tag', 'blob', 'main:a.txt');
+  git(repo, 'tag', '-a', '-m', 'x', 'nested', 'v1');
+  const index = await openIndexOf(temporaryFolder());
+  const [result] = await index.index([repo], { tags: ['*'] }, 'commits');
+  assert.equal(result?.revisionCount, 3);
+  assert.equal(index.warnings.filter((line) => line.startsWith('revision left out')).length, 2);
+  assert.deepEqual(shown(await index.search('gone rev:nested')), ['gone.txt tags/nested']);
+  await index.close();
+});
+
+void test(
+  'a work tree: the files on disk are HEAD, branches come from commits',
+  TIMEOUT,
+  async () => {
+    const repo = makePlum();
+    writeFiles(repo, { 'a.txt': 'plum edited\n', 'untracked.txt': 'plum untracked\n' });
+    const dataDir = temporaryFolder();
+    const index = await openIndexOf(dataDir);
+    const [result] = await index.index([repo], { branches: ['*'] }, 'worktree');
+    assert.equal(result?.revisionCount, 3);
+    assert.deepEqual(shown(await index.search('plum')), ['a.txt HEAD', 'untracked.txt HEAD']);
+    assert.deepEqual(shown(await index.search('plum rev:*')), [
+      'a.txt HEAD',
+      'a.txt heads/main',
+      'a.txt heads/old',
+      'gone.txt heads/old',
+      'untracked.txt HEAD',
+    ]);
+    assert.deepEqual(shown(await index.search('file:bin rev:*')), [
+      'bin/b HEAD,heads/main',
+      'bin/b heads/old',
+    ]);
+    const shards = filesOf(dataDir).shards;
+    git(repo, 'branch', 'more');
+    await index.index([repo], {}, 'worktree');
+    assert.deepEqual(filesOf(dataDir).shards, shards);
+    assert.deepEqual(shown(await index.search('two rev:*')), ['a.txt heads/main,heads/more']);
+    assert.equal((await index.index([repo], {}, 'worktree'))[0]?.isUnchanged, true);
+    await index.close();
+  },
+);
+
+void test('a folder without git has one revision, and says so', TIMEOUT, async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { 'a.txt': 'plum\n' });
+  const index = await openIndexOf(temporaryFolder());
+  const [result] = await index.index([folder], ALL);
+  assert.equal(result?.revisionCount, 1);
+  assert.ok(index.warnings.some((line) => line.startsWith('a folder without git')));
+  assert.deepEqual(shown(await index.search('plum rev:*')), ['a.txt HEAD']);
+  assert.deepEqual(shown(await index.search('plum rev:main')), []);
+  await index.close();
+});
+
+void test('languages are what the default revision says', TIMEOUT, async () => {
+  const repo = makeRepo({ '.gitattributes': '*.x linguist-language=Python\n', 'a.x': 'plum\n' });
+  git(repo, 'branch', 'ruby');
+  git(repo, 'checkout', '-q', 'ruby');
+  writeFiles(repo, { '.gitattributes': '*.x linguist-language=Ruby\n', 'b.x': 'plum\n' });
+  commitAll(repo);
+  git(repo, 'checkout', '-q', 'main');
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([repo], ALL, 'commits');
+  const { files } = await index.search('plum rev:*');
+  assert.deepEqual(
+    files.map((file) => file.language),
+    ['Python', 'Python'],
+  );
+  await index.close();
+});
+
+void test(
+  'a damaged or lost revision file: out of service, said so, built again',
+  TIMEOUT,
+  async () => {
+    const repo = makePlum();
+    const dataDir = temporaryFolder();
+    const first = await openIndexOf(dataDir);
+    await first.index([repo], ALL, 'commits');
+    await first.close();
+    const [name = ''] = filesOf(dataDir).revisions;
+    const file = path.join(dataDir, 'shards', name);
+    const sound = readFileSync(file);
+    const damages: [string, () => void][] = [
+      ['gone', () => rmSync(file)],
+      ['empty', () => writeFileSync(file, '')],
+      ['cut short', () => writeFileSync(file, sound.subarray(0, sound.length - 1))],
+      ...Array.from({ length: 20 }, (_, i): [string, () => void] => [
+        `flipped ${i}`,
+        () => {
+          const bytes = Buffer.from(sound);
+          bytes[Math.floor((i * sound.length) / 20)]! ^= 0x10;
+          writeFileSync(file, bytes);
+        },
+      ]),
+    ];
+    for (const [harm, damage] of damages) {
+      damage();
+      const reader = await openIndexOf(dataDir, { isOwner: false });
+      const answer = await reader.search('plum');
+      assert.deepEqual(answer.files, [], harm);
+      assert.deepEqual(answer.incompleteReasons, ['shard_quarantined'], harm);
+      await reader.close();
+      writeFileSync(file, sound);
+    }
+    rmSync(file);
+    const owner = await openIndexOf(dataDir);
+    await owner.index([repo], {}, 'commits');
+    assert.equal((await owner.search('plum rev:*')).files.length, 3);
+    assert.equal(owner.instance.indexer.quarantinedCount, 0);
+    await owner.close();
+  },
+);
+
+void test(
+  'files that a killed process left beside the catalog are removed, the old state stays',
+  TIMEOUT,
+  async () => {
+    const repo = makePlum();
+    const dataDir = temporaryFolder();
+    const first = await openIndexOf(dataDir);
+    await first.index([repo], ALL, 'commits');
+    const before = shown(await first.search('rev:*'));
+    const files = filesOf(dataDir);
+    // All that publishing writes before the catalog, without the catalog.
+    await first.instance.catalog.writeRevisions(Buffer.alloc(100, 7));
+    await first.close();
+    mkdirSync(path.join(dataDir, 'shards'), { recursive: true });
+    writeFileSync(path.join(dataDir, 'shards', '0123456789abcdef.revisions.next'), 'half');
+    const second = await openIndexOf(dataDir);
+    assert.deepEqual(filesOf(dataDir), files);
+    assert.deepEqual(shown(await second.search('rev:*')), before);
+    await second.close();
+  },
+);
+
+void test(
+  'a catalog of one revision, as the version before wrote it, opens and grows',
+  TIMEOUT,
+  async () => {
+    const repo = makePlum();
+    const dataDir = temporaryFolder();
+    const first = await openIndexOf(dataDir);
+    await first.index([repo], {}, 'commits');
+    const files = filesOf(dataDir);
+    assert.deepEqual(files.revisions, []);
+    const catalog = readFileSync(path.join(dataDir, 'catalog.json'), 'utf8');
+    assert.doesNotMatch(catalog, /selection|revision(?:s|File)/);
+    await first.close();
+    const second = await openIndexOf(dataDir);
+    assert.deepEqual(shown(await second.search('plum')), ['a.txt heads/main']);
+    assert.deepEqual(shown(await second.search('plum rev:main')), ['a.txt heads/main']);
+    assert.deepEqual(shown(await second.search('plum -rev:main')), []);
+    assert.equal((await second.index([repo], {}, 'commits'))[0]?.isUnchanged, true);
+    await second.index([repo], ALL, 'commits');
+    assert.equal((await second.search('plum rev:*')).files.length, 3);
+    await second.close();
+  },
+);

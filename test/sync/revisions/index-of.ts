@@ -1,0 +1,139 @@
+// An index of real git repositories in this process: built by the real indexer into a temporary data directory,
+// searched by the real service, its warnings kept.
+
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { allBytes } from '../../../daemon/http/api/lazy-bytes.ts';
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { type Instance, openInstance } from '../../../daemon/instance.ts';
+import { search } from '../../../daemon/engine/search/service.ts';
+import type { JobResult } from '../../../daemon/sync/indexer.ts';
+import type { RepoChange } from '../../../daemon/sync/change-repo.ts';
+import { createLog } from '../../../daemon/base/log.ts';
+import { checkInvariants } from '../../engine/host/invariants.ts';
+
+export interface RevisionResult {
+  readonly path: string;
+  readonly repository: string;
+  readonly branches: readonly string[];
+  readonly webUrl: string;
+  readonly externalWebUrl?: string;
+  readonly content?: string;
+  readonly language: string;
+}
+
+export interface RevisionAnswer {
+  readonly stats: Readonly<Record<string, number>>;
+  readonly files: readonly RevisionResult[];
+  readonly isSearchExhaustive: boolean;
+  readonly incompleteReasons?: readonly string[];
+}
+
+interface RawFile extends Omit<RevisionResult, 'path'> {
+  readonly fileName: { readonly text: string; readonly matchRanges: readonly unknown[] };
+  readonly chunks: readonly { readonly matchRanges: readonly unknown[] }[];
+}
+
+export interface IndexOf {
+  readonly instance: Instance;
+  readonly warnings: readonly string[];
+  index(
+    paths: readonly string[],
+    selection?: RepoChange,
+    mode?: 'commits' | 'worktree',
+  ): Promise<readonly JobResult[]>;
+  search(query: string, more?: object): Promise<RevisionAnswer>;
+  close(): Promise<void>;
+}
+
+export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysIndexFilePatterns: [] };
+
+/** @param inlineNs  0n: searches go to the threads of the pool at once */
+export async function openIndexOf(
+  dataDir: string,
+  options: { isOwner?: boolean; inlineNs?: bigint } = {},
+): Promise<IndexOf> {
+  const warnings: string[] = [];
+  const write = (line: string): void => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a log line
+    const { message } = JSON.parse(line) as { message: string };
+    warnings.push(message);
+  };
+  const log = createLog({ level: 'warn', format: 'json', write });
+  const instance = await openInstance({
+    dataDir,
+    isOwner: options.isOwner ?? true,
+    filters: FILTERS,
+    searchTimeoutMs: 0,
+    workers: 2,
+    log,
+  });
+  const alive = setInterval(() => {}, 60_000);
+  instance.indexer.publish();
+  return {
+    instance,
+    warnings,
+    async index(paths, selection, mode) {
+      const { indexer } = instance;
+      const { records } = await indexer.addSources(paths, mode, selection);
+      indexer.publish();
+      return indexer.indexAll(records, false);
+    },
+    async search(query, more = {}) {
+      const request = {
+        query,
+        matches: 100_000,
+        contextLines: 0,
+        whole: false,
+        isRegexEnabled: false,
+        isCaseSensitivityEnabled: false,
+        ...more,
+      };
+      const { inlineNs } = options;
+      const parts = { ...instance.parts, ...(inlineNs === undefined ? {} : { inlineNs }) };
+      const signal = new AbortController().signal;
+      const { json } = await search(parts, request, {
+        signal,
+        baseUrl: 'http://localhost',
+        sight: SEES_ALL,
+      });
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
+      const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<
+        RevisionAnswer,
+        'files'
+      > & {
+        files: readonly RawFile[];
+      };
+      checkInvariants(raw, { matches: request.matches });
+      const files = raw.files.map((file) => ({ ...file, path: file.fileName.text }));
+      return { ...raw, files };
+    },
+    async close() {
+      await instance.close();
+      clearInterval(alive);
+    },
+  };
+}
+
+/** Names and inode numbers of the shard files, and names of the revision files, sorted. */
+export function filesOf(dataDir: string): { shards: string[]; revisions: string[] } {
+  const folder = path.join(dataDir, 'shards');
+  const names = readdirSync(folder).sort();
+  return {
+    shards: names
+      .filter((name) => name.endsWith('.shard'))
+      .map((name) => `${name} ${statSync(path.join(folder, name)).ino}`),
+    revisions: names.filter((name) => name.endsWith('.revisions')),
+  };
+}
+
+/** `path branches` of each file, sorted. */
+export function shown(answer: RevisionAnswer): string[] {
+  return answer.files
+    .map(({ path: file, branches }) => `${file} ${branches.map(shortName).join()}`)
+    .sort();
+}
+
+function shortName(name: string): string {
+  return name.replace(/^refs\//, '');
+}

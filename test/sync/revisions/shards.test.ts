@@ -1,0 +1,139 @@
+// One repo with revisions over several shards, searched on the main thread and on the pool: random sets of docs against
+// plain sets, on the debug and the release build of the core.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import {
+  bitmapSizeOf,
+  RevisionTable,
+  RevisionWriter,
+} from '../../../daemon/engine/shards/revisions.ts';
+import {
+  type Build,
+  buildShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+} from '../../engine/host/harness.ts';
+
+const NAMES = ['refs/heads/main', 'refs/heads/a', 'refs/heads/ab', 'refs/tags/b'];
+const DOC_COUNT = 700;
+
+/** Whether a revision holds a doc; some docs are in none. */
+function holds(revision: number, shard: number, docId: number): boolean {
+  if (revision === 3 && shard === 1) return false;
+  return ((docId * 2654435761 + shard * 40503) >>> (7 + revision * 3)) % 3 === 0;
+}
+
+const isDefault = (name: string): boolean => name === NAMES[0];
+/** Queries, and the revisions that they ask for. */
+const SHOWN: readonly [string, (name: string) => boolean][] = [
+  ['plum', isDefault],
+  ['plum rev:HEAD', isDefault],
+  ['plum rev:HEAD -rev:heads/a', isDefault],
+  ['rev:HEAD or plum', isDefault],
+  ['plum (rev:HEAD or file:f1)', isDefault],
+  ['rev:HEAD or (-rev:HEAD plum)', isDefault],
+  ['rev:heads/main or plum', isDefault],
+  ['rev:HEAD or rev:heads/ab', (name) => isDefault(name) || name === NAMES[2]],
+];
+
+for (const build of ['debug', 'release'] satisfies Build[]) {
+  void test(`docs of revisions over three shards (${build})`, { timeout: 120_000 }, async () => {
+    const module = await coreModule(build);
+    const folder = temporaryFolder();
+    const record = { ...repoRecord(1, 'host/repo'), defaultRevision: NAMES[0]!, revisions: NAMES };
+    const plain = repoRecord(2, 'host/plain');
+    const built = [0, 1, 2].map((shard) =>
+      buildShard(
+        module,
+        folder,
+        record,
+        Array.from({ length: DOC_COUNT }, (_, docId) => ({
+          path: `s${shard}/f${docId}.txt`,
+          // Docs of one content are searched together, in whatever revisions they are.
+          bytes: Buffer.from(`plum ${docId % 5 === 0 ? 'shared' : `${shard} ${docId}`}\n`),
+        })),
+      ),
+    );
+    const writer = new RevisionWriter(built.map(() => ({ docCount: DOC_COUNT, unstored: [] })));
+    for (const revision of NAMES.keys()) {
+      writer.add(
+        built.map((_, shard) => {
+          const bitmap = new Uint8Array(bitmapSizeOf(DOC_COUNT));
+          for (let docId = 0; docId < DOC_COUNT; docId++)
+            if (holds(revision, shard, docId)) bitmap[docId >> 3]! |= 1 << (docId & 7);
+          return bitmap;
+        }),
+      );
+    }
+    const table = RevisionTable.open(
+      writer.bytes(),
+      NAMES.length,
+      built.map(() => DOC_COUNT),
+    );
+    const shards = built.map((shard, index) => ({ ...shard, revisions: table.shards[index]! }));
+    const other = buildShard(module, folder, plain, [
+      { path: 'plain', bytes: Buffer.from('plum\n') },
+    ]);
+    const wanted = (test_: (held: string[]) => boolean): string[] =>
+      shards
+        .flatMap((_, shard) =>
+          Array.from({ length: DOC_COUNT }, (_unused, docId) => docId)
+            .filter((docId) => {
+              const held = NAMES.filter((_name, revision) => holds(revision, shard, docId));
+              return held.length > 0 && test_(held);
+            })
+            .map((docId) => `s${shard}/f${docId}.txt`),
+        )
+        .sort();
+    const some = (held: string[], text: string): boolean =>
+      held.some((name) => name.includes(text));
+    const cases: [string, string[]][] = [
+      ['plum', ['plain', ...wanted((held) => held.includes(NAMES[0]!))]],
+      ['plum rev:*', ['plain', ...wanted(() => true)]],
+      ['plum rev:heads/a', wanted((held) => some(held, 'heads/a'))],
+      ['plum rev:heads/a rev:tags', wanted((held) => some(held, 'heads/a') && some(held, 'tags'))],
+      ['plum -rev:/a', ['plain', ...wanted((held) => !some(held, '/a'))]],
+      ['plum -rev:HEAD', wanted((held) => !held.includes(NAMES[0]!))],
+      ['plum (rev:tags or file:^s0/f1)', wanted((held) => some(held, 'tags'))],
+      ['plum shared rev:heads/ab', wanted((held) => some(held, 'heads/ab'))],
+    ];
+    for (const inlineNs of [1_000_000_000n, 0n]) {
+      const engine = new Engine(module, { workers: 2, inlineNs });
+      engine.publish([...shards, other], [record, plain]);
+      for (const [query, paths] of cases) {
+        const answer = await engine.search(query);
+        const found = answer.files.map((file) => file.fileName.text).sort();
+        const filtered = query.includes('shared')
+          ? paths.filter((path) => Number(/f(\d+)/.exec(path)?.[1]) % 5 === 0)
+          : query.includes('file:')
+            ? [
+                ...new Set([
+                  ...paths,
+                  ...wanted(() => true).filter((path) => path.startsWith('s0/f1')),
+                ]),
+              ].sort()
+            : paths;
+        assert.deepEqual(found, filtered, query);
+        const live = wanted(() => true).length + 1;
+        assert.equal(answer.stats['shardFilesConsidered'], live, query);
+        assert.ok((answer.stats['filesConsidered'] ?? 0) <= Math.max(filtered.length, 0), query);
+      }
+      // Which of the revisions that hold a doc are shown: those asked for, or, if it is in none of these, all.
+      for (const [query, isShown] of SHOWN) {
+        for (const file of (await engine.search(query)).files) {
+          const place = /^s(\d)\/f(\d+)/.exec(file.fileName.text);
+          if (place === null) continue;
+          const held = NAMES.filter((_, index) => holds(index, Number(place[1]), Number(place[2])));
+          const shown = held.filter(isShown);
+          assert.deepEqual(file.branches, shown.length > 0 ? shown : held, `${query} ${place[0]}`);
+        }
+      }
+      const limited = await engine.search('plum rev:*', { matches: 5 });
+      assert.equal(limited.files.length, 5);
+      await engine.close();
+    }
+  });
+}
