@@ -5,7 +5,7 @@ import type { Configuration } from './base/config/configuration.ts';
 import { History } from './sources/history/history.ts';
 import type { RepoRecord } from './repos/records.ts';
 import type { Catalog } from './sync/catalog.ts';
-import type { JobResult } from './sync/indexer.ts';
+import type { JobResult } from './sync/jobs.ts';
 import { messageOf } from './base/caught.ts';
 import type { Log } from './base/log.ts';
 

@@ -23,6 +23,7 @@ import type { Catalog } from './sync/catalog.ts';
 import { takeDataDir } from './sync/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import { Served } from './sync/served.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
 import { ShardWatch } from './sync/shard-watch.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
@@ -58,7 +59,9 @@ export interface Instance {
   readonly catalog: Catalog;
   /** Undefined: the data directory is open for reading alone. */
   readonly index: Index | undefined;
-  readonly indexer: Indexer;
+  readonly served: Served;
+  /** Undefined: the data directory is open for reading alone. */
+  readonly indexer: Indexer | undefined;
   /** Absent where nothing is built. */
   readonly symbols: SymbolKeeper | undefined;
   /** Checks shards in the background once it runs; absent where nothing is built. */
@@ -135,31 +138,37 @@ async function joined(
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotKeeper(searcher, pool);
-  const indexer: Indexer = new Indexer({
-    module,
+  const served = new Served({
     catalog,
-    isOwner,
     register: index?.register,
-    get filters() {
-      return options.filters;
-    },
-    ...(workers === undefined ? {} : { workers }),
     log,
     publish: (snapshot) => snapshots.publish(snapshot),
-    onNewShards: () => void symbols?.run(),
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    onDamage: (repo) => indexer?.jobs.buildAgain(repo),
+    onSymbolsLost: (shardId) => indexer?.symbols.findAgain(shardId),
   });
+  const indexer: Indexer | undefined =
+    index &&
+    new Indexer({
+      module,
+      catalog,
+      register: index.register,
+      served,
+      filters: () => options.filters,
+      workers,
+      log,
+      onProgress: options.onProgress,
+      onNewShards: () => void symbols?.run(),
+    });
   const symbols =
-    isOwner && options.findsSymbols !== false
+    indexer !== undefined && options.findsSymbols !== false
       ? new SymbolKeeper({
           module,
+          served,
           indexer,
           folder: catalog.shardFolder,
           log,
-          ...(workers === undefined ? {} : { workers }),
-          ...(options.onSymbolProgress === undefined
-            ? {}
-            : { onProgress: options.onSymbolProgress }),
+          workers,
+          onProgress: options.onSymbolProgress,
         })
       : undefined;
   const integrity = new IntegrityPass({
@@ -167,16 +176,16 @@ async function joined(
     stateFile: path.join(dataDir, INTEGRITY_FILE),
     shards: () => snapshots.current.shards,
     isBusy: () => pool.isBusy,
-    onDamage: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
+    onDamage: (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
     log,
   });
-  await indexer.quarantineNoted(notedIds, (shards) => integrity.checkNow(shards));
+  await served.quarantineNoted(notedIds, (shards) => integrity.checkNow(shards));
   const watch = isOwner
     ? new ShardWatch({
         folder: catalog.shardFolder,
         shards: () => snapshots.current.shards,
         check: (shard) => integrity.checkSoon(shard),
-        onDamage: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
+        onDamage: (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
         log,
       })
     : undefined;
@@ -189,11 +198,12 @@ async function joined(
     get timeoutMs() {
       return options.searchTimeoutMs;
     },
-    onShardFailure: (shardId, reason, fault) => indexer.noteShardFailure(shardId, reason, fault),
+    onShardFailure: (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
   };
   return {
     catalog,
     index,
+    served,
     indexer,
     symbols,
     integrity: isOwner ? integrity : undefined,
@@ -204,13 +214,20 @@ async function joined(
       await symbols?.close();
       await integrity.close();
       await watch?.close();
-      await indexer.close();
+      await indexer?.close();
+      served.close();
       await pool.close();
       heap.close();
       if (isOwner) clearNotes(notePath);
       await close();
     },
   };
+}
+
+/** Errors: the data directory is opened for reading alone. */
+export function indexerOf({ indexer }: Instance): Indexer {
+  if (indexer === undefined) throw new Error('the data directory is opened for reading alone');
+  return indexer;
 }
 
 /** False: searches go without notes. */

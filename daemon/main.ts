@@ -13,7 +13,7 @@ import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
-import { type Instance, openInstance } from './instance.ts';
+import { indexerOf, type Instance, openInstance } from './instance.ts';
 import type { Services } from './http/api/services.ts';
 import { checkedInput, type RepoRule } from './http/operator/operation.ts';
 import { runOperation } from './http/operator/operations.ts';
@@ -28,7 +28,10 @@ import { navigate } from './engine/search/navigation.ts';
 import { search } from './engine/search/service.ts';
 import { listSkipped } from './engine/search/skipped.ts';
 import { startStream } from './engine/search/stream.ts';
-import type { AddedSources, Indexer, JobResult } from './sync/indexer.ts';
+import type { Indexer } from './sync/indexer.ts';
+import type { JobResult } from './sync/jobs.ts';
+import type { AddedSources } from './sync/repo-sources.ts';
+import type { Served } from './sync/served.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
 
@@ -94,11 +97,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   let history: History | undefined;
   let commands: ControlServer | undefined;
   try {
-    const { indexer, parts } = instance;
+    const { served, parts } = instance;
+    const indexer = indexerOf(instance);
     const adding =
       sources.length > 0
-        ? indexer.addSources(sources, options.mode, options.change, abort.signal)
-        : startAgain(indexer, options.change ?? {}, abort.signal);
+        ? indexer.sources.add(sources, options.mode, options.change, abort.signal)
+        : startAgain(served, indexer, options.change ?? {}, abort.signal);
     const early = await Promise.race([adding, sleep(LISTEN_AFTER_MS, undefined, { ref: false })]);
     if (early === undefined)
       log.warn('requests are answered before all sources have been looked at');
@@ -107,7 +111,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
           'give one: "trawl serve PATH"',
       );
-    indexer.publish();
+    served.publish();
     const directory = new RepoDirectory(() => parts.snapshots.current.repos);
     control = await openControlPlane(
       configuration,
@@ -118,8 +122,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     );
     control.store.onChange((change) => {
       if (!('topic' in change) || change.topic === 'settings') return;
-      indexer
-        .obeyStore()
+      indexer.rules
+        .obey()
         .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
     });
     const reader = await openHistory(configuration, instance.catalog, log);
@@ -131,7 +135,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         control?.accounts.obeyConfiguration();
         server?.obeySettings();
       },
-      index: () => indexer.indexAll(indexer.repos, false, abort.signal),
+      index: () => indexer.jobs.indexAll(served.records, false, abort.signal),
     });
     const services = servicesOf(log, instance, directory, reader, control, reread);
     server = await createServer({
@@ -145,7 +149,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const repos = {
       list: () => (instance.index?.register.all ?? []).map((repo) => withFailure(repo, indexer)),
       change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
-        indexer.changeRules(repoIds, change),
+        indexer.rules.change(repoIds, change),
     };
     const context = { accounts: control.accounts, repos, baseUrl: server.url };
     commands = await startControlServer({
@@ -157,8 +161,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     });
     const jobs = adding
       .then(async ({ records, failed }) => {
-        if (early === undefined) indexer.publish();
-        const results = await indexer.indexAll(records, false, abort.signal);
+        if (early === undefined) served.publish();
+        const results = await indexer.jobs.indexAll(records, false, abort.signal);
         return { records, results: [...failed, ...results] };
       })
       .catch((error: unknown) => {
@@ -206,16 +210,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 
 /** The repos that the catalog holds, whose sources nobody has named. */
 async function startAgain(
+  served: Served,
   indexer: Indexer,
   change: RepoChange,
   signal: AbortSignal,
 ): Promise<AddedSources> {
-  await indexer.confirmSources(signal);
-  return { records: await indexer.changeRepos(change), failed: [] };
+  await indexer.sources.confirm(signal);
+  await indexer.rules.changeServed(change);
+  return { records: served.records, failed: [] };
 }
 
 function withFailure(repo: RepoRule, indexer: Indexer): RepoRule {
-  const failure = indexer.failureOf(repo.name);
+  const failure = indexer.jobs.failed.reasonOf(repo.name);
   return failure === undefined ? repo : { ...repo, failure };
 }
 
@@ -228,7 +234,7 @@ function servicesOf(
   control: ControlPlane,
   reread: Reread,
 ): Services {
-  const { indexer, parts } = instance;
+  const { served, parts } = instance;
   return {
     search: {
       search: (call, context) => search(parts, call, context),
@@ -251,10 +257,10 @@ function servicesOf(
         isStoreLost: control.isLost(),
         shardCount: parts.snapshots.current.shards.length,
         repoCount: directory.all.length,
-        quarantinedShardCount: indexer.quarantinedCount,
+        quarantinedShardCount: served.quarantinedCount,
         degraded: [
           ...control.degraded(),
-          ...indexer.degradations,
+          ...indexerOf(instance).degradations,
           ...instance.shardDegradations(),
           ...reread.degradations,
           ...(log.trouble === undefined ? [] : [`the log cannot be written: ${log.trouble}`]),

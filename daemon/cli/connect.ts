@@ -91,7 +91,7 @@ async function openLocalSearch(dataDir: string): Promise<SearchSource> {
     await instance.close();
     throw noIndexError(dataDir);
   }
-  instance.indexer.publish();
+  instance.served.publish();
   const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
   return {
     async search(call, signal) {
@@ -205,7 +205,7 @@ async function indexSources(
   options: IndexOptions,
   onProgress: ProgressListener,
 ): Promise<readonly IndexResult[]> {
-  const { openInstance } = await import('../instance.ts');
+  const { indexerOf, openInstance } = await import('../instance.ts');
   const configuration = configurationOf(options);
   const log = createLog(configuration.log);
   const listener = progressListener(configuration, log, onProgress);
@@ -224,18 +224,22 @@ async function indexSources(
     onSymbolProgress: symbolProgressOf(listener),
   });
   try {
-    const { indexer, symbols } = instance;
+    const { served, symbols } = instance;
+    const indexer = indexerOf(instance);
     const sources = options.sources.map(localPath);
-    if (sources.length === 0) await indexer.confirmSources();
+    if (sources.length === 0) {
+      await indexer.sources.confirm();
+      await indexer.rules.changeServed(changeOf(options), options.repo);
+    }
     const { records, failed } =
       sources.length > 0
-        ? await indexer.addSources(sources, options.mode, changeOf(options))
-        : { records: await indexer.changeRepos(changeOf(options), options.repo), failed: [] };
+        ? await indexer.sources.add(sources, options.mode, changeOf(options))
+        : { records: served.records, failed: [] };
     const wanted = records.filter(
       ({ name }) => options.repo === undefined || name === options.repo,
     );
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
-    const results = await indexer.indexAll(wanted, options.isForced);
+    const results = await indexer.jobs.indexAll(wanted, options.isForced);
     if (options.findsSymbols) await symbols?.run();
     return [...failed, ...results];
   } finally {

@@ -10,18 +10,20 @@ import { enginesHere } from '../symbols/extractor.ts';
 import { runSymbolPass } from '../symbols/pass.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { Indexer } from './indexer.ts';
+import type { Served } from './served.ts';
 
 /** Changes whenever other symbols are found in the same content, so that they are looked for again. */
 const EXTRACTION_VERSION = 2;
 
 export interface SymbolKeeperOptions {
   readonly module: WebAssembly.Module;
+  readonly served: Served;
   readonly indexer: Indexer;
   /** Where unfinished files lie. */
   readonly folder: string;
   readonly log: Log;
-  readonly workers?: number;
-  readonly onProgress?: (repo: string, progress: PassProgress) => void;
+  readonly workers?: number | undefined;
+  readonly onProgress?: ((repo: string, progress: PassProgress) => void) | undefined;
 }
 
 export class SymbolKeeper {
@@ -51,7 +53,7 @@ export class SymbolKeeper {
       await this.#engines();
       while (this.#isWoken && !this.#stop.signal.aborted) {
         this.#isWoken = false;
-        await indexer.whenIdle();
+        await indexer.jobs.whenIdle();
         await this.#findNext();
       }
     } catch (error) {
@@ -66,7 +68,7 @@ export class SymbolKeeper {
   async #findNext(): Promise<void> {
     const foundBy = await this.#engines();
     if (foundBy === undefined) return;
-    const wanted = this.#options.indexer.shardsWithoutSymbols(foundBy);
+    const wanted = this.#options.indexer.symbols.missing(foundBy);
     const next = wanted.find(({ shardId }) => !this.#failed.has(shardId));
     if (next === undefined || this.#stop.signal.aborted) return;
     await this.#pass(next, foundBy);
@@ -93,7 +95,7 @@ export class SymbolKeeper {
     { repo, shardId, path: shardPath }: { repo: string; shardId: string; path: string },
     foundBy: string,
   ): Promise<void> {
-    const { module, indexer, folder, log, workers, onProgress } = this.#options;
+    const { module, served, indexer, folder, log, workers, onProgress } = this.#options;
     const outPath = path.join(folder, `${shardId}.tags.next`);
     const start = Date.now();
     try {
@@ -110,12 +112,12 @@ export class SymbolKeeper {
       });
       const { size, symbolCount, fileCount, failureCount: failedCount } = result;
       const found = { size, symbolCount, fileCount, failedCount };
-      await indexer.adoptSymbols(shardId, outPath, { ...found, foundBy });
+      await indexer.symbols.adopt(shardId, outPath, { ...found, foundBy });
       log.info('symbols found', { repo, shardId, ...found, durationMs: Date.now() - start });
     } catch (error) {
       if (this.#stop.signal.aborted) return;
       // It goes out of service and is built again, and its symbols are looked for then.
-      if (error instanceof ShardError) indexer.noteShardFailure(shardId, error.reason, error.fault);
+      if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
       else this.#failed.add(shardId);
       log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });
     }

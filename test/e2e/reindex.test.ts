@@ -2,6 +2,7 @@
 // build again.
 
 import assert from 'node:assert/strict';
+import { indexerOf } from '../../daemon/instance.ts';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -195,8 +196,8 @@ void test(
         workers: 1,
         log,
       });
-      const { records } = await instance.indexer.addSources([repo], undefined);
-      const [job] = await instance.indexer.indexAll(records, false);
+      const { records } = await indexerOf(instance).sources.add([repo], undefined);
+      const [job] = await indexerOf(instance).jobs.indexAll(records, false);
       await instance.close();
       return job?.isUnchanged;
     };

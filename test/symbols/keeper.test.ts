@@ -93,7 +93,7 @@ void test(
     const reader = await openIndexOf(dataDir, { isOwner: false });
     assert.deepEqual(await found(reader, 'eat'), ['a.c', 'b.py', 'c.txt']);
     assert.deepEqual((await reader.search('sym:eat')).incompleteReasons, ['symbols_missing']);
-    assert.equal(reader.instance.indexer.quarantinedCount, 0);
+    assert.equal(reader.instance.served.quarantinedCount, 0);
     assert.ok(reader.warnings.includes('symbols taken out of service'));
     await reader.close();
 

@@ -2,6 +2,7 @@
 // served is served, only what is damaged is made again, and nothing is made for ever.
 
 import assert from 'node:assert/strict';
+import { indexerOf } from '../../daemon/instance.ts';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
@@ -74,7 +75,7 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
       damage(fileOf(dataDir, ending));
       const index = await openIndexOf(dataDir);
       assert.deepEqual((await index.search('eat')).incompleteReasons, ['shard_quarantined']);
-      await index.instance.indexer.whenIdle();
+      await indexerOf(index.instance).jobs.whenIdle();
       await index.instance.symbols!.run();
       assert.ok(await isWhole(index));
       assert.deepEqual(index.warnings, ['shard quarantined']);
@@ -86,14 +87,15 @@ for (const [name, damage] of Object.entries(DAMAGES)) {
 void test('what is damaged again and again is built after pauses', TIMEOUT, async () => {
   const { dataDir, repo } = await makeIndex();
   const index = await openIndexOf(dataDir);
-  const { indexer } = index.instance;
+  const { served } = index.instance;
+  const indexer = indexerOf(index.instance);
   const quarantine = (): void => {
     const [shard] = index.instance.catalog.repos.flatMap(({ shards }) => shards);
-    indexer.quarantine(shard!.shardId, 'for the test');
+    served.quarantine(shard!.shardId, 'for the test');
   };
   quarantine();
   quarantine();
-  await indexer.whenIdle();
+  await indexer.jobs.whenIdle();
   assert.ok(await isWhole(index));
   assert.deepEqual(index.warnings, ['shard quarantined']);
   quarantine();

@@ -1,6 +1,7 @@
 // Repos whose last job failed: told with the reason until a job ends well, a few by name.
 
 import assert from 'node:assert/strict';
+import { indexerOf } from '../../daemon/instance.ts';
 import { renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -11,20 +12,21 @@ import { openIndexOf } from './revisions/index-of.ts';
 void test('a repo that fails is named until it is indexed', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const index = await openIndexOf(temporaryFolder());
-  const { indexer } = index.instance;
+  const { served } = index.instance;
+  const indexer = indexerOf(index.instance);
   await index.index([repo], {}, 'commits');
   assert.deepEqual(indexer.degradations, []);
-  const { name } = indexer.repos[0]!;
+  const { name } = served.records[0]!;
   const objects = path.join(repo, '.git', 'objects');
   renameSync(objects, `${objects}.away`);
   const [failed] = await index.index([repo], {}, 'commits');
-  const told = failed ?? (await indexer.indexAll(indexer.repos, true))[0];
+  const told = failed ?? (await indexer.jobs.indexAll(served.records, true))[0];
   assert.equal(told?.state, 'FAILED');
-  assert.equal(indexer.failureOf(name), told?.error);
+  assert.equal(indexer.jobs.failed.reasonOf(name), told?.error);
   assert.deepEqual(indexer.degradations, [`${name} could not be indexed: ${told?.error}`]);
   renameSync(`${objects}.away`, objects);
   await index.index([repo], {}, 'commits');
-  assert.equal(indexer.failureOf(name), undefined);
+  assert.equal(indexer.jobs.failed.reasonOf(name), undefined);
   assert.deepEqual(indexer.degradations, []);
   await index.close();
 });

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openInstance } from '../../daemon/instance.ts';
+import { indexerOf, openInstance } from '../../daemon/instance.ts';
 import { MappingError } from '../../daemon/engine/host/mapping.ts';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -60,12 +60,14 @@ void test('a shard that could not be mapped comes back by itself', async () => {
     log,
     findsSymbols: false,
   });
-  const { indexer, parts } = instance;
-  const { records } = await indexer.addSources([makeRepo({ a: 'plum\n' })], undefined);
-  await indexer.indexAll(records, false);
+  const { parts } = instance;
+  const { served } = instance;
+  const indexer = indexerOf(instance);
+  const { records } = await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
+  await indexer.jobs.indexAll(records, false);
   const { shards } = parts.snapshots.current;
   assert.equal(shards.length, 1);
-  indexer.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');
+  served.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');
   assert.equal(parts.snapshots.current.shards.length, 0);
   assert.equal(indexer.degradations.length, 1);
   await eventually(() => parts.snapshots.current.shards.length === 1);

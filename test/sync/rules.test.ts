@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
-import { type Instance, openInstance } from '../../daemon/instance.ts';
+import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../http/harness.ts';
 import { FILTERS } from './revisions/index-of.ts';
@@ -30,13 +30,14 @@ test('rules that cannot be read: for owners alone, until they can', async () => 
     log,
     findsSymbols: false,
   });
-  const { indexer } = instance;
-  await indexer.addSources([makeRepo({ a: 'plum\n' })], undefined);
-  indexer.publish();
+  const { served } = instance;
+  const indexer = indexerOf(instance);
+  await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
+  served.publish();
   assert.deepEqual(shown(instance), [undefined]);
   const other = new Libsql(path.join(dataDir, 'store.db'));
   other.exec(`update repos set enforcement = 'restricted'; alter table repos rename to away`);
-  await indexer.obeyStore();
+  await indexer.rules.obey();
   assert.deepEqual(shown(instance), ['all']);
   assert.match(lines.join(''), /could not be read again/);
   other.exec('alter table away rename to repos');

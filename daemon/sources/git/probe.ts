@@ -228,3 +228,8 @@ function localName(absolute: string): string {
   const name = path.basename(folder).replace(/\p{Cc}/gu, '');
   return `local/${name === '' ? 'root' : name}`;
 }
+
+/** The mode in which a source is looked at again. */
+export function modeOf({ kind }: RepoSource): 'commits' | 'worktree' | undefined {
+  return kind === 'folder' ? undefined : kind;
+}

@@ -106,7 +106,7 @@ void test('the selection is kept, replaced option by option, and emptied', TIMEO
   assert.equal(await count({ branches: ['{old,main}'], tags: ['v[0-9]'] }), 3);
   assert.equal(await count({ branches: ['x/**'], tags: ['*/v1'] }), 1);
   assert.equal(await count({ branches: [], tags: [] }), 1);
-  assert.deepEqual(index.instance.indexer.repos[0]?.selection, undefined);
+  assert.deepEqual(index.instance.served.records[0]?.selection, undefined);
   await index.close();
 });
 
@@ -222,7 +222,7 @@ void test(
     const owner = await openIndexOf(dataDir);
     await owner.index([repo], {}, 'commits');
     assert.equal((await owner.search('plum rev:*')).files.length, 3);
-    assert.equal(owner.instance.indexer.quarantinedCount, 0);
+    assert.equal(owner.instance.served.quarantinedCount, 0);
     await owner.close();
   },
 );

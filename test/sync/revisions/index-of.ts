@@ -5,9 +5,9 @@ import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { allBytes } from '../../../daemon/http/api/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { type Instance, openInstance } from '../../../daemon/instance.ts';
+import { indexerOf, type Instance, openInstance } from '../../../daemon/instance.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
-import type { JobResult } from '../../../daemon/sync/indexer.ts';
+import type { JobResult } from '../../../daemon/sync/jobs.ts';
 import type { RepoChange } from '../../../daemon/sync/change-repo.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 import { checkInvariants } from '../../engine/host/invariants.ts';
@@ -69,15 +69,16 @@ export async function openIndexOf(
     log,
   });
   const alive = setInterval(() => {}, 60_000);
-  instance.indexer.publish();
+  instance.served.publish();
   return {
     instance,
     warnings,
     async index(paths, selection, mode) {
-      const { indexer } = instance;
-      const { records } = await indexer.addSources(paths, mode, selection);
-      indexer.publish();
-      return indexer.indexAll(records, false);
+      const { served } = instance;
+      const indexer = indexerOf(instance);
+      const { records } = await indexer.sources.add(paths, mode, selection);
+      served.publish();
+      return indexer.jobs.indexAll(records, false);
     },
     async search(query, more = {}) {
       const request = {

@@ -1,0 +1,223 @@
+// Sources as they are named, or were before: looks at each, finds or makes its repo, and says which repos are served from
+// then on.
+
+import { setMaxListeners } from 'node:events';
+import path from 'node:path';
+import type { StoredRepo } from '../accounts/store/repos.ts';
+import type { Log } from '../base/log.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { Slots } from '../sources/git/git-slots.ts';
+import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
+import type { Catalog } from './catalog.ts';
+import { type RepoChange, recordOf } from './change-repo.ts';
+import type { JobResult, Jobs } from './jobs.ts';
+import type { RepoRegister } from './register.ts';
+import { countReposInside } from './repos-inside.ts';
+import type { Served } from './served.ts';
+
+/** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
+export interface AddedSources {
+  readonly records: readonly RepoRecord[];
+  readonly failed: readonly JobResult[];
+}
+
+export interface RepoSourcesOptions {
+  readonly catalog: Catalog;
+  readonly register: RepoRegister;
+  readonly served: Served;
+  readonly jobs: Jobs;
+  readonly log: Log;
+}
+
+export class RepoSources {
+  readonly #options: RepoSourcesOptions;
+
+  constructor(options: RepoSourcesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
+   * these, and before only those that are known to be there. A path that cannot be read now keeps the repo that it
+   * has, whose next job fails.
+   *
+   * Errors: ProbeError if no path is a source; NOT_READY; the reason of the signal.
+   */
+  async add(
+    paths: readonly string[],
+    mode: 'commits' | 'worktree' | undefined,
+    change: RepoChange = {},
+    signal?: AbortSignal,
+  ): Promise<AddedSources> {
+    this.#options.served.repoIds = this.#sureOf(paths, mode, change);
+    const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
+    const repos = await this.#options.register.admit(probed, change);
+    const records = [...(await this.#note(repos, probed)), ...kept];
+    for (const record of records) this.#warnOfFolder(record, change);
+    this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
+    return { records, failed };
+  }
+
+  /** Notes the repos of sources in the catalog, instead of others that it has at their places. */
+  async #note(
+    repos: readonly StoredRepo[],
+    probed: readonly ProbedSource[],
+  ): Promise<RepoRecord[]> {
+    const records = new Map<number, RepoRecord>();
+    await this.#options.catalog.update((state) => {
+      const known = new Map(state.repos.map((repo) => [repo.record.repoId, repo]));
+      for (const [index, repo] of repos.entries()) {
+        const before = known.get(repo.repoId);
+        const record = recordOf(repo, before?.record ?? newRecord(repo, probed[index]!));
+        records.set(record.repoId, record);
+        known.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
+      }
+      const taken = new Set([...records.values()].map(({ source }) => source.path));
+      return {
+        ...state,
+        repos: [...known.values()].filter(
+          ({ record: { repoId, source } }) => records.has(repoId) || !taken.has(source.path),
+        ),
+      };
+    });
+    return [...records.values()];
+  }
+
+  /** Repos of paths that need no look before they are served as before. */
+  #sureOf(
+    paths: readonly string[],
+    mode: 'commits' | 'worktree' | undefined,
+    change: RepoChange,
+  ): ReadonlySet<number> {
+    if (Object.keys(change).length > 0) return new Set();
+    const known = paths.map((one) => this.#repoAt(path.resolve(one), mode));
+    const sure = known.filter(
+      (one) => one !== undefined && this.#options.register.isWhereItWas(one),
+    );
+    return new Set(sure.map((one) => one!.repoId));
+  }
+
+  /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
+  async #probeAll(
+    paths: readonly string[],
+    mode: 'commits' | 'worktree' | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
+    const probed: ProbedSource[] = [];
+    const kept: RepoRecord[] = [];
+    const failed: JobResult[] = [];
+    let failure: unknown;
+    const found = await probeTogether(
+      paths.map((one) => () => probeForIndex(one, mode)),
+      signal,
+    );
+    for (const [index, one] of paths.entries()) {
+      try {
+        probed.push(found[index]!());
+        this.#options.jobs.failed.clear(one);
+      } catch (error) {
+        failure = error;
+        const known = this.#repoAt(path.resolve(one), mode);
+        if (known === undefined) failed.push(this.#options.jobs.fail(one, error, 0));
+        else kept.push(known);
+        if (known !== undefined) await this.#options.served.hideIfStray(known, error);
+      }
+    }
+    if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
+    return { probed, kept, failed };
+  }
+
+  #repoAt(place: string, mode: 'commits' | 'worktree' | undefined): RepoRecord | undefined {
+    const known = this.#options.catalog.repos.find(({ record: { source } }) => {
+      const isMeant = mode === undefined || (mode === 'commits') === (source.kind === 'commits');
+      return source.path === place && isMeant;
+    });
+    return known?.record;
+  }
+
+  /**
+   * Looks whether the sources of the catalog are still what they were, where nobody names them: another repository may
+   * lie at the path of one now, and is not to come under its rules. Searches see none of those meanwhile.
+   *
+   * Errors: NOT_READY; the reason of the signal.
+   */
+  async confirm(signal?: AbortSignal): Promise<void> {
+    const before = this.#options.served.repoIds;
+    const [sure, doubtful] = [new Set<number>(), [] as RepoRecord[]];
+    for (const record of this.#options.served.records)
+      if (this.#options.register.isWhereItWas(record)) sure.add(record.repoId);
+      else doubtful.push(record);
+    this.#options.served.repoIds = sure;
+    const probed: ProbedSource[] = [];
+    const found = await probeTogether(
+      doubtful.map(
+        ({ source }) =>
+          () =>
+            probeForIndex(source.path, modeOf(source)),
+      ),
+      signal,
+    );
+    for (const result of found) {
+      try {
+        probed.push(result());
+      } catch {
+        // What cannot be a source now fails when it is indexed.
+      }
+    }
+    if (probed.length > 0) await this.#note(await this.#options.register.admit(probed, {}), probed);
+    this.#options.served.repoIds = before;
+  }
+
+  #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
+    if (source.kind !== 'folder') return;
+    if (branches.length + tags.length > 0)
+      this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
+    const count = countReposInside(source.path);
+    if (count === 0) return;
+    this.#options.log.warn(
+      `${source.path} is no git repository but holds ${count}: their files become those of one folder, ` +
+        'without branches and history; to have each as a repository name them all, for example ' +
+        `"trawl serve ${source.path}/*/"`,
+      { repo: name },
+    );
+  }
+}
+
+/** For paths given on the command line: the files on disk where there is a work tree. */
+async function probeForIndex(
+  one: string,
+  mode: 'commits' | 'worktree' | undefined,
+): Promise<ProbedSource> {
+  const probed = await probeSource(one, mode);
+  const wantsFiles = mode === undefined && probed.layout === 'worktree';
+  return wantsFiles ? probeSource(one, 'worktree') : probed;
+}
+
+/** Guess: looking waits for the disk about as long as it computes. */
+const PROBES_AT_ONCE = 8;
+
+/** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
+async function probeTogether(
+  probes: readonly (() => Promise<ProbedSource>)[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<(() => ProbedSource)[]> {
+  const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
+  // Each source that waits listens; of more than ten Node warns.
+  setMaxListeners(0, signal);
+  const found = await Promise.allSettled(
+    probes.map((probe, index) => slots.run(String(index), signal, probe)),
+  );
+  signal.throwIfAborted();
+  return found.map((result) => () => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
+}
+
+function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
+  return {
+    ...recordOf(repo),
+    defaultRevision,
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+  };
+}

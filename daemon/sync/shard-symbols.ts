@@ -1,0 +1,78 @@
+// The symbols of the shards that searches see: which shards have none by now, and putting found ones into service.
+
+import type { Log } from '../base/log.ts';
+import type { Catalog, CatalogShard, CatalogSymbols } from './catalog.ts';
+import { Retries } from './retries.ts';
+import type { Served } from './served.ts';
+
+export interface ShardSymbolsOptions {
+  readonly catalog: Catalog;
+  readonly served: Served;
+  readonly log: Log;
+  /** Told that there are shards whose symbols are to be found. */
+  readonly onMissing: () => void;
+}
+
+export class ShardSymbols {
+  readonly #options: ShardSymbolsOptions;
+  readonly #retries: Retries;
+
+  constructor(options: ShardSymbolsOptions) {
+    this.#options = options;
+    this.#retries = new Retries(options.log);
+  }
+
+  /** Has the symbols of a shard found again, later each time. */
+  findAgain(shardId: string): void {
+    this.#retries.run(shardId, 'symbols are found again', { shardId }, this.#options.onMissing);
+  }
+
+  /** The shards whose symbols are to be found, by these engines; each with the repo it belongs to. */
+  missing(foundBy: string): { repo: string; shardId: string; path: string }[] {
+    const { catalog, served } = this.#options;
+    return served.repos.flatMap(({ record, shards }) =>
+      shards
+        .filter(({ shardId, symbols }) => {
+          const isKnown = symbols?.foundBy === foundBy && !served.isSymbolless(shardId);
+          const isLater = this.#retries.isWaiting(shardId);
+          return !isKnown && !isLater && !served.isOut(shardId);
+        })
+        .map(({ shardId }) => ({
+          repo: record.name,
+          shardId,
+          path: catalog.shardPath(shardId),
+        })),
+    );
+  }
+
+  /** Gives a shard the symbols in the finished file, and shows them; the file goes where the shard has gone. */
+  async adopt(
+    shardId: string,
+    file: string,
+    found: Omit<CatalogSymbols, 'symbolsId'>,
+  ): Promise<void> {
+    const { catalog, served } = this.#options;
+    const symbols = { symbolsId: await catalog.adoptSymbols(file), ...found };
+    const before = catalog.state;
+    let isWanted = false;
+    const change = (shard: CatalogShard): CatalogShard => {
+      if (shard.shardId !== shardId) return shard;
+      isWanted = true;
+      return { ...shard, symbols };
+    };
+    await catalog.update((state) => ({
+      ...state,
+      repos: state.repos.map((repo) => ({ ...repo, shards: repo.shards.map(change) })),
+    }));
+    if (!isWanted) {
+      await catalog.disown([catalog.symbolsPath(symbols.symbolsId)]);
+      return;
+    }
+    served.showSymbols(shardId);
+    await catalog.removeFilesOf(before);
+  }
+
+  close(): void {
+    this.#retries.close();
+  }
+}
