@@ -1,5 +1,5 @@
 // `npm test`: installs what is missing, builds what is stale, runs every test (or the files named as
-// arguments, by their path below test/).
+// arguments, by their path below test/). `--fast` leaves out what takes long: daemons, databases, random searches.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -23,12 +23,33 @@ function node(args) {
   if (result.status !== 0) process.exit(result.status ?? 1);
 }
 
+/** What `--fast` leaves out, by path below test/. */
+const SLOW = [
+  'accounts/limits/stores',
+  'accounts/rate-limit',
+  'accounts/ready',
+  'accounts/store',
+  'bench',
+  'e2e',
+  'fuzz',
+  'http/[^/]*$',
+  'oracle',
+  'sources/history',
+  'sync/revisions',
+];
+const isSlow = new RegExp(`^(?:${SLOW.join('|')})`);
+
 ensureInstalled(root);
 node(['scripts/build.mjs']);
-const wanted = process.argv.slice(2);
-const files = testFiles(path.join(root, 'build', 'test')).filter(
-  (file) => wanted.length === 0 || wanted.some((name) => file.includes(name.replace(/\.ts$/, ''))),
-);
+const isFast = process.argv.includes('--fast');
+const wanted = process.argv.slice(2).filter((word) => word !== '--fast');
+const folder = path.join(root, 'build', 'test');
+const files = testFiles(folder)
+  .filter((file) => !isFast || !isSlow.test(path.relative(folder, file)))
+  .filter(
+    (file) =>
+      wanted.length === 0 || wanted.some((name) => file.includes(name.replace(/\.ts$/, ''))),
+  );
 // Why force-exit: a failed test may leave a server or thread open, which would keep its file running for ever.
 const flags = ['--test-force-exit', '--test-timeout=300000', '--test-reporter=spec'];
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.

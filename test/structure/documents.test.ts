@@ -10,6 +10,7 @@ import { filesBelow } from './imports.ts';
 const DOCUMENTS = [
   'README.md',
   'CHANGELOG.md',
+  'CONTRIBUTING.md',
   ...['bench', 'core', 'daemon', 'scripts', 'test'].flatMap((folder) => filesBelow(folder, '.md')),
 ];
 
