@@ -4,7 +4,7 @@
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Log } from '../../base/log.ts';
-import type { Change, Engine, Fault, Notice, Snapshot, UsageNotice } from './engine.ts';
+import type { Change, Engine, Fault, Snapshot } from './engine.ts';
 import { StoreError, isRefusal, UnwritableError } from './error.ts';
 import { retried } from './retry.ts';
 import type { Schema, StoreKind } from './schema.ts';
@@ -14,7 +14,7 @@ import { Trouble } from './trouble.ts';
 export interface Writing {
   readonly db: Transaction<Schema>;
   /** Notes what is told, here and to other daemons, once the transaction is committed. */
-  readonly changed: (notice: Notice) => void;
+  readonly changed: (change: Change) => void;
   /** From here on no other transaction that calls this goes on before this one has ended. */
   readonly lockMembership: () => Promise<void>;
   /**
@@ -42,7 +42,7 @@ export class Database {
   readonly #engine: Engine;
   readonly #log: Log;
   readonly #busyTimeoutMs: number;
-  readonly #listeners = new Set<(notice: Notice) => void>();
+  readonly #listeners = new Set<(change: Change) => void>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #snapshots = new Set<Snapshot>();
   #ordinal = 0;
@@ -131,25 +131,25 @@ export class Database {
   }
 
   async #writeOnce<Result>(run: (writing: Writing) => Promise<Result>): Promise<Result> {
-    const notices: Notice[] = [];
+    const changes: Change[] = [];
     let result: Result;
     try {
       result = await this.#engine.db.transaction().execute(async (trx) => {
         const result = await run({
           db: trx,
-          changed: (notice) => void notices.push(notice),
+          changed: (change) => void changes.push(change),
           lockMembership: () => this.#engine.lockMembership(trx),
           holdActiveUser: (userId) => this.#holdActiveUser(trx, userId),
         });
-        if (notices.length > 0) await this.#engine.announce(trx, notices);
+        if (changes.length > 0) await this.#engine.announce(trx, changes);
         return result;
       });
     } catch (error) {
       // The connection may have been lost after the commit.
-      if (!isRefusal(error)) for (const notice of notices) this.#tell(notice);
+      if (!isRefusal(error)) for (const change of changes) this.#tell(change);
       throw error;
     }
-    for (const notice of notices) this.#tell(notice);
+    for (const change of changes) this.#tell(change);
     return result;
   }
 
@@ -189,24 +189,11 @@ export class Database {
 
   /** From now on listeners hear of changes that others make too. */
   async listen(): Promise<void> {
-    await this.#engine.listen((notice) => this.#tell(notice));
+    await this.#engine.listen((change) => this.#tell(change));
   }
 
   /** Adds a listener; returns what takes it away. A change may be told more than once. */
   onChange(listener: (change: Change) => void): () => void {
-    return this.#listen((notice) => {
-      if (!('usageOf' in notice)) listener(notice);
-    });
-  }
-
-  /** The same for word of leases. */
-  onUsage(listener: (notice: UsageNotice) => void): () => void {
-    return this.#listen((notice) => {
-      if ('usageOf' in notice) listener(notice);
-    });
-  }
-
-  #listen(listener: (notice: Notice) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -266,10 +253,10 @@ export class Database {
     return retried(run, { faultOf, timeoutMs: this.#busyTimeoutMs });
   }
 
-  #tell(notice: Notice): void {
+  #tell(change: Change): void {
     for (const listener of this.#listeners) {
       try {
-        listener(notice);
+        listener(change);
       } catch (error) {
         this.#log.error('a listener of store changes failed', { error });
       }

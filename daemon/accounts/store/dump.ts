@@ -41,8 +41,11 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
 };
 
 const HEADER_TABLE = 'store';
-/** Forms of which each later one only has further tables: their dumps are read too. */
-const READ_VERSIONS: readonly string[] = ['0001', STORE_VERSION];
+/** Forms whose dumps are read too: they lack tables, or have columns that are gone. */
+const READ_VERSIONS: readonly string[] = ['0001', '0002', STORE_VERSION];
+const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  usage: ['leases', 'wanted_until'],
+};
 const ROW_COUNT = 250;
 
 /** Values that one statement inserts at most; SQLite takes 32,766. */
@@ -114,8 +117,9 @@ async function loadParts(
     else {
       const columns = table in TABLES ? columnsOf.get(table) : undefined;
       if (columns === undefined) throw new DumpError(`the dump names an unknown table: ${table}`);
-      for (const row of rows) checkRow(table, columns, row);
-      for await (const batch of inBatches(rows, Math.floor(VALUE_COUNT_MAX / columns.length))) {
+      const known = rows.map((row) => withoutColumns(row, GONE_COLUMNS[table] ?? []));
+      for (const row of known) checkRow(table, columns, row);
+      for await (const batch of inBatches(known, Math.floor(VALUE_COUNT_MAX / columns.length))) {
         await anyDb
           .insertInto(table)
           .values([...batch])
@@ -138,6 +142,10 @@ function checkHeader(table: string, rows: readonly DumpRow[]): void {
   throw new DumpError(
     `the dump has version ${version}, this version of Trawl reads ${STORE_VERSION}`,
   );
+}
+
+function withoutColumns(row: DumpRow, names: readonly string[]): DumpRow {
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !names.includes(name)));
 }
 
 function checkRow(table: string, columns: readonly string[], row: DumpRow): void {

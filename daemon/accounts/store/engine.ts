@@ -11,16 +11,6 @@ export type Topic = 'settings' | 'repos' | 'all';
 /** Something that caches may hold has changed: of one user, or of everybody. */
 export type Change = { readonly userId: string } | { readonly topic: Topic };
 
-/** A holder of leases lacks numbers of a user that others hold, or has given some back (usage.ts). */
-export interface UsageNotice {
-  readonly usageOf: string;
-  readonly holder: string;
-  readonly kind: 'wanted' | 'returned';
-}
-
-/** What is told once a transaction is committed. */
-export type Notice = Change | UsageNotice;
-
 /** What an error of the driver means for the caller. */
 export interface Fault {
   readonly error: StoreError;
@@ -46,9 +36,9 @@ export interface Engine {
   /** Holds up other writers of the membership until the transaction ends. */
   lockMembership(trx: Transaction<Schema>): Promise<void>;
   /** Tells others once the transaction is committed. */
-  announce(trx: Transaction<Schema>, notices: readonly Notice[]): Promise<void>;
+  announce(trx: Transaction<Schema>, changes: readonly Change[]): Promise<void>;
   /** From now on tells what others announce; done when that works, or has failed for the first time. */
-  listen(listener: (notice: Notice) => void): Promise<void>;
+  listen(listener: (change: Change) => void): Promise<void>;
   openSnapshot(): Promise<Snapshot>;
   close(): Promise<void>;
 }

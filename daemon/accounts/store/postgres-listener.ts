@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import type { ClientConfig } from 'pg';
 import { messageOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
-import type { Notice } from './engine.ts';
+import type { Change } from './engine.ts';
 
 export const CHANNEL = 'trawl_changes';
 
@@ -43,10 +43,10 @@ export class PostgresListener {
     return this.#isInformed ? 0 : performance.now() - this.#lostAtMs;
   }
 
-  /** Listens until `stop`; done with the first attempt. `onNotice` must not throw. */
-  async start(onNotice: (notice: Notice) => void): Promise<void> {
+  /** Listens until `stop`; done with the first attempt. `onChange` must not throw. */
+  async start(onChange: (change: Change) => void): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#running = this.#run(onNotice, resolve);
+      this.#running = this.#run(onChange, resolve);
     });
   }
 
@@ -55,11 +55,11 @@ export class PostgresListener {
     await this.#running;
   }
 
-  async #run(onNotice: (notice: Notice) => void, onAttempt: () => void): Promise<void> {
+  async #run(onChange: (change: Change) => void, onAttempt: () => void): Promise<void> {
     let pauseMs = RETRY_MS;
     while (!this.#stopping.signal.aborted) {
       try {
-        await this.#listenOnce(onNotice, () => {
+        await this.#listenOnce(onChange, () => {
           pauseMs = RETRY_MS;
           onAttempt();
         });
@@ -74,7 +74,7 @@ export class PostgresListener {
   }
 
   /** Connects and listens; returns when it is to stop, throws when the connection is lost. */
-  async #listenOnce(onNotice: (notice: Notice) => void, onInformed: () => void): Promise<void> {
+  async #listenOnce(onChange: (change: Change) => void, onInformed: () => void): Promise<void> {
     const client = new Client(this.#config);
     const lost = new Promise<never>((_, reject) => {
       client.once('error', reject);
@@ -83,11 +83,11 @@ export class PostgresListener {
     // It may be rejected while nobody waits for it.
     lost.catch(() => {});
     client.on('error', () => {});
-    client.on('notification', ({ payload }) => onNotice(decodeNotice(payload ?? '')));
+    client.on('notification', ({ payload }) => onChange(decodeChange(payload ?? '')));
     try {
       await Promise.race([client.connect(), lost]);
       await Promise.race([client.query(`LISTEN ${CHANNEL}`), lost]);
-      onNotice({ topic: 'all' });
+      onChange({ topic: 'all' });
       this.#isInformed = true;
       onInformed();
       while (!this.#stopping.signal.aborted) {
@@ -109,19 +109,14 @@ export class PostgresListener {
   }
 }
 
-/** A notice as the text that travels: `user:<id>`, `topic:<name>`, `wanted:<holder>:<user id>` or `returned:...`. */
-export function encodeNotice(notice: Notice): string {
-  if ('usageOf' in notice) return `${notice.kind}:${notice.holder}:${notice.usageOf}`;
-  return 'userId' in notice ? `user:${notice.userId}` : `topic:${notice.topic}`;
+/** A change as the text that travels: `user:<id>` or `topic:<name>`. */
+export function encodeChange(change: Change): string {
+  return 'userId' in change ? `user:${change.userId}` : `topic:${change.topic}`;
 }
 
 /** A text that this version does not know may be any change. */
-function decodeNotice(text: string): Notice {
+function decodeChange(text: string): Change {
   if (text.startsWith('user:')) return { userId: text.slice(5) };
-  const [, kind, holder, usageOf] = /^(wanted|returned):([^:]*):(.*)$/.exec(text) ?? [];
-  if (kind !== undefined && holder !== undefined && usageOf !== undefined) {
-    return { usageOf, holder, kind: kind === 'wanted' ? 'wanted' : 'returned' };
-  }
   const topic = (['settings', 'repos'] as const).find((name) => text === `topic:${name}`);
   return { topic: topic ?? 'all' };
 }

@@ -18,7 +18,7 @@ import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import type { Log } from '../../base/log.ts';
 import type { Engine, Fault } from './engine.ts';
 import { StoreError, UnwritableError } from './error.ts';
-import { CHANNEL, PostgresListener, encodeNotice } from './postgres-listener.ts';
+import { CHANNEL, PostgresListener, encodeChange } from './postgres-listener.ts';
 import type { Schema } from './schema.ts';
 
 const CONNECTION_COUNT_MAX = 10;
@@ -60,8 +60,8 @@ export function openPostgres(databaseUrl: string, log: Log): Engine {
     lockMembership: async (trx) => {
       await sql`select pg_advisory_xact_lock(${sql.lit(MEMBERSHIP_LOCK)})`.execute(trx);
     },
-    announce: async (trx, notices) => {
-      for (const text of new Set(notices.map(encodeNotice))) {
+    announce: async (trx, changes) => {
+      for (const text of new Set(changes.map(encodeChange))) {
         await sql`select pg_notify(${CHANNEL}, ${text})`.execute(trx);
       }
     },

@@ -69,10 +69,6 @@ export interface UsageTable {
   user_id: string;
   day: string;
   used: number;
-  /** JSON array: what daemons may admit without asking again. Always read and written as a whole. */
-  leases: string;
-  /** Until then numbers are wanted that are leased. */
-  wanted_until: number;
 }
 
 export interface AuditTable {

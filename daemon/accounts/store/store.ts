@@ -45,8 +45,6 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** Milliseconds after which PostgreSQL counts as away; none. Opening takes what it takes. */
   readonly answerMsMax?: number;
-  /** Milliseconds that leases of request counts hold on PostgreSQL; 6,000. */
-  readonly leaseMs?: number;
 }
 
 /** All operations may fail with NOT_READY: the database cannot be reached, is locked, full or damaged. */
@@ -101,7 +99,7 @@ export const ANSWER_MS_MAX = 1_800;
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { dataDir, databaseUrl, log, busyTimeoutMs = BUSY_TIMEOUT_MS, now = Date.now } = options;
-  const { leaseMs, answerMsMax } = options;
+  const { answerMsMax } = options;
   const label = log.labelled('store');
   const engine: Engine =
     databaseUrl === undefined
@@ -117,10 +115,10 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await database.close();
     throw error;
   }
-  return joined(database, leaseMs);
+  return joined(database);
 }
 
-function joined(database: Database, leaseMs?: number): Store {
+function joined(database: Database): Store {
   return {
     kind: database.kind,
     users: usersIn(database),
@@ -131,7 +129,7 @@ function joined(database: Database, leaseMs?: number): Store {
     grants: grantsIn(database),
     audit: auditIn(database),
     settings: settingsIn(database),
-    usage: usageIn(database, leaseMs),
+    usage: usageIn(database),
     repos: reposIn(database),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {

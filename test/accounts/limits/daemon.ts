@@ -2,7 +2,7 @@
 // its timers do not run and nothing of it reaches the store any more.
 
 import { Ledger } from '../../../daemon/accounts/limits/ledger.ts';
-import type { UsageStore } from '../../../daemon/accounts/limits/ledger.ts';
+import type { Usage } from '../../../daemon/accounts/store/usage.ts';
 import type { LedgerClock } from '../../../daemon/accounts/limits/clock.ts';
 import { createLog } from '../../../daemon/base/log.ts';
 
@@ -12,7 +12,7 @@ export class Daemon {
   #isDead = false;
   #stops: (() => void)[] = [];
 
-  constructor(store: UsageStore, clock: LedgerClock, entryCountMax = 1_000, creditMs = 0) {
+  constructor(store: Usage, clock: LedgerClock, entryCountMax = 1_000, creditMs = 0) {
     const log = createLog({
       level: 'info',
       format: 'text',
@@ -37,20 +37,15 @@ export class Daemon {
     for (const stop of this.#stops) stop();
   }
 
-  #mortal(store: UsageStore): UsageStore {
+  #mortal(store: Usage): Usage {
     const never = new Promise<never>(() => {});
     const unlessDead = <Result>(run: () => Promise<Result>): Promise<Result> =>
       this.#isDead ? never : run().then((result) => (this.#isDead ? never : result));
     return {
-      leaseMs: store.leaseMs,
-      exchange: (day, requests) => unlessDead(() => store.exchange(day, requests)),
+      isShared: store.isShared,
+      count: (day, requests) => unlessDead(() => store.count(day, requests)),
       read: (userId, day) => unlessDead(() => store.read(userId, day)),
       prune: () => unlessDead(() => store.prune()),
-      onNotice: (listener) => {
-        const stop = store.onNotice(listener);
-        this.#stops.push(stop);
-        return stop;
-      },
     };
   }
 

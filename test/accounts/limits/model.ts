@@ -1,4 +1,4 @@
-// What the limits promise, as a model that knows nothing of leases: for each user and day how many requests
+// What the limits promise, as a model that knows nothing of stores: for each user and day how many requests
 // count, or between which bounds after a crash. Random steps of users, limits, clocks, daemons that stop
 // and crash are played to real ledgers and to the model; the world says what the ledgers stand on.
 
@@ -159,6 +159,8 @@ async function playEnd(player: Player, kind: 'stop' | 'crash', index: number): P
   const gone = world.isShared ? [daemon] : [...daemons];
   for (const one of gone) {
     one.crash();
+    // Daemons that share a store have it count each request.
+    if (world.isShared) continue;
     for (const count of player.counts.values()) forget(count, one, world.nowMs());
   }
   if (!world.isShared) await world.reopen();

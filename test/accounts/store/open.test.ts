@@ -17,21 +17,41 @@ function fileOf(place: Place): string {
 onBothEngines('opening', (world) => {
   const { within } = world;
 
+  async function runSql(place: Place, text: string): Promise<void> {
+    if (place.databaseUrl === undefined) {
+      const file = new Libsql(fileOf(place));
+      file.exec(text);
+      file.close();
+    } else await world.server?.run(place.databaseUrl, text);
+  }
+
+  test('a store of the second form keeps its counts', () =>
+    within(async (place) => {
+      await (await place.open()).close();
+      for (const text of [
+        `ALTER TABLE usage ADD COLUMN leases text NOT NULL DEFAULT '[]'`,
+        `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
+        `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
+        `DELETE FROM trawl_migrations WHERE name = '0003'`,
+      ])
+        await runSql(place, text);
+      const store = await place.open();
+      assert.equal(await store.usage.read('u', '2026-06-01'), 7);
+      const request = { userId: 'u', owed: 0, atLeast: 0, need: 5, limit: 10 };
+      assert.deepEqual(await store.usage.count('2026-06-01', [request]), [
+        { used: 10, admitted: 3 },
+      ]);
+    }));
+
   test('a store of a newer version is refused and left alone', () =>
     within(async (place) => {
       const store = await place.open();
       const { id } = await newUser(store);
       await store.close();
-      const run = async (text: string): Promise<void> => {
-        if (place.databaseUrl === undefined) {
-          const file = new Libsql(fileOf(place));
-          file.exec(text);
-          file.close();
-        } else await world.server?.run(place.databaseUrl, text);
-      };
+      const run = (text: string): Promise<void> => runSql(place, text);
       await run(`INSERT INTO trawl_migrations VALUES ('9999', '2026-01-01T00:00:00.000Z')`);
       const error = await refuses(place.open(), 'NOT_READY');
-      assert.match(error.message, /newer version of Trawl: .* 9999.* 0002/);
+      assert.match(error.message, /newer version of Trawl: .* 9999.* 0003/);
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);
     }));
