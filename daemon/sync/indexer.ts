@@ -1,40 +1,20 @@
 // Keeps the repos of a data directory indexed, for its owner: which sources there are, what is to be done, what the store
 // says of them, which symbols are missing. Each is a file of its own; here they are joined.
 
-import type { Log } from '../base/log.ts';
-import type { BuildProgress } from '../engine/build/build.ts';
-import type { FilterSettings } from '../engine/build/filters.ts';
-import type { Catalog } from './catalog.ts';
-import { RepoIndexer } from './index-repo.ts';
+import { RepoIndexer, type RepoIndexerOptions } from './index-repo.ts';
 import { Jobs } from './jobs.ts';
-import type { RepoRegister } from './register.ts';
 import { RepoSources } from './repo-sources.ts';
-import type { Served } from './served.ts';
 import { ShardSymbols } from './shard-symbols.ts';
 import { StoreRules } from './store-rules.ts';
 
-export interface IndexerOptions {
-  readonly module: WebAssembly.Module;
-  readonly catalog: Catalog;
-  readonly register: RepoRegister;
-  readonly served: Served;
-  /** As they are now; a job keeps those it began with. */
-  readonly filters: () => FilterSettings;
-  readonly workers?: number | undefined;
-  readonly log: Log;
-  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
-  /** Told that shards may have come whose symbols are not known. */
-  readonly onNewShards: () => void;
-}
-
 export class Indexer {
-  readonly #options: IndexerOptions;
+  readonly #options: RepoIndexerOptions;
   readonly jobs: Jobs;
   readonly sources: RepoSources;
   readonly rules: StoreRules;
   readonly symbols: ShardSymbols;
 
-  constructor(options: IndexerOptions) {
+  constructor(options: RepoIndexerOptions) {
     this.#options = options;
     this.jobs = new Jobs({ ...options, indexer: new RepoIndexer(options) });
     this.sources = new RepoSources({ ...options, jobs: this.jobs });
