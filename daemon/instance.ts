@@ -8,10 +8,10 @@ import { mappingShares, mappingWarning } from './engine/host/mapping-hold.ts';
 import { SearchPool } from './engine/host/pool.ts';
 import { clearNotes, makeNotes, readNotes } from './engine/host/search-note.ts';
 import { Searcher } from './engine/host/searcher.ts';
-import type { ShardFile } from './engine/host/space.ts';
+import type { ShardFault, ShardFile } from './engine/host/space.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import type { FilterSettings } from './engine/build/filters.ts';
-import { SnapshotKeeper } from './engine/search/snapshot.ts';
+import { type LiveShard, SnapshotKeeper } from './engine/search/snapshot.ts';
 import { HeapTrimmer } from './engine/host/heap.ts';
 import { Turns } from './engine/search/turns.ts';
 import type { EngineParts } from './engine/search/prepare.ts';
@@ -23,6 +23,7 @@ import type { Catalog } from './sync/catalog.ts';
 import { takeDataDir } from './sync/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import type { RepoRegister } from './sync/register.ts';
 import { Served } from './sync/served.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
 import { ShardWatch } from './sync/shard-watch.ts';
@@ -47,7 +48,7 @@ export interface InstanceOptions {
   /** Of a git for a request; one that makes no progress for twice as long is ended. Default: as in the settings. */
   readonly gitTimeoutMs?: number;
   readonly searchTimeoutMs: number;
-  readonly workers?: number;
+  readonly workers?: number | undefined;
   readonly log: Log;
   /** False: symbols stay as they are. */
   readonly findsSymbols?: boolean;
@@ -110,15 +111,19 @@ async function openLocked(options: InstanceOptions, unlock: () => void): Promise
   }
 }
 
-async function joined(
-  options: InstanceOptions,
-  catalog: Catalog,
-  index: Index | undefined,
-  close: () => void | Promise<void>,
-): Promise<Instance> {
+/** What searches run on. */
+interface SearchHost {
+  readonly module: WebAssembly.Module;
+  readonly searcher: Searcher;
+  readonly pool: SearchPool;
+  readonly snapshots: SnapshotKeeper;
+  readonly notePath: string;
+  /** Shards that were being searched when the last process ended without a word. */
+  readonly notedIds: readonly string[];
+}
+
+async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promise<SearchHost> {
   const { dataDir, isOwner, log, workers } = options;
-  for (const fields of catalog.unusable)
-    log.warn('the index of a repo cannot be used and has to be built again', fields);
   const module = await compileCore();
   const threadCount = workers ?? availableParallelism();
   const shares = mappingShares(threadCount);
@@ -138,56 +143,85 @@ async function joined(
     onDeath: (error) => log.error('search thread died and was replaced', { error: error.message }),
   });
   const snapshots = new SnapshotKeeper(searcher, pool);
+  return { module, searcher, pool, snapshots, notePath, notedIds };
+}
+
+/** What searches see, and, for the owner, what keeps it up to date. */
+interface Upkeep {
+  readonly served: Served;
+  readonly indexer: Indexer | undefined;
+  readonly symbols: SymbolKeeper | undefined;
+}
+
+function openUpkeep(
+  options: InstanceOptions,
+  catalog: Catalog,
+  register: RepoRegister | undefined,
+  { module, snapshots }: SearchHost,
+): Upkeep {
+  const { log, workers } = options;
+  let indexer: Indexer | undefined;
   const served = new Served({
     catalog,
-    register: index?.register,
+    register,
     log,
     publish: (snapshot) => snapshots.publish(snapshot),
     onDamage: (repo) => indexer?.jobs.buildAgain(repo),
     onSymbolsLost: (shardId) => indexer?.symbols.findAgain(shardId),
   });
-  const indexer: Indexer | undefined =
-    index &&
-    new Indexer({
-      module,
-      catalog,
-      register: index.register,
-      served,
-      filters: () => options.filters,
-      workers,
-      log,
-      onProgress: options.onProgress,
-      onNewShards: () => void symbols?.run(),
-    });
-  const symbols =
-    indexer !== undefined && options.findsSymbols !== false
-      ? new SymbolKeeper({
-          module,
-          served,
-          indexer,
-          folder: catalog.shardFolder,
-          log,
-          workers,
-          onProgress: options.onSymbolProgress,
-        })
-      : undefined;
+  if (register === undefined) return { served, indexer, symbols: undefined };
+  indexer = new Indexer({
+    module,
+    catalog,
+    register,
+    served,
+    filters: () => options.filters,
+    workers,
+    log,
+    onProgress: options.onProgress,
+    onNewShards: () => void symbols?.run(),
+  });
+  const keeper = {
+    module,
+    served,
+    indexer,
+    folder: catalog.shardFolder,
+    log,
+    workers,
+    onProgress: options.onSymbolProgress,
+  };
+  const symbols: SymbolKeeper | undefined =
+    options.findsSymbols === false ? undefined : new SymbolKeeper(keeper);
+  return { served, indexer, symbols };
+}
+
+async function joined(
+  options: InstanceOptions,
+  catalog: Catalog,
+  index: Index | undefined,
+  close: () => void | Promise<void>,
+): Promise<Instance> {
+  const { dataDir, isOwner, log } = options;
+  for (const fields of catalog.unusable)
+    log.warn('the index of a repo cannot be used and has to be built again', fields);
+  const host = await openSearchHost(options, catalog);
+  const { module, searcher, pool, snapshots } = host;
+  const { served, indexer, symbols } = openUpkeep(options, catalog, index?.register, host);
+  const onDamage = (shardId: string, reason: string, fault?: ShardFault): void =>
+    served.noteShardFailure(shardId, reason, fault);
+  const shards = (): readonly LiveShard[] => snapshots.current.shards;
   const integrity = new IntegrityPass({
     module,
     stateFile: path.join(dataDir, INTEGRITY_FILE),
-    shards: () => snapshots.current.shards,
+    shards,
     isBusy: () => pool.isBusy,
-    onDamage: (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
+    onDamage,
     log,
   });
-  await served.quarantineNoted(notedIds, (shards) => integrity.checkNow(shards));
+  await served.quarantineNoted(host.notedIds, (noted) => integrity.checkNow(noted));
+  const check = (shard: LiveShard): Promise<void> => integrity.checkSoon(shard);
   const watch = isOwner
-    ? new ShardWatch({
-        folder: catalog.shardFolder,
-        shards: () => snapshots.current.shards,
-        check: (shard) => integrity.checkSoon(shard),
-        onDamage: (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
-        log,
-      })
+    ? new ShardWatch({ folder: catalog.shardFolder, shards, check, onDamage, log })
     : undefined;
   const heap = new HeapTrimmer();
   const parts: EngineParts = {
@@ -198,7 +232,7 @@ async function joined(
     get timeoutMs() {
       return options.searchTimeoutMs;
     },
-    onShardFailure: (shardId, reason, fault) => served.noteShardFailure(shardId, reason, fault),
+    onShardFailure: onDamage,
   };
   return {
     catalog,
@@ -218,7 +252,7 @@ async function joined(
       served.close();
       await pool.close();
       heap.close();
-      if (isOwner) clearNotes(notePath);
+      if (isOwner) clearNotes(host.notePath);
       await close();
     },
   };

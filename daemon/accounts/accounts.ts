@@ -79,18 +79,10 @@ export class Accounts {
   #cookiePlace: CookiePlace = { basePath: '', isSecure: false };
 
   private constructor(options: AccountsOptions) {
-    const { configuration, store, directory, version, now = Date.now } = options;
+    const { configuration, store, directory, now = Date.now } = options;
     const log = options.log.labelled('accounts');
     const secret = secretOf(configuration);
-    const trail = new AuditTrail({
-      store,
-      version,
-      get retentionDays() {
-        return configuration.settings.auditRetentionDays;
-      },
-      now,
-      log,
-    });
+    const trail = trailOf(options, now, log);
     const settings = new InstanceSettingsKeeper(store, fixedSettings(configuration), trail);
     const licences = new LicenceKeeper({
       store,
@@ -98,15 +90,6 @@ export class Accounts {
       fixedKey: configuration.licenseKey?.reveal(),
       trail,
       now,
-    });
-    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
-    const sights = new Sights({
-      directory,
-      get configuredGrants() {
-        return grantsNow();
-      },
-      hasGrants: () => this.isEntitled('permissions'),
-      areRulesKnown: () => store.uninformedMs <= configuration.settings.storeGraceMs,
     });
     this.store = store;
     this.now = now;
@@ -121,22 +104,7 @@ export class Accounts {
     this.#owner = configuration.owner;
     this.#hasLocalAccess = configuration.localAccess;
     this.#log = log;
-    this.callers = new Callers({
-      store,
-      secret,
-      sights,
-      get storeGraceMs() {
-        return configuration.settings.storeGraceMs;
-      },
-      get apiKeyHeaderAliases() {
-        return configuration.settings.apiKeyHeaderAliases;
-      },
-      isAnonymousAllowed: () => settings.current.anonymousAccess,
-      hasScopedTokens: () => this.isEntitled('scoped-tokens'),
-      cookiePlace: () => this.#cookiePlace,
-      now,
-      log,
-    });
+    this.callers = this.#newCallers(secret);
     this.signIn = new SignIn({
       store,
       secret,
@@ -161,6 +129,7 @@ export class Accounts {
       mayMembersCreate: () => settings.mayMembers('apiKeyCreation'),
       directory,
     });
+    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
     this.grants = new GrantBook({
       store,
       directory,
@@ -171,6 +140,36 @@ export class Accounts {
     });
     this.#ignore = store.onChange((change) => {
       if ('topic' in change) void this.#reload();
+    });
+  }
+
+  #newCallers(secret: Buffer): Callers {
+    const { store, directory, settings, now } = this;
+    const configuration = this.#configuration;
+    const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
+    const sights = new Sights({
+      directory,
+      get configuredGrants() {
+        return grantsNow();
+      },
+      hasGrants: () => this.isEntitled('permissions'),
+      areRulesKnown: () => store.uninformedMs <= configuration.settings.storeGraceMs,
+    });
+    return new Callers({
+      store,
+      secret,
+      sights,
+      get storeGraceMs() {
+        return configuration.settings.storeGraceMs;
+      },
+      get apiKeyHeaderAliases() {
+        return configuration.settings.apiKeyHeaderAliases;
+      },
+      isAnonymousAllowed: () => settings.current.anonymousAccess,
+      hasScopedTokens: () => this.isEntitled('scoped-tokens'),
+      cookiePlace: () => this.#cookiePlace,
+      now,
+      log: this.#log,
     });
   }
 
@@ -338,4 +337,20 @@ function licencePublicKey({ licensePublicKey }: Configuration) {
     const { name, allowed } = VARIABLES.licensePublicKey;
     throw new ConfigError(name, String(error), `allowed: ${allowed}`);
   }
+}
+
+function trailOf(
+  { configuration, store, version }: AccountsOptions,
+  now: () => number,
+  log: Log,
+): AuditTrail {
+  return new AuditTrail({
+    store,
+    version,
+    get retentionDays() {
+      return configuration.settings.auditRetentionDays;
+    },
+    now,
+    log,
+  });
 }
