@@ -68,8 +68,13 @@ const files = testFiles(folder)
   .filter((file) => !isFast || !isSlow.test(path.relative(folder, file)))
   .filter(
     (file) =>
-      wanted.length === 0 || wanted.some((name) => file.includes(name.replace(/\.ts$/, ''))),
+      wanted.length === 0 ||
+      wanted.some((name) => path.relative(folder, file).includes(name.replace(/\.ts$/, ''))),
   );
+if (files.length === 0) {
+  console.error(`no test file has ${wanted.join(' or ')} in its path below test/`);
+  process.exit(1);
+}
 // Why force-exit: a failed test may leave a server or thread open, which would keep its file running for ever.
 const flags = ['--test-force-exit', '--test-timeout=300000', '--test-reporter=spec'];
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.

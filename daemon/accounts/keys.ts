@@ -1,5 +1,5 @@
 // API keys and scoped access tokens of a user: made, listed, ended (API.md 4.3, 4.4, 15.2 to 15.4). Their values leave
-// this file once, when they are made; the store has their hashes.
+// this file once, when they are made; the store has their hashes (credentials.ts).
 
 import { randomUUID } from 'node:crypto';
 import type { RepoDirectory } from '../repos/directory.ts';

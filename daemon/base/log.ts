@@ -1,6 +1,6 @@
 // Log lines, as text or JSON: level, message, label, timestamp, requestId and further fields. Built on
-// pino; what this file adds is the text form and the removal of secrets. Callers decide what to say, and
-// log queries at debug only.
+// pino; what this file adds is the text form, the removal of secrets, and the file, which it writes itself: a full disk
+// ends nothing. Callers decide what to say, and log queries at debug only.
 
 import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 // Rules of `.trawlignore`, `.ignore` and `.gitignore` files, the nested ones too, through the `ignore` package. All have
 // the form of gitignore(5). Those of the file named first count more, at whatever depth, as in ripgrep; `.gitignore`
-// counts inside git repositories only, each with rules of its own.
+// counts inside git repositories only, each with rules of its own. This is for folders on disk: of a repository only the
+// `.trawlignore` at its root counts (docs/committed-rules.ts).
 //
 // Quirk: a manager of that package takes a path as ignored where a folder above it is, so rules of a nested file cannot
 // be asked on their own: they must be able to take back what an upper file of their kind said. Hence the rules of all
