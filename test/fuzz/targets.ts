@@ -58,13 +58,12 @@ export async function parserTarget(): Promise<Target> {
     assert.ok(engine.compile(program, [4096, 4096]), 'refused by the core');
   };
   const plan = (text: string, isRegexEnabled: boolean, isCaseSensitive: boolean): void => {
-    const query = parseQuery(text, { isRegexEnabled });
+    const query = parseQuery(text, { isRegexEnabled, isFolded: !isCaseSensitive });
     const testNames = (_: Uint8Array, names: readonly string[]): boolean[] => names.map(() => true);
     encodePlan(
       planQuery(query, {
         repos: () => repos,
         hasRevisions: repos.some(({ revisions }) => revisions !== undefined),
-        isCaseSensitive,
         testNames,
       }),
       isCaseSensitive,

@@ -6,6 +6,7 @@ import * as fc from 'fast-check';
 import { generalize } from '../../bench/expressions.ts';
 import { seededRandom } from '../../bench/samples.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
+import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { type BruteSymbol, offsetsOf } from './brute-force.ts';
 import type { OracleDoc } from './compare.ts';
 
@@ -159,6 +160,7 @@ function patternArbitrary(corpus: Corpus): fc.Arbitrary<string> {
 }
 
 const POSITION = { position: 0 };
+const expression = (pattern: string) => ({ pattern, tree: parseRegex(pattern), ...POSITION });
 const escapeRegex = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|]/gu, '\\$&');
 
 function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
@@ -176,19 +178,18 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
       const name = isSwapped ? part.toUpperCase() : part;
       const start = anchors.includes('^') ? '^' : '';
       const pattern = `${start}${escapeRegex(name)}${anchors.includes('$') ? '$' : ''}`;
-      return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
+      return { kind: 'pattern', prefix: 'file', ...expression(pattern) };
     });
   const regex = patternArbitrary(corpus).map((pattern): QueryNode => ({
     kind: 'regex',
-    pattern,
-    ...POSITION,
+    ...expression(pattern),
   }));
   const pathRegex = fc.tuple(fc.nat(), fc.nat(), fc.nat()).map(([which, at, seed]): QueryNode => {
     const points = Array.from(corpus.docs[which % corpus.docs.length]!.path);
     const start = at % points.length;
     const text = points.slice(start, start + 1 + (seed % 8)).join('');
     const pattern = generalize(text, seededRandom(seed));
-    return { kind: 'pattern', prefix: 'file', pattern, ...POSITION };
+    return { kind: 'pattern', prefix: 'file', ...expression(pattern) };
   });
   const symbol = fc
     .tuple(fc.nat(), fc.nat(), fc.nat(), fc.constantFrom('^', '$', '^$', 'b', 'be', '', '', 'x'))
@@ -206,7 +207,7 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
       const pattern = (shape === 'x' ? general : literal)
         .replaceAll('"', '\\x22')
         .replaceAll('\r', '\\r');
-      return { kind: 'pattern', prefix: 'sym', pattern, ...POSITION };
+      return { kind: 'pattern', prefix: 'sym', ...expression(pattern) };
     });
   const repo = fc
     .constantFrom(
@@ -221,7 +222,7 @@ function leafArbitrary(corpus: Corpus): fc.Arbitrary<QueryNode> {
       '(?i)OTHER',
       'x*',
     )
-    .map((pattern): QueryNode => ({ kind: 'pattern', prefix: 'repo', pattern, ...POSITION }));
+    .map((pattern): QueryNode => ({ kind: 'pattern', prefix: 'repo', ...expression(pattern) }));
   const language = fc
     .constantFrom('Go', 'Python')
     .map((value): QueryNode => ({ kind: 'value', prefix: 'lang', value, ...POSITION }));

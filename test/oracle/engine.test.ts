@@ -14,6 +14,7 @@ import {
   type TestDoc,
   temporaryFolder,
 } from '../engine/host/harness.ts';
+import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { checkAnswer, type OracleDoc } from './compare.ts';
 import { REPO_NAMES } from './corpora.ts';
 import { caseArbitrary, checkCase, REPOS } from './random-case.ts';
@@ -69,7 +70,8 @@ void test('found by fuzzing: a path that only an empty match holds for has no po
   for (const pattern of [raw`\b.*?`, raw`$.*`, '.*?', '.+?']) {
     const asked = { matches: 100, contextLines: 0, isCaseSensitive: false };
     const answer = await engine.search(`file:"${pattern}"`, { ...asked, isRegexEnabled: true });
-    const query = { kind: 'pattern', prefix: 'file', pattern, position: 0 } as const;
+    const tree = parseRegex(pattern);
+    const query = { kind: 'pattern', prefix: 'file', pattern, tree, position: 0 } as const;
     checkAnswer(docs, { query, ...asked }, answer);
     assert.ok(answer.files.length > 0);
   }

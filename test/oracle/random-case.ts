@@ -6,7 +6,8 @@ import * as fc from 'fast-check';
 import { buildShard, type Engine, repoRecord } from '../engine/host/harness.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { atOnce } from '../../daemon/engine/regex/steps.ts';
-import { readExpression } from '../../daemon/engine/query/expressions.ts';
+import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
+import { expressionOf } from '../../daemon/engine/query/expressions.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { checkAnswer } from './compare.ts';
 import {
@@ -138,8 +139,8 @@ function areReadAlike(node: QueryNode): boolean {
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areReadAlike);
   if (node.kind !== 'regex') return true;
   const [folded, exact] = [true, false].map((isFolded) => {
-    const options = { position: 0, isFolded, subject: 'content' } as const;
-    return atOnce(readExpression(node.pattern, options)).kind;
+    const tree = parseRegex(node.pattern, { isFolded });
+    return atOnce(expressionOf({ ...node, tree })).kind;
   });
   return folded === exact;
 }

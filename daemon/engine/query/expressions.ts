@@ -1,5 +1,5 @@
-// Reads the regular expressions of a query for the plan: what is only a choice of literals is answered by
-// literal search, the rest by its program. Also writes the condition of a program, its grams, as plan nodes.
+// Decides how the regular expressions of a query are answered: what is only a choice of literals by literal search,
+// the rest by its program.
 
 import { type CompiledRegex, type CompileOptions, compileSteps } from '../regex/compile.ts';
 import {
@@ -11,7 +11,6 @@ import {
 } from '../regex/literals.ts';
 import type { PatternNode, RegexNode } from './tree.ts';
 import type { Steps } from '../regex/steps.ts';
-import { parseRegex } from '../regex/syntax.ts';
 
 export type ChoiceOrProgram =
   { readonly kind: 'literals'; readonly choice: LiteralChoice } | ProgramExpression;
@@ -31,71 +30,37 @@ export interface ProgramExpression {
 /** How an expression is compiled, as for compileRegex; default of `subject`: what the expression is run on. */
 export type Effort = Pick<CompileOptions, 'subject' | 'isBrief'>;
 
-export interface ExpressionOptions {
-  /** Where the pattern stands in the query, in code points. */
-  readonly position: number;
-  /** Letters match in any case, unless the pattern says otherwise. */
-  readonly isFolded: boolean;
-  readonly subject: Subject;
-  /** Whether it holds is all that counts; where it matches does not. */
-  readonly isTestOnly?: boolean;
-  /** Most states of the automaton. */
-  readonly stateCountMax?: number;
-  readonly effort?: Effort;
-}
-
-/** The expression of a leaf of a query. Errors: as readExpression. */
+/**
+ * The expression of a leaf of a query; a step is about part of one.
+ *
+ * Errors: QueryError for a pattern that is too large.
+ */
 export function* expressionOf(
   node: RegexNode | PatternNode,
-  isCaseSensitive: boolean,
   effort: Effort = {},
 ): Steps<Expression> {
-  const { position } = node;
-  if (node.kind === 'pattern' && node.prefix === 'sym')
-    return yield* readNameExpression(node.pattern, position, !isCaseSensitive, effort);
-  const isRepo = node.kind === 'pattern' && node.prefix === 'repo';
-  return yield* readExpression(node.pattern, {
-    position,
-    // Case never counts less for repos.
-    isFolded: !isRepo && !isCaseSensitive,
-    subject: node.kind === 'regex' ? 'content' : 'name',
-    isTestOnly: isRepo,
-    effort,
-  });
+  if (node.kind === 'pattern' && node.prefix === 'sym') return yield* nameExpression(node, effort);
+  const { tree, position } = node;
+  const subject = node.kind === 'regex' ? 'content' : 'name';
+  // Of repos only counts whether it holds, not where it matches.
+  const isTestOnly = node.kind === 'pattern' && node.prefix === 'repo';
+  const choice = reduceToLiterals(tree, subject);
+  const isPlain = choice !== undefined && (isTestOnly || areAllPlain(choice, subject));
+  if (isPlain && (isTestOnly || !mayOverlap(choice.alternatives)))
+    return { kind: 'literals', choice };
+  const regex = yield* compileSteps(tree, { position, subject, ...effort });
+  const holdsAlways = subject === 'name' && choice !== undefined && standsAnywhere(choice);
+  return { kind: 'program', regex, isChoice: isPlain, holdsAlways };
 }
 
-/** The expression of names of symbols. Errors: as readExpression. */
-function* readNameExpression(
-  pattern: string,
-  position: number,
-  isFolded: boolean,
-  effort: Effort,
-): Steps<Expression> {
-  const tree = parseRegex(pattern, { position, isFolded });
+/** The expression of names of symbols. Errors: as expressionOf. */
+function* nameExpression({ tree, position }: PatternNode, effort: Effort): Steps<Expression> {
   const literal = reduceToName(tree);
   if (literal !== undefined) return { kind: 'name', literal };
   const choice = reduceToLiterals(tree, 'name');
   const regex = yield* compileSteps(tree, { position, subject: 'symbol', ...effort });
   const isChoice = choice !== undefined && areAllPlain(choice, 'name');
   return { kind: 'program', regex, isChoice, holdsAlways: false };
-}
-
-/** Errors: QueryError for a pattern that does not parse or is too large. */
-export function* readExpression(
-  pattern: string,
-  options: ExpressionOptions,
-): Steps<ChoiceOrProgram> {
-  const { position, isFolded, subject, isTestOnly = false, effort } = options;
-  const tree = parseRegex(pattern, { position, isFolded });
-  const choice = reduceToLiterals(tree, subject);
-  const isPlain = choice !== undefined && (isTestOnly || areAllPlain(choice, subject));
-  if (isPlain && (isTestOnly || !mayOverlap(choice.alternatives)))
-    return { kind: 'literals', choice };
-  const { stateCountMax } = options;
-  const limit = stateCountMax === undefined ? {} : { stateCountMax };
-  const regex = yield* compileSteps(tree, { position, subject, ...effort, ...limit });
-  const holdsAlways = subject === 'name' && choice !== undefined && standsAnywhere(choice);
-  return { kind: 'program', regex, isChoice: isPlain, holdsAlways };
 }
 
 /** Whether an alternative stands in every name. */

@@ -8,16 +8,16 @@ import { QueryError } from '../regex/error.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type FoundPrefix, findPrefix, isPatternPrefix } from './prefixes.ts';
 import { atOnce, type Steps } from '../regex/steps.ts';
-import { parseRegex, PATTERN_SIZE_MAX } from '../regex/syntax.ts';
-import type { QueryNode } from './tree.ts';
+import { parseRegex } from '../regex/syntax.ts';
+import type { PatternNode, QueryNode } from './tree.ts';
 
 export const GROUP_DEPTH_MAX = 250;
 
 export interface QueryOptions {
   /** Words and quoted texts are regular expressions instead of literals. */
   readonly isRegexEnabled: boolean;
-  /** Most bytes of one regular expression; PATTERN_SIZE_MAX if absent. */
-  readonly patternSizeMax?: number;
+  /** Letters of expressions match in any case, unless a pattern says otherwise; those of `repo:` never do. */
+  readonly isFolded?: boolean;
 }
 
 /** A query being read; `index` moves to the right only. */
@@ -25,7 +25,7 @@ interface Reader {
   readonly characters: readonly string[];
   readonly layout: Layout;
   readonly isRegexEnabled: boolean;
-  readonly patternSizeMax: number;
+  readonly isFolded: boolean;
   index: number;
   /** Count of groups that are open. */
   depth: number;
@@ -41,7 +41,6 @@ interface Span {
 
 /**
  * The tree of a query, flattened: no list holds a list of its own kind, none has fewer than two children.
- * Every regular expression in it has valid syntax.
  *
  * Errors: QueryError, its position a code point offset into `text`.
  * Cost: linear in the size of `text`; recursion is bound by GROUP_DEPTH_MAX.
@@ -54,11 +53,11 @@ export function parseQuery(text: string, options: QueryOptions): QueryNode {
 export function* parseSteps(text: string, options: QueryOptions): Steps<QueryNode> {
   const characters = toCharacters(text);
   if (skipBlanks(characters, 0) === characters.length) throw new QueryError('empty query', 0);
-  const { isRegexEnabled, patternSizeMax = PATTERN_SIZE_MAX } = options;
+  const { isRegexEnabled, isFolded = false } = options;
   const layout = yield* layOut(characters, isRegexEnabled);
   const start = { index: 0, depth: 0, groupEnd: 0 };
   yield;
-  return yield* readSides({ characters, layout, isRegexEnabled, patternSizeMax, ...start });
+  return yield* readSides({ characters, layout, isRegexEnabled, isFolded, ...start });
 }
 
 /** Reads the sides of `or` up to the end of the query, or up to the ")" of the innermost group. */
@@ -164,7 +163,8 @@ function readFilter(reader: Reader, { prefix, end }: FoundPrefix): QueryNode {
   if (prefix.kind === 'content') return contentNode(reader, span);
   const position = span.start;
   if (prefix.kind === 'pattern') {
-    return { kind: 'pattern', prefix: prefix.name, pattern: readPattern(reader, span), position };
+    const isFolded = reader.isFolded && prefix.name !== 'repo';
+    return { kind: 'pattern', prefix: prefix.name, ...readPattern(reader, span, isFolded) };
   }
   const value = literalOf(reader, span);
   if (prefix.kind === 'enum' && !prefix.values.includes(value)) {
@@ -193,16 +193,18 @@ function runEnd(characters: readonly string[], index: number): number {
 }
 
 function contentNode(reader: Reader, span: Span): QueryNode {
-  const position = span.start;
   return reader.isRegexEnabled
-    ? { kind: 'regex', pattern: readPattern(reader, span), position }
-    : { kind: 'text', text: literalOf(reader, span), position };
+    ? { kind: 'regex', ...readPattern(reader, span, reader.isFolded) }
+    : { kind: 'text', text: literalOf(reader, span), position: span.start };
 }
 
-function readPattern(reader: Reader, span: Span): string {
-  const pattern = textOf(reader.characters, span.start, span.end);
-  parseRegex(pattern, { position: span.start, sizeMax: reader.patternSizeMax });
-  return pattern;
+function readPattern(
+  reader: Reader,
+  { start: position, end }: Span,
+  isFolded: boolean,
+): Omit<PatternNode, 'kind' | 'prefix'> {
+  const pattern = textOf(reader.characters, position, end);
+  return { pattern, tree: parseRegex(pattern, { position, isFolded }), position };
 }
 
 /** The text of a span that is no pattern: `\"` and `\\` lose their backslash, no other does. */

@@ -103,7 +103,6 @@ export interface PlanContext {
   readonly repos: () => readonly RepoRecord[];
   /** Some of them have more revisions than the default one. */
   readonly hasRevisions: boolean;
-  readonly isCaseSensitive: boolean;
   /** Which of the names the program matches (engine/host/searcher.ts). */
   testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
 }
@@ -256,7 +255,7 @@ function* readWithinBudget(node: RegexNode | PatternNode, context: Planning): St
   const key = `${node.kind === 'pattern' ? node.prefix : ''}:${node.pattern}`;
   const effort = { isBrief: context.programsLeft <= 0 };
   const known = context.expressions.get(key);
-  const expression = known ?? (yield* expressionOf(node, context.isCaseSensitive, effort));
+  const expression = known ?? (yield* expressionOf(node, effort));
   context.expressions.set(key, expression);
   if (expression.kind !== 'program') return expression;
   context.programsLeft--;

@@ -2,6 +2,8 @@
 // it in canonical form, the planner translates it. Positions are 0-based code point offsets into the
 // query text, so that a later stage (a bad or unsupported expression) can still point at its culprit.
 
+import type { RegexTree } from '../regex/tree.ts';
+
 /** Leaf: a literal that the content of a doc must hold. */
 export interface TextNode {
   readonly kind: 'text';
@@ -13,6 +15,7 @@ export interface TextNode {
 export interface RegexNode {
   readonly kind: 'regex';
   readonly pattern: string;
+  readonly tree: RegexTree;
   readonly position: number;
 }
 
@@ -21,6 +24,7 @@ export interface PatternNode {
   readonly kind: 'pattern';
   readonly prefix: 'repo' | 'file' | 'sym';
   readonly pattern: string;
+  readonly tree: RegexTree;
   readonly position: number;
 }
 

@@ -17,7 +17,7 @@ import { canBeEmpty, canBeFilled, spansLines } from './traits.ts';
 import type { SimpleTree } from './simple-tree.ts';
 import type { RegexTree } from './tree.ts';
 
-/** States of the forward automaton. What settings may change. */
+/** States of the forward automaton. */
 export const PROGRAM_COUNT_MAX = 10_000;
 /** Code points: shorter literals have no gram. */
 const FOLDED_TEXTS = { isFolded: true, literalMin: 3 };
@@ -25,8 +25,6 @@ const FOLDED_TEXTS = { isFolded: true, literalMin: 3 };
 export interface CompileOptions {
   /** Where the pattern stands in the query, in code points; 0 if absent. */
   readonly position?: number;
-  /** Most states of the forward automaton; PROGRAM_COUNT_MAX if absent. */
-  readonly stateCountMax?: number;
   /**
    * What the program is run on; default: contents. An index narrows contents by `condition` and `beginning`, and
    * symbols by `condition`; of names only the program is made, and the condition says no more than whether one can match.
@@ -74,12 +72,12 @@ export function compileRegex(tree: RegexTree, options: CompileOptions = {}): Com
 
 /** As compileRegex; a step takes some 10 ms at most. */
 export function* compileSteps(tree: RegexTree, options: CompileOptions): Steps<CompiledRegex> {
+  const { position = 0, subject = 'content', isBrief = false } = options;
   const simple = simplify(tree);
   yield;
-  const { forward, reverse } = yield* automataOf(simple, options);
+  const { forward, reverse } = yield* automataOf(simple, position);
   yield;
   const traits = { spansLines: spansLines(simple), canBeEmpty: canBeEmpty(simple) };
-  const { subject = 'content', isBrief = false } = options;
   const needles =
     isBrief && subject === 'symbol'
       ? NO_NEEDLES
@@ -134,20 +132,18 @@ interface Automata {
   readonly reverse: Automaton;
 }
 
-function* automataOf(tree: SimpleTree, options: CompileOptions): Steps<Automata> {
-  const { position = 0, stateCountMax = PROGRAM_COUNT_MAX } = options;
-  const countMax = Math.min(stateCountMax, PROGRAM_STATES_MAX);
-  const stepsMax = STEPS_PER_STATE * countMax;
+function* automataOf(tree: SimpleTree, position: number): Steps<Automata> {
+  const stepsMax = STEPS_PER_STATE * PROGRAM_COUNT_MAX;
   try {
-    const forward = compileTree(tree, false, countMax, stepsMax);
+    const forward = compileTree(tree, false, PROGRAM_COUNT_MAX, stepsMax);
     yield;
     const rest = PROGRAM_STATES_MAX - forward.states.length;
     return { forward, reverse: compileTree(tree, true, rest, stepsMax) };
   } catch (error) {
     if (!(error instanceof StateLimitError)) throw error;
     const limit = error.isTooMuchWork
-      ? `${STEPS_PER_STATE * stateCountMax} steps to compile`
-      : `${stateCountMax} states`;
+      ? `${stepsMax} steps to compile`
+      : `${PROGRAM_COUNT_MAX} states`;
     throw new QueryError(`regular expression: too large, limit ${limit}`, position);
   }
 }

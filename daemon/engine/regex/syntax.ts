@@ -9,7 +9,7 @@ import { failAt, peek, readEscapedCodePoint, tryTake } from './reader.ts';
 import type { RegexFlags, RegexReader } from './reader.ts';
 import type { Assertion, RegexTree, RepeatNode } from './tree.ts';
 
-/** Unit: bytes of UTF-8. What settings may change. */
+/** Unit: bytes of UTF-8. */
 export const PATTERN_SIZE_MAX = 4096;
 /** Of one repeat, and of the product of nested ones. */
 export const REPEAT_MAX = 1000;
@@ -22,8 +22,6 @@ export interface RegexOptions {
   readonly position?: number;
   /** The flag `i` holds from the start, as in a request without regard to case. */
   readonly isFolded?: boolean;
-  /** Most bytes of UTF-8; PATTERN_SIZE_MAX if absent. */
-  readonly sizeMax?: number;
 }
 
 const ASSERTION_ESCAPES: ReadonlyMap<string, Assertion> = new Map([
@@ -54,7 +52,7 @@ interface Counts {
  * Cost: linear in the pattern; recursion is bound by PATTERN_DEPTH_MAX.
  */
 export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTree {
-  const { position = 0, isFolded = false, sizeMax = PATTERN_SIZE_MAX } = options;
+  const { position = 0, isFolded = false } = options;
   const characters = Array.from(pattern);
   const reader: RegexReader = {
     characters,
@@ -68,7 +66,7 @@ export function parseRegex(pattern: string, options: RegexOptions = {}): RegexTr
     depth: 0,
   };
   const size = Buffer.byteLength(pattern);
-  if (size > sizeMax) failAt(reader, 0, `${size} bytes, limit ${sizeMax}`);
+  if (size > PATTERN_SIZE_MAX) failAt(reader, 0, `${size} bytes, limit ${PATTERN_SIZE_MAX}`);
   const { tree } = readChoice(reader);
   if (peek(reader) === ')') failAt(reader, reader.index, ') without (');
   return tree;

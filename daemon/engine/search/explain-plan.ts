@@ -171,14 +171,13 @@ export function gramsOf(text: string): readonly string[] {
 /** How the regular expressions of a query are run, in order; a step is about part of one. */
 export function* explainRegexps(
   query: QueryNode,
-  isCaseSensitive: boolean,
   searcher: Pick<Searcher, 'isSimulated'>,
 ): Steps<RegexReport[]> {
   const reports: RegexReport[] = [];
   for (const node of leavesOf(query)) {
     // Why as for contents: of paths, too, it is told what they hold.
     const subject = node.kind === 'pattern' && node.prefix === 'sym' ? 'symbol' : 'content';
-    const expression = yield* expressionOf(node, isCaseSensitive, { subject });
+    const expression = yield* expressionOf(node, { subject });
     reports.push(reportOf(node, expression, searcher));
     yield;
   }

@@ -91,10 +91,7 @@ export function explain(
       },
       plan: {
         conditions: await explainConditions(conditions, probe),
-        regexps: await inTurns(
-          explainRegexps(query, isCaseSensitivityEnabled, parts.searcher),
-          environment,
-        ),
+        regexps: await inTurns(explainRegexps(query, parts.searcher), environment),
         estimatedBytes: shards.reduce((sum, { estimatedBytes }) => sum + estimatedBytes, 0),
         verifiedBytes: tally.counts.contentBytesLoaded,
       },

@@ -7,6 +7,7 @@ import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
 import { completeSearch, withSnapshot } from './service.ts';
 import type { FileResults } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
+import { parseRegex } from '../regex/syntax.ts';
 
 export type NavigationKind = 'definitions' | 'references';
 
@@ -100,15 +101,19 @@ export function navigate(
 
 const POSITION = { position: 0 };
 
+function expression(pattern: string) {
+  return { pattern, tree: parseRegex(pattern), ...POSITION };
+}
+
 function queryOf(
   kind: NavigationKind,
   { symbolName, language, revisionName, repoName }: NavigationCall,
 ): QueryNode {
-  const pattern = boundedPattern(symbolName);
+  const bounded = expression(boundedPattern(symbolName));
   const name: QueryNode =
     kind === 'definitions'
-      ? { kind: 'pattern', prefix: 'sym', pattern, ...POSITION }
-      : { kind: 'regex', pattern, ...POSITION };
+      ? { kind: 'pattern', prefix: 'sym', ...bounded }
+      : { kind: 'regex', ...bounded };
   const children: QueryNode[] = [name];
   if (repoName !== undefined) children.push(repoFilter(repoName));
   if (language !== undefined) children.push(languageFilter(language));
@@ -137,7 +142,7 @@ function quote(text: string): string {
 function repoFilter(name: string): QueryNode {
   // No repo has such a name.
   if (name.length > REPO_NAME_SIZE_MAX) return { kind: 'const', value: false };
-  return { kind: 'pattern', prefix: 'repo', pattern: `^${quote(name)}$`, ...POSITION };
+  return { kind: 'pattern', prefix: 'repo', ...expression(`^${quote(name)}$`) };
 }
 
 function languageFilter(language: string): QueryNode {

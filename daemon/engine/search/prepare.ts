@@ -25,7 +25,7 @@ import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
 import type { Turns } from './turns.ts';
 
 export interface SearchRequest {
-  /** As people write it, or parsed. */
+  /** As people write it, or parsed: then its expressions say themselves in which case they match. */
   readonly query: string | QueryNode;
   /** Ranges at most, 1 or higher. */
   readonly matches: number;
@@ -98,20 +98,20 @@ function* prepareSteps(
   snapshot: Snapshot,
 ): Steps<Prepared> {
   const { searcher, pool, timeoutMs, inlineNs } = parts;
-  const { isRegexEnabled } = request;
+  const { isRegexEnabled, isCaseSensitivityEnabled } = request;
+  const isFolded = !isCaseSensitivityEnabled;
   const query =
     typeof request.query === 'string'
-      ? yield* parseSteps(request.query, { isRegexEnabled })
+      ? yield* parseSteps(request.query, { isRegexEnabled, isFolded })
       : request.query;
   const conditions = yield* planSteps(query, {
     repos: () => visibleRepos(snapshot, sight),
     hasRevisions: hasRevisions(snapshot, sight),
-    isCaseSensitive: request.isCaseSensitivityEnabled,
     testNames: (program, names) => searcher.testNames(program, names),
   });
   const repoTest = repoTestOf(conditions);
   const scope = scopeOf(snapshot, sight, (repoId) => repoTest(repoId) !== false);
-  const plan = yield* encodeSteps(conditions, request.isCaseSensitivityEnabled, scope.shards);
+  const plan = yield* encodeSteps(conditions, isCaseSensitivityEnabled, scope.shards);
   const view = new ScopeView(searcher, repoOrderOf(snapshot.repos), scope.shards);
   const { shards } = scope;
   const run = {

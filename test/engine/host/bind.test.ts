@@ -16,7 +16,6 @@ function planOf(query: string): SearchPlan {
     planQuery(parseQuery(query, { isRegexEnabled: false }), {
       repos: () => [REPO],
       hasRevisions: false,
-      isCaseSensitive: false,
       testNames: () => [],
     }),
     false,
@@ -72,11 +71,10 @@ void test('blocks that hold a word in another case only are no candidates', asyn
   const searcher = new Searcher(module);
   searcher.setShards([shard]);
   const candidates = (query: string, isCaseSensitive: boolean): number => {
-    const tree = parseQuery(query, { isRegexEnabled: true });
+    const tree = parseQuery(query, { isRegexEnabled: true, isFolded: !isCaseSensitive });
     const plan = planQuery(tree, {
       repos: () => [REPO],
       hasRevisions: false,
-      isCaseSensitive,
       testNames: () => [],
     });
     searcher.setPlan(encodePlan(plan, isCaseSensitive));

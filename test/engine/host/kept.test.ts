@@ -36,11 +36,10 @@ interface FoundDocs {
 }
 
 function searchUnits(searcher: Searcher, shardId: string, text: string): FoundDocs[] {
-  const query = parseQuery(text, { isRegexEnabled: true });
+  const query = parseQuery(text, { isRegexEnabled: true, isFolded: true });
   const context = {
     repos: () => [REPO],
     hasRevisions: false,
-    isCaseSensitive: false,
     testNames: () => [true],
   };
   searcher.beginPlan(encodePlan(planQuery(query, context), false));

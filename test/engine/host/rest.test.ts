@@ -41,14 +41,15 @@ void test('memory is given back in a pause, amid a search too', async () => {
   const options = {
     repos: () => [REPO],
     hasRevisions: false,
-    isCaseSensitive: false,
     testNames: () => [true],
   };
   let unitCount = 0;
   for (const text of ['common', 'plum7', 'pl.m[1-4]+ doc', 'common -plum8', '(?i)DOC \\d+3$']) {
-    const plan = encodePlan(planQuery(parseQuery(text, { isRegexEnabled: true }), options), false, [
-      shard,
-    ]);
+    const plan = encodePlan(
+      planQuery(parseQuery(text, { isRegexEnabled: true, isFolded: true }), options),
+      false,
+      [shard],
+    );
     const find = async (restMs: number): Promise<UnitFinding[]> => {
       const searcher = new Searcher(module, { restMs });
       assert.deepEqual(searcher.setShards([shard]), []);
@@ -79,7 +80,6 @@ void test('memory is given back while other searches go on, but for one that tak
   const options = {
     repos: () => [REPO],
     hasRevisions: false,
-    isCaseSensitive: false,
     testNames: () => [true],
   };
   const newPlan = (): SearchPlan =>

@@ -42,7 +42,6 @@ function planOf(text: string): SearchPlan {
   const plan = planQuery(query, {
     repos: () => [],
     hasRevisions: false,
-    isCaseSensitive: false,
     testNames: () => [],
   });
   return encodePlan(plan, false);

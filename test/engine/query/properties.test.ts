@@ -8,6 +8,7 @@ import { QueryError } from '../../../daemon/engine/regex/error.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { printQuery } from '../../../daemon/engine/query/print.ts';
 import type { QueryNode } from '../../../daemon/engine/query/tree.ts';
+import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { formOf } from './forms.ts';
 
 const QUERY_SIZE_MAX = 65_536;
@@ -142,16 +143,23 @@ const texts = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1 }).filter((text) => !text.includes('\n')),
 );
 
+const treeOf = (pattern: string) => ({ pattern, tree: parseRegex(pattern) });
+
 /** Trees as the parser makes them; positions are 0 and left out of the comparison. */
 function treeArbitrary(isRegexEnabled: boolean): fc.Arbitrary<QueryNode> {
   const position = 0;
   const leaf: fc.Arbitrary<QueryNode> = fc.oneof(
     isRegexEnabled
-      ? patterns.map((pattern): QueryNode => ({ kind: 'regex', pattern, position }))
+      ? patterns.map((pattern): QueryNode => ({ kind: 'regex', ...treeOf(pattern), position }))
       : texts.map((text): QueryNode => ({ kind: 'text', text, position })),
     fc
       .tuple(prefixes, patterns)
-      .map(([prefix, pattern]): QueryNode => ({ kind: 'pattern', prefix, pattern, position })),
+      .map(([prefix, pattern]): QueryNode => ({
+        kind: 'pattern',
+        prefix,
+        ...treeOf(pattern),
+        position,
+      })),
     fc
       .tuple(fc.constantFrom('lang', 'rev', 'context', 'reposet'), texts)
       .map(([prefix, value]): QueryNode => ({ kind: 'value', prefix, value, position })),

@@ -4,6 +4,7 @@
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { QueryError } from '../../../daemon/engine/regex/error.ts';
+import { printRegex } from '../../../daemon/engine/regex/print.ts';
 import { GROUP_DEPTH_MAX, parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { formOf } from './forms.ts';
 
@@ -254,15 +255,26 @@ test('the error names reason and position', () => {
 });
 
 test('leaves know where their text stands', () => {
+  const D = { kind: 'literal', codePoint: 0x64, isFolded: false };
   assert.deepEqual(parseQuery('\u{1f600}b "c" file:"d" lang: e', { isRegexEnabled: false }), {
     kind: 'and',
     children: [
       { kind: 'text', text: '\u{1f600}b', position: 0 },
       { kind: 'text', text: 'c', position: 4 },
-      { kind: 'pattern', prefix: 'file', pattern: 'd', position: 13 },
+      { kind: 'pattern', prefix: 'file', pattern: 'd', tree: D, position: 13 },
       { kind: 'value', prefix: 'lang', value: 'e', position: 22 },
     ],
   });
+});
+
+test('letters of expressions match in any case where the request says so, but never those of repos', () => {
+  const fields = (isFolded: boolean) => {
+    const query = parseQuery('a (?-i)b file:c sym:d repo:e', { isRegexEnabled: true, isFolded });
+    assert.ok(query.kind === 'and');
+    return query.children.map((leaf) => ('tree' in leaf ? printRegex(leaf.tree) : ''));
+  };
+  assert.deepEqual(fields(false), ["'a'", "'b'", "'c'", "'d'", "'e'"]);
+  assert.deepEqual(fields(true), ["'a'/i", "'b'", "'c'/i", "'d'/i", "'e'"]);
 });
 
 function nested(depth: number): string {

@@ -231,13 +231,6 @@ test('of expressions that would take too long to analyse the beginning is known'
   assert.match(known, /^needles prefix\("foobar"\); holds (?:"foobar"|and\("foobar")/);
 });
 
-test('the limit of states may be another', () => {
-  assert.equal(compileRegex(parseRegex('a{9}'), { stateCountMax: 10 }).stateCount, 10);
-  assert.throws(() => compileRegex(parseRegex('a{10}'), { stateCountMax: 10 }), {
-    message: /limit 10 states at position 0$/,
-  });
-});
-
 test('large expressions are refused before anything is made of them', () => {
   const wide = Array.from({ length: 100_000 }, (_, index) => `a${index}`).join('|');
   assert.throws(() => parseRegex(wide, { position: 3 }), {
@@ -246,7 +239,6 @@ test('large expressions are refused before anything is made of them', () => {
   assert.throws(() => parseRegex('((a{1000}){1000})'), {
     message: /more than 1000 at position 11$/,
   });
-  assert.throws(() => parseRegex('abcd', { sizeMax: 3 }), { message: /4 bytes, limit 3/ });
 });
 
 test('patterns of the largest size, of whatever they are made, compile or are refused', () => {

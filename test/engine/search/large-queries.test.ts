@@ -141,7 +141,6 @@ void test('a large plan is not read on the thread that owns the sockets', async 
 const CONTEXT: PlanContext = {
   repos: () => [REPO],
   hasRevisions: false,
-  isCaseSensitive: false,
   testNames: () => [true],
 };
 
@@ -152,7 +151,7 @@ function countSteps(steps: Steps<unknown>): number {
 }
 
 void test('a step of parsing and planning is at most one leaf; equal expressions are compiled once', () => {
-  const options = { isRegexEnabled: true };
+  const options = { isRegexEnabled: true, isFolded: true };
   const different = queryOf(100, (i) => String.raw`\bfo+${i}\s\w`);
   const equal = queryOf(100, () => String.raw`\bfo+\s\w`);
   assert.ok(countSteps(parseSteps(different, options)) >= 100);

@@ -34,7 +34,6 @@ function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): Search
   const context = {
     repos: () => [REPO],
     hasRevisions: false,
-    isCaseSensitive: true,
     testNames: () => [true],
   };
   return encodePlan(planQuery(parseQuery(text, { isRegexEnabled }), context), true, [shard]);
