@@ -11,8 +11,10 @@ import {
 import { printCondition } from '../../../daemon/engine/regex/condition.ts';
 import { printNeedles } from '../../../daemon/engine/regex/needles.ts';
 import { printSimple } from '../../../daemon/engine/regex/simple-tree.ts';
+import { printAutomaton } from '../../../daemon/engine/regex/print.ts';
 import { simplify } from '../../../daemon/engine/regex/simplify.ts';
 import { parseRegex, PATTERN_SIZE_MAX } from '../../../daemon/engine/regex/syntax.ts';
+import { compileTree } from '../../../daemon/engine/regex/thompson.ts';
 import { treesOf } from './small-trees.ts';
 
 const raw = String.raw;
@@ -156,6 +158,32 @@ for (const [pattern, tree] of SIMPLE) {
     assert.equal(printSimple(simplify(parseRegex(pattern))), tree);
   });
 }
+
+const AUTOMATA: readonly (readonly [pattern: string, forward: string, reverse: string])[] = [
+  ['ab*', 'start 3; 0 match; 1 2|0; 2 [62]1; 3 [61]1', 'start 2; 0 match; 1 [61]0; 2 3|1; 3 [62]2'],
+  [
+    '^[a-c\u{e4}]$',
+    'start 4; 0 match; 1 lineEnd 0; 2 [a4]1; 3 [61-63]1 [c3]2; 4 lineStart 3',
+    'start 4; 0 match; 1 lineStart 0; 2 [c3]1; 3 [61-63]1 [a4]2; 4 lineEnd 3',
+  ],
+  [raw`\x{d800}`, 'start 1; 0 match; 1 fails', 'start 1; 0 match; 1 fails'],
+];
+
+for (const [pattern, forward, reverse] of AUTOMATA) {
+  test(`${JSON.stringify(pattern)} is run by ${forward}`, () => {
+    const tree = simplify(parseRegex(pattern));
+    assert.equal(printAutomaton(compileTree(tree, false, 100, 400)), forward);
+    assert.equal(printAutomaton(compileTree(tree, true, 100, 400)), reverse);
+  });
+}
+
+test('a set that stands at many places is called', () => {
+  const automaton = compileTree(simplify(parseRegex('[a\u{e4}]{3}')), false, 100, 400, 0);
+  assert.equal(
+    printAutomaton(automaton),
+    'start 7; 0 match; 1 [a4]0; 2 [61]0 [c3]1; 3 return; 4 [a4]3; 5 [61]3 [c3]4; 6 call 5 2; 7 call 5 6',
+  );
+});
 
 test('sets of many ranges take few states', () => {
   for (const [pattern, forwardMax, reverseMax] of [
