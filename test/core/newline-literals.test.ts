@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { compileCore } from '../../daemon/engine/host/core.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
-import { encodePlan } from '../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { writeShardFile } from './shard-file.ts';
 

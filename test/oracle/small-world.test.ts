@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { encodePlan } from '../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { type Build, buildShard, coreModule, temporaryFolder } from '../engine/host/harness.ts';
 

@@ -3,7 +3,8 @@
 // expression of the query is run.
 
 import type { Binding, Searcher } from '../host/searcher.ts';
-import { printQuery, quoteText } from '../query/print.ts';
+import { printQuery } from '../query/print.ts';
+import { printPlan } from '../query/print-plan.ts';
 import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
 import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
 import { printBeginning } from '../regex/beginning.ts';
@@ -11,7 +12,7 @@ import type { CompiledRegex } from '../regex/compile.ts';
 import { foldText } from '../regex/fold.ts';
 import type { Steps } from '../regex/steps.ts';
 import { type Expression, expressionOf } from '../query/expressions.ts';
-import type { ExpressionNode, PlanNode } from '../query/plan.ts';
+import type { ExpressionNode, PlanNode } from '../query/plan-tree.ts';
 import type { Probe } from './probe.ts';
 
 /** How a literal or an expression is looked up in the index; counts are absent where too much would be asked. */
@@ -72,40 +73,13 @@ export async function explainConditions(plan: PlanNode, probe: Probe): Promise<C
     case 'regex': {
       const counts = await countPart(plan, probe);
       const grams = await gramsOfLeaf(plan, counts, probe);
-      return { kind: 'content', condition: printLeaf(plan), grams, ...counts };
+      return { kind: 'content', condition: printPlan(plan), grams, ...counts };
     }
     default: {
       const { docs } = (await countPart(plan, probe)) ?? {};
-      const head = { kind: 'filter' as const, condition: printLeaf(plan) };
+      const head = { kind: 'filter' as const, condition: printPlan(plan) };
       return docs === undefined ? head : { ...head, docs };
     }
-  }
-}
-
-/** A leaf of a plan in the form of canonical queries. */
-export function printLeaf(
-  plan: Exclude<PlanNode, { kind: 'and' | 'or' } | { kind: 'not' } | { kind: 'const' }>,
-): string {
-  switch (plan.kind) {
-    case 'text':
-      return `text:${quoteText(plan.text)}`;
-    case 'regex':
-      return `regex:/${plan.pattern}/`;
-    case 'pathRegex':
-      return `file:/${plan.pattern}/`;
-    case 'symbol':
-    case 'symbolRegex':
-      return `sym:/${plan.pattern}/`;
-    case 'path': {
-      const { text, anchoredStart, anchoredEnd } = plan.literal;
-      return `file:${anchoredStart ? '^' : ''}${quoteText(text)}${anchoredEnd ? '$' : ''}`;
-    }
-    case 'language':
-      return `lang:${quoteText(plan.name)}`;
-    case 'docs':
-      return `rev:${quoteText(plan.text)}`;
-    case 'repos':
-      return `repo in ${plan.ids.size}`;
   }
 }
 

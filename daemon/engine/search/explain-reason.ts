@@ -2,8 +2,9 @@
 // (API.md 7.5). Asks the shard about parts of the plan, from the whole down.
 
 import type { Condition } from '../regex/condition.ts';
-import { gramsOf, printLeaf } from './explain-plan.ts';
-import type { PlanNode } from '../query/plan.ts';
+import { gramsOf } from './explain-plan.ts';
+import type { PlanNode } from '../query/plan-tree.ts';
+import { printPlan } from '../query/print-plan.ts';
 import type { Probe } from './probe.ts';
 import type { LiveShard } from './snapshot.ts';
 
@@ -23,24 +24,24 @@ export function reasonOf(plan: PlanNode, shard: LiveShard, probe: Probe): string
     case 'not':
       return 'every doc is excluded by a negation';
     case 'text':
-      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block holds ${printLeaf(plan)}`;
+      return absentGram(gramsOf(plan.text), shard, probe) ?? `no block holds ${printPlan(plan)}`;
     case 'regex':
       return (
         absentIn(plan.expression.regex.condition, shard, probe) ??
-        `no block holds what ${printLeaf(plan)} needs`
+        `no block holds what ${printPlan(plan)} needs`
       );
     case 'symbol':
     case 'symbolRegex':
       return shard.symbols === undefined
         ? 'its symbols are not known'
-        : `no symbol for ${printLeaf(plan)}`;
+        : `no symbol for ${printPlan(plan)}`;
     case 'language':
       return `no doc of language ${plan.name}`;
     case 'path':
     case 'pathRegex':
-      return `no path for ${printLeaf(plan)}`;
+      return `no path for ${printPlan(plan)}`;
     case 'docs':
-      return `no doc in ${printLeaf(plan)}`;
+      return `no doc in ${printPlan(plan)}`;
     case 'repos':
       return 'no repository that the filters let through';
     case 'const':

@@ -5,7 +5,8 @@
 import { isTrap } from '../host/core.ts';
 import { type Binding, type Searcher } from '../host/searcher.ts';
 import { ShardError } from '../host/space.ts';
-import { encodePlan, type PlanNode } from '../query/plan.ts';
+import { encodePlan } from '../query/encode.ts';
+import type { PlanNode } from '../query/plan-tree.ts';
 import type { LiveShard } from './snapshot.ts';
 
 /** Guess: questions about parts and grams, over all shards, that an explanation may ask. */

@@ -21,7 +21,7 @@ import { PlanError } from '../../../daemon/engine/host/search-plan.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';
-import { encodePlan } from '../../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
 import { buildShard, temporaryFolder, wasmFile } from './harness.ts';
 import { sealShard } from './seal.ts';

@@ -18,7 +18,7 @@ import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
-import type { PlanNode } from '../../../daemon/engine/query/plan.ts';
+import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
 import {
   type EngineParts,
   prepareSearch,

@@ -6,7 +6,8 @@ import test from 'node:test';
 import { UNIT_DOCS_MAX } from '../../../core/shared/plan.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { Searcher, type KeptRanges } from '../../../daemon/engine/host/searcher.ts';
-import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
+import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder, type TestDoc } from './harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');

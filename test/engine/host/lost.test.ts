@@ -8,7 +8,7 @@ import { Drain } from '../../../daemon/engine/host/drain.ts';
 import type { SearchDone, SearchMessage } from '../../../daemon/engine/host/search-messages.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
-import { encodePlan } from '../../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { type RunOutcome, runSearch } from '../../../daemon/engine/search/run.ts';
 import { tallyRun } from '../../../daemon/engine/search/tally.ts';
 import { buildShard, coreModule, temporaryFolder } from './harness.ts';

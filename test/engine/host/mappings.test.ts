@@ -18,7 +18,7 @@ import { bringIn, canMap, placeFile } from '../../../daemon/engine/host/mapping.
 import { RangeList } from '../../../daemon/engine/host/ranges.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
-import { encodePlan } from '../../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
 

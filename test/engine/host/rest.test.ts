@@ -10,7 +10,8 @@ import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
 import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
+import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');

@@ -14,7 +14,8 @@ import { ShardError } from '../../../daemon/engine/host/space.ts';
 import { SymbolsFileBuilder } from '../../../daemon/engine/host/symbols-builder.ts';
 import { verifySymbolsFile } from '../../../daemon/engine/host/verify.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { encodePlan, planQuery } from '../../../daemon/engine/query/plan.ts';
+import { encodePlan } from '../../../daemon/engine/query/encode.ts';
+import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
 import { buildShard, type TestDoc, temporaryFolder, wasmFile } from './harness.ts';
 

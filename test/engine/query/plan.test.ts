@@ -1,100 +1,53 @@
-// The plan of an expression as the core reads it: where its head says what, and that nothing of it is trusted: each
-// word of a plan in turn is another one, and the core refuses the plan or answers, and never traps.
+// What becomes of queries: the canonical text of their plans.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  PLAN_CHILD_COUNT_OFFSET,
-  PLAN_HEADER_SIZE,
-  PLAN_NODE_COUNT_OFFSET,
-  PLAN_NODE_FIRST_OFFSET,
-  PLAN_NODE_SIZE,
-  REGEX_CHAIN_OFFSET,
-  REGEX_CHAIN_SIZE,
-  REGEX_CONDITION_OFFSET,
-  REGEX_HEAD_SIZE,
-  REGEX_NEAR_OFFSET,
-  REGEX_START_OFFSET,
-} from '../../../core/shared/plan.ts';
-import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
-import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { ShardError } from '../../../daemon/engine/host/space.ts';
-import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
-import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
-import { encodePlan } from '../../../daemon/engine/query/plan.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { parseQuery } from '../../../daemon/engine/query/parser.ts';
+import { planQuery } from '../../../daemon/engine/query/plan.ts';
+import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
+import { repoRecord } from '../host/harness.ts';
 
-const PATTERN = String.raw`foo\s*=\s*bar.*\s+quux`;
+const raw = String.raw;
+const REPOS = ['host/one', 'host/two', 'other/three'].map((name, i) => repoRecord(i + 1, name));
 
-function planOf(pattern: string): SearchPlan {
-  const regex = compileRegex(parseRegex(pattern));
-  const expression = { kind: 'program', regex, isChoice: false, holdsAlways: false } as const;
-  return encodePlan({ kind: 'regex', pattern, expression }, true);
+function planOf(query: string, hasRevisions = false): string {
+  const plan = planQuery(parseQuery(query, { isRegexEnabled: true }), {
+    repos: () => REPOS,
+    hasRevisions,
+    testNames: (_, names) => names.map((name) => name.includes('t')),
+  });
+  return printPlan(plan);
 }
 
-/** Where the head of the last node's expression begins in the plan. */
-function headOf(plan: Buffer): number {
-  const nodes = plan.readUInt32LE(PLAN_NODE_COUNT_OFFSET);
-  const children = plan.readUInt32LE(PLAN_CHILD_COUNT_OFFSET);
-  const data = PLAN_HEADER_SIZE + nodes * PLAN_NODE_SIZE + children * 4;
-  const last = PLAN_HEADER_SIZE + (nodes - 1) * PLAN_NODE_SIZE;
-  return data + plan.readUInt32LE(last + PLAN_NODE_FIRST_OFFSET);
-}
+const PLANS: readonly (readonly [query: string, plan: string])[] = [
+  ['foo bar or "a b"', 'or(and(text:"foo", text:"bar"), text:"a b")'],
+  ['colou?r', 'or(text:"colour", text:"color")'],
+  ['foo|foobar', 'regex:/foo|foobar/'],
+  ['foo.*bar -content:baz', 'and(regex:/foo.*bar/, not(text:"baz"))'],
+  [raw`file:^src/ -file:\.(c|h)$`, 'and(file:^"src/", not(or(file:".c"$, file:".h"$)))'],
+  [raw`file:[a-z]+\.go$`, raw`file:/[a-z]+\.go$/`],
+  ['file:.* foo', 'and(file:/.*/, text:"foo")'],
+  ['file:^$ foo', 'and(file:/^$/, text:"foo")'],
+  [raw`sym:\bopen sym:^o.*n$`, raw`and(sym:/\bopen/, sym:/^o.*n$/)`],
+  ['lang:go lang:c++', 'and(lang:"Go", lang:"C++")'],
+  ['lang:nosuch foo', 'NONE'],
+  ['foo or -()', 'or(ALL, text:"foo")'],
+  ['-(foo or -())', 'NONE'],
+  ['-() lang:go', 'lang:"Go"'],
+  ['repo:host foo', 'and(repo in 2, text:"foo")'],
+  ['foo repo:^host/ lang:go repo:one', 'and(text:"foo", repo in 1, lang:"Go")'],
+  ['repo:host/.*t foo', 'text:"foo"'],
+  ['-repo:one foo', 'and(not(repo in 1), text:"foo")'],
+  ['repo:host repo:other foo', 'NONE'],
+  ['reposet:host/two,host/none', 'repo in 1'],
+  ['archived:only foo', 'NONE'],
+  ['visibility:any foo', 'text:"foo"'],
+  ['foo rev:next', 'and(rev:"next", text:"foo")'],
+];
 
-void test('the head of an expression', () => {
-  const plan = Buffer.from(planOf(PATTERN).bytes);
-  const nodes = plan.readUInt32LE(PLAN_NODE_COUNT_OFFSET);
-  const head = headOf(plan);
-  for (const offset of [REGEX_CONDITION_OFFSET, REGEX_START_OFFSET, REGEX_NEAR_OFFSET]) {
-    const index = plan.readUInt32LE(head + offset);
-    assert.ok(index > 0 && index < nodes, `${offset}: ${index}`);
-  }
-  const chain = plan.subarray(head + REGEX_CHAIN_OFFSET).subarray(0, REGEX_CHAIN_SIZE);
-  const bytes = Array.from({ length: 128 }, (_, byte) => byte).filter(
-    (byte) => (chain[byte >> 3]! & (1 << (byte & 7))) !== 0,
-  );
-  assert.equal(String.fromCodePoint(...bytes), '\t\n\f\r =abfor');
-  assert.equal(REGEX_CHAIN_OFFSET + REGEX_CHAIN_SIZE, REGEX_HEAD_SIZE);
-});
+for (const [query, plan] of PLANS) test(`plan of ${query}`, () => assert.equal(planOf(query), plan));
 
-void test('an expression within a line has no beginning', () => {
-  const plan = Buffer.from(planOf('foo.*bar').bytes);
-  const head = headOf(plan);
-  assert.notEqual(plan.readUInt32LE(head + REGEX_CONDITION_OFFSET), 0);
-  assert.ok(plan.subarray(head + 4, head + REGEX_HEAD_SIZE).every((byte) => byte === 0));
-});
-
-void test('no word of a plan is trusted', async () => {
-  const module = await coreModule('debug');
-  const repo = repoRecord(1, 'host/repo');
-  const text = `${'.'.repeat(5000)}foo =\n${' '.repeat(5000)}\nbar .. quux\n`;
-  const docs = [{ path: 'a', bytes: Buffer.from(text.repeat(3)) }];
-  const shard = buildShard(module, temporaryFolder(), repo, docs);
-  const searcher = new Searcher(module);
-  searcher.setShards([shard]);
-  const search = (bytes: Uint8Array): number => {
-    searcher.beginPlan({ ...planOf(PATTERN), bytes });
-    const { unitCount } = searcher.bind(shard.shardId);
-    let matches = 0;
-    for (let unit = 0; unit < unitCount; unit++) matches += searcher.searchUnit(unit).matches;
-    return matches;
-  };
-  const sound = Buffer.from(planOf(PATTERN).bytes);
-  assert.equal(search(sound), 3);
-  let refused = 0;
-  const tables = headOf(sound) + REGEX_HEAD_SIZE;
-  for (let offset = 0; offset < tables; offset += 4) {
-    for (const word of [0, 1, 2, 5, 11, 40, 0x7fffffff, 0xffffffff]) {
-      const changed = Buffer.from(sound);
-      changed.writeUInt32LE(word, offset);
-      try {
-        search(changed);
-      } catch (error) {
-        // Grams in place of which other nodes stand may be no keys of the shard.
-        if (!(error instanceof PlanError || error instanceof ShardError)) throw error;
-        refused++;
-      }
-    }
-  }
-  assert.ok(refused > 100, `${refused} were refused`);
+test('where repos have several revisions, queries without one are about the default ones', () => {
+  assert.equal(planOf('foo', true), 'and(rev:"HEAD", text:"foo")');
+  assert.equal(planOf('foo -rev:next', true), 'and(rev:"*", and(text:"foo", not(rev:"next")))');
 });

@@ -1,0 +1,245 @@
+// Writes a plan as the bytes that the core runs (core/shared/plan.ts), children before their parents.
+
+import {
+  NODE_AND,
+  NODE_CONST,
+  NODE_DOCS,
+  NODE_GRAMS,
+  NODE_LANGUAGE,
+  NODE_NOT,
+  NODE_OR,
+  NODE_PATH,
+  NODE_PATH_REGEX,
+  NODE_REGEX,
+  NODE_REPOS,
+  NODE_TAG,
+  NODE_TAG_REGEX,
+  NODE_TEXT,
+  PLAN_CHILD_COUNT_OFFSET,
+  PLAN_DATA_SIZE_OFFSET,
+  PLAN_FLAG_ALWAYS,
+  PLAN_FLAG_AT_END,
+  PLAN_FLAG_AT_START,
+  PLAN_FLAG_CASE_SENSITIVE,
+  PLAN_FLAG_LITERALS,
+  PLAN_FLAG_WORD_END,
+  PLAN_FLAG_WORD_START,
+  PLAN_HEADER_SIZE,
+  PLAN_NODE_COUNT_OFFSET,
+  PLAN_NODE_FIRST_OFFSET,
+  PLAN_NODE_FLAGS_OFFSET,
+  PLAN_NODE_KIND_OFFSET,
+  PLAN_NODE_SIZE,
+  PLAN_NODE_SIZE_OFFSET,
+  PLAN_NODES_MAX,
+  REGEX_CHAIN_OFFSET,
+  REGEX_CONDITION_OFFSET,
+  REGEX_HEAD_SIZE,
+  REGEX_NEAR_OFFSET,
+  REGEX_START_OFFSET,
+} from '../../../core/shared/plan.ts';
+import type { SearchPlan } from '../host/search-plan.ts';
+import { ALL, type Condition, withoutKnown } from '../regex/condition.ts';
+import type { LetterCase } from '../regex/literals.ts';
+import { atOnce, type Steps } from '../regex/steps.ts';
+import type { ProgramExpression } from './expressions.ts';
+import { type PlanNode, tooManyConditions } from './plan-tree.ts';
+import { docSetsFor, type DocsNode, type RevisedShardView } from './revisions.ts';
+
+/** Nodes of a plan beyond which what only narrows a search is left out. */
+const NODES_ENOUGH = PLAN_NODES_MAX / 4;
+
+/**
+ * Encodes a plan for the core.
+ *
+ * @param shards  those it is to run on, for the docs of revisions
+ * Errors: QueryError if it has too many nodes.
+ */
+export function encodePlan(
+  plan: PlanNode,
+  isCaseSensitive: boolean,
+  shards: readonly RevisedShardView[] = [],
+): SearchPlan {
+  return atOnce(encodeSteps(plan, isCaseSensitive, shards));
+}
+
+/** As encodePlan; a step is about one node, or the sets of docs of one shard. */
+export function* encodeSteps(
+  plan: PlanNode,
+  isCaseSensitive: boolean,
+  shards: readonly RevisedShardView[],
+): Steps<SearchPlan> {
+  const encoder = new PlanEncoder(isCaseSensitive ? PLAN_FLAG_CASE_SENSITIVE : 0);
+  yield* encoder.add(plan);
+  const docSets = yield* docSetsFor(encoder.docsNodes, shards);
+  return { bytes: encoder.bytes(), ...docSets };
+}
+
+const START_FLAGS = { any: 0, word: PLAN_FLAG_WORD_START, name: PLAN_FLAG_AT_START };
+const END_FLAGS = { any: 0, word: PLAN_FLAG_WORD_END, name: PLAN_FLAG_AT_END };
+
+class PlanEncoder {
+  readonly #caseFlag: number;
+  readonly #nodes: { kind: number; flags: number; first: number; size: number }[] = [];
+  readonly #children: number[] = [];
+  readonly #data: Buffer[] = [];
+  #dataSize = 0;
+  /** The distinct DOCS leaves, by the index that their nodes hold. */
+  readonly docsNodes: DocsNode[] = [];
+  readonly #docsIndexes = new Map<string, number>();
+
+  constructor(caseFlag: number) {
+    this.#caseFlag = caseFlag;
+  }
+
+  /** Adds a node behind its children; returns its index. */
+  *add(plan: PlanNode): Steps<number> {
+    yield;
+    switch (plan.kind) {
+      case 'const':
+        return this.#node(NODE_CONST, 0, plan.value ? 1 : 0, 0);
+      case 'not':
+        return this.#node(NODE_NOT, 0, yield* this.add(plan.child), 1);
+      case 'and':
+      case 'or': {
+        const indexes: number[] = [];
+        for (const child of plan.children) indexes.push(yield* this.add(child));
+        const first = this.#children.length;
+        this.#children.push(...indexes);
+        return this.#node(plan.kind === 'and' ? NODE_AND : NODE_OR, 0, first, indexes.length);
+      }
+      case 'text':
+        return this.#leaf(NODE_TEXT, this.#flagOf(plan.letterCase), Buffer.from(plan.text));
+      case 'regex':
+        return this.#expression(NODE_REGEX, plan.expression, this.#headOf(plan.expression));
+      case 'pathRegex':
+        return this.#expression(NODE_PATH_REGEX, plan.expression, Buffer.alloc(REGEX_HEAD_SIZE));
+      case 'symbolRegex':
+        return this.#expression(NODE_TAG_REGEX, plan.expression, this.#lineHeadOf(plan.expression));
+      case 'symbol': {
+        const { text, letterCase, start, end } = plan.literal;
+        const flags = this.#flagOf(letterCase) | START_FLAGS[start] | END_FLAGS[end];
+        return this.#leaf(NODE_TAG, flags, Buffer.from(text));
+      }
+      case 'path': {
+        const { text, anchoredStart, anchoredEnd } = plan.literal;
+        const start = anchoredStart ? PLAN_FLAG_AT_START : 0;
+        const end = anchoredEnd ? PLAN_FLAG_AT_END : 0;
+        const flags = this.#flagOf(plan.letterCase) | start | end;
+        return this.#leaf(NODE_PATH, flags, Buffer.from(text));
+      }
+      case 'language':
+        return this.#leaf(NODE_LANGUAGE, 0, Buffer.from(plan.name));
+      case 'repos': {
+        const ids = Uint32Array.from(plan.ids).sort();
+        return this.#leaf(NODE_REPOS, 0, Buffer.from(ids.buffer));
+      }
+      case 'docs':
+        return this.#node(NODE_DOCS, 0, this.#docsIndex(plan), 0);
+    }
+  }
+
+  #docsIndex(node: DocsNode): number {
+    const known = this.#docsIndexes.get(node.text);
+    if (known !== undefined) return known;
+    const index = this.docsNodes.push(node) - 1;
+    this.#docsIndexes.set(node.text, index);
+    return index;
+  }
+
+  /** `undefined`: as the request says. Of a literal without letters either would do. */
+  #flagOf(letterCase: LetterCase | undefined): number {
+    if (letterCase === undefined) return this.#caseFlag;
+    return letterCase === 'folded' ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+  }
+
+  /** The head of an expression whose matches lie in one line; adds the nodes of its condition. */
+  #lineHeadOf({ regex: { condition, exactCondition } }: ProgramExpression): Buffer {
+    const head = Buffer.alloc(REGEX_HEAD_SIZE);
+    const flags = exactCondition === undefined ? 0 : PLAN_FLAG_CASE_SENSITIVE;
+    const known = this.#condition(exactCondition ?? condition, flags);
+    head.writeUInt32LE(known, REGEX_CONDITION_OFFSET);
+    return head;
+  }
+
+  /** The head of an expression of contents; adds the nodes of its conditions. */
+  #headOf(expression: ProgramExpression): Buffer {
+    const { condition, beginning } = expression.regex;
+    if (beginning === undefined) return this.#lineHeadOf(expression);
+    const head = Buffer.alloc(REGEX_HEAD_SIZE);
+    const { start, near, bytes } = beginning;
+    // What the start says already, all docs that are left hold.
+    const rest = withoutKnown(condition, start);
+    head.writeUInt32LE(this.#condition(rest, 0), REGEX_CONDITION_OFFSET);
+    head.writeUInt32LE(this.#condition(start, 0), REGEX_START_OFFSET);
+    const known = this.#nodes.length < NODES_ENOUGH ? near : ALL;
+    head.writeUInt32LE(this.#condition(known, 0), REGEX_NEAR_OFFSET);
+    head.set(bytes, REGEX_CHAIN_OFFSET);
+    return head;
+  }
+
+  #expression(
+    kind: number,
+    { regex: { program }, isChoice, holdsAlways }: ProgramExpression,
+    head: Buffer,
+  ): number {
+    const flags = (isChoice ? PLAN_FLAG_LITERALS : 0) | (holdsAlways ? PLAN_FLAG_ALWAYS : 0);
+    return this.#leaf(kind, flags, Buffer.concat([head, program]));
+  }
+
+  /** Adds the nodes of a condition; returns the index of its root plus one, 0: it says nothing. */
+  #condition(condition: Condition, flags: number): number {
+    switch (condition.kind) {
+      case 'all':
+        return 0;
+      case 'literal':
+        return this.#leaf(NODE_GRAMS, flags, Buffer.from(condition.text)) + 1;
+      case 'and':
+      case 'or': {
+        const indexes = condition.children.map((child) => this.#condition(child, flags) - 1);
+        const first = this.#children.length;
+        this.#children.push(...indexes);
+        const kind = condition.kind === 'and' ? NODE_AND : NODE_OR;
+        return this.#node(kind, 0, first, indexes.length) + 1;
+      }
+      case 'none':
+        throw new Error('a condition that never holds has no plan');
+    }
+  }
+
+  #leaf(kind: number, flags: number, data: Buffer): number {
+    const offset = this.#dataSize;
+    // Ids are read as words, so every piece of data begins at a multiple of 4.
+    const padded = Buffer.alloc(Math.ceil(data.length / 4) * 4);
+    data.copy(padded);
+    this.#data.push(padded);
+    this.#dataSize += padded.length;
+    return this.#node(kind, flags, offset, data.length);
+  }
+
+  #node(kind: number, flags: number, first: number, size: number): number {
+    if (this.#nodes.length === PLAN_NODES_MAX) {
+      throw tooManyConditions();
+    }
+    return this.#nodes.push({ kind, flags, first, size }) - 1;
+  }
+
+  bytes(): Uint8Array {
+    const nodesSize = this.#nodes.length * PLAN_NODE_SIZE;
+    const head = Buffer.alloc(PLAN_HEADER_SIZE + nodesSize + this.#children.length * 4);
+    head.writeUInt32LE(this.#nodes.length, PLAN_NODE_COUNT_OFFSET);
+    head.writeUInt32LE(this.#children.length, PLAN_CHILD_COUNT_OFFSET);
+    head.writeUInt32LE(this.#dataSize, PLAN_DATA_SIZE_OFFSET);
+    for (const [index, { kind, flags, first, size }] of this.#nodes.entries()) {
+      const row = PLAN_HEADER_SIZE + index * PLAN_NODE_SIZE;
+      head.writeUInt32LE(kind, row + PLAN_NODE_KIND_OFFSET);
+      head.writeUInt32LE(flags, row + PLAN_NODE_FLAGS_OFFSET);
+      head.writeUInt32LE(first, row + PLAN_NODE_FIRST_OFFSET);
+      head.writeUInt32LE(size, row + PLAN_NODE_SIZE_OFFSET);
+    }
+    for (const [index, child] of this.#children.entries()) {
+      head.writeUInt32LE(child, PLAN_HEADER_SIZE + nodesSize + index * 4);
+    }
+    return Buffer.concat([head, ...this.#data]);
+  }
+}

@@ -1,0 +1,147 @@
+// Filters over repos, decided once for all shards: each becomes the set of repos it holds for. And what a whole plan
+// says about a repo.
+
+import type { RepoRecord } from '../../repos/records.ts';
+import { foldText } from '../regex/fold.ts';
+import type { LiteralAlternative, LiteralChoice } from '../regex/literals.ts';
+import type { Steps } from '../regex/steps.ts';
+import type { ChoiceOrProgram } from './expressions.ts';
+import { not, type PlanNode } from './plan-tree.ts';
+import type { ValuePrefix } from './tree.ts';
+
+/** Names of repos that are tested in one step. */
+const NAMES_AT_ONCE = 256;
+
+/** What filters over repos are decided by. */
+export interface RepoContext {
+  /** Asked for by queries that are about repos. */
+  readonly repos: () => readonly RepoRecord[];
+  /** Which of the names the program matches (engine/host/searcher.ts). */
+  testNames(program: Uint8Array, names: readonly string[]): readonly boolean[];
+}
+
+/** The repos whose names an expression matches; a step is about NAMES_AT_ONCE of them. */
+export function* planRepoPattern(
+  expression: ChoiceOrProgram,
+  context: RepoContext,
+): Steps<PlanNode> {
+  const repos = context.repos();
+  const kept = new Set<RepoRecord>();
+  for (let start = 0; start < repos.length; start += NAMES_AT_ONCE) {
+    const some = repos.slice(start, start + NAMES_AT_ONCE);
+    const names = some.map(({ name }) => name);
+    const matches =
+      expression.kind === 'program'
+        ? context.testNames(expression.regex.program, names)
+        : names.map((name) => standsInName(expression.choice, name));
+    for (const [index, repo] of some.entries()) if (matches[index]) kept.add(repo);
+    yield;
+  }
+  return reposNode(repos, (repo) => kept.has(repo));
+}
+
+function standsInName({ alternatives, letterCase }: LiteralChoice, name: string): boolean {
+  const compared = letterCase === 'folded' ? foldText(name) : name;
+  return alternatives.some((one) => standsIn(one, compared));
+}
+
+function standsIn({ text, anchoredStart, anchoredEnd }: LiteralAlternative, name: string): boolean {
+  if (anchoredStart && anchoredEnd) return name === text;
+  if (anchoredStart) return name.startsWith(text);
+  return anchoredEnd ? name.endsWith(text) : name.includes(text);
+}
+
+/** The repos that a condition holds for; a constant if it holds for all or none. */
+function reposNode(repos: readonly RepoRecord[], holds: (repo: RepoRecord) => boolean): PlanNode {
+  const ids = repos.filter(holds).map((repo) => repo.repoId);
+  if (ids.length === 0) return { kind: 'const', value: false };
+  return ids.length === repos.length
+    ? { kind: 'const', value: true }
+    : { kind: 'repos', ids: new Set(ids) };
+}
+
+/** The repos of a filter whose value is a text. */
+export function planRepoValue(
+  prefix: Exclude<ValuePrefix, 'lang' | 'rev' | 'context'>,
+  value: string,
+  repos: readonly RepoRecord[],
+): PlanNode {
+  switch (prefix) {
+    case 'reposet': {
+      const names = new Set(value.split(','));
+      return reposNode(repos, (repo) => names.has(repo.name));
+    }
+    case 'archived':
+      return reposNode(repos, (repo) => isKept(value, repo.isArchived));
+    case 'fork':
+      return reposNode(repos, (repo) => isKept(value, repo.isFork));
+    case 'visibility':
+      return reposNode(repos, (repo) => isVisible(value, repo.visibility));
+  }
+}
+
+function isKept(value: string, has: boolean): boolean {
+  return value === 'yes' || (value === 'only') === has;
+}
+
+function isVisible(value: string, visibility: RepoRecord['visibility']): boolean {
+  return value === 'any' || (value === 'public') === (visibility === 'public');
+}
+
+/** Whether a plan is about repos alone. */
+export function isOfRepos(plan: PlanNode): boolean {
+  return plan.kind === 'not' ? plan.child.kind === 'repos' : plan.kind === 'repos';
+}
+
+/** One condition on repos for two of a list; a constant where nothing is left of them. */
+export function joinRepos(
+  kind: 'and' | 'or',
+  left: PlanNode,
+  right: PlanNode,
+  repos: readonly RepoRecord[],
+): PlanNode {
+  const test = repoTestOfList(kind === 'or', [repoTestOf(left), repoTestOf(right)]);
+  const joined = reposNode(repos, ({ repoId }) => test(repoId) === true);
+  const isMost = joined.kind === 'repos' && joined.ids.size > repos.length / 2;
+  return isMost ? not(reposNode(repos, ({ repoId }) => test(repoId) !== true)) : joined;
+}
+
+/** What a plan says about a repo: false: no doc of it can match; true: all do; undefined: it depends. */
+export type RepoTest = (repoId: number) => boolean | undefined;
+
+const depends: RepoTest = () => undefined;
+
+/** The test of a plan, made once for all repos: of its leaves only those about repos are looked at. */
+export function repoTestOf(plan: PlanNode): RepoTest {
+  switch (plan.kind) {
+    case 'const':
+      return () => plan.value;
+    case 'repos':
+      return (repoId) => plan.ids.has(repoId);
+    case 'not': {
+      const test = repoTestOf(plan.child);
+      return test === depends ? depends : (repoId) => negated(test(repoId));
+    }
+    case 'and':
+    case 'or':
+      return repoTestOfList(plan.kind === 'or', plan.children.map(repoTestOf));
+    default:
+      return depends;
+  }
+}
+
+function negated(verdict: boolean | undefined): boolean | undefined {
+  return verdict === undefined ? undefined : !verdict;
+}
+
+/** @param deciding  what one child says for the whole list */
+function repoTestOfList(deciding: boolean, tests: readonly RepoTest[]): RepoTest {
+  const sure = tests.filter((test) => test !== depends);
+  if (sure.length === 0) return depends;
+  const isSure = sure.length === tests.length;
+  return (repoId) => {
+    const verdicts = sure.map((test) => test(repoId));
+    if (verdicts.includes(deciding)) return deciding;
+    return isSure && !verdicts.includes(undefined) ? !deciding : undefined;
+  };
+}
