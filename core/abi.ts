@@ -19,7 +19,7 @@ import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
 import { PLAN_NODES_MAX } from './shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from './shared/status.ts';
-import { beginRegexes, compileRegex, regexPrefersEmpty, regexStatus, testRegex } from './regex/regex.ts';
+import { beginRegexes, compileRegex, regexEngine as engineOf, regexStatus, testRegex } from './regex/regex.ts';
 import { TEXT_ANY } from './regex/text.ts';
 import { symbolsInit, textKey } from './text/symbols.ts';
 import { findGram, readList } from './shard/lists.ts';
@@ -285,15 +285,15 @@ export function testNames(program: usize, size: u32, rows: usize, count: u32, ou
 }
 
 /**
- * Whether the expression of a program is always simulated: 1 or 0, or the status of a program that is refused. For
- * explain; leaves the request as it is.
+ * What finds the matches of a program in a content (or, if `isTest`, tells whether a name has one): ENGINE_*, or the
+ * status of a program that is refused. For explain; leaves the request as it is.
  */
-export function isSimulated(program: usize, size: u32): i32 {
+export function regexEngine(program: usize, size: u32, isTest: bool): i32 {
   const mark = arenaMark(arena);
   const status = beginRegexes(arena, 1);
   if (status != STATUS_OK) return status;
   const regex = compileRegex(arena, program, size);
-  const answer = regex == 0 ? regexStatus : <i32>regexPrefersEmpty(regex);
+  const answer = regex == 0 ? regexStatus : <i32>engineOf(regex, isTest);
   arenaReset(arena, mark);
   return answer;
 }

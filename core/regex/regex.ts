@@ -14,6 +14,12 @@
 // over once. Reads at most 64 bytes behind a text, which never change a result.
 
 import {
+  ENGINE_DFA,
+  ENGINE_INNER,
+  ENGINE_LINES,
+  ENGINE_PREFIX,
+  ENGINE_RUN,
+  ENGINE_SIMULATION,
   NEEDLES_INNER,
   NEEDLES_NONE,
   NEEDLES_PREFIX,
@@ -601,9 +607,15 @@ export function regexSpansLines(ptr: usize): bool {
   return regexAt(ptr).spansLines != 0;
 }
 
-/** Whether somewhere the empty match is preferred to a longer one: then every text is simulated. */
-export function regexPrefersEmpty(ptr: usize): bool {
-  return regexAt(ptr).prefersEmpty != 0;
+/** What findRegex, or testRegex if `isTest`, runs the expression by, which was just compiled: ENGINE_*. */
+export function regexEngine(ptr: usize, isTest: bool): u32 {
+  const regex = regexAt(ptr);
+  if (!isTest && regex.prefersEmpty != 0) return ENGINE_SIMULATION;
+  if (!isTest && readsLines(regex)) return ENGINE_LINES;
+  const kind = needlesOf(regex).kind;
+  if (kind == NEEDLES_PREFIX) return ENGINE_PREFIX;
+  if (kind == NEEDLES_RUN) return ENGINE_RUN;
+  return kind == NEEDLES_INNER ? ENGINE_INNER : ENGINE_DFA;
 }
 
 /**

@@ -80,6 +80,18 @@ export const NEEDLE_RUN_SIZE: u32 = 36;
 export const NEEDLE_RUN_COUNT_OFFSET: u32 = 32;
 export const NEEDLE_RUN_COUNT_MAX: u32 = 64;
 
+// What an expression is run by where nothing is known of a text yet.
+/** The lazy DFA, byte by byte. */
+export const ENGINE_DFA: u32 = 0;
+/** The DFA, from one needle, or run of bytes, to the next. */
+export const ENGINE_PREFIX: u32 = 1;
+export const ENGINE_RUN: u32 = 2;
+/** The DFA, if the text holds a needle; on lines that hold one. */
+export const ENGINE_INNER: u32 = 3;
+export const ENGINE_LINES: u32 = 4;
+/** The simulation of the automaton. */
+export const ENGINE_SIMULATION: u32 = 5;
+
 /** Most states of both automata together. */
 export const PROGRAM_STATES_MAX: u32 = 40000;
 export const PROGRAM_NEEDLES_MAX: u32 = 64;

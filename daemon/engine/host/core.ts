@@ -23,7 +23,7 @@ export interface CoreExports {
   checksum(ptr: number, size: number): bigint;
   planCompile(plan: number, size: number): number;
   testNames(program: number, size: number, rows: number, count: number, out: number): number;
-  isSimulated(program: number, size: number): number;
+  regexEngine(program: number, size: number, isTest: number): number;
   docSetSize(view: number): number;
   docSetsInit(view: number, count: number, bitmapCount: number): number;
   planBind(view: number, stats: number): number;

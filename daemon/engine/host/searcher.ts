@@ -516,16 +516,16 @@ export class Searcher {
   }
 
   /**
-   * Whether the core always simulates the expression of a program. Throws PlanError if the core refuses it. Drops
-   * what is bound.
+   * What the core runs a program by on contents, or, if `isTest`, on names: ENGINE_* (core/shared/program.ts). Throws
+   * PlanError if the core refuses it. Drops what is bound.
    */
-  isSimulated(program: Uint8Array): boolean {
+  engineOf(program: Uint8Array, isTest: boolean): number {
     this.#forgetBindings();
     const { core, outputStart } = (this.#spaces[0] ??= new Space(this.#module, this.#options));
     new Uint8Array(core.memory.buffer).set(program, outputStart);
-    const answer = core.exports.isSimulated(outputStart, program.length);
+    const answer = core.exports.regexEngine(outputStart, program.length, Number(isTest));
     if (answer < 0) throw new PlanError(`the core refused the expression: ${statusName(answer)}`);
-    return answer === 1;
+    return answer;
   }
 
   /** Blocks of a shard that hold a text of three characters. Errors: ShardError. Drops what is bound. */

@@ -2,13 +2,20 @@
 // expression is looked up by, their blocks, counted over the shards that a probe asks, and how each regular
 // expression of the query is run.
 
+import {
+  ENGINE_DFA,
+  ENGINE_INNER,
+  ENGINE_LINES,
+  ENGINE_PREFIX,
+  ENGINE_RUN,
+  ENGINE_SIMULATION,
+} from '../../../core/shared/program.ts';
 import type { Binding, Searcher } from '../host/searcher.ts';
 import { printQuery } from '../query/print.ts';
 import { printPlan } from '../query/print-plan.ts';
 import type { PatternNode, QueryNode, RegexNode } from '../query/tree.ts';
 import { ALL, anyOf, type Condition, printCondition } from '../regex/condition.ts';
 import { printBeginning } from '../regex/beginning.ts';
-import type { CompiledRegex } from '../regex/compile.ts';
 import { foldText } from '../regex/fold.ts';
 import type { Steps } from '../regex/steps.ts';
 import { type Expression, expressionOf } from '../query/expressions.ts';
@@ -145,7 +152,7 @@ export function gramsOf(text: string): readonly string[] {
 /** How the regular expressions of a query are run, in order; a step is about part of one. */
 export function* explainRegexps(
   query: QueryNode,
-  searcher: Pick<Searcher, 'isSimulated'>,
+  searcher: Pick<Searcher, 'engineOf'>,
 ): Steps<RegexReport[]> {
   const reports: RegexReport[] = [];
   for (const node of leavesOf(query)) {
@@ -161,7 +168,7 @@ export function* explainRegexps(
 function reportOf(
   node: RegexNode | PatternNode,
   expression: Expression,
-  searcher: Pick<Searcher, 'isSimulated'>,
+  searcher: Pick<Searcher, 'engineOf'>,
 ): RegexReport {
   const report = {
     expression: printQuery(node),
@@ -191,21 +198,21 @@ function conditionOf(expression: Expression): Condition {
   return texts.includes('') ? ALL : anyOf(texts);
 }
 
-/** What runs an expression; the choice is that of core/regex/regex.ts. */
+const ENGINE_NAMES: Readonly<Record<number, string>> = {
+  [ENGINE_DFA]: 'DFA',
+  [ENGINE_PREFIX]: 'prefix needles + DFA',
+  [ENGINE_RUN]: 'run of bytes + DFA',
+  [ENGINE_INNER]: 'inner needles + DFA',
+  [ENGINE_LINES]: 'inner needles by line + DFA',
+  [ENGINE_SIMULATION]: 'simulation',
+};
+
+/** What runs an expression, as the core says. */
 function engineOf(
   expression: Expression,
   isContent: boolean,
-  searcher: Pick<Searcher, 'isSimulated'>,
+  searcher: Pick<Searcher, 'engineOf'>,
 ): string {
   if (expression.kind !== 'program') return 'literal search';
-  const { regex } = expression;
-  if (isContent && regex.canBeEmpty && searcher.isSimulated(regex.program)) return 'simulation';
-  return dfaOf(regex, isContent);
-}
-
-function dfaOf({ needles, spansLines }: CompiledRegex, isContent: boolean): string {
-  if (needles.kind === 'none') return 'DFA';
-  if (needles.kind === 'run') return 'run of bytes + DFA';
-  const isByLine = isContent && needles.kind === 'inner' && !spansLines;
-  return `${needles.kind} needles${isByLine ? ' by line' : ''} + DFA`;
+  return ENGINE_NAMES[searcher.engineOf(expression.regex.program, !isContent)]!;
 }
