@@ -1,2 +1,3 @@
-// The number types of AssemblyScript, for TypeScript's view of the shared constants.
+// The types of AssemblyScript that shared constants have, as TypeScript sees them.
 declare type u32 = number;
+declare type StaticArray<Value> = readonly Value[];

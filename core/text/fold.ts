@@ -1,9 +1,9 @@
 // Unicode simple case folding: two code points are equal without regard to case exactly if they fold to
-// the same one. The data are generated (fold-table.ts). Three facts shape the scanners above: only ASCII
+// the same one. The data are generated (shared/fold-table.ts). Three facts shape the scanners above: only ASCII
 // letters fold within ASCII; U+212A (Kelvin) and U+017F (long s) are the only code points outside ASCII
 // that fold into it, to k and s; no more than FOLD_CLASS_MAX code points share a fold.
 
-import { FOLD_CLASS_MAX, FOLD_DELTA_BIAS, FOLD_RANGE_COUNT, FOLD_TABLE } from './fold-table';
+import { FOLD_CLASS_MAX, FOLD_DELTA_BIAS, FOLD_RANGE_COUNT, FOLD_TABLE } from '../shared/fold-table.ts';
 
 export { FOLD_CLASS_MAX };
 
@@ -21,7 +21,7 @@ if (offsetof<FoldRange>() != ROW_SIZE) ERROR('FoldRange: size');
 
 @inline
 function foldRange(index: u32): FoldRange {
-  return changetype<FoldRange>(FOLD_TABLE + <usize>index * ROW_SIZE);
+  return changetype<FoldRange>(changetype<usize>(FOLD_TABLE) + <usize>index * ROW_SIZE);
 }
 
 /** What `point`, which lies within `range`, folds to. */

@@ -1,8 +1,8 @@
-// Unicode simple case folding in the daemon, by the same generated ranges as in the core (core/text/fold.ts):
+// Unicode simple case folding in the daemon, by the same table as in the core (core/text/fold.ts):
 // two code points are equal without regard to case exactly if they fold to the same one.
 
+import { FOLD_DELTA_BIAS, FOLD_TABLE } from '../../../core/shared/fold-table.ts';
 import { normalizeRanges } from './code-points.ts';
-import { FOLD_DELTA_BIAS, FOLD_TABLE } from './fold-table.ts';
 import type { CodePointRange } from './tree.ts';
 
 /** What folds to another code point, and to which. */

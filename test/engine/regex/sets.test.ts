@@ -122,7 +122,7 @@ test('each code point is in one category and one script, and both tables are of 
       0x110000,
     );
   }
-  const folds = readFileSync('daemon/engine/regex/fold-table.ts', 'utf8');
+  const folds = readFileSync('core/shared/fold-table.ts', 'utf8');
   assert.ok(folds.includes(`from Unicode ${UNICODE_VERSION}.`));
   for (const name of ['', 'l', 'constructor', 'Lx', 'Cased', 'greek', 'gc'])
     assert.ok(!isPropertyName(name), name);
