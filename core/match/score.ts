@@ -1,27 +1,8 @@
 // Points of ranges and docs (API.md 6.7): how well a range stands at word borders, where it stands in the
 // base name of a path, and what share of the query's leaves holds.
 
-import {
-  TAG_CLASS,
-  TAG_CONSTANT,
-  TAG_CONSTRUCTOR,
-  TAG_ENUM,
-  TAG_ENUM_MEMBER,
-  TAG_FIELD,
-  TAG_FUNCTION,
-  TAG_INTERFACE,
-  TAG_MACRO,
-  TAG_METHOD,
-  TAG_MODULE,
-  TAG_NAMESPACE,
-  TAG_OBJECT,
-  TAG_PROPERTY,
-  TAG_STRUCT,
-  TAG_TRAIT,
-  TAG_TYPE,
-  TAG_UNION,
-  TAG_VARIABLE,
-} from '../shared/tags.ts';
+import { TAG_KIND_POINTS } from '../shared/kinds.ts';
+import { TAG_OTHER } from '../shared/tags.ts';
 import { isWordBorder } from '../text/words.ts';
 
 const POINTS_WORD: u32 = 500;
@@ -45,42 +26,8 @@ export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, 
 /** Points of a range that overlaps a tag of this kind, sharing `edges` of its two ends. */
 export function tagPoints(edges: u32, kind: u32): u32 {
   const place = edges == 2 ? POINTS_NAME : edges == 1 ? POINTS_NAME_EDGE : POINTS_NAME_INSIDE;
-  return place + kindPoints(kind);
-}
-
-/** Points of a kind of tags (API.md 6.7: 100 times its factor). */
-function kindPoints(kind: u32): u32 {
-  switch (kind) {
-    case TAG_CLASS:
-      return 1000;
-    case TAG_STRUCT:
-      return 950;
-    case TAG_ENUM:
-    case TAG_INTERFACE:
-    case TAG_TRAIT:
-      return 900;
-    case TAG_TYPE:
-    case TAG_UNION:
-    case TAG_OBJECT:
-    case TAG_FUNCTION:
-      return 800;
-    case TAG_METHOD:
-    case TAG_CONSTRUCTOR:
-      return 700;
-    case TAG_MACRO:
-    case TAG_MODULE:
-    case TAG_NAMESPACE:
-    case TAG_PROPERTY:
-    case TAG_FIELD:
-      return 550;
-    case TAG_CONSTANT:
-    case TAG_ENUM_MEMBER:
-      return 500;
-    case TAG_VARIABLE:
-      return 400;
-    default:
-      return 100;
-  }
+  // Safety: there are points for each kind up to TAG_OTHER.
+  return place + unchecked(TAG_KIND_POINTS[min(kind, TAG_OTHER)]);
 }
 
 /** Points of the range [rangeStart, rangeEnd) in the path [start, end). */

@@ -13,30 +13,8 @@ import {
   PLAN_FLAG_WORD_END,
   PLAN_FLAG_WORD_START,
 } from '../shared/plan.ts';
-import {
-  TAG_CLASS,
-  TAG_CONSTANT,
-  TAG_CONSTRUCTOR,
-  TAG_ENUM,
-  TAG_ENUM_MEMBER,
-  TAG_FIELD,
-  TAG_FUNCTION,
-  TAG_INTERFACE,
-  TAG_LABEL,
-  TAG_MACRO,
-  TAG_METHOD,
-  TAG_MODULE,
-  TAG_NAMESPACE,
-  TAG_OBJECT,
-  TAG_PACKAGE,
-  TAG_PROPERTY,
-  TAG_SECTION,
-  TAG_STRUCT,
-  TAG_TRAIT,
-  TAG_TYPE,
-  TAG_UNION,
-  TAG_VARIABLE,
-} from '../shared/tags.ts';
+import { TAG_OTHER } from '../shared/tags.ts';
+import { TAG_KIND_NAMES } from '../shared/kinds.ts';
 import { STATUS_PIECE } from '../shared/status.ts';
 import { beginRegexText, findRegex, foundEnd as regexFoundEnd, foundStart as regexFoundStart } from '../regex/regex.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
@@ -336,54 +314,7 @@ export function enterTag(start: usize, end: usize): bool {
   return true;
 }
 
-/** Name of a kind, as clients see it. */
+/** Name of a kind, as clients see it. Safety: there is a name for each kind up to TAG_OTHER. */
 export function tagKindName(kind: u32): string {
-  switch (kind) {
-    case TAG_CLASS:
-      return 'class';
-    case TAG_STRUCT:
-      return 'struct';
-    case TAG_ENUM:
-      return 'enum';
-    case TAG_ENUM_MEMBER:
-      return 'enumMember';
-    case TAG_INTERFACE:
-      return 'interface';
-    case TAG_TRAIT:
-      return 'trait';
-    case TAG_TYPE:
-      return 'type';
-    case TAG_UNION:
-      return 'union';
-    case TAG_FUNCTION:
-      return 'function';
-    case TAG_METHOD:
-      return 'method';
-    case TAG_CONSTRUCTOR:
-      return 'constructor';
-    case TAG_PROPERTY:
-      return 'property';
-    case TAG_FIELD:
-      return 'field';
-    case TAG_CONSTANT:
-      return 'constant';
-    case TAG_VARIABLE:
-      return 'variable';
-    case TAG_MACRO:
-      return 'macro';
-    case TAG_MODULE:
-      return 'module';
-    case TAG_NAMESPACE:
-      return 'namespace';
-    case TAG_PACKAGE:
-      return 'package';
-    case TAG_OBJECT:
-      return 'object';
-    case TAG_SECTION:
-      return 'section';
-    case TAG_LABEL:
-      return 'label';
-    default:
-      return 'other';
-  }
+  return unchecked(TAG_KIND_NAMES[min(kind, TAG_OTHER)]);
 }
