@@ -19,6 +19,7 @@ import { buildRepo } from '../../../daemon/engine/build/build.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
+import { printPlan } from '../../../daemon/engine/query/print-plan.ts';
 import {
   type EngineParts,
   prepareSearch,
@@ -336,11 +337,16 @@ export class Engine {
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const answer = JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchAnswer;
       const { scope, conditions } = await prepareSearch(this.parts, asked, environment, snapshot);
-      checkInvariants(answer, {
+      const known = {
         matches: asked.matches,
         shardCount: scope.shards.length + scope.quarantined.length,
         needsEngine: needsEngine(conditions),
-      });
+      };
+      try {
+        checkInvariants(answer, known);
+      } catch (error) {
+        throw new Error(`${printPlan(conditions)}: ${(error as Error).message}`, { cause: error });
+      }
       return answer;
     } finally {
       this.snapshots.release(snapshot);
