@@ -45,7 +45,8 @@ const PLANS: readonly (readonly [query: string, plan: string])[] = [
   ['foo rev:next', 'and(rev:"next", text:"foo")'],
 ];
 
-for (const [query, plan] of PLANS) test(`plan of ${query}`, () => assert.equal(planOf(query), plan));
+for (const [query, plan] of PLANS)
+  test(`plan of ${query}`, () => assert.equal(planOf(query), plan));
 
 test('where repos have several revisions, queries without one are about the default ones', () => {
   assert.equal(planOf('foo', true), 'and(rev:"HEAD", text:"foo")');

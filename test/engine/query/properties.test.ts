@@ -152,14 +152,12 @@ function treeArbitrary(isRegexEnabled: boolean): fc.Arbitrary<QueryNode> {
     isRegexEnabled
       ? patterns.map((pattern): QueryNode => ({ kind: 'regex', ...treeOf(pattern), position }))
       : texts.map((text): QueryNode => ({ kind: 'text', text, position })),
-    fc
-      .tuple(prefixes, patterns)
-      .map(([prefix, pattern]): QueryNode => ({
-        kind: 'pattern',
-        prefix,
-        ...treeOf(pattern),
-        position,
-      })),
+    fc.tuple(prefixes, patterns).map(([prefix, pattern]): QueryNode => ({
+      kind: 'pattern',
+      prefix,
+      ...treeOf(pattern),
+      position,
+    })),
     fc
       .tuple(fc.constantFrom('lang', 'rev', 'context', 'reposet'), texts)
       .map(([prefix, value]): QueryNode => ({ kind: 'value', prefix, value, position })),
