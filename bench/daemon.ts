@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { IndexResult } from '../daemon/cli/services.ts';
+import type { JobResult } from '../daemon/sync/jobs.ts';
 
 /** The build that this file belongs to. */
 const BUILD = fileURLToPath(new URL('..', import.meta.url));
@@ -118,7 +118,7 @@ async function runIndex(
   dataDir: string,
   build: string,
   flags: readonly string[],
-): Promise<{ results: IndexResult[]; durationMs: number; memoryPeakSize: number }> {
+): Promise<{ results: JobResult[]; durationMs: number; memoryPeakSize: number }> {
   const startMs = performance.now();
   const args = [mainOf(build), 'index', '--json', ...flags, '--data-dir', dataDir, ...sources];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -134,7 +134,7 @@ async function runIndex(
   const durationMs = performance.now() - startMs;
   const lines = text.split('\n').filter((line) => line !== '');
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
-  const results = lines.map((line) => JSON.parse(line) as IndexResult);
+  const results = lines.map((line) => JSON.parse(line) as JobResult);
   return { results, durationMs, memoryPeakSize };
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
-import { connectServices } from '../daemon/cli/connect.ts';
+import { SERVICES } from '../daemon/cli/services.ts';
 import { formatExplanation } from '../daemon/cli/explain-output.ts';
 import { openRemoteSearch } from '../daemon/cli/remote-search.ts';
 import { STREAM_CASE_IDS } from './cases.ts';
@@ -205,7 +205,7 @@ async function runBenchmark(setup: Setup, flags: Flags): Promise<RunReport> {
     startedAt,
     corpus: corpus.name,
     corpusVersion: corpus.version,
-    product: connectServices().versions().product,
+    product: SERVICES.versions().product,
     machine: describeMachine(),
     isQuick,
     build,

@@ -2,7 +2,7 @@
 // for an answer whose counts are right. Knows the daemon by its HTTP interface alone.
 
 import { Bench } from 'tinybench';
-import type { SearchResponse } from '../daemon/cli/services.ts';
+import type { SearchResponse } from '../daemon/http/api/search-schemas.ts';
 import type { BenchCase } from './cases.ts';
 import { MATCHES_MAX, MATCHES_PAGE, ask, bodyOf } from './client.ts';
 import type { Answer, SearchClient } from './client.ts';
@@ -94,14 +94,13 @@ export function findProblem(
 }
 
 function workOf({ stats }: SearchResponse): Work {
-  const read = (field: keyof Work): number => Number(stats[field] ?? 0);
   return {
-    contentBytesLoaded: read('contentBytesLoaded'),
-    indexBytesLoaded: read('indexBytesLoaded'),
-    filesConsidered: read('filesConsidered'),
-    filesLoaded: read('filesLoaded'),
-    ngramLookups: read('ngramLookups'),
-    ngramMatches: read('ngramMatches'),
+    contentBytesLoaded: stats.contentBytesLoaded,
+    indexBytesLoaded: stats.indexBytesLoaded,
+    filesConsidered: stats.filesConsidered,
+    filesLoaded: stats.filesLoaded,
+    ngramLookups: stats.ngramLookups,
+    ngramMatches: stats.ngramMatches,
   };
 }
 

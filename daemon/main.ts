@@ -243,10 +243,7 @@ function servicesOf(
       navigate: (kind, call, context) => navigate(parts, kind, call, context),
     },
     repos: directory,
-    source: {
-      read: (repo, path, ref, { sourceSizeMax, ...limits }) =>
-        readSource(repo, path, ref, { sizeMax: sourceSizeMax, ...limits }),
-    },
+    source: { read: readSource },
     history,
     trees: { files: listFiles, folders: listFolders },
     refs: { list: listRefs },

@@ -1,19 +1,28 @@
 // The errors that end a command and what is shown of them: usage errors, refused requests and bad
 // queries, the last with a caret under the culprit. Everything else is shown by its message alone.
 
+import path from 'node:path';
 import { escapeControls } from './terminal-text.ts';
-import type { ErrorObject } from './services.ts';
+import type { ErrorObject } from '../http/api/errors.ts';
 
 /** A mistake in how a command was called, or a state that the user can put right. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** There is nothing to search below a data directory. */
+export function noIndexError(dataDir: string): UsageError {
+  const folder = path.resolve(dataDir);
+  return new UsageError(
+    `no index in ${folder}; make one with "trawl index PATH", or name its folder by --data-dir`,
+  );
+}
+
 /** A request that the search source refused. */
 export class RequestError extends Error implements ErrorObject {
   override readonly name = 'RequestError';
   readonly statusCode: number;
-  readonly errorCode: string;
+  readonly errorCode: ErrorObject['errorCode'];
 
   constructor(error: ErrorObject) {
     super(error.message);

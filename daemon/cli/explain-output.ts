@@ -1,9 +1,10 @@
 // Prints the explanation of a search: the query, the tree of its plan with counts, how expressions are run, a row
 // for each shard, the totals, and whether the rows add up to them. Pure: explanation in, text out.
 
+import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
+import type { Explanation, ShardRow } from '../http/api/explain-schemas.ts';
 import { formatColumns, formatCount } from './format.ts';
-import { formatStats } from './search-output.ts';
-import type { ConditionNode, Explanation, GramNode, ShardRow } from './services.ts';
+import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** A line of a tree: what it is, and how much of it there is. */
@@ -89,11 +90,15 @@ function formatRegexps(regexps: Explanation['plan']['regexps']): string {
 /** The fields in which some shard has a share, in the order of `stats`. */
 function sharedFields(shards: readonly ShardRow[]): string[] {
   const fields = new Set(shards.flatMap(({ stats }) => Object.keys(stats)));
-  return [...fields].filter((field) => shards.some(({ stats }) => stats[field] !== 0));
+  return [...fields].filter((field) => shards.some(({ stats }) => numberOf(stats, field) !== 0));
+}
+
+function numberOf(numbers: NumberTable, field: string): number {
+  return Number(numbers[field] ?? 0);
 }
 
 function sumOf(shards: readonly ShardRow[], field: string): number {
-  return shards.reduce((sum, { stats }) => sum + (stats[field] ?? 0), 0);
+  return shards.reduce((sum, { stats }) => sum + numberOf(stats, field), 0);
 }
 
 function formatShards(shards: readonly ShardRow[]): string {
@@ -103,7 +108,7 @@ function formatShards(shards: readonly ShardRow[]): string {
     escapeControls(row.repository),
     row.class,
     formatCount(row.docs),
-    ...fields.map((field) => formatCount(row.stats[field] ?? 0)),
+    ...fields.map((field) => formatCount(numberOf(row.stats, field))),
     escapeControls(row.reason),
   ]);
   const docs = shards.reduce((sum, row) => sum + row.docs, 0);
@@ -121,11 +126,11 @@ const CLASS_FIELDS = new Set(['shardsScanned', 'shardsSkipped', 'shardsSkippedFi
 /** Where the shares of the shards do not add up to the numbers of the search; one sentence each. */
 export function findDifferences({ shards, stats }: Explanation): string[] {
   return sharedFields(shards)
-    .filter((field) => sumOf(shards, field) !== stats[field])
+    .filter((field) => sumOf(shards, field) !== numberOf(stats, field))
     .map(
       (field) =>
         `${field}: the shards add up to ${formatCount(sumOf(shards, field))}, ` +
-        `the search has ${formatCount(Number(stats[field] ?? 0))}`,
+        `the search has ${formatCount(numberOf(stats, field))}`,
     );
 }
 

@@ -1,7 +1,7 @@
 // Entry of the command line `trawl`: binds the commands to the services and this process.
 
-import { connectServices } from './connect.ts';
 import { createProcessContext } from './process-context.ts';
 import { runProgram } from './program.ts';
+import { SERVICES } from './services.ts';
 
-await runProgram(process.argv.slice(2), createProcessContext(connectServices()));
+await runProgram(process.argv.slice(2), createProcessContext(SERVICES));

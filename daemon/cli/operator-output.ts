@@ -3,7 +3,7 @@
 import type { CliContext } from './context.ts';
 import { formatColumns } from './format.ts';
 import { commonOptions, type CommonFlags } from './options.ts';
-import type { Operator } from './services.ts';
+import type { Operator } from './operator.ts';
 import { escapeControls } from './terminal-text.ts';
 
 /** The flags of every command of the operator. */

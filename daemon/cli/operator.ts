@@ -3,6 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
+import type { BackupInput } from '../backup/make.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import type { Offline } from '../offline.ts';
@@ -15,8 +16,19 @@ import type { LockedError } from '../sync/lock.ts';
 import { createLog } from '../base/log.ts';
 import { callControl, callOperation, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
-import type { Operator } from './services.ts';
 import { systemAccount } from './system-account.ts';
+
+/** Does what the operator of an instance may do, whether or not its daemon runs. */
+export interface Operator {
+  /** Errors: what the operation refuses, with a message for people. */
+  call<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<OperationOutput<Name>>;
+  /** The bytes of a backup. */
+  backup(input: BackupInput): AsyncIterable<Uint8Array>;
+  close(): Promise<void>;
+}
 
 /** A daemon takes the lock a moment before it listens, and gives it back a moment after. */
 const WAIT_MS = 5_000;

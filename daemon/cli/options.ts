@@ -4,10 +4,11 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import type { RepoChange } from '../sync/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
 import { globList } from './glob-list.ts';
-import type { CommonOptions, SourceMode, SourceOptions } from './services.ts';
+import type { CommonOptions } from './services.ts';
 
 type Environment = CliContext['env'];
 
@@ -121,14 +122,8 @@ export function addAccessOptions(command: Command): Command {
 }
 
 /** The parsed flags of `addCommonOptions`, `addModeOption`, `addRevisionOptions` and `addAccessOptions`. */
-export interface CommonFlags {
-  readonly dataDir: string;
-  readonly config?: string;
-  readonly logLevel?: string;
-  readonly mode?: SourceMode;
-  readonly branches?: readonly string[];
-  readonly tags?: readonly string[];
-  readonly visibility?: 'public' | 'internal' | 'private';
+export interface CommonFlags extends CommonOptions, Omit<RepoChange, 'enforcement'> {
+  readonly mode?: 'commits' | 'worktree';
   readonly enforcePermissions?: boolean;
   readonly enforcePermissionsForPublicRepos?: true;
 }
@@ -142,35 +137,28 @@ export function commonOptions({ dataDir, logLevel, config }: CommonFlags): Commo
 }
 
 /** `{ mode }`, or nothing if it was not given. */
-export function modeOption({ mode }: CommonFlags): { mode?: SourceMode } {
+export function modeOption({ mode }: CommonFlags): Pick<CommonFlags, 'mode'> {
   return mode === undefined ? {} : { mode };
 }
 
-/** What was given of branches and tags. */
-export function revisionOptions({
+/**
+ * What was given of branches and tags, and of who may see the repositories.
+ *
+ * Errors: UsageError for the third flag of `addAccessOptions` without the second.
+ */
+export function repoChange({
   branches,
   tags,
-}: CommonFlags): Pick<SourceOptions, 'branches' | 'tags'> {
-  return {
-    ...(branches === undefined ? {} : { branches }),
-    ...(tags === undefined ? {} : { tags }),
-  };
-}
-
-/**
- * What was given of who may see the repositories.
- *
- * Errors: UsageError for the third flag without the second.
- */
-export function accessOptions({
   visibility,
   enforcePermissions,
   enforcePermissionsForPublicRepos,
-}: CommonFlags): Pick<SourceOptions, 'visibility' | 'enforcement'> {
+}: CommonFlags): RepoChange {
   if (enforcePermissionsForPublicRepos === true && enforcePermissions !== true)
     throw new UsageError('--enforce-permissions-for-public-repos needs --enforce-permissions');
   const enforced = enforcePermissionsForPublicRepos === true ? 'all' : 'restricted';
   return {
+    ...(branches === undefined ? {} : { branches }),
+    ...(tags === undefined ? {} : { tags }),
     ...(visibility === undefined ? {} : { visibility }),
     ...(enforcePermissions === undefined
       ? {}

@@ -19,8 +19,10 @@ import { EXIT_ERROR, EXIT_OK } from './context.ts';
 import type { CliContext } from './context.ts';
 import { describeError } from './errors.ts';
 import { addExamples } from './options.ts';
-import type { Versions } from './services.ts';
+import type { CliServices } from './services.ts';
 import { escapeControls } from './terminal-text.ts';
+
+type Versions = ReturnType<CliServices['versions']>;
 
 function describeVersions({ product, shardFormat, api }: Versions): string {
   return `trawl ${product}\nshard format ${String(shardFormat)}\napi ${api}\n`;

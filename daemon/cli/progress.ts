@@ -3,11 +3,20 @@
 
 import type { Writable } from 'node:stream';
 import { Presets, SingleBar } from 'cli-progress';
+import type { BuildProgress } from '../engine/build/build.ts';
 import { formatBytes, formatCount, formatDuration } from './format.ts';
-import type { IndexProgress, ProgressListener } from './services.ts';
 import { escapeControls } from './terminal-text.ts';
 
 const LINE_INTERVAL_MS = 3000;
+
+/** Of a build, or of the pass over symbols that follows it. */
+export interface IndexProgress extends Omit<BuildProgress, 'phase'> {
+  readonly phase: BuildProgress['phase'] | 'symbols';
+  readonly repo: string;
+  readonly bytesPerSecond: number;
+}
+
+export type ProgressListener = (progress: IndexProgress) => void;
 
 export interface ProgressView {
   readonly update: ProgressListener;

@@ -3,10 +3,11 @@
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import type { SearchCall } from '../http/api/search-schemas.ts';
 import type { CliContext } from './context.ts';
 import { integer, readSecret, readVariable } from './options.ts';
 import { openRemoteSearch } from './remote-search.ts';
-import type { SearchCall, SearchSource } from './services.ts';
+import type { SearchSource } from './search-source.ts';
 
 /** The parsed flags of `addQueryOptions`, and the data directory. */
 export interface QueryFlags {

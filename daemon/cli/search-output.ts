@@ -2,9 +2,9 @@
 // names only, or counts. Also the statistics, the note on an incomplete answer and the hints, which
 // go to standard error. Pure: response in, text out; the command decides where the text goes.
 
+import type { FileResult, Hint, SearchResponse } from '../http/api/search-schemas.ts';
 import { linesOfChunk, spansInText } from './search-lines.ts';
 import type { ChunkLine } from './search-lines.ts';
-import type { FileResult, Hint, SearchResponse } from './services.ts';
 import {
   COLORS,
   PLAIN,
@@ -34,6 +34,9 @@ interface Style {
   /** Leave out the carriage return before a line feed. */
   readonly dropsReturn: boolean;
 }
+
+/** Numbers by name, a text among them. */
+export type NumberTable = Readonly<Record<string, number | string>>;
 
 const DURATIONS = new Set(['duration', 'wait', 'matchTreeConstruction', 'matchTreeSearch']);
 
@@ -117,7 +120,7 @@ export function formatResponse(response: SearchResponse, options: OutputOptions)
 }
 
 /** One line for each field: name and value; durations, which are nanoseconds, also in ms. */
-export function formatStats(stats: SearchResponse['stats']): string {
+export function formatStats(stats: NumberTable): string {
   const names = Object.keys(stats);
   const width = Math.max(0, ...names.map((name) => name.length));
   const lines = names.map((name) => {
@@ -134,7 +137,7 @@ export function formatIncomplete(
 ): string {
   if (response.isSearchExhaustive) return '';
   const reasons = (response.incompleteReasons ?? ['unknown']).join(', ');
-  const count = Number(response.stats['totalMatchCount'] ?? 0);
+  const count = response.stats.totalMatchCount;
   return `incomplete: ${reasons} (${String(count)} matches found so far)\n`;
 }
 

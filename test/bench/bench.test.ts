@@ -21,6 +21,7 @@ import { QUICK_EFFORT, findProblem, measureCase } from '../../bench/runner.ts';
 import { drawSamples, seededRandom } from '../../bench/samples.ts';
 import { formatMs, formatTable, median, quantile } from '../../bench/statistics.ts';
 import { summarizeLatency } from '../../bench/statistics.ts';
+import { statsOf } from '../http/answers.ts';
 import { startFakeDaemon } from './fake-daemon.ts';
 
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
@@ -298,7 +299,7 @@ void test('differences name the first range that differs', () => {
   ]);
   assert.deepEqual(compareMatches(expected, expected), []);
   assert.deepEqual(
-    rangesByPath({ stats: {}, files: [], repositoryInfo: [], isSearchExhaustive: true }),
+    rangesByPath({ stats: statsOf(), files: [], repositoryInfo: [], isSearchExhaustive: true }),
     new Map(),
   );
 });

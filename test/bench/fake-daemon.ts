@@ -5,7 +5,12 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
+import { statsOf } from '../http/answers.ts';
+import type {
+  FileResult,
+  MatchRange,
+  SearchResponse,
+} from '../../daemon/http/api/search-schemas.ts';
 
 export interface FakeDaemon {
   readonly url: string;
@@ -17,6 +22,8 @@ interface Call {
   readonly matches: number;
   readonly isCaseSensitivityEnabled?: boolean;
 }
+
+const FILE = { repository: 'r', repositoryId: 1, webUrl: '', language: '' };
 
 function rangesIn(text: string, needle: string): MatchRange[] {
   const ranges: MatchRange[] = [];
@@ -44,10 +51,10 @@ function search(contents: ReadonlyMap<string, string>, call: Call): SearchRespon
     const contentStart = { byteOffset: 0, lineNumber: 1, column: 1 };
     const chunks = [{ content, matchRanges: kept, contentStart }];
     const fileName = { text: name, matchRanges: [] };
-    if (kept.length > 0) files.push({ fileName, repository: 'r', chunks });
+    if (kept.length > 0) files.push({ ...FILE, fileName, chunks });
   }
   const isSearchExhaustive = totalMatchCount <= call.matches;
-  const stats = { totalMatchCount, contentBytesLoaded: 1000 };
+  const stats = statsOf({ totalMatchCount, contentBytesLoaded: 1000 });
   return { stats, files, repositoryInfo: [], isSearchExhaustive };
 }
 

@@ -29,10 +29,29 @@ bb     r/a         skipped_filter  1,000                0             0         
 cc     r/a         skipped         1,000                0         1,000                0  limit reached
 sum                                3,000                2         1,000                2
 
-shardsEligible   3
-shardsOutOfScope 1
-docsInScope      3000
-totalMatchCount  2
+shardsEligible        3
+shardsOutOfScope      1
+docsInScope           3000
+actualMatchCount      0
+totalMatchCount       2
+duration              0 (0.000 ms)
+fileCount             0
+filesSkipped          0
+contentBytesLoaded    0
+indexBytesLoaded      0
+crashes               0
+shardFilesConsidered  0
+filesConsidered       0
+filesLoaded           0
+shardsScanned         0
+shardsSkipped         0
+shardsSkippedFilter   0
+ngramMatches          0
+ngramLookups          0
+wait                  0 (0.000 ms)
+matchTreeConstruction 0 (0.000 ms)
+matchTreeSearch       0 (0.000 ms)
+regexpsConsidered     0
 
 check: the shards add up to the totals
 `;

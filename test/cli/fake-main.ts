@@ -4,7 +4,9 @@
 import { RequestError, isErrorObject } from '../../daemon/cli/errors.ts';
 import { createProcessContext } from '../../daemon/cli/process-context.ts';
 import { runProgram } from '../../daemon/cli/program.ts';
-import type { CliServices, SearchEvent, SearchResponse } from '../../daemon/cli/services.ts';
+import type { CliServices } from '../../daemon/cli/services.ts';
+import type { SearchEvent, SearchResponse } from '../../daemon/http/api/search-schemas.ts';
+import { statsOf } from '../http/answers.ts';
 import { chunk, explanation, file, response } from './responses.ts';
 
 function echo(name: string, options: unknown): void {
@@ -28,11 +30,12 @@ function fakeResponse(): SearchResponse {
 /** Two chunks and the end; a text `broken` of FAKE_RESPONSE has an error in between. */
 function fakeEvents(): SearchEvent[] {
   if (process.env['FAKE_RESPONSE'] === 'broken') {
-    const error = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR', message: 'no' };
-    const end = { isSearchExhaustive: false, incompleteReasons: ['internal_error'] };
+    const error = { statusCode: 500, errorCode: 'UNEXPECTED_ERROR' as const, message: 'no' };
+    const incompleteReasons = ['internal_error' as const];
+    const end = { isSearchExhaustive: false, incompleteReasons };
     return [
       { type: 'error', error },
-      { type: 'final', accumulatedStats: {}, ...end },
+      { type: 'final', accumulatedStats: statsOf(), ...end },
     ];
   }
   const { stats, files, repositoryInfo, isSearchExhaustive } = fakeResponse();

@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import test from 'node:test';
 import { formatBytes, formatDuration } from '../../daemon/cli/format.ts';
 import { createProgress, describeProgress, remainingMs } from '../../daemon/cli/progress.ts';
-import type { IndexProgress } from '../../daemon/cli/services.ts';
+import type { IndexProgress } from '../../daemon/cli/progress.ts';
 
 const PROGRESS: IndexProgress = {
   phase: 'reading',

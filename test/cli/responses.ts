@@ -1,8 +1,15 @@
 // Makes search responses by hand: a chunk is written as its text with the matched stretches between
 // guillemets, `one «two» three`, and the positions are worked out from that.
 
-import type { Chunk, FileResult, Location, MatchRange } from '../../daemon/cli/services.ts';
-import type { Explanation, SearchResponse } from '../../daemon/cli/services.ts';
+import { statsOf } from '../http/answers.ts';
+import type {
+  Chunk,
+  FileResult,
+  Location,
+  MatchRange,
+} from '../../daemon/http/api/search-schemas.ts';
+import type { SearchResponse } from '../../daemon/http/api/search-schemas.ts';
+import type { Explanation } from '../../daemon/http/api/explain-schemas.ts';
 
 function advance({ byteOffset, lineNumber, column }: Location, character: string): Location {
   // A bad byte is one byte in the file and U+FFFD here.
@@ -36,17 +43,15 @@ export function chunk(marked: string, lineNumber = 1): Chunk {
 }
 
 /** A file result; the path may be marked like a chunk. */
-export function file(path: string, chunks: readonly Chunk[] = [], repository = 'r/a'): FileResult {
+export function file(path: string, chunks: Chunk[] = [], repository = 'r/a'): FileResult {
   const name = parseMarked(path, { byteOffset: 0, lineNumber: 1, column: 1 });
-  return { fileName: { text: name.content, matchRanges: name.ranges }, repository, chunks };
+  const fileName = { text: name.content, matchRanges: name.ranges };
+  return { fileName, repository, repositoryId: 1, webUrl: '', language: '', chunks };
 }
 
-export function response(
-  files: readonly FileResult[],
-  more: Partial<SearchResponse> = {},
-): SearchResponse {
+export function response(files: FileResult[], more: Partial<SearchResponse> = {}): SearchResponse {
   return {
-    stats: { totalMatchCount: 7, duration: 1_500_000, flushReason: 'X' },
+    stats: statsOf({ totalMatchCount: 7, duration: 1_500_000 }),
     files,
     repositoryInfo: [],
     isSearchExhaustive: true,
@@ -56,14 +61,7 @@ export function response(
 
 /** The explanation of `pear lang:go` over three shards, a row of each kind but one. */
 export function explanation(more: Partial<Explanation> = {}): Explanation {
-  const nothing = {
-    totalMatchCount: 0,
-    filesSkipped: 0,
-    filesConsidered: 0,
-    shardsScanned: 0,
-    shardsSkipped: 0,
-    shardsSkippedFilter: 0,
-  };
+  const { flushReason, ...nothing } = statsOf({ duration: 0 });
   const row = { repository: 'r/a', docs: 1000, estimatedBytes: 0 };
   return {
     query: { canonical: 'and(text:"pear", lang:"go")', implicitRevision: 'rev:"HEAD"' },
@@ -101,7 +99,13 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
       estimatedBytes: 4096,
       verifiedBytes: 1,
     },
-    totals: { shardsEligible: 3, shardsOutOfScope: 1, docsInScope: 3000, totalMatchCount: 2 },
+    totals: {
+      shardsEligible: 3,
+      shardsOutOfScope: 1,
+      docsInScope: 3000,
+      ...nothing,
+      totalMatchCount: 2,
+    },
     shards: [
       {
         ...row,
@@ -127,6 +131,7 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
     ],
     stats: {
       ...nothing,
+      flushReason,
       totalMatchCount: 2,
       filesConsidered: 2,
       filesSkipped: 1000,

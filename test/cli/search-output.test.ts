@@ -9,7 +9,7 @@ import {
   formatStats,
 } from '../../daemon/cli/search-output.ts';
 import type { OutputOptions } from '../../daemon/cli/search-output.ts';
-import type { FileResult } from '../../daemon/cli/services.ts';
+import type { FileResult } from '../../daemon/http/api/search-schemas.ts';
 import { chunk, file, response } from './responses.ts';
 
 const TERMINAL: OutputOptions = {
@@ -24,7 +24,7 @@ const PIPE: OutputOptions = { form: 'pipe', hasColor: false, isEscaped: false, s
 interface Row {
   readonly name: string;
   readonly options: OutputOptions;
-  readonly files: readonly FileResult[];
+  readonly files: FileResult[];
   readonly output: string;
 }
 
@@ -189,8 +189,10 @@ void test('output: statistics are one line a field, durations also in ms', () =>
 });
 
 void test('output: an incomplete answer names the reasons and the matches found so far', () => {
-  const incompleteReasons = ['match_limit', 'deadline'];
-  const answer = response([], { isSearchExhaustive: false, incompleteReasons });
+  const answer = response([], {
+    isSearchExhaustive: false,
+    incompleteReasons: ['match_limit', 'deadline'],
+  });
   assert.equal(
     formatIncomplete(answer),
     'incomplete: match_limit, deadline (7 matches found so far)\n',

@@ -4,20 +4,18 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
 import { unpack } from 'msgpackr';
-import type { FileResult, MatchRange, SearchResponse } from '../../daemon/cli/services.ts';
+import type {
+  FileResult,
+  MatchRange,
+  SearchResponse,
+} from '../../daemon/http/api/search-schemas.ts';
 import { makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 import { call, post, search, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
-interface FullFile extends FileResult {
-  readonly webUrl: string;
-  readonly repositoryId: number;
-  readonly language: string;
-  readonly branches: readonly string[];
-  readonly content?: string;
-  readonly chunks: readonly (FileResult['chunks'][number] & { readonly symbols: unknown[] })[];
-}
+/** What is there in answers of this kind. */
+type FullFile = FileResult & Required<Pick<FileResult, 'branches'>>;
 
 const UNICODE = 'ä plum 日本plum 😀plum\r\nsecond\r\nthird plum\r\n';
 const BAD = Buffer.from('a\xff\xfeplum\xc3\nno newline plum', 'latin1');
@@ -187,7 +185,7 @@ void test('stats agree with the answer, for many queries and limits', async () =
 
 void test('the match limit cuts ranges, then lines, and says so; equal requests get equal answers', async () => {
   const all = await search(served.url, 'fig');
-  const total = Number(all.stats['totalMatchCount']);
+  const total = all.stats.totalMatchCount;
   assert.equal(total, 50);
   const cut = await search(served.url, 'fig', { matches: 2, contextLines: 0 });
   assert.equal(cut.isSearchExhaustive, false);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { IndexResult } from '../../daemon/cli/services.ts';
+import type { JobResult } from '../../daemon/sync/jobs.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { get, pathsOf, post, search, serve, serveIndexed, trawl } from './daemon.ts';
 
@@ -293,7 +293,7 @@ void test('one source that fails does not keep the others from being indexed', a
   const results = stdout
     .trim()
     .split('\n')
-    .map((line) => JSON.parse(line) as IndexResult);
+    .map((line) => JSON.parse(line) as JobResult);
   assert.deepEqual(
     results.map(({ state }) => state),
     ['COMPLETED', 'FAILED'],

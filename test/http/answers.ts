@@ -2,9 +2,10 @@
 // a test is about.
 
 import type { StatsNumbers } from '../../daemon/engine/search/answer.ts';
+import type { Stats } from '../../daemon/http/api/search-schemas.ts';
 
 /** The object `stats` of a search that did nothing, changed by `more`. */
-export function statsOf(more: Partial<StatsNumbers> = {}): object {
+export function statsOf(more: Partial<StatsNumbers> = {}): Stats {
   const numbers: StatsNumbers = {
     actualMatchCount: 0,
     totalMatchCount: 0,
@@ -68,7 +69,7 @@ export const FINAL_EVENT = {
 
 /** Answer of a search that is explained. */
 export function explanationOf(canonical: string): object {
-  const { flushReason: _, ...numbers } = { flushReason: '', ...statsOf() };
+  const { flushReason: _, ...numbers } = statsOf();
   return {
     query: { canonical },
     plan: {

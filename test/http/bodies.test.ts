@@ -80,7 +80,7 @@ onBothAdapters('bodies', (kind) => {
       repos: [repo(1, 'a')],
       async source() {
         await finish.opened;
-        return { bytes: Buffer.from('text'), language: '' };
+        return { bytes: Buffer.from('text'), language: '', blobSha: '' };
       },
     });
     const wire = openWire(world.server);

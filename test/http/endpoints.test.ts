@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../daemon/http/api/errors.ts';
-import type { SourceReader } from '../../daemon/http/api/services.ts';
+import type { Services } from '../../daemon/http/api/services.ts';
 import { QueryError } from '../../daemon/engine/regex/error.ts';
 import { UnknownContextError } from '../../daemon/engine/query/plan.ts';
 import { CLAIMS, HEADER, PAIR, token } from '../accounts/licences.ts';
@@ -327,12 +327,12 @@ onBothAdapters('endpoints', (kind) => {
 
   test('source returns the content with its links; an empty ref counts as absent', async () => {
     const asked: unknown[] = [];
-    const read: SourceReader['read'] = async (record, path, ref, limits) => {
-      asked.push([record.name, path, ref, limits.sourceSizeMax]);
+    const read: Services['source']['read'] = async (record, path, ref, limits) => {
+      asked.push([record.name, path, ref, limits.sizeMax]);
       const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0x61, 0xff, 0x0a]);
       return ref === undefined
         ? { bytes, language: 'C++', blobSha: 'abc' }
-        : { bytes: Buffer.alloc(0), language: '' };
+        : { bytes: Buffer.alloc(0), language: '', blobSha: 'def' };
     };
     const web = 'https://github.com/o/r';
     const world = await startWorld({
@@ -365,6 +365,7 @@ onBothAdapters('endpoints', (kind) => {
       repoExternalWebUrl: web,
       webUrl: `${base}@refs/tags/v%231/-/blob/x`,
       externalWebUrl: `${web}/blob/v%231/x`,
+      blobSha: 'def',
     });
     assert.deepEqual(asked, [
       ['h/o', 'a b/#.ts', undefined, 67108864],
@@ -374,7 +375,7 @@ onBothAdapters('endpoints', (kind) => {
   });
 
   test('source checks repo, path syntax, ref syntax in this order, then asks the reader', async () => {
-    const read: SourceReader['read'] = async (_, path) => {
+    const read: Services['source']['read'] = async (_, path) => {
       if (path === 'slow') throw new Error('git took too long at /srv/clones');
       if (path === 'ref')
         throw Object.assign(new Error('No commit.'), { errorCode: 'INVALID_GIT_REF' });

@@ -6,18 +6,11 @@ import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import type { CommitFields, HistoryReader } from '../../daemon/http/api/history.ts';
-import type {
-  EventStream,
-  SearchCall,
-  SearchContext,
-  RefReader,
-  Services,
-  SearchService,
-  SourceReader,
-  StreamContext,
-  TreeReader,
-} from '../../daemon/http/api/services.ts';
+import type { SearchEnvironment } from '../../daemon/engine/search/prepare.ts';
+import type { StreamEnvironment } from '../../daemon/engine/search/stream.ts';
+import type { CommitFields } from '../../daemon/sources/history/commits.ts';
+import type { SearchCall } from '../../daemon/http/api/search-schemas.ts';
+import type { EventStream, Services } from '../../daemon/http/api/services.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import type {
   Configuration,
@@ -83,21 +76,21 @@ export interface WorldOptions {
   readonly settings?: ConfigurationInput['settings'];
   /** A function: the repos may change, by being another array. */
   readonly repos?: readonly RepoRecord[] | (() => readonly RepoRecord[]);
-  readonly search?: (call: SearchCall, context: SearchContext) => Promise<unknown>;
+  readonly search?: (call: SearchCall, context: SearchEnvironment) => Promise<unknown>;
   /** Told when the memory of a large answer may go. */
   readonly onRelease?: () => void;
   readonly stream?: (
     call: SearchCall,
-    context: StreamContext,
+    context: StreamEnvironment,
   ) => EventStream | Promise<EventStream>;
-  readonly navigate?: SearchService['navigate'];
+  readonly navigate?: Services['search']['navigate'];
   readonly onAnswerOver?: (size: number) => void;
   readonly requestTimeoutMs?: number;
   readonly streamStallMs?: number;
-  readonly source?: SourceReader['read'];
-  readonly history?: Partial<HistoryReader>;
-  readonly trees?: Partial<TreeReader>;
-  readonly refs?: RefReader['list'];
+  readonly source?: Services['source']['read'];
+  readonly history?: Partial<Services['history']>;
+  readonly trees?: Partial<Services['trees']>;
+  readonly refs?: Services['refs']['list'];
   readonly isReady?: boolean;
   readonly degraded?: readonly string[];
   readonly logLevel?: 'debug' | 'info';
@@ -180,7 +173,9 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     repos: directory,
     source: {
-      read: options.source ?? (async () => ({ bytes: Buffer.from('text\n'), language: 'Text' })),
+      read:
+        options.source ??
+        (async () => ({ bytes: Buffer.from('text\n'), language: 'Text', blobSha: 'abc' })),
     },
     history: {
       blame: async () => Buffer.from('{"ranges":[],"commits":{}}'),

@@ -181,7 +181,7 @@ async function compareExpressions(
     const differences = compareMatches(only(expected), only(rangesByPath(answer)));
     assert.deepEqual(differences, [], `${pattern}, exact: ${isCaseSensitive}`);
     comparedCount++;
-    rangeCount += Number(answer.stats['actualMatchCount']);
+    rangeCount += answer.stats['actualMatchCount'];
   }
   return { comparedCount, rangeCount };
 }

@@ -2,6 +2,7 @@
 // cycles without a word, so only this test sees them.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { filesBelow, findCycle, importsOf } from './imports.ts';
@@ -101,13 +102,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts',
     'daemon/sync',
   ],
-  // The endpoints see the engine through interfaces of their own (http/api/services.ts).
+  // Of engine/search, sources/history and sources/reading they know types only: main.ts hands them what does the work.
   'daemon/http/api': [
     'daemon/base',
     'daemon/base/config',
     'daemon/repos',
     'daemon/sources/git',
+    'daemon/sources/reading',
+    'daemon/sources/history',
     'daemon/engine/regex',
+    'daemon/engine/search',
     'daemon/accounts',
     'daemon/accounts/limits',
   ],
@@ -172,6 +176,16 @@ test('imports go one way', () => {
     return from !== to && !isTop && !(LAYERS[from] ?? []).includes(to);
   });
   assert.deepEqual(wrong, []);
+});
+
+test('the endpoints have only what they are handed of searches and readers', () => {
+  const taken =
+    /^import (?!type )[^;]* from '\.\.\/\.\.\/(?:engine\/search|sources\/(?:reading|history))\//m;
+  const files = filesBelow('daemon/http/api', '.ts');
+  assert.deepEqual(
+    files.filter((file) => taken.test(readFileSync(file, 'utf8'))),
+    [],
+  );
 });
 
 test('no layer is allowed what it does not use', () => {

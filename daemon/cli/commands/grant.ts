@@ -10,7 +10,7 @@ import {
   withOperator,
 } from '../operator-output.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
-import type { Operator } from '../services.ts';
+import type { Operator } from '../operator.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface ListFlags extends OperatorFlags {

@@ -1,21 +1,20 @@
 // `trawl index [PATH...]`: builds the index and ends.
 
 import type { Command } from 'commander';
+import type { JobResult } from '../../sync/jobs.ts';
 import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
 import {
-  accessOptions,
   addAccessOptions,
   addRevisionOptions,
   commonOptions,
   modeOption,
-  revisionOptions,
+  repoChange,
 } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
-import type { IndexResult } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface IndexFlags extends CommonFlags {
@@ -26,7 +25,7 @@ interface IndexFlags extends CommonFlags {
 }
 
 /** What an index job did: a line, and one for each warning; without the last line feed. */
-export function describeResult(result: IndexResult): string {
+export function describeResult(result: JobResult): string {
   const repo = escapeControls(result.repo);
   if (result.state === 'FAILED') {
     return `${repo}: failed: ${escapeControls(result.error ?? 'unknown reason')}`;
@@ -54,14 +53,13 @@ async function runIndex(
   const options = {
     ...commonOptions(flags),
     ...modeOption(flags),
-    ...revisionOptions(flags),
-    ...accessOptions(flags),
+    change: repoChange(flags),
     ...(flags.repo === undefined ? {} : { repo: flags.repo }),
     sources,
     isForced: flags.force ?? false,
     findsSymbols: flags.symbols,
   };
-  let results: readonly IndexResult[];
+  let results: readonly JobResult[];
   try {
     results = await services.indexSources(options, progress.update);
   } finally {

@@ -1,10 +1,10 @@
 // `trawl inspect SHARD`: what a shard file holds.
 
 import type { Command } from 'commander';
+import type { Inspection } from '../../engine/shards/inspect.ts';
 import type { CliContext } from '../context.ts';
 import { formatColumns, formatCount } from '../format.ts';
 import { addExamples } from '../options.ts';
-import type { ShardReport } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface InspectFlags {
@@ -18,7 +18,7 @@ function ratio(size: number, contentSize: number): string {
   return contentSize > 0 ? `${(size / contentSize).toFixed(3)} x content` : '';
 }
 
-function headRows(report: ShardReport): string[][] {
+function headRows(report: Inspection): string[][] {
   const { fileSize, contentSize } = report;
   return [
     ['path', escapeControls(report.path)],
@@ -36,7 +36,7 @@ function headRows(report: ShardReport): string[][] {
 }
 
 /** The report as text: the head, a table of sections, then docs and postings if it has them. */
-export function formatReport(report: ShardReport): string {
+export function formatReport(report: Inspection): string {
   const sections = report.sections.map(({ name, offset, size, checksum }) => [
     name,
     formatCount(offset),

@@ -9,7 +9,7 @@ import {
   type OperatorFlags,
   withOperator,
 } from '../operator-output.ts';
-import { accessOptions, addAccessOptions, addCommonOptions, addExamples } from '../options.ts';
+import { addAccessOptions, addCommonOptions, addExamples, repoChange } from '../options.ts';
 
 const PAGE_SIZE = 5_000;
 const COLUMNS = ['repoId', 'repo', 'visibility', 'enforcement', 'path', 'failure'] as const;
@@ -25,7 +25,7 @@ async function list(flags: OperatorFlags, { stdout, ...context }: CliContext): P
 }
 
 async function set(repos: string[], flags: OperatorFlags, context: CliContext): Promise<void> {
-  const change = accessOptions(flags);
+  const change = repoChange(flags);
   if (Object.keys(change).length === 0)
     throw new UsageError('say what to change: --visibility, --enforce-permissions or another');
   const { rows } = await withOperator(context, flags, (operator) =>

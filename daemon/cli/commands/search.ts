@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import type { SearchCall, SearchEvent } from '../../http/api/search-schemas.ts';
 import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { describeError } from '../errors.ts';
@@ -10,7 +11,7 @@ import { addCommonOptions, addExamples, readVariable } from '../options.ts';
 import { addQueryOptions, openSource, type QueryFlags, searchCall } from '../query-options.ts';
 import { formatHints, formatIncomplete, formatResponse, formatStats } from '../search-output.ts';
 import type { OutputForm, OutputOptions } from '../search-output.ts';
-import type { SearchCall, SearchEvent, SearchSource } from '../services.ts';
+import type { SearchSource } from '../search-source.ts';
 
 interface SearchFlags extends QueryFlags {
   readonly json?: true;

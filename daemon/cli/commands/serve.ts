@@ -11,10 +11,9 @@ import {
   integer,
   modeOption,
   readBoolean,
-  accessOptions,
   addAccessOptions,
   addRevisionOptions,
-  revisionOptions,
+  repoChange,
 } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
@@ -41,8 +40,7 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   return {
     ...commonOptions(flags),
     ...modeOption(flags),
-    ...revisionOptions(flags),
-    ...accessOptions(flags),
+    change: repoChange(flags),
     ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
     ...(flags.workers === undefined ? {} : { workers: flags.workers }),
     sources: isDefault && flags.defaultSource !== undefined ? [flags.defaultSource] : sources,

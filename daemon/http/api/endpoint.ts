@@ -14,8 +14,9 @@ import type { Sight } from '../../repos/sight.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import type { ErrorCode } from './errors.ts';
 import { parseBody, parsePath, parseQuery } from './input.ts';
+import type { ReaderMemory } from '../../sources/reading/shared-contents.ts';
 import type { LazyBytes } from './lazy-bytes.ts';
-import type { EventStream, RequestMemory, Services } from './services.ts';
+import type { EventStream, Services } from './services.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -69,7 +70,7 @@ export interface CallContext {
   readonly place: SearchPlace | undefined;
   /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room. */
   readonly takeMemory: (size: number) => void;
-  readonly memory: RequestMemory;
+  readonly memory: ReaderMemory;
   /** Bytes of JSON that an event of a stream may have in the form that the client asks for. */
   readonly eventSizeMax: number;
   readonly isStopping: boolean;

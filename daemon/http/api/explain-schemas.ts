@@ -1,6 +1,7 @@
 // Schemas of the answer that explains a search: its query and plan, totals, and a row for each shard.
 
 import { z } from 'zod';
+import type { ConditionNode, GramNode } from '../../engine/search/explain-plan.ts';
 import { exhaustiveness, stats, statsShares, statsNumbers } from './search-schemas.ts';
 import { integer, text } from './schemas.ts';
 
@@ -8,14 +9,14 @@ const gramNode = z
   .discriminatedUnion('kind', [
     z.object({
       kind: z.enum(['and', 'or']),
-      get children(): z.ZodArray<z.ZodType> {
+      get children(): z.ZodArray<z.ZodType<GramNode>> {
         return z.array(gramNode);
       },
     }),
     z.object({
       kind: z.literal('gram'),
       gram: text('Characters looked up, folded.'),
-      blocks: integer('Blocks that hold it.').optional(),
+      blocks: integer('Blocks that hold it.').exactOptional(),
     }),
     z.object({ kind: z.literal('scan') }),
   ])
@@ -26,22 +27,22 @@ const conditionNode = z
     z.object({ kind: z.enum(['all', 'none']) }),
     z.object({
       kind: z.enum(['and', 'or', 'not']),
-      get children(): z.ZodArray<z.ZodType> {
+      get children(): z.ZodArray<z.ZodType<ConditionNode>> {
         return z.array(conditionNode);
       },
     }),
     z.object({
       kind: z.literal('filter'),
       condition: text('In the form of queries.'),
-      docs: integer('Files that it leaves on its own.').optional(),
+      docs: integer('Files that it leaves on its own.').exactOptional(),
     }),
     z.object({
       kind: z.literal('content'),
       condition: text('In the form of queries.'),
       grams: gramNode,
-      blocks: integer('Candidate blocks on its own.').optional(),
-      docs: integer('Candidate files on its own.').optional(),
-      shardsScanned: integer('Shards in which all blocks are candidates.').optional(),
+      blocks: integer('Candidate blocks on its own.').exactOptional(),
+      docs: integer('Candidate files on its own.').exactOptional(),
+      shardsScanned: integer('Shards in which all blocks are candidates.').exactOptional(),
     }),
   ])
   .meta({ id: 'ConditionNode', description: 'A condition of the plan.' });
@@ -71,6 +72,8 @@ const shardReport = z
   })
   .meta({ id: 'ShardReport', description: 'What became of an eligible shard.' });
 
+export type ShardRow = z.infer<typeof shardReport>;
+
 export const explanation = z
   .object({
     query: z.object({
@@ -94,3 +97,5 @@ export const explanation = z
     ...exhaustiveness,
   })
   .meta({ id: 'Explanation', description: 'How a search was planned and run.' });
+
+export type Explanation = z.infer<typeof explanation>;

@@ -6,7 +6,7 @@ import { ORG } from '../../accounts/audit-trail.ts';
 import { endpoint, ok } from './endpoint.ts';
 import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
 import { integer, text } from './schemas.ts';
-import type { NavigationCall } from './services.ts';
+import type { NavigationCall } from '../../engine/search/navigation.ts';
 
 const SYMBOL_NAME_SIZE_MAX = 1024;
 

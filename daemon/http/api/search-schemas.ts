@@ -41,6 +41,9 @@ export const searchBody = z
   })
   .meta({ id: 'SearchRequest', description: 'What to search for. Unknown members are ignored.' });
 
+/** A search as the caller asks for it, with what was left out. */
+export type SearchCall = z.output<typeof searchBody>;
+
 const location = z
   .object({
     byteOffset: integer('Bytes from the start of the file.'),
@@ -49,12 +52,16 @@ const location = z
   })
   .meta({ id: 'Location', description: 'A place in a file.' });
 
+export type Location = z.infer<typeof location>;
+
 export const range = z
   .object({
     start: location.meta({ description: 'First character.' }),
     end: location.meta({ description: 'Behind the last character.' }),
   })
   .meta({ id: 'Range', description: 'A matched stretch of a file, never empty.' });
+
+export type MatchRange = z.infer<typeof range>;
 
 const symbolHead = {
   symbol: text('Full name; "" if the match did not come from a symbol.'),
@@ -82,6 +89,8 @@ const chunk = z
   })
   .meta({ id: 'Chunk', description: 'Consecutive lines shown together with the matches in them.' });
 
+export type Chunk = z.infer<typeof chunk>;
+
 const fileResult = z
   .object({
     fileName: z
@@ -108,6 +117,8 @@ const fileResult = z
       .meta({ description: 'Why the content is not indexed; else absent.' }),
   })
   .meta({ id: 'FileResult', description: 'A file with matches.' });
+
+export type FileResult = z.infer<typeof fileResult>;
 
 export const repositoryInfo = z
   .object({
@@ -162,6 +173,8 @@ export const stats = z
   })
   .meta({ id: 'Stats', description: 'What the search did. Every member is always there.' });
 
+export type Stats = z.infer<typeof stats>;
+
 /** The members that say whether an answer is complete. */
 export const exhaustiveness = {
   isSearchExhaustive: flag('True: no match is missing.'),
@@ -181,22 +194,19 @@ export const exhaustiveness = {
     .meta({ description: 'Why matches may be missing; there exactly when they may.' }),
 };
 
-const hints = z
-  .array(
-    z
-      .object({
-        message: text('What to know.'),
-        query: text('The query as it may have been meant.').optional(),
-      })
-      .meta({ id: 'Hint', description: 'What a query may have meant.' }),
-  )
-  .min(1)
-  .max(HINTS_MAX)
-  .optional()
-  .meta({
-    description:
-      'Where nothing is shown and the query reads like the syntax of another tool: what it may have meant.',
-  });
+const hint = z
+  .object({
+    message: text('What to know.'),
+    query: text('The query as it may have been meant.').optional(),
+  })
+  .meta({ id: 'Hint', description: 'What a query may have meant.' });
+
+export type Hint = z.infer<typeof hint>;
+
+const hints = z.array(hint).min(1).max(HINTS_MAX).optional().meta({
+  description:
+    'Where nothing is shown and the query reads like the syntax of another tool: what it may have meant.',
+});
 
 const results = {
   files: z.array(fileResult).meta({ description: 'Best first.' }),
@@ -208,6 +218,8 @@ const results = {
 export const searchAnswer = z
   .object({ stats, ...results, ...exhaustiveness, hints })
   .meta({ id: 'SearchResponse', description: 'Answer of a search.' });
+
+export type SearchResponse = z.infer<typeof searchAnswer>;
 
 const chunkEvent = z
   .object({
@@ -233,3 +245,5 @@ const errorEvent = z
 export const streamEvent = z
   .discriminatedUnion('type', [chunkEvent, finalEvent, errorEvent])
   .meta({ id: 'StreamEvent', description: 'One event of a stream of search results.' });
+
+export type SearchEvent = z.infer<typeof streamEvent>;

@@ -1,7 +1,6 @@
 // POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, while it runs, or
 // explained. Checks and clamps the request; the search service does the rest.
 
-import type { z } from 'zod';
 import { ORG } from '../../accounts/audit-trail.ts';
 import type { Accounts } from '../../accounts/accounts.ts';
 import { endpoint, ok } from './endpoint.ts';
@@ -9,10 +8,10 @@ import type { HeaderShape } from './endpoint.ts';
 import { ApiError, toApiError } from './errors.ts';
 import { explanation } from './explain-schemas.ts';
 import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
-import type { SearchCall } from './services.ts';
+import type { SearchCall } from './search-schemas.ts';
 
 /** The call that the body asks for, `matches` and `contextLines` clamped. */
-export function toSearchCall(body: z.output<typeof searchBody>, matchCountMax: number): SearchCall {
+export function toSearchCall(body: SearchCall, matchCountMax: number): SearchCall {
   return {
     ...body,
     matches: Math.min(body.matches, matchCountMax),

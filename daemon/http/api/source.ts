@@ -59,7 +59,7 @@ export const getSource = endpoint(
     checkPath(path);
     if (ref !== undefined) checkRef(ref);
     const content = await services.source.read(repo, path, ref, {
-      sourceSizeMax: settings.maxSourceBytes,
+      sizeMax: settings.maxSourceBytes,
       holder: context.holder,
       memory: context.memory,
       signal: gitSignal(context),

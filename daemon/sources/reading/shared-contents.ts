@@ -4,7 +4,7 @@
 
 import { SharedWork } from '../../base/shared-work.ts';
 
-/** The memory that a request may use (http/api/services.ts). */
+/** The memory that a request may use. */
 export interface ReaderMemory {
   /** Takes bytes, until they are given back; undefined: there is no room. */
   tryTake(size: number): { release(): void } | undefined;

@@ -14,7 +14,7 @@ export interface Counted {
   readonly stats: Readonly<Record<string, unknown>>;
   readonly files: readonly FoundFile[];
   readonly isSearchExhaustive: boolean;
-  readonly incompleteReasons?: readonly string[];
+  readonly incompleteReasons?: readonly string[] | undefined;
 }
 
 /** What is known of a search beside its answer. */

@@ -1,0 +1,92 @@
+// Searches in the index of a data directory, in this process; the counterpart of remote-search.ts. Loads the engine.
+
+import { messageOf } from '../base/caught.ts';
+import type { Configuration } from '../base/config/configuration.ts';
+import { createLog } from '../base/log.ts';
+import { explain } from '../engine/search/explain.ts';
+import { search } from '../engine/search/service.ts';
+import { startStream, type StreamEvent } from '../engine/search/stream.ts';
+import { ApiError, toApiError } from '../http/api/errors.ts';
+import type { Explanation } from '../http/api/explain-schemas.ts';
+import { allBytes } from '../http/api/lazy-bytes.ts';
+import type { SearchEvent, SearchResponse } from '../http/api/search-schemas.ts';
+import { toSearchCall } from '../http/api/search.ts';
+import { openInstance } from '../instance.ts';
+import { SEES_ALL } from '../repos/sight.ts';
+import { noIndexError } from './errors.ts';
+import type { SearchSource } from './search-source.ts';
+
+/** Every repo is visible. Errors: UsageError where there is no index. */
+export async function openLocalSearch(configuration: Configuration): Promise<SearchSource> {
+  const log = createLog(configuration.log);
+  const { dataDir, settings } = configuration;
+  const instance = await openInstance({
+    dataDir,
+    isOwner: false,
+    filters: settings,
+    gitPaths: configuration.gitPaths,
+    searchTimeoutMs: settings.searchTimeoutMs,
+    log,
+  });
+  if (instance.catalog.repos.length === 0) {
+    await instance.close();
+    throw noIndexError(dataDir);
+  }
+  instance.served.publish();
+  const baseUrl = configuration.baseUrl ?? `http://localhost:${configuration.port}`;
+  return {
+    async search(call, signal) {
+      const { json } = await withErrorObject(
+        search(instance.parts, toSearchCall(call, settings.maxMatchCount), {
+          signal,
+          baseUrl,
+          sight: SEES_ALL,
+        }),
+      );
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's answer
+      return JSON.parse(Buffer.from(allBytes(json)).toString()) as SearchResponse;
+    },
+    async explain(call, signal) {
+      const clamped = toSearchCall(call, settings.maxMatchCount);
+      const explained = await withErrorObject(
+        explain(instance.parts, clamped, { signal, baseUrl, sight: SEES_ALL }),
+      );
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as a daemon would send it
+      return JSON.parse(JSON.stringify(explained)) as Explanation;
+    },
+    async *stream(call, signal) {
+      const clamped = toSearchCall(call, settings.maxMatchCount);
+      const environment = { signal, baseUrl, sight: SEES_ALL, eventSizeMax: Infinity };
+      const events = await withErrorObject(startStream(instance.parts, clamped, environment));
+      try {
+        for (;;) {
+          const event = await withErrorObject(events.next());
+          if (event === undefined) return;
+          yield searchEventOf(event);
+        }
+      } finally {
+        events.close();
+      }
+    },
+    close: () => instance.close(),
+  };
+}
+
+/** The event as a daemon would send it. */
+function searchEventOf(event: StreamEvent): SearchEvent {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own engine's event
+  if ('json' in event) return JSON.parse(Buffer.from(event.json).toString()) as SearchEvent;
+  const known = toApiError(event.error);
+  const error = known ?? new ApiError('UNEXPECTED_ERROR', messageOf(event.error));
+  return { type: 'error', error: error.toObject() };
+}
+
+/** Gives errors of a search the members of the API's error object, as a daemon would answer them. */
+async function withErrorObject<Value>(work: Promise<Value>): Promise<Value> {
+  try {
+    return await work;
+  } catch (error) {
+    const known = toApiError(error);
+    throw known ?? error;
+  }
+}
