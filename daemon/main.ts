@@ -2,21 +2,19 @@
 // `trawl serve`.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { backupInput, makeBackup } from './backup/make.ts';
 import { backupSource } from './backup/source.ts';
 import type { Configuration } from './base/config/configuration.ts';
-import { operatorUnder } from './accounts/audit-trail.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
-import { type ControlServer, startControlServer } from './http/control-server.ts';
+import { type ControlServer, startControlServer } from './http/operator/control-server.ts';
 import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
 import type { Services } from './http/api/services.ts';
-import { checkedInput, type RepoRule } from './http/operator/operation.ts';
-import { runOperation } from './http/operator/operations.ts';
+import type { RepoRule } from './http/operator/operation.ts';
+import { deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './sources/history/history.ts';
 import { endGits } from './sources/git/git.ts';
@@ -151,12 +149,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
         indexer.rules.change(repoIds, change),
     };
-    const context = { accounts: control.accounts, repos, baseUrl: server.url };
+    const { accounts } = control;
     commands = await startControlServer({
       dataDir: configuration.dataDir,
-      run: (name, input, account) =>
-        runOperation({ ...context, actor: operatorUnder(account) }, name, input),
-      backup: (input, signal) => makeBackup(source, checkedInput(backupInput, input), signal),
+      desk: deskOf({ accounts, repos, baseUrl: server.url }, source),
       log: log.labelled('operator'),
     });
     const jobs = adding

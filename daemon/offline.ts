@@ -1,19 +1,19 @@
 // A data directory opened to change its accounts while no daemon runs: locked, with its catalog and its store, without
 // engine and server.
 
-import type { Catalog } from './sync/catalog.ts';
+import { backupSource } from './backup/source.ts';
+import type { RepoChange } from './sync/change-repo.ts';
 import { takeDataDir } from './sync/data-dir.ts';
 import type { Configuration } from './base/config/configuration.ts';
-import { type ControlPlane, openControlPlane } from './control-plane.ts';
+import { openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';
-import type { OperatorContext } from './http/operator/operation.ts';
+import { type Desk, deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { Store } from './accounts/store/store.ts';
 import type { Log } from './base/log.ts';
 
-export interface Offline extends Omit<OperatorContext, 'actor'> {
-  readonly catalog: Catalog;
-  readonly control: ControlPlane;
+export interface Offline {
+  readonly desk: Desk;
   close(): Promise<void>;
 }
 
@@ -39,16 +39,21 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       Date.now,
       store,
     );
-    const address = configuration.baseUrl ?? (await control.accounts.lastBaseUrl());
-    return {
-      catalog,
-      control,
-      accounts: control.accounts,
+    const { accounts } = control;
+    const instance = {
+      accounts,
       repos: {
         list: () => register.all,
-        change: (repoIds, change) => register.change(repoIds, change),
+        change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
+          register.change(repoIds, change),
       },
-      baseUrl: address ?? `http://localhost:${configuration.port}`,
+      baseUrl:
+        configuration.baseUrl ??
+        (await accounts.lastBaseUrl()) ??
+        `http://localhost:${configuration.port}`,
+    };
+    return {
+      desk: deskOf(instance, backupSource(configuration, catalog, store)),
       async close() {
         await control.close();
         await store.close();

@@ -1,11 +1,11 @@
-// The other end of http/control-server.ts: has the daemon that owns a data directory do things.
+// The other end of http/operator/control-server.ts: has the daemon that owns a data directory do things.
 
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { ACCOUNT_HEADER } from '../base/config/control-path.ts';
+import type { Desk } from '../http/operator/operations.ts';
 import { systemCodeOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
-import { systemAccount } from './system-account.ts';
 
 /** Nobody listens. */
 export class NoDaemonError extends Error {
@@ -13,33 +13,39 @@ export class NoDaemonError extends Error {
 }
 
 /**
- * Sends the input; resolves with what is answered, the head of it.
+ * The desk of the daemon that listens there. The signal of a backup is not heeded.
  *
- * Errors: NoDaemonError; UsageError with the message of a refusal.
+ * Errors: of what it does: NoDaemonError; UsageError with the message of a refusal.
  */
-export async function callControl(
+export function deskBehind(socketPath: string): Desk {
+  return {
+    run: async (name, input, account) => json(await call(socketPath, name, input, account)),
+    async *backup(input) {
+      for await (const part of await call(socketPath, 'backup', input)) yield Buffer.from(part);
+    },
+  };
+}
+
+/** Sends the input; resolves with what is answered, the head of it. */
+async function call(
   socketPath: string,
   name: string,
-  input: object,
+  input: unknown,
+  account?: string,
 ): Promise<IncomingMessage> {
-  const response = await send(socketPath, name, JSON.stringify(input));
+  const response = await send(socketPath, name, JSON.stringify(input), account);
   if (response.statusCode === 200) return response;
   const body: unknown = await json(response);
   const isError = typeof body === 'object' && body !== null && 'message' in body;
   throw new UsageError(isError ? String(body.message) : 'the daemon refused without a reason');
 }
 
-/** The answer of an operation. Errors: as `callControl`. */
-export async function callOperation(
+function send(
   socketPath: string,
   name: string,
-  input: object,
-): Promise<unknown> {
-  const body: unknown = await json(await callControl(socketPath, name, input));
-  return body;
-}
-
-function send(socketPath: string, name: string, body: string): Promise<IncomingMessage> {
+  body: string,
+  account: string | undefined,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
@@ -50,7 +56,7 @@ function send(socketPath: string, name: string, body: string): Promise<IncomingM
         headers: {
           'content-type': 'application/json',
           'content-length': Buffer.byteLength(body),
-          [ACCOUNT_HEADER]: encodeURIComponent(systemAccount()),
+          ...(account === undefined ? {} : { [ACCOUNT_HEADER]: encodeURIComponent(account) }),
         },
       },
       resolve,

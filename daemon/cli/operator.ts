@@ -8,31 +8,49 @@ import type { Configuration } from '../base/config/configuration.ts';
 import { findControlPath } from '../base/config/control-path.ts';
 import type { Offline } from '../offline.ts';
 import type {
+  Desk,
   OperationInput,
   OperationName,
   OperationOutput,
 } from '../http/operator/operations.ts';
 import type { LockedError } from '../sync/lock.ts';
 import { createLog } from '../base/log.ts';
-import { callControl, callOperation, NoDaemonError } from './control-client.ts';
+import { deskBehind, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
 import { systemAccount } from './system-account.ts';
-
-/** Does what the operator of an instance may do, whether or not its daemon runs. */
-export interface Operator {
-  /** Errors: what the operation refuses, with a message for people. */
-  call<Name extends OperationName>(
-    name: Name,
-    input: OperationInput<Name>,
-  ): Promise<OperationOutput<Name>>;
-  /** The bytes of a backup. */
-  backup(input: BackupInput): AsyncIterable<Uint8Array>;
-  close(): Promise<void>;
-}
 
 /** A daemon takes the lock a moment before it listens, and gives it back a moment after. */
 const WAIT_MS = 5_000;
 const PAUSE_MS = 50;
+
+/** Does what the operator of an instance may do, whether or not its daemon runs. */
+export class Operator {
+  readonly #opened: Offline;
+
+  constructor(opened: Offline) {
+    this.#opened = opened;
+  }
+
+  /** Errors: what the operation refuses, with a message for people. */
+  async call<Name extends OperationName>(
+    name: Name,
+    input: OperationInput<Name>,
+  ): Promise<OperationOutput<Name>> {
+    const output = await this.#opened.desk.run(name, input, systemAccount());
+    // Safety: what the operation of this name gives; that of a daemon is of the same version.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    return output as OperationOutput<Name>;
+  }
+
+  /** The bytes of a backup. */
+  backup(input: BackupInput): AsyncIterable<Uint8Array> {
+    return this.#opened.desk.backup(input, new AbortController().signal);
+  }
+
+  close(): Promise<void> {
+    return this.#opened.close();
+  }
+}
 
 /**
  * Opens the way to the store.
@@ -48,17 +66,16 @@ export async function openOperator(
   const { dataDir } = configuration;
   if (!isMaking && !existsSync(dataDir))
     throw new UsageError(`there is no data directory ${dataDir}; --data-dir names another one`);
-  const reached = await reach(configuration);
-  return typeof reached === 'string' ? throughSocket(reached) : inProcess(reached, configuration);
+  return new Operator(await reach(configuration));
 }
 
-/** The path of the socket of a daemon, or the data directory opened. */
-async function reach(configuration: Configuration): Promise<string | Offline> {
+/** The desk of the daemon, or, where none runs, that of the data directory opened. */
+async function reach(configuration: Configuration): Promise<Offline> {
   const { dataDir } = configuration;
   const end = Date.now() + WAIT_MS;
   for (;;) {
-    const socketPath = findControlPath(dataDir);
-    if (await isListening(socketPath)) return socketPath;
+    const desk = deskBehind(findControlPath(dataDir));
+    if (await isThere(desk)) return { desk, close: () => Promise.resolve() };
     const opened = await tryOpen(configuration);
     if (!(opened instanceof Error)) return opened;
     if (Date.now() > end)
@@ -82,51 +99,12 @@ async function tryOpen(configuration: Configuration): Promise<Offline | LockedEr
   }
 }
 
-async function isListening(socketPath: string): Promise<boolean> {
+async function isThere(desk: Desk): Promise<boolean> {
   try {
-    await callOperation(socketPath, 'ping', {});
+    await desk.run('ping', {}, undefined);
     return true;
   } catch (error) {
     if (error instanceof NoDaemonError) return false;
     throw error;
   }
-}
-
-function throughSocket(socketPath: string): Operator {
-  return {
-    async call<Name extends OperationName>(name: Name, input: OperationInput<Name>) {
-      const output = await callOperation(socketPath, name, Object(input));
-      // Safety: the daemon runs the operation of this name, of the same version.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return output as OperationOutput<Name>;
-    },
-    async *backup(input) {
-      const response = await callControl(socketPath, 'backup', input);
-      for await (const part of response) yield Buffer.from(part);
-    },
-    close: () => Promise.resolve(),
-  };
-}
-
-function inProcess(offline: Offline, configuration: Configuration): Operator {
-  const account = systemAccount();
-  return {
-    async call<Name extends OperationName>(name: Name, input: OperationInput<Name>) {
-      const { runOperation } = await import('../http/operator/operations.ts');
-      const { operatorUnder } = await import('../accounts/audit-trail.ts');
-      const context = { ...offline, actor: operatorUnder(account) };
-      // Safety: as it would come from a daemon.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      return (await runOperation(context, name, input)) as OperationOutput<Name>;
-    },
-    async *backup(input) {
-      const { backupInput, makeBackup } = await import('../backup/make.ts');
-      const { checkedInput } = await import('../http/operator/operation.ts');
-      const { backupSource } = await import('../backup/source.ts');
-      const source = backupSource(configuration, offline.catalog, offline.control.store);
-      const { signal } = new AbortController();
-      yield* makeBackup(source, checkedInput(backupInput, input), signal);
-    },
-    close: () => offline.close(),
-  };
 }

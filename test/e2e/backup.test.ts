@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { callOperation } from '../../daemon/cli/control-client.ts';
+import { deskBehind } from '../../daemon/cli/control-client.ts';
 import { findControlPath } from '../../daemon/base/config/control-path.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { POSTGRES_MISSING, startPostgres } from '../accounts/store/postgres-server.ts';
@@ -69,7 +69,7 @@ async function makeInstance(count: number) {
 }
 
 function addUser(dataDir: string, email: string): Promise<unknown> {
-  return callOperation(findControlPath(dataDir), 'user.add', { email });
+  return deskBehind(findControlPath(dataDir)).run('user.add', { email }, undefined);
 }
 
 function withPassphrase({ env }: StartOptions): StartOptions {

@@ -115,7 +115,15 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts',
     'daemon/accounts/limits',
   ],
-  'daemon/http/operator': ['daemon/accounts', 'daemon/http/api'],
+  'daemon/http/operator': [
+    'daemon/base',
+    'daemon/base/config',
+    'daemon/accounts',
+    'daemon/accounts/store',
+    'daemon/sync',
+    'daemon/backup',
+    'daemon/http/api',
+  ],
   'daemon/http/adapters': ['daemon/base', 'daemon/base/config', 'daemon/http/api'],
   'daemon/http': [
     'daemon/base',

@@ -5,7 +5,7 @@ import { AccountError } from '../../accounts/error.ts';
 import { KEY_NAME_LENGTH_MAX } from '../../accounts/keys.ts';
 import { isoTime } from '../api/user-schemas.ts';
 import { operation } from './operation.ts';
-import { knownEmail } from './users.ts';
+import { emailsOf, knownEmail } from './users.ts';
 
 const create = operation(
   z.strictObject({
@@ -30,8 +30,7 @@ const list = operation(
   async ({ accounts }, { email }) => {
     const { members, store } = accounts;
     const person = email === undefined ? undefined : await members.byEmail(email);
-    const users = person === undefined ? await store.users.list() : [person];
-    const emails = new Map(users.map((user) => [user.id, user.email]));
+    const emails = await emailsOf(accounts, person);
     const keys = await store.apiKeys.list(person?.id);
     return keys.map(({ id, userId, name, createdAt, lastUsedAt }) => ({
       id,

@@ -5,15 +5,11 @@ import { z } from 'zod';
 import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor } from '../../accounts/audit-trail.ts';
 import { AccountError } from '../../accounts/error.ts';
+import type { StoredRepo } from '../../accounts/store/repos.ts';
+import type { RepoChange } from '../../sync/change-repo.ts';
 
 /** What an operator sees of a repository. */
-export interface RepoRule {
-  readonly repoId: number;
-  readonly name: string;
-  readonly visibility: 'public' | 'internal' | 'private' | 'unknown';
-  readonly enforcement: 'none' | 'restricted' | 'all';
-  /** Absent: nobody knows where its source is. */
-  readonly place?: { readonly path: string };
+export interface RepoRule extends StoredRepo {
   /** Why its last job failed; absent: it did not, or no daemon runs, which alone knows. */
   readonly failure?: string;
 }
@@ -22,13 +18,7 @@ export interface RepoRules {
   /** Those that are not indexed too. */
   list(): readonly RepoRule[];
   /** Holds from the answer on. Errors: NOT_READY. */
-  change(
-    repoIds: ReadonlySet<number>,
-    change: {
-      readonly visibility?: 'public' | 'internal' | 'private';
-      readonly enforcement?: RepoRule['enforcement'];
-    },
-  ): Promise<void>;
+  change(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void>;
 }
 
 /** What operations work on, and who has them done. */
@@ -51,6 +41,9 @@ export function operation<Schema extends z.ZodType, Output>(
 ): Operation<Schema, Output> {
   return { input, run };
 }
+
+/** Members of an input that say which part of a long list is wanted. */
+export const pageWindow = { offset: z.int().min(0), limit: z.int().min(1).max(5_000) };
 
 /** Members of inputs whose value no message may show. */
 const SECRET_MEMBERS: readonly PropertyKey[] = ['password', 'key', 'passphrase', 'secret'];

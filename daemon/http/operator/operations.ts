@@ -1,8 +1,10 @@
-// All operations of the operator by name, and how one is run. They need no licence and no credential: whoever may
+// All operations of the operator by name, and what runs them. They need no licence and no credential: whoever may
 // read the data directory is the operator.
 
 import { z } from 'zod';
+import { operatorUnder } from '../../accounts/audit-trail.ts';
 import { AccountError } from '../../accounts/error.ts';
+import { backupInput, type BackupSource, makeBackup } from '../../backup/make.ts';
 import { GRANT_OPERATIONS } from './grants.ts';
 import { KEY_OPERATIONS } from './keys.ts';
 import { checkedInput, operation, type Operation, type OperatorContext } from './operation.ts';
@@ -27,20 +29,34 @@ export type OperationOutput<Name extends OperationName> = Awaited<
   ReturnType<Operations[Name]['run']>
 >;
 
-/**
- * Runs an operation.
- *
- * Errors: errors with the `errorCode` of the API, NOT_FOUND for an unknown name, INVALID_REQUEST_BODY for a wrong
- * input; their messages are for the operator.
- */
-export async function runOperation(
-  context: OperatorContext,
-  name: string,
-  input: unknown,
-): Promise<unknown> {
-  const all: Readonly<Record<string, Operation<z.ZodType, unknown>>> = OPERATIONS;
-  const found = Object.hasOwn(all, name) ? all[name] : undefined;
-  if (found === undefined)
-    throw new AccountError('NOT_FOUND', `This version has no operation ${name}.`);
-  return found.run(context, checkedInput(found.input, input));
+/** What has operations and backups done: in this process, or in the daemon behind a socket. */
+export interface Desk {
+  /**
+   * Runs an operation.
+   *
+   * @param account  of the operating system, as the command says it
+   *
+   * Errors: errors with the `errorCode` of the API, NOT_FOUND for an unknown name, INVALID_REQUEST_BODY for a wrong
+   * input; their messages are for the operator.
+   */
+  run(name: string, input: unknown, account: string | undefined): Promise<unknown>;
+  /** The bytes of a backup; it ends early when the signal is given. Errors: as `run`. */
+  backup(input: unknown, signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
+/** The desk of an instance that is open here. */
+export function deskOf(instance: Omit<OperatorContext, 'actor'>, source: BackupSource): Desk {
+  return {
+    async run(name, input, account) {
+      const all: Readonly<Record<string, Operation<z.ZodType, unknown>>> = OPERATIONS;
+      const found = Object.hasOwn(all, name) ? all[name] : undefined;
+      if (found === undefined)
+        throw new AccountError('NOT_FOUND', `This version has no operation ${name}.`);
+      const context = { ...instance, actor: operatorUnder(account) };
+      return found.run(context, checkedInput(found.input, input));
+    },
+    async *backup(input, signal) {
+      yield* makeBackup(source, checkedInput(backupInput, input), signal);
+    },
+  };
 }

@@ -3,9 +3,7 @@
 import { z } from 'zod';
 import { ORG } from '../../accounts/audit-trail.ts';
 import { isoTime } from '../api/user-schemas.ts';
-import { operation } from './operation.ts';
-
-const PAGE_SIZE_MAX = 5_000;
+import { operation, pageWindow } from './operation.ts';
 
 const showLicence = operation(z.strictObject({}), ({ accounts }) => accounts.licences.describe());
 
@@ -29,8 +27,7 @@ const listAudit = operation(
   z.strictObject({
     since: time.optional(),
     until: time,
-    offset: z.int().min(0),
-    limit: z.int().min(1).max(PAGE_SIZE_MAX),
+    ...pageWindow,
   }),
   async ({ accounts, actor }, query) => {
     const { store, trail } = accounts;

@@ -1,6 +1,7 @@
 // Users as the operator sees and changes them: by e-mail address, without licence (API.md 22.2).
 
 import { z } from 'zod';
+import type { Accounts } from '../../accounts/accounts.ts';
 import type { Person } from '../../accounts/caller.ts';
 import { AccountError } from '../../accounts/error.ts';
 import { newEmail, role, toUser, userName } from '../api/user-schemas.ts';
@@ -21,23 +22,18 @@ export type ShownUser = ReturnType<typeof shown>;
 const add = operation(
   z.strictObject({
     email: newEmail,
-    name: userName.optional(),
-    role: role.optional(),
-    password: password.optional(),
+    name: userName.exactOptional(),
+    role: role.exactOptional(),
+    password: password.exactOptional(),
   }),
-  async (context, input) => {
+  async (context, { password, ...input }) => {
     const { members, signIn, store } = context.accounts;
     const isFirst = (await store.users.count()) === 0;
-    const wanted = input.role ?? (isFirst ? 'OWNER' : 'MEMBER');
-    if (isFirst && wanted !== 'OWNER')
+    const member = { ...input, role: input.role ?? (isFirst ? 'OWNER' : 'MEMBER') };
+    if (isFirst && member.role !== 'OWNER')
       throw new AccountError('INVALID_REQUEST_BODY', 'role "MEMBER": the first user is an owner');
-    const member = {
-      email: input.email,
-      role: wanted,
-      ...(input.name === undefined ? {} : { name: input.name }),
-    };
-    if (input.password !== undefined) {
-      const passwordHash = await signIn.hashPassword(input.password);
+    if (password !== undefined) {
+      const passwordHash = await signIn.hashPassword(password);
       return { user: shown(await members.create(context.actor, { ...member, passwordHash })) };
     }
     const { person, linkValue } = await members.add(context.actor, member);
@@ -61,21 +57,16 @@ const show = operation(byEmail, async ({ accounts, actor }, { email }) => {
 const change = operation(
   z.strictObject({
     email: knownEmail,
-    role: role.optional(),
-    suspended: z.boolean().optional(),
+    role: role.exactOptional(),
+    suspended: z.boolean().exactOptional(),
     requestsPerDay: z
       .union([z.int().min(0), z.literal('unlimited'), z.null()], {
         error: 'expected an integer >= 0, "unlimited" or null',
       })
-      .optional(),
+      .exactOptional(),
   }),
-  async ({ accounts, actor }, { email, role, suspended, requestsPerDay }) => {
+  async ({ accounts, actor }, { email, ...changes }) => {
     const { id } = await accounts.members.byEmail(email);
-    const changes = {
-      ...(role === undefined ? {} : { role }),
-      ...(suspended === undefined ? {} : { suspended }),
-      ...(requestsPerDay === undefined ? {} : { requestsPerDay }),
-    };
     return shown(await accounts.members.change(actor, id, changes));
   },
 );
@@ -97,6 +88,15 @@ const setPassword = operation(
     return {};
   },
 );
+
+/** E-mail addresses by the id of their user: of this one, or of all. */
+export async function emailsOf(
+  { store }: Accounts,
+  person: Person | undefined,
+): Promise<ReadonlyMap<string, string>> {
+  const users = person === undefined ? await store.users.list() : [person];
+  return new Map(users.map(({ id, email }) => [id, email]));
+}
 
 export const USER_OPERATIONS = {
   'user.add': add,

@@ -1,14 +1,18 @@
 // The socket through which commands on the same machine have the daemon do things: POST with JSON in, JSON or a stream
-// of bytes out. Whoever may open the socket is the operator; what there is to do is for the caller to say.
+// of bytes out. Whoever may open the socket is the operator. Nothing of this is served on any other address.
 
 import { chmodSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
-import { text } from 'node:stream/consumers';
-import { ACCOUNT_HEADER, makeControlPath, removeControlPath } from '../base/config/control-path.ts';
-import type { Log } from '../base/log.ts';
+import {
+  ACCOUNT_HEADER,
+  makeControlPath,
+  removeControlPath,
+} from '../../base/config/control-path.ts';
+import type { Log } from '../../base/log.ts';
+import type { Desk } from './operations.ts';
 
 /** How long operations under way are waited for. */
 const GRACE_MS = 5_000;
@@ -17,14 +21,8 @@ const INPUT_SIZE_MAX = 16 * 1024 * 1024;
 
 export interface ControlServerOptions {
   readonly dataDir: string;
-  /**
-   * Does `name`; what it throws goes to the caller, whole if it has an `errorCode`.
-   *
-   * @param account  of the operating system, as the command says it
-   */
-  readonly run: (name: string, input: unknown, account: string | undefined) => Promise<unknown>;
-  /** Makes a backup; ends early when the signal is given. */
-  readonly backup: (input: unknown, signal: AbortSignal) => AsyncIterable<Uint8Array>;
+  /** What it throws goes to the command. */
+  readonly desk: Desk;
   readonly log: Log;
 }
 
@@ -81,7 +79,7 @@ async function listen(server: Server, socketPath: string): Promise<void> {
 }
 
 async function answer(
-  options: ControlServerOptions,
+  { desk, log }: ControlServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
   signal: AbortSignal,
@@ -90,10 +88,10 @@ async function answer(
     const name = (request.url ?? '').slice(1);
     const input = await readInput(request);
     if (name !== 'backup') {
-      sendJson(response, 200, (await options.run(name, input, accountOf(request))) ?? null);
+      sendJson(response, 200, (await desk.run(name, input, accountOf(request))) ?? null);
       return;
     }
-    const parts = Readable.from(options.backup(input, signal), { objectMode: false });
+    const parts = Readable.from(desk.backup(input, signal), { objectMode: false });
     // Why: an error before the first byte is an answer, one behind it can only end the connection.
     await new Promise((resolve, reject) => {
       parts.once('readable', resolve);
@@ -103,12 +101,12 @@ async function answer(
     await pipeline(parts, response, { signal });
   } catch (error) {
     if (response.headersSent) {
-      options.log.warn('an operation ended early', { error: String(error) });
+      log.warn('an operation ended early', { error: String(error) });
       response.destroy();
       return;
     }
     sendJson(response, 400, errorBody(error));
-    if (!hasCode(error)) options.log.error('an operation failed', { error });
+    if (!hasCode(error)) log.error('an operation failed', { error });
   }
 }
 
@@ -117,14 +115,18 @@ function accountOf(request: IncomingMessage): string | undefined {
   return typeof value === 'string' ? decodeURIComponent(value) : undefined;
 }
 
+/** Errors: Error for a longer input than INPUT_SIZE_MAX, which ends the connection; SyntaxError. */
 async function readInput(request: IncomingMessage): Promise<unknown> {
+  const parts: Buffer[] = [];
   let size = 0;
-  request.on('data', (part: Buffer) => {
-    size += part.length;
-    if (size > INPUT_SIZE_MAX) request.destroy(new Error(`input over ${INPUT_SIZE_MAX} bytes`));
-  });
-  const body: unknown = JSON.parse(await text(request));
-  return body;
+  for await (const part of request) {
+    const bytes = Buffer.from(part);
+    size += bytes.length;
+    if (size > INPUT_SIZE_MAX) throw new Error(`input over ${INPUT_SIZE_MAX} bytes`);
+    parts.push(bytes);
+  }
+  const input: unknown = JSON.parse(Buffer.concat(parts).toString());
+  return input;
 }
 
 function hasCode(error: unknown): error is Error & { readonly errorCode: string } {
