@@ -52,7 +52,7 @@ export interface InstanceOptions {
   readonly log: Log;
   /** False: symbols stay as they are. */
   readonly findsSymbols?: boolean;
-  readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
 }
 

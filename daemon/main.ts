@@ -42,7 +42,7 @@ export interface DaemonOptions {
   readonly mode?: 'commits' | 'worktree';
   /** Changes the repos; default: nothing. */
   readonly change?: RepoChange;
-  readonly onProgress?: (repo: string, progress: BuildProgress) => void;
+  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
 
 export interface Daemon {
@@ -69,9 +69,74 @@ const GIT_GRACE_MS = 1_000;
  * Errors: ConfigError, LockedError, ProbeError.
  */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { configuration, log, sources } = options;
+  const { configuration, log } = options;
   for (const notice of configuration.notices) log.warn(notice);
-  const instance = await openInstance({
+  const instance = await openDataDir(options);
+  const abort = new AbortController();
+  /** What stands on the instance, in the order of opening. */
+  const opened: { close(): Promise<void> }[] = [];
+  const closeAll = async (whenIdle?: () => Promise<unknown>): Promise<void> => {
+    for (const one of opened.toReversed()) await one.close();
+    await whenIdle?.();
+    await instance.close();
+  };
+  try {
+    const looked = await lookAtSources(instance, options, abort.signal);
+    instance.served.publish();
+    const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
+    const control = await openControl(instance, directory, options);
+    opened.push(control);
+    const history = await openHistory(configuration, instance.catalog, log);
+    opened.push(history);
+    const indexAgain = (): Promise<unknown> =>
+      indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal);
+    let server: RunningServer | undefined;
+    const reread = new Reread({
+      configuration,
+      log: log.labelled('configuration'),
+      obey: () => {
+        control.accounts.obeyConfiguration();
+        server?.obeySettings();
+      },
+      index: indexAgain,
+    });
+    server = await createServer({
+      configuration,
+      services: servicesOf(log, instance, directory, history, control, reread),
+      log,
+      onAnswerOver: (size) => instance.heap.noteFreed(size),
+      ...control,
+    });
+    opened.push(server);
+    opened.push(await startCommands(instance, control, server.url, options));
+    const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
+    void instance.symbols?.run();
+    instance.integrity?.run();
+    return {
+      url: server.url,
+      setupUrl: server.setupUrl,
+      needsCredential: !control.accounts.callers.isOpenHouse,
+      indexed,
+      readConfigurationAgain: () => reread.run(),
+      close: async () => {
+        abort.abort(new Error('the daemon is stopping'));
+        // Whatever git waits for, nobody waits for it.
+        const ending = setInterval(endGits, GIT_GRACE_MS).unref();
+        const jobs = Promise.allSettled([indexed, prepared]);
+        await closeAll(() => jobs);
+        await objectPool.close();
+        clearInterval(ending);
+      },
+    };
+  } catch (error) {
+    abort.abort(error);
+    await closeAll();
+    throw error;
+  }
+}
+
+function openDataDir({ configuration, log, onProgress }: DaemonOptions): Promise<Instance> {
+  return openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
     databaseUrl: configuration.databaseUrl?.reveal(),
@@ -87,121 +152,96 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     },
     workers: configuration.workerCount,
     log,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    onProgress,
   });
-  const abort = new AbortController();
-  let control: ControlPlane | undefined;
-  let server: RunningServer | undefined;
-  let history: History | undefined;
-  let commands: ControlServer | undefined;
-  try {
-    const { served, parts } = instance;
-    const indexer = indexerOf(instance);
-    const adding =
-      sources.length > 0
-        ? indexer.sources.add(sources, options.mode, options.change, abort.signal)
-        : startAgain(served, indexer, options.change ?? {}, abort.signal);
-    const early = await Promise.race([adding, sleep(LISTEN_AFTER_MS, undefined, { ref: false })]);
-    if (early === undefined)
-      log.warn('requests are answered before all sources have been looked at');
-    else if (early.records.length + early.failed.length === 0)
-      log.warn(
-        `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
-          'give one: "trawl serve PATH"',
-      );
-    served.publish();
-    const directory = new RepoDirectory(() => parts.snapshots.current.repos);
-    control = await openControlPlane(
-      configuration,
-      directory,
-      log,
-      Date.now,
-      instance.index?.store,
+}
+
+/** Sources that are looked at, and what was known of them when the daemon began to listen. */
+interface LookedAt {
+  readonly adding: Promise<AddedSources>;
+  readonly early: AddedSources | undefined;
+}
+
+async function lookAtSources(
+  instance: Instance,
+  { configuration, log, sources, mode, change }: DaemonOptions,
+  signal: AbortSignal,
+): Promise<LookedAt> {
+  const indexer = indexerOf(instance);
+  const adding =
+    sources.length > 0
+      ? indexer.sources.add(sources, mode, change, signal)
+      : startAgain(instance.served, indexer, change ?? {}, signal);
+  const waiting = sleep(LISTEN_AFTER_MS, undefined, { ref: false });
+  const early = (await Promise.race([adding, waiting])) ?? undefined;
+  if (early === undefined) log.warn('requests are answered before all sources have been looked at');
+  else if (early.records.length + early.failed.length === 0)
+    log.warn(
+      `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
+        'give one: "trawl serve PATH"',
     );
-    control.store.onChange((change) => {
-      if (!('topic' in change) || change.topic === 'settings') return;
-      indexer.rules
-        .obey()
-        .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
+  return { adding, early };
+}
+
+async function openControl(
+  instance: Instance,
+  directory: RepoDirectory,
+  { configuration, log }: DaemonOptions,
+): Promise<ControlPlane> {
+  const store = instance.index?.store;
+  const control = await openControlPlane(configuration, directory, log, Date.now, store);
+  control.store.onChange((change) => {
+    if (!('topic' in change) || change.topic === 'settings') return;
+    indexerOf(instance)
+      .rules.obey()
+      .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
+  });
+  return control;
+}
+
+/** What commands of this machine ask the daemon for. */
+function startCommands(
+  instance: Instance,
+  { accounts, store }: ControlPlane,
+  baseUrl: string,
+  { configuration, log }: DaemonOptions,
+): Promise<ControlServer> {
+  const indexer = indexerOf(instance);
+  const repos = {
+    list: () => (instance.index?.register.all ?? []).map((repo) => withFailure(repo, indexer)),
+    change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
+      indexer.rules.change(repoIds, change),
+  };
+  const source = backupSource(configuration, instance.catalog, store);
+  return startControlServer({
+    dataDir: configuration.dataDir,
+    desk: deskOf({ accounts, repos, baseUrl }, source),
+    log: log.labelled('operator'),
+  });
+}
+
+/** Indexes the sources one after the other, and makes their histories quick to read. */
+function startJobs(
+  instance: Instance,
+  { adding, early }: LookedAt,
+  history: History,
+  signal: AbortSignal,
+): { readonly indexed: Promise<readonly JobResult[]>; readonly prepared: Promise<void> } {
+  const jobs = adding
+    .then(async ({ records, failed }) => {
+      if (early === undefined) instance.served.publish();
+      const results = await indexerOf(instance).jobs.indexAll(records, false, signal);
+      return { records, results: [...failed, ...results] };
+    })
+    .catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+      return { records: [], results: [] };
     });
-    const reader = await openHistory(configuration, instance.catalog, log);
-    history = reader;
-    const reread = new Reread({
-      configuration,
-      log: log.labelled('configuration'),
-      obey: () => {
-        control?.accounts.obeyConfiguration();
-        server?.obeySettings();
-      },
-      index: () => indexer.jobs.indexAll(served.records, false, abort.signal),
-    });
-    const services = servicesOf(log, instance, directory, reader, control, reread);
-    server = await createServer({
-      configuration,
-      services,
-      log,
-      onAnswerOver: (size) => instance.heap.noteFreed(size),
-      ...control,
-    });
-    const source = backupSource(configuration, instance.catalog, control.store);
-    const repos = {
-      list: () => (instance.index?.register.all ?? []).map((repo) => withFailure(repo, indexer)),
-      change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
-        indexer.rules.change(repoIds, change),
-    };
-    const { accounts } = control;
-    commands = await startControlServer({
-      dataDir: configuration.dataDir,
-      desk: deskOf({ accounts, repos, baseUrl: server.url }, source),
-      log: log.labelled('operator'),
-    });
-    const jobs = adding
-      .then(async ({ records, failed }) => {
-        if (early === undefined) served.publish();
-        const results = await indexer.jobs.indexAll(records, false, abort.signal);
-        return { records, results: [...failed, ...results] };
-      })
-      .catch((error: unknown) => {
-        if (!abort.signal.aborted) throw error;
-        return { records: [], results: [] };
-      });
-    const indexed = jobs.then(({ results }) => results);
-    const prepared = jobs.then(
-      ({ records, results }) => prepareHistories(results, records, reader, abort.signal),
-      () => {},
-    );
-    void instance.symbols?.run();
-    instance.integrity?.run();
-    return {
-      url: server.url,
-      setupUrl: server.setupUrl,
-      needsCredential: !control.accounts.callers.isOpenHouse,
-      indexed,
-      readConfigurationAgain: () => reread.run(),
-      close: async () => {
-        abort.abort(new Error('the daemon is stopping'));
-        // Whatever git waits for, nobody waits for it.
-        const ending = setInterval(endGits, GIT_GRACE_MS).unref();
-        await commands?.close();
-        await server?.close();
-        await control?.close();
-        await history?.close();
-        await indexed.catch(() => {});
-        await prepared;
-        await instance.close();
-        await objectPool.close();
-        clearInterval(ending);
-      },
-    };
-  } catch (error) {
-    abort.abort(error);
-    await commands?.close();
-    await server?.close();
-    await control?.close();
-    await history?.close();
-    await instance.close();
-    throw error;
-  }
+  const prepared = jobs.then(
+    ({ records, results }) => prepareHistories(results, records, history, signal),
+    () => {},
+  );
+  return { indexed: jobs.then(({ results }) => results), prepared };
 }
 
 /** The repos that the catalog holds, whose sources nobody has named. */
