@@ -4,6 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { hash, verify } from '@node-rs/argon2';
+import { Slots } from '../base/slots.ts';
 
 export const PASSWORD_LENGTH_MIN = 8; // characters (code points)
 export const PASSWORD_LENGTH_MAX = 256;
@@ -48,45 +49,17 @@ export interface PasswordsOptions {
   readonly waitingMax?: number;
 }
 
-/** So many at a time, in the order they came; so many more wait. */
-class Queue {
-  readonly #runningMax: number;
-  readonly #waitingMax: number;
-  readonly #waiting: (() => void)[] = [];
-  #runningCount = 0;
-
-  constructor({ runningMax, waitingMax }: Required<PasswordsOptions>) {
-    this.#runningMax = runningMax;
-    this.#waitingMax = waitingMax;
-  }
-
-  /** Errors: PasswordsBusyError; what `run` throws. */
-  async inTurn<Result>(run: () => Promise<Result>): Promise<Result> {
-    if (this.#runningCount >= this.#runningMax) await this.#wait();
-    else this.#runningCount++;
-    try {
-      return await run();
-    } finally {
-      // Whoever waits longest takes over the place.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#runningCount--;
-      else next();
-    }
-  }
-
-  #wait(): Promise<void> {
-    if (this.#waiting.length >= this.#waitingMax) return Promise.reject(new PasswordsBusyError());
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
+function newQueue(options: Required<PasswordsOptions>): Slots {
+  return new Slots({ ...options, busyError: () => new PasswordsBusyError() });
 }
 
 /** Hashes and checks passwords, in turns. One for the whole daemon. */
 export class Passwords {
-  readonly #checks: Queue;
-  readonly #makes = new Queue(MAKING);
+  readonly #checks: Slots;
+  readonly #makes = newQueue(MAKING);
 
   constructor({ runningMax = RUNNING_MAX, waitingMax = WAITING_MAX }: PasswordsOptions = {}) {
-    this.#checks = new Queue({ runningMax, waitingMax });
+    this.#checks = newQueue({ runningMax, waitingMax });
   }
 
   /**
@@ -100,7 +73,7 @@ export class Passwords {
         `a password has ${PASSWORD_LENGTH_MIN} to ${PASSWORD_LENGTH_MAX} characters`,
       );
     }
-    return this.#makes.inTurn(() => hash(normalized(password), ARGON2ID));
+    return this.#makes.run('', undefined, () => hash(normalized(password), ARGON2ID));
   }
 
   /**
@@ -113,7 +86,9 @@ export class Passwords {
    */
   async verify(kept: string | null | undefined, password: string): Promise<boolean> {
     const candidate = normalized(password.slice(0, PASSWORD_LENGTH_MAX * 2 + 1));
-    const fits = await this.#checks.inTurn(() => verify(kept ?? NOBODY_HASH, candidate));
+    const fits = await this.#checks.run('', undefined, () =>
+      verify(kept ?? NOBODY_HASH, candidate),
+    );
     return fits && kept !== null && kept !== undefined && isPasswordAllowed(password);
   }
 }

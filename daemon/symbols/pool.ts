@@ -1,6 +1,8 @@
 // Readers (processes or threads) that work on one content at a time: as many at once as allowed, others wait in
 // the order in which they came. A reader that died is forgotten; a new one is started when there is work.
 
+import { Slots } from '../base/slots.ts';
+
 export interface Reader {
   /** Not to be used again. */
   readonly isDead: boolean;
@@ -11,31 +13,22 @@ export class ReaderPool<R extends Reader> {
   readonly #start: () => R;
   readonly #idle: R[] = [];
   readonly #all = new Set<R>();
-  #free: number;
-  #waiting: (() => void)[] = [];
+  readonly #slots: Slots;
   #isClosed = false;
 
   /** @param count  readers at once */
   constructor(count: number, start: () => R) {
-    this.#free = count;
+    this.#slots = new Slots({ runningMax: count });
     this.#start = start;
   }
 
   /** Errors: those of the work; one of its own once closed. */
-  async use<T>(work: (reader: R) => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      if (this.#isClosed) throw new Error('the pool of readers is closed');
-      return await this.#useOne(work);
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#free++;
-      else next();
-    }
+  use<T>(work: (reader: R) => Promise<T>): Promise<T> {
+    return this.#slots.run('', undefined, () => this.#useOne(work));
   }
 
   async #useOne<T>(work: (reader: R) => Promise<T>): Promise<T> {
+    if (this.#isClosed) throw new Error('the pool of readers is closed');
     const reader = this.#take();
     try {
       return await work(reader);

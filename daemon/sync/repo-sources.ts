@@ -6,7 +6,7 @@ import path from 'node:path';
 import type { StoredRepo } from '../accounts/store/repos.ts';
 import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { Slots } from '../sources/git/git-slots.ts';
+import { Slots } from '../base/slots.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
 import { type RepoChange, recordOf } from './change-repo.ts';

@@ -4,6 +4,7 @@
 // its place. Requests wait in order; beyond a number they are refused.
 
 import { availableParallelism } from 'node:os';
+import { Slots } from '../../base/slots.ts';
 import { GitBusyError } from './git-slots.ts';
 import { ObjectProcess } from './object-process.ts';
 
@@ -25,35 +26,31 @@ const IDLE_MS = 30_000;
 /** Why: git keeps commits that it has seen, and reads `shallow` and alternates only once. */
 const LIFE_MS = 300_000;
 
-interface Waiter {
-  readonly repoPath: string;
-  /** Gives a process, or leave to start one: its place is counted. */
-  readonly give: (process: ObjectProcess | undefined) => void;
-}
-
 export class ObjectPool {
-  readonly #options: Required<PoolOptions>;
-  /** Those that nobody uses, the one used last at the end. */
-  #idle: ObjectProcess[] = [];
-  /** Processes of each repository, idle or not, and those being started. */
-  readonly #counts = new Map<string, number>();
-  #totalCount = 0;
-  readonly #waiting = new Set<Waiter>();
-  readonly #idleTimers = new Map<ObjectProcess, NodeJS.Timeout>();
+  readonly #processMax: number;
+  readonly #idleMs: number;
+  readonly #lifeMs: number;
+  /** A slot for each process that is lent, or being started. */
+  readonly #slots: Slots;
+  /** Those that nobody uses, with the timers that end them, the one used last at the end. */
+  readonly #idle = new Map<ObjectProcess, NodeJS.Timeout>();
 
   constructor(options: PoolOptions = {}) {
-    this.#options = {
-      processMax: options.processMax ?? PROCESS_MAX,
-      perRepoMax: options.perRepoMax ?? PER_REPO_MAX,
+    this.#processMax = options.processMax ?? PROCESS_MAX;
+    this.#idleMs = options.idleMs ?? IDLE_MS;
+    this.#lifeMs = options.lifeMs ?? LIFE_MS;
+    this.#slots = new Slots({
+      runningMax: this.#processMax,
+      runningOfOneMax: options.perRepoMax ?? PER_REPO_MAX,
       waitingMax: options.waitingMax ?? WAITING_MAX,
-      idleMs: options.idleMs ?? IDLE_MS,
-      lifeMs: options.lifeMs ?? LIFE_MS,
-    };
+      busyError: () => new GitBusyError(),
+    });
   }
 
   /** For tests and metrics. */
   get counts(): { readonly processes: number; readonly idle: number; readonly waiting: number } {
-    return { processes: this.#totalCount, idle: this.#idle.length, waiting: this.#waiting.size };
+    const { running, waiting } = this.#slots.counts;
+    return { processes: running + this.#idle.size, idle: this.#idle.size, waiting };
   }
 
   /**
@@ -61,144 +58,81 @@ export class ObjectPool {
    *
    * Errors: GitBusyError; GitError; the reason of the signal; what `run` throws.
    */
-  async use<Value>(
+  use<Value>(
     repoPath: string,
     signal: AbortSignal,
     run: (process: ObjectProcess) => Promise<Value>,
   ): Promise<Value> {
-    signal.throwIfAborted();
-    const process = await this.#acquire(repoPath, signal);
-    const onAbort = (): void => process.kill('aborted');
-    signal.addEventListener('abort', onAbort, { once: true });
-    try {
-      signal.throwIfAborted();
-      return await run(process);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', onAbort);
-      this.#release(process);
-    }
+    return this.#slots.run(repoPath, signal, async () => {
+      const process = this.#takeIdle(repoPath) ?? (await this.#start(repoPath));
+      const onAbort = (): void => process.kill('aborted');
+      signal.addEventListener('abort', onAbort, { once: true });
+      try {
+        signal.throwIfAborted();
+        return await run(process);
+      } catch (error) {
+        signal.throwIfAborted();
+        throw error;
+      } finally {
+        signal.removeEventListener('abort', onAbort);
+        this.#giveBack(process);
+      }
+    });
   }
 
   /** Closes the processes that nobody uses, of one repository or of all. The pool stays usable. */
   async close(repoPath?: string): Promise<void> {
-    const closing = new Set(
-      this.#idle.filter((process) => repoPath === undefined || process.repoPath === repoPath),
+    const closing = [...this.#idle.keys()].filter(
+      (process) => repoPath === undefined || process.repoPath === repoPath,
     );
-    this.#idle = this.#idle.filter((process) => !closing.has(process));
-    const ends = [...closing].map((process) => this.#drop(process));
-    this.#serve();
-    await Promise.all(ends);
+    await Promise.all(closing.map((process) => this.#drop(process)));
   }
 
-  async #acquire(repoPath: string, signal: AbortSignal): Promise<ObjectProcess> {
-    const given = this.#take(repoPath) ?? (await this.#wait(repoPath, signal));
-    if (given !== 'start') {
-      given.hold(true);
-      return given;
+  /** The one of the repository that was used last, if it may still be used. */
+  #takeIdle(repoPath: string): ObjectProcess | undefined {
+    for (const process of [...this.#idle.keys()].reverse()) {
+      if (process.repoPath !== repoPath) continue;
+      if (!this.#isUsable(process)) {
+        void this.#drop(process);
+        continue;
+      }
+      this.#forget(process);
+      process.hold(true);
+      return process;
     }
-    try {
-      return await ObjectProcess.start(repoPath);
-    } catch (error) {
-      this.#forget(repoPath);
-      this.#serve();
-      throw error;
-    }
+    return undefined;
   }
 
-  /** A process that is free; leave to start one, counted; undefined: neither. */
-  #take(repoPath: string): ObjectProcess | 'start' | undefined {
-    for (;;) {
-      const index = this.#idle.findLastIndex((process) => process.repoPath === repoPath);
-      const process = this.#idle[index];
-      if (process === undefined) break;
-      this.#idle.splice(index, 1);
-      if (this.#isUsable(process)) return process;
-      void this.#drop(process);
-    }
-    const count = this.#counts.get(repoPath) ?? 0;
-    if (count >= this.#options.perRepoMax) return undefined;
-    if (this.#totalCount >= this.#options.processMax) {
-      const oldest = this.#idle.shift();
-      if (oldest === undefined) return undefined;
-      void this.#drop(oldest);
-    }
-    this.#counts.set(repoPath, count + 1);
-    this.#totalCount++;
-    return 'start';
+  /** Where there are as many as there may be, the one that nobody has used for longest makes room. */
+  #start(repoPath: string): Promise<ObjectProcess> {
+    const [oldest] = this.#idle.keys();
+    if (oldest !== undefined && this.counts.processes > this.#processMax) void this.#drop(oldest);
+    return ObjectProcess.start(repoPath);
   }
 
   #isUsable(process: ObjectProcess): boolean {
-    return process.isReady && performance.now() - process.startedAtMs < this.#options.lifeMs;
+    return process.isReady && performance.now() - process.startedAtMs < this.#lifeMs;
   }
 
-  #wait(repoPath: string, signal: AbortSignal): Promise<ObjectProcess | 'start'> {
-    if (this.#waiting.size >= this.#options.waitingMax) return Promise.reject(new GitBusyError());
-    return new Promise((resolve, reject) => {
-      const onAbort = (): void => {
-        this.#waiting.delete(waiter);
-        reject(signal.reason);
-      };
-      const waiter: Waiter = {
-        repoPath,
-        give: (process) => {
-          signal.removeEventListener('abort', onAbort);
-          resolve(process ?? 'start');
-        },
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-      this.#waiting.add(waiter);
-    });
-  }
-
-  #release(process: ObjectProcess): void {
-    if (this.#isUsable(process)) {
-      process.hold(false);
-      this.#idle.push(process);
-      const timer = this.#idleTimers.get(process);
-      if (timer === undefined) this.#idleTimers.set(process, this.#startTimer(process));
-      else timer.refresh();
-    } else {
-      void this.#drop(process);
+  #giveBack(process: ObjectProcess): void {
+    if (!this.#isUsable(process)) {
+      void process.close();
+      return;
     }
-    this.#serve();
+    process.hold(false);
+    const timer = setTimeout(() => void this.#drop(process), this.#idleMs).unref();
+    this.#idle.set(process, timer);
   }
 
-  #startTimer(process: ObjectProcess): NodeJS.Timeout {
-    return setTimeout(() => {
-      const index = this.#idle.indexOf(process);
-      if (index < 0) return;
-      this.#idle.splice(index, 1);
-      void this.#drop(process);
-      this.#serve();
-    }, this.#options.idleMs).unref();
+  #forget(process: ObjectProcess): void {
+    clearTimeout(this.#idle.get(process));
+    this.#idle.delete(process);
   }
 
-  /** Ends a process that is not among the idle ones. Its place is free at once, for whoever calls. */
+  /** Ends one that nobody uses. */
   #drop(process: ObjectProcess): Promise<void> {
-    clearTimeout(this.#idleTimers.get(process));
-    this.#idleTimers.delete(process);
-    this.#forget(process.repoPath);
+    this.#forget(process);
     return process.close();
-  }
-
-  #forget(repoPath: string): void {
-    const count = (this.#counts.get(repoPath) ?? 0) - 1;
-    if (count > 0) this.#counts.set(repoPath, count);
-    else this.#counts.delete(repoPath);
-    this.#totalCount--;
-  }
-
-  /** Gives what is free to those who wait, in order; one whose repository has no free place is passed over. */
-  #serve(): void {
-    for (const waiter of this.#waiting) {
-      const given = this.#take(waiter.repoPath);
-      if (given === undefined) continue;
-      this.#waiting.delete(waiter);
-      waiter.give(given === 'start' ? undefined : given);
-    }
   }
 }
 

@@ -1,10 +1,14 @@
-// Tests of the bound on git processes: how many run, who is next, who is refused, who gives up.
+// Tests of the bound on work of one kind: how many run, who is next, who is refused, who gives up.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { GitBusyError, Slots } from '../../../daemon/sources/git/git-slots.ts';
+import { Slots } from '../../daemon/base/slots.ts';
 
 const { signal } = new AbortController();
+
+class BusyError extends Error {}
+
+const busyError = (): Error => new BusyError();
 
 /** A piece of work that ends when it is told to. */
 function work(): { run: () => Promise<void>; isRunning: boolean; end: () => void } {
@@ -20,10 +24,10 @@ function work(): { run: () => Promise<void>; isRunning: boolean; end: () => void
 }
 
 test('so many run, so many wait in order, the next is refused', async () => {
-  const slots = new Slots({ runningMax: 2, waitingMax: 2 });
+  const slots = new Slots({ runningMax: 2, waitingMax: 2, busyError });
   const works = [work(), work(), work(), work()];
   const runs = works.map(({ run }) => slots.run('one', signal, run));
-  await assert.rejects(slots.run('one', signal, work().run), GitBusyError);
+  await assert.rejects(slots.run('one', signal, work().run), BusyError);
   await Promise.resolve();
   assert.deepEqual(
     works.map(({ isRunning }) => isRunning),
@@ -42,7 +46,7 @@ test('so many run, so many wait in order, the next is refused', async () => {
 });
 
 test('a failure gives the slot back; who gives up leaves the queue', async () => {
-  const slots = new Slots({ runningMax: 1, waitingMax: 1 });
+  const slots = new Slots({ runningMax: 1, waitingMax: 1, busyError });
   const first = work();
   const running = slots.run('one', signal, first.run);
   const abort = new AbortController();
@@ -61,11 +65,17 @@ test('a failure gives the slot back; who gives up leaves the queue', async () =>
   assert.equal(await slots.run('one', signal, () => Promise.resolve(7)), 7);
 });
 
-test('one repository takes neither all slots nor all places to wait', async () => {
-  const slots = new Slots({ runningMax: 4, waitingMax: 4 });
+test('one holder takes neither all slots nor all places to wait', async () => {
+  const slots = new Slots({
+    runningMax: 4,
+    waitingMax: 4,
+    runningOfOneMax: 3,
+    waitingOfOneMax: 3,
+    busyError,
+  });
   const held = Array.from({ length: 6 }, work);
   const runs = held.map(({ run }) => slots.run('one', signal, run));
-  await assert.rejects(slots.run('one', signal, work().run), GitBusyError);
+  await assert.rejects(slots.run('one', signal, work().run), BusyError);
   const isRunning = (): boolean[] => held.map((each) => each.isRunning);
   assert.deepEqual(isRunning(), [true, true, true, false, false, false]);
   assert.equal(await slots.run('two', signal, () => Promise.resolve(2)), 2);
@@ -74,7 +84,7 @@ test('one repository takes neither all slots nor all places to wait', async () =
   assert.deepEqual([second.isRunning, third.isRunning], [true, false]);
   second.end();
   await others[0];
-  assert.equal(third.isRunning, true, 'it passes those whose repository has its share');
+  assert.equal(third.isRunning, true, 'it passes those whose holder has its part');
   third.end();
   for (const each of held) {
     await new Promise(setImmediate);

@@ -1,0 +1,130 @@
+// So many at a time, in the order of asking, and so many more wait. Whoever asks does so for somebody (a repository, a
+// person): one of those may have a part of the places only, so that one whose work hangs does not hold up the others;
+// those behind one who has their part pass.
+
+export interface SlotsOptions {
+  readonly runningMax: number;
+  /** Default: any number. */
+  readonly waitingMax?: number;
+  /** Of one of those it is for; default: all. */
+  readonly runningOfOneMax?: number;
+  readonly waitingOfOneMax?: number;
+  /** The error for those beyond `waitingMax`. */
+  readonly busyError?: () => Error;
+}
+
+interface Waiter {
+  readonly holder: string;
+  readonly onTurn: () => void;
+}
+
+export class Slots {
+  readonly #options: Required<SlotsOptions>;
+  /** Those who wait, in order: a set, so that whoever gives up leaves at once. */
+  readonly #waiting = new Set<Waiter>();
+  #runningCount = 0;
+  /** By holder. */
+  readonly #running = new Tally();
+  readonly #waitingOf = new Tally();
+
+  constructor({
+    runningMax,
+    waitingMax = Infinity,
+    runningOfOneMax = runningMax,
+    waitingOfOneMax = waitingMax,
+    busyError = () => new Error('too many wait'),
+  }: SlotsOptions) {
+    this.#options = { runningMax, waitingMax, runningOfOneMax, waitingOfOneMax, busyError };
+  }
+
+  /** For tests and metrics. */
+  get counts(): { readonly running: number; readonly waiting: number } {
+    return { running: this.#runningCount, waiting: this.#waiting.size };
+  }
+
+  /**
+   * Calls `run` when it is its turn, and holds the slot until what it returns has settled.
+   *
+   * @param holder  whom or what it is for; '': nobody in particular
+   * @param signal  of those who may give up waiting
+   *
+   * Errors: `busyError`, at once; the reason of the signal, if it is aborted before the turn comes; what `run` throws.
+   */
+  async run<Value>(
+    holder: string,
+    signal: AbortSignal | undefined,
+    run: () => Promise<Value>,
+  ): Promise<Value> {
+    signal?.throwIfAborted();
+    if (this.#mayRun(holder)) this.#take(holder);
+    else await this.#wait(holder, signal);
+    try {
+      return await run();
+    } finally {
+      this.#runningCount--;
+      this.#running.add(holder, -1);
+      this.#serve();
+    }
+  }
+
+  #mayRun(holder: string): boolean {
+    const { runningMax, runningOfOneMax } = this.#options;
+    return this.#runningCount < runningMax && this.#running.of(holder) < runningOfOneMax;
+  }
+
+  #take(holder: string): void {
+    this.#runningCount++;
+    this.#running.add(holder, 1);
+  }
+
+  /** Resolves with a slot that is taken. */
+  #wait(holder: string, signal: AbortSignal | undefined): Promise<void> {
+    const { waitingMax, waitingOfOneMax, busyError } = this.#options;
+    const isFull = this.#waiting.size >= waitingMax;
+    if (isFull || this.#waitingOf.of(holder) >= waitingOfOneMax) return Promise.reject(busyError());
+    return new Promise((resolve, reject) => {
+      const onAbort = (): void => {
+        this.#leave(waiter);
+        reject(signal?.reason);
+      };
+      const onTurn = (): void => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      };
+      const waiter = { holder, onTurn };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(waiter);
+      this.#waitingOf.add(holder, 1);
+    });
+  }
+
+  #leave(waiter: Waiter): void {
+    if (this.#waiting.delete(waiter)) this.#waitingOf.add(waiter.holder, -1);
+  }
+
+  /** Gives what is free to those who wait, in order. */
+  #serve(): void {
+    for (const waiter of this.#waiting) {
+      if (this.#runningCount >= this.#options.runningMax) return;
+      if (!this.#mayRun(waiter.holder)) continue;
+      this.#leave(waiter);
+      this.#take(waiter.holder);
+      waiter.onTurn();
+    }
+  }
+}
+
+/** Counts by name; those of 0 take no memory. */
+class Tally {
+  readonly #counts = new Map<string, number>();
+
+  of(name: string): number {
+    return this.#counts.get(name) ?? 0;
+  }
+
+  add(name: string, count: number): void {
+    const sum = this.of(name) + count;
+    if (sum === 0) this.#counts.delete(name);
+    else this.#counts.set(name, sum);
+  }
+}
