@@ -40,3 +40,27 @@ function give(): void {
   isGiving = waiting.size > 0;
   if (isGiving) setImmediate(give);
 }
+
+/** Unit: ms. Of work in small steps. */
+const STEPS_MS_MAX = 10;
+/** Steps between two looks at the clock. */
+const STEP_COUNT = 64;
+
+/** Lets others have turns between pieces of a long loop. */
+export class Breather {
+  #stepCount = 0;
+  #startMs = performance.now();
+
+  /** Call at every step; waits for a turn when the loop has run for 10 ms. */
+  pause(): Promise<void> | undefined {
+    this.#stepCount++;
+    if (this.#stepCount % STEP_COUNT !== 0) return undefined;
+    if (performance.now() - this.#startMs < STEPS_MS_MAX) return undefined;
+    return this.#breathe();
+  }
+
+  async #breathe(): Promise<void> {
+    await nextTurn();
+    this.#startMs = performance.now();
+  }
+}

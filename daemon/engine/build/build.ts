@@ -39,7 +39,7 @@ import type {
   SourceListing,
   SourceSpec,
 } from '../../sources/docs/source.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 
 export interface BuildOptions {
   readonly module: WebAssembly.Module;

@@ -7,7 +7,7 @@ import { readTrees } from '../../sources/git/trees.ts';
 import { bitmapSizeOf, RevisionTable, RevisionWriter } from '../shards/revisions.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { Space, type ShardFile } from '../host/space.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 import { filterUnion } from '../../sources/docs/committed-rules.ts';
 import { docKey } from '../../sources/docs/source-revisions.ts';
 import type { SourceSpec } from '../../sources/docs/source.ts';

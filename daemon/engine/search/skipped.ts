@@ -4,7 +4,7 @@
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import type { DocSet } from '../host/search-plan.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import type { EngineParts } from './prepare.ts';

@@ -16,7 +16,7 @@ import {
 import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, errorCodeOf, isGone } from './disk.ts';
 import { IgnoreRules, RULE_FILES, type RuleFile } from './ignore-rules.ts';
 import type { LeftOut } from './left-out.ts';

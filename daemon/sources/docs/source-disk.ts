@@ -13,7 +13,7 @@ import { compileIgnoreGlobs } from '../disk/globs.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
 import type { IngestSource, SourceFile, SourceListing, SourceSpec } from './source.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 
 export function openDiskSource(spec: SourceSpec): IngestSource {
   return {

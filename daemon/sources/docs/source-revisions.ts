@@ -6,7 +6,7 @@ import { hash } from 'node:crypto';
 import { BlobReader } from '../git/blob-reader.ts';
 import type { NamedPath } from '../../base/paths.ts';
 import { readBlobSizes, readTrees, type TreeUnion } from '../git/trees.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 import { filterUnion } from './committed-rules.ts';
 import { DiskReader } from './disk-reader.ts';
 import type { IgnoredCounts } from './ignored.ts';

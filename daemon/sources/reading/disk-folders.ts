@@ -8,7 +8,7 @@ import { baseNameOf, type NamedPath } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { sortItems, type TreeItemType } from '../git/tree-object.ts';
 import type { FolderChild, Folders } from '../git/tree-paths.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 

@@ -9,7 +9,7 @@ import { rootTreeOf } from '../git/object-reader.ts';
 import { compareText, isInnerPath, splitRecords } from '../../base/paths.ts';
 import { isRepoGone, RepoGoneError, resolveRef, type ResolvableRepo } from '../git/resolve.ts';
 import { readTreeFolders, type Folders } from '../git/tree-paths.ts';
-import { Breather } from '../../base/breather.ts';
+import { Breather } from '../../base/next-turn.ts';
 import { readDiskFolders } from './disk-folders.ts';
 
 /** Bound: about two million paths. */
