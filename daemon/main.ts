@@ -19,7 +19,7 @@ import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './sources/history/history.ts';
 import { endGits } from './sources/git/git.ts';
 import { objectPool } from './sources/git/object-pool.ts';
-import { listRefs } from './sources/git/ref-list.ts';
+import { listRefs } from './sources/git/refs.ts';
 import { Reread } from './reread.ts';
 import { explain } from './engine/search/explain.ts';
 import { navigate } from './engine/search/navigation.ts';

@@ -1,9 +1,8 @@
 // GET /api/blame: which commit each line of a file comes from (API.md 12.1).
 
 import { z } from 'zod';
+import { checkPath } from '../../sources/git/names.ts';
 import { endpoint } from './endpoint.ts';
-import { ApiError } from './errors.ts';
-import { checkPath } from './git-names.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
 import { HISTORY_ERRORS, refField, refOf, repoField } from './history-input.ts';
 import { requiredText } from './input.ts';
@@ -41,11 +40,6 @@ const blame = z
   })
   .meta({ id: 'Blame', description: 'Where the lines of a file come from.' });
 
-/** A path that names a file in no repository. */
-function isNoFile(path: string): boolean {
-  return path.split('/').some((segment) => segment === '' || segment === '.');
-}
-
 export const getBlame = endpoint(
   {
     operationId: 'getFileBlame',
@@ -72,7 +66,6 @@ export const getBlame = endpoint(
     const ref = refOf(query.ref);
     const signal = gitSignal(context);
     const { services, accounts, actor } = context;
-    if (isNoFile(path)) throw new ApiError('FILE_NOT_FOUND', `File "${path}" not found.`);
     const json = await services.history.blame(repo, { ref, path }, signal);
     accounts.trail.note(actor, 'user.fetched_file_blame', {
       id: `${repo.name}/${path}`,

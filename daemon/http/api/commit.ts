@@ -1,9 +1,9 @@
 // GET /api/commit: one commit (API.md 12.3).
 
 import { z } from 'zod';
+import { checkRef } from '../../sources/git/names.ts';
 import { commitObject } from './commit-schema.ts';
 import { endpoint, ok } from './endpoint.ts';
-import { checkRef } from './git-names.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
 import { repoField } from './history-input.ts';
 import { requiredText } from './input.ts';

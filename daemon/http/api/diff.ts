@@ -2,8 +2,8 @@
 // path, then whether the refs resolve.
 
 import { z } from 'zod';
+import { checkRef } from '../../sources/git/names.ts';
 import { endpoint } from './endpoint.ts';
-import { checkRef } from './git-names.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
 import { HISTORY_ERRORS, pathField, repoField, scopeOf } from './history-input.ts';
 import { requiredText } from './input.ts';

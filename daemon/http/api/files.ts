@@ -1,11 +1,11 @@
 // POST /api/files: all files of a repository at a revision. Order of the checks: repo, ref syntax, ref resolves.
 
 import { z } from 'zod';
+import { checkRef } from '../../sources/git/names.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import { baseNameOf } from '../../base/paths.ts';
 import { endpoint } from './endpoint.ts';
 import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
-import { checkRef } from './git-names.ts';
 
 const repositoryFile = z
   .object({

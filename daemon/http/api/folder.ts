@@ -2,10 +2,11 @@
 // syntax, ref resolves.
 
 import { z } from 'zod';
+import { checkRef, folderPathOf } from '../../sources/git/names.ts';
+import { withFoldersAbove } from '../../sources/git/tree-paths.ts';
 import { endpoint } from './endpoint.ts';
 import { folderJson } from './folder-json.ts';
 import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
-import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
 import { requiredText } from './input.ts';
 
 const folderQuery = z.object({

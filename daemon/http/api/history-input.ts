@@ -1,7 +1,7 @@
 // What the endpoints about history have in common: their parameters.
 
 import { z } from 'zod';
-import { checkPath, checkRef } from './git-names.ts';
+import { checkPath, checkRef } from '../../sources/git/names.ts';
 import { requiredText } from './input.ts';
 
 export const repoField = requiredText().meta({ description: 'Name of the repository.' });

@@ -1,7 +1,7 @@
 // GET /api/refs: branches and tags of a repository, in pages.
 
 import { z } from 'zod';
-import type { ListedRef } from '../../sources/git/ref-list.ts';
+import type { ListedRef } from '../../sources/git/refs.ts';
 import { isoTimeOf } from '../../sources/git/iso-time.ts';
 import { shortRefName } from '../../repos/links.ts';
 import { endpoint, ok } from './endpoint.ts';

@@ -7,7 +7,7 @@ import type { SkippedDoc, SkippedWindow } from '../../engine/search/skipped.ts';
 import type { SearchStream, StreamEnvironment, StreamEvent } from '../../engine/search/stream.ts';
 import type { RepoDirectory } from '../../repos/directory.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { listRefs } from '../../sources/git/ref-list.ts';
+import type { listRefs } from '../../sources/git/refs.ts';
 import type { History } from '../../sources/history/history.ts';
 import type { readSource } from '../../sources/reading/source-reader.ts';
 import type { listFiles, listFolders } from '../../sources/reading/tree-reader.ts';
@@ -42,7 +42,7 @@ export interface ReadinessStatus {
   readonly degraded: readonly string[];
 }
 
-/** Paths and refs have passed the checks of git-names.ts. Errors whose `errorCode` is in the table are for the caller. */
+/** Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller. */
 export interface Services {
   readonly search: SearchService;
   readonly repos: RepoDirectory;

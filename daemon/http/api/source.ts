@@ -2,10 +2,10 @@
 // then what the reader finds.
 
 import { z } from 'zod';
+import { checkPath, checkRef } from '../../sources/git/names.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import { utf8Text } from '../../base/utf8-text.ts';
 import { endpoint, ok } from './endpoint.ts';
-import { checkPath, checkRef } from './git-names.ts';
 import { findRepo, gitSignal } from './git-calls.ts';
 import { requiredText } from './input.ts';
 import { longTextJson } from './long-text.ts';

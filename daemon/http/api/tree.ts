@@ -2,12 +2,12 @@
 // repo, path syntax, ref syntax, ref resolves.
 
 import { z } from 'zod';
-import type { Folders } from '../../sources/git/tree-paths.ts';
+import { checkRef, folderPathOf } from '../../sources/git/names.ts';
+import { type Folders, withFoldersAbove } from '../../sources/git/tree-paths.ts';
 import { endpoint } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 import { treeJson } from './folder-json.ts';
 import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
-import { checkRef, folderPathOf, withFoldersAbove } from './git-names.ts';
 
 const PATHS_MAX = 1000;
 /** Bound: a thousand paths of 20 folders; each is looked at, and its path is kept. */

@@ -1,96 +1,124 @@
-// Takes the output stream of `git cat-file` in batch form apart: a line `<oid> <type> <size>`, that
-// many bytes, a newline; or `<name> missing`. Content that lies in one piece of the stream is
-// handed on as a view of it; only content that is cut by the end of a piece is copied, into one
-// buffer that is used again.
+// Takes the output stream of `git cat-file` apart: for each object a line `<oid> <type> <size>`, behind which that many
+// bytes and a line end follow if the content was asked for; or `<name> missing`. Content that lies in one piece of the
+// stream is handed on as a view of it; only content that is cut by the end of a piece is copied, into one buffer that is
+// used again. Or all content is copied, once, into memory of its own that whoever asked may keep.
 
 const LINE_END = 10;
-const HEADER_LENGTH_MAX = 4096;
-/** A buffer larger than this is given up after its blob. */
+/** A name of at most a kibibyte comes back with an answer that there is no such object. */
+const LINE_SIZE_MAX = 8192;
+/** A buffer larger than this is given up after its object. */
 const KEPT_BUFFER_SIZE_MAX = 16 << 20;
+const BUFFER_SIZE_MIN = 1 << 16;
+const OBJECT_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (blob|tree|commit|tag) (\d{1,15})$/;
+const NO_OBJECT_LINE = / (?:missing|ambiguous|submodule)$/;
 
-/** Undefined: there is no such object of that type. The view is valid only during the call. */
-export type OnObject = (bytes: Uint8Array | undefined) => void;
+export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
-export type ObjectType = 'blob' | 'tree';
+export interface ObjectInfo {
+  readonly oid: string;
+  readonly type: ObjectType;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Undefined for a name that stands for no object of the repository. Errors: throws if git does not write such lines. */
+export function parseObjectLine(line: string): ObjectInfo | undefined {
+  const [, oid, type, size] = OBJECT_LINE.exec(line) ?? [];
+  if (oid === undefined) {
+    if (NO_OBJECT_LINE.test(line)) return undefined;
+    throw new Error('git cat-file: bad line');
+  }
+  // Safety: the expression lists the types.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { oid, type: type as ObjectType, size: Number(size) };
+}
+
+export interface ParserOptions {
+  /** Whether content follows the line of the next object. */
+  readonly hasContent: () => boolean;
+  /** The bytes of each object are the callee's to keep. */
+  readonly isKept: boolean;
+  /**
+   * Called for each object in turn, unless bytes are kept with a view that is valid only during the call. No info:
+   * there is no such object. No bytes: they do not follow either.
+   */
+  readonly onObject: (info: ObjectInfo | undefined, bytes: Buffer | undefined) => void;
+}
 
 export class CatFileParser {
-  readonly #onObject: OnObject;
-  readonly #type: ObjectType;
-  /** Part of a header line that came with an earlier piece. */
-  #header = '';
-  #isInContent = false;
-  #isWanted = false;
-  /** Bytes of the content, without the newline after it. */
-  #contentSize = 0;
-  /** Bytes of content and newline that are in `#buffer`. */
+  readonly #options: ParserOptions;
+  /** The beginning of a line that came with earlier pieces. */
+  #line = '';
+  /** The object whose content comes. */
+  #open: ObjectInfo | undefined;
+  /** Bytes of content and line end that have come. */
   #filledSize = 0;
-  #buffer: Buffer = Buffer.allocUnsafeSlow(1 << 16);
+  #buffer = Buffer.alloc(0);
 
-  /** @param type  objects of another type count as missing */
-  constructor(onObject: OnObject, type: ObjectType = 'blob') {
-    this.#onObject = onObject;
-    this.#type = type;
+  constructor(options: ParserOptions) {
+    this.#options = options;
   }
 
   /**
    * Consumes the next piece of the stream and calls back for each object that it completes.
    *
-   * Errors: throws if the stream is not what git writes, or what the callback throws.
+   * Errors: throws if the stream is not what git writes, or what the callbacks throw.
    */
   push(piece: Buffer): void {
-    let offset = 0;
-    while (offset < piece.length) {
-      offset = this.#isInContent
-        ? this.#readContent(piece, offset)
-        : this.#readHeader(piece, offset);
+    for (let offset = 0; offset < piece.length;) {
+      offset =
+        this.#open === undefined
+          ? this.#readLine(piece, offset)
+          : this.#readContent(this.#open, piece, offset);
     }
   }
 
-  #readHeader(piece: Buffer, start: number): number {
+  #readLine(piece: Buffer, start: number): number {
     const end = piece.indexOf(LINE_END, start);
-    this.#header += piece.toString('latin1', start, end < 0 ? piece.length : end);
-    if (this.#header.length > HEADER_LENGTH_MAX)
-      throw new Error('git cat-file: header line too long');
+    this.#line += piece.toString('latin1', start, end < 0 ? piece.length : end);
+    if (this.#line.length > LINE_SIZE_MAX) throw new Error('git cat-file: line too long');
     if (end < 0) return piece.length;
-    const [, type, size] = this.#header.split(' ');
-    this.#header = '';
-    if (type === 'missing' || type === 'ambiguous') {
-      this.#onObject(undefined);
-      return end + 1;
+    const info = parseObjectLine(this.#line);
+    this.#line = '';
+    const { hasContent, onObject } = this.#options;
+    if (!hasContent() || info === undefined) onObject(info, undefined);
+    else {
+      this.#open = info;
+      this.#filledSize = 0;
     }
-    this.#contentSize = Number(size);
-    if (!Number.isSafeInteger(this.#contentSize)) throw new Error('git cat-file: bad header line');
-    this.#isWanted = type === this.#type;
-    this.#isInContent = true;
-    this.#filledSize = 0;
     return end + 1;
   }
 
-  #readContent(piece: Buffer, start: number): number {
-    const missingSize = this.#contentSize + 1 - this.#filledSize;
-    const presentSize = piece.length - start;
-    if (this.#filledSize === 0 && presentSize >= missingSize) {
-      this.#finish(piece.subarray(start, start + this.#contentSize));
+  #readContent(info: ObjectInfo, piece: Buffer, start: number): number {
+    const { size } = info;
+    const missingSize = size + 1 - this.#filledSize;
+    const isWhole = this.#filledSize === 0 && piece.length - start >= missingSize;
+    if (isWhole && !this.#options.isKept) {
+      this.#finish(info, piece.subarray(start, start + size));
       return start + missingSize;
     }
-    this.#reserve(this.#contentSize + 1);
-    const takenSize = Math.min(missingSize, presentSize);
+    if (this.#filledSize === 0) this.#reserve(size);
+    const takenSize = Math.min(missingSize, piece.length - start);
+    // The line end is behind the buffer, or overwritten.
     piece.copy(this.#buffer, this.#filledSize, start, start + takenSize);
     this.#filledSize += takenSize;
-    if (takenSize === missingSize) this.#finish(this.#buffer.subarray(0, this.#contentSize));
+    if (takenSize === missingSize) this.#finish(info, this.#buffer.subarray(0, size));
     return start + takenSize;
   }
 
-  #finish(bytes: Uint8Array): void {
-    this.#isInContent = false;
-    this.#onObject(this.#isWanted ? bytes : undefined);
-    if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX) this.#buffer = Buffer.allocUnsafeSlow(1 << 16);
+  #finish(info: ObjectInfo, bytes: Buffer): void {
+    this.#open = undefined;
+    if (this.#options.isKept || this.#buffer.length > KEPT_BUFFER_SIZE_MAX)
+      this.#buffer = Buffer.alloc(0);
+    this.#options.onObject(info, bytes);
   }
 
+  /** Makes room for an object. Why slow: memory that is kept must not be part of a pool that outlives it. */
   #reserve(size: number): void {
-    if (this.#buffer.length >= size) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(size, this.#buffer.length * 2));
-    this.#buffer.copy(grown, 0, 0, this.#filledSize);
-    this.#buffer = grown;
+    if (this.#options.isKept) this.#buffer = Buffer.allocUnsafeSlow(size);
+    else if (this.#buffer.length < size)
+      this.#buffer = Buffer.allocUnsafeSlow(
+        Math.max(size, this.#buffer.length * 2, BUFFER_SIZE_MIN),
+      );
   }
 }

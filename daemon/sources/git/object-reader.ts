@@ -3,9 +3,10 @@
 // dies, is asked for once more from a new one, which sees the packs, alternates and shallow ends of now.
 
 import { LRUCache } from 'lru-cache';
+import type { ObjectInfo, ObjectType } from './cat-file-parser.ts';
 import { GitError } from './git.ts';
 import { withSlot } from './git-slots.ts';
-import type { ObjectInfo, ObjectType } from './object-answers.ts';
+
 import { objectPool } from './object-pool.ts';
 import { ObjectProcess } from './object-process.ts';
 import { Tree } from './tree-object.ts';
@@ -209,5 +210,5 @@ async function readObject(
   const info = await process.info(oid);
   if (info?.type !== type) return undefined;
   if (info.size > sizeMax) throw new LargeObjectError(info.size, sizeMax);
-  return (await process.contents(oid))?.bytes;
+  return process.contents(oid);
 }

@@ -2,6 +2,8 @@
 // names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
 // requests by object-reader.ts.
 
+import { Breather } from '../../base/next-turn.ts';
+import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
 import { FILES_SIZE_MAX, GitError, runGit, tryGit } from './git.ts';
 import { isInnerPath, splitRecords, type NamedPath } from '../../base/paths.ts';
 
@@ -12,6 +14,9 @@ export interface TreeEntry extends NamedPath {
   /** Bytes of the blob. */
   readonly size: number;
 }
+
+/** Where the type of a record of a tree's listing begins. */
+const TYPE_OFFSET = '100644 '.length;
 
 export interface TreeListing {
   /** In git order: by the bytes of the path. */
@@ -40,31 +45,59 @@ export async function listTree(
   commit: string,
   options: ReadOptions = {},
 ): Promise<TreeListing> {
-  const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', '--end-of-options', commit];
+  const listing: TreeListing = { entries: [], submodulePaths: [], outerPaths: [] };
+  await readTreeRecords(repoPath, commit, ['-l'], options, (head, named) => {
+    const [mode = '', type, oid = '', size] = head.split(/ +/);
+    if (!isInnerPath(named.path)) listing.outerPaths.push(named.path);
+    else if (type !== 'blob') listing.submodulePaths.push(named.path);
+    else
+      listing.entries.push({
+        ...named,
+        mode: Number.parseInt(mode, 8),
+        oid,
+        size: Number(size) || 0,
+      });
+  });
+  return listing;
+}
+
+/**
+ * Paths of all blobs of a tree, in git order, without those that lead out. Lets others in between.
+ *
+ * Errors: GitError.
+ */
+export async function listTreePaths(
+  repoPath: string,
+  tree: string,
+  options: ReadOptions,
+): Promise<string[]> {
+  const paths: string[] = [];
+  await readTreeRecords(repoPath, tree, [], options, (head, { path }) => {
+    if (head.startsWith('blob', TYPE_OFFSET) && isInnerPath(path)) paths.push(path);
+  });
+  return paths;
+}
+
+/** Calls back for each record of a listing, `<mode> <type> <oid>\t<path>`, with what is before the path. */
+async function readTreeRecords(
+  repoPath: string,
+  tree: string,
+  more: readonly string[],
+  options: ReadOptions,
+  onRecord: (head: string, named: NamedPath) => void,
+): Promise<void> {
+  const args = ['ls-tree', '-r', ...more, '-z', '--full-tree', '--end-of-options', tree];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
-  const output = await runGit(args, { ...limits, ...options, repoPath });
-  const entries: TreeEntry[] = [];
-  const submodulePaths: string[] = [];
-  const outerPaths: string[] = [];
-  for (const [text, bytes] of splitRecords(output)) {
-    // Source: `<mode> <type> <oid> <size, padded>\t<path>`.
+  const breather = new Breather();
+  for (const [text, bytes] of splitRecords(
+    await runGit(args, { ...limits, ...options, repoPath }),
+  )) {
+    await breather.pause();
     const tab = text.indexOf('\t');
-    const [mode = '', type, oid = '', size] = text.slice(0, tab).split(/ +/);
     const path = text.slice(tab + 1);
-    if (!isInnerPath(path)) {
-      outerPaths.push(path);
-      continue;
-    }
-    if (type !== 'blob') {
-      submodulePaths.push(path);
-      continue;
-    }
-    const entry = { path, mode: Number.parseInt(mode, 8), oid, size: Number(size) || 0 };
-    entries.push(
-      bytes === undefined ? entry : { ...entry, rawPath: Uint8Array.from(bytes.subarray(tab + 1)) },
-    );
+    const rawPath = bytes && Uint8Array.from(bytes.subarray(tab + 1));
+    onRecord(text.slice(0, tab), rawPath === undefined ? { path } : { path, rawPath });
   }
-  return { entries, submodulePaths, outerPaths };
 }
 
 /**
@@ -138,17 +171,33 @@ function ignoreNone(error: unknown): Buffer {
   throw error;
 }
 
-export interface ObjectInfo {
-  readonly oid: string;
-  /** `blob`, `tree`, `commit` or `tag`. */
-  readonly type: string;
-  /** Bytes. */
-  readonly size: number;
-}
-
 /** Bytes that git writes for a name, beside the name itself where it knows no such object. */
 export const OBJECT_LINE_SIZE_MAX = 128;
-const OBJECT_INFO = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) (\d+)$/;
+
+/**
+ * Full id of the object that a revision names; undefined if it names none.
+ *
+ * @param revision  anything git can resolve; may come from a user
+ *
+ * Errors: GitError if git is missing or exceeds its time limit.
+ */
+export function resolveObject(
+  repoPath: string,
+  revision: string,
+  options: ReadOptions = {},
+): Promise<string | undefined> {
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', revision];
+  return tryGit(args, { ...options, repoPath });
+}
+
+/** As `resolveObject`, the commit. */
+export function resolveCommit(
+  repoPath: string,
+  revision: string,
+  options: ReadOptions = {},
+): Promise<string | undefined> {
+  return resolveObject(repoPath, `${revision}^{commit}`, options);
+}
 
 /**
  * What each name stands for, `main^{commit}`, `v1.0:src/a.c`; undefined where the repository has no
@@ -166,21 +215,16 @@ export async function findObjects(
   const lines = await Promise.all(
     names.map(async (name) => {
       if (!name.includes('\n')) return name;
-      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', name];
-      return (await tryGit(args, { ...options, repoPath })) ?? '0'.repeat(40);
+      return (await resolveObject(repoPath, name, options)) ?? '0'.repeat(40);
     }),
   );
   const input = Buffer.from(`${lines.join('\n')}\n`);
-  const output = await runGit(['cat-file', '--batch-check'], {
+  const output = await runGit(['cat-file', '--batch-check', '--buffer'], {
     ...options,
     repoPath,
     input,
     outputSizeMax: input.length + OBJECT_LINE_SIZE_MAX * lines.length,
   });
-  const answers = output.toString('utf8').split('\n');
-  return lines.map((_, index) => {
-    const [, oid, type, size] = OBJECT_INFO.exec(answers[index] ?? '') ?? [];
-    if (oid === undefined || type === undefined) return undefined;
-    return { oid, type, size: Number(size) };
-  });
+  const answers = output.toString('latin1').split('\n');
+  return lines.map((_, index) => parseObjectLine(answers[index] ?? ''));
 }

@@ -6,9 +6,11 @@
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
+import { GitError, runGit, tryGit } from './git.ts';
 import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
 import { isoTimeOf } from './iso-time.ts';
+import { resolveCommit } from './objects.ts';
+import { readRefs } from './refs.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
@@ -161,33 +163,12 @@ export async function findDefaultRevision(repoPath: string): Promise<string> {
   const branch = await tryGit(['symbolic-ref', '--quiet', 'HEAD'], { repoPath });
   if (branch === undefined) return 'HEAD';
   if ((await resolveCommit(repoPath, branch)) !== undefined) return branch;
-  const branches = (
-    await runGit(['for-each-ref', '--sort=-committerdate', '--format=%(refname)', 'refs/heads/'], {
-      repoPath,
-      outputSizeMax: REFS_SIZE_MAX,
-    })
-  )
-    .toString('utf8')
-    .split('\n')
-    .filter((name) => name !== '');
+  const branches = await readRefs(repoPath, '%(refname)', {}, [
+    '--sort=-committerdate',
+    'refs/heads/',
+  ]);
   const usual = ['refs/heads/main', 'refs/heads/master'].find((name) => branches.includes(name));
   return usual ?? branches[0] ?? branch;
-}
-
-/**
- * Full object id of the commit that a revision names; undefined if it names none.
- *
- * @param revision  anything git can resolve; may come from a user
- *
- * Errors: GitError if git is missing or exceeds its time limit.
- */
-export async function resolveCommit(
-  repoPath: string,
-  revision: string,
-  options: { timeoutMs?: number; signal?: AbortSignal } = {},
-): Promise<string | undefined> {
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`];
-  return tryGit(args, { ...options, repoPath });
 }
 
 async function newestCommitTime(

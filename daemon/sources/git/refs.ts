@@ -1,9 +1,13 @@
-// Branches and tags of a repository as revisions: full ref names with the commits they name, annotated tags peeled.
-// Which of them are wanted is decided by a test over their short names.
+// Branches and tags of a repository: those to index, as revisions with the commits they name, and all of them for people
+// (API.md 11.5). Annotated tags are peeled.
 
 import { REFS_SIZE_MAX, runGit } from './git.ts';
+import { withSlot } from './git-slots.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
+import { isRepoGone, RepoGoneError } from './resolve.ts';
+import { compareText } from '../../base/paths.ts';
 import { shortRefName } from '../../repos/links.ts';
+import type { RepoRecord } from '../../repos/records.ts';
 
 /** Plain values: may be posted to a worker. */
 export interface Revision {
@@ -36,40 +40,181 @@ export async function findRevisions(
   { isBranchWanted, isTagWanted }: RefTests,
   options: ReadOptions = {},
 ): Promise<FoundRevisions> {
-  const listing = await runGit(
-    ['for-each-ref', '--format=%(refname)', 'refs/heads/', 'refs/tags/'],
-    {
-      ...options,
-      repoPath,
-      outputSizeMax: REFS_SIZE_MAX,
-    },
+  const listed = await readRefs(repoPath, '%(refname)', options);
+  const names = listed.filter((name) =>
+    name.startsWith('refs/heads/')
+      ? isBranchWanted(shortRefName(name))
+      : isTagWanted(shortRefName(name)),
   );
-  const names = listing
-    .toString('utf8')
-    .split('\n')
-    .filter((name) =>
-      name.startsWith('refs/heads/')
-        ? isBranchWanted(shortRefName(name))
-        : name !== '' && isTagWanted(shortRefName(name)),
-    );
-  const commits = await findObjects(
-    repoPath,
-    names.map((name) => `${name}^{commit}`),
-    options,
-  );
-  const revisions: Revision[] = [];
-  const unusable: string[] = [];
-  for (const [index, name] of names.entries()) {
+  const commits = await findCommits(repoPath, names, options);
+  const revisions = names.flatMap((name, index) => {
     const commit = commits[index];
-    if (commit === undefined) unusable.push(name);
-    else revisions.push({ name, commit: commit.oid });
-  }
-  return { revisions: sortRevisions(revisions), unusable };
+    return commit === undefined ? [] : [{ name, commit }];
+  });
+  return {
+    revisions: revisions.sort((a, b) => compareText(a.name, b.name)),
+    unusable: names.filter((_, index) => commits[index] === undefined),
+  };
 }
 
-function sortRevisions(revisions: readonly Revision[]): Revision[] {
-  return revisions
-    .map((revision) => ({ revision, key: Buffer.from(revision.name) }))
-    .sort((a, b) => Buffer.compare(a.key, b.key))
-    .map(({ revision }) => revision);
+/**
+ * What git says of each branch and tag, a line each.
+ *
+ * @param more  further arguments; default: branches and tags
+ *
+ * Errors: GitError.
+ */
+export async function readRefs(
+  repoPath: string,
+  format: string,
+  options: ReadOptions = {},
+  more: readonly string[] = ['refs/heads/', 'refs/tags/'],
+): Promise<string[]> {
+  const args = ['for-each-ref', `--format=${format}`, ...more];
+  const listing = await runGit(args, { ...options, repoPath, outputSizeMax: REFS_SIZE_MAX });
+  return listing.toString('utf8').split('\n').slice(0, -1);
+}
+
+/** The commit that each name leads to; undefined: none. */
+async function findCommits(
+  repoPath: string,
+  names: readonly string[],
+  options: ReadOptions,
+): Promise<(string | undefined)[]> {
+  const ends = names.map((name) => `${name}^{commit}`);
+  return (await findObjects(repoPath, ends, options)).map((found) => found?.oid);
+}
+
+export interface ListedRef {
+  /** Full name. */
+  readonly name: string;
+  readonly kind: 'branch' | 'tag';
+  /** Object id; annotated tags are peeled. */
+  readonly commit: string;
+  /** Unix time in seconds, of the committer. */
+  readonly committedAtSeconds: number;
+  readonly isDefault: boolean;
+  readonly isIndexed: boolean;
+}
+
+type ListableRepo = Pick<
+  RepoRecord,
+  'name' | 'source' | 'defaultRevision' | 'defaultBranch' | 'revisions' | 'indexedAt'
+>;
+
+const FORMAT = [
+  '%(refname)',
+  '%(objecttype)',
+  '%(objectname)',
+  '%(committerdate:unix)',
+  '%(*objecttype)',
+  '%(*objectname)',
+  '%(*committerdate:unix)',
+].join('%00');
+
+/** A line of the listing. */
+interface FoundRef {
+  readonly name: string;
+  /** A tag of a tag. */
+  readonly isNested: boolean;
+  /** Undefined: a tag of a tag that is not peeled yet, or no commit. */
+  readonly commit: string | undefined;
+  readonly committedAtSeconds: number;
+}
+
+/**
+ * The branches and tags that name commits: the default one first, then the newest commit first, ties by name. A folder
+ * without git has none.
+ *
+ * Errors: RepoGoneError; GitBusyError; GitError; the reason of the signal.
+ */
+export async function listRefs(
+  repo: ListableRepo,
+  signal: AbortSignal,
+): Promise<readonly ListedRef[]> {
+  if (repo.source.kind === 'folder') return [];
+  try {
+    const refs = await withSlot(repo.source.path, signal, () => findRefs(repo.source.path, signal));
+    return sortRefs(refs.flatMap((ref) => toListedRef(repo, ref)));
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isRepoGone(repo)) throw new RepoGoneError(repo.name);
+    throw error;
+  }
+}
+
+async function findRefs(repoPath: string, signal: AbortSignal): Promise<FoundRef[]> {
+  const options = { signal, timeoutMs: 0 };
+  const refs = (await readRefs(repoPath, FORMAT, options)).map(parseRef);
+  const nested = refs.filter(({ isNested }) => isNested);
+  return nested.length === 0 ? refs : peelTags(repoPath, refs, nested, options);
+}
+
+function parseRef(line: string): FoundRef {
+  const [name = '', type, oid, time, peeledType, peeledOid, peeledTime] = line.split('\0');
+  const isTag = type === 'tag';
+  const isCommit = (isTag ? peeledType : type) === 'commit';
+  return {
+    name,
+    isNested: peeledType === 'tag',
+    commit: isCommit ? (isTag ? peeledOid : oid) : undefined,
+    committedAtSeconds: Number(isTag ? peeledTime : time),
+  };
+}
+
+/** Finds the commits of tags of tags, which the listing peels once only. */
+async function peelTags(
+  repoPath: string,
+  refs: readonly FoundRef[],
+  nested: readonly FoundRef[],
+  options: ReadOptions,
+): Promise<FoundRef[]> {
+  const commits = await findCommits(
+    repoPath,
+    nested.map(({ name }) => name),
+    options,
+  );
+  const input = commits.filter((commit) => commit !== undefined).join('\n');
+  if (input === '') return [...refs];
+  const args = ['rev-list', '--no-walk=unsorted', '--timestamp', '--stdin'];
+  const limits = { ...options, outputSizeMax: REFS_SIZE_MAX };
+  const shown = await runGit(args, { ...limits, repoPath, input });
+  const lines = shown.toString('latin1').split('\n');
+  // Source: git-rev-list(1), `<time> <id>`.
+  const times = new Map(
+    lines.map((line): [string, number] => {
+      const [time, commit = ''] = line.split(' ');
+      return [commit, Number(time)];
+    }),
+  );
+  const peeled = new Map(
+    nested.map((tag, index) => {
+      const commit = commits[index];
+      return [tag, { ...tag, commit, committedAtSeconds: times.get(commit ?? '') ?? 0 }];
+    }),
+  );
+  return refs.map((ref) => peeled.get(ref) ?? ref);
+}
+
+function toListedRef(repo: ListableRepo, ref: FoundRef): ListedRef[] {
+  const { name, commit, committedAtSeconds } = ref;
+  if (commit === undefined) return [];
+  const indexed = repo.revisions ?? [repo.defaultRevision];
+  return [
+    {
+      name,
+      kind: name.startsWith('refs/tags/') ? 'tag' : 'branch',
+      commit,
+      committedAtSeconds,
+      isDefault: name === (repo.defaultBranch ?? repo.defaultRevision),
+      isIndexed: repo.indexedAt !== undefined && indexed.includes(name),
+    },
+  ];
+}
+
+function sortRefs(refs: readonly ListedRef[]): ListedRef[] {
+  return [...refs].sort((a, b) => {
+    if (a.isDefault !== b.isDefault) return a.isDefault ? -1 : 1;
+    return b.committedAtSeconds - a.committedAtSeconds || compareText(a.name, b.name);
+  });
 }

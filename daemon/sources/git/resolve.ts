@@ -7,15 +7,10 @@ import { LRUCache } from 'lru-cache';
 import { GitError, gitDirOf, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
-import { resolveCommit } from './probe.ts';
+import { isObjectId, RefError } from './names.ts';
+import { resolveCommit, resolveObject } from './objects.ts';
 import { isReached } from './reached.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-
-/** A ref that names no commit. The message is for the caller. */
-export class RefError extends Error {
-  override readonly name = 'RefError';
-  readonly errorCode = 'INVALID_GIT_REF';
-}
 
 /** The repository of a repo is not on disk. The message is for the caller. */
 export class RepoGoneError extends Error {
@@ -30,7 +25,6 @@ export class RepoGoneError extends Error {
 /** The part of a repo that is asked for. */
 export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
-const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** Names of refs and ids in any length, without the operators of gitrevisions(7). */
 const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
 /**
@@ -78,7 +72,7 @@ async function findCommit(
   const { kind, path: repoPath } = repo.source;
   if (kind === 'folder') throw refError(ref);
   const revision = ref ?? repo.defaultRevision;
-  const key = FULL_ID.test(revision) ? `${repoPath}\0${revision}` : undefined;
+  const key = isObjectId(revision) ? `${repoPath}\0${revision}` : undefined;
   const known = key === undefined ? undefined : knownIds.get(key);
   if (known !== undefined) return known;
   const commit =
@@ -133,16 +127,18 @@ async function lookUp(
   revision: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const options = { repoPath: source.path, signal, timeoutMs: 0 };
+  const options = { signal, timeoutMs: 0 };
   return withSlot(source.path, signal, async () => {
     try {
-      const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', revision];
-      const id = await tryGit(args, options);
-      if (id === undefined || !FULL_ID.test(id)) return undefined;
+      const id = await resolveObject(source.path, revision, options);
+      if (id === undefined || !isObjectId(id)) return undefined;
       const commit = await resolveCommit(source.path, id, options);
       if (commit !== undefined) return commit;
       // An id that was typed need not exist; what a ref names has to.
-      const type = await tryGit(['cat-file', '-t', '--end-of-options', id], options);
+      const type = await tryGit(['cat-file', '-t', '--end-of-options', id], {
+        ...options,
+        repoPath: source.path,
+      });
       const isTyped = id.startsWith(revision.toLowerCase());
       if (type === undefined && PLAIN_NAME.test(revision) && !isTyped)
         throw new Error(`${name}: object ${id} is missing or damaged`);

@@ -27,7 +27,7 @@ const REPLACEMENT = '\uFFFD';
 const ITEM_SIZE = 300;
 
 export class Tree {
-  /** In git's order. */
+  /** In git's order, without names that lead out. */
   readonly items: readonly TreeItem[];
   readonly #object: Buffer;
   readonly #idSize: number;
@@ -43,7 +43,7 @@ export class Tree {
   constructor(oid: string, object: Buffer) {
     this.#object = object;
     this.#idSize = oid.length / 2;
-    this.items = parseItems(oid, object, this.#idSize);
+    this.items = parseItems(oid, object);
   }
 
   /** Bytes of memory, about. */
@@ -70,9 +70,34 @@ export class Tree {
   }
 }
 
-/** Without names that lead out. Source: git's tree object: `<mode> <name>\0<id>`, one behind the other. */
-function parseItems(oid: string, object: Buffer, idSize: number): TreeItem[] {
+function parseItems(oid: string, object: Buffer): TreeItem[] {
   const items: TreeItem[] = [];
+  forEachEntry(oid, object, (mode, nameStart, nameEnd) => {
+    const name = object.toString('utf8', nameStart, nameEnd);
+    if (!isInnerPath(name)) return;
+    const type = mode === MODE_TREE ? 'tree' : mode === MODE_SUBMODULE ? 'commit' : 'blob';
+    items.push({ name, type, isSymlink: mode === MODE_SYMLINK, idOffset: nameEnd + 1 });
+  });
+  return items;
+}
+
+/** Types of entries, in octal digits of modes. */
+export const MODE_TREE = 0o040000;
+export const MODE_SUBMODULE = 0o160000;
+export const MODE_SYMLINK = 0o120000;
+
+/**
+ * Calls back for each entry of a tree object with its type and where its name is; its id begins one byte behind.
+ * Source: git's tree object: `<mode> <name>\0<id>`, one behind the other.
+ *
+ * Errors: throws if it is damaged.
+ */
+export function forEachEntry(
+  oid: string,
+  object: Buffer,
+  onEntry: (mode: number, nameStart: number, nameEnd: number) => void,
+): void {
+  const idSize = oid.length / 2;
   for (let start = 0; start < object.length;) {
     const nameStart = object.indexOf(BLANK, start) + 1;
     const nameEnd = object.indexOf(0, nameStart);
@@ -80,17 +105,9 @@ function parseItems(oid: string, object: Buffer, idSize: number): TreeItem[] {
     if (nameStart === 0 || nameEnd < 0 || end > object.length)
       throw new Error(`tree ${oid} is damaged`);
     const mode = Number.parseInt(object.toString('latin1', start, nameStart - 1), 8) & TYPE_MASK;
-    const name = object.toString('utf8', nameStart, nameEnd);
+    onEntry(mode, nameStart, nameEnd);
     start = end;
-    if (!isInnerPath(name)) continue;
-    items.push({
-      name,
-      type: mode === 0o040000 ? 'tree' : mode === 0o160000 ? 'commit' : 'blob',
-      isSymlink: mode === 0o120000,
-      idOffset: nameEnd + 1,
-    });
   }
-  return items;
 }
 
 /**

@@ -104,6 +104,17 @@ export async function readTreeFolders(
   return folders;
 }
 
+/** These folders, those above them, and the root. */
+export function withFoldersAbove(folders: Iterable<string>): Set<string> {
+  const all = new Set(['']);
+  for (const folder of folders) {
+    for (let slash = folder.indexOf('/'); slash >= 0; slash = folder.indexOf('/', slash + 1))
+      all.add(folder.slice(0, slash));
+    all.add(folder);
+  }
+  return all;
+}
+
 /** Path of a folder -> names of the wanted folders in it. */
 function namesByFolder(wanted: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();

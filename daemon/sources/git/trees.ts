@@ -5,6 +5,7 @@
 import { BlobReader } from './blob-reader.ts';
 import { runGit } from './git.ts';
 import { findObjects, OBJECT_LINE_SIZE_MAX, type ReadOptions } from './objects.ts';
+import { forEachEntry, MODE_SUBMODULE, MODE_SYMLINK, MODE_TREE } from './tree-object.ts';
 import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
 
 /** A path and blob that some commit holds. */
@@ -78,8 +79,7 @@ export async function readTrees(
 }
 
 async function readAll(repoPath: string, union: Union, options: ReadOptions): Promise<void> {
-  const signal = options.signal === undefined ? {} : { signal: options.signal };
-  const reader = await BlobReader.open(repoPath, { ...signal, type: 'tree' });
+  const reader = await BlobReader.open(repoPath, { signal: options.signal, type: 'tree' });
   try {
     for (let level = union.takeUnread(); level.length > 0; level = union.takeUnread()) {
       const byTree = groupByTree(level);
@@ -104,11 +104,6 @@ function groupByTree(level: readonly Unread[]): Map<string, Unread[]> {
   }
   return byTree;
 }
-
-const MODE_TREE = '40000';
-const MODE_SUBMODULE = '160000';
-const MODE_SYMLINK = '120000';
-const BLANK = 0x20;
 
 class Union {
   readonly docs: TreeDoc[] = [];
@@ -138,37 +133,26 @@ class Union {
     return version;
   }
 
-  /** Source: git's tree object: `<mode> <name>\0<id>`, one behind the other. */
-  addEntries({ oid, folder, version }: Unread, bytes: Uint8Array): void {
-    const tree = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const idSize = oid.length / 2;
+  addEntries({ oid, folder, version }: Unread, tree: Buffer): void {
     const { docs, folders } = this.#versions[version]!;
-    for (let start = 0; start < tree.length;) {
-      const nameStart = tree.indexOf(BLANK, start) + 1;
-      const nameEnd = tree.indexOf(0, nameStart);
-      const end = nameEnd + 1 + idSize;
-      if (nameStart === 0 || nameEnd < 0 || end > tree.length)
-        throw new Error(`tree ${oid} is damaged`);
-      const mode = tree.toString('latin1', start, nameStart - 1);
+    forEachEntry(oid, tree, (mode, nameStart, nameEnd) => {
       const name = tree.toString('latin1', nameStart, nameEnd);
+      const idEnd = nameEnd + 1 + oid.length / 2;
+      const id = tree.toString('hex', nameEnd + 1, idEnd);
       if (!isInnerPath(name)) this.outerPaths.add(pathOf(folder, name).path);
-      else if (mode === MODE_TREE)
-        folders.push(
-          this.#versionOf(childOf(folder, name), tree.toString('hex', nameEnd + 1, end)),
-        );
+      else if (mode === MODE_TREE) folders.push(this.#versionOf(childOf(folder, name), id));
       else if (mode === MODE_SUBMODULE) this.submodulePaths.add(pathOf(folder, name).path);
       else {
-        const key = tree.toString('latin1', nameStart, end);
-        const id = tree.toString('hex', nameEnd + 1, end);
-        const doc = folder.docs.get(key) ?? this.docs.length;
-        if (doc === this.docs.length) {
-          this.docs.push({ ...pathOf(folder, name), oid: id, isSymlink: mode === MODE_SYMLINK });
+        const key = tree.toString('latin1', nameStart, idEnd);
+        let doc = folder.docs.get(key);
+        if (doc === undefined) {
+          const isSymlink = mode === MODE_SYMLINK;
+          doc = this.docs.push({ ...pathOf(folder, name), oid: id, isSymlink }) - 1;
           folder.docs.set(key, doc);
         }
         docs.push(doc);
       }
-      start = end;
-    }
+    });
   }
 
   visit(version: number, onDoc: (doc: number) => void): void {

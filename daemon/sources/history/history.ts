@@ -8,7 +8,8 @@ import { withSlot } from '../git/git-slots.ts';
 import type { NamedPath } from '../../base/paths.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import { noteReached } from '../git/reached.ts';
-import { isRepoGone, RefError, RepoGoneError, resolveRef } from '../git/resolve.ts';
+import { isFilePath, RefError } from '../git/names.ts';
+import { isRepoGone, RepoGoneError, resolveRef } from '../git/resolve.ts';
 import { AnswerCache } from './answer-cache.ts';
 import {
   type BlameCall,
@@ -89,6 +90,7 @@ export class History {
    * Errors: RefError; RepoGoneError; HistoryError FILE_NOT_FOUND; GitBusyError; GitError; the reason of the signal.
    */
   async blame(repo: RepoRecord, place: BlameCall, signal: AbortSignal): Promise<Buffer> {
+    if (!isFilePath(place.path)) throw fileNotFound(place.path);
     const start = await this.#start(repo, place.ref, signal);
     const { commit, mailmap } = start;
     return this.#answer(['blame', commit, mailmap, place.path], start, signal, async (context) => {
@@ -270,12 +272,15 @@ export class History {
   ): Promise<void> {
     const fileSize =
       rawPath === undefined ? await sizeOfFile(repoPath, `${commit}:${path}`, signal) : size;
-    if (fileSize === undefined)
-      throw new HistoryError('FILE_NOT_FOUND', `File "${path}" not found.`);
+    if (fileSize === undefined) throw fileNotFound(path);
     const { sourceSizeMax } = this.#options;
     if (fileSize > sourceSizeMax)
       throw new Error(`file too large: ${fileSize} bytes, limit ${sourceSizeMax}`);
   }
+}
+
+function fileNotFound(path: string): HistoryError {
+  return new HistoryError('FILE_NOT_FOUND', `File "${path}" not found.`);
 }
 
 function jsonOf(value: object): Buffer {

@@ -1,7 +1,7 @@
 // Reads one file of a repo for people (API.md 11.0, 11.1): from git objects at any revision, or
 // from disk where the docs of the repo are the files on disk. On disk only docs are given: what git
 // ignores, `.git`, and what lies behind a symbolic link is not found. Whether the caller may see
-// the repo is decided before.
+// the repo, and whether the ref is well formed, is decided before.
 
 import { readdir } from 'node:fs/promises';
 import { withSlot } from '../git/git-slots.ts';
@@ -9,7 +9,8 @@ import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../git/objec
 import { listWorktree } from '../git/objects.ts';
 import { folderOf, type NamedPath } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
-import { RefError, resolveRef, type ResolvableRepo } from '../git/resolve.ts';
+import { isFilePath, RefError } from '../git/names.ts';
+import { resolveRef, type ResolvableRepo } from '../git/resolve.ts';
 import { findItems } from '../git/tree-paths.ts';
 import type { Tree } from '../git/tree-object.ts';
 import {
@@ -59,21 +60,8 @@ export class SourceError extends Error {
   }
 }
 
-const REF_SIZE_MAX = 1024;
 const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
 const REPLACEMENT = '\uFFFD';
-
-/** Whether a ref has the form that API.md 11.0 asks for; that it names a commit is not checked. */
-export function isRefWellFormed(ref: string): boolean {
-  if (ref === '' || ref.startsWith('-') || /\p{Cc}/u.test(ref)) return false;
-  return !ref.includes('..') && !ref.includes('@{') && Buffer.byteLength(ref) <= REF_SIZE_MAX;
-}
-
-/** Whether a path has the form of a path in a repo. */
-export function isPathWellFormed(path: string): boolean {
-  if (path.includes('\0')) return false;
-  return path.split('/').every((segment) => segment !== '' && segment !== '.' && segment !== '..');
-}
 
 /**
  * Reads one file.
@@ -89,9 +77,7 @@ export async function readSource(
   ref: string | undefined,
   options: ReadSourceOptions,
 ): Promise<SourceContent> {
-  if (!isPathWellFormed(path)) throw notFound(path);
-  if (ref !== undefined && !isRefWellFormed(ref))
-    throw new RefError(`Git ref "${ref}" is not valid.`);
+  if (!isFilePath(path)) throw notFound(path);
   if (isOnDisk(repo, ref)) return withRepo(repo, () => readFromDisk(repo.source, path, options));
   const commit = await resolveRef(repo, ref, options.signal).catch((error: unknown) => {
     // An empty repository has no files, and nobody asked for a ref.

@@ -3,13 +3,12 @@
 // and the form of refs and paths, is decided before.
 
 import { LRUCache } from 'lru-cache';
-import { runGit } from '../git/git.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
-import { compareText, isInnerPath, splitRecords } from '../../base/paths.ts';
+import { listTreePaths } from '../git/objects.ts';
+import { compareText } from '../../base/paths.ts';
 import { isRepoGone, RepoGoneError, resolveRef, type ResolvableRepo } from '../git/resolve.ts';
 import { readTreeFolders, type Folders } from '../git/tree-paths.ts';
-import { Breather } from '../../base/next-turn.ts';
 import { readDiskFolders } from './disk-folders.ts';
 
 /** Bound: about two million paths. */
@@ -47,7 +46,7 @@ export async function listFiles(
     const kept = keptListings.get(key);
     if (kept !== undefined) return kept;
     const paths = await withSlot(repo.source.path, signal, () =>
-      listTreeFiles(repo.source.path, tree, signal),
+      listTreePaths(repo.source.path, tree, { signal, outputSizeMax: LISTING_SIZE_MAX }),
     );
     keptListings.set(key, paths);
     return paths;
@@ -97,25 +96,6 @@ export async function withRepo<Value>(
     if (isRepoGone(repo)) throw new RepoGoneError(repo.name);
     throw error;
   }
-}
-
-async function listTreeFiles(
-  repoPath: string,
-  tree: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree];
-  const options = { repoPath, signal, timeoutMs: 0, outputSizeMax: LISTING_SIZE_MAX };
-  const breather = new Breather();
-  const paths: string[] = [];
-  for (const [record] of splitRecords(await runGit(args, options))) {
-    await breather.pause();
-    // Source: `<mode> <type> <oid>\t<path>`.
-    const tab = record.indexOf('\t');
-    const path = record.slice(tab + 1);
-    if (record.slice(7, 12) === 'blob ' && isInnerPath(path)) paths.push(path);
-  }
-  return paths;
 }
 
 function filesOf(folders: Folders): string[] {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { folderJson, treeJson } from '../../../daemon/http/api/folder-json.ts';
-import { withFoldersAbove } from '../../../daemon/http/api/git-names.ts';
+import { withFoldersAbove } from '../../../daemon/sources/git/tree-paths.ts';
 import type { FolderChild, Folders } from '../../../daemon/sources/git/tree-paths.ts';
 
 const { signal } = new AbortController();

@@ -5,12 +5,8 @@ import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/git.ts';
-import { findObjects } from '../../../daemon/sources/git/objects.ts';
-import {
-  findDefaultRevision,
-  probeSource,
-  resolveCommit,
-} from '../../../daemon/sources/git/probe.ts';
+import { findObjects, resolveCommit } from '../../../daemon/sources/git/objects.ts';
+import { findDefaultRevision, probeSource } from '../../../daemon/sources/git/probe.ts';
 import { readBlobSizes } from '../../../daemon/sources/git/trees.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 

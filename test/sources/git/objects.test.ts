@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { BlobReader } from '../../../daemon/sources/git/blob-reader.ts';
-import { CatFileParser } from '../../../daemon/sources/git/cat-file-parser.ts';
+import { CatFileParser, parseObjectLine } from '../../../daemon/sources/git/cat-file-parser.ts';
 import { GitError } from '../../../daemon/sources/git/git.ts';
 import { findObjects, listTree, listWorktree } from '../../../daemon/sources/git/objects.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
@@ -189,18 +189,43 @@ test('the stream may be cut anywhere', () => {
         : [Buffer.from(`${blobId(bytes)} blob ${bytes.length}\n`), bytes, Buffer.from('\n')],
     ),
   );
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: 0, max: stream.length })), (cuts) => {
-      const found: (Buffer | undefined)[] = [];
-      const parser = new CatFileParser((bytes) => found.push(bytes && Buffer.from(bytes)));
-      let start = 0;
-      for (const cut of [...cuts.sort((a, b) => a - b), stream.length]) {
-        parser.push(stream.subarray(start, cut));
-        start = cut;
-      }
-      assert.deepEqual(found, objects);
-    }),
-  );
+  for (const isKept of [false, true])
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: stream.length })), (cuts) => {
+        const views: (Buffer | undefined)[] = [];
+        const found: (Buffer | undefined)[] = [];
+        const parser = new CatFileParser({
+          isKept,
+          hasContent: () => true,
+          onObject: (info, bytes) => {
+            assert.equal(info?.size, bytes?.length);
+            views.push(bytes);
+            found.push(bytes && Buffer.from(bytes));
+          },
+        });
+        let start = 0;
+        for (const cut of [...cuts.sort((a, b) => a - b), stream.length]) {
+          const piece = Buffer.from(stream.subarray(start, cut));
+          parser.push(piece);
+          piece.fill(0);
+          start = cut;
+        }
+        assert.deepEqual(found, objects);
+        if (isKept) assert.deepEqual(views, objects);
+      }),
+    );
+});
+
+test('lines without content, and what git does not write', () => {
+  const id = '1'.repeat(40);
+  const lines = [`${id} commit 12`, 'no such thing missing', `${id} ambiguous`];
+  assert.deepEqual(lines.map(parseObjectLine), [
+    { oid: id, type: 'commit', size: 12 },
+    undefined,
+    undefined,
+  ]);
+  for (const line of ['', id, `${id} blob x`, `${id} blob 1234567890123456`, `${id} note 1`])
+    assert.throws(() => parseObjectLine(line), /bad line/, line);
 });
 
 test('missing objects and trees give undefined; the reader goes on', async () => {

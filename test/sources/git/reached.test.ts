@@ -7,7 +7,8 @@ import { after, test } from 'node:test';
 import { readSource } from '../../../daemon/sources/reading/source-reader.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import { isReached, noteReached } from '../../../daemon/sources/git/reached.ts';
-import { RefError, resolveRef } from '../../../daemon/sources/git/resolve.ts';
+import { RefError } from '../../../daemon/sources/git/names.ts';
+import { resolveRef } from '../../../daemon/sources/git/resolve.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 const { signal } = new AbortController();

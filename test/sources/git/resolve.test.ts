@@ -6,7 +6,8 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import type { SourceKind } from '../../../daemon/repos/records.ts';
-import { RefError, RepoGoneError, resolveRef } from '../../../daemon/sources/git/resolve.ts';
+import { RefError } from '../../../daemon/sources/git/names.ts';
+import { RepoGoneError, resolveRef } from '../../../daemon/sources/git/resolve.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 const { signal } = new AbortController();

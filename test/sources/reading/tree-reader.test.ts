@@ -8,7 +8,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import * as fc from 'fast-check';
 import { listFiles, listFolders } from '../../../daemon/sources/reading/tree-reader.ts';
-import { withFoldersAbove } from '../../../daemon/http/api/git-names.ts';
+import { withFoldersAbove } from '../../../daemon/sources/git/tree-paths.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import type { SourceKind } from '../../../daemon/repos/records.ts';
 import { readTreeFolders } from '../../../daemon/sources/git/tree-paths.ts';

@@ -1,0 +1,159 @@
+// One long-lived `git cat-file`: questions about objects of one repository, answered in the order in which they are
+// asked. What is asked, and by how many processes, is decided elsewhere: in bulk by blob-reader.ts, for single requests
+// by object-process.ts.
+
+import { CatFileParser, type ObjectInfo } from './cat-file-parser.ts';
+import {
+  GitError,
+  gitVersion,
+  startGit,
+  type GitFailure,
+  type GitOptions,
+  type GitProcess,
+} from './git.ts';
+
+const CLOSE_TIMEOUT_MS = 2000;
+
+export interface CatFileOptions extends GitOptions {
+  /** Git that owes an answer and writes nothing for so long is ended. */
+  readonly stallMs: number;
+  /** The bytes of objects may be kept. */
+  readonly isKept: boolean;
+}
+
+/** A question about so many objects. */
+export interface Question {
+  readonly count: number;
+  /** Lines for git, in pieces that are written as fast as it takes them. */
+  readonly lines: Iterable<string>;
+  readonly hasContent: boolean;
+  /** Called for each object in order; as `onObject` of the parser. */
+  readonly onObject: (
+    info: ObjectInfo | undefined,
+    bytes: Buffer | undefined,
+    index: number,
+  ) => void;
+}
+
+interface Asked extends Question {
+  index: number;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Whether git has `--batch-command`. Source: release notes of git 2.36. Errors: GitError if it cannot be started. */
+export async function knowsCommands(): Promise<boolean> {
+  const [major, minor] = await gitVersion();
+  return major > 2 || (major === 2 && minor >= 36);
+}
+
+export class CatFile {
+  readonly #git: GitProcess;
+  readonly #stallTimer: NodeJS.Timeout;
+  readonly #questions: Asked[] = [];
+  #written: Promise<void> = Promise.resolve();
+  #failure: unknown;
+
+  /** Starts git, which keeps the event loop alive until `close`, or unless told otherwise. */
+  constructor(modes: readonly string[], { stallMs, isKept, ...options }: CatFileOptions) {
+    this.#git = startGit(['cat-file', ...modes], { ...options, timeoutMs: 0 });
+    this.#stallTimer = setTimeout(() => {
+      if (this.#questions.length > 0) this.kill('timeout');
+    }, stallMs).unref();
+    const parser = new CatFileParser({
+      hasContent: () => this.#current().hasContent,
+      isKept,
+      onObject: (info, bytes) => this.#take(info, bytes),
+    });
+    this.#git.stdout.on('data', (piece: Buffer) => {
+      this.#stallTimer.refresh();
+      try {
+        parser.push(piece);
+      } catch (error) {
+        this.#fail(error);
+        this.kill('aborted');
+      }
+    });
+    this.#git.ended.then(
+      () => this.#fail(new Error('git cat-file: ended')),
+      (error: unknown) => this.#fail(error),
+    );
+  }
+
+  /** Whether it may be asked and owes no answer. */
+  get isReady(): boolean {
+    return this.#failure === undefined && this.#questions.length === 0;
+  }
+
+  /**
+   * Resolves when all objects have come.
+   *
+   * Errors: GitError; what `onObject` throws. It cannot be asked any more afterwards.
+   */
+  ask(question: Question): Promise<void> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    if (question.count === 0) return Promise.resolve();
+    this.#stallTimer.refresh();
+    return new Promise((resolve, reject) => {
+      this.#questions.push({ ...question, index: 0, resolve, reject });
+      this.#written = this.#written.then(() => this.#write(question.lines));
+    });
+  }
+
+  /** Whether it keeps the event loop alive. */
+  hold(isHeld: boolean): void {
+    this.#git.hold(isHeld);
+  }
+
+  kill(failure: GitFailure): void {
+    this.#git.kill(failure);
+    this.#fail(new GitError('cat-file', failure, undefined, ''));
+  }
+
+  /** Ends git, by force if it owes an answer or does not go. Questions that are open fail. */
+  async close(): Promise<void> {
+    const killer = setTimeout(() => this.kill('aborted'), CLOSE_TIMEOUT_MS);
+    if (this.#questions.length > 0) this.kill('aborted');
+    else {
+      this.#fail(new Error('git cat-file: closed'));
+      this.#git.stdin.end();
+    }
+    await this.#git.ended.catch(() => undefined);
+    clearTimeout(killer);
+  }
+
+  /**
+   * Invariant: this never waits for answers, and answers are consumed whenever they come, so neither side can block the
+   * other for ever.
+   */
+  async #write(lines: Iterable<string>): Promise<void> {
+    const { stdin, ended } = this.#git;
+    for (const text of lines) {
+      if (this.#failure !== undefined) return;
+      if (stdin.write(text)) continue;
+      const drained = new Promise((resolve) => stdin.once('drain', resolve));
+      await Promise.race([drained, ended.catch(() => undefined)]);
+    }
+  }
+
+  #current(): Asked {
+    const asked = this.#questions[0];
+    if (asked === undefined) throw new Error('git cat-file: answer without question');
+    return asked;
+  }
+
+  #take(info: ObjectInfo | undefined, bytes: Buffer | undefined): void {
+    const asked = this.#current();
+    asked.onObject(info, bytes, asked.index);
+    asked.index++;
+    if (asked.index < asked.count) return;
+    this.#questions.shift();
+    asked.resolve();
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    clearTimeout(this.#stallTimer);
+    for (const asked of this.#questions.splice(0)) asked.reject(this.#failure);
+  }
+}

@@ -1,0 +1,61 @@
+// The form of what names something in a repository: ids of objects, refs and paths as callers write them (API.md 11.0).
+// Whether they exist is for the readers to say.
+
+/** A ref that is not well formed, or names no commit. The message is for the caller. */
+export class RefError extends Error {
+  override readonly name = 'RefError';
+  readonly errorCode = 'INVALID_GIT_REF';
+}
+
+/** A path that is not well formed. The message is for the caller. */
+export class PathError extends Error {
+  override readonly name = 'PathError';
+  readonly errorCode = 'FILE_NOT_FOUND';
+}
+
+const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const REF_SIZE_MAX = 1024;
+
+/** Whether a text is a full id. */
+export function isObjectId(text: string): boolean {
+  return OBJECT_ID.test(text);
+}
+
+/** Errors: TypeError unless it is a full id. */
+export function requireObjectId(text: string): void {
+  if (!isObjectId(text)) throw new TypeError(`not an object id: ${text}`);
+}
+
+/**
+ * Refuses a ref that could be read as an option, a range or a reflog entry, or that is not a ref at all.
+ * Errors: RefError.
+ */
+export function checkRef(ref: string): void {
+  const isRefused = ref === '' || ref.startsWith('-') || /\p{Cc}|\.\.|@\{/u.test(ref);
+  if (isRefused || Buffer.byteLength(ref) > REF_SIZE_MAX)
+    throw new RefError('The ref is not valid.');
+}
+
+/**
+ * Refuses a path that is absolute, leaves the repo or holds a NUL byte.
+ * Errors: PathError.
+ */
+export function checkPath(path: string): void {
+  const isRefused = path.startsWith('/') || path.includes('\0') || path.split('/').includes('..');
+  if (isRefused) throw new PathError('File not found.');
+}
+
+/**
+ * The path of a folder without the slashes that may stand around it, "" for the root.
+ * Errors: PathError if it leaves the repo or holds a NUL byte.
+ */
+export function folderPathOf(path: string): string {
+  const inner = path.replace(/^\//, '').replace(/\/$/, '');
+  checkPath(inner.replace(/^\/+/, ''));
+  return inner;
+}
+
+/** Whether a file may have this path: no segment is empty, `.` or `..`; with another one it names a file in no repo. */
+export function isFilePath(path: string): boolean {
+  return !path.includes('\0') && !/(?:^|\/)\.{0,2}(?:\/|$)/.test(path);
+}
