@@ -5,6 +5,10 @@
 
 import { isUtf8 } from 'node:buffer';
 
+/** What a text has in place of bytes that are not UTF-8. */
+export const REPLACEMENT = '\uFFFD';
+const SLASH = 0x2f;
+
 export interface NamedPath {
   /** Relative, `/` between segments, no leading slash. */
   readonly path: string;
@@ -44,6 +48,29 @@ export function* splitRecords(
     yield [bytes.toString('utf8'), isUtf8(bytes) ? undefined : bytes];
     start = end + 1;
   }
+}
+
+/** What is at a path in a folder; "" is the root. */
+export function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
+  if (folder.path === '') return name;
+  const path = `${folder.path}/${name.path}`;
+  if (folder.rawPath === undefined && name.rawPath === undefined) return { path };
+  const parts = [
+    folder.rawPath ?? Buffer.from(folder.path),
+    Buffer.from('/'),
+    name.rawPath ?? Buffer.from(name.path),
+  ];
+  return { path, rawPath: Uint8Array.from(Buffer.concat(parts)) };
+}
+
+/** The bytes of the first segments of a path. */
+export function headOf(rawPath: Uint8Array, segmentCount: number): Uint8Array {
+  let end = 0;
+  for (let i = 0; i < segmentCount; i++) {
+    end = rawPath.indexOf(SLASH, i === 0 ? 0 : end + 1);
+    if (end < 0) return rawPath;
+  }
+  return rawPath.subarray(0, end);
 }
 
 /** Folder part of a path, "" for the root. */

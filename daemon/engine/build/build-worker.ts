@@ -34,7 +34,7 @@ import type {
 } from './build-messages.ts';
 import { DocFilter, isBinary, type SkipReason } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
-import { openReader } from '../../sources/docs/open-source.ts';
+import { DocReader } from '../../sources/docs/doc-reader.ts';
 import type { ReadFailure, SourceReader } from '../../sources/docs/source.ts';
 import { utf8Of } from '../../base/utf16.ts';
 
@@ -127,7 +127,7 @@ async function runBatch(job: BatchJob): Promise<void> {
 }
 
 async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatch> {
-  reader ??= await openReader(spec);
+  reader ??= new DocReader(spec.path);
   const outcomes: FileOutcome[] = [];
   const places: (number | undefined)[] = [];
   const failures = await reader.read(job.files, (index, stored, oid) => {

@@ -28,7 +28,8 @@ import type {
 import { BuildPool } from './build-pool.ts';
 import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import { detectLanguage, findHeaderFolders } from '../../sources/languages/languages.ts';
-import { openReader, openSource } from '../../sources/docs/open-source.ts';
+import { DocReader } from '../../sources/docs/doc-reader.ts';
+import { openSource } from '../../sources/docs/open-source.ts';
 import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';
@@ -207,7 +208,7 @@ class Build {
   async #readAttributes(
     files: readonly SourceFile[],
   ): Promise<Awaited<ReturnType<typeof readAttributeFiles>>> {
-    const reader = await openReader(this.#options.spec);
+    const reader = new DocReader(this.#options.spec.path);
     try {
       return await readAttributeFiles(reader, files);
     } finally {

@@ -1,7 +1,7 @@
 // Small things that listing and reading files of a folder share: paths for the file system, codes
 // of its errors, and the guard against folders that are symbolic links.
 
-import { lstatSync, type Stats } from 'node:fs';
+import { constants, lstatSync, type Stats } from 'node:fs';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
 import type { NamedPath } from '../../base/paths.ts';
 
@@ -16,6 +16,30 @@ export function errorCodeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string')
     return error.code;
   return String(error);
+}
+
+/**
+ * How files are opened: never through a symbolic link.
+ * Why O_NONBLOCK: what was a file when it was listed may be a pipe now, and opening that would wait for ever.
+ */
+export const READ_FLAGS =
+  constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
+
+/**
+ * Why: within the resolution of a file system's clock a file may change without a sign. What was changed longer ago
+ * than this is known by its time.
+ */
+const SETTLED_MS = 2000;
+const NS_PER_MS = 1_000_000n;
+
+/** Whether a file that was changed then can no longer change without a sign. */
+export function isSettled(changedNs: bigint, settledMs = SETTLED_MS): boolean {
+  return BigInt(Date.now() - settledMs) > changedNs / NS_PER_MS;
+}
+
+/** Whether an error says that a file or link is gone, or another thing than it was: no longer a link, or a link now. */
+export function isVanished(error: unknown): boolean {
+  return isGone(error) || ['ELOOP', 'EINVAL', 'EISDIR'].includes(errorCodeOf(error));
 }
 
 /** Whether an error says that nothing is there any more. */

@@ -4,7 +4,6 @@
 
 import {
   closeSync,
-  constants,
   existsSync,
   lstatSync,
   openSync,
@@ -15,13 +14,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { isInOwnFolder, isOwnFolder } from './own-folder.ts';
-import { decodePath, type NamedPath } from '../../base/paths.ts';
+import { decodePath, joinPath, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import { Breather } from '../../base/next-turn.ts';
-import { diskPathOf, errorCodeOf, isGone } from './disk.ts';
+import { diskPathOf, errorCodeOf, isGone, READ_FLAGS } from './disk.ts';
 import { IgnoreRules, RULE_FILES, type RuleFile } from './ignore-rules.ts';
 import type { LeftOut } from './left-out.ts';
-
-const REPLACEMENT = '\uFFFD';
 
 interface Folder {
   readonly named: NamedPath;
@@ -144,18 +141,6 @@ function childOf(
   return [{ named: joinPath(folder, name), isFolder: entry.isDirectory(), isDoc }];
 }
 
-function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
-  if (folder.path === '') return name;
-  const path = `${folder.path}/${name.path}`;
-  if (folder.rawPath === undefined && name.rawPath === undefined) return { path };
-  const parts = [
-    folder.rawPath ?? Buffer.from(folder.path),
-    Buffer.from('/'),
-    name.rawPath ?? Buffer.from(name.path),
-  ];
-  return { path, rawPath: Uint8Array.from(Buffer.concat(parts)) };
-}
-
 /** The rules of the git repository that the root lies in, if it does; none if they ignore the root itself. */
 function rulesAbove(root: string): IgnoreRules {
   const above: string[] = [];
@@ -209,7 +194,7 @@ function withFile(
 }
 
 function readRules(place: string | Buffer): string {
-  const fd = openSync(place, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const fd = openSync(place, READ_FLAGS);
   try {
     return readFileSync(fd, 'utf8');
   } finally {

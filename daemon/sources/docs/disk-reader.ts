@@ -3,8 +3,8 @@
 // followed.
 
 import { hash } from 'node:crypto';
-import { closeSync, constants, openSync, readlinkSync, readSync } from 'node:fs';
-import { diskPathOf, errorCodeOf, FolderGuard, isGone } from '../disk/disk.ts';
+import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
+import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
 import type { OnFile, ReadFailure, SourceFile, SourceReader } from './source.ts';
 
 /**
@@ -18,14 +18,9 @@ const KEPT_BUFFER_SIZE_MAX = 64 << 20;
 /** Bound: a file that grows without end while it is read. */
 const FILE_SIZE_MAX = 1 << 30;
 
-// Why O_NONBLOCK: what was a file when it was listed may be a pipe now, and opening that would wait
-// for ever.
-const OPEN_FLAGS =
-  constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-
 export class DiskReader implements SourceReader {
   readonly #root: string;
-  #buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE_MIN);
+  #buffer = Buffer.alloc(0);
 
   /** @param root  absolute path of the folder */
   constructor(root: string) {
@@ -42,8 +37,7 @@ export class DiskReader implements SourceReader {
       else
         onFile(index, this.#buffer.subarray(HEADER_ROOM, HEADER_ROOM + size), this.#blobIdOf(size));
     }
-    if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX)
-      this.#buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE_MIN);
+    if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX) this.#buffer = Buffer.alloc(0);
     return failures;
   }
 
@@ -64,11 +58,10 @@ export class DiskReader implements SourceReader {
       const place = diskPathOf(this.#root, file);
       return file.isSymlink ? this.#loadTarget(place) : this.#loadFile(place, file.size);
     } catch (error) {
-      // EINVAL, ELOOP: no longer a link, or a link now; another thing than what was listed.
-      const code = errorCodeOf(error);
-      const isVanished =
-        isGone(error) || code === 'ELOOP' || code === 'EINVAL' || code === 'EISDIR';
-      failures.push({ path: file.path, reason: isVanished ? 'vanished' : `unreadable: ${code}` });
+      const reason = isVanished(error)
+        ? 'vanished'
+        : (`unreadable: ${errorCodeOf(error)}` as const);
+      failures.push({ path: file.path, reason });
       return undefined;
     }
   }
@@ -80,7 +73,7 @@ export class DiskReader implements SourceReader {
   }
 
   #loadFile(place: string | Buffer, listedSize: number): number {
-    const fd = openSync(place, OPEN_FLAGS);
+    const fd = openSync(place, READ_FLAGS);
     try {
       let size = 0;
       let capacity = listedSize + 1;

@@ -1,18 +1,9 @@
 // Docs of one commit, read from git objects. The commit id names them for ever, so it is the
 // fingerprint.
 
-import { BlobReader } from '../git/blob-reader.ts';
 import { listTree } from '../git/objects.ts';
 import { withoutIgnored } from './committed-rules.ts';
-import type {
-  IngestSource,
-  OnFile,
-  ReadFailure,
-  SourceFile,
-  SourceListing,
-  SourceReader,
-  SourceSpec,
-} from './source.ts';
+import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 const SYMLINK_MODE = 0o120000;
 
@@ -39,38 +30,4 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
     ...outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
   ];
   return { files, leftOut, ignored: () => Promise.resolve(ignored), fingerprint };
-}
-
-/** Starts git with the first read. */
-export function openCommitReader(spec: SourceSpec): SourceReader {
-  let blobs: Promise<BlobReader> | undefined;
-  return {
-    async read(files, onFile) {
-      if (files.length === 0) return [];
-      blobs ??= BlobReader.open(spec.path);
-      return readBlobsOf(await blobs, files, onFile);
-    },
-    async close() {
-      if (blobs !== undefined) await (await blobs).close();
-    },
-  };
-}
-
-/** Reads files that have an id. Errors: GitError. */
-export async function readBlobsOf(
-  blobs: BlobReader,
-  files: readonly SourceFile[],
-  onFile: OnFile,
-): Promise<ReadFailure[]> {
-  const failures: ReadFailure[] = [];
-  const ids = files.map((file) => file.oid ?? '');
-  await blobs.readBlobs(ids, (index, bytes) => {
-    if (bytes === undefined) {
-      failures.push({ path: files[index]?.path ?? '', reason: 'unreadable: object missing' });
-      onFile(index, undefined, '');
-    } else {
-      onFile(index, bytes, ids[index] ?? '');
-    }
-  });
-  return failures;
 }

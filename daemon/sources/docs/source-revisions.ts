@@ -3,23 +3,15 @@
 // others are read from disk.
 
 import { hash } from 'node:crypto';
-import { BlobReader } from '../git/blob-reader.ts';
 import type { NamedPath } from '../../base/paths.ts';
-import { readBlobSizes, readTrees, type TreeUnion } from '../git/trees.ts';
+import { findObjects } from '../git/objects.ts';
+import { readTrees, type TreeUnion } from '../git/trees.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { filterUnion } from './committed-rules.ts';
 import { DiskReader } from './disk-reader.ts';
 import type { IgnoredCounts } from './ignored.ts';
-import { readBlobsOf } from './source-commits.ts';
 import type { LeftOut } from '../disk/left-out.ts';
-import type {
-  IngestSource,
-  ReadFailure,
-  SourceFile,
-  SourceListing,
-  SourceReader,
-  SourceSpec,
-} from './source.ts';
+import type { IngestSource, SourceFile, SourceListing, SourceSpec } from './source.ts';
 
 const MARK = ' revisions:';
 
@@ -66,12 +58,10 @@ async function listRevisions(
   const commits = isCommitted && spec.commit !== undefined ? [spec.commit, ...further] : further;
   const trees = await readTrees(spec.path, commits);
   const union = await filterUnion(spec.path, trees, commits.length);
-  const sizes = await readBlobSizes(
-    spec.path,
-    union.docs.map(({ oid }) => oid),
-  );
+  const ids = union.docs.map(({ oid }) => oid);
+  const blobs = await findObjects(spec.path, ids, { timeoutMs: 0 });
   const draft: Draft = {
-    files: union.docs.map((doc, index) => ({ ...doc, size: sizes[index] ?? 0 })),
+    files: union.docs.map((doc, index) => ({ ...doc, size: blobs[index]?.size ?? 0 })),
     leftOut: [
       ...union.submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
       ...union.outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),
@@ -161,48 +151,4 @@ function sortDraft({
       visit: (revision, onFile) => visitors[revision]?.((file) => onFile(places[file]!)),
     },
   };
-}
-
-/** Reads files with an id from git, the others from disk. */
-export function openRevisionReader(spec: SourceSpec): SourceReader {
-  let blobs: Promise<BlobReader> | undefined;
-  const disk = new DiskReader(spec.path);
-  return {
-    async read(files, onFile) {
-      const failures: ReadFailure[] = [];
-      for (const { start, end, isStored } of runsOf(files)) {
-        const run = files.slice(start, end);
-        const onOne: typeof onFile = (index, bytes, oid) => onFile(start + index, bytes, oid);
-        if (isStored) blobs ??= BlobReader.open(spec.path);
-        failures.push(
-          ...(isStored && blobs !== undefined
-            ? await readBlobsOf(await blobs, run, onOne)
-            : await disk.read(run, onOne)),
-        );
-      }
-      return failures;
-    },
-    async close() {
-      await disk.close();
-      if (blobs !== undefined) await (await blobs).close();
-    },
-  };
-}
-
-interface Run {
-  readonly start: number;
-  end: number;
-  readonly isStored: boolean;
-}
-
-/** Neighbours that are read from the same place. */
-function runsOf(files: readonly SourceFile[]): Run[] {
-  const runs: Run[] = [];
-  for (const [index, { oid }] of files.entries()) {
-    const last = runs.at(-1);
-    const isStored = oid !== undefined;
-    if (last?.isStored === isStored) last.end++;
-    else runs.push({ start: index, end: index + 1, isStored });
-  }
-  return runs;
 }

@@ -1,6 +1,6 @@
 // Where the docs of a repo come from: one contract for the tree of a commit, the files of a work
 // tree and a plain folder. A source is listed once; its docs are then read in batches, in any
-// number of worker threads, by readers that the source's description opens (open-source.ts).
+// number of worker threads (doc-reader.ts).
 // Filters, languages and the index are not done here.
 
 import type { IgnoredCounts } from './ignored.ts';

@@ -28,11 +28,20 @@ const slots = new Slots({
   busyError: () => new GitBusyError(),
 });
 
-/** `run` in one of the slots that all requests share. Errors: GitBusyError; as `Slots.run`. */
-export function withSlot<Value>(
+/**
+ * `run` in one of the slots that all requests share.
+ *
+ * Errors: GitBusyError; the reason of the signal, whatever `run` throws then; what `run` throws.
+ */
+export async function withSlot<Value>(
   repoPath: string,
   signal: AbortSignal,
   run: () => Promise<Value>,
 ): Promise<Value> {
-  return slots.run(repoPath, signal, run);
+  try {
+    return await slots.run(repoPath, signal, run);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
 }

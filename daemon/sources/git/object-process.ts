@@ -21,8 +21,10 @@ interface Answer {
 export class ObjectProcess {
   readonly repoPath: string;
   readonly startedAtMs = performance.now();
-  /** One git; before `--batch-command`, one for each kind of question. */
-  readonly #gits: readonly [infos: CatFile, contents?: CatFile];
+  /** The same one, unless git has no `--batch-command`. */
+  readonly #infos: CatFile;
+  readonly #contents: CatFile;
+  readonly #gits: ReadonlySet<CatFile>;
 
   /**
    * Starts git. That it cannot read the repository shows with the first question.
@@ -38,14 +40,14 @@ export class ObjectProcess {
   private constructor(repoPath: string, isNew: boolean) {
     this.repoPath = repoPath;
     const options = { repoPath, settings: SETTINGS, stallMs: GIT_TIMEOUT_MS, isKept: true };
-    this.#gits = isNew
-      ? [new CatFile(['--batch-command'], options)]
-      : [new CatFile(['--batch-check'], options), new CatFile(['--batch'], options)];
+    this.#infos = new CatFile([isNew ? '--batch-command' : '--batch-check'], options);
+    this.#contents = isNew ? this.#infos : new CatFile(['--batch'], options);
+    this.#gits = new Set([this.#infos, this.#contents]);
   }
 
   /** Whether it may be asked: it runs and owes no answer. */
   get isReady(): boolean {
-    return this.#gits.every((git) => git?.isReady);
+    return this.#infos.isReady && this.#contents.isReady;
   }
 
   /**
@@ -71,11 +73,10 @@ export class ObjectProcess {
   }
 
   async #ask(command: 'info' | 'contents', name: string): Promise<Answer> {
-    const [infos, contents] = this.#gits;
     const hasContent = command === 'contents';
-    const line = contents === undefined ? `${command} ${name}\n` : `${name}\n`;
+    const line = this.#gits.size === 1 ? `${command} ${name}\n` : `${name}\n`;
     let answer: Answer = { info: undefined, bytes: undefined };
-    await (hasContent ? (contents ?? infos) : infos).ask({
+    await (hasContent ? this.#contents : this.#infos).ask({
       count: 1,
       lines: [line],
       hasContent,
@@ -86,15 +87,15 @@ export class ObjectProcess {
 
   /** Whether it keeps the event loop alive. */
   hold(isHeld: boolean): void {
-    for (const git of this.#gits) git?.hold(isHeld);
+    for (const git of this.#gits) git.hold(isHeld);
   }
 
   kill(failure: GitFailure): void {
-    for (const git of this.#gits) git?.kill(failure);
+    for (const git of this.#gits) git.kill(failure);
   }
 
   /** Ends git, by force if it owes an answer or does not go. */
   async close(): Promise<void> {
-    await Promise.all(this.#gits.map((git) => git?.close()));
+    await Promise.all([...this.#gits].map((git) => git.close()));
   }
 }

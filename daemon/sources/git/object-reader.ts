@@ -57,11 +57,6 @@ const keptBlobs = new LRUCache<string, Buffer>({
 });
 /** Commit -> tree. */
 const keptRoots = new LRUCache<string, string>({ max: KEPT_ROOTS_MAX });
-/** Large blobs as long as somebody still uses them: requests for one at the same time share it. */
-const sharedBlobs = new Map<string, WeakRef<Buffer>>();
-const sharedBlobsCleaner = new FinalizationRegistry<string>((key) => {
-  if (sharedBlobs.get(key)?.deref() === undefined) sharedBlobs.delete(key);
-});
 
 /** Asks a process of the pool; where that finds nothing, or dies, a new one. */
 async function ask<Value>(
@@ -162,7 +157,7 @@ export async function readBlob(
     const found = keptBlob(key, sizeMax);
     if (found !== undefined) return found;
     const content = await readObject(process, 'blob', oid, sizeMax);
-    if (content !== undefined) keepBlob(key, content);
+    if (content !== undefined && content.length <= KEPT_BLOB_SIZE_MAX) keptBlobs.set(key, content);
     return content;
   });
   if (bytes === undefined) throw new MissingObjectError('blob', oid);
@@ -185,19 +180,10 @@ export async function blobSizeOf(
 }
 
 function keptBlob(key: string, sizeMax: number): Buffer | undefined {
-  const bytes = keptBlobs.get(key) ?? sharedBlobs.get(key)?.deref();
+  const bytes = keptBlobs.get(key);
   if (bytes !== undefined && bytes.length > sizeMax)
     throw new LargeObjectError(bytes.length, sizeMax);
   return bytes;
-}
-
-function keepBlob(key: string, bytes: Buffer): void {
-  if (bytes.length <= KEPT_BLOB_SIZE_MAX) {
-    keptBlobs.set(key, bytes);
-    return;
-  }
-  sharedBlobs.set(key, new WeakRef(bytes));
-  sharedBlobsCleaner.register(bytes, key);
 }
 
 /** Undefined: no such object of that type. */

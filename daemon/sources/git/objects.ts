@@ -172,7 +172,7 @@ function ignoreNone(error: unknown): Buffer {
 }
 
 /** Bytes that git writes for a name, beside the name itself where it knows no such object. */
-export const OBJECT_LINE_SIZE_MAX = 128;
+const OBJECT_LINE_SIZE_MAX = 128;
 
 /**
  * Full id of the object that a revision names; undefined if it names none.
@@ -212,12 +212,10 @@ export async function findObjects(
   options: ReadOptions = {},
 ): Promise<(ObjectInfo | undefined)[]> {
   if (names.length === 0) return [];
-  const lines = await Promise.all(
-    names.map(async (name) => {
-      if (!name.includes('\n')) return name;
-      return (await resolveObject(repoPath, name, options)) ?? '0'.repeat(40);
-    }),
-  );
+  const lines = [...names];
+  for (const [index, name] of names.entries())
+    if (name.includes('\n'))
+      lines[index] = (await resolveObject(repoPath, name, options)) ?? '0'.repeat(40);
   const input = Buffer.from(`${lines.join('\n')}\n`);
   const output = await runGit(['cat-file', '--batch-check', '--buffer'], {
     ...options,

@@ -4,7 +4,7 @@
 import { REFS_SIZE_MAX, runGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
-import { isRepoGone, RepoGoneError } from './resolve.ts';
+import { withRepo } from './resolve.ts';
 import { compareText } from '../../base/paths.ts';
 import { shortRefName } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -133,14 +133,9 @@ export async function listRefs(
   signal: AbortSignal,
 ): Promise<readonly ListedRef[]> {
   if (repo.source.kind === 'folder') return [];
-  try {
-    const refs = await withSlot(repo.source.path, signal, () => findRefs(repo.source.path, signal));
-    return sortRefs(refs.flatMap((ref) => toListedRef(repo, ref)));
-  } catch (error) {
-    signal.throwIfAborted();
-    if (isRepoGone(repo)) throw new RepoGoneError(repo.name);
-    throw error;
-  }
+  const { path } = repo.source;
+  const refs = await withRepo(repo, () => withSlot(path, signal, () => findRefs(path, signal)));
+  return sortRefs(refs.flatMap((ref) => toListedRef(repo, ref)));
 }
 
 async function findRefs(repoPath: string, signal: AbortSignal): Promise<FoundRef[]> {

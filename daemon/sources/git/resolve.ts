@@ -4,11 +4,11 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { GitError, gitDirOf, tryGit } from './git.ts';
+import { GitError, gitDirOf } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
 import { isObjectId, RefError } from './names.ts';
-import { resolveCommit, resolveObject } from './objects.ts';
+import { findObjects, resolveCommit, resolveObject } from './objects.ts';
 import { isReached } from './reached.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
@@ -77,9 +77,7 @@ async function findCommit(
   if (known !== undefined) return known;
   const commit =
     (await askPool(repoPath, revision, signal)) ??
-    (await lookUp(repo, revision, signal).catch((error: unknown) => {
-      throw isRepoGone(repo) ? new RepoGoneError(repo.name) : error;
-    }));
+    (await withRepo(repo, () => lookUp(repo, revision, signal)));
   if (commit === undefined) throw isRepoGone(repo) ? new RepoGoneError(repo.name) : refError(ref);
   // Why the lengths: in a repository with SHA-256 ids, 40 digits are the beginning of an id.
   if (key !== undefined && commit.length === revision.length) knownIds.set(key, commit);
@@ -93,6 +91,19 @@ export function isRepoGone({ source }: Pick<RepoRecord, 'source'>): boolean {
   if (status === undefined) return true;
   // A file names the folder elsewhere, as in a work tree that was added to a repository.
   return source.kind !== 'folder' && status.isDirectory() && !existsSync(path.join(place, 'HEAD'));
+}
+
+/** Says so if something failed because the repository is not there any more. */
+export async function withRepo<Value>(
+  repo: Pick<RepoRecord, 'name' | 'source'>,
+  run: () => Promise<Value>,
+): Promise<Value> {
+  try {
+    return await run();
+  } catch (error) {
+    if (isRepoGone(repo)) throw new RepoGoneError(repo.name);
+    throw error;
+  }
 }
 
 function refError(ref: string | undefined): RefError {
@@ -129,23 +140,15 @@ async function lookUp(
 ): Promise<string | undefined> {
   const options = { signal, timeoutMs: 0 };
   return withSlot(source.path, signal, async () => {
-    try {
-      const id = await resolveObject(source.path, revision, options);
-      if (id === undefined || !isObjectId(id)) return undefined;
-      const commit = await resolveCommit(source.path, id, options);
-      if (commit !== undefined) return commit;
-      // An id that was typed need not exist; what a ref names has to.
-      const type = await tryGit(['cat-file', '-t', '--end-of-options', id], {
-        ...options,
-        repoPath: source.path,
-      });
-      const isTyped = id.startsWith(revision.toLowerCase());
-      if (type === undefined && PLAIN_NAME.test(revision) && !isTyped)
-        throw new Error(`${name}: object ${id} is missing or damaged`);
-      return undefined;
-    } catch (error) {
-      signal.throwIfAborted();
-      throw error;
-    }
+    const id = await resolveObject(source.path, revision, options);
+    if (id === undefined || !isObjectId(id)) return undefined;
+    const commit = await resolveCommit(source.path, id, options);
+    if (commit !== undefined) return commit;
+    // An id that was typed need not exist; what a ref names has to.
+    const [object] = await findObjects(source.path, [id], options);
+    const isTyped = id.startsWith(revision.toLowerCase());
+    if (object === undefined && PLAIN_NAME.test(revision) && !isTyped)
+      throw new Error(`${name}: object ${id} is missing or damaged`);
+    return undefined;
   });
 }

@@ -2,7 +2,7 @@
 // API, found by name. Where trees come from and how long they are kept: object-reader.ts. Reading whole trees of
 // commits at once is trees.ts.
 
-import { compareText, hasSurrogates, isInnerPath } from '../../base/paths.ts';
+import { compareText, hasSurrogates, isInnerPath, REPLACEMENT } from '../../base/paths.ts';
 
 /** `commit` is a submodule. */
 export type TreeItemType = 'tree' | 'blob' | 'commit';
@@ -19,7 +19,6 @@ export interface TreeItem {
 
 const BLANK = 0x20;
 const TYPE_MASK = 0o170000;
-const REPLACEMENT = '\uFFFD';
 /**
  * Guess: bytes of an item beside its part of the object: the record, its name, its places in lists, and what is made
  * of it for answers and kept with them.

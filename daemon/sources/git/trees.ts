@@ -3,8 +3,7 @@
 // Memory: a number for each entry of each folder version, and each path once.
 
 import { BlobReader } from './blob-reader.ts';
-import { runGit } from './git.ts';
-import { findObjects, OBJECT_LINE_SIZE_MAX, type ReadOptions } from './objects.ts';
+import { findObjects, type ReadOptions } from './objects.ts';
 import { forEachEntry, MODE_SUBMODULE, MODE_SYMLINK, MODE_TREE } from './tree-object.ts';
 import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
 
@@ -177,26 +176,4 @@ function childOf(folder: Folder, name: string): Folder {
 
 function pathOf({ prefix }: Folder, name: string): NamedPath {
   return decodePath(Buffer.from(prefix + name, 'latin1'));
-}
-
-/**
- * Sizes of blobs in bytes, by id; 0 for one that is missing. One process for all.
- *
- * Errors: GitError.
- */
-export async function readBlobSizes(
-  repoPath: string,
-  ids: readonly string[],
-  options: ReadOptions = {},
-): Promise<number[]> {
-  if (ids.length === 0) return [];
-  const output = await runGit(['cat-file', '--batch-check=%(objectsize)', '--buffer'], {
-    timeoutMs: 0,
-    ...options,
-    repoPath,
-    input: `${ids.join('\n')}\n`,
-    outputSizeMax: OBJECT_LINE_SIZE_MAX * ids.length,
-  });
-  const lines = output.toString('latin1').split('\n');
-  return ids.map((_, index) => Number(lines[index]) || 0);
 }

@@ -32,21 +32,16 @@ const TEXT_SIZE_MAX = 64 << 20;
 /**
  * Runs git to its end and returns what it wrote.
  *
- * Errors: GitError; the reason of the signal.
+ * Errors: GitError.
  */
-export async function runHistory(
+export function runHistory(
   args: readonly string[],
   context: HistoryContext,
   { path: tail, input = '', outputSizeMax }: HistoryRunOptions,
 ): Promise<Buffer> {
   const options = { ...gitOptions(context, tail), input, outputSizeMax };
   const isText = tail !== undefined && tail.rawPath === undefined;
-  try {
-    return await runGit([...args, '--', ...(isText ? [tail.path] : [])], options);
-  } catch (error) {
-    context.signal.throwIfAborted();
-    throw error;
-  }
+  return runGit([...args, '--', ...(isText ? [tail.path] : [])], options);
 }
 
 /**

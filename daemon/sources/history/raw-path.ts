@@ -2,12 +2,10 @@
 // bytes. They are found by comparing what the paths of a commit look like.
 
 import { listTree, type ReadOptions } from '../git/objects.ts';
-import type { NamedPath } from '../../base/paths.ts';
+import { headOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 
 /** Bound: some half a million files, for a request. */
 const LISTING_SIZE_MAX = 64 << 20;
-const REPLACEMENT = '\uFFFD';
-const SLASH = 0x2f;
 
 export interface FoundPath extends NamedPath {
   /** Bytes of the file, where it was found among the files of a commit. */
@@ -29,18 +27,8 @@ export async function findNamedPath(
     for (const { path: candidate, rawPath, size } of entries) {
       if (rawPath === undefined) continue;
       if (candidate === path) return { path, rawPath, size };
-      if (candidate.startsWith(`${path}/`)) return { path, rawPath: cut(rawPath, segmentCount) };
+      if (candidate.startsWith(`${path}/`)) return { path, rawPath: headOf(rawPath, segmentCount) };
     }
   }
   return { path };
-}
-
-/** The first segments of a path. */
-function cut(rawPath: Uint8Array, segmentCount: number): Uint8Array {
-  let end = -1;
-  for (let i = 0; i < segmentCount; i++) {
-    end = rawPath.indexOf(SLASH, end + 1);
-    if (end < 0) return rawPath;
-  }
-  return rawPath.subarray(0, end);
 }

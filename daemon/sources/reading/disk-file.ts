@@ -2,29 +2,25 @@
 // its id by pieces too. Symbolic links are never followed. Builds, which read all files, use sources/docs/disk-reader.ts.
 
 import { createHash } from 'node:crypto';
-import { constants, type BigIntStats } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { nextTurn } from '../../base/next-turn.ts';
 import { isOwnFile } from '../disk/own-folder.ts';
 import type { NamedPath } from '../../base/paths.ts';
-import { diskPathOf, errorCodeOf, FolderGuard, isNowhere } from '../disk/disk.ts';
+import {
+  diskPathOf,
+  FolderGuard,
+  isNowhere,
+  isSettled,
+  isVanished,
+  READ_FLAGS,
+} from '../disk/disk.ts';
 
 /**
  * Bytes that are read and hashed at a time.
  * Measured: 2026-11-22: hashing them takes half a millisecond.
  */
 const PIECE_SIZE = 256 * 1024;
-
-// Why O_NONBLOCK: what was a file when it was looked at may be a pipe now, and opening that would wait for ever.
-const OPEN_FLAGS =
-  constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
-
-/**
- * Why: within the resolution of a file system's clock a file may change without a sign. What was changed longer ago
- * than this is known by its time.
- */
-const SETTLED_MS = 2000;
-const NS_PER_MS = 1_000_000n;
 
 export interface DiskFile {
   readonly bytes: Uint8Array;
@@ -55,9 +51,8 @@ function isOwn({ dev, ino, nlink }: BigIntStats): boolean {
 
 /** A text that is the same only while the file is; undefined: that cannot be told yet. */
 export function versionOf(stat: BigIntStats): string | undefined {
-  const isSettled = BigInt(Date.now() - SETTLED_MS) > stat.ctimeNs / NS_PER_MS;
   const { dev, ino, size, mtimeNs, ctimeNs } = stat;
-  return isSettled ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : undefined;
+  return isSettled(ctimeNs) ? [dev, ino, size, mtimeNs, ctimeNs].join(' ') : undefined;
 }
 
 /**
@@ -84,9 +79,7 @@ export async function readDiskFile(
       : await readFile(place, Number(stat.size), sizeMax, signal);
     return { bytes, blobSha: await blobIdOf(bytes, signal, holder) };
   } catch (error) {
-    // EINVAL, ELOOP: no longer a link, or a link now; another thing than what was looked at.
-    const isOther = ['ELOOP', 'EINVAL', 'EISDIR'].includes(errorCodeOf(error));
-    if (isNowhere(error) || isOther) return undefined;
+    if (isNowhere(error) || isVanished(error)) return undefined;
     throw error;
   }
 }
@@ -97,7 +90,7 @@ async function readFile(
   sizeMax: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const file = await open(place, OPEN_FLAGS);
+  const file = await open(place, READ_FLAGS);
   try {
     // Why one byte more than is expected: a short read says that the end was reached.
     let buffer = Buffer.allocUnsafeSlow(Math.min(size, sizeMax) + 1);

@@ -4,7 +4,7 @@
 import { readdirSync } from 'node:fs';
 import { listWorktree } from '../git/objects.ts';
 import { withSlot } from '../git/git-slots.ts';
-import { baseNameOf, type NamedPath } from '../../base/paths.ts';
+import { baseNameOf, headOf, joinPath, type NamedPath } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { sortItems, type TreeItemType } from '../git/tree-object.ts';
 import type { FolderChild, Folders } from '../git/tree-paths.ts';
@@ -12,7 +12,8 @@ import { Breather } from '../../base/next-turn.ts';
 import { diskPathOf, FolderGuard, isNowhere } from '../disk/disk.ts';
 import { walkFolders } from '../disk/folder-walk.ts';
 
-const SLASH = 0x2f;
+/** Some path in a folder. */
+const WITHIN = { path: '.' };
 
 function isNothing(): boolean {
   return false;
@@ -80,24 +81,10 @@ async function readWorktree(
   for (const [path, entry] of listed) {
     await breather.pause();
     signal.throwIfAborted();
-    if (!guard.isInside(within(entry.folder))) continue;
+    if (!guard.isInside(joinPath(entry.folder, WITHIN))) continue;
     folders.set(path, sortItems(lookAt(root, entry, guard)));
   }
   return folders;
-}
-
-/** Some path in a folder. */
-function within({ path, rawPath }: NamedPath): NamedPath {
-  const inner = `${path}/.`;
-  if (path === '') return { path: '.' };
-  if (rawPath === undefined) return { path: inner };
-  return { path: inner, rawPath: Buffer.concat([rawPath, Buffer.from('/.')]) };
-}
-
-function childOf({ path, rawPath }: NamedPath, name: string): NamedPath {
-  const inner = path === '' ? name : `${path}/${name}`;
-  if (rawPath === undefined) return { path: inner };
-  return { path: inner, rawPath: Buffer.concat([rawPath, Buffer.from(`/${name}`)]) };
 }
 
 /** Notes a path in each wanted folder above it. */
@@ -123,16 +110,9 @@ function addPath(
 }
 
 function newListed({ rawPath }: NamedPath, path: string): Listed {
-  const folder = rawPath === undefined ? { path } : { path, rawPath: headOf(rawPath, path) };
+  const count = path === '' ? 0 : path.split('/').length;
+  const folder = rawPath === undefined ? { path } : { path, rawPath: headOf(rawPath, count) };
   return { folder, paths: [], folderNames: new Set() };
-}
-
-/** The bytes of the folder that has as many segments as `path`. */
-function headOf(rawPath: Uint8Array, path: string): Uint8Array {
-  let end = path === '' ? 0 : -1;
-  for (let count = path === '' ? 0 : path.split('/').length; count > 0; count--)
-    end = rawPath.indexOf(SLASH, end + 1);
-  return rawPath.subarray(0, end);
 }
 
 /** Leaves out what is not on disk (any more), and what is neither file, link, folder nor submodule. */
@@ -144,7 +124,10 @@ function lookAt(
   const types = readTypes(root, folder);
   const children: FolderChild[] = [];
   for (const name of folderNames)
-    if (types.get(name) === 'tree' && !guard.isOwn(within(childOf(folder, name))))
+    if (
+      types.get(name) === 'tree' &&
+      !guard.isOwn(joinPath(joinPath(folder, { path: name }), WITHIN))
+    )
       children.push({ name, type: 'tree' });
   for (const { path } of paths) {
     const name = baseNameOf(path);

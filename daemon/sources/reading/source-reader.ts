@@ -7,10 +7,10 @@ import { readdir } from 'node:fs/promises';
 import { withSlot } from '../git/git-slots.ts';
 import { blobSizeOf, LargeObjectError, readBlob, rootTreeOf } from '../git/object-reader.ts';
 import { listWorktree } from '../git/objects.ts';
-import { folderOf, type NamedPath } from '../../base/paths.ts';
+import { folderOf, type NamedPath, REPLACEMENT } from '../../base/paths.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { isFilePath, RefError } from '../git/names.ts';
-import { resolveRef, type ResolvableRepo } from '../git/resolve.ts';
+import { resolveRef, type ResolvableRepo, withRepo } from '../git/resolve.ts';
 import { findItems } from '../git/tree-paths.ts';
 import type { Tree } from '../git/tree-object.ts';
 import {
@@ -24,7 +24,7 @@ import { type DiskFile, readDiskFile, statDiskFile, versionOf } from './disk-fil
 import { isIgnoredInFolder, walkFolder } from '../disk/folder-walk.ts';
 import { detectLanguage, findHeaderFolders, type HeaderFolders } from '../languages/languages.ts';
 import { type ReaderMemory, SharedContents } from './shared-contents.ts';
-import { isOnDisk, withRepo } from './tree-reader.ts';
+import { isOnDisk } from './tree-reader.ts';
 import { utf8Of } from '../../base/utf16.ts';
 import { isListedInWorktree } from './worktree-listed.ts';
 
@@ -61,7 +61,6 @@ export class SourceError extends Error {
 }
 
 const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
-const REPLACEMENT = '\uFFFD';
 
 /**
  * Reads one file.

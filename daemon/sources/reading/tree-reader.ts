@@ -7,7 +7,7 @@ import { withSlot } from '../git/git-slots.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
 import { listTreePaths } from '../git/objects.ts';
 import { compareText } from '../../base/paths.ts';
-import { isRepoGone, RepoGoneError, resolveRef, type ResolvableRepo } from '../git/resolve.ts';
+import { resolveRef, type ResolvableRepo, withRepo } from '../git/resolve.ts';
 import { readTreeFolders, type Folders } from '../git/tree-paths.ts';
 import { readDiskFolders } from './disk-folders.ts';
 
@@ -83,19 +83,6 @@ export function isOnDisk(
   revision: string | undefined,
 ): boolean {
   return source.kind !== 'commits' && (revision ?? defaultRevision) === 'HEAD';
-}
-
-/** Says so if something failed because the repository is not there any more. */
-export async function withRepo<Value>(
-  repo: ResolvableRepo,
-  run: () => Promise<Value>,
-): Promise<Value> {
-  try {
-    return await run();
-  } catch (error) {
-    if (isRepoGone(repo)) throw new RepoGoneError(repo.name);
-    throw error;
-  }
 }
 
 function filesOf(folders: Folders): string[] {

@@ -4,17 +4,12 @@
 
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { LRUCache } from 'lru-cache';
+import { isSettled } from '../disk/disk.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { gitDirOf } from '../git/git.ts';
 import { listWorktree } from '../git/objects.ts';
 
 const KEPT_MAX = 20_000;
-/**
- * Why: within the resolution of a file system's clock, a file may change without a sign. What was changed longer ago
- * than this when git was asked cannot have.
- */
-const SETTLED_MS = 2000;
-const NS_PER_MS = 1_000_000n;
 
 /** Root and path -> what the files looked like when git said yes. */
 const kept = new LRUCache<string, string>({ max: KEPT_MAX });
@@ -23,7 +18,7 @@ const kept = new LRUCache<string, string>({ max: KEPT_MAX });
  * Whether a path is among what `listWorktree` gives.
  *
  * @param path       in UTF-8, without a slash at its end
- * @param settledMs  for tests: another age than 2 s at which a file counts as settled
+ * @param settledMs  for tests: another age at which a file counts as settled; default: that of `isSettled`
  *
  * Errors: GitBusyError; GitError; the reason of the signal.
  * Cost: 0.05 ms if kept, else a git process.
@@ -32,7 +27,7 @@ export async function isListedInWorktree(
   root: string,
   path: string,
   signal: AbortSignal,
-  settledMs = SETTLED_MS,
+  settledMs?: number,
 ): Promise<boolean> {
   const key = `${root}\0${path}`;
   const state = stateOf(root, path, settledMs);
@@ -51,7 +46,7 @@ interface State {
 }
 
 /** Undefined: the folder of git is elsewhere. */
-function stateOf(root: string, path: string, settledMs: number): State | undefined {
+function stateOf(root: string, path: string, settledMs: number | undefined): State | undefined {
   const gitDir = gitDirOf(root);
   if (statOf(gitDir)?.isDirectory() !== true) return undefined;
   const places = [`${gitDir}/index`, `${gitDir}/config`, `${gitDir}/info/exclude`];
@@ -67,8 +62,7 @@ function stateOf(root: string, path: string, settledMs: number): State | undefin
     if (stat.ctimeNs > newestNs) newestNs = stat.ctimeNs;
     return `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
   });
-  const isSettled = BigInt(Date.now() - settledMs) > newestNs / NS_PER_MS;
-  return { text: parts.join(','), isSettled };
+  return { text: parts.join(','), isSettled: isSettled(newestNs, settledMs) };
 }
 
 function statOf(place: string): BigIntStats | undefined {

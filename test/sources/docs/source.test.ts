@@ -16,7 +16,8 @@ import {
 import path from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { openReader, openSource } from '../../../daemon/sources/docs/open-source.ts';
+import { DocReader } from '../../../daemon/sources/docs/doc-reader.ts';
+import { openSource } from '../../../daemon/sources/docs/open-source.ts';
 import type { ReadFailure, SourceFile, SourceSpec } from '../../../daemon/sources/docs/source.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../git/fixture.ts';
 
@@ -44,7 +45,7 @@ async function readAll(
   contents: Map<string, { text: string; oid: string } | undefined>;
   failures: ReadFailure[];
 }> {
-  const reader = await openReader(spec);
+  const reader = new DocReader(spec.path);
   const contents = new Map<string, { text: string; oid: string } | undefined>();
   const failures = await reader.read(files, (index, bytes, oid) => {
     const content =

@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { openReader, openSource } from '../../../daemon/sources/docs/open-source.ts';
+import { DocReader } from '../../../daemon/sources/docs/doc-reader.ts';
+import { openSource } from '../../../daemon/sources/docs/open-source.ts';
 import type { SourceFile, SourceSpec } from '../../../daemon/sources/docs/source.ts';
 import { commitAll, makeRepo } from '../git/fixture.ts';
 
@@ -16,7 +17,7 @@ interface Work {
 
 async function readTexts({ spec, files }: Work): Promise<string[]> {
   const texts: string[] = [];
-  const reader = await openReader(spec);
+  const reader = new DocReader(spec.path);
   await reader.read(files, (_, bytes) => texts.push(Buffer.from(bytes ?? []).toString()));
   await reader.close();
   return texts;

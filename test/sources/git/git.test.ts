@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/git.ts';
 import { findObjects, resolveCommit } from '../../../daemon/sources/git/objects.ts';
 import { findDefaultRevision, probeSource } from '../../../daemon/sources/git/probe.ts';
-import { readBlobSizes } from '../../../daemon/sources/git/trees.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 /** Rejection of a promise that must reject with a GitError. */
@@ -141,7 +140,7 @@ test('git that writes without end is ended at the limit, which the error names',
       () => resolveCommit(repo, 'HEAD'),
       () => findDefaultRevision(repo),
       () => findObjects(repo, ['HEAD']),
-      () => readBlobSizes(repo, ['0'.repeat(40)]),
+      () => findObjects(repo, ['0'.repeat(40)]),
       () => probeSource(repo),
     ];
     for (const ask of questions) {

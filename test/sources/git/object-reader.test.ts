@@ -63,17 +63,6 @@ test('the limit holds for what is kept too; objects of another repository are no
   await assert.rejects(textOf(other, id), MissingObjectError);
 });
 
-test('a large blob that several read at once is read once', async () => {
-  const repo = makeRepo({ big: randomBytes(8 << 20) });
-  const id = idOf(repo, 'HEAD:big');
-  const limit = 8 << 20;
-  const read = await Promise.all(
-    Array.from({ length: 20 }, () => readBlob(repo, id, limit, signal)),
-  );
-  assert.ok(new Set(read).size <= 4, `${new Set(read).size} copies`);
-  assert.ok(read.includes(await readBlob(repo, id, limit, signal)));
-});
-
 test('an aborted read fails with the reason', async () => {
   const repo = makeRepo({ a: 'a' });
   const abort = new AbortController();
