@@ -34,23 +34,16 @@ export class BlobReader {
    */
   static async open(
     repoPath: string,
-    options: { signal?: AbortSignal | undefined; type?: 'blob' | 'tree' } = {},
+    { type = 'blob', signal }: { signal?: AbortSignal | undefined; type?: 'blob' | 'tree' } = {},
   ): Promise<BlobReader> {
-    return new BlobReader(repoPath, await knowsCommands(), options.type ?? 'blob', options.signal);
+    const isNew = await knowsCommands();
+    const modes = isNew ? ['--batch-command', '--buffer'] : ['--batch'];
+    const git = new CatFile(modes, { repoPath, stallMs: IDLE_TIMEOUT_MS, isKept: false, signal });
+    return new BlobReader(git, isNew, type);
   }
 
-  private constructor(
-    repoPath: string,
-    isNew: boolean,
-    type: 'blob' | 'tree',
-    signal: AbortSignal | undefined,
-  ) {
-    this.#git = new CatFile(isNew ? ['--batch-command', '--buffer'] : ['--batch'], {
-      repoPath,
-      stallMs: IDLE_TIMEOUT_MS,
-      isKept: false,
-      ...(signal === undefined ? {} : { signal }),
-    });
+  private constructor(git: CatFile, isNew: boolean, type: 'blob' | 'tree') {
+    this.#git = git;
     this.#isNew = isNew;
     this.#type = type;
   }

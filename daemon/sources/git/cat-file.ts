@@ -51,7 +51,9 @@ export class CatFile {
   readonly #git: GitProcess;
   readonly #stallTimer: NodeJS.Timeout;
   readonly #questions: Asked[] = [];
-  #written: Promise<void> = Promise.resolve();
+  /** Lines of questions that git has not got yet. */
+  readonly #unwritten: Iterable<string>[] = [];
+  #isWriting = false;
   #failure: unknown;
 
   /** Starts git, which keeps the event loop alive until `close`, or unless told otherwise. */
@@ -96,7 +98,8 @@ export class CatFile {
     this.#stallTimer.refresh();
     return new Promise((resolve, reject) => {
       this.#questions.push({ ...question, index: 0, resolve, reject });
-      this.#written = this.#written.then(() => this.#write(question.lines));
+      this.#unwritten.push(question.lines);
+      if (!this.#isWriting) void this.#write();
     });
   }
 
@@ -126,14 +129,17 @@ export class CatFile {
    * Invariant: this never waits for answers, and answers are consumed whenever they come, so neither side can block the
    * other for ever.
    */
-  async #write(lines: Iterable<string>): Promise<void> {
+  async #write(): Promise<void> {
     const { stdin, ended } = this.#git;
-    for (const text of lines) {
-      if (this.#failure !== undefined) return;
-      if (stdin.write(text)) continue;
-      const drained = new Promise((resolve) => stdin.once('drain', resolve));
-      await Promise.race([drained, ended.catch(() => undefined)]);
-    }
+    this.#isWriting = true;
+    for (let lines = this.#unwritten.shift(); lines !== undefined; lines = this.#unwritten.shift())
+      for (const text of lines) {
+        if (this.#failure !== undefined) return;
+        if (stdin.write(text)) continue;
+        const drained = new Promise((resolve) => stdin.once('drain', resolve));
+        await Promise.race([drained, ended.catch(() => undefined)]);
+      }
+    this.#isWriting = false;
   }
 
   #current(): Asked {

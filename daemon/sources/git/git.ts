@@ -23,12 +23,12 @@ export interface GitOptions {
   /** More settings, `name=value`; they win over the fixed ones and over those of the repository. */
   readonly settings?: readonly string[];
   /** A last argument whose bytes are not UTF-8: those of Node.js are strings. Holds no NUL. */
-  readonly rawTail?: Uint8Array;
+  readonly rawTail?: Uint8Array | undefined;
   /** More variables, for example credentials of a fetch; they win over the fixed ones. */
   readonly env?: Readonly<Record<string, string>>;
   /** 0 = none but that of `git-watch.ts`; default `GIT_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface RunOptions extends GitOptions {

@@ -28,7 +28,7 @@ export interface TreeListing {
 
 export interface ReadOptions {
   readonly timeoutMs?: number;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Bytes of a list of files; default `FILES_SIZE_MAX`. */
   readonly outputSizeMax?: number;
 }
@@ -111,25 +111,12 @@ async function readTreeRecords(
  */
 export async function listWorktree(
   repoPath: string,
-  options: ReadOptions & { within?: string } = {},
+  { within, ...options }: ReadOptions & { within?: string } = {},
 ): Promise<NamedPath[]> {
-  const args = [
-    'ls-files',
-    '-z',
-    '--cached',
-    '--others',
-    '--exclude-standard',
-    '--full-name',
-    '--',
-  ];
-  if (options.within !== undefined) args.push(options.within);
-  const output = await runGit(args, {
-    repoPath,
-    usesWorkTree: true,
-    outputSizeMax: FILES_SIZE_MAX,
-    timeoutMs: options.timeoutMs ?? 0,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  });
+  const kinds = ['--cached', '--others', '--exclude-standard', '--full-name'];
+  const args = ['ls-files', '-z', ...kinds, '--', ...(within === undefined ? [] : [within])];
+  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  const output = await runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
   const paths = new Map<string, NamedPath>();
   for (const [path, bytes] of splitRecords(output)) {
     if (bytes === undefined) paths.set(path, { path });

@@ -70,6 +70,6 @@ function gitOptions(context: HistoryContext, tail: NamedPath | undefined): GitOp
     },
     timeoutMs,
     signal,
-    ...(rawTail === undefined ? {} : { rawTail }),
+    rawTail,
   };
 }
