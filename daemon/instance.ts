@@ -248,8 +248,8 @@ async function joined(
       await symbols?.close();
       await integrity.close();
       await watch?.close();
-      await indexer?.close();
       served.close();
+      await indexer?.close();
       await pool.close();
       heap.close();
       if (isOwner) clearNotes(host.notePath);
