@@ -8,7 +8,7 @@
 //   build:  coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
 //           builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
 //           mergeStep* -> mergeFinish for each shard
-//   tags:   coreInit -> openShard -> tagsBegin -> tagsAddBlob* -> tagsFinish -> read the sections
+//   symbols:   coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 // The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and testNames ask, and bringIn,
 // refusePage and willNeed (shard/pages.ts), which whatever reads an open shard calls. They must not call the core.
 // Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies `>>> 0`.
@@ -21,7 +21,7 @@ import { PLAN_NODES_MAX } from './shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from './shared/status.ts';
 import { beginRegexes, compileRegex, regexEngine as engineOf, regexStatus, testRegex } from './regex/regex.ts';
 import { TEXT_ANY } from './regex/text.ts';
-import { symbolsInit, textKey } from './text/symbols.ts';
+import { lettersInit, textKey } from './text/letters.ts';
 import { findGram, readList } from './shard/lists.ts';
 import {
   openFailIndex as failIndex,
@@ -66,22 +66,22 @@ import {
   SOUND_PAGES_SIZE,
   sumPages as sumPagesOf,
 } from './shard/pages.ts';
-import { openTags as openTagsOf, tagsHeaderChecksum, verifyTags as verifyTagsOf } from './shard/tags.ts';
+import { openSymbols as openSymbolsOf, symbolsHeaderChecksum, verifySymbols as verifySymbolsOf } from './shard/symbols.ts';
 import {
-  tagsAddBlob,
-  tagsBegin as beginTags,
-  tagsFinish,
-  tagsLists,
-  tagsListsSize,
-  tagsNameCount,
-  tagsNameLists,
-  tagsNameOffsets,
-  tagsNameSizes,
-  tagsRows,
-  tagsRowsSize,
-  tagsStarts,
-  tagsTagCount,
-} from './shard/tags-builder.ts';
+  symbolsAddBlob,
+  symbolsBegin as beginSymbols,
+  symbolsCount,
+  symbolsFinish,
+  symbolsLists,
+  symbolsListsSize,
+  symbolsNameCount,
+  symbolsNameLists,
+  symbolsNameOffsets,
+  symbolsNameSizes,
+  symbolsRows,
+  symbolsRowsSize,
+  symbolsStarts,
+} from './shard/symbols-builder.ts';
 import {
   VERIFY_SCRATCH_SIZE,
   verifyChecksums as verifyAllChecksums,
@@ -112,19 +112,19 @@ export {
   mergeLists,
   mergeStep,
   searchUnit,
-  tagsAddBlob,
-  tagsFinish,
-  tagsHeaderChecksum,
-  tagsLists,
-  tagsListsSize,
-  tagsNameCount,
-  tagsNameLists,
-  tagsNameOffsets,
-  tagsNameSizes,
-  tagsRows,
-  tagsRowsSize,
-  tagsStarts,
-  tagsTagCount,
+  symbolsAddBlob,
+  symbolsCount,
+  symbolsFinish,
+  symbolsHeaderChecksum,
+  symbolsLists,
+  symbolsListsSize,
+  symbolsNameCount,
+  symbolsNameLists,
+  symbolsNameOffsets,
+  symbolsNameSizes,
+  symbolsRows,
+  symbolsRowsSize,
+  symbolsStarts,
 };
 
 const arena = changetype<Arena>(memory.data(12, 8));
@@ -143,7 +143,7 @@ export function shardViewSize(): usize {
 
 /** Fills the tables; once, before anything else. */
 export function coreInit(): void {
-  symbolsInit();
+  lettersInit();
 }
 
 /** Hands over the arena of all requests. The host keeps clear of it until the next call. */
@@ -172,19 +172,19 @@ export function openShard(base: usize, size: u32, view: usize): i32 {
   return open(base, size, view);
 }
 
-/** Opens a tags file as that of the open shard `view`. */
-export function openTags(base: usize, size: u32, view: usize): i32 {
-  return openTagsOf(base, size, changetype<ShardView>(view));
+/** Opens a symbols file as that of the open shard `view`. */
+export function openSymbols(base: usize, size: u32, view: usize): i32 {
+  return openSymbolsOf(base, size, changetype<ShardView>(view));
 }
 
-/** Checks every byte of the tags file at `base` that `view` has open. */
-export function verifyTags(base: usize, view: usize, bitmap: usize): i32 {
-  return verifyTagsOf(base, changetype<ShardView>(view), bitmap);
+/** Checks every byte of the symbols file at `base` that `view` has open. */
+export function verifySymbols(base: usize, view: usize, bitmap: usize): i32 {
+  return verifySymbolsOf(base, changetype<ShardView>(view), bitmap);
 }
 
-/** Begins the tags of the open shard `view` in [start, end), which reads as zeros. */
-export function tagsBegin(view: usize, start: usize, end: usize): i32 {
-  return beginTags(changetype<ShardView>(view), start, end);
+/** Begins the symbols of the open shard `view` in [start, end), which reads as zeros. */
+export function symbolsBegin(view: usize, start: usize, end: usize): i32 {
+  return beginSymbols(changetype<ShardView>(view), start, end);
 }
 export function openFailSection(): u32 {
   return failSection;

@@ -1,5 +1,5 @@
-// The key alphabets under comparison: each maps a byte of text to a symbol of `bits` bits. A trigram key
-// is three symbols. Bytes beyond ASCII are taken one by one here; the product maps code points, which
+// The key alphabets under comparison: each maps a byte of text to a letter of `bits` bits. A trigram key
+// is three letters. Bytes beyond ASCII are taken one by one here; the product maps code points, which
 // matters for other scripts and not for the sizes of a source tree.
 
 export interface Alphabet {
@@ -10,18 +10,18 @@ export interface Alphabet {
 
 const lower = (byte: number): number => (byte >= 65 && byte <= 90 ? byte + 32 : byte);
 
-function alphabet(name: string, bits: number, symbol: (byte: number) => number): Alphabet {
-  return { name, bits, table: Uint8Array.from({ length: 256 }, (_, byte) => symbol(byte)) };
+function alphabet(name: string, bits: number, letter: (byte: number) => number): Alphabet {
+  return { name, bits, table: Uint8Array.from({ length: 256 }, (_, byte) => letter(byte)) };
 }
 
 /** Folded ASCII keeps its byte; 55 free codes (capitals, controls) take the bytes from 0x80. */
-function symbol7(byte: number): number {
+function letter7(byte: number): number {
   if (byte < 128) return byte < 32 && byte !== 9 && byte !== 10 && byte !== 13 ? 0 : lower(byte);
   return 65 + (byte % 26);
 }
 
 /** Letters, digits and the most frequent punctuation alone; the rest in classes. */
-function symbol6(byte: number): number {
+function letter6(byte: number): number {
   const folded = lower(byte);
   if (folded >= 97 && folded <= 122) return 1 + folded - 97;
   if (folded >= 48 && folded <= 57) return 27 + folded - 48;
@@ -34,6 +34,6 @@ function symbol6(byte: number): number {
 export const ALPHABETS: readonly Alphabet[] = [
   alphabet('raw bytes', 8, (byte) => byte),
   alphabet('folded bytes', 8, lower),
-  alphabet('7-bit folded', 7, symbol7),
-  alphabet('6-bit folded', 6, symbol6),
+  alphabet('7-bit folded', 7, letter7),
+  alphabet('6-bit folded', 6, letter6),
 ];

@@ -21,11 +21,11 @@ const BLOCK_SIZES = [2048, 4096, 8192, 16384];
 
 /** The keys of a query in an alphabet, without repetition. */
 function queryKeys(query: string, alphabet: Alphabet): number[] {
-  const symbols = [...Buffer.from(query, 'latin1')].map((byte) => alphabet.table[byte]!);
+  const letters = [...Buffer.from(query, 'latin1')].map((byte) => alphabet.table[byte]!);
   const keys = new Set<number>();
-  for (let i = 0; i + 2 < symbols.length; i++) {
-    const high = (symbols[i]! << (2 * alphabet.bits)) | (symbols[i + 1]! << alphabet.bits);
-    keys.add(high | symbols[i + 2]!);
+  for (let i = 0; i + 2 < letters.length; i++) {
+    const high = (letters[i]! << (2 * alphabet.bits)) | (letters[i + 1]! << alphabet.bits);
+    keys.add(high | letters[i + 2]!);
   }
   return [...keys];
 }
@@ -45,7 +45,7 @@ function measure(
   const { bits, table } = alphabet;
   const space = 1 << (3 * bits);
   const mask = space - 1;
-  const symbolMask = (1 << bits) - 1;
+  const letterMask = (1 << bits) - 1;
   const newline = table[10]!;
   const blockCount = blocks.length - 1;
   const last = new Int32Array(space).fill(-1);
@@ -70,7 +70,7 @@ function measure(
       if (previous === b) continue;
       last[key] = b;
       postings++;
-      if (((key >> bits) & symbolMask) === newline) middleNewline++;
+      if (((key >> bits) & letterMask) === newline) middleNewline++;
       const delta = b - previous;
       varintBytes += delta < 128 ? 1 : delta < 16384 ? 2 : 3;
       counts[key] = counts[key]! + 1;

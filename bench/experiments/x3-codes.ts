@@ -223,10 +223,10 @@ for (const [name, bytes] of Object.entries(total)) {
 
 // Time to the candidate set: decode each list of the query into a bitmap, rarest first, AND them.
 const queries = sampleQueries(corpus, 1000, 20261121).map((query) => {
-  const symbols = [...Buffer.from(query, 'latin1')].map((byte) => table[byte]!);
+  const letters = [...Buffer.from(query, 'latin1')].map((byte) => table[byte]!);
   const keys = new Set<number>();
-  for (let i = 0; i + 2 < symbols.length; i++)
-    keys.add((symbols[i]! << 14) | (symbols[i + 1]! << 7) | symbols[i + 2]!);
+  for (let i = 0; i + 2 < letters.length; i++)
+    keys.add((letters[i]! << 14) | (letters[i + 1]! << 7) | letters[i + 2]!);
   return [...keys].map(list).sort((a, b) => a.length - b.length);
 });
 

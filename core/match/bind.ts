@@ -21,8 +21,8 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
-  NODE_TAG,
-  NODE_TAG_REGEX,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
   NODE_TEXT,
 } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -52,7 +52,7 @@ import {
 } from './candidates.ts';
 import { bindDocs, bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
-import { bindTag } from './tags.ts';
+import { bindSymbol } from './symbols.ts';
 import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
 
 /** Guess: steps of work (base/work.ts) that binding a node takes, beside reading its lists. */
@@ -115,9 +115,9 @@ function bindKind(arena: Arena, node: MatchNode): usize {
       return bindPath(arena, node);
     case NODE_REGEX:
       return bindRegex(arena, node);
-    case NODE_TAG:
-    case NODE_TAG_REGEX:
-      return bindTag(arena, node);
+    case NODE_SYMBOL:
+    case NODE_SYMBOL_REGEX:
+      return bindSymbol(arena, node);
     case NODE_PATH_REGEX:
       node.cost = 0x20000000;
       return bindPathRegex(arena, node);
@@ -211,8 +211,8 @@ function kindOrder(kind: u32): u32 {
       return 1;
     case NODE_TEXT:
       return 2;
-    case NODE_TAG:
-    case NODE_TAG_REGEX:
+    case NODE_SYMBOL:
+    case NODE_SYMBOL_REGEX:
     case NODE_REGEX:
     case NODE_PATH_REGEX:
       return 3;

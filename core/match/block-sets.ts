@@ -3,14 +3,14 @@
 // than they cost; for literals of one and two characters the lists of all keys that hold them are united.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { BITMAP_SIZE, CASE_MARKS_SIZE, NONE_ID, STRIPE_BLOCKS, SYMBOL_BITS } from '../shared/format.ts';
+import { BITMAP_SIZE, CASE_MARKS_SIZE, LETTER_BITS, NONE_ID, STRIPE_BLOCKS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { isMiddleNewline } from '../shard/extract.ts';
 import { GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { hasMarks } from '../text/case-marks.ts';
-import { SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { LETTER_NEWLINE } from '../text/letters.ts';
 import {
   addDocsOfBlob,
   ALL_DOCS,
@@ -44,7 +44,7 @@ export const VERIFY_REGEX_NS: u32 = 4000;
 /** A single block is read as soon as its marks. */
 const MARKED_BLOCKS_MIN: u32 = 2;
 
-const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
+const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
 
 /** A bitmap of one stripe. */
 let scratchBitmap: usize = 0;
@@ -66,11 +66,11 @@ export function bindText(arena: Arena, node: MatchNode): usize {
   }
   memory.fill(bitmap, 0, blockBitmapSize);
   node.bitmap = <u32>bitmap;
-  if (node.symbolCount < 3) {
+  if (node.letterCount < 3) {
     beginVisits(arena);
     if (failStatus != STATUS_OK) return NO_DOCS;
     const isSelective =
-      node.symbolCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
+      node.letterCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
     if (!isSelective && node.marks == 0) {
       node.bitmap = 0;
       return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
@@ -132,13 +132,13 @@ function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usi
 }
 
 /**
- * Two symbols: the union of all lists whose keys begin with them. Complete because every block counts as
+ * Two letters: the union of all lists whose keys begin with them. Complete because every block counts as
  * ending in a newline. False if the lists are so large that all blocks may as well be read.
  */
 function unitePrefix(node: MatchNode, bitmap: usize): bool {
   const pair = load<u32>(node.keys);
-  const first = lowerGram(boundView, pair << SYMBOL_BITS);
-  const end = lowerGram(boundView, (pair + 1) << SYMBOL_BITS);
+  const first = lowerGram(boundView, pair << LETTER_BITS);
+  const end = lowerGram(boundView, (pair + 1) << LETTER_BITS);
   let bytes: u32 = 0;
   for (let gram = first; gram < end; gram++) bytes += visit(gram);
   if (isUnionLarge(bytes)) return false;
@@ -147,30 +147,30 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
 }
 
 /**
- * One symbol: the union of all lists whose keys have it in the middle. Complete because every character of
+ * One letter: the union of all lists whose keys have it in the middle. Complete because every character of
  * a block has a neighbour on both sides. False as for unitePrefix, and for a newline, which no key has there.
  */
 function uniteMiddle(node: MatchNode, bitmap: usize): bool {
-  const symbol = load<u32>(node.keys);
-  if (symbol == SYMBOL_NEWLINE) return false;
+  const letter = load<u32>(node.keys);
+  if (letter == LETTER_NEWLINE) return false;
   const gramCount = boundView.gramCount;
   let bytes: u32 = 0;
-  for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
+  for (let gram = nextMiddle(0, letter); gram < gramCount; gram = nextMiddle(gram + 1, letter)) {
     bytes += visit(gram);
     if (isUnionLarge(bytes)) return false;
   }
-  for (let gram = nextMiddle(0, symbol); gram < gramCount; gram = nextMiddle(gram + 1, symbol)) {
+  for (let gram = nextMiddle(0, letter); gram < gramCount; gram = nextMiddle(gram + 1, letter)) {
     uniteGram(gram, bitmap);
   }
   return true;
 }
 
-/** First gram from `gram` on whose key has `symbol` in the middle; gramCount if there is none. */
-function nextMiddle(gram: u32, symbol: u32): u32 {
+/** First gram from `gram` on whose key has `letter` in the middle; gramCount if there is none. */
+function nextMiddle(gram: u32, letter: u32): u32 {
   const keys = <usize>boundView.gramKeys;
   const count = boundView.gramCount;
-  const mask = i32x4.splat(<i32>(SYMBOL_MASK << SYMBOL_BITS));
-  const wanted = i32x4.splat(<i32>(symbol << SYMBOL_BITS));
+  const mask = i32x4.splat(<i32>(LETTER_MASK << LETTER_BITS));
+  const wanted = i32x4.splat(<i32>(letter << LETTER_BITS));
   // Why: the dictionary holds all there is to look for; four keys at a time take a tenth of the time.
   for (; gram + 4 <= count; gram += 4) {
     const middles = v128.and(v128.load(keys + (<usize>gram << 2)), mask);
@@ -179,7 +179,7 @@ function nextMiddle(gram: u32, symbol: u32): u32 {
   }
   for (; gram < count; gram++) {
     const key = load<u32>(keys + (<usize>gram << 2));
-    if (((key >> SYMBOL_BITS) & SYMBOL_MASK) == symbol) break;
+    if (((key >> LETTER_BITS) & LETTER_MASK) == letter) break;
   }
   return gram;
 }

@@ -8,8 +8,8 @@ import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
 import {
   NODE_REGEX,
-  NODE_TAG,
-  NODE_TAG_REGEX,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
   NODE_TEXT,
   PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
@@ -40,7 +40,7 @@ import { MatchNode, nodeAt } from './tree.ts';
 /** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
 export function isExact(node: MatchNode): bool {
   const isContent = node.kind == NODE_TEXT || node.kind == NODE_REGEX;
-  if (isContent || node.kind == NODE_TAG || node.kind == NODE_TAG_REGEX) return false;
+  if (isContent || node.kind == NODE_SYMBOL || node.kind == NODE_SYMBOL_REGEX) return false;
   for (let i: u32 = 0; i < node.childCount; i++) {
     if (!isExact(nodeAt(node.children, i))) return false;
   }

@@ -16,8 +16,8 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
-  NODE_TAG,
-  NODE_TAG_REGEX,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
   NODE_TEXT,
   PLAN_FLAG_ALWAYS,
   PLAN_FLAG_AT_END,
@@ -44,7 +44,7 @@ import { needBytes } from '../shard/pages.ts';
 import { getBit } from '../shard/piece.ts';
 import { boundView } from './bound.ts';
 import { hasRepo, isInDocs, repoIdAt } from './doc-sets.ts';
-import { enteredBlock, nextTagMatch, TAG_BLOCK, TAG_MATCH, tagRegexRuns } from './tags.ts';
+import { enteredBlock, nextSymbolMatch, SYMBOL_BLOCK, SYMBOL_MATCH, symbolRegexRuns } from './symbols.ts';
 import {
   MatchNode,
   matchRoot,
@@ -203,8 +203,8 @@ function evaluateNode(node: MatchNode): bool {
       return !evaluateNode(nodeAt(node.children, 0));
     case NODE_TEXT:
     case NODE_REGEX:
-    case NODE_TAG:
-    case NODE_TAG_REGEX:
+    case NODE_SYMBOL:
+    case NODE_SYMBOL_REGEX:
       return holdsText(node);
     case NODE_PATH:
       return holdsPath(node);
@@ -230,7 +230,7 @@ function collectActive(node: MatchNode): void {
     return;
   }
   activeLeafCount++;
-  if (node.kind == NODE_TEXT || node.kind == NODE_REGEX || isTagKind(node)) {
+  if (node.kind == NODE_TEXT || node.kind == NODE_REGEX || isSymbolKind(node)) {
     store<u32>(activeTexts + (<usize>activeTextCount << 2), changetype<usize>(node));
     activeTextCount++;
   } else if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) {
@@ -240,8 +240,8 @@ function collectActive(node: MatchNode): void {
 }
 
 @inline
-function isTagKind(node: MatchNode): bool {
-  return node.kind == NODE_TAG || node.kind == NODE_TAG_REGEX;
+function isSymbolKind(node: MatchNode): bool {
+  return node.kind == NODE_SYMBOL || node.kind == NODE_SYMBOL_REGEX;
 }
 
 function holdsText(node: MatchNode): bool {
@@ -274,8 +274,8 @@ function startCursor(node: MatchNode): void {
 /** Moves the cursor to the node's next match; matchStart = 0 if there is none. */
 function advanceCursor(node: MatchNode): void {
   node.isFresh = 0;
-  if (isTagKind(node)) {
-    if (!advanceTag(node)) node.matchStart = 0;
+  if (isSymbolKind(node)) {
+    if (!advanceSymbol(node)) node.matchStart = 0;
     return;
   }
   for (;;) {
@@ -290,16 +290,16 @@ function advanceCursor(node: MatchNode): void {
   }
 }
 
-/** Moves a tag node to its next match; false if there is none. */
-function advanceTag(node: MatchNode): bool {
-  const runsBefore = tagRegexRuns;
-  let step = nextTagMatch(node, endBlock, blobTextFlags);
-  while (step == TAG_BLOCK) {
+/** Moves a symbol node to its next match; false if there is none. */
+function advanceSymbol(node: MatchNode): bool {
+  const runsBefore = symbolRegexRuns;
+  let step = nextSymbolMatch(node, endBlock, blobTextFlags);
+  while (step == SYMBOL_BLOCK) {
     markRead(enteredBlock, enteredBlock + 1);
-    step = nextTagMatch(node, endBlock, blobTextFlags);
+    step = nextSymbolMatch(node, endBlock, blobTextFlags);
   }
-  regexpsRun += tagRegexRuns - runsBefore;
-  return step == TAG_MATCH;
+  regexpsRun += symbolRegexRuns - runsBefore;
+  return step == SYMBOL_MATCH;
 }
 
 /** Puts the node's match on the first one in the rest of its run; false if there is none. */
@@ -495,8 +495,8 @@ function advancePath(node: MatchNode): void {
 /** The range that nextRange or nextPathRange found, absolute addresses. */
 export let rangeStart: usize = 0;
 export let rangeEnd: usize = 0;
-/** Whether the range is part of the name of a tag that the query asks for. */
-export let isTagRange: bool = false;
+/** Whether the range is part of the name of a symbol that the query asks for. */
+export let isSymbolRange: bool = false;
 
 /** Begins the walk over the content ranges of the current doc, which matched. */
 export function beginRanges(): void {
@@ -516,7 +516,7 @@ export function nextRange(): bool {
     if (node.matchStart == 0) return false;
     rangeStart = node.matchStart;
     rangeEnd = node.matchEnd;
-    isTagRange = isTagKind(node);
+    isSymbolRange = isSymbolKind(node);
     advanceCursor(node);
     return true;
   }
@@ -528,7 +528,7 @@ export function nextRange(): bool {
     advanceCursor(node);
     liveTextCount = sinkFirst(activeTexts, liveTextCount);
     if (start < rangeEnd) continue;
-    isTagRange = isTagKind(node);
+    isSymbolRange = isSymbolKind(node);
     rangeStart = start;
     rangeEnd = end;
     return true;
@@ -566,7 +566,7 @@ export function countRest(): u32 {
   const node = nodeAt(activeTexts, 0);
   if (node.matchStart == 0) return 0;
   let count: u32 = 1;
-  if (isTagKind(node)) while (advanceTag(node)) count++;
+  if (isSymbolKind(node)) while (advanceSymbol(node)) count++;
   else {
     do {
       count += countInRun(node);
@@ -577,11 +577,11 @@ export function countRest(): u32 {
   return count;
 }
 
-/** Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones that of a tag. */
+/** Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones that of a symbol. */
 function isBefore(a: MatchNode, b: MatchNode): bool {
   if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
   if (a.matchEnd != b.matchEnd) return a.matchEnd > b.matchEnd;
-  return isTagKind(a) && !isTagKind(b);
+  return isSymbolKind(a) && !isSymbolKind(b);
 }
 
 function setNode(list: usize, index: u32, node: MatchNode): void {

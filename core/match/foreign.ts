@@ -3,7 +3,7 @@
 // of source code; the few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
-import { SYMBOL_BITS } from '../shared/format.ts';
+import { LETTER_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
 import { countBits, uniteGram } from './block-sets.ts';
@@ -17,8 +17,8 @@ const FEW_SHARE: u32 = 16;
 const LISTS_MAX: u32 = FOREIGN_KEYS_MAX;
 /** Lists that are read between two looks at what they leave. */
 const LISTS_AT_ONCE: u32 = 8;
-const SYMBOL_COUNT: u32 = 1 << SYMBOL_BITS;
-const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
+const LETTER_COUNT: u32 = 1 << LETTER_BITS;
+const LETTER_MASK: u32 = LETTER_COUNT - 1;
 
 /**
  * Drops of `blocks` those of which the next block surely holds an ASCII byte that is not in the set of 16 bytes at
@@ -27,13 +27,13 @@ const SYMBOL_MASK: u32 = SYMBOL_COUNT - 1;
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE)) return;
   const mark = arenaMark(arena);
-  const symbols = arenaAlloc(arena, SYMBOL_COUNT, 8);
+  const letters = arenaAlloc(arena, LETTER_COUNT, 8);
   const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);
   const held = newBlockBitmap(arena);
-  if (symbols == 0 || grams == 0) failBinding(STATUS_OUT_OF_MEMORY);
+  if (letters == 0 || grams == 0) failBinding(STATUS_OUT_OF_MEMORY);
   if (failStatus != 0) return;
-  listForeignSymbols(bytes, symbols);
-  const count = listDenseGrams(symbols, grams);
+  listForeignLetters(bytes, letters);
+  const count = listDenseGrams(letters, grams);
   for (let i: u32 = 0; i < count && failStatus == 0; ) {
     const end = min(i + LISTS_AT_ONCE, count);
     for (; i < end; i++) {
@@ -47,15 +47,15 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   arenaReset(arena, mark);
 }
 
-/** Sets symbols[s] to 1 where only ASCII bytes that are not in the set have the symbol s, else to 0. */
-function listForeignSymbols(bytes: usize, symbols: usize): void {
-  memory.fill(symbols, 0, SYMBOL_COUNT);
-  for (let symbol: u32 = 0x20; symbol < 0x7f; symbol++) {
-    const isLetter = symbol >= 0x61 && symbol <= 0x7a;
-    // Capitals are the symbols of classes beyond ASCII; of k and s there are variants beyond it.
-    const isAscii = (symbol < 0x41 || symbol > 0x5a) && symbol != 0x6b && symbol != 0x73;
-    const isMember = hasByte(bytes, symbol) || (isLetter && hasByte(bytes, symbol - 0x20));
-    store<u8>(symbols + symbol, isAscii && !isMember ? 1 : 0);
+/** Sets letters[l] to 1 where only ASCII bytes that are not in the set have the letter l, else to 0. */
+function listForeignLetters(bytes: usize, letters: usize): void {
+  memory.fill(letters, 0, LETTER_COUNT);
+  for (let letter: u32 = 0x20; letter < 0x7f; letter++) {
+    const isSmall = letter >= 0x61 && letter <= 0x7a;
+    // Capitals are the letters of classes beyond ASCII; of k and s there are variants beyond it.
+    const isAscii = (letter < 0x41 || letter > 0x5a) && letter != 0x6b && letter != 0x73;
+    const isMember = hasByte(bytes, letter) || (isSmall && hasByte(bytes, letter - 0x20));
+    store<u8>(letters + letter, isAscii && !isMember ? 1 : 0);
   }
 }
 
@@ -64,14 +64,14 @@ function hasByte(bytes: usize, byte: u32): bool {
   return ((<u32>load<u8>(bytes + (byte >> 3)) >> (byte & 7)) & 1) != 0;
 }
 
-/** Lists the grams with a foreign symbol that have the longest lists, and their sizes; returns how many. */
-function listDenseGrams(symbols: usize, grams: usize): u32 {
+/** Lists the grams with a foreign letter that have the longest lists, and their sizes; returns how many. */
+function listDenseGrams(letters: usize, grams: usize): u32 {
   let count: u32 = 0;
   // Shorter lists rule out too little.
   let least = max(1, boundView.blockCount >> 5);
   let gram = nextLongList(boundView, 0, least);
   for (; gram < boundView.gramCount; gram = nextLongList(boundView, gram + 1, least)) {
-    if (!isForeign(symbols, gram)) continue;
+    if (!isForeign(letters, gram)) continue;
     const size = listSize(boundView, gram);
     let place = count < LISTS_MAX ? count++ : LISTS_MAX - 1;
     for (; place > 0 && load<u32>(grams + (<usize>(place - 1) << 3), 4) < size; place--) {
@@ -85,11 +85,11 @@ function listDenseGrams(symbols: usize, grams: usize): u32 {
 }
 
 @inline
-function isForeign(symbols: usize, gram: u32): bool {
+function isForeign(letters: usize, gram: u32): bool {
   const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
-  const first = key >> (2 * SYMBOL_BITS);
-  const middle = (key >> SYMBOL_BITS) & SYMBOL_MASK;
-  return (load<u8>(symbols + first) | load<u8>(symbols + middle) | load<u8>(symbols + (key & SYMBOL_MASK))) != 0;
+  const first = key >> (2 * LETTER_BITS);
+  const middle = (key >> LETTER_BITS) & LETTER_MASK;
+  return (load<u8>(letters + first) | load<u8>(letters + middle) | load<u8>(letters + (key & LETTER_MASK))) != 0;
 }
 
 /** Drops of `blocks` those of which the next block is in `held`. */

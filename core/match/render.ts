@@ -10,10 +10,10 @@ import { writeDecimal, writeJsonString } from '../scan/json.ts';
 import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { KEPT_RANGE_SIZE } from '../shared/plan.ts';
-import { TAG_NAME_SIZE_MAX } from '../shared/tags.ts';
+import { SYMBOL_NAME_SIZE_MAX } from '../shared/symbols.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { blockAt, docAt } from '../shard/open.ts';
-import { NO_PARENT, tagParentAt } from '../shard/tags.ts';
+import { NO_PARENT, symbolParentAt } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import {
   beginPathRanges,
@@ -31,7 +31,7 @@ import {
   forgetReads,
   hasActiveTexts,
   isCurrentRead,
-  isTagRange,
+  isSymbolRange,
   markRead,
   needCurrentContent,
   nextPathRange,
@@ -48,15 +48,15 @@ import {
 } from './positions.ts';
 import { contentPoints } from './score.ts';
 import {
-  beginTagWalk,
-  enterTag,
-  foundTagEnd,
-  foundTagKind,
-  foundTagParent,
-  foundTagStart,
-  tagKindName,
+  beginSymbolWalk,
+  enterSymbol,
+  foundSymbolEnd,
+  foundSymbolKind,
+  foundSymbolParent,
+  foundSymbolStart,
+  symbolKindName,
   walkPoints,
-} from './tags.ts';
+} from './symbols.ts';
 
 /** Ranges of one doc that are ordered and shown at most; more than any `matches`. */
 const RANGES_MAX: u32 = 1 << 20;
@@ -64,9 +64,9 @@ const RANGES_MAX: u32 = 1 << 20;
 const RANGE_ROOM: usize = 192;
 const CHUNK_ROOM: usize = 160;
 const DOC_ROOM: usize = 512;
-/** Room for a tag: its name and that of its parent. */
-const TAG_ROOM: usize = 12 * <usize>TAG_NAME_SIZE_MAX + 192;
-/** Start and end, addresses, and whether it is part of the name of a tag that the query asks for. */
+/** Room for a symbol: its name and that of its parent. */
+const SYMBOL_ROOM: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
+/** Start and end, addresses, and whether it is part of the name of a symbol that the query asks for. */
 const RANGE_SIZE: usize = 12;
 
 /** A run of ranges that are shown together. */
@@ -167,11 +167,11 @@ function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): 
   return true;
 }
 
-function writeRange(index: u32, start: u32, end: u32, isTag: bool): void {
+function writeRange(index: u32, start: u32, end: u32, isSymbol: bool): void {
   const ptr = ranges + <usize>index * RANGE_SIZE;
   store<u32>(ptr, start);
   store<u32>(ptr, end, 4);
-  store<u32>(ptr, isTag ? 1 : 0, 8);
+  store<u32>(ptr, isSymbol ? 1 : 0, 8);
 }
 
 /** Lists the content ranges of the current doc; false if the arena is full. */
@@ -185,7 +185,7 @@ function collectRanges(arena: Arena): bool {
   beginRanges();
   while (nextRange()) {
     if (rangeCount == most) break;
-    writeRange(rangeCount, <u32>rangeStart, <u32>rangeEnd, isTagRange);
+    writeRange(rangeCount, <u32>rangeStart, <u32>rangeEnd, isSymbolRange);
     rangeCount++;
   }
   return arenaAlloc(arena, <usize>rangeCount * RANGE_SIZE, 8) != 0 || rangeCount == 0;
@@ -251,7 +251,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
   if (chunks == 0) return false;
   chunkCount = 0;
   beginPositions();
-  beginTagWalk(currentFirstBlock(), currentEndBlock());
+  beginSymbolWalk(currentFirstBlock(), currentEndBlock());
   let chunk = changetype<Chunk>(0);
   for (let i: u32 = 0; i < rangeCount; i++) {
     const start = <usize>load<u32>(ranges + <usize>i * RANGE_SIZE);
@@ -334,45 +334,45 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
     writeByte(125);
   }
   writeText('],"symbols":[');
-  if (hasTagRange(chunk, shown) && !writeTags(chunk, shown)) return false;
+  if (hasSymbolRange(chunk, shown) && !writeSymbols(chunk, shown)) return false;
   writeText(']}');
   return true;
 }
 
-function hasTagRange(chunk: Chunk, shown: u32): bool {
+function hasSymbolRange(chunk: Chunk, shown: u32): bool {
   for (let i: u32 = 0; i < shown; i++) {
     if (load<u32>(ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE, 8) != 0) return true;
   }
   return false;
 }
 
-/** A tag for each of the first `shown` ranges of the chunk, empty where the query did not ask for one. */
-function writeTags(chunk: Chunk, shown: u32): bool {
-  beginTagWalk(currentFirstBlock(), currentEndBlock());
+/** A symbol for each of the first `shown` ranges of the chunk, empty where the query did not ask for one. */
+function writeSymbols(chunk: Chunk, shown: u32): bool {
+  beginSymbolWalk(currentFirstBlock(), currentEndBlock());
   for (let i: u32 = 0; i < shown; i++) {
     const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
     if (i > 0) writeByte(44);
-    const isTag = load<u32>(range, 8) != 0 && enterTag(load<u32>(range), load<u32>(range, 4));
-    if (!hasRoom(TAG_ROOM)) return false;
-    if (!isTag) writeText('{"symbol":"","kind":""}');
-    else writeTag();
+    const isSymbol = load<u32>(range, 8) != 0 && enterSymbol(load<u32>(range), load<u32>(range, 4));
+    if (!hasRoom(SYMBOL_ROOM)) return false;
+    if (!isSymbol) writeText('{"symbol":"","kind":""}');
+    else writeSymbol();
   }
   return true;
 }
 
-/** The tag that enterTag found. */
-function writeTag(): void {
+/** The symbol that enterSymbol found. */
+function writeSymbol(): void {
   writeText('{"symbol":"');
-  out = writeJsonString(out, foundTagStart, foundTagEnd);
+  out = writeJsonString(out, foundSymbolStart, foundSymbolEnd);
   writeText('","kind":"');
-  writeText(tagKindName(foundTagKind));
-  if (foundTagParent != NO_PARENT) {
-    const parent = tagParentAt(boundView, foundTagParent);
-    const name = <usize>boundView.tagParentNames + parent.nameOffset;
+  writeText(symbolKindName(foundSymbolKind));
+  if (foundSymbolParent != NO_PARENT) {
+    const parent = symbolParentAt(boundView, foundSymbolParent);
+    const name = <usize>boundView.symbolParentNames + parent.nameOffset;
     writeText('","parent":{"symbol":"');
     out = writeJsonString(out, name, name + parent.nameSize);
     writeText('","kind":"');
-    writeText(tagKindName(parent.kind));
+    writeText(symbolKindName(parent.kind));
     writeText('"}}');
   } else writeText('"}');
 }

@@ -1,8 +1,8 @@
 // Points of ranges and docs (API.md 6.7): how well a range stands at word borders, where it stands in the
 // base name of a path, and what share of the query's leaves holds.
 
-import { TAG_KIND_POINTS } from '../shared/kinds.ts';
-import { TAG_OTHER } from '../shared/tags.ts';
+import { SYMBOL_KIND_POINTS } from '../shared/kinds.ts';
+import { SYMBOL_OTHER } from '../shared/symbols.ts';
 import { isWordBorder } from '../text/words.ts';
 
 const POINTS_WORD: u32 = 500;
@@ -12,9 +12,9 @@ const POINTS_NAME_EDGE: u32 = 5500;
 const POINTS_NAME_INSIDE: u32 = 4000;
 const POINTS_SHARE: u32 = 400;
 
-/** The most points that a range in content can have without tags, with them. */
+/** The most points that a range in content can have without symbols, with them. */
 export const POINTS_CONTENT_MAX: u32 = POINTS_WORD;
-export const POINTS_TAG_MAX: u32 = POINTS_WORD + POINTS_NAME + 1000;
+export const POINTS_SYMBOL_MAX: u32 = POINTS_WORD + POINTS_NAME + 1000;
 
 /** Points of the range [rangeStart, rangeEnd) in the content [start, end). */
 export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, end: usize): u32 {
@@ -23,11 +23,11 @@ export function contentPoints(rangeStart: usize, rangeEnd: usize, start: usize, 
   return borders == 2 ? POINTS_WORD : borders == 1 ? POINTS_WORD_EDGE : 0;
 }
 
-/** Points of a range that overlaps a tag of this kind, sharing `edges` of its two ends. */
-export function tagPoints(edges: u32, kind: u32): u32 {
+/** Points of a range that overlaps a symbol of this kind, sharing `edges` of its two ends. */
+export function symbolPoints(edges: u32, kind: u32): u32 {
   const place = edges == 2 ? POINTS_NAME : edges == 1 ? POINTS_NAME_EDGE : POINTS_NAME_INSIDE;
-  // Safety: there are points for each kind up to TAG_OTHER.
-  return place + unchecked(TAG_KIND_POINTS[min(kind, TAG_OTHER)]);
+  // Safety: there are points for each kind up to SYMBOL_OTHER.
+  return place + unchecked(SYMBOL_KIND_POINTS[min(kind, SYMBOL_OTHER)]);
 }
 
 /** Points of the range [rangeStart, rangeEnd) in the path [start, end). */

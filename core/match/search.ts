@@ -18,7 +18,7 @@ import {
 } from '../shared/plan.ts';
 import { STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
-import { hasTags } from '../shard/tags.ts';
+import { hasSymbols } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
 import {
@@ -45,8 +45,8 @@ import {
   rangeStart,
   regexpsRun,
 } from './evaluate.ts';
-import { contentPoints, pathPoints, POINTS_CONTENT_MAX, POINTS_TAG_MAX, sharePoints } from './score.ts';
-import { beginTagWalk, walkPoints } from './tags.ts';
+import { contentPoints, pathPoints, POINTS_CONTENT_MAX, POINTS_SYMBOL_MAX, sharePoints } from './score.ts';
+import { beginSymbolWalk, walkPoints } from './symbols.ts';
 import { positiveLeafCount } from './tree.ts';
 
 
@@ -163,8 +163,8 @@ function countRanges(): u32 {
     const start = currentStart();
     const end = currentEnd();
     beginRanges();
-    beginTagWalk(currentFirstBlock(), currentEndBlock());
-    const pointsMax = hasTags(boundView) ? POINTS_TAG_MAX : POINTS_CONTENT_MAX;
+    beginSymbolWalk(currentFirstBlock(), currentEndBlock());
+    const pointsMax = hasSymbols(boundView) ? POINTS_SYMBOL_MAX : POINTS_CONTENT_MAX;
     while (nextRange()) {
       count++;
       countWork(RANGE_STEPS);

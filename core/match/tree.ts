@@ -14,7 +14,7 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
-  NODE_TAG_REGEX,
+  NODE_SYMBOL_REGEX,
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
   PLAN_DATA_SIZE_OFFSET,
@@ -37,11 +37,11 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes, compileRegex, regexSpansLines, regexStatus } from '../regex/regex.ts';
 import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
 import { wantMarks } from '../text/case-marks.ts';
-import { appendSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { appendLetter, LETTER_NEWLINE } from '../text/letters.ts';
 import { beginLookups, FOREIGN_KEYS_MAX } from './lookups.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 
-/** A node. Leaves that find ranges (TEXT, REGEX, TAG, TAG_REGEX, PATH, PATH_REGEX) are atoms. */
+/** A node. Leaves that find ranges (TEXT, REGEX, SYMBOL, SYMBOL_REGEX, PATH, PATH_REGEX) are atoms. */
 @unmanaged
 export class MatchNode {
   kind: u32;
@@ -60,8 +60,8 @@ export class MatchNode {
   keys: u32; // TEXT, GRAMS: address of the distinct gram keys, u32 each
   keyCount: u32;
   marks: u32; // TEXT, GRAMS: case marks that blocks with the literal have; 0: none
-  symbolCount: u32; // TEXT, GRAMS: symbols of the literal
-  spansLines: u32; // TEXT, TAG: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
+  letterCount: u32; // TEXT, GRAMS: letters of the literal
+  spansLines: u32; // TEXT, SYMBOL: 1: a match may lie in more than one block, or is no gram. REGEX: it may hold a newline
   isPositive: u32; // 1: under no negation
   // Of the bound shard:
   starts: u32; // REGEX: candidate blocks in which a match may begin; 0: all of `bitmap`
@@ -78,11 +78,11 @@ export class MatchNode {
   matchStart: u32; // the match the cursor stands on; 0: none left
   matchEnd: u32;
   isFresh: u32; // 1: the cursor stands on the first match of the current blob
-  countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted; TAG_REGEX: row
-  isRead: u32; // TEXT, REGEX, TAG: 1: what `state` says was found out by reading blocks
-  tagEnd: u32; // TAG, TAG_REGEX: address behind the tag that the row in front of `cursor` is of
-  tagParent: u32; // parent last named in the block (shard/tags.ts)
-  isUnlisted: u32; // 1: `bitmap` is that of all tags, not of lists
+  countedBlock: u32; // REGEX: block of the current blob up to which runs of the engine are counted; SYMBOL_REGEX: row
+  isRead: u32; // TEXT, REGEX, SYMBOL: 1: what `state` says was found out by reading blocks
+  symbolEnd: u32; // SYMBOL, SYMBOL_REGEX: address behind the symbol that the row in front of `cursor` is of
+  symbolParent: u32; // parent last named in the block (shard/symbols.ts)
+  isUnlisted: u32; // 1: `bitmap` is that of all symbols, not of lists
 }
 export const MATCH_NODE_SIZE: usize = 148;
 if (offsetof<MatchNode>() != MATCH_NODE_SIZE) ERROR('MatchNode: size');
@@ -93,7 +93,7 @@ export const STATE_YES: u32 = 2;
 
 /** The compiled request: root, and all atoms in plan order. */
 export let matchRoot: MatchNode = changetype<MatchNode>(0);
-/** Addresses (u32) of the TEXT, REGEX, TAG and TAG_REGEX nodes, and of the PATH and PATH_REGEX nodes. */
+/** Addresses (u32) of the TEXT, REGEX, SYMBOL and SYMBOL_REGEX nodes, and of the PATH and PATH_REGEX nodes. */
 export let textNodes: usize = 0;
 export let textNodeCount: u32 = 0;
 export let pathNodes: usize = 0;
@@ -216,12 +216,12 @@ function compileNode(arena: Arena, index: u32): i32 {
 }
 
 function isLeafKind(kind: u32): bool {
-  return (kind >= NODE_TEXT && kind <= NODE_REPOS) || (kind >= NODE_REGEX && kind <= NODE_TAG_REGEX);
+  return (kind >= NODE_TEXT && kind <= NODE_REPOS) || (kind >= NODE_REGEX && kind <= NODE_SYMBOL_REGEX);
 }
 
 @inline
 function isExpressionKind(kind: u32): bool {
-  return kind == NODE_REGEX || kind == NODE_PATH_REGEX || kind == NODE_TAG_REGEX;
+  return kind == NODE_REGEX || kind == NODE_PATH_REGEX || kind == NODE_SYMBOL_REGEX;
 }
 
 /** Adds an atom to the list of its kind. */
@@ -245,7 +245,7 @@ function compileExpression(arena: Arena, node: MatchNode, index: u32): i32 {
   node.startCondition = nodeBefore(start);
   node.nearCondition = nodeBefore(near);
   node.chain = node.data + REGEX_CHAIN_OFFSET;
-  if (start != 0) node.startSize = leastSymbols(compiledNode(start - 1), 0);
+  if (start != 0) node.startSize = leastLetters(compiledNode(start - 1), 0);
   if (!hasRegexes) {
     const status = beginRegexes(arena, countExpressions());
     if (status != STATUS_OK) return status;
@@ -269,13 +269,13 @@ function nodeBefore(index: u32): u32 {
   return index == 0 ? 0 : <u32>changetype<usize>(compiledNode(index - 1));
 }
 
-/** Symbols at least, and so bytes, of a line that satisfies the condition. */
-function leastSymbols(condition: MatchNode, depth: u32): u32 {
-  if (condition.kind == NODE_GRAMS) return condition.symbolCount;
+/** Letters at least, and so bytes, of a line that satisfies the condition. */
+function leastLetters(condition: MatchNode, depth: u32): u32 {
+  if (condition.kind == NODE_GRAMS) return condition.letterCount;
   if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;
   let least: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
-    const own = leastSymbols(nodeAt(condition.children, i), depth + 1);
+    const own = leastLetters(nodeAt(condition.children, i), depth + 1);
     least = i == 0 ? own : condition.kind == NODE_AND ? max(least, own) : min(least, own);
   }
   return least;
@@ -329,7 +329,7 @@ function compileAtom(arena: Arena, node: MatchNode): i32 {
   return node.kind == NODE_PATH ? STATUS_OK : collectKeys(arena, node);
 }
 
-/** The distinct gram keys of a literal, in order of occurrence, and its number of symbols. */
+/** The distinct gram keys of a literal, in order of occurrence, and its number of letters. */
 function collectKeys(arena: Arena, node: MatchNode): i32 {
   const keys = arenaAlloc(arena, <usize>node.dataSize * 4, 8);
   if (keys == 0) return STATUS_OUT_OF_MEMORY;
@@ -340,14 +340,14 @@ function collectKeys(arena: Arena, node: MatchNode): i32 {
     const decoded = decodeUtf8(ptr, end);
     const point = decodedPoint(decoded);
     ptr += decodedSize(decoded);
-    key = appendSymbol(key, point);
-    // A newline ends its block, so that only the last symbol may be one.
-    if (point == SYMBOL_NEWLINE && (ptr < end || node.symbolCount == 1)) node.spansLines = 1;
-    node.symbolCount++;
-    if (node.symbolCount >= 3) addDistinct(keys, node, key);
+    key = appendLetter(key, point);
+    // A newline ends its block, so that only the last letter may be one.
+    if (point == LETTER_NEWLINE && (ptr < end || node.letterCount == 1)) node.spansLines = 1;
+    node.letterCount++;
+    if (node.letterCount >= 3) addDistinct(keys, node, key);
   }
-  // Literals of one and two symbols keep what they have as a prefix; see bind.ts.
-  if (node.symbolCount < 3) store<u32>(keys, key);
+  // Literals of one and two letters keep what they have as a prefix; see bind.ts.
+  if (node.letterCount < 3) store<u32>(keys, key);
   node.keys = <u32>keys;
   keyedCount++;
   keyCount += node.keyCount;

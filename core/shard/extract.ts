@@ -1,12 +1,12 @@
-// The distinct grams of a block: slides over its symbols and lists each new key once. Every block counts
+// The distinct grams of a block: slides over its letters and lists each new key once. Every block counts
 // as standing between two newlines, so that a gram also tells what begins or ends a line. FORMAT.md, "Grams".
 
-import { GRAM_KEY_COUNT, SYMBOL_BITS } from '../shared/format.ts';
-import { appendSymbol, asciiSymbol, SYMBOL_NEWLINE } from '../text/symbols.ts';
+import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
+import { appendLetter, asciiLetter, LETTER_NEWLINE } from '../text/letters.ts';
 import { decodedPoint, decodedSize, decodeUtf8, isAscii } from '../text/utf8.ts';
 
 const KEY_MASK: u32 = GRAM_KEY_COUNT - 1;
-const SYMBOL_MASK: u32 = (1 << SYMBOL_BITS) - 1;
+const LETTER_MASK: u32 = (1 << LETTER_BITS) - 1;
 
 /** Bytes of the set of keys that the caller provides, all zero between calls. */
 export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
@@ -27,8 +27,8 @@ function addKey(key: u32): void {
 }
 
 @inline
-function shift(key: u32, symbol: u32): u32 {
-  return ((key << SYMBOL_BITS) | symbol) & KEY_MASK;
+function shift(key: u32, letter: u32): u32 {
+  return ((key << LETTER_BITS) | letter) & KEY_MASK;
 }
 
 /**
@@ -46,26 +46,26 @@ export function extractKeys(start: usize, end: usize, keySet: usize, list: usize
 }
 
 function extractAscii(start: usize, end: usize): void {
-  let key = shift(SYMBOL_NEWLINE, asciiSymbol(load<u8>(start)));
+  let key = shift(LETTER_NEWLINE, asciiLetter(load<u8>(start)));
   for (let ptr = start + 1; ptr < end; ptr++) {
-    key = shift(key, asciiSymbol(load<u8>(ptr)));
+    key = shift(key, asciiLetter(load<u8>(ptr)));
     addKey(key);
   }
-  if (load<u8>(end - 1) != 10) addKey(shift(key, SYMBOL_NEWLINE));
+  if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
 }
 
 function extractUtf8(start: usize, end: usize): void {
-  let key = SYMBOL_NEWLINE;
+  let key = LETTER_NEWLINE;
   let isFirst = true;
   let ptr = start;
   while (ptr < end) {
     const decoded = decodeUtf8(ptr, end);
     ptr += decodedSize(decoded);
-    key = appendSymbol(key, decodedPoint(decoded));
+    key = appendLetter(key, decodedPoint(decoded));
     if (!isFirst) addKey(key);
     isFirst = false;
   }
-  if (load<u8>(end - 1) != 10) addKey(shift(key, SYMBOL_NEWLINE));
+  if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
 }
 
 /** Empties the set by the list of the keys in it. */
@@ -75,8 +75,8 @@ export function clearKeys(keySet: usize, list: usize, listEnd: usize): void {
   }
 }
 
-/** Whether the middle symbol of a key is a newline; such keys are listed but never indexed. */
+/** Whether the middle letter of a key is a newline; such keys are listed but never indexed. */
 @inline
 export function isMiddleNewline(key: u32): bool {
-  return ((key >> SYMBOL_BITS) & SYMBOL_MASK) == SYMBOL_NEWLINE;
+  return ((key >> LETTER_BITS) & LETTER_MASK) == LETTER_NEWLINE;
 }

@@ -102,7 +102,7 @@ export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
   if (status != STATUS_OK) return status;
   const view = changetype<ShardView>(viewPtr);
   view.base = <u32>base;
-  view.tagStarts = 0;
+  view.symbolStarts = 0;
   view.keptIn = 0;
   view.docCount = load<u32>(base, HEADER_DOC_COUNT_OFFSET);
   view.blobCount = load<u32>(base, HEADER_BLOB_COUNT_OFFSET);

@@ -1,11 +1,11 @@
-// Sums of pages: each page of 4 KiB of a shard file or tags file has a sum in the file's last section, and is checked
+// Sums of pages: each page of 4 KiB of a shard file or symbols file has a sum in the file's last section, and is checked
 // against it before anything in it is read for the first time. Which pages were found sound is one bitmap over the whole
 // memory, so that later reads cost a look at a bit. The host brings a page in before it is touched: one that cannot be
 // read would end the process. Without the bitmap, as in builds and the full check, nothing is checked here.
 // FORMAT.md, "Page sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
-import { TAGS_HEADER_SIZE } from '../shared/tags.ts';
+import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { ShardView } from './view.ts';
 
@@ -111,10 +111,10 @@ export function needBytes(view: ShardView, start: usize, end: usize): void {
   if (!arePagesSound(view.base, HEADER_SIZE, view.pageSums, start, end)) refusePage(failedPage);
 }
 
-/** As needBytes, of its tags file. */
+/** As needBytes, of its symbols file. */
 @inline
-export function needTagBytes(view: ShardView, start: usize, end: usize): void {
-  if (start < end && !arePagesSound(view.tagBase, TAGS_HEADER_SIZE, view.tagPageSums, start, end)) {
+export function needSymbolBytes(view: ShardView, start: usize, end: usize): void {
+  if (start < end && !arePagesSound(view.symbolBase, SYMBOLS_HEADER_SIZE, view.symbolPageSums, start, end)) {
     refusePage(failedPage);
   }
 }

@@ -1,4 +1,4 @@
-// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and tags.ts fill it after they
+// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and symbols.ts fill it after they
 // have checked the tables; everything else reads through it.
 
 /** An open shard: absolute addresses of its sections and its counts. */
@@ -29,26 +29,26 @@ export class ShardView {
   gramCount: u32;
   repoCount: u32;
   languageCount: u32;
-  // Of its tags file (tags.ts):
-  tagStarts: u32; // 0: it has none
-  tagRows: u32;
-  tagParents: u32;
-  tagParentNames: u32;
-  tagNames: u32;
-  tagNameSizes: u32;
-  tagNameLists: u32;
-  tagLists: u32;
-  tagListsSize: u32;
-  tagCount: u32;
-  tagNameCount: u32;
-  tagParentCount: u32;
+  // Of its symbols file (symbols.ts):
+  symbolStarts: u32; // 0: it has none
+  symbolRows: u32;
+  symbolParents: u32;
+  symbolParentNames: u32;
+  symbolNames: u32;
+  symbolNameSizes: u32;
+  symbolNameLists: u32;
+  symbolLists: u32;
+  symbolListsSize: u32;
+  symbolCount: u32;
+  symbolNameCount: u32;
+  symbolParentCount: u32;
   // Its kept binding (match/bindings.ts), and since when that is so:
   kept: u32;
   keptIn: u32;
-  // Sums of the pages of the file, right behind what they cover; and of its tags file (pages.ts):
+  // Sums of the pages of the file, right behind what they cover; and of its symbols file (pages.ts):
   pageSums: u32;
-  tagBase: u32;
-  tagPageSums: u32;
+  symbolBase: u32;
+  symbolPageSums: u32;
 }
 
 /** Bytes of a view; the host reserves them. */

@@ -122,8 +122,8 @@ export const BITMAP_SIZE: u32 = 1024;
 /** Bytes of a block bitmap over a whole shard. */
 export const SHARD_BITMAP_SIZE: u32 = 32768;
 
-// Gram keys: three symbols of 7 bits.
-export const SYMBOL_BITS: u32 = 7;
+// Gram keys: three letters of 7 bits.
+export const LETTER_BITS: u32 = 7;
 export const GRAM_KEY_COUNT: u32 = 2097152;
 /** Bit of a list reference that says: the other bits are the only blockId, there is no list. */
 export const LIST_SINGLE_SHIFT: u32 = 31;

@@ -1,17 +1,18 @@
-// The kinds of tags beyond their numbers (tags.ts): a table by kind, row for row the same eight kinds in both lists. The
-// daemon takes the names from its own list, for their types (daemon/symbols/kinds.ts); a test compares the two.
+// The kinds of symbols beyond their numbers (symbols.ts): a table by kind, row for row the same eight
+// kinds in both lists. The daemon takes the names from its own list, for their types
+// (daemon/symbols/kinds.ts); a test compares the two.
 
 /** As clients see them. */
 // prettier-ignore
-export const TAG_KIND_NAMES: StaticArray<string> = [
+export const SYMBOL_KIND_NAMES: StaticArray<string> = [
   'class', 'struct', 'enum', 'enumMember', 'interface', 'trait', 'type', 'union',
   'function', 'method', 'constructor', 'property', 'field', 'constant', 'variable', 'macro',
   'module', 'namespace', 'package', 'object', 'section', 'label', 'other',
 ];
 
-/** Points of a range that overlaps a tag (API.md 6.7: 100 times the factor of the kind). */
+/** Points of a range that overlaps a symbol (API.md 6.7: 100 times the factor of the kind). */
 // prettier-ignore
-export const TAG_KIND_POINTS: StaticArray<u32> = [
+export const SYMBOL_KIND_POINTS: StaticArray<u32> = [
   1000, 950, 900, 500, 900, 900, 800, 800,
   800, 700, 700, 550, 550, 500, 400, 550,
   550, 550, 100, 800, 100, 100, 100,

@@ -34,9 +34,9 @@ export const NODE_REGEX: u32 = 10;
 export const NODE_PATH_REGEX: u32 = 11;
 /** Below a REGEX only, under AND and OR: a match holds the grams of the literal in the data. */
 export const NODE_GRAMS: u32 = 12;
-/** The name of a tag, a symbol of the code, holds the literal (TAG), has a match of the expression (TAG_REGEX) in the data. */
-export const NODE_TAG: u32 = 13;
-export const NODE_TAG_REGEX: u32 = 14;
+/** The name of a symbol of the code holds the literal, has a match of the expression, in the data. */
+export const NODE_SYMBOL: u32 = 13;
+export const NODE_SYMBOL_REGEX: u32 = 14;
 
 // The head of an expression. The first three are indexes of nodes that tell which grams are held, plus one, or 0: by
 // a match; by the block in which one begins that may span lines; by that block and the next one, each literal in
@@ -51,7 +51,7 @@ export const REGEX_CHAIN_OFFSET: u32 = 12;
 export const REGEX_CHAIN_SIZE: u32 = 16;
 
 export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
-/** PATH, TAG: the literal must begin, end where the path, the name does. */
+/** PATH, SYMBOL: the literal must begin, end where the path, the name does. */
 export const PLAN_FLAG_AT_START: u32 = 2;
 export const PLAN_FLAG_AT_END: u32 = 4;
 
@@ -60,7 +60,7 @@ export const PLAN_FLAG_LITERALS: u32 = 8;
 /** PATH_REGEX: it holds for every path, though not always by a range of it. */
 export const PLAN_FLAG_ALWAYS: u32 = 16;
 
-/** TAG: a word must begin or end where the literal begins, where it ends. */
+/** SYMBOL: a word must begin or end where the literal begins, where it ends. */
 export const PLAN_FLAG_WORD_START: u32 = 32;
 export const PLAN_FLAG_WORD_END: u32 = 64;
 

@@ -28,11 +28,11 @@ export const STATUS_CASE_MARKS = -25;
 /** A page is not what its sum says. */
 export const STATUS_PAGE_SUM = -26;
 
-// Tags files.
-export const STATUS_TAG_TABLE = -30;
-export const STATUS_TAGS_OF_OTHER_SHARD = -31;
-/** A tag that is handed to the build is not where a tag can be. */
-export const STATUS_TAG_INPUT = -32;
+// Symbols files.
+export const STATUS_SYMBOL_TABLE = -30;
+export const STATUS_SYMBOLS_OF_OTHER_SHARD = -31;
+/** A symbol that is handed to the build is not where a symbol can be. */
+export const STATUS_SYMBOL_INPUT = -32;
 
 // Plans.
 export const STATUS_BAD_PLAN = -40;

@@ -11,7 +11,7 @@ import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../core/shared/format.ts';
-import { TAGS_CHECKSUM_OFFSET } from '../../core/shared/tags.ts';
+import { SYMBOLS_CHECKSUM_OFFSET } from '../../core/shared/symbols.ts';
 import { NoFileError, readOwnSoon } from '../base/own-file.ts';
 import { CODE_HOST_TYPES } from '../repos/records.ts';
 import { errorOf, systemCodeOf } from '../base/caught.ts';
@@ -346,7 +346,7 @@ export class Catalog {
 
   /** Gives a finished file of symbols its name; returns its id. The file is synced. It stays once the state names it. */
   async adoptSymbols(file: string): Promise<string> {
-    const symbolsId = await readId(file, TAGS_CHECKSUM_OFFSET);
+    const symbolsId = await readId(file, SYMBOLS_CHECKSUM_OFFSET);
     await this.#adopt(file, this.symbolsPath(symbolsId));
     return symbolsId;
   }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import * as format from '../../core/shared/format.ts';
-import * as tags from '../../core/shared/tags.ts';
+import * as layout from '../../core/shared/symbols.ts';
 import { compileCore } from '../../daemon/engine/host/core.ts';
 import { SymbolsFileBuilder } from '../../daemon/engine/host/symbols-builder.ts';
 import { verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
@@ -15,7 +15,7 @@ import { temporaryFolder } from '../sources/git/fixture.ts';
 import { writeShardFile } from './shard-file.ts';
 
 const DOCUMENT = readFileSync('core/FORMAT.md', 'utf8');
-const CONSTANTS: Readonly<Record<string, number>> = { ...format, ...tags };
+const CONSTANTS: Readonly<Record<string, number>> = { ...format, ...layout };
 
 interface Row {
   readonly value: number;
@@ -68,8 +68,8 @@ const RECORD_SIZES: Readonly<Record<string, number>> = {
   DOC_PATH_OFFSET: format.DOC_ROW_SIZE,
   REPO_ID_OFFSET: format.REPO_ROW_SIZE,
   LANGUAGE_NAME_OFFSET: format.LANGUAGE_ROW_SIZE,
-  TAGS_MAGIC_OFFSET: tags.TAGS_HEADER_SIZE,
-  TAG_PARENT_NAME_OFFSET: tags.TAG_PARENT_ROW_SIZE,
+  SYMBOLS_MAGIC_OFFSET: layout.SYMBOLS_HEADER_SIZE,
+  SYMBOL_PARENT_NAME_OFFSET: layout.SYMBOL_PARENT_ROW_SIZE,
 };
 
 test('the fields of each record follow each other without a gap', () => {
@@ -149,15 +149,15 @@ test('the worked example is what the writer makes, byte for byte', async () => {
     },
   ]);
   checkDump(0, file);
-  const tagsFile = path.join(path.dirname(file), 'example.tags');
+  const symbolsFile = path.join(path.dirname(file), 'example.tags');
   const builder = new SymbolsFileBuilder(module, file);
-  const parent = { name: 'ab', kind: tags.TAG_CLASS };
+  const parent = { name: 'ab', kind: layout.SYMBOL_CLASS };
   builder.addBlob(0, [
-    { start: 0, size: 2, kind: tags.TAG_CLASS },
-    { start: 2, size: 2, kind: tags.TAG_METHOD, parent },
+    { start: 0, size: 2, kind: layout.SYMBOL_CLASS },
+    { start: 2, size: 2, kind: layout.SYMBOL_METHOD, parent },
   ]);
-  builder.addBlob(2, [{ start: 0, size: 2, kind: tags.TAG_MACRO }]);
-  builder.finish(tagsFile);
-  checkDump(1, tagsFile);
-  assert.equal(verifySymbolsFile(module, file, tagsFile), undefined);
+  builder.addBlob(2, [{ start: 0, size: 2, kind: layout.SYMBOL_MACRO }]);
+  builder.finish(symbolsFile);
+  checkDump(1, symbolsFile);
+  assert.equal(verifySymbolsFile(module, file, symbolsFile), undefined);
 });

@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { TAG_KIND_NAMES, TAG_KIND_POINTS } from '../../core/shared/kinds.ts';
-import * as tags from '../../core/shared/tags.ts';
+import { SYMBOL_KIND_NAMES, SYMBOL_KIND_POINTS } from '../../core/shared/kinds.ts';
+import * as layout from '../../core/shared/symbols.ts';
 import { languageId } from '../../daemon/sources/languages/languages.ts';
 import { CTAGS_LANGUAGES, ctagsParserOf, kindOfTag } from '../../daemon/symbols/ctags-languages.ts';
 import { findCtags } from '../../daemon/symbols/ctags-process.ts';
@@ -41,14 +41,14 @@ test('every grammar has its query and its file, and no file is left over', () =>
 });
 
 test('kinds have the numbers that files hold', () => {
-  const constants = new Map(Object.entries(tags));
-  assert.equal(SYMBOL_KINDS.length, tags.TAG_KIND_COUNT);
-  assert.deepEqual(TAG_KIND_NAMES, SYMBOL_KINDS);
-  assert.equal(TAG_KIND_POINTS.length, tags.TAG_KIND_COUNT);
-  assert.equal(tags.TAG_OTHER, tags.TAG_KIND_COUNT - 1);
+  const constants = new Map(Object.entries(layout));
+  assert.equal(SYMBOL_KINDS.length, layout.SYMBOL_KIND_COUNT);
+  assert.deepEqual(SYMBOL_KIND_NAMES, SYMBOL_KINDS);
+  assert.equal(SYMBOL_KIND_POINTS.length, layout.SYMBOL_KIND_COUNT);
+  assert.equal(layout.SYMBOL_OTHER, layout.SYMBOL_KIND_COUNT - 1);
   for (const [index, kind] of SYMBOL_KINDS.entries()) {
     assert.equal(kindIndex(kind), index);
-    const name = `TAG_${kind.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
+    const name = `SYMBOL_${kind.replaceAll(/[A-Z]/g, '_$&').toUpperCase()}`;
     assert.equal(constants.get(name), index, name);
   }
 });

@@ -1,10 +1,10 @@
-// Reads a shard file or tags file from end to end and checks its header and the sums of all its pages. It reads and does
+// Reads a shard file or symbols file from end to end and checks its header and the sums of all its pages. It reads and does
 // not map, so that a page that cannot be read is an error and not the end of the process, and little by little, so that
 // it can go on beside searches. Says less than verify.ts, which also compares postings with contents.
 
 import type { FileHandle } from 'node:fs/promises';
 import * as format from '../../../core/shared/format.ts';
-import * as tags from '../../../core/shared/tags.ts';
+import * as layout from '../../../core/shared/symbols.ts';
 import { openOwnSoon } from '../../base/own-file.ts';
 import { isMachineFault, messageOf } from '../../base/caught.ts';
 import { type Core, instantiateCore } from './core.ts';
@@ -30,10 +30,10 @@ const SHARD: Kind = {
   checksumOf: ({ exports }, header) => exports.headerChecksum(header),
 };
 const SYMBOLS: Kind = {
-  headSize: tags.TAGS_HEADER_SIZE,
-  checksumOffset: tags.TAGS_CHECKSUM_OFFSET,
-  sumsRowOffset: rowOffset(tags.TAGS_SECTIONS_OFFSET, tags.TAGS_SECTION_PAGE_SUMS),
-  checksumOf: ({ exports }, header) => exports.tagsHeaderChecksum(header),
+  headSize: layout.SYMBOLS_HEADER_SIZE,
+  checksumOffset: layout.SYMBOLS_CHECKSUM_OFFSET,
+  sumsRowOffset: rowOffset(layout.SYMBOLS_SECTIONS_OFFSET, layout.SYMBOLS_SECTION_PAGE_SUMS),
+  checksumOf: ({ exports }, header) => exports.symbolsHeaderChecksum(header),
 };
 
 function rowOffset(table: number, kind: number): number {

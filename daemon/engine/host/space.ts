@@ -202,7 +202,7 @@ export class Space {
       if (file.symbols !== undefined)
         this.#check(
           file,
-          exports.openTags(address + align(file.size), file.symbols.size, view),
+          exports.openSymbols(address + align(file.size), file.symbols.size, view),
           'symbols',
         );
       // Why now: opening reads the tables from end to end.
@@ -256,12 +256,12 @@ export class Space {
       if (offset < 0 || offset >= shard.size) continue;
       if (this.#isStarved)
         return new ShardError(shardId, 'a page could not be read for want of memory', 'unmapped');
-      const tagsStart = align(shard.file.size);
-      return offset < tagsStart
+      const symbolsStart = align(shard.file.size);
+      return offset < symbolsStart
         ? new ShardError(shardId, `page ${offset / PAGE_SIZE} is damaged or cannot be read`)
         : new ShardError(
             shardId,
-            `page ${(offset - tagsStart) / PAGE_SIZE} of its symbols is damaged or cannot be read`,
+            `page ${(offset - symbolsStart) / PAGE_SIZE} of its symbols is damaged or cannot be read`,
             'symbols',
           );
     }

@@ -1,4 +1,4 @@
-// Builds the file with the symbols of a shard (core/FORMAT.md, tags file): takes the symbols of its blobs one after the
+// Builds the file with the symbols of a shard (core/FORMAT.md, symbols file): takes the symbols of its blobs one after the
 // other, and writes the file at the end. The shard is opened in an instance of the core of its own. What a symbol is, and
 // who finds it, is told by daemon/symbols.
 
@@ -10,7 +10,7 @@ import {
 } from '../../../core/shared/format.ts';
 import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
-import * as tags from '../../../core/shared/tags.ts';
+import * as layout from '../../../core/shared/symbols.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
 import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
@@ -21,7 +21,7 @@ export interface BuilderSymbol {
   readonly start: number;
   /** Bytes of the name. */
   readonly size: number;
-  /** 0 to 22, in the order of core/shared/tags.ts. */
+  /** 0 to 22, in the order of core/shared/symbols.ts. */
   readonly kind: number;
   readonly parent?: { readonly name: string; readonly kind: number };
 }
@@ -63,14 +63,14 @@ export class SymbolsFileBuilder {
     const { exports, memory, heapStart } = this.#core;
     this.#view = heapStart;
     this.#input = heapStart + 65536;
-    const inputEnd = this.#input + INPUT_COUNT_MAX * tags.TAG_INPUT_SIZE;
+    const inputEnd = this.#input + INPUT_COUNT_MAX * layout.SYMBOL_INPUT_SIZE;
     this.#shardStart = Math.ceil(inputEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
     const shardEnd = this.#shardStart + this.#shardSize;
     const areaStart = Math.ceil(shardEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
     if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
     placeFile(memory, this.#shardStart, shardPath, this.#shardSize, false);
     check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
-    check(exports.tagsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
+    check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
   }
 
   /**
@@ -95,11 +95,11 @@ export class SymbolsFileBuilder {
       const parentId = parent === undefined ? 0 : this.#parents.idOf(parent) + 1;
       input[count * 3] = start;
       input[count * 3 + 1] = size;
-      input[count * 3 + 2] = (kind | (parentId << tags.TAG_INPUT_PARENT_SHIFT)) >>> 0;
+      input[count * 3 + 2] = (kind | (parentId << layout.SYMBOL_INPUT_PARENT_SHIFT)) >>> 0;
       lastEnd = start + size;
       count++;
     }
-    check(exports.tagsAddBlob(blobId, this.#input, count));
+    check(exports.symbolsAddBlob(blobId, this.#input, count));
     return count;
   }
 
@@ -135,22 +135,26 @@ export class SymbolsFileBuilder {
    */
   finish(path: string): SymbolsSummary {
     const { exports } = this.#core;
-    check(exports.tagsFinish());
-    const nameCount = exports.tagsNameCount() >>> 0;
+    check(exports.symbolsFinish());
+    const nameCount = exports.symbolsNameCount() >>> 0;
     const { rows, names } = this.#parents;
     const header = new DataView(this.#core.memory.buffer, this.#shardStart);
     const blockCount = header.getUint32(format.HEADER_BLOCK_COUNT_OFFSET, true);
     const sections = [
-      this.#section(tags.TAGS_SECTION_STARTS, exports.tagsStarts(), (blockCount + 1) * 4),
-      this.#section(tags.TAGS_SECTION_ROWS, exports.tagsRows(), exports.tagsRowsSize()),
-      { kind: tags.TAGS_SECTION_PARENTS, bytes: rows() },
-      { kind: tags.TAGS_SECTION_PARENT_NAMES, bytes: names() },
-      this.#section(tags.TAGS_SECTION_NAMES, exports.tagsNameOffsets(), nameCount * 4),
-      this.#section(tags.TAGS_SECTION_NAME_SIZES, exports.tagsNameSizes(), nameCount),
-      this.#section(tags.TAGS_SECTION_NAME_LISTS, exports.tagsNameLists(), nameCount * 4),
-      this.#section(tags.TAGS_SECTION_LISTS, exports.tagsLists(), exports.tagsListsSize()),
+      this.#section(layout.SYMBOLS_SECTION_STARTS, exports.symbolsStarts(), (blockCount + 1) * 4),
+      this.#section(layout.SYMBOLS_SECTION_ROWS, exports.symbolsRows(), exports.symbolsRowsSize()),
+      { kind: layout.SYMBOLS_SECTION_PARENTS, bytes: rows() },
+      { kind: layout.SYMBOLS_SECTION_PARENT_NAMES, bytes: names() },
+      this.#section(layout.SYMBOLS_SECTION_NAMES, exports.symbolsNameOffsets(), nameCount * 4),
+      this.#section(layout.SYMBOLS_SECTION_NAME_SIZES, exports.symbolsNameSizes(), nameCount),
+      this.#section(layout.SYMBOLS_SECTION_NAME_LISTS, exports.symbolsNameLists(), nameCount * 4),
+      this.#section(
+        layout.SYMBOLS_SECTION_LISTS,
+        exports.symbolsLists(),
+        exports.symbolsListsSize(),
+      ),
     ];
-    const symbolCount = exports.tagsTagCount() >>> 0;
+    const symbolCount = exports.symbolsCount() >>> 0;
     const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
     releaseRange(this.#core.memory, this.#shardStart, this.#shardSize);
     return { size, symbolCount, nameCount };
@@ -168,14 +172,14 @@ export class SymbolsFileBuilder {
     sections: readonly Section[],
     counts: { blockCount: number; symbolCount: number; nameCount: number },
   ): number {
-    const header = Buffer.alloc(tags.TAGS_HEADER_SIZE);
+    const header = Buffer.alloc(layout.SYMBOLS_HEADER_SIZE);
     const file = openSync(path, 'w', 0o600);
     try {
-      let end: number = tags.TAGS_HEADER_SIZE;
+      let end: number = layout.SYMBOLS_HEADER_SIZE;
       const write = ({ kind, bytes }: Section): void => {
         const start = align(end);
         writeAll(file, bytes, start);
-        const row = tags.TAGS_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
+        const row = layout.SYMBOLS_SECTIONS_OFFSET + (kind - 1) * format.SECTION_ROW_SIZE;
         header.writeUInt32LE(kind, row + format.SECTION_KIND_OFFSET);
         header.writeUInt32LE(start, row + format.SECTION_START_OFFSET);
         header.writeUInt32LE(bytes.length, row + format.SECTION_SIZE_OFFSET);
@@ -185,8 +189,8 @@ export class SymbolsFileBuilder {
       for (const section of sections) write(section);
       // The sums cover what is in front of them, up to where they start.
       ftruncateSync(file, align(end));
-      const sums = sumPagesOf(this.#module, path, align(end), tags.TAGS_HEADER_SIZE);
-      write({ kind: tags.TAGS_SECTION_PAGE_SUMS, bytes: sums });
+      const sums = sumPagesOf(this.#module, path, align(end), layout.SYMBOLS_HEADER_SIZE);
+      write({ kind: layout.SYMBOLS_SECTION_PAGE_SUMS, bytes: sums });
       writeAll(file, new Uint8Array(TAIL_SIZE), end);
       this.#fillHeader(header, end + TAIL_SIZE, counts);
       writeAll(file, header, 0);
@@ -204,21 +208,21 @@ export class SymbolsFileBuilder {
   ): void {
     const { exports, memory } = this.#core;
     const shard = new DataView(memory.buffer, this.#shardStart);
-    header.writeUInt32LE(tags.TAGS_MAGIC_LOW, tags.TAGS_MAGIC_OFFSET);
-    header.writeUInt32LE(tags.TAGS_MAGIC_HIGH, tags.TAGS_MAGIC_OFFSET + 4);
-    header.writeUInt32LE(tags.TAGS_VERSION, tags.TAGS_VERSION_OFFSET);
-    header.writeUInt32LE(size, tags.TAGS_FILE_SIZE_OFFSET);
-    header.writeUInt32LE(counts.blockCount, tags.TAGS_BLOCK_COUNT_OFFSET);
-    header.writeUInt32LE(counts.symbolCount, tags.TAGS_TAG_COUNT_OFFSET);
-    header.writeUInt32LE(counts.nameCount, tags.TAGS_NAME_COUNT_OFFSET);
-    header.writeUInt32LE(this.#parents.count, tags.TAGS_PARENT_COUNT_OFFSET);
+    header.writeUInt32LE(layout.SYMBOLS_MAGIC_LOW, layout.SYMBOLS_MAGIC_OFFSET);
+    header.writeUInt32LE(layout.SYMBOLS_MAGIC_HIGH, layout.SYMBOLS_MAGIC_OFFSET + 4);
+    header.writeUInt32LE(layout.SYMBOLS_VERSION, layout.SYMBOLS_VERSION_OFFSET);
+    header.writeUInt32LE(size, layout.SYMBOLS_FILE_SIZE_OFFSET);
+    header.writeUInt32LE(counts.blockCount, layout.SYMBOLS_BLOCK_COUNT_OFFSET);
+    header.writeUInt32LE(counts.symbolCount, layout.SYMBOLS_COUNT_OFFSET);
+    header.writeUInt32LE(counts.nameCount, layout.SYMBOLS_NAME_COUNT_OFFSET);
+    header.writeUInt32LE(this.#parents.count, layout.SYMBOLS_PARENT_COUNT_OFFSET);
     header.writeBigUInt64LE(
       shard.getBigUint64(HEADER_CHECKSUM_OFFSET, true),
-      tags.TAGS_SHARD_OFFSET,
+      layout.SYMBOLS_SHARD_OFFSET,
     );
     new Uint8Array(memory.buffer).set(header, this.#input);
-    const checksum = BigInt.asUintN(64, exports.tagsHeaderChecksum(this.#input));
-    header.writeBigUInt64LE(checksum, tags.TAGS_CHECKSUM_OFFSET);
+    const checksum = BigInt.asUintN(64, exports.symbolsHeaderChecksum(this.#input));
+    header.writeBigUInt64LE(checksum, layout.SYMBOLS_CHECKSUM_OFFSET);
   }
 
   /** XXH64 of bytes, which may lie outside the core. */
@@ -227,7 +231,7 @@ export class SymbolsFileBuilder {
     if (bytes.buffer === memory.buffer) {
       return BigInt.asUintN(64, exports.checksum(bytes.byteOffset, bytes.length));
     }
-    const area = exports.tagsLists() + exports.tagsListsSize();
+    const area = exports.symbolsLists() + exports.symbolsListsSize();
     const address = Math.ceil((area >>> 0) / 64) * 64;
     new Uint8Array(memory.buffer).set(bytes, address);
     return BigInt.asUintN(64, exports.checksum(address, bytes.length));
@@ -236,7 +240,8 @@ export class SymbolsFileBuilder {
 
 /** Whether a symbol can be kept: a name of a sane size on one line of the content. */
 function isSound({ start, size, kind }: BuilderSymbol, content: Uint8Array): boolean {
-  if (size <= 0 || size > tags.TAG_NAME_SIZE_MAX || kind >= tags.TAG_KIND_COUNT) return false;
+  if (size <= 0 || size > layout.SYMBOL_NAME_SIZE_MAX || kind >= layout.SYMBOL_KIND_COUNT)
+    return false;
   if (start < 0 || start + size > content.length) return false;
   return !content.subarray(start, start + size).includes(0x0a);
 }
@@ -270,7 +275,7 @@ class ParentTable {
     const key = `${kind} ${name}`;
     const known = this.#ids.get(key);
     if (known !== undefined) return known;
-    if (this.#list.length === tags.TAG_INPUT_PARENTS_MAX)
+    if (this.#list.length === layout.SYMBOL_INPUT_PARENTS_MAX)
       throw new Error('symbols: too many parents');
     this.#list.push({ name: cutName(name), kind });
     this.#ids.set(key, this.#list.length - 1);
@@ -278,13 +283,13 @@ class ParentTable {
   }
 
   readonly rows = (): Uint8Array => {
-    const rows = Buffer.alloc(this.#list.length * tags.TAG_PARENT_ROW_SIZE);
+    const rows = Buffer.alloc(this.#list.length * layout.SYMBOL_PARENT_ROW_SIZE);
     let offset = 0;
     for (const [index, { name, kind }] of this.#list.entries()) {
-      const row = index * tags.TAG_PARENT_ROW_SIZE;
-      rows.writeUInt32LE(offset, row + tags.TAG_PARENT_NAME_OFFSET);
-      rows.writeUInt16LE(name.length, row + tags.TAG_PARENT_NAME_SIZE_OFFSET);
-      rows.writeUInt16LE(kind, row + tags.TAG_PARENT_KIND_OFFSET);
+      const row = index * layout.SYMBOL_PARENT_ROW_SIZE;
+      rows.writeUInt32LE(offset, row + layout.SYMBOL_PARENT_NAME_OFFSET);
+      rows.writeUInt16LE(name.length, row + layout.SYMBOL_PARENT_NAME_SIZE_OFFSET);
+      rows.writeUInt16LE(kind, row + layout.SYMBOL_PARENT_KIND_OFFSET);
       offset += name.length;
     }
     return rows;
@@ -296,8 +301,8 @@ class ParentTable {
 /** The bytes of a name, as many whole characters as a name may have. */
 function cutName(name: string): Buffer {
   const bytes = Buffer.from(name);
-  if (bytes.length <= tags.TAG_NAME_SIZE_MAX) return bytes;
-  let end: number = tags.TAG_NAME_SIZE_MAX;
+  if (bytes.length <= layout.SYMBOL_NAME_SIZE_MAX) return bytes;
+  let end: number = layout.SYMBOL_NAME_SIZE_MAX;
   while ((bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.subarray(0, end);
 }

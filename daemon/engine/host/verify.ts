@@ -62,8 +62,8 @@ export function verifySymbolsFile(
   try {
     const status =
       exports.openShard(base, shardSize, heapStart) ||
-      exports.openTags(start, size, heapStart) ||
-      exports.verifyTags(start, heapStart, heapStart + 65536);
+      exports.openSymbols(start, size, heapStart) ||
+      exports.verifySymbols(start, heapStart, heapStart + 65536);
     if (status === STATUS_OK) return undefined;
     return `${statusName(status)} (${placeOf(core)})`;
   } finally {

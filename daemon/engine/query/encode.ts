@@ -12,8 +12,8 @@ import {
   NODE_PATH_REGEX,
   NODE_REGEX,
   NODE_REPOS,
-  NODE_TAG,
-  NODE_TAG_REGEX,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
   NODE_TEXT,
   PLAN_CHILD_COUNT_OFFSET,
   PLAN_DATA_SIZE_OFFSET,
@@ -115,11 +115,15 @@ class PlanEncoder {
       case 'pathRegex':
         return this.#expression(NODE_PATH_REGEX, plan.expression, Buffer.alloc(REGEX_HEAD_SIZE));
       case 'symbolRegex':
-        return this.#expression(NODE_TAG_REGEX, plan.expression, this.#lineHeadOf(plan.expression));
+        return this.#expression(
+          NODE_SYMBOL_REGEX,
+          plan.expression,
+          this.#lineHeadOf(plan.expression),
+        );
       case 'symbol': {
         const { text, letterCase, start, end } = plan.literal;
         const flags = this.#flagOf(letterCase) | START_FLAGS[start] | END_FLAGS[end];
-        return this.#leaf(NODE_TAG, flags, Buffer.from(text));
+        return this.#leaf(NODE_SYMBOL, flags, Buffer.from(text));
       }
       case 'path': {
         const { text, anchoredStart, anchoredEnd } = plan.literal;

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { TAGS_CHECKSUM_OFFSET, TAGS_HEADER_SIZE } from '../../../core/shared/tags.ts';
+import { SYMBOLS_CHECKSUM_OFFSET, SYMBOLS_HEADER_SIZE } from '../../../core/shared/symbols.ts';
 import { compileCore, instantiateCore } from '../../../daemon/engine/host/core.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PageCheck } from '../../../daemon/engine/host/page-check.ts';
@@ -89,15 +89,15 @@ void test('a changed byte is refused, reported, or changes nothing; none traps',
   const file = path.join(folder, 'damaged.tags');
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
-  const step = (offset: number): number => (offset < TAGS_HEADER_SIZE ? 1 : 7);
+  const step = (offset: number): number => (offset < SYMBOLS_HEADER_SIZE ? 1 : 7);
   for (let offset = 0; offset < sound.length; offset += step(offset)) {
     for (const isSealed of [false, true]) {
       const bytes = Buffer.from(sound);
       bytes[offset]! ^= 1 << (offset % 8);
       if (isSealed) {
-        new Uint8Array(memory.buffer).set(bytes.subarray(0, TAGS_HEADER_SIZE), heapStart);
-        const checksum = BigInt.asUintN(64, exports.tagsHeaderChecksum(heapStart));
-        bytes.writeBigUInt64LE(checksum, TAGS_CHECKSUM_OFFSET);
+        new Uint8Array(memory.buffer).set(bytes.subarray(0, SYMBOLS_HEADER_SIZE), heapStart);
+        const checksum = BigInt.asUintN(64, exports.symbolsHeaderChecksum(heapStart));
+        bytes.writeBigUInt64LE(checksum, SYMBOLS_CHECKSUM_OFFSET);
       }
       writeFileSync(file, bytes);
       const symbols = { path: file, size: bytes.length };
@@ -131,13 +131,13 @@ void test('cut files, and files of another shard, are refused', async () => {
   const searcher = new Searcher(module);
   const sound = readFileSync(shard!.symbols!.path);
   const file = path.join(folder, 'cut.tags');
-  for (const size of [0, 1, 100, TAGS_HEADER_SIZE, sound.length - 1]) {
+  for (const size of [0, 1, 100, SYMBOLS_HEADER_SIZE, sound.length - 1]) {
     writeFileSync(file, sound.subarray(0, size));
     const cut = { ...shard!, shardId: `cut ${size}`, symbols: { path: file, size } };
     assert.equal(searcher.setShards([cut]).length, 1, `${size} bytes`);
   }
   const [refusal] = searcher.setShards([{ ...other!, symbols: shard!.symbols! }]);
-  assert.match(String(refusal), /tags of other shard/);
+  assert.match(String(refusal), /symbols of other shard/);
   assert.deepEqual(searcher.setShards([other!]), []);
 });
 
@@ -159,7 +159,10 @@ void test('what cannot be a symbol is left out', async () => {
     { start: 2014, size: 5, kind: 1 }, // beyond the end
   ]);
   assert.equal(kept, 2);
-  assert.throws(() => builder.addBlob(0, [{ start: 0, size: 1, kind: 0 }]), /symbols: tag input/);
+  assert.throws(
+    () => builder.addBlob(0, [{ start: 0, size: 1, kind: 0 }]),
+    /symbols: symbol input/,
+  );
   assert.throws(() => builder.addBlob(9, []), /symbols/);
   const file = path.join(folder, 'a.tags');
   assert.equal(builder.finish(file).symbolCount, 2);

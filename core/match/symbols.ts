@@ -1,11 +1,11 @@
-// Tags, the symbols of the code, in a search: binds TAG and TAG_REGEX nodes to the blocks that may hold their tags, walks
-// the tags of a blob whose names match, and tells which tag a range lies in. A literal that begins a name, or a word of
-// one, is looked up in the order of names; else the grams of the content say where the name may stand. Without a tags
-// file no tag matches.
+// Symbols of the code in a search: binds SYMBOL and SYMBOL_REGEX nodes to the blocks that may hold
+// their symbols, walks the symbols of a blob whose names match, and tells which symbol a range lies in.
+// A literal that begins a name, or a word of one, is looked up in the order of names; else the grams of
+// the content say where the name may stand. Without a symbols file no symbol matches.
 
 import { Arena } from '../base/arena.ts';
 import {
-  NODE_TAG_REGEX,
+  NODE_SYMBOL_REGEX,
   PLAN_FLAG_AT_END,
   PLAN_FLAG_AT_START,
   PLAN_FLAG_CASE_SENSITIVE,
@@ -13,65 +13,65 @@ import {
   PLAN_FLAG_WORD_END,
   PLAN_FLAG_WORD_START,
 } from '../shared/plan.ts';
-import { TAG_OTHER } from '../shared/tags.ts';
-import { TAG_KIND_NAMES } from '../shared/kinds.ts';
+import { SYMBOL_OTHER } from '../shared/symbols.ts';
+import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { STATUS_PIECE } from '../shared/status.ts';
 import { beginRegexText, findRegex, foundEnd as regexFoundEnd, foundStart as regexFoundStart } from '../regex/regex.ts';
 import { findNeedle, foundEnd, HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
 import { blockAt } from '../shard/open.ts';
 import { getBit } from '../shard/piece.ts';
 import {
-  blockHasTags,
-  hasTags,
-  needTagRows,
-  lowerTagName,
+  blockHasSymbols,
+  hasSymbols,
+  needSymbolRows,
+  lowerSymbolName,
   NO_PARENT,
-  readTag,
-  readTagList,
-  tagGap,
-  tagKind,
-  tagListBytes,
-  tagNext,
-  tagParent,
-  tagRowsEndOf,
-  tagRowsOf,
-  tagSize,
-} from '../shard/tags.ts';
+  readSymbol,
+  readSymbolList,
+  symbolGap,
+  symbolKind,
+  symbolListBytes,
+  symbolNext,
+  symbolParent,
+  symbolRowsEndOf,
+  symbolRowsOf,
+  symbolSize,
+} from '../shard/symbols.ts';
 import { isWordBorder, isWordByte } from '../text/words.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { docsOfBlocks, intersectGrams, keepMarked } from './block-sets.ts';
 import { blockBitmapSize, boundView, countIndexBytes, failBinding, failStatus, NO_DOCS } from './bound.ts';
 import { fillBlocks, newBlockBitmap } from './conditions.ts';
 import { MatchNode } from './tree.ts';
-import { tagPoints } from './score.ts';
+import { symbolPoints } from './score.ts';
 
 /** Guess: what looking at the names of a block costs. */
-const VERIFY_TAGS_NS: u32 = 1000;
+const VERIFY_SYMBOLS_NS: u32 = 1000;
 /** Bytes of the longest literal that is looked up in the order of names, whose keys are cut. */
 const LOOK_UP_SIZE_MAX: u32 = 200;
 
-/** Binds a TAG or TAG_REGEX node; returns the docs that it may hold for. */
-export function bindTag(arena: Arena, node: MatchNode): usize {
+/** Binds a SYMBOL or SYMBOL_REGEX node; returns the docs that it may hold for. */
+export function bindSymbol(arena: Arena, node: MatchNode): usize {
   node.bitmap = 0;
   node.starts = 0;
   node.borders = 0;
-  if (!hasTags(boundView)) return NO_DOCS;
+  if (!hasSymbols(boundView)) return NO_DOCS;
   const bitmap = newBlockBitmap(arena);
   if (bitmap == 0) return NO_DOCS;
-  const isRegex = node.kind == NODE_TAG_REGEX;
+  const isRegex = node.kind == NODE_SYMBOL_REGEX;
   if (!isRegex && node.spansLines != 0) return NO_DOCS;
   node.isUnlisted = 0;
   if (!isRegex && isLookedUp(node)) fillByNames(node, bitmap);
   else {
     if (isRegex && node.condition != 0) fillBlocks(arena, changetype<MatchNode>(<usize>node.condition), bitmap);
-    else if (!isRegex && node.symbolCount >= 3) {
-      intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_TAGS_NS);
+    else if (!isRegex && node.letterCount >= 3) {
+      intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_SYMBOLS_NS);
       keepMarked(node, bitmap);
     } else {
       memory.fill(bitmap, 0xff, blockBitmapSize);
       node.isUnlisted = 1;
     }
-    if (failStatus == 0) keepTagged(bitmap);
+    if (failStatus == 0) keepNamed(bitmap);
   }
   if (failStatus != 0) return NO_DOCS;
   node.bitmap = <u32>bitmap;
@@ -97,52 +97,52 @@ function isLookedUp(node: MatchNode): bool {
 /** Fills the empty `bitmap` with the blocks of the names that begin with the node's literal, or are it. */
 function fillByNames(node: MatchNode, bitmap: usize): void {
   const isWhole = (node.flags & (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END)) == (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END);
-  const first = lowerTagName(boundView, node.data, node.dataSize, !isWhole, false);
-  const end = lowerTagName(boundView, node.data, node.dataSize, !isWhole, true);
+  const first = lowerSymbolName(boundView, node.data, node.dataSize, !isWhole, false);
+  const end = lowerSymbolName(boundView, node.data, node.dataSize, !isWhole, true);
   for (let name = first; name < end; name++) {
-    if (!readTagList(boundView, name, bitmap)) {
+    if (!readSymbolList(boundView, name, bitmap)) {
       failBinding(STATUS_PIECE);
       return;
     }
-    countIndexBytes(tagListBytes);
+    countIndexBytes(symbolListBytes);
   }
 }
 
-/** Takes the blocks without tags out of `bitmap`. */
-function keepTagged(bitmap: usize): void {
+/** Takes the blocks without symbols out of `bitmap`. */
+function keepNamed(bitmap: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     let word = load<u64>(bitmap + offset);
     for (let left = word; left != 0; left &= left - 1) {
       const blockId = (<u32>offset << 3) + <u32>ctz(left);
-      if (blockId < boundView.blockCount && blockHasTags(boundView, blockId)) continue;
+      if (blockId < boundView.blockCount && blockHasSymbols(boundView, blockId)) continue;
       word ^= left & (0 - left);
     }
     store<u64>(bitmap + offset, word);
   }
 }
 
-/** Block that nextTagMatch entered last, to be counted as read; it returns to the caller first. */
+/** Block that nextSymbolMatch entered last, to be counted as read; it returns to the caller first. */
 export let enteredBlock: u32 = 0;
 /** Runs of expressions on names. */
-export let tagRegexRuns: f64 = 0;
+export let symbolRegexRuns: f64 = 0;
 
 /**
- * Moves the node on to its next tag: TAG_MATCH: the match stands in matchStart and matchEnd; TAG_BLOCK: `enteredBlock`
- * is about to be read, call again; TAG_NONE: there is none left.
+ * Moves the node on to its next symbol. SYMBOL_MATCH: the match stands in matchStart and matchEnd;
+ * SYMBOL_BLOCK: `enteredBlock` is about to be read, call again; SYMBOL_NONE: there is none left.
  *
  * @param endBlock   behind the last block of the blob
  * @param textFlags  TEXT_* of the blob
  */
-export function nextTagMatch(node: MatchNode, endBlock: u32, textFlags: u32): u32 {
+export function nextSymbolMatch(node: MatchNode, endBlock: u32, textFlags: u32): u32 {
   for (;;) {
-    while (readTag(boundView, node.cursor, node.cursorEnd, node.tagParent)) {
-      const start = <usize>node.tagEnd + tagGap;
-      const end = start + tagSize;
+    while (readSymbol(boundView, node.cursor, node.cursorEnd, node.symbolParent)) {
+      const start = <usize>node.symbolEnd + symbolGap;
+      const end = start + symbolSize;
       if (end > blockEnd(node.cursorBlock - 1)) break;
-      node.cursor = <u32>tagNext;
-      node.tagEnd = <u32>end;
-      if (tagParent != NO_PARENT) node.tagParent = tagParent;
-      if (matchName(node, start, end, textFlags)) return TAG_MATCH;
+      node.cursor = <u32>symbolNext;
+      node.symbolEnd = <u32>end;
+      if (symbolParent != NO_PARENT) node.symbolParent = symbolParent;
+      if (matchName(node, start, end, textFlags)) return SYMBOL_MATCH;
     }
     let block = node.cursorBlock;
     while (block < endBlock && getBit(node.bitmap, block) == 0) block++;
@@ -150,21 +150,21 @@ export function nextTagMatch(node: MatchNode, endBlock: u32, textFlags: u32): u3
       node.cursor = 0;
       node.cursorEnd = 0;
       node.cursorBlock = endBlock;
-      return TAG_NONE;
+      return SYMBOL_NONE;
     }
     node.cursorBlock = block + 1;
-    needTagRows(boundView, block);
-    node.cursor = <u32>tagRowsOf(boundView, block);
-    node.cursorEnd = <u32>tagRowsEndOf(boundView, block);
-    node.tagEnd = boundView.content + blockAt(boundView, block).contentOffset;
-    node.tagParent = NO_PARENT;
+    needSymbolRows(boundView, block);
+    node.cursor = <u32>symbolRowsOf(boundView, block);
+    node.cursorEnd = <u32>symbolRowsEndOf(boundView, block);
+    node.symbolEnd = boundView.content + blockAt(boundView, block).contentOffset;
+    node.symbolParent = NO_PARENT;
     enteredBlock = block;
-    return TAG_BLOCK;
+    return SYMBOL_BLOCK;
   }
 }
-export const TAG_NONE: u32 = 0;
-export const TAG_BLOCK: u32 = 1;
-export const TAG_MATCH: u32 = 2;
+export const SYMBOL_NONE: u32 = 0;
+export const SYMBOL_BLOCK: u32 = 1;
+export const SYMBOL_MATCH: u32 = 2;
 
 @inline
 function blockEnd(blockId: u32): usize {
@@ -173,7 +173,7 @@ function blockEnd(blockId: u32): usize {
 
 /** Finds the leftmost match in a name; false if there is none. */
 function matchName(node: MatchNode, start: usize, end: usize, textFlags: u32): bool {
-  if (node.kind == NODE_TAG_REGEX) {
+  if (node.kind == NODE_SYMBOL_REGEX) {
     countRun(node);
     beginRegexText(node.regex, start, end, textFlags);
     if (!findRegex(node.regex, start, end)) return false;
@@ -199,7 +199,7 @@ function matchName(node: MatchNode, start: usize, end: usize, textFlags: u32): b
 function countRun(node: MatchNode): void {
   if (node.cursor <= node.countedBlock || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   node.countedBlock = node.cursor;
-  tagRegexRuns++;
+  symbolRegexRuns++;
 }
 
 /** Whether the literal at [found, until) stands in the name [start, end) as its flags say. */
@@ -213,70 +213,70 @@ function standsRight(node: MatchNode, found: usize, until: usize, start: usize, 
   );
 }
 
-// The walk over the tags of a blob beside its ranges.
+// The walk over the symbols of a blob beside its ranges.
 let walkBlock: u32 = 0;
 let walkEndBlock: u32 = 0;
 let walkRow: usize = 0;
 let walkRowEnd: usize = 0;
 let walkBlockEnd: usize = 0;
 let walkParent: u32 = NO_PARENT;
-/** The tag that the walk stands on; walkTagEnd is the start of its block before the first one. */
-let walkTagStart: usize = 0;
-let walkTagEnd: usize = 0;
+/** The symbol that the walk stands on; walkSymbolEnd is the start of its block before the first one. */
+let walkSymbolStart: usize = 0;
+let walkSymbolEnd: usize = 0;
 let walkKind: u32 = 0;
-let walkTagParent: u32 = NO_PARENT;
-let isOnTag: bool = false;
+let walkSymbolParent: u32 = NO_PARENT;
+let isOnSymbol: bool = false;
 
 /** Begins a walk over the blob with the blocks [firstBlock, endBlock). */
-export function beginTagWalk(firstBlock: u32, endBlock: u32): void {
+export function beginSymbolWalk(firstBlock: u32, endBlock: u32): void {
   walkEndBlock = endBlock;
   walkBlockEnd = 0;
-  isOnTag = false;
-  if (!hasTags(boundView) || firstBlock == endBlock) walkEndBlock = 0;
+  isOnSymbol = false;
+  if (!hasSymbols(boundView) || firstBlock == endBlock) walkEndBlock = 0;
   else enterWalkBlock(firstBlock);
 }
 
 function enterWalkBlock(block: u32): void {
   walkBlock = block;
-  needTagRows(boundView, block);
-  walkRow = tagRowsOf(boundView, block);
-  walkRowEnd = tagRowsEndOf(boundView, block);
-  walkTagEnd = <usize>boundView.content + blockAt(boundView, block).contentOffset;
+  needSymbolRows(boundView, block);
+  walkRow = symbolRowsOf(boundView, block);
+  walkRowEnd = symbolRowsEndOf(boundView, block);
+  walkSymbolEnd = <usize>boundView.content + blockAt(boundView, block).contentOffset;
   walkBlockEnd = blockEnd(block);
   walkParent = NO_PARENT;
-  isOnTag = false;
+  isOnSymbol = false;
 }
 
-/** Moves to the next tag of the block; false if there is none. */
-function nextWalkTag(): bool {
-  isOnTag = false;
-  if (!readTag(boundView, walkRow, walkRowEnd, walkParent)) return false;
-  walkTagStart = walkTagEnd + tagGap;
-  const end = walkTagStart + tagSize;
+/** Moves to the next symbol of the block; false if there is none. */
+function nextWalkSymbol(): bool {
+  isOnSymbol = false;
+  if (!readSymbol(boundView, walkRow, walkRowEnd, walkParent)) return false;
+  walkSymbolStart = walkSymbolEnd + symbolGap;
+  const end = walkSymbolStart + symbolSize;
   if (end > walkBlockEnd) return false;
-  walkTagEnd = end;
-  walkRow = tagNext;
-  walkKind = tagKind;
-  walkTagParent = tagParent;
-  if (tagParent != NO_PARENT) walkParent = tagParent;
-  isOnTag = true;
+  walkSymbolEnd = end;
+  walkRow = symbolNext;
+  walkKind = symbolKind;
+  walkSymbolParent = symbolParent;
+  if (symbolParent != NO_PARENT) walkParent = symbolParent;
+  isOnSymbol = true;
   return true;
 }
 
 /**
- * Puts the walk on the first tag that ends behind `start` and begins before `end`; false if there is none. `start` is
+ * Puts the walk on the first symbol that ends behind `start` and begins before `end`; false if there is none. `start` is
  * at or behind that of the call before.
  */
-function findTag(start: usize, end: usize): bool {
+function findSymbol(start: usize, end: usize): bool {
   if (walkEndBlock == 0) return false;
   if (start >= walkBlockEnd) enterWalkBlock(blockWith(start));
-  while (!isOnTag || walkTagEnd <= start) {
-    if (nextWalkTag()) continue;
+  while (!isOnSymbol || walkSymbolEnd <= start) {
+    if (nextWalkSymbol()) continue;
     // A range may span blocks.
     if (end <= walkBlockEnd || walkBlock + 1 >= walkEndBlock) return false;
     enterWalkBlock(walkBlock + 1);
   }
-  return walkTagStart < end;
+  return walkSymbolStart < end;
 }
 
 /** Block of the blob that holds the address. */
@@ -292,29 +292,29 @@ function blockWith(ptr: usize): u32 {
   return start;
 }
 
-/** Points that the range [start, end) has for the first tag that it overlaps; starts must not descend. */
+/** Points that the range [start, end) has for the first symbol that it overlaps; starts must not descend. */
 export function walkPoints(start: usize, end: usize): u32 {
-  if (!findTag(start, end)) return 0;
-  return tagPoints((start == walkTagStart ? 1 : 0) + (end == walkTagEnd ? 1 : 0), walkKind);
+  if (!findSymbol(start, end)) return 0;
+  return symbolPoints((start == walkSymbolStart ? 1 : 0) + (end == walkSymbolEnd ? 1 : 0), walkKind);
 }
 
-// The tag that enterTag found.
-export let foundTagStart: usize = 0;
-export let foundTagEnd: usize = 0;
-export let foundTagKind: u32 = 0;
-export let foundTagParent: u32 = 0;
+// The symbol that enterSymbol found.
+export let foundSymbolStart: usize = 0;
+export let foundSymbolEnd: usize = 0;
+export let foundSymbolKind: u32 = 0;
+export let foundSymbolParent: u32 = 0;
 
-/** Finds the tag that holds the range [start, end); false if none does. Starts must not descend within a walk. */
-export function enterTag(start: usize, end: usize): bool {
-  if (!findTag(start, end) || walkTagStart > start || walkTagEnd < end) return false;
-  foundTagStart = walkTagStart;
-  foundTagEnd = walkTagEnd;
-  foundTagKind = walkKind;
-  foundTagParent = walkTagParent;
+/** Finds the symbol that holds the range [start, end); false if none does. Starts must not descend within a walk. */
+export function enterSymbol(start: usize, end: usize): bool {
+  if (!findSymbol(start, end) || walkSymbolStart > start || walkSymbolEnd < end) return false;
+  foundSymbolStart = walkSymbolStart;
+  foundSymbolEnd = walkSymbolEnd;
+  foundSymbolKind = walkKind;
+  foundSymbolParent = walkSymbolParent;
   return true;
 }
 
-/** Name of a kind, as clients see it. Safety: there is a name for each kind up to TAG_OTHER. */
-export function tagKindName(kind: u32): string {
-  return unchecked(TAG_KIND_NAMES[min(kind, TAG_OTHER)]);
+/** Name of a kind, as clients see it. Safety: there is a name for each kind up to SYMBOL_OTHER. */
+export function symbolKindName(kind: u32): string {
+  return unchecked(SYMBOL_KIND_NAMES[min(kind, SYMBOL_OTHER)]);
 }

@@ -1,30 +1,30 @@
-// Builds the sections of a tags file from the tags of a shard's blobs, which the host hands over blob by blob. Rows are
+// Builds the sections of a symbols file from the symbols of a shard's blobs, which the host hands over blob by blob. Rows are
 // coded at once; names, and the words within names (`run` of `Job.run`), are collected in a hash table with the
 // blocks they stand in, then sorted and written as the order of names. All memory is laid out once; pages are
 // touched only as far as they are used.
 //
-//   tagsBegin -> tagsAddBlob* -> tagsFinish -> read the sections
+//   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 
 import { LIST_SINGLE_SHIFT } from '../shared/format.ts';
 import {
-  TAG_INPUT_PARENT_SHIFT,
-  TAG_INPUT_SIZE,
-  TAG_KEY_SIZE_MAX,
-  TAG_KIND_BITS,
-  TAG_KIND_COUNT,
-  TAG_NAME_SIZE_MAX,
-  TAG_PARENT_NAMED,
-  TAG_PARENT_NONE,
-  TAG_PARENT_SAME,
-} from '../shared/tags.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_TAG_INPUT } from '../shared/status.ts';
+  SYMBOL_INPUT_PARENT_SHIFT,
+  SYMBOL_INPUT_SIZE,
+  SYMBOL_KEY_SIZE_MAX,
+  SYMBOL_KIND_BITS,
+  SYMBOL_KIND_COUNT,
+  SYMBOL_NAME_SIZE_MAX,
+  SYMBOL_PARENT_NAMED,
+  SYMBOL_PARENT_NONE,
+  SYMBOL_PARENT_SAME,
+} from '../shared/symbols.ts';
+import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_SYMBOL_INPUT } from '../shared/status.ts';
 import { sortByKey, SORT_ROW_SIZE } from '../base/sort.ts';
 import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { isWordByte } from '../text/words.ts';
 import { blobAt, blockAt } from './open.ts';
 import { ShardView } from './view.ts';
-import { compareFolded, NO_PARENT } from './tags.ts';
+import { compareFolded, NO_PARENT } from './symbols.ts';
 
 const HASH_SLOTS: u32 = 1 << 25;
 const NAMES_MAX: u32 = 1 << 24;
@@ -37,7 +37,7 @@ const NUMBER_SIZE_MAX: usize = 5;
 @unmanaged
 class Name {
   ptr: u32;
-  size: u32; // at most TAG_KEY_SIZE_MAX
+  size: u32; // at most SYMBOL_KEY_SIZE_MAX
   firstBlock: u32;
   lastBlock: u32;
   firstPlace: u32; // index plus one of the place behind the first block; 0: none
@@ -61,8 +61,8 @@ let rows: usize = 0;
 let rowsEnd: usize = 0;
 let rest: usize = 0;
 let limit: usize = 0;
-let tagCount: u32 = 0;
-/** Block of the last tag; where it ends in the content section; the parent last named in that block. */
+let symbolCount: u32 = 0;
+/** Block of the last symbol; where it ends in the content section; the parent last named in that block. */
 let block: u32 = 0;
 let blockEnd: u32 = 0;
 let lastEnd: u32 = 0;
@@ -77,10 +77,10 @@ let lists: usize = 0;
 let listsEnd: usize = 0;
 
 /**
- * Begins the tags of a shard in [start, end), which reads as zeros.
+ * Begins the symbols of a shard in [start, end), which reads as zeros.
  * Errors: STATUS_OUT_OF_MEMORY if it is too small to be of use.
  */
-export function tagsBegin(shard: ShardView, start: usize, end: usize): i32 {
+export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
   view = shard;
   slots = (start + 15) & ~15;
   names = slots + <usize>HASH_SLOTS * 4;
@@ -93,7 +93,7 @@ export function tagsBegin(shard: ShardView, start: usize, end: usize): i32 {
   nameCount = 0;
   placeCount = 0;
   rowsEnd = rows;
-  tagCount = 0;
+  symbolCount = 0;
   block = 0;
   blockEnd = 0;
   openBlock = 0;
@@ -101,29 +101,29 @@ export function tagsBegin(shard: ShardView, start: usize, end: usize): i32 {
 }
 
 /**
- * Adds the `count` tags at `input` (TAG_INPUT_SIZE each, ascending, disjoint), those of a blob behind the one added
+ * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint), those of a blob behind the one added
  * last.
  *
- * Errors: STATUS_TAG_INPUT for a tag that does not lie within one block behind the one before, or has no such kind;
+ * Errors: STATUS_SYMBOL_INPUT for a symbol that does not lie within one block behind the one before, or has no such kind;
  * STATUS_OUT_OF_MEMORY. Either ends the build.
  */
-export function tagsAddBlob(blobId: u32, input: usize, count: u32): i32 {
-  if (blobId >= view.blobCount) return STATUS_TAG_INPUT;
+export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
+  if (blobId >= view.blobCount) return STATUS_SYMBOL_INPUT;
   const blob = blobAt(view, blobId);
-  if (blob.firstBlock < openBlock) return STATUS_TAG_INPUT;
+  if (blob.firstBlock < openBlock) return STATUS_SYMBOL_INPUT;
   enterBlock(blob.firstBlock);
   const endBlock = blob.firstBlock + blob.blockCount;
   for (let i: u32 = 0; i < count; i++) {
-    const row = input + <usize>i * TAG_INPUT_SIZE;
+    const row = input + <usize>i * SYMBOL_INPUT_SIZE;
     const start = load<u32>(row);
     const size = load<u32>(row, 4);
     const kind = load<u32>(row, 8) & 0xff;
-    const parent = load<u32>(row, 8) >> TAG_INPUT_PARENT_SHIFT;
-    if (size == 0 || size > TAG_NAME_SIZE_MAX || kind >= TAG_KIND_COUNT) return STATUS_TAG_INPUT;
-    if (start > blob.size || size > blob.size - start) return STATUS_TAG_INPUT;
+    const parent = load<u32>(row, 8) >> SYMBOL_INPUT_PARENT_SHIFT;
+    if (size == 0 || size > SYMBOL_NAME_SIZE_MAX || kind >= SYMBOL_KIND_COUNT) return STATUS_SYMBOL_INPUT;
+    if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const place = blob.contentOffset + start;
     while (place >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
-    if (place < lastEnd || place + size > blockEnd) return STATUS_TAG_INPUT;
+    if (place < lastEnd || place + size > blockEnd) return STATUS_SYMBOL_INPUT;
     if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
     addRow(place, size, kind, parent - 1);
     const status = addNames(<usize>view.content + place, size);
@@ -132,7 +132,7 @@ export function tagsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   return STATUS_OK;
 }
 
-/** Makes `blockId` the current block; those between have no tags. */
+/** Makes `blockId` the current block; those between have no symbols. */
 function enterBlock(blockId: u32): void {
   block = blockId;
   blockEnd = blockAt(view, blockId + 1).contentOffset;
@@ -148,15 +148,15 @@ function writeStarts(last: u32): void {
 function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
   rowsEnd = writeNumber(rowsEnd, place - lastEnd);
   rowsEnd = writeNumber(rowsEnd, size);
-  const mode = parent == NO_PARENT ? TAG_PARENT_NONE : parent == lastParent ? TAG_PARENT_SAME : TAG_PARENT_NAMED;
-  store<u8>(rowsEnd, <u8>(kind | (mode << TAG_KIND_BITS)));
+  const mode = parent == NO_PARENT ? SYMBOL_PARENT_NONE : parent == lastParent ? SYMBOL_PARENT_SAME : SYMBOL_PARENT_NAMED;
+  store<u8>(rowsEnd, <u8>(kind | (mode << SYMBOL_KIND_BITS)));
   rowsEnd++;
-  if (mode == TAG_PARENT_NAMED) {
+  if (mode == SYMBOL_PARENT_NAMED) {
     rowsEnd = writeNumber(rowsEnd, parent);
     lastParent = parent;
   }
   lastEnd = place + size;
-  tagCount++;
+  symbolCount++;
 }
 
 function writeNumber(ptr: usize, value: u32): usize {
@@ -180,7 +180,7 @@ function addNames(ptr: usize, size: u32): i32 {
 }
 
 function addName(ptr: usize, size: u32): i32 {
-  const known = min(size, TAG_KEY_SIZE_MAX);
+  const known = min(size, SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
   for (;;) {
     const index = load<u32>(slots + (<usize>slot << 2));
@@ -232,7 +232,7 @@ function hashOf(ptr: usize, size: u32): u32 {
 }
 
 /** Completes the sections. Errors: STATUS_OUT_OF_MEMORY. */
-export function tagsFinish(): i32 {
+export function symbolsFinish(): i32 {
   writeStarts(view.blockCount);
   const sorted = rest;
   const scratch = sorted + <usize>nameCount * SORT_ROW_SIZE;
@@ -302,34 +302,34 @@ function writeList(name: Name): u32 {
   return <u32>(start - lists);
 }
 
-// Addresses and sizes of what tagsFinish left.
-export function tagsTagCount(): u32 {
-  return tagCount;
+// Addresses and sizes of what symbolsFinish left.
+export function symbolsCount(): u32 {
+  return symbolCount;
 }
-export function tagsNameCount(): u32 {
+export function symbolsNameCount(): u32 {
   return nameCount;
 }
-export function tagsStarts(): usize {
+export function symbolsStarts(): usize {
   return starts;
 }
-export function tagsRows(): usize {
+export function symbolsRows(): usize {
   return rows;
 }
-export function tagsRowsSize(): u32 {
+export function symbolsRowsSize(): u32 {
   return <u32>(rowsEnd - rows);
 }
-export function tagsNameOffsets(): usize {
+export function symbolsNameOffsets(): usize {
   return nameOffsets;
 }
-export function tagsNameSizes(): usize {
+export function symbolsNameSizes(): usize {
   return nameSizes;
 }
-export function tagsNameLists(): usize {
+export function symbolsNameLists(): usize {
   return nameLists;
 }
-export function tagsLists(): usize {
+export function symbolsLists(): usize {
   return lists;
 }
-export function tagsListsSize(): u32 {
+export function symbolsListsSize(): u32 {
   return <u32>(listsEnd - lists);
 }

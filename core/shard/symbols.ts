@@ -1,0 +1,425 @@
+// Opens the symbols file of a shard and reads it: which symbols of the code each block holds, and an order
+// of their names. FORMAT.md is the authority. Opening checks the header and every table; rows and lists are
+// checked while they are read, so that no byte of the file leads outside of it.
+
+import {
+  HEADER_CHECKSUM_OFFSET,
+  LIST_SINGLE_SHIFT,
+  PAGE_SHIFT,
+  PAGE_SIZE,
+  SECTION_ROW_SIZE,
+  TAIL_SIZE,
+} from '../shared/format.ts';
+import {
+  SYMBOL_KEY_SIZE_MAX,
+  SYMBOL_KIND_BITS,
+  SYMBOL_KIND_COUNT,
+  SYMBOL_NAME_SIZE_MAX,
+  SYMBOL_PARENT_NAMED,
+  SYMBOL_PARENT_NONE,
+  SYMBOL_PARENT_ROW_SIZE,
+  SYMBOLS_BLOCK_COUNT_OFFSET,
+  SYMBOLS_CHECKSUM_OFFSET,
+  SYMBOLS_COUNT_OFFSET,
+  SYMBOLS_FILE_SIZE_OFFSET,
+  SYMBOLS_HEADER_SIZE,
+  SYMBOLS_MAGIC_HIGH,
+  SYMBOLS_MAGIC_LOW,
+  SYMBOLS_MAGIC_OFFSET,
+  SYMBOLS_NAME_COUNT_OFFSET,
+  SYMBOLS_PARENT_COUNT_OFFSET,
+  SYMBOLS_SECTION_COUNT,
+  SYMBOLS_SECTION_LISTS,
+  SYMBOLS_SECTION_NAME_LISTS,
+  SYMBOLS_SECTION_NAME_SIZES,
+  SYMBOLS_SECTION_NAMES,
+  SYMBOLS_SECTION_PAGE_SUMS,
+  SYMBOLS_SECTION_PARENT_NAMES,
+  SYMBOLS_SECTION_PARENTS,
+  SYMBOLS_SECTION_ROWS,
+  SYMBOLS_SECTION_STARTS,
+  SYMBOLS_SECTIONS_OFFSET,
+  SYMBOLS_SHARD_OFFSET,
+  SYMBOLS_VERSION,
+  SYMBOLS_VERSION_OFFSET,
+} from '../shared/symbols.ts';
+import {
+  STATUS_HEADER_CHECKSUM,
+  STATUS_NOT_A_SHARD,
+  STATUS_OK,
+  STATUS_PAGE_SUM,
+  STATUS_SECTION_CHECKSUM,
+  STATUS_SECTION_TABLE,
+  STATUS_SYMBOL_TABLE,
+  STATUS_SYMBOLS_OF_OTHER_SHARD,
+  STATUS_TRUNCATED,
+  STATUS_VERSION,
+} from '../shared/status.ts';
+import { xxh64, xxh64Without } from '../base/xxh64.ts';
+import { foldCodePoint } from '../text/fold.ts';
+import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { blockAt, openFail } from './open.ts';
+import { ShardView } from './view.ts';
+import { arePagesSound, failedPageOf, findDamagedPage, needBytes, needSymbolBytes } from './pages.ts';
+import { misplacedSection, SectionRow } from './rows.ts';
+
+/** Most bytes of a coded number. */
+const NUMBER_SIZE_MAX: usize = 5;
+
+/** What a symbol that is not in another one has in place of a parent. */
+export const NO_PARENT: u32 = 0xffffffff;
+
+/** A parent; its name lies in the section of their names. */
+@unmanaged
+export class SymbolParentRow {
+  nameOffset: u32;
+  nameSize: u16;
+  kind: u16;
+}
+if (offsetof<SymbolParentRow>() != SYMBOL_PARENT_ROW_SIZE) ERROR('SymbolParentRow: size');
+
+/** Checksum of the header of a symbols file: its bytes with the checksum field as zeros. */
+export function symbolsHeaderChecksum(base: usize): u64 {
+  return xxh64Without(base, SYMBOLS_HEADER_SIZE, SYMBOLS_CHECKSUM_OFFSET);
+}
+
+/**
+ * Opens the symbols file of `size` bytes at `base` as that of the open shard `view`. Linear in the small tables.
+ *
+ * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
+ */
+export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
+  view.symbolStarts = 0;
+  const status = checkHeader(base, size, view);
+  if (status != STATUS_OK) return status;
+  if (!placeSections(base, size, view)) return openFail(STATUS_SECTION_TABLE, failedSection, 0);
+  const sums = sectionRow(base, SYMBOLS_SECTION_PAGE_SUMS);
+  if (xxh64(view.symbolPageSums, sums.size, 0) != sums.checksum) {
+    return openFail(STATUS_SECTION_CHECKSUM, SYMBOLS_SECTION_PAGE_SUMS, 0);
+  }
+  if (!areTablePagesSound(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
+  if (!areStartsSound(base, view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_STARTS, failedRow);
+  if (!areParentsSound(base, view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_PARENTS, failedRow);
+  if (!areNamesSound(view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_NAMES, failedRow);
+  view.symbolStarts = addressOf(base, SYMBOLS_SECTION_STARTS);
+  return STATUS_OK;
+}
+
+/** Checks the pages of all sections but rows and lists. */
+function areTablePagesSound(base: usize, view: ShardView): bool {
+  const sums = view.symbolPageSums;
+  const starts = addressOf(base, SYMBOLS_SECTION_STARTS);
+  return (
+    arePagesSound(base, SYMBOLS_HEADER_SIZE, sums, starts, view.symbolRows) &&
+    arePagesSound(base, SYMBOLS_HEADER_SIZE, sums, view.symbolParents, view.symbolLists)
+  );
+}
+
+/**
+ * Checks every byte of the symbols file at `base`, which `view` has open: the checksums of its sections, that the rows of
+ * each block are symbols within it, that names ascend and their lists can be read.
+ *
+ * @param bitmap  scratch memory of SHARD_BITMAP_SIZE bytes
+ */
+export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 {
+  for (let kind: u32 = 1; kind <= SYMBOLS_SECTION_COUNT; kind++) {
+    const row = sectionRow(base, kind);
+    if (xxh64(base + row.start, row.size, 0) != row.checksum) {
+      return openFail(STATUS_SECTION_CHECKSUM, kind, 0);
+    }
+  }
+  const damaged = findDamagedPage(base, SYMBOLS_HEADER_SIZE, view.symbolPageSums);
+  if (damaged != 0xffffffff) return openFail(STATUS_PAGE_SUM, 0, damaged);
+  let count: u32 = 0;
+  for (let blockId: u32 = 0; blockId < view.blockCount; blockId++) {
+    const own = countSymbols(view, blockId);
+    if (own < 0) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_ROWS, blockId);
+    count += <u32>own;
+  }
+  if (count != view.symbolCount) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_ROWS, count);
+  for (let name: u32 = 0; name < view.symbolNameCount; name++) {
+    const isInOrder = name == 0 || compareFolded(nameAt(view, name - 1), nameSizeAt(view, name - 1), nameAt(view, name), nameSizeAt(view, name), false) <= 0;
+    if (!isInOrder) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_NAMES, name);
+    if (!readSymbolList(view, name, bitmap)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_LISTS, name);
+  }
+  return STATUS_OK;
+}
+
+/** Symbols of a block; below 0 if a row is damaged. */
+function countSymbols(view: ShardView, blockId: u32): i32 {
+  const size = blockAt(view, blockId + 1).contentOffset - blockAt(view, blockId).contentOffset;
+  const end = symbolRowsEndOf(view, blockId);
+  let ptr = symbolRowsOf(view, blockId);
+  let place: u64 = 0;
+  let parent: u32 = NO_PARENT;
+  let count: i32 = 0;
+  while (readSymbol(view, ptr, end, parent)) {
+    place += <u64>symbolGap + symbolSize;
+    if (place > size) return -1;
+    ptr = symbolNext;
+    if (symbolParent != NO_PARENT) parent = symbolParent;
+    count++;
+  }
+  return ptr == end ? count : -1;
+}
+
+@inline
+function nameAt(view: ShardView, name: u32): usize {
+  return <usize>view.content + load<u32>(<usize>view.symbolNames + (<usize>name << 2));
+}
+@inline
+function nameSizeAt(view: ShardView, name: u32): u32 {
+  return load<u8>(<usize>view.symbolNameSizes + name);
+}
+
+let failedSection: u32 = 0;
+let failedRow: u32 = 0;
+
+function checkHeader(base: usize, size: u32, view: ShardView): i32 {
+  if (size < SYMBOLS_HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
+  const isSymbols =
+    load<u32>(base, SYMBOLS_MAGIC_OFFSET) == SYMBOLS_MAGIC_LOW && load<u32>(base, SYMBOLS_MAGIC_OFFSET + 4) == SYMBOLS_MAGIC_HIGH;
+  if (!isSymbols) return openFail(STATUS_NOT_A_SHARD, 0, 0);
+  const version = load<u32>(base, SYMBOLS_VERSION_OFFSET);
+  if (version != SYMBOLS_VERSION) return openFail(STATUS_VERSION, 0, version);
+  if (load<u32>(base, SYMBOLS_FILE_SIZE_OFFSET) != size) return openFail(STATUS_TRUNCATED, 0, size);
+  if (load<u64>(base, SYMBOLS_CHECKSUM_OFFSET) != symbolsHeaderChecksum(base)) return openFail(STATUS_HEADER_CHECKSUM, 0, 0);
+  const isOfShard =
+    load<u64>(base, SYMBOLS_SHARD_OFFSET) == load<u64>(view.base, HEADER_CHECKSUM_OFFSET) &&
+    load<u32>(base, SYMBOLS_BLOCK_COUNT_OFFSET) == view.blockCount;
+  return isOfShard ? STATUS_OK : openFail(STATUS_SYMBOLS_OF_OTHER_SHARD, 0, 0);
+}
+
+@inline
+function sectionRow(base: usize, kind: u32): SectionRow {
+  return changetype<SectionRow>(base + SYMBOLS_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE);
+}
+
+@inline
+function addressOf(base: usize, kind: u32): u32 {
+  return <u32>base + sectionRow(base, kind).start;
+}
+
+function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
+  failedSection = kind;
+  return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
+}
+
+/** Checks order, alignment and bounds of the sections and the sizes that the counts demand. */
+function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
+  failedSection = misplacedSection(base + SYMBOLS_SECTIONS_OFFSET, SYMBOLS_SECTION_COUNT, SYMBOLS_HEADER_SIZE, fileSize);
+  if (failedSection != 0) return false;
+  view.symbolCount = load<u32>(base, SYMBOLS_COUNT_OFFSET);
+  view.symbolNameCount = load<u32>(base, SYMBOLS_NAME_COUNT_OFFSET);
+  view.symbolParentCount = load<u32>(base, SYMBOLS_PARENT_COUNT_OFFSET);
+  view.symbolRows = addressOf(base, SYMBOLS_SECTION_ROWS);
+  view.symbolParents = addressOf(base, SYMBOLS_SECTION_PARENTS);
+  view.symbolParentNames = addressOf(base, SYMBOLS_SECTION_PARENT_NAMES);
+  view.symbolNames = addressOf(base, SYMBOLS_SECTION_NAMES);
+  view.symbolNameSizes = addressOf(base, SYMBOLS_SECTION_NAME_SIZES);
+  view.symbolNameLists = addressOf(base, SYMBOLS_SECTION_NAME_LISTS);
+  view.symbolLists = addressOf(base, SYMBOLS_SECTION_LISTS);
+  view.symbolListsSize = sectionRow(base, SYMBOLS_SECTION_LISTS).size;
+  view.symbolBase = <u32>base;
+  view.symbolPageSums = addressOf(base, SYMBOLS_SECTION_PAGE_SUMS);
+  const pageCount = (sectionRow(base, SYMBOLS_SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+  return (
+    hasRows(base, SYMBOLS_SECTION_STARTS, view.blockCount + 1, 4) &&
+    hasRows(base, SYMBOLS_SECTION_PARENTS, view.symbolParentCount, SYMBOL_PARENT_ROW_SIZE) &&
+    hasRows(base, SYMBOLS_SECTION_NAMES, view.symbolNameCount, 4) &&
+    hasRows(base, SYMBOLS_SECTION_NAME_SIZES, view.symbolNameCount, 1) &&
+    hasRows(base, SYMBOLS_SECTION_NAME_LISTS, view.symbolNameCount, 4) &&
+    hasRows(base, SYMBOLS_SECTION_PAGE_SUMS, pageCount, 4)
+  );
+}
+
+/** The starts of the blocks' rows ascend, up to the size of the rows. */
+function areStartsSound(base: usize, view: ShardView): bool {
+  const starts = <usize>addressOf(base, SYMBOLS_SECTION_STARTS);
+  let previous: u32 = 0;
+  for (let i: u32 = 0; i <= view.blockCount; i++) {
+    const start = load<u32>(starts + (<usize>i << 2));
+    failedRow = i;
+    if (start < previous) return false;
+    previous = start;
+  }
+  return previous == sectionRow(base, SYMBOLS_SECTION_ROWS).size;
+}
+
+function areParentsSound(base: usize, view: ShardView): bool {
+  const namesSize = sectionRow(base, SYMBOLS_SECTION_PARENT_NAMES).size;
+  for (let i: u32 = 0; i < view.symbolParentCount; i++) {
+    const row = symbolParentAt(view, i);
+    failedRow = i;
+    const isSound =
+      row.kind < <u16>SYMBOL_KIND_COUNT &&
+      row.nameSize <= <u16>SYMBOL_NAME_SIZE_MAX &&
+      row.nameOffset <= namesSize &&
+      row.nameSize <= namesSize - row.nameOffset;
+    if (!isSound) return false;
+  }
+  return true;
+}
+
+/** Names lie in the content of the shard, their lists in the section of lists. */
+function areNamesSound(view: ShardView): bool {
+  for (let i: u32 = 0; i < view.symbolNameCount; i++) {
+    failedRow = i;
+    const offset = load<u32>(<usize>view.symbolNames + (<usize>i << 2));
+    const size = <u32>load<u8>(<usize>view.symbolNameSizes + i);
+    if (offset > view.contentSize || size > view.contentSize - offset) return false;
+    const list = load<u32>(<usize>view.symbolNameLists + (<usize>i << 2));
+    const isSound =
+      list >> LIST_SINGLE_SHIFT ? (list & 0x7fffffff) < view.blockCount : list < view.symbolListsSize;
+    if (!isSound) return false;
+  }
+  return true;
+}
+
+@inline
+export function symbolParentAt(view: ShardView, parent: u32): SymbolParentRow {
+  return changetype<SymbolParentRow>(<usize>view.symbolParents + <usize>parent * SYMBOL_PARENT_ROW_SIZE);
+}
+
+/** Whether the shard has a symbols file. */
+@inline
+export function hasSymbols(view: ShardView): bool {
+  return view.symbolStarts != 0;
+}
+
+/** Whether a block holds symbols. Safety: hasSymbols; blockId < blockCount. */
+@inline
+export function blockHasSymbols(view: ShardView, blockId: u32): bool {
+  const row = <usize>view.symbolStarts + (<usize>blockId << 2);
+  return load<u32>(row) < load<u32>(row, 4);
+}
+
+/** Makes sure that the rows of a block can be read and are sound. Safety: as for blockHasSymbols. */
+@inline
+export function needSymbolRows(view: ShardView, blockId: u32): void {
+  needSymbolBytes(view, symbolRowsOf(view, blockId), symbolRowsEndOf(view, blockId));
+}
+
+/** Addresses of a block's rows; their end. Safety: as for blockHasSymbols. */
+@inline
+export function symbolRowsOf(view: ShardView, blockId: u32): usize {
+  return <usize>view.symbolRows + load<u32>(<usize>view.symbolStarts + (<usize>blockId << 2));
+}
+@inline
+export function symbolRowsEndOf(view: ShardView, blockId: u32): usize {
+  return <usize>view.symbolRows + load<u32>(<usize>view.symbolStarts + (<usize>blockId << 2), 4);
+}
+
+// The symbol that readSymbol read.
+/** Address of the row behind it. */
+export let symbolNext: usize = 0;
+/** Bytes between the symbol before, or the start of the block, and this one; its bytes; its kind. */
+export let symbolGap: u32 = 0;
+export let symbolSize: u32 = 0;
+export let symbolKind: u32 = 0;
+/** Index of its parent; NO_PARENT. */
+export let symbolParent: u32 = 0;
+
+/**
+ * Reads the symbol whose row starts at `ptr`, in front of `end`.
+ *
+ * @param lastParent  parent of the last symbol of the block that has one; NO_PARENT
+ * @returns  false at the end, and for damaged rows
+ */
+export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: u32): bool {
+  if (ptr >= end) return false;
+  symbolNext = ptr;
+  symbolGap = readNumber(end);
+  symbolSize = readNumber(end);
+  if (symbolNext >= end || symbolSize == 0) return false;
+  const packed = <u32>load<u8>(symbolNext);
+  symbolNext++;
+  symbolKind = packed & ((1 << SYMBOL_KIND_BITS) - 1);
+  if (symbolKind >= SYMBOL_KIND_COUNT) return false;
+  const mode = packed >> SYMBOL_KIND_BITS;
+  symbolParent = mode == SYMBOL_PARENT_NONE ? NO_PARENT : mode == SYMBOL_PARENT_NAMED ? readNumber(end) : lastParent;
+  return symbolNext <= end && (symbolParent < view.symbolParentCount || symbolParent == NO_PARENT);
+}
+
+/** A number of 7 bits a byte, lowest first; moves symbolNext behind it, or behind `end` if it does not end in time. */
+function readNumber(end: usize): u32 {
+  let value: u32 = 0;
+  for (let shift: u32 = 0; shift < 35; shift += 7) {
+    if (symbolNext >= end) break;
+    const byte = <u32>load<u8>(symbolNext);
+    symbolNext++;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  symbolNext = end + 1;
+  return 0;
+}
+
+/**
+ * Compares two texts by the folded code points of their first SYMBOL_KEY_SIZE_MAX bytes; below 0 if the first one comes
+ * first. With `isPrefix` a second text that begins with the first counts as equal to it.
+ */
+export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPrefix: bool): i32 {
+  const aEnd = a + min(aSize, SYMBOL_KEY_SIZE_MAX);
+  const bEnd = b + min(bSize, SYMBOL_KEY_SIZE_MAX);
+  while (a < aEnd && b < bEnd) {
+    const aDecoded = decodeUtf8(a, aEnd);
+    const bDecoded = decodeUtf8(b, bEnd);
+    const aPoint = foldCodePoint(decodedPoint(aDecoded));
+    const bPoint = foldCodePoint(decodedPoint(bDecoded));
+    if (aPoint != bPoint) return aPoint < bPoint ? -1 : 1;
+    a += decodedSize(aDecoded);
+    b += decodedSize(bDecoded);
+  }
+  if (a == aEnd) return b == bEnd || isPrefix ? 0 : -1;
+  return 1;
+}
+
+/** First name that does not come before `text`; with `isBehind` the first that comes behind it and all it begins. */
+export function lowerSymbolName(view: ShardView, text: usize, size: u32, isPrefix: bool, isBehind: bool): u32 {
+  let start: u32 = 0;
+  let end = view.symbolNameCount;
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    const name = nameAt(view, middle);
+    const nameSize = nameSizeAt(view, middle);
+    if (nameSize > 0) needBytes(view, name, name + nameSize);
+    const order = compareFolded(text, size, name, nameSize, isPrefix);
+    if (order > 0 || (isBehind && order == 0)) start = middle + 1;
+    else end = middle;
+  }
+  return start;
+}
+
+/** Bytes of the list that readSymbolList read. */
+export let symbolListBytes: u32 = 0;
+
+/** Sets the bits of the blocks that hold symbols with this name, or with this part of a name. */
+export function readSymbolList(view: ShardView, name: u32, bitmap: usize): bool {
+  const list = load<u32>(<usize>view.symbolNameLists + (<usize>name << 2));
+  symbolListBytes = 4;
+  if (list >> LIST_SINGLE_SHIFT) {
+    setBlock(bitmap, list & 0x7fffffff);
+    return true;
+  }
+  const end = <usize>view.symbolLists + view.symbolListsSize;
+  symbolNext = <usize>view.symbolLists + list;
+  const start = symbolNext;
+  needSymbolBytes(view, start, min(end, start + NUMBER_SIZE_MAX));
+  const count = readNumber(end);
+  needSymbolBytes(view, start, min(end, start + (<usize>count + 1) * NUMBER_SIZE_MAX));
+  let blockId: u32 = 0;
+  for (let i: u32 = 0; i < count; i++) {
+    blockId += readNumber(end);
+    if (symbolNext > end || blockId >= view.blockCount) return false;
+    setBlock(bitmap, blockId);
+  }
+  symbolListBytes = <u32>(symbolNext - start);
+  return symbolNext <= end;
+}
+
+@inline
+function setBlock(bitmap: usize, blockId: u32): void {
+  const ptr = bitmap + (blockId >> 3);
+  store<u8>(ptr, load<u8>(ptr) | <u8>((<u32>1) << (blockId & 7)));
+}
