@@ -10,6 +10,7 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { readCatalog } from '../../daemon/open-index.ts';
+import { wholePart } from '../../daemon/engine/shards/parts.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { coreModule, Engine } from '../../test/engine/host/harness.ts';
 import { seededRandom } from '../samples.ts';
@@ -40,7 +41,7 @@ async function readShards() {
       shardId,
       size,
       docCount,
-      repoId: record.repoId,
+      parts: [wholePart(record.repoId, docCount)],
       path: catalog.shardPath(shardId),
     })),
   );

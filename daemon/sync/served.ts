@@ -4,6 +4,7 @@
 import type { Log } from '../base/log.ts';
 import type { ShardError, ShardFault } from '../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../engine/search/snapshot.ts';
+import { wholePart } from '../engine/shards/parts.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { GitPlaceError } from '../sources/git/git-place.ts';
@@ -166,7 +167,6 @@ export class Served {
     const table = this.#options.catalog.revisionsOf(repo);
     const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
     return {
-      ...(revisions === undefined ? {} : { revisions }),
       ...(symbols === undefined
         ? {}
         : {
@@ -178,7 +178,7 @@ export class Served {
       shardId: liveIdOf(shardId, symbols),
       size,
       docCount,
-      repoId: repo.record.repoId,
+      parts: [wholePart(repo.record.repoId, docCount, revisions)],
       path: this.#options.catalog.shardPath(shardId),
     };
   }

@@ -31,8 +31,7 @@ export function writeShardFile(
   const batch = builder.close();
   writeFileSync(file, Buffer.concat([new Uint8Array(HEADER_SIZE), batch.content]));
   const tables = {
-    repoId: 1,
-    repoName: 'demo',
+    repos: [{ repoId: 1, name: 'demo', docCount: docs.length }],
     docs: docs.map(({ path, content, language }, blobId) => ({
       path: Buffer.from(path),
       blobId,

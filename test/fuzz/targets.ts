@@ -64,7 +64,7 @@ export async function parserTarget(): Promise<Target> {
     encodePlan(
       planQuery(query, {
         repos: () => repos,
-        hasRevisions: repos.some(({ revisions }) => revisions !== undefined),
+        needsDocSets: repos.some(({ revisions }) => revisions !== undefined),
         testNames,
       }),
       isCaseSensitive,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { buildShard, type Engine, repoRecord } from '../engine/host/harness.ts';
+import { buildShard, buildSharedShard, type Engine, repoRecord } from '../engine/host/harness.ts';
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { atOnce } from '../../daemon/engine/regex/steps.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
@@ -47,15 +47,17 @@ export const caseArbitrary: fc.Arbitrary<Case> = corpusArbitrary.chain((corpus) 
 
 export const REPOS = REPO_NAMES.map((name, index) => repoRecord(index + 1, name));
 
+/** The first half of the docs in a shard for each repo, the other half in one that all repos share. */
 export function shardsOf(module: WebAssembly.Module, folder: string, corpus: Corpus): LiveShard[] {
-  return REPOS.flatMap((repo) =>
-    [0, 1].flatMap((shard) => {
-      const docs = corpus.docs.filter(
-        (doc, index) => doc.repo === repo.name && corpus.shardOf[index] === shard,
-      );
-      return docs.length === 0 ? [] : [buildShard(module, folder, repo, docs)];
-    }),
-  );
+  const docsOf = ({ name }: { name: string }, shard: number) =>
+    corpus.docs.filter((doc, index) => doc.repo === name && corpus.shardOf[index] === shard);
+  const withDocs = (shard: number) =>
+    REPOS.map((repo) => ({ ...repo, docs: docsOf(repo, shard) })).filter(
+      ({ docs }) => docs.length > 0,
+    );
+  const own = withDocs(0).map(({ docs, ...repo }) => buildShard(module, folder, repo, docs));
+  const sharers = withDocs(1);
+  return sharers.length === 0 ? own : [...own, buildSharedShard(module, folder, sharers)];
 }
 
 /**

@@ -2,7 +2,7 @@
 // batch of files, or the merge of a shard. While it works on a batch it asks twice: which contents are
 // known already, and where the batch lies in its shard; both are answered in the order of the batches.
 
-import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
+import type { ShardDoc, ShardRepo, ShardSummary } from '../shards/writer.ts';
 import type { FilterSettings } from './filters.ts';
 import type { HeaderFolders } from '../../sources/languages/languages.ts';
 import type { ReadFailure, SourceFile, SourceSpec } from '../../sources/docs/source.ts';
@@ -27,8 +27,7 @@ export interface MergeJob {
   readonly path: string;
   /** Files of the coded stripes, in order. */
   readonly stripes: readonly string[];
-  readonly repoId: number;
-  readonly repoName: string;
+  readonly repos: readonly ShardRepo[];
   readonly docs: readonly ShardDoc[];
   readonly blobs: readonly Uint8Array[];
   readonly blobHashes: Uint8Array;

@@ -373,8 +373,7 @@ class Build {
       path: shard.path,
       // Stripes are numbered; threads may have finished them in another order.
       stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
-      repoId,
-      repoName,
+      repos: [{ repoId, name: repoName, docCount: docs.length }],
       docs: docs.map(({ doc }) => doc),
       blobs: shard.blobs,
       blobHashes: Buffer.from(shard.hashes.join(''), 'hex'),

@@ -44,7 +44,7 @@ import type { LetterCase } from '../regex/literals.ts';
 import { atOnce, type Steps } from '../regex/steps.ts';
 import type { ProgramExpression } from './expressions.ts';
 import { type PlanNode, tooManyConditions } from './plan-tree.ts';
-import { docSetsFor, type DocsNode, type RevisedShardView } from './revisions.ts';
+import { docSetsFor, type DocsNode, type PlannedShardView } from './revisions.ts';
 
 /** Nodes of a plan beyond which what only narrows a search is left out. */
 const NODES_ENOUGH = PLAN_NODES_MAX / 4;
@@ -58,7 +58,7 @@ const NODES_ENOUGH = PLAN_NODES_MAX / 4;
 export function encodePlan(
   plan: PlanNode,
   isCaseSensitive: boolean,
-  shards: readonly RevisedShardView[] = [],
+  shards: readonly PlannedShardView[] = [],
 ): SearchPlan {
   return atOnce(encodeSteps(plan, isCaseSensitive, shards));
 }
@@ -67,7 +67,7 @@ export function encodePlan(
 export function* encodeSteps(
   plan: PlanNode,
   isCaseSensitive: boolean,
-  shards: readonly RevisedShardView[],
+  shards: readonly PlannedShardView[],
 ): Steps<SearchPlan> {
   const encoder = new PlanEncoder(isCaseSensitive ? PLAN_FLAG_CASE_SENSITIVE : 0);
   yield* encoder.add(plan);

@@ -17,8 +17,8 @@ export class UnknownContextError extends Error {
 
 /** What a plan depends on beside its query. */
 export interface PlanContext extends RepoContext {
-  /** Some of them have more revisions than the default one. */
-  readonly hasRevisions: boolean;
+  /** Some of their docs are not to be found without a word, such as those of further revisions. */
+  readonly needsDocSets: boolean;
 }
 
 /** States of all automata of one query. Bound: compiling so many takes about a second. */
@@ -52,7 +52,7 @@ export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNo
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
   const known = { expressions: new Map(), revisions: new Map() };
   const plan = yield* planNode(query, { ...context, ...limits, ...known });
-  return context.hasRevisions ? list('and', [planLiveDocs(query, context.repos()), plan]) : plan;
+  return context.needsDocSets ? list('and', [planLiveDocs(query), plan]) : plan;
 }
 
 function countLeaves(query: QueryNode): number {

@@ -5,6 +5,7 @@ import type { DocSet, SearchPlan } from '../host/search-plan.ts';
 import type { QueryNode } from './tree.ts';
 import type { Steps } from '../regex/steps.ts';
 import type { RepoRecord } from '../../repos/records.ts';
+import { type ChosenRevisions, docsOfParts, type PartedShard } from '../shards/parts.ts';
 import type { ShardRevisions } from '../shards/revisions.ts';
 
 /** What `rev:` says for the default revision, and for any. */
@@ -51,37 +52,38 @@ export interface DocsNode {
   readonly kind: 'docs';
   /** As `rev:` says it; nodes with the same text are the same. */
   readonly text: string;
-  /** By repoId; absent: no doc; `all`: the only revision, which holds every doc; else indexes of revisions. */
-  readonly revisions: ReadonlyMap<number, 'all' | readonly number[]>;
+  /** Those of each repo. */
+  readonly chosenOf: (repoId: number) => ChosenRevisions;
 }
+
+const DEFAULT_INDEXES = [0];
 
 /**
  * The leaf for `rev:` with this text. Why never a constant: a revision is a condition on docs, so a repo that it rules
  * out stays in scope, and its docs count as ruled out by a filter.
  */
 export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
-  const revisions = new Map<number, 'all' | readonly number[]>();
+  if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => DEFAULT_INDEXES };
+  if (text === ANY_REVISION) return { kind: 'docs', text, chosenOf: () => 'any' };
+  const chosen = new Map<number, readonly number[]>();
   for (const repo of repos) {
     const indexes = matchRevisions(repo, text);
-    if (indexes.length > 0)
-      revisions.set(repo.repoId, repo.revisions === undefined ? 'all' : indexes);
+    if (indexes.length > 0) chosen.set(repo.repoId, indexes);
   }
-  return { kind: 'docs', text, revisions };
+  return { kind: 'docs', text, chosenOf: (repoId) => chosen.get(repoId) };
 }
 
 /**
  * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds.
- * Not needed where every repo has its default revision alone.
+ * Not needed where every repo has its default revision alone, and shards of its own.
  */
-export function planLiveDocs(query: QueryNode, repos: readonly RepoRecord[]): DocsNode {
-  return planRevisions(repos, hasRevisionFilter(query) ? ANY_REVISION : DEFAULT_REVISION);
+export function planLiveDocs(query: QueryNode): DocsNode {
+  return planRevisions([], hasRevisionFilter(query) ? ANY_REVISION : DEFAULT_REVISION);
 }
 
-/** A shard as far as revisions concern it. */
-export interface RevisedShardView {
+/** A shard as far as sets of its docs concern it. */
+export interface PlannedShardView extends PartedShard {
   readonly shardId: string;
-  readonly repoId: number;
-  readonly revisions?: ShardRevisions;
 }
 
 let lastId = 0;
@@ -89,23 +91,34 @@ let lastId = 0;
 /** The sets that the leaves of a plan, in the order of their indexes, name in these shards. */
 export function* docSetsFor(
   leaves: readonly DocsNode[],
-  shards: readonly RevisedShardView[],
+  shards: readonly PlannedShardView[],
 ): Steps<Omit<SearchPlan, 'bytes'>> {
   const docSets = new Map<string, readonly DocSet[]>();
-  for (const { shardId, repoId, revisions } of leaves.length === 0 ? [] : shards) {
+  for (const shard of leaves.length === 0 ? [] : shards) {
     yield;
-    const sets = leaves.map((leaf): DocSet => {
-      const found = leaf.revisions.get(repoId);
-      if (found === undefined) return 'none';
-      return found === 'all' || revisions === undefined ? 'all' : revisions.docsIn(found);
-    });
-    if (sets.some((set) => set !== 'all')) docSets.set(shardId, sets);
+    const sets = leaves.map((leaf) => docSetOf(leaf, shard));
+    if (sets.some((set) => set !== 'all')) docSets.set(shard.shardId, sets);
   }
   return {
     docSetCount: leaves.length,
     docSets,
     docSetsId: docSets.size === 0 ? 0 : ++lastId,
   };
+}
+
+/** Sets of the default revisions and of any, which nearly every query needs, by shard as a snapshot has it. */
+const usualSets = {
+  [DEFAULT_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
+  [ANY_REVISION]: new WeakMap<PlannedShardView, DocSet>(),
+};
+
+function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet {
+  const kept = text === DEFAULT_REVISION || text === ANY_REVISION ? usualSets[text] : undefined;
+  const known = kept?.get(shard);
+  if (known !== undefined) return known;
+  const set = docsOfParts(shard, chosenOf);
+  kept?.set(shard, set);
+  return set;
 }
 
 /**
@@ -139,10 +152,12 @@ export interface BranchGroup {
 }
 
 /**
- * Groups docs of a shard by the revisions that a result shows: those that hold the doc and that one of the texts means;
- * if there is none (the doc matched by another side of an `or`), all that hold it. Default first, then by name.
+ * Groups docs of a repo in a shard by the revisions that a result shows: those that hold the doc and that one of the
+ * texts means; if there is none (the doc matched by another side of an `or`), all that hold it. Default first, then by
+ * name.
  *
- * @param texts  see shownRevisionTexts
+ * @param texts   see shownRevisionTexts
+ * @param docIds  counted from the first doc of the repo's part
  */
 export function groupByBranches(
   repo: RepoRecord,

@@ -128,7 +128,7 @@ export function exhaustiveness(reasons: readonly string[]): Exhaustiveness {
 
 /** Repos of the docs in order of first occurrence. */
 export function repositoryInfos(docs: readonly FoundDoc[], view: ScopeView): object[] {
-  const repos = new Set(docs.map(({ shard }) => view.repoOf(shard)));
+  const repos = new Set(docs.map(({ shard, docId }) => view.repoOf(shard, docId)));
   return [...repos].map(repositoryInfo);
 }
 

@@ -18,7 +18,8 @@ import { Probe } from './probe.ts';
 import type { RenderSums } from './render.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
 import { type Completed, completeSearch, withSnapshot } from './service.ts';
-import { type LiveShard, liveDocCount, type Snapshot } from './snapshot.ts';
+import { liveDocCount } from '../shards/parts.ts';
+import type { LiveShard, Snapshot } from './snapshot.ts';
 import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './tally.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
 
@@ -27,6 +28,7 @@ export type ShardClass = 'scanned' | 'skipped_filter' | 'skipped' | 'crashed';
 /** What became of an eligible shard. */
 export interface ShardRow {
   readonly id: string;
+  /** The names of those it holds docs of, comma and blank between them. */
   readonly repository: string;
   readonly class: ShardClass;
   /** Why it is of this class, in words. */
@@ -121,7 +123,8 @@ function scopeTotals(
   const eligible = [...scope.shards, ...scope.quarantined];
   // Of what the caller sees: others are not there.
   const all =
-    visibleShards(snapshot, sight, () => true).length + visibleQuarantined(snapshot, sight).length;
+    visibleShards(snapshot, sight, () => true).length +
+    visibleQuarantined(snapshot, sight, () => true).length;
   return {
     shardsEligible: eligible.length,
     shardsOutOfScope: all - eligible.length,
@@ -149,7 +152,7 @@ async function explainShards(
     sums = NOTHING_RENDERED,
     work = workTimes([]),
   ): void => {
-    const repository = names.get(shard.repoId) ?? '';
+    const repository = shard.parts.map(({ repoId }) => names.get(repoId) ?? '').join(', ');
     const head = { id: shard.shardId, repository, class: classOf(counts) };
     const docs = liveDocCount(shard);
     rows.push({ ...head, ...more, docs, stats: { ...countNumbers(counts, sums), ...work } });

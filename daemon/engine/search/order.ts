@@ -25,8 +25,10 @@ export interface FoundDoc {
 
 /** What the order needs to know beyond the findings. */
 export interface OrderContext {
-  /** Place of a shard's repo among all repos by name. */
-  repoRank(shard: number): number;
+  /** Whether what is seen of a shard is of one repo. */
+  isOfOneRepo(shard: number): boolean;
+  /** Place of a doc's repo among all repos by name. */
+  repoRank(shard: number, docId: number): number;
   pathOf(shard: number, docId: number): Uint8Array;
 }
 
@@ -111,9 +113,11 @@ export function docsOf({ shard, rows, kept }: UnitFinding): FoundDoc[] {
 }
 
 function compareTies(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
-  if (a.shard === b.shard) return a.pathRank - b.pathRank;
-  const byRepo = context.repoRank(a.shard) - context.repoRank(b.shard);
+  const isSameShard = a.shard === b.shard;
+  if (isSameShard && context.isOfOneRepo(a.shard)) return a.pathRank - b.pathRank;
+  const byRepo = context.repoRank(a.shard, a.docId) - context.repoRank(b.shard, b.docId);
   if (byRepo !== 0) return byRepo;
+  if (isSameShard) return a.pathRank - b.pathRank;
   return Buffer.compare(context.pathOf(a.shard, a.docId), context.pathOf(b.shard, b.docId));
 }
 

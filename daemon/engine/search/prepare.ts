@@ -12,7 +12,7 @@ import { parseSteps } from '../query/parser.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { Steps } from '../regex/steps.ts';
 import { inTurns } from './in-turns.ts';
-import { hasRevisions, visibleRepos } from './visible.ts';
+import { needsDocSets, visibleRepos } from './visible.ts';
 import { encodeSteps } from '../query/encode.ts';
 import { planSteps } from '../query/plan.ts';
 import type { PlanNode } from '../query/plan-tree.ts';
@@ -109,7 +109,7 @@ function* prepareSteps(
       : request.query;
   const conditions = yield* planSteps(query, {
     repos: () => visibleRepos(snapshot, sight),
-    hasRevisions: hasRevisions(snapshot, sight),
+    needsDocSets: needsDocSets(snapshot, sight),
     testNames: (program, names) => searcher.testNames(program, names),
   });
   const repoTest = repoTestOf(conditions);
@@ -135,7 +135,7 @@ function* prepareSteps(
     contextLines: request.contextLines,
     isWhole: request.whole,
     revisionTexts: shownRevisionTexts(query),
-    repoOf: (shard: number) => view.repoOf(shard),
+    repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
     reading: new Reading(),
     signal,

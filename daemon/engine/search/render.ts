@@ -12,7 +12,8 @@ import type { LinkTexts, RenderedDocs, Searcher } from '../host/searcher.ts';
 import { blobPageUrl, externalFileUrl } from '../../repos/links.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { FoundDoc } from './order.ts';
-import { groupByBranches } from '../query/revisions.ts';
+import { type BranchGroup, groupByBranches } from '../query/revisions.ts';
+import { partOf, type ShardPart } from '../shards/parts.ts';
 import type { LiveShard } from './snapshot.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { isForHere } from './run.ts';
@@ -40,7 +41,7 @@ export interface RenderContext {
   readonly isWhole: boolean;
   /** Of `rev:` that results name the revisions of (engine/query/revisions.ts). */
   readonly revisionTexts: readonly string[] | undefined;
-  readonly repoOf: (shard: number) => RepoRecord;
+  readonly repoOf: (shard: number, docId: number) => RepoRecord;
   /** Blob of a doc that has content. */
   readonly blobOf: (shard: number, docId: number) => number | undefined;
   /** What rendering this search has read so far. */
@@ -253,8 +254,7 @@ async function renderGroup(
   where: number | 'here' | 'anywhere',
 ): Promise<RenderedDocs> {
   const { searcher, pool, plan, contextLines, isWhole } = context;
-  const { shardId, revisions } = context.shards[shard]!;
-  const repo = context.repoOf(shard);
+  const { shardId } = context.shards[shard]!;
   const requests = new Uint32Array(places.length * REQUEST_WORDS);
   const kept: Uint32Array[] = [];
   for (let i = 0; i < places.length; i++) {
@@ -266,14 +266,12 @@ async function renderGroup(
     kept.push(doc.kept);
   }
   const docIds = places.map((place) => docs[place]!.docId);
-  const groups = groupByBranches(repo, revisions, context.revisionTexts, docIds);
-  for (const [group, members] of groups.entries())
-    for (const index of members.docs) requests[index * REQUEST_WORDS + 2] = group;
-  const options = {
-    links: groups.map(({ branches }) => linkTexts(context.baseUrl, repo, branches)),
-    contextLines,
-    isWhole,
-  };
+  const links: LinkTexts[] = [];
+  for (const { repo, branches, docs } of linkGroups(shard, docIds, context)) {
+    for (const index of docs) requests[index * REQUEST_WORDS + 2] = links.length;
+    links.push(linkTexts(context.baseUrl, repo, branches));
+  }
+  const options = { links, contextLines, isWhole };
   const work = { plan, shardId, requests, kept: joinWords(kept), options };
   if (where === 'here') {
     const end = process.hrtime.bigint() + INLINE_NS;
@@ -285,6 +283,34 @@ async function renderGroup(
   if (done?.error !== undefined) throw new Error(done.error);
   // Where the thread died, what it was to do is done here.
   return done?.docs ?? renderDocs(searcher, work);
+}
+
+/** Docs of a shard that have their repo and the revisions they are shown in in common. */
+interface LinkGroup extends BranchGroup {
+  readonly repo: RepoRecord;
+}
+
+function linkGroups(
+  shard: number,
+  docIds: readonly number[],
+  { shards, repoOf, revisionTexts }: RenderContext,
+): LinkGroup[] {
+  const byPart = new Map<ShardPart, number[]>();
+  for (const [index, docId] of docIds.entries()) {
+    const part = partOf(shards[shard]!, docId);
+    const known = byPart.get(part);
+    if (known === undefined) byPart.set(part, [index]);
+    else known.push(index);
+  }
+  return [...byPart].flatMap(([{ docStart, revisions }, indexes]) => {
+    const repo = repoOf(shard, docIds[indexes[0]!]!);
+    const ids = indexes.map((index) => docIds[index]! - docStart);
+    return groupByBranches(repo, revisions, revisionTexts, ids).map(({ branches, docs }) => ({
+      repo,
+      branches,
+      docs: docs.map((place) => indexes[place]!),
+    }));
+  });
 }
 
 function joinWords(parts: readonly Uint32Array[]): Uint32Array {

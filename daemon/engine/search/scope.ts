@@ -4,9 +4,10 @@
 import type { Searcher } from '../host/searcher.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 import type { Sight } from '../../repos/sight.ts';
+import { liveCountOf, partOf, type ShardPart } from '../shards/parts.ts';
 import { ShardTables } from '../shards/tables.ts';
 import type { OrderContext } from './order.ts';
-import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
+import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
 
 export interface Scope {
@@ -37,17 +38,16 @@ export function repoOrderOf(repos: readonly RepoRecord[]): RepoOrder {
   return made;
 }
 
-/** The visible shards of the repos that `isEligible` holds for, without those that hold no live doc. */
+/** What is seen of the repos that `isEligible` holds for, without what holds no live doc. */
 export function scopeOf(
   snapshot: Snapshot,
   sight: Sight,
   isEligible: (repoId: number) => boolean,
 ): Scope {
-  const isInScope = (shard: LiveShard): boolean =>
-    isEligible(shard.repoId) && liveDocCount(shard) > 0;
+  const isInScope = (part: ShardPart): boolean => isEligible(part.repoId) && liveCountOf(part) > 0;
   return {
     shards: visibleShards(snapshot, sight, isInScope),
-    quarantined: visibleQuarantined(snapshot, sight).filter(isInScope),
+    quarantined: visibleQuarantined(snapshot, sight, isInScope),
   };
 }
 
@@ -64,10 +64,14 @@ export class ScopeView implements OrderContext {
     this.#order = order;
   }
 
-  repoOf(shard: number): RepoRecord {
-    const { repoId, shardId } = this.#shards[shard]!;
+  #partOf(shard: number, docId: number): ShardPart {
+    return partOf(this.#shards[shard]!, docId);
+  }
+
+  repoOf(shard: number, docId: number): RepoRecord {
+    const { repoId } = this.#partOf(shard, docId);
     const repo = this.#order.repos.get(repoId);
-    if (repo === undefined) throw new Error(`shard ${shardId} belongs to no repo`);
+    if (repo === undefined) throw new Error(`no repo ${repoId} in the snapshot`);
     return repo;
   }
 
@@ -81,8 +85,12 @@ export class ScopeView implements OrderContext {
     return tables;
   }
 
-  repoRank(shard: number): number {
-    return this.#order.ranks.get(this.#shards[shard]!.repoId) ?? 0;
+  isOfOneRepo(shard: number): boolean {
+    return this.#shards[shard]!.parts.length === 1;
+  }
+
+  repoRank(shard: number, docId: number): number {
+    return this.#order.ranks.get(this.#partOf(shard, docId).repoId) ?? 0;
   }
 
   pathOf(shard: number, docId: number): Uint8Array {

@@ -6,11 +6,11 @@ import { SKIP_NONE } from '../../../core/shared/format.ts';
 import type { DocSet } from '../host/search-plan.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
+import type { ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
 import type { EngineParts } from './prepare.ts';
 import { openTables } from './scope.ts';
 import { withSnapshot } from './service.ts';
-import type { LiveShard } from './snapshot.ts';
 
 export interface SkippedDoc {
   readonly path: string;
@@ -50,9 +50,11 @@ export function listSkipped(
     const found: Found[] = [];
     const breather = new Breather();
     for (const shard of shards) {
-      if (shard.repoId !== repoId) continue;
+      const part = shard.parts.find((one) => one.repoId === repoId);
+      if (part === undefined) continue;
       const tables = openTables(parts.searcher, shard.shardId);
-      found.push({ tables, docIds: await skippedIn(shard, tables, reason, breather), next: 0 });
+      const docIds = await skippedIn(part, shard.docCount, tables, reason, breather);
+      found.push({ tables, docIds, next: 0 });
     }
     const items: SkippedDoc[] = [];
     for (let place = 0; place < offset + limit; place++) {
@@ -67,7 +69,8 @@ export function listSkipped(
 
 /** By path. */
 async function skippedIn(
-  { revisions, docCount }: LiveShard,
+  { docStart, docEnd, revisions }: ShardPart,
+  docCount: number,
   tables: ShardTables,
   reason: string | undefined,
   breather: Breather,
@@ -78,7 +81,8 @@ async function skippedIn(
     await breather.pause();
     const docId = tables.docAt(rank);
     const skipReason = tables.skipReasonOf(docId);
-    if (skipReason === SKIP_NONE || !isIn(live, docId)) continue;
+    if (skipReason === SKIP_NONE || docId < docStart || docId >= docEnd) continue;
+    if (!isIn(live, docId - docStart)) continue;
     if (reason === undefined || SKIP_REASON_NAMES[skipReason] === reason) docIds.push(docId);
   }
   return docIds;

@@ -6,18 +6,14 @@ import type { SearchPool } from '../host/pool.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardError, ShardFile } from '../host/space.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { ShardRevisions } from '../shards/revisions.ts';
+import type { ShardPart } from '../shards/parts.ts';
 
 export interface LiveShard extends ShardFile {
-  readonly repoId: number;
   readonly docCount: number;
-  /** Absent: the repo's only revision holds every doc. */
-  readonly revisions?: ShardRevisions;
-}
-
-/** Docs of a shard that at least one revision holds. */
-export function liveDocCount({ docCount, revisions }: LiveShard): number {
-  return revisions?.liveCount ?? docCount;
+  /** Those that are seen, in the order of their docs. */
+  readonly parts: readonly ShardPart[];
+  /** It holds docs that the caller must not know of: what its index says of all docs is not told. */
+  readonly hidesDocs?: true | undefined;
 }
 
 /** A shard that is out of service. */

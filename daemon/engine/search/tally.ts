@@ -5,7 +5,8 @@
 
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
 import type { RunOutcome } from './run.ts';
-import { type LiveShard, liveDocCount, type QuarantinedShard, type Snapshot } from './snapshot.ts';
+import { liveDocCount } from '../shards/parts.ts';
+import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 
 /** The numbers of API.md 7 that the run decides. */
 export interface Counts {
@@ -77,11 +78,12 @@ export class RunningTally {
     }));
   }
 
-  /** Only the first binding of a shard counts. */
+  /** Only the first binding of a shard counts; one that says something of docs that nobody may know of does not. */
   addBinding(binding: BindFinding): void {
     const tally = this.#tallies[binding.shard]!;
     if (tally.binding !== undefined) return;
     tally.binding = binding;
+    if (this.#shards[binding.shard]!.hidesDocs) return;
     this.counts.ngramLookups += binding.lookups;
     this.counts.regexpsConsidered += binding.regexps;
     this.counts.indexBytesLoaded += binding.indexBytes;

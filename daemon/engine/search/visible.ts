@@ -5,26 +5,27 @@
 
 import { LRUCache } from 'lru-cache';
 import type { RepoRecord } from '../../repos/records.ts';
-import { isSeen, type Sight } from '../../repos/sight.ts';
+import { isSeen, NO_REPOS, type Sight } from '../../repos/sight.ts';
+import { isCovered, type ShardPart } from '../shards/parts.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 
 /** Items that are the same for all who share a base, and where each stands in the snapshot. */
-interface Part<Item> {
+interface Share<Item> {
   readonly items: readonly Item[];
   readonly places: readonly number[];
 }
 
 interface Tables {
-  readonly shardParts: Map<ReadonlySet<number>, Part<LiveShard>>;
-  readonly repoParts: Map<ReadonlySet<number>, Part<RepoRecord>>;
-  /** Place of each repo, places of its shards, by repoId. */
+  readonly shardShares: Map<ReadonlySet<number>, Share<LiveShard>>;
+  readonly repoShares: Map<ReadonlySet<number>, Share<RepoRecord>>;
+  /** Place of each repo, places of the shards with docs of it, by repoId. */
   readonly repoPlaces: ReadonlyMap<number, readonly number[]>;
   readonly shardPlaces: ReadonlyMap<number, readonly number[]>;
   readonly repoLists: LRUCache<Sight, readonly RepoRecord[]>;
-  /** Repos with more revisions than the default one. */
-  readonly revised: ReadonlySet<number>;
+  /** Repos some of whose docs a search without conditions must leave out. */
+  readonly partial: ReadonlySet<number>;
   /** Whether a base holds one of these. */
-  readonly revisedBases: Map<ReadonlySet<number>, boolean>;
+  readonly partialBases: Map<ReadonlySet<number>, boolean>;
 }
 
 /** Guess: users who name repos in searches that come close together; a list of 100,000 takes 1 MB. */
@@ -32,123 +33,184 @@ const REPO_LISTS_MAX = 32;
 
 const tablesOf = new WeakMap<Snapshot, Tables>();
 
-/** Those of the shards that the sight sees and `isWanted` holds for, in the order of the snapshot. */
+/**
+ * The shards with the parts that the sight sees and `isWanted` holds for, in the order of the snapshot; those without any
+ * such part are left out.
+ */
 export function visibleShards(
   snapshot: Snapshot,
   sight: Sight,
-  isWanted: (shard: LiveShard) => boolean,
+  isWanted: (part: ShardPart) => boolean,
 ): LiveShard[] {
-  if (sight.base === 'all') return snapshot.shards.filter(isWanted);
-  const { shardParts, shardPlaces } = tablesFor(snapshot);
-  const part = partOf(shardParts, snapshot.shards, sight.base);
-  return merged(part, placesOf(shardPlaces, sight.extra), snapshot.shards, isWanted);
+  const found: LiveShard[] = [];
+  for (const shard of seenShards(snapshot, sight)) {
+    const wanted = withParts(shard, isWanted);
+    if (wanted !== undefined) found.push(wanted);
+  }
+  return found;
 }
 
-/** Those of the shards out of service that the sight sees. */
-export function visibleQuarantined(snapshot: Snapshot, sight: Sight): readonly QuarantinedShard[] {
-  return snapshot.quarantined.filter(({ repoId }) => isSeen(sight, repoId));
+function seenShards(snapshot: Snapshot, sight: Sight): readonly LiveShard[] {
+  if (sight.base === 'all') return snapshot.shards;
+  const { shardShares, shardPlaces } = tablesFor(snapshot);
+  const { shards } = snapshot;
+  const share = shareOf(shardShares, sight.base, shards, (shard, base) =>
+    seenPart(shard, { base, extra: NO_REPOS }),
+  );
+  const extra = placesOf(shardPlaces, sight.extra);
+  return merged(share, extra, (place) => seenPart(shards[place]!, sight)!);
+}
+
+/** What the sight sees of a shard; undefined: nothing. */
+function seenPart(shard: LiveShard, sight: Sight): LiveShard | undefined {
+  const seen = withParts(shard, ({ repoId }) => isSeen(sight, repoId));
+  return seen === undefined || seen === shard ? seen : { ...seen, hidesDocs: true };
+}
+
+/** A shard with some of its parts; undefined: there is none. */
+function withParts<Shard extends LiveShard>(
+  shard: Shard,
+  isWanted: (part: ShardPart) => boolean,
+): Shard | undefined {
+  const { parts } = shard;
+  // Why apart: of thousands of shards most have one.
+  if (parts.length === 1) return isWanted(parts[0]!) ? shard : undefined;
+  const wanted = parts.filter(isWanted);
+  if (wanted.length === parts.length) return shard;
+  return wanted.length === 0 ? undefined : { ...shard, parts: wanted };
+}
+
+/** Those of the shards out of service that hold docs which the sight sees and `isWanted` holds for. */
+export function visibleQuarantined(
+  snapshot: Snapshot,
+  sight: Sight,
+  isWanted: (part: ShardPart) => boolean,
+): readonly QuarantinedShard[] {
+  return snapshot.quarantined.flatMap((shard) => {
+    const seen = withParts(shard, (part) => isSeen(sight, part.repoId) && isWanted(part));
+    return seen === undefined ? [] : [seen];
+  });
 }
 
 /** The repos that the sight sees, in the order of the snapshot. */
 export function visibleRepos(snapshot: Snapshot, sight: Sight): readonly RepoRecord[] {
   if (sight.base === 'all') return snapshot.repos;
-  const { repoParts, repoPlaces, repoLists } = tablesFor(snapshot);
+  const { repoShares, repoPlaces, repoLists } = tablesFor(snapshot);
   const kept = repoLists.get(sight);
   if (kept !== undefined) return kept;
-  const part = partOf(repoParts, snapshot.repos, sight.base);
-  const list = merged(part, placesOf(repoPlaces, sight.extra), snapshot.repos, () => true);
+  const { repos } = snapshot;
+  const share = shareOf(repoShares, sight.base, repos, (repo, base) =>
+    base.has(repo.repoId) ? repo : undefined,
+  );
+  const list = merged(share, placesOf(repoPlaces, sight.extra), (place) => repos[place]!);
   repoLists.set(sight, list);
   return list;
 }
 
-/** Has any of the repos that the sight sees more revisions than the default one? */
-export function hasRevisions(snapshot: Snapshot, { base, extra }: Sight): boolean {
-  const { revised, revisedBases } = tablesFor(snapshot);
-  if (revised.size === 0 || base === 'all') return revised.size > 0;
-  for (const repoId of extra) if (revised.has(repoId)) return true;
-  let isRevised = revisedBases.get(base);
-  if (isRevised === undefined) {
-    isRevised = [...revised].some((repoId) => base.has(repoId));
-    revisedBases.set(base, isRevised);
+/**
+ * Whether a search must say which docs it is about: a repo that the sight sees has further revisions, or shares a shard
+ * with docs that are not everybody's or nobody's.
+ */
+export function needsDocSets(snapshot: Snapshot, { base, extra }: Sight): boolean {
+  const { partial, partialBases } = tablesFor(snapshot);
+  if (partial.size === 0 || base === 'all') return partial.size > 0;
+  for (const repoId of extra) if (partial.has(repoId)) return true;
+  let isPartial = partialBases.get(base);
+  if (isPartial === undefined) {
+    isPartial = [...partial].some((repoId) => base.has(repoId));
+    partialBases.set(base, isPartial);
   }
-  return isRevised;
+  return isPartial;
 }
 
 function tablesFor(snapshot: Snapshot): Tables {
   const known = tablesOf.get(snapshot);
   if (known !== undefined) return known;
+  const { repos, shards } = snapshot;
   const tables: Tables = {
-    shardParts: new Map(),
-    repoParts: new Map(),
-    repoPlaces: placesByRepo(snapshot.repos),
-    shardPlaces: placesByRepo(snapshot.shards),
+    shardShares: new Map(),
+    repoShares: new Map(),
+    repoPlaces: placesByRepo(repos, ({ repoId }) => [repoId]),
+    shardPlaces: placesByRepo(shards, ({ parts }) => parts.map(({ repoId }) => repoId)),
     repoLists: new LRUCache({ max: REPO_LISTS_MAX }),
-    revised: new Set(
-      snapshot.repos.filter(({ revisions }) => revisions !== undefined).map(({ repoId }) => repoId),
-    ),
-    revisedBases: new Map(),
+    partial: partialRepos(snapshot),
+    partialBases: new Map(),
   };
   tablesOf.set(snapshot, tables);
   return tables;
 }
 
-interface OfRepo {
-  readonly repoId: number;
+function partialRepos({ repos, shards }: Snapshot): Set<number> {
+  const partial = new Set<number>();
+  for (const { repoId, revisions } of repos) if (revisions !== undefined) partial.add(repoId);
+  for (const shard of shards) {
+    if (shard.parts.length === 1 && isCovered(shard)) continue;
+    for (const { repoId } of shard.parts) partial.add(repoId);
+  }
+  return partial;
 }
 
-function placesByRepo(items: readonly OfRepo[]): ReadonlyMap<number, readonly number[]> {
+function placesByRepo<Item>(
+  items: readonly Item[],
+  reposOf: (item: Item) => readonly number[],
+): ReadonlyMap<number, readonly number[]> {
   const byRepo = new Map<number, number[]>();
-  for (const [place, { repoId }] of items.entries()) {
-    const places = byRepo.get(repoId);
-    if (places === undefined) byRepo.set(repoId, [place]);
-    else places.push(place);
+  for (const [place, item] of items.entries()) {
+    for (const repoId of reposOf(item)) {
+      const places = byRepo.get(repoId);
+      if (places === undefined) byRepo.set(repoId, [place]);
+      else if (places.at(-1) !== place) places.push(place);
+    }
   }
   return byRepo;
 }
 
-/** Ascending. */
+/** Ascending, each once. */
 function placesOf(
   byRepo: ReadonlyMap<number, readonly number[]>,
   repoIds: ReadonlySet<number>,
 ): readonly number[] {
-  const places: number[] = [];
-  for (const repoId of repoIds) places.push(...(byRepo.get(repoId) ?? []));
-  return places.sort((a, b) => a - b);
+  const places = new Set<number>();
+  for (const repoId of repoIds) for (const place of byRepo.get(repoId) ?? []) places.add(place);
+  return [...places].sort((a, b) => a - b);
 }
 
-function partOf<Item extends OfRepo>(
-  known: Map<ReadonlySet<number>, Part<Item>>,
-  all: readonly Item[],
+/** @param seenIn  what of an item is seen by all who share a base; undefined: nothing */
+function shareOf<Item>(
+  known: Map<ReadonlySet<number>, Share<Item>>,
   base: ReadonlySet<number>,
-): Part<Item> {
+  all: readonly Item[],
+  seenIn: (item: Item, base: ReadonlySet<number>) => Item | undefined,
+): Share<Item> {
   const kept = known.get(base);
   if (kept !== undefined) return kept;
   const items: Item[] = [];
   const places: number[] = [];
   for (const [place, item] of base.size === 0 ? [] : all.entries()) {
-    if (!base.has(item.repoId)) continue;
-    items.push(item);
+    const seen = seenIn(item, base);
+    if (seen === undefined) continue;
+    items.push(seen);
     places.push(place);
   }
-  const part = { items, places };
-  known.set(base, part);
-  return part;
+  const share = { items, places };
+  known.set(base, share);
+  return share;
 }
 
-/** The wanted items of a part and those at further places, in the order of all. */
+/** The items of a share and those at further places, in the order of all; at a place of both, the latter. */
 function merged<Item>(
-  { items, places }: Part<Item>,
+  { items, places }: Share<Item>,
   extra: readonly number[],
-  all: readonly Item[],
-  isWanted: (item: Item) => boolean,
-): Item[] {
+  itemAt: (place: number) => Item,
+): readonly Item[] {
+  if (extra.length === 0) return items;
   const found: Item[] = [];
   let next = 0;
   for (const place of extra) {
-    for (; next < items.length && places[next]! < place; next++)
-      if (isWanted(items[next]!)) found.push(items[next]!);
-    if (isWanted(all[place]!)) found.push(all[place]!);
+    for (; next < items.length && places[next]! < place; next++) found.push(items[next]!);
+    if (places[next] === place) next++;
+    found.push(itemAt(place));
   }
-  for (; next < items.length; next++) if (isWanted(items[next]!)) found.push(items[next]!);
+  for (; next < items.length; next++) found.push(items[next]!);
   return found;
 }

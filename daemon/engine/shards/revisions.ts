@@ -215,9 +215,12 @@ export class ShardRevisions {
     this.#hashSize = hashSize;
   }
 
-  /** Docs that any revision holds. */
+  /** Docs that any revision holds, and how many they are. */
+  get liveDocs(): DocSet {
+    return this.docsIn([...this.sets.keys()]);
+  }
   get liveCount(): number {
-    this.#liveCount ??= countDocs(this.docsIn([...this.sets.keys()]), this.docCount);
+    this.#liveCount ??= countDocs(this.liveDocs, this.docCount);
     return this.#liveCount;
   }
 
@@ -279,7 +282,8 @@ const BIT_COUNTS = Uint8Array.from(
   (_, byte) => byte.toString(2).replaceAll('0', '').length,
 );
 
-function countDocs(set: DocSet, docCount: number): number {
+/** Docs in a set over so many. */
+export function countDocs(set: DocSet, docCount: number): number {
   if (set === 'all') return docCount;
   if (set === 'none') return 0;
   let count = 0;

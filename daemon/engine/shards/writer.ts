@@ -25,10 +25,18 @@ export interface ShardDoc {
   readonly tier: number;
 }
 
+/** A repo of a shard. */
+export interface ShardRepo {
+  readonly repoId: number;
+  readonly name: string;
+  /** Of its docs, which lie next to each other. */
+  readonly docCount: number;
+}
+
 /** Everything of a shard but contents and postings. */
 export interface ShardTables {
-  readonly repoId: number;
-  readonly repoName: string;
+  /** In the order of their docs. */
+  readonly repos: readonly ShardRepo[];
   readonly docs: readonly ShardDoc[];
   /** Blob rows of all batches, in order; their first docs are filled in here. */
   readonly blobs: Uint8Array;
@@ -82,7 +90,7 @@ export function writeShard(
     sections.write(format.SECTION_DOCS, docs.rows);
     sections.write(format.SECTION_PATHS, Buffer.concat(tables.docs.map((doc) => doc.path)));
     sections.write(format.SECTION_PATH_ORDER, docs.pathOrder);
-    sections.write(format.SECTION_REPOS, repoRow(tables, names));
+    sections.write(format.SECTION_REPOS, repoRows(tables, names));
     sections.write(format.SECTION_LANGUAGES, docs.languages);
     sections.write(format.SECTION_NAMES, names.bytes());
     sections.begin(format.SECTION_POSTINGS);
@@ -198,6 +206,9 @@ function docRows(tables: ShardTables, names: NameTable): DocSections {
   const blobView = new DataView(blobs.buffer, blobs.byteOffset);
   const languages = new LanguageTable(names);
   const lastDocOfBlob = new Map<number, number>();
+  const repoIndexes = tables.repos.flatMap(({ docCount }, index) =>
+    new Array<number>(docCount).fill(index),
+  );
   let pathOffset = 0;
   for (const [docId, doc] of docs.entries()) {
     const row = docId * format.DOC_ROW_SIZE;
@@ -206,6 +217,7 @@ function docRows(tables: ShardTables, names: NameTable): DocSections {
     rows.setUint32(row + format.DOC_BLOB_OFFSET, doc.blobId ?? format.NONE_ID, true);
     rows.setUint32(row + format.DOC_NEXT_OFFSET, format.NONE_ID, true);
     rows.setUint32(row + format.DOC_SIZE_OFFSET, Math.min(doc.size, 0xffffffff), true);
+    rows.setUint16(row + format.DOC_REPO_OFFSET, repoIndexes[docId]!, true);
     rows.setUint16(row + format.DOC_LANGUAGE_OFFSET, languages.indexOf(doc.language), true);
     rows.setUint8(row + format.DOC_SKIP_REASON_OFFSET, doc.skipReason);
     rows.setUint8(row + format.DOC_TIER_OFFSET, doc.tier);
@@ -286,13 +298,16 @@ function isUnused(rows: Buffer, row: number): boolean {
   return rows.readUInt32LE(row + format.BLOCK_BLOB_OFFSET) === format.NONE_ID;
 }
 
-function repoRow(tables: ShardTables, names: NameTable): Uint8Array {
-  const { offset, size } = names.add(tables.repoName);
-  const row = Buffer.alloc(format.REPO_ROW_SIZE);
-  row.writeUInt32LE(tables.repoId, format.REPO_ID_OFFSET);
-  row.writeUInt32LE(offset, format.REPO_NAME_OFFSET);
-  row.writeUInt32LE(size, format.REPO_NAME_SIZE_OFFSET);
-  return row;
+function repoRows({ repos }: ShardTables, names: NameTable): Uint8Array {
+  const rows = Buffer.alloc(repos.length * format.REPO_ROW_SIZE);
+  for (const [index, { repoId, name }] of repos.entries()) {
+    const { offset, size } = names.add(name);
+    const row = index * format.REPO_ROW_SIZE;
+    rows.writeUInt32LE(repoId, row + format.REPO_ID_OFFSET);
+    rows.writeUInt32LE(offset, row + format.REPO_NAME_OFFSET);
+    rows.writeUInt32LE(size, row + format.REPO_NAME_SIZE_OFFSET);
+  }
+  return rows;
 }
 
 /** The header with its section table; checksums are zero. */
@@ -313,7 +328,7 @@ function headerOf(
   header.writeUInt32LE(counts.blobCount, format.HEADER_BLOB_COUNT_OFFSET);
   header.writeUInt32LE(counts.blockCount, format.HEADER_BLOCK_COUNT_OFFSET);
   header.writeUInt32LE(counts.gramCount, format.HEADER_GRAM_COUNT_OFFSET);
-  header.writeUInt32LE(1, format.HEADER_REPO_COUNT_OFFSET);
+  header.writeUInt32LE(tables.repos.length, format.HEADER_REPO_COUNT_OFFSET);
   header.writeUInt32LE(languageCount, format.HEADER_LANGUAGE_COUNT_OFFSET);
   header.writeUInt32LE(sections.length, format.HEADER_SECTION_COUNT_OFFSET);
   header.writeUInt32LE(tables.hashSize, format.HEADER_HASH_SIZE_OFFSET);

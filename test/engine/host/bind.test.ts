@@ -16,7 +16,7 @@ function planOf(query: string): SearchPlan {
   return encodePlan(
     planQuery(parseQuery(query, { isRegexEnabled: false }), {
       repos: () => [REPO],
-      hasRevisions: false,
+      needsDocSets: false,
       testNames: () => [],
     }),
     false,
@@ -75,7 +75,7 @@ void test('blocks that hold a word in another case only are no candidates', asyn
     const tree = parseQuery(query, { isRegexEnabled: true, isFolded: !isCaseSensitive });
     const plan = planQuery(tree, {
       repos: () => [REPO],
-      hasRevisions: false,
+      needsDocSets: false,
       testNames: () => [],
     });
     searcher.setPlan(encodePlan(plan, isCaseSensitive));

@@ -32,6 +32,7 @@ import {
   type QuarantinedShard,
   SnapshotKeeper,
 } from '../../../daemon/engine/search/snapshot.ts';
+import { type ShardPart, wholePart } from '../../../daemon/engine/shards/parts.ts';
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
 import { checkInvariants } from './invariants.ts';
 
@@ -112,6 +113,16 @@ export function buildShard(
   repo: { repoId: number; name: string },
   docs: readonly TestDoc[],
 ): LiveShard {
+  return buildSharedShard(module, folder, [{ ...repo, docs }]);
+}
+
+/** As buildShard, of several repos. */
+export function buildSharedShard(
+  module: WebAssembly.Module,
+  folder: string,
+  repos: readonly { repoId: number; name: string; docs: readonly TestDoc[] }[],
+): LiveShard {
+  const docs = repos.flatMap((repo) => repo.docs);
   const target = builderOf(module);
   const blobIds = new Map<string, number>();
   target.begin();
@@ -145,8 +156,7 @@ export function buildShard(
     tier: doc.tier ?? 0,
   }));
   const tables = {
-    repoId: repo.repoId,
-    repoName: repo.name,
+    repos: repos.map(({ repoId, name, docs }) => ({ repoId, name, docCount: docs.length })),
     docs: shardDocs,
     blobs,
     blobHashes: new Uint8Array(blobIds.size * 20),
@@ -164,9 +174,18 @@ export function buildShard(
     path: file,
     size: statSync(file).size,
     ...(symbols === undefined ? {} : { symbols }),
-    repoId: repo.repoId,
     docCount: docs.length,
+    parts: partsOf(repos),
   };
+}
+
+function partsOf(repos: readonly { repoId: number; docs: readonly unknown[] }[]): ShardPart[] {
+  let docEnd = 0;
+  return repos.map(({ repoId, docs }) => {
+    const docStart = docEnd;
+    docEnd += docs.length;
+    return { repoId, docStart, docEnd };
+  });
 }
 
 /** Writes the symbols of the docs beside their shard. */
@@ -213,8 +232,8 @@ export async function buildFromDisk(
     shardId: (++fileCount).toString(16).padStart(16, '0'),
     path: shard.path,
     size: shard.size,
-    repoId: repo.repoId,
     docCount: shard.docCount,
+    parts: [wholePart(repo.repoId, shard.docCount)],
   }));
 }
 

@@ -40,7 +40,7 @@ function searchUnits(searcher: Searcher, shardId: string, text: string): FoundDo
   const query = parseQuery(text, { isRegexEnabled: true, isFolded: true });
   const context = {
     repos: () => [REPO],
-    hasRevisions: false,
+    needsDocSets: false,
     testNames: () => [true],
   };
   searcher.beginPlan(encodePlan(planQuery(query, context), false));

@@ -41,7 +41,7 @@ void test('memory is given back in a pause, amid a search too', async () => {
   const shard = buildShard(module, temporaryFolder(), REPO, docs);
   const options = {
     repos: () => [REPO],
-    hasRevisions: false,
+    needsDocSets: false,
     testNames: () => [true],
   };
   let unitCount = 0;
@@ -80,7 +80,7 @@ void test('memory is given back while other searches go on, but for one that tak
   const shard = buildShard(module, temporaryFolder(), REPO, docs);
   const options = {
     repos: () => [REPO],
-    hasRevisions: false,
+    needsDocSets: false,
     testNames: () => [true],
   };
   const newPlan = (): SearchPlan =>

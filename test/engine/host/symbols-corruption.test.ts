@@ -42,7 +42,7 @@ function planOf(text: string): SearchPlan {
   const query = parseQuery(text, { isRegexEnabled: false });
   const plan = planQuery(query, {
     repos: () => [],
-    hasRevisions: false,
+    needsDocSets: false,
     testNames: () => [],
   });
   return encodePlan(plan, false);

@@ -10,10 +10,10 @@ import { repoRecord } from '../host/harness.ts';
 const raw = String.raw;
 const REPOS = ['host/one', 'host/two', 'other/three'].map((name, i) => repoRecord(i + 1, name));
 
-function planOf(query: string, hasRevisions = false): string {
+function planOf(query: string, needsDocSets = false): string {
   const plan = planQuery(parseQuery(query, { isRegexEnabled: true }), {
     repos: () => REPOS,
-    hasRevisions,
+    needsDocSets,
     testNames: (_, names) => names.map((name) => name.includes('t')),
   });
   return printPlan(plan);

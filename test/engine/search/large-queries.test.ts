@@ -140,7 +140,7 @@ void test('a large plan is not read on the thread that owns the sockets', async 
 
 const CONTEXT: PlanContext = {
   repos: () => [REPO],
-  hasRevisions: false,
+  needsDocSets: false,
   testNames: () => [true],
 };
 

@@ -16,7 +16,9 @@ import {
 import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts';
 
 const CONTEXT: OrderContext = {
-  repoRank: (shard) => shard >> 1,
+  // Shards from 3 on hold docs of two repos.
+  isOfOneRepo: (shard) => shard < 3,
+  repoRank: (shard, docId) => (shard < 3 ? shard >> 1 : docId % 2),
   pathOf: (shard, docId) => Buffer.from(`${shard}/${docId}.${'abc'[docId % 3]}`),
 };
 const TIER_SHIFT = 28;
@@ -43,10 +45,10 @@ function expected(docs: readonly FoundDoc[]): FoundDoc[] {
     (a, b) =>
       b.score - a.score ||
       a.tier - b.tier ||
+      CONTEXT.repoRank(a.shard, a.docId) - CONTEXT.repoRank(b.shard, b.docId) ||
       (a.shard === b.shard
         ? a.pathRank - b.pathRank
-        : CONTEXT.repoRank(a.shard) - CONTEXT.repoRank(b.shard) ||
-          Buffer.compare(CONTEXT.pathOf(a.shard, a.docId), CONTEXT.pathOf(b.shard, b.docId))),
+        : Buffer.compare(CONTEXT.pathOf(a.shard, a.docId), CONTEXT.pathOf(b.shard, b.docId))),
   );
 }
 

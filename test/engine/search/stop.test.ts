@@ -34,7 +34,7 @@ function shardOf(module: WebAssembly.Module, lineCount: number) {
 function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): SearchPlan {
   const context = {
     repos: () => [REPO],
-    hasRevisions: false,
+    needsDocSets: false,
     testNames: () => [true],
   };
   return encodePlan(planQuery(parseQuery(text, { isRegexEnabled }), context), true, [shard]);

@@ -108,7 +108,8 @@ void test('a search sees what an index of the visible repos alone would show', a
       fc.integer({ min: 1, max: 60 }),
       async (sight, query, matches) => {
         const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
-        alone.publish(sound.filter(isIn), REPOS.filter(isIn), QUARANTINED.filter(isIn));
+        const holds = ({ parts }: LiveShard): boolean => isIn(parts[0]!);
+        alone.publish(sound.filter(holds), REPOS.filter(isIn), QUARANTINED.filter(holds));
         const request = { matches, isRegexEnabled: true };
         const { signal } = new AbortController();
         const narrow = await whole.search(query, request, signal, sight);

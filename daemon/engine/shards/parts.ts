@@ -1,0 +1,120 @@
+// A shard may hold the docs of many repos, those of each next to each other: its parts. What a search may look at of a
+// shard is some of its parts, and of each the docs of some revisions; here that becomes one set of docs.
+
+import type { DocSet } from '../host/search-plan.ts';
+import { bitmapSizeOf, countDocs, type ShardRevisions } from './revisions.ts';
+
+/** The docs of one repo in a shard: from `docStart` to before `docEnd`. */
+export interface ShardPart {
+  readonly repoId: number;
+  readonly docStart: number;
+  readonly docEnd: number;
+  /** Which revision holds which of them, counted from `docStart`; absent: the repo's only revision holds all. */
+  readonly revisions?: ShardRevisions | undefined;
+}
+
+/** A shard by its docs; those between parts belong to nobody any more. */
+export interface PartedShard {
+  readonly docCount: number;
+  /** In the order of their docs, at least one. */
+  readonly parts: readonly ShardPart[];
+}
+
+/** The only part of a shard that one repo has to itself. */
+export function wholePart(repoId: number, docCount: number, revisions?: ShardRevisions): ShardPart {
+  return { repoId, docStart: 0, docEnd: docCount, revisions };
+}
+
+/** Docs of a part that at least one revision holds. */
+export function liveCountOf({ docStart, docEnd, revisions }: ShardPart): number {
+  return revisions?.liveCount ?? docEnd - docStart;
+}
+
+/** Docs of a shard's parts that at least one revision of their repo holds. */
+export function liveDocCount({ parts }: PartedShard): number {
+  return parts.reduce((sum, part) => sum + liveCountOf(part), 0);
+}
+
+/** Whether every doc of a shard belongs to one of its parts. */
+export function isCovered({ docCount, parts }: PartedShard): boolean {
+  let next = 0;
+  for (const { docStart, docEnd } of parts) {
+    if (docStart !== next) return false;
+    next = docEnd;
+  }
+  return next === docCount;
+}
+
+/** The part that a doc is in. Errors: throws where it is in none. */
+export function partOf({ parts }: PartedShard, docId: number): ShardPart {
+  let start = 0;
+  let end = parts.length;
+  while (start < end) {
+    const middle = (start + end) >>> 1;
+    if (parts[middle]!.docEnd <= docId) start = middle + 1;
+    else end = middle;
+  }
+  const part = parts[start];
+  if (part === undefined || docId < part.docStart) throw new Error(`doc ${docId} is of no repo`);
+  return part;
+}
+
+/** Revisions of a repo by their indexes; `any`: all of them; undefined: none. */
+export type ChosenRevisions = 'any' | readonly number[] | undefined;
+
+/** The docs of a shard's parts in the revisions that are chosen for each repo. */
+export function docsOfParts(
+  shard: PartedShard,
+  chosenOf: (repoId: number) => ChosenRevisions,
+): DocSet {
+  const { docCount, parts } = shard;
+  const sets = parts.map((part) => docsOfPart(part, chosenOf(part.repoId)));
+  if (sets.every((set) => set === 'none')) return 'none';
+  const [first] = sets;
+  if (parts.length === 1 && isCovered(shard)) return first!;
+  if (sets.every((set) => set === 'all') && isCovered(shard)) return 'all';
+  const bitmap = new Uint8Array(new SharedArrayBuffer(bitmapSizeOf(docCount)));
+  for (const [index, set] of sets.entries()) addPart(bitmap, parts[index]!, set);
+  const count = countDocs(bitmap, docCount);
+  if (count === 0) return 'none';
+  return count === docCount ? 'all' : bitmap;
+}
+
+function docsOfPart({ revisions }: ShardPart, chosen: ChosenRevisions): DocSet {
+  if (chosen === undefined) return 'none';
+  if (revisions === undefined) return 'all';
+  return chosen === 'any' ? revisions.liveDocs : revisions.docsIn(chosen);
+}
+
+/** Sets the bits of a part's docs. */
+function addPart(bitmap: Uint8Array, { docStart, docEnd }: ShardPart, set: DocSet): void {
+  if (set === 'none') return;
+  if (set === 'all') fillBits(bitmap, docStart, docEnd);
+  else orBits(bitmap, docStart, set, docEnd - docStart);
+}
+
+/** Sets the bits from `start` to before `end`. */
+function fillBits(bitmap: Uint8Array, start: number, end: number): void {
+  const [firstByte, lastByte] = [start >> 3, end >> 3];
+  const head = 0xff << (start & 7);
+  const tail = ~(0xff << (end & 7)) & 0xff;
+  if (firstByte === lastByte) {
+    bitmap[firstByte]! |= head & tail;
+    return;
+  }
+  bitmap[firstByte]! |= head & 0xff;
+  bitmap.fill(0xff, firstByte + 1, lastByte);
+  if (tail !== 0) bitmap[lastByte]! |= tail;
+}
+
+/** Sets those of `count` bits from `start` on that are set in `source`, which has zeros behind them. */
+function orBits(bitmap: Uint8Array, start: number, source: Uint8Array, count: number): void {
+  const shift = start & 7;
+  const first = start >> 3;
+  const size = Math.ceil(count / 8);
+  for (let i = 0; i < size; i++) {
+    const bits = source[i]! << shift;
+    if ((bits & 0xff) !== 0) bitmap[first + i]! |= bits & 0xff;
+    if (bits > 0xff) bitmap[first + i + 1]! |= bits >> 8;
+  }
+}
