@@ -78,12 +78,12 @@ export class RunningTally {
     }));
   }
 
-  /** Only the first binding of a shard counts; one that says something of docs that nobody may know of does not. */
+  /** Only the first binding of a shard counts. */
   addBinding(binding: BindFinding): void {
     const tally = this.#tallies[binding.shard]!;
     if (tally.binding !== undefined) return;
     tally.binding = binding;
-    if (this.#shards[binding.shard]!.hidesDocs) return;
+    if (this.#hidesDocs(binding.shard)) return;
     this.counts.ngramLookups += binding.lookups;
     this.counts.regexpsConsidered += binding.regexps;
     this.counts.indexBytesLoaded += binding.indexBytes;
@@ -94,13 +94,19 @@ export class RunningTally {
     const { counts } = this;
     counts.totalMatchCount += unit.matches;
     counts.fileCount += unit.rows.length / 4;
+    const tally = this.#tallies[unit.shard]!;
+    tally.hasUnit = true;
+    if (this.#hidesDocs(unit.shard)) return;
     counts.filesConsidered += unit.considered;
     counts.regexpsConsidered += unit.regexps;
     counts.filesLoaded += unit.loaded;
     counts.contentBytesLoaded += unit.contentBytes;
-    const tally = this.#tallies[unit.shard]!;
-    tally.hasUnit = true;
     tally.considered += unit.considered;
+  }
+
+  /** What the search of such a shard took depends on docs that nobody may know of: all that is seen of it is scanned. */
+  #hidesDocs(shard: number): boolean {
+    return this.#shards[shard]!.hidesDocs === true;
   }
 
   /** False: the failure of this shard is known. */
@@ -114,12 +120,23 @@ export class RunningTally {
   /** Puts each shard into one of the four classes of API.md 7.1. Once, at the end. */
   close(): void {
     const { counts } = this;
-    for (const [index, tally] of this.#tallies.entries())
-      this.#classify(tally, liveDocCount(this.#shards[index]!));
+    for (const [index, tally] of this.#tallies.entries()) {
+      const docCount = liveDocCount(this.#shards[index]!);
+      if (this.#hidesDocs(index)) this.#countScanned(tally, docCount);
+      else this.#classify(tally, docCount);
+    }
     for (const shard of this.#quarantined) {
       counts.shardsSkipped++;
       counts.filesSkipped += liveDocCount(shard);
     }
+  }
+
+  #countScanned({ isFailed }: ShardTally, docCount: number): void {
+    const { counts } = this;
+    counts.shardFilesConsidered += docCount;
+    counts.filesConsidered += docCount;
+    if (isFailed) counts.crashes++;
+    else counts.shardsScanned++;
   }
 
   #classify({ binding, hasUnit, considered, isFailed }: ShardTally, docCount: number): void {

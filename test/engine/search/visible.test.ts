@@ -7,7 +7,15 @@ import * as fc from 'fast-check';
 import { isSeen, SEES_ALL, SEES_NOTHING, type Sight } from '../../../daemon/repos/sight.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import {
+  buildShard,
+  buildSharedShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+  type TestDoc,
+} from '../host/harness.ts';
 
 const module = await coreModule('release');
 const folder = temporaryFolder();
@@ -71,7 +79,7 @@ function comparable(answer: object): string {
   return JSON.stringify(answer, (key, value: unknown) => (TIMES.has(key) ? 0 : value));
 }
 
-async function streamed(engine: Engine, query: string, sight: Sight): Promise<object> {
+async function streamed(engine: Engine, query: string, sight: Sight) {
   const request = {
     query,
     matches: 1000,
@@ -132,4 +140,53 @@ void test('who sees nothing finds nothing and learns no number', async () => {
   assert.equal(isSearchExhaustive, true);
   for (const [name, value] of Object.entries(stats))
     if (typeof value === 'number' && !TIMES.has(name)) assert.equal(value, 0, name);
+});
+
+/** What a repo of a shared shard holds; hidden ones hold other things in another index. */
+function docsOf(repoId: number, isOther: boolean): TestDoc[] {
+  const words = isOther ? 'cherry zzz absentword' : `plum ${repoId} of\npear`;
+  return Array.from({ length: isOther ? 9 : 5 }, (_, doc) => ({
+    path: `d${repoId}/${isOther ? 'zzz' : 'part1'}/f${doc}.go`,
+    bytes: Buffer.from(`${words} ${doc}\n`.repeat(doc + 1)),
+    language: doc % 2 === 0 ? 'Go' : 'Rust',
+  }));
+}
+
+const SHARERS = REPOS.slice(0, 4);
+
+/** An index of one shard that all share. */
+function shareShard(isOther: (repoId: number) => boolean): LiveShard {
+  const repos = SHARERS.map((repo) => ({
+    ...repo,
+    docs: docsOf(repo.repoId, isOther(repo.repoId)),
+  }));
+  return buildSharedShard(module, folder, repos);
+}
+
+void test('what is hidden in a shared shard changes no number', async () => {
+  const base = new Set([2]);
+  for (const extra of [[], [1], [1, 4], [3, 4]]) {
+    const sight: Sight = { base, extra: new Set(extra) };
+    const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
+    const own = SHARERS.filter(isIn).map((repo) =>
+      buildShard(module, folder, repo, docsOf(repo.repoId, false)),
+    );
+    for (const query of [...QUERIES, 'zzz', 'cherry', 'file:zzz', 'lang:rust', 'c[a-z]+y z']) {
+      alone.publish(own, SHARERS.filter(isIn));
+      const request = { matches: 1000, isRegexEnabled: true };
+      const expected = await alone.search(query, request);
+      const answers: string[] = [];
+      for (const isOther of [() => false, (repoId: number) => !isIn({ repoId })]) {
+        const { signal } = new AbortController();
+        whole.publish([shareShard(isOther)], SHARERS);
+        const answer = await whole.search(query, request, signal, sight);
+        assert.equal(JSON.stringify(answer.files), JSON.stringify(expected.files), query);
+        assert.equal(answer.stats.fileCount, expected.stats.fileCount);
+        assert.equal(answer.stats.totalMatchCount, expected.stats.totalMatchCount);
+        const { files: _, accumulatedStats } = await streamed(whole, query, sight);
+        answers.push(`${comparable(answer)}\n${comparable(accumulatedStats!)}`);
+      }
+      assert.equal(answers[0], answers[1], query);
+    }
+  }
 });
