@@ -15,7 +15,8 @@ import { LazyAnswer } from './lazy-answer.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
-import { type FileResults, renderAnswer, type RenderSums } from './render.ts';
+import { joinAnswers, ownAnswer, type PartialAnswer } from './partial.ts';
+import type { FileResults, RenderSums } from './render.ts';
 import { type RunOutcome, runSearch } from './run.ts';
 import type { Snapshot } from './snapshot.ts';
 import { type Tally, tallyRun } from './tally.ts';
@@ -102,24 +103,35 @@ export async function completeSearch(
 ): Promise<Completed> {
   const startNs = process.hrtime.bigint();
   const prepared = await prepareSearch(parts, request, environment, snapshot);
-  const { scope, view, run, render } = prepared;
+  const { scope, run } = prepared;
   const thread = await parts.turns?.take();
   const outcome = await runSearch(parts.searcher, parts.pool, run, thread);
   environment.signal.throwIfAborted();
   await environment.place?.turn();
   for (const { shard, reason, fault } of outcome.failures)
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
+  const answer = joinAnswers([ownAnswer(prepared, outcome, thread, onRendered)]);
+  return { prepared, outcome, ...(await showAnswer(answer, prepared, environment, startNs)) };
+}
+
+/** Counts, orders, cuts and renders what was found. */
+export async function showAnswer(
+  answer: PartialAnswer,
+  { run: { limit }, gaps }: Prepared,
+  environment: Pick<SearchEnvironment, 'signal' | 'place'>,
+  startNs: bigint,
+): Promise<Omit<Completed, 'prepared' | 'outcome'>> {
+  const { shards, quarantined, outcome, docs } = answer;
   const waitNs = Number((outcome.firstUnitNs ?? process.hrtime.bigint()) - startNs);
-  const tally = tallyRun(scope.shards, scope.quarantined, outcome, run.limit);
-  const ordered = await inTurns(orderDocs(tally.units, view), environment);
-  const shown = cutDocs(ordered, run.limit);
-  const { files, ...rendered } = await renderAnswer(shown, render, thread, onRendered);
-  const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, prepared.gaps);
+  const tally = tallyRun(shards, quarantined, outcome, limit);
+  const shown = cutDocs(await inTurns(orderDocs(tally.units, docs), environment), limit);
+  const { files, ...rendered } = await answer.render(shown);
+  const reasons = incompleteReasons(tally, rendered.rangeCount, outcome.stop, gaps);
   const duration = Number(process.hrtime.bigint() - startNs);
   const numbers = statsNumbers(tally.counts, rendered, {
     duration,
     wait: Math.min(waitNs, duration),
     ...workTimes(outcome.times),
   });
-  return { prepared, outcome, tally, shown, files, numbers, reasons };
+  return { tally, shown, files, numbers, reasons };
 }

@@ -1,0 +1,126 @@
+// What a part of an index answers to a search, before its docs are put among those of other parts: all shards of one
+// daemon are one part. Answers of parts with shards of one snapshot make one that counts, orders, cuts and shows as if
+// one had searched them all.
+
+import type { BindFinding } from '../host/search-messages.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import type { FoundDoc, OrderContext } from './order.ts';
+import type { Prepared } from './prepare.ts';
+import { FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
+import type { RunOutcome } from './run.ts';
+import type { LiveShard, QuarantinedShard } from './snapshot.ts';
+import type { Thread } from './turns.ts';
+
+/** What orders docs and says whose they are; shards by their place in the answer. */
+export interface DocContext extends OrderContext {
+  repoOf(shard: number, docId: number): RepoRecord;
+}
+
+export interface PartialAnswer {
+  /** In search order. */
+  readonly shards: readonly LiveShard[];
+  /** Eligible shards out of service. */
+  readonly quarantined: readonly QuarantinedShard[];
+  /** What was found in which unit of which shard, in any order. */
+  readonly outcome: RunOutcome;
+  readonly docs: DocContext;
+  /** Renders docs in the order given. Errors: as renderAnswer. */
+  render(docs: readonly FoundDoc[]): Promise<RenderedAnswer>;
+}
+
+/**
+ * What this daemon's shards answer.
+ *
+ * @param thread      which found it, and renders what is little
+ * @param onRendered  as for renderAnswer
+ */
+export function ownAnswer(
+  { scope, view, render }: Prepared,
+  outcome: RunOutcome,
+  thread?: Thread,
+  onRendered?: (shard: number, done: RenderSums) => void,
+): PartialAnswer {
+  return {
+    ...scope,
+    outcome,
+    docs: view,
+    render: (docs) => renderAnswer(docs, render, thread, onRendered),
+  };
+}
+
+/** One answer of several, at least one; the shards of the first come first. */
+export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
+  const [first] = parts;
+  if (first === undefined) throw new Error('an answer has at least one part');
+  if (parts.length === 1) return first;
+  const starts = startsOf(parts);
+  const partAt = (shard: number): number => starts.findLastIndex((start) => start <= shard);
+  const ask = <Value>(shard: number, of: (docs: DocContext, own: number) => Value): Value => {
+    const part = partAt(shard);
+    return of(parts[part]!.docs, shard - starts[part]!);
+  };
+  return {
+    shards: parts.flatMap(({ shards }) => shards),
+    quarantined: parts.flatMap(({ quarantined }) => quarantined),
+    outcome: joinOutcomes(parts, starts),
+    docs: {
+      isOfOneRepo: (shard) => ask(shard, (docs, own) => docs.isOfOneRepo(own)),
+      repoRank: (shard, docId) => ask(shard, (docs, own) => docs.repoRank(own, docId)),
+      pathOf: (shard, docId) => ask(shard, (docs, own) => docs.pathOf(own, docId)),
+      repoOf: (shard, docId) => ask(shard, (docs, own) => docs.repoOf(own, docId)),
+    },
+    render: (docs) => renderParts(parts, docs, (shard) => [partAt(shard), starts[partAt(shard)]!]),
+  };
+}
+
+/** Places of the parts' first shards among all. */
+function startsOf(parts: readonly PartialAnswer[]): number[] {
+  let next = 0;
+  return parts.map(({ shards }) => {
+    next += shards.length;
+    return next - shards.length;
+  });
+}
+
+function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]): RunOutcome {
+  const all = <Found extends { readonly shard: number }>(
+    of: (outcome: RunOutcome) => readonly Found[],
+  ): Found[] =>
+    parts.flatMap(({ outcome }, part) =>
+      of(outcome).map((one) => ({ ...one, shard: one.shard + starts[part]! })),
+    );
+  const firsts = parts.flatMap(({ outcome: { firstUnitNs } }) => firstUnitNs ?? []);
+  return {
+    bindings: all<BindFinding>(({ bindings }) => bindings),
+    units: all(({ units }) => units),
+    failures: all(({ failures }) => failures),
+    times: all(({ times }) => times),
+    firstUnitNs: firsts.length === 0 ? undefined : firsts.reduce((a, b) => (a < b ? a : b)),
+    stop: parts.find(({ outcome: { stop } }) => stop !== undefined)?.outcome.stop,
+  };
+}
+
+/** @param placeOf  the part that a shard is in, and the place of that part's first one */
+async function renderParts(
+  parts: readonly PartialAnswer[],
+  docs: readonly FoundDoc[],
+  placeOf: (shard: number) => readonly [part: number, start: number],
+): Promise<RenderedAnswer> {
+  const files = new FileResults(docs.length);
+  const sums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
+  const places = parts.map((): number[] => []);
+  const own = parts.map((): FoundDoc[] => []);
+  for (const [place, doc] of docs.entries()) {
+    const [part, start] = placeOf(doc.shard);
+    places[part]!.push(place);
+    own[part]!.push({ ...doc, shard: doc.shard - start });
+  }
+  const rendered = await Promise.all(parts.map((part, index) => part.render(own[index]!)));
+  for (const [index, { files: some, ...more }] of rendered.entries()) {
+    files.take(some, places[index]!);
+    sums.rangeCount += more.rangeCount;
+    sums.contentBytes += more.contentBytes;
+    sums.loadCount += more.loadCount;
+  }
+  return { files, ...sums };
+}

@@ -1,0 +1,144 @@
+// Answers of parts, joined, are the answer of the whole: an index cut anywhere into parts that are searched apart.
+
+import assert from 'node:assert/strict';
+import test, { after } from 'node:test';
+import * as fc from 'fast-check';
+import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { joinAnswers, ownAnswer } from '../../../daemon/engine/search/partial.ts';
+import { prepareSearch } from '../../../daemon/engine/search/prepare.ts';
+import { runSearch } from '../../../daemon/engine/search/run.ts';
+import { repoOrderOf, ScopeView } from '../../../daemon/engine/search/scope.ts';
+import {
+  type Completed,
+  completeSearch,
+  showAnswer,
+} from '../../../daemon/engine/search/service.ts';
+import type { LiveShard, Snapshot } from '../../../daemon/engine/search/snapshot.ts';
+import {
+  buildShard,
+  buildSharedShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+  type TestDoc,
+} from '../host/harness.ts';
+
+const module = await coreModule('release');
+const folder = temporaryFolder();
+const REPOS = ['zebra', 'apple', 'melon', 'beech'].map((name, i) => repoRecord(i + 1, name));
+
+function docsOf(repoId: number, count: number): TestDoc[] {
+  return Array.from({ length: count }, (_, doc) => ({
+    path: `d${doc % 3}/f${doc}.${['go', 'ts', 'c'][doc % 3]}`,
+    bytes: Buffer.from(`plum ${repoId} ${doc}\npear plum\n`.repeat((doc % 4) + 1)),
+    tier: doc % 3,
+  }));
+}
+
+const SHARDS: LiveShard[] = [
+  ...REPOS.map((repo) => buildShard(module, folder, repo, docsOf(repo.repoId, 7))),
+  buildSharedShard(
+    module,
+    folder,
+    REPOS.map((repo) => ({ ...repo, docs: docsOf(repo.repoId, 4) })),
+  ),
+  buildShard(module, folder, REPOS[1]!, docsOf(9, 20)),
+];
+const QUARANTINED = [{ ...buildShard(module, folder, REPOS[2]!, docsOf(3, 2)), reason: 'a test' }];
+
+const engine = new Engine(module);
+engine.publish(SHARDS, REPOS, QUARANTINED);
+after(() => engine.close());
+
+const QUERIES = ['plum', 'pear', 'plum pear', 'file:d1', 'plum -file:d1', 'p[a-z]+ \\d', 'absent'];
+
+/** The answer of parts that end at these places, searched apart. */
+async function joined(
+  snapshot: Snapshot,
+  query: string,
+  matches: number,
+  ends: readonly number[],
+): Promise<Omit<Completed, 'prepared' | 'outcome'>> {
+  const environment = environmentOf();
+  const prepared = await prepareSearch(
+    engine.parts,
+    requestOf(query, matches),
+    environment,
+    snapshot,
+  );
+  const { scope, run, render } = prepared;
+  const bounds = [0, ...ends, scope.shards.length];
+  const answers = await Promise.all(
+    bounds.slice(1).map(async (end, part) => {
+      const shards = scope.shards.slice(bounds[part], end);
+      const quarantined = part === 0 ? scope.quarantined : [];
+      const view = new ScopeView(engine.searcher, repoOrderOf(snapshot.repos), shards);
+      const own = {
+        ...prepared,
+        scope: { shards, quarantined },
+        view,
+        render: {
+          ...render,
+          shards,
+          repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
+          blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
+        },
+      };
+      const outcome = await runSearch(engine.searcher, engine.pool, { ...run, shards });
+      return ownAnswer(own, outcome);
+    }),
+  );
+  return showAnswer(joinAnswers(answers), prepared, environment, process.hrtime.bigint());
+}
+
+function environmentOf() {
+  return { signal: new AbortController().signal, baseUrl: 'http://localhost', sight: SEES_ALL };
+}
+
+function requestOf(query: string, matches: number) {
+  return {
+    query,
+    matches,
+    contextLines: 1,
+    whole: false,
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: true,
+  };
+}
+
+/** Everything but times. */
+function comparable({ files, numbers, reasons, shown }: Omit<Completed, 'prepared' | 'outcome'>) {
+  const json = Buffer.alloc(files.sizeOf(0, files.count) + files.count);
+  const end = files.writeTo(json, 0, 0, files.count);
+  const { duration, wait, matchTreeConstruction, matchTreeSearch, ...counts } = numbers;
+  const places = shown.map(({ shard, docId, rangeMax }) => ({ shard, docId, rangeMax }));
+  return { files: json.toString('utf8', 0, end), counts, reasons, places };
+}
+
+void test('an index searched in parts answers as one', async () => {
+  let cutCount = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...QUERIES),
+      fc.constantFrom(1, 3, 10, 40, 1000),
+      fc.array(fc.nat(SHARDS.length), { minLength: 1, maxLength: 3 }),
+      async (query, matches, cuts) => {
+        const snapshot = engine.snapshots.acquire();
+        const whole = await completeSearch(
+          engine.parts,
+          requestOf(query, matches),
+          environmentOf(),
+          snapshot,
+        );
+        const ends = cuts.toSorted((a, b) => a - b);
+        const parts = await joined(snapshot, query, matches, ends);
+        engine.snapshots.release(snapshot);
+        assert.deepEqual(comparable(parts), comparable(whole));
+        if (whole.reasons.includes('match_limit')) cutCount++;
+      },
+    ),
+    { numRuns: 300 },
+  );
+  assert.ok(cutCount > 20, `${cutCount} answers were cut`);
+});
