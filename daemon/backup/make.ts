@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import tar from 'tar-stream';
 import { z } from 'zod';
-import { type Catalog, type CatalogState, encodeCatalog } from '../sync/catalog.ts';
+import { type Catalog, type CatalogRepo, encodeCatalog } from '../sync/catalog.ts';
 import type { DumpPart, DumpRow } from '../accounts/store/dump.ts';
 import type { Store } from '../accounts/store/store.ts';
 import { systemCodeOf } from '../base/caught.ts';
@@ -120,7 +120,7 @@ async function writeMembers(
   const settings = await writeStore(members, store, source.secretSettings);
   const held = await holdIndex(catalog, withIndex);
   try {
-    await members.addText(CATALOG_MEMBER, encodeCatalog(held.state));
+    await members.addText(CATALOG_MEMBER, encodeCatalog(held.repos));
     if (passphrase !== undefined)
       await members.addText(SEALED_MEMBER, await seal({ secret, settings }, passphrase));
     for (const { name, handle, size } of held.files) {
@@ -175,25 +175,25 @@ interface HeldFile {
 }
 
 interface HeldIndex {
-  readonly state: CatalogState;
+  readonly repos: readonly CatalogRepo[];
   readonly files: readonly HeldFile[];
 }
 
 /** The catalog with the files that it names, open; tried again when an index job changed it meanwhile. */
 async function holdIndex(catalog: Catalog, withIndex: boolean): Promise<HeldIndex> {
   for (;;) {
-    const { state } = catalog;
-    if (!withIndex) return { state: withoutShards(state), files: [] };
+    const { repos, version } = catalog;
+    if (!withIndex) return { repos: repos.map(withoutShards), files: [] };
     const files: HeldFile[] = [];
     try {
-      for (const name of catalog.fileNames(state)) {
+      for (const name of catalog.fileNames) {
         const handle = await open(catalog.filePath(name), 'r');
         files.push({ name: `shards/${name}`, handle, size: (await handle.stat()).size });
       }
-      return { state, files };
+      return { repos, files };
     } catch (error) {
       for (const { handle } of files) await handle.close();
-      if (systemCodeOf(error) === 'ENOENT' && catalog.state !== state) continue;
+      if (systemCodeOf(error) === 'ENOENT' && catalog.version !== version) continue;
       throw new BackupError(`a file of the index cannot be read: ${String(error)}`, {
         cause: error,
       });
@@ -201,13 +201,10 @@ async function holdIndex(catalog: Catalog, withIndex: boolean): Promise<HeldInde
   }
 }
 
-/** The repos without what is built from them, which is built again. */
-function withoutShards(state: CatalogState): CatalogState {
-  const repos = state.repos.map(({ record, skipped }) => {
-    const { indexedAt: _, revisions: __, ...rest } = record;
-    return { record: rest, shards: [], skipped };
-  });
-  return { ...state, repos };
+/** A repo without what is built from it, which is built again. */
+function withoutShards({ record, skipped }: CatalogRepo): CatalogRepo {
+  const { indexedAt: _, revisions: __, ...rest } = record;
+  return { record: rest, shards: [], skipped };
 }
 
 /** Writes members into a tar, each with its checksum into the manifest at the end. */

@@ -100,7 +100,7 @@ const fileSchema = z.strictObject({ checksum: z.string(), state: catalogSchema }
 export type CatalogSymbols = z.infer<typeof symbolsSchema>;
 export type CatalogShard = z.infer<typeof shardSchema>;
 export type CatalogRepo = z.infer<typeof repoSchema>;
-export type CatalogState = z.infer<typeof catalogSchema>;
+type CatalogState = z.infer<typeof catalogSchema>;
 
 const EMPTY: CatalogState = { formatVersion: FORMAT_VERSION, repos: [] };
 
@@ -109,15 +109,35 @@ export class CatalogError extends Error {
   override readonly name = 'CatalogError';
 }
 
+/** Names in the shard folder of the files of a repo. */
+function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
+  return [
+    ...shards.map(({ shardId }) => `${shardId}${SHARD_ENDING}`),
+    ...shards.flatMap(({ symbols }) =>
+      symbols === undefined ? [] : [`${symbols.symbolsId}${SYMBOLS_ENDING}`],
+    ),
+    ...(revisionFile === undefined ? [] : [`${revisionFile}${REVISIONS_ENDING}`]),
+  ];
+}
+
 /** The text of a catalog file. */
-export function encodeCatalog(state: CatalogState): string {
-  const { formatVersion, repos } = state;
+export function encodeCatalog(
+  repos: readonly CatalogRepo[],
+  formatVersion: number = FORMAT_VERSION,
+): string {
   const kept = { formatVersion, repos };
   return `${JSON.stringify({ checksum: checksumOf(kept), state: kept }, null, 1)}\n`;
 }
 
 function checksumOf(state: unknown): string {
   return hash('sha256', JSON.stringify(state), 'hex');
+}
+
+/** What becomes of repos. Those that are put are new, or take the place of what is known by their ids. */
+export interface CatalogChange {
+  readonly put?: readonly CatalogRepo[];
+  /** Ids of those that go. */
+  readonly removed?: readonly number[];
 }
 
 export class Catalog {
@@ -129,7 +149,11 @@ export class Catalog {
   #isMissing = false;
   #isOutdated = false;
   #damage: string | undefined;
-  #state: CatalogState = EMPTY;
+  /** In the order in which they came. */
+  #repos: readonly CatalogRepo[] = [];
+  #byId: ReadonlyMap<number, CatalogRepo> = new Map();
+  #names: ReadonlySet<string> = new Set();
+  #version = 0;
   /** The last change of a file. */
   #lastChange: Promise<unknown> = Promise.resolve();
   /** Names of files that were put into the shard folder and wait for the state to name them. */
@@ -143,8 +167,9 @@ export class Catalog {
     this.shardFolder = path.join(dataDir, SHARD_FOLDER);
   }
 
-  get state(): CatalogState {
-    return this.#state;
+  /** Another number after each change. */
+  get version(): number {
+    return this.#version;
   }
 
   /** There was no file to load. */
@@ -163,7 +188,16 @@ export class Catalog {
   }
 
   get repos(): readonly CatalogRepo[] {
-    return this.#state.repos;
+    return this.#repos;
+  }
+
+  repo(repoId: number): CatalogRepo | undefined {
+    return this.#byId.get(repoId);
+  }
+
+  /** The repos that a shard holds docs of. */
+  reposOfShard(shardId: string): readonly CatalogRepo[] {
+    return this.#repos.filter(({ shards }) => shards.some((shard) => shard.shardId === shardId));
   }
 
   shardPath(shardId: string): string {
@@ -174,16 +208,9 @@ export class Catalog {
     return this.filePath(`${symbolsId}${SYMBOLS_ENDING}`);
   }
 
-  /** Names in the shard folder of all files that a state names, each once. */
-  fileNames({ repos }: CatalogState): string[] {
-    const names = repos.flatMap(({ shards, revisionFile }) => [
-      ...shards.map(({ shardId }) => `${shardId}${SHARD_ENDING}`),
-      ...shards.flatMap(({ symbols }) =>
-        symbols === undefined ? [] : [`${symbols.symbolsId}${SYMBOLS_ENDING}`],
-      ),
-      ...(revisionFile === undefined ? [] : [`${revisionFile}${REVISIONS_ENDING}`]),
-    ]);
-    return [...new Set(names)];
+  /** Names in the shard folder of all files, each once. */
+  get fileNames(): ReadonlySet<string> {
+    return this.#names;
   }
 
   filePath(name: string): string {
@@ -205,7 +232,7 @@ export class Catalog {
     if (!isReadable)
       for (const { record, shards } of state.repos)
         if (shards.length > 0) this.unusable.push({ repo: record.name, reason });
-    this.#state = { ...state, formatVersion: FORMAT_VERSION, repos };
+    this.#setRepos(repos);
     for (const repo of repos) await this.#openRevisions(repo);
   }
 
@@ -277,11 +304,11 @@ export class Catalog {
   }
 
   /**
-   * Removes the files that a state before the present one names, and that are in use no more: not those which another repo
-   * names too (they have the names of their content), nor those that have come since and are to be named.
+   * Removes the files of repos as they were, which are in use no more: not those which another repo names too (they have
+   * the names of their content), nor those that have come since and are to be named.
    */
-  async removeFilesOf(before: CatalogState): Promise<void> {
-    await this.#inTurn(() => this.#remove(this.fileNames(before)));
+  async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
+    await this.#inTurn(() => this.#remove(former.flatMap(namesOf)));
   }
 
   /** Removes files that were put into the folder and are not going to be named, unless somebody else names them. */
@@ -292,9 +319,8 @@ export class Catalog {
   }
 
   async #remove(names: readonly string[]): Promise<void> {
-    const kept = new Set([...this.fileNames(this.#state), ...this.#arrived]);
     for (const name of names) {
-      if (kept.has(name)) continue;
+      if (this.#names.has(name) || this.#arrived.has(name)) continue;
       if (name.endsWith(REVISIONS_ENDING)) this.#tables.delete(path.parse(name).name);
       await removeOurs(this.filePath(name));
     }
@@ -307,20 +333,40 @@ export class Catalog {
     return turn;
   }
 
-  /** Replaces the state, on disk first. Calls run one after the other. */
-  async update(change: (state: CatalogState) => CatalogState): Promise<void> {
-    await this.#inTurn(async () => {
-      const next = change(this.#state);
-      for (const repo of next.repos) {
+  /**
+   * Changes repos, on disk first; returns what those were that it replaced or removed. Calls run one after the other.
+   *
+   * @param changeOf  says what to change, when it is its turn
+   */
+  async commit(changeOf: () => CatalogChange): Promise<readonly CatalogRepo[]> {
+    return this.#inTurn(async () => {
+      const { put = [], removed = [] } = changeOf();
+      if (put.length === 0 && removed.length === 0 && !this.#isOutdated) return [];
+      const next = new Map(this.#byId);
+      for (const repoId of removed) next.delete(repoId);
+      for (const repo of put) {
+        next.set(repo.record.repoId, repo);
         const { revisionFile } = repo;
         if (revisionFile !== undefined && !this.#tables.has(revisionFile))
           await this.#openRevisions(repo);
       }
       await this.#keepLast();
-      await replaceFile(this.#file, encodeCatalog(next));
-      this.#state = next;
-      for (const name of this.fileNames(next)) this.#arrived.delete(name);
+      const repos = [...next.values()];
+      await replaceFile(this.#file, encodeCatalog(repos));
+      this.#isOutdated = false;
+      const changed = [...removed, ...put.map(({ record }) => record.repoId)];
+      const former = changed.flatMap((repoId) => this.#byId.get(repoId) ?? []);
+      this.#setRepos(repos);
+      for (const name of put.flatMap(namesOf)) this.#arrived.delete(name);
+      return former;
     });
+  }
+
+  #setRepos(repos: readonly CatalogRepo[]): void {
+    this.#repos = repos;
+    this.#byId = new Map(repos.map((repo) => [repo.record.repoId, repo]));
+    this.#names = new Set(repos.flatMap(namesOf));
+    this.#version++;
   }
 
   /** Keeps the file as the one before, unless it is one that was not loaded. */

@@ -77,7 +77,7 @@ export class RepoIndexer {
     };
     const revisions = await selectRevisions(record, probed, log);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
-    const known = catalog.repos.find((repo) => repo.record.repoId === record.repoId);
+    const known = catalog.repo(record.repoId);
     if (!isForced && known !== undefined) {
       const kept = await this.#keepShards({ ...known, record }, probed, spec, signal);
       if (kept !== undefined) return kept;
@@ -196,7 +196,7 @@ export class RepoIndexer {
     files: string[],
   ): Promise<CatalogShard[]> {
     const { catalog } = this.#options;
-    const known = catalog.repos.find(({ record }) => record.repoId === repoId);
+    const known = catalog.repo(repoId);
     const adopted: CatalogShard[] = [];
     for (const { path: file, size, docCount, contentSize } of shards) {
       const shardId = await catalog.adoptShard(file);
@@ -213,17 +213,15 @@ export class RepoIndexer {
   async #replaceRepo(next: CatalogRepo): Promise<void> {
     const { catalog, served, onNewShards } = this.#options;
     const { repoId } = next.record;
-    const before = catalog.state;
-    await catalog.update((state) => ({
-      ...state,
-      repos: state.repos.map((repo) => (repo.record.repoId === repoId ? next : repo)),
+    // What was forgotten meanwhile does not come back.
+    const former = await catalog.commit(() => ({
+      put: catalog.repo(repoId) === undefined ? [] : [next],
     }));
-    const replaced = before.repos.find((repo) => repo.record.repoId === repoId);
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
-    served.forget((replaced?.shards ?? []).map(({ shardId }) => shardId));
+    served.forget(former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId)));
     served.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
-    await catalog.removeFilesOf(before);
+    await catalog.removeFilesOf(former);
     onNewShards();
   }
 }

@@ -29,19 +29,17 @@ export async function openCatalog(
   const adopted = await register.adopt(records);
   if (adopted.size === 0 && !catalog.isOutdated) return;
   const right = new Set(records.map(({ repoId }) => repoId).filter((id) => !adopted.has(id)));
-  await catalog.update((state) => ({
-    ...state,
-    repos: state.repos.flatMap((repo) => {
-      const now = adopted.get(repo.record.repoId);
-      if (now === undefined) return [repo];
-      const isSame = now.repoId === repo.record.repoId && now.name === repo.record.name;
-      if (isSame) return [{ ...repo, record: recordOf(now, repo.record) }];
-      if (right.has(now.repoId)) return [];
-      right.add(now.repoId);
-      // Ids and names are in shards too.
-      return [unbuilt(recordOf(now, repo.record))];
-    }),
-  }));
+  const put = catalog.repos.flatMap((repo): CatalogRepo[] => {
+    const now = adopted.get(repo.record.repoId);
+    if (now === undefined) return [];
+    const isSame = now.repoId === repo.record.repoId && now.name === repo.record.name;
+    if (isSame) return [{ ...repo, record: recordOf(now, repo.record) }];
+    if (right.has(now.repoId)) return [];
+    right.add(now.repoId);
+    // Ids and names are in shards too.
+    return [unbuilt(recordOf(now, repo.record))];
+  });
+  await catalog.commit(() => ({ put, removed: [...adopted.keys()] }));
 }
 
 async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
@@ -72,7 +70,7 @@ async function fillAgain(catalog: Catalog, register: RepoRegister, log: Log): Pr
     repos: lost.length,
   });
   const repos = lost.map((repo) => unbuilt(recordOf(repo)));
-  await catalog.update((state) => ({ ...state, repos }));
+  await catalog.commit(() => ({ put: repos }));
 }
 
 function unbuilt(record: RepoRecord): CatalogRepo {

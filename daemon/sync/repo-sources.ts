@@ -8,7 +8,7 @@ import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { Slots } from '../base/slots.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
-import type { Catalog } from './catalog.ts';
+import type { Catalog, CatalogRepo } from './catalog.ts';
 import { type RepoChange, recordOf } from './change-repo.ts';
 import type { JobResult, Jobs } from './jobs.ts';
 import type { RepoRegister } from './register.ts';
@@ -64,21 +64,21 @@ export class RepoSources {
     probed: readonly ProbedSource[],
   ): Promise<RepoRecord[]> {
     const records = new Map<number, RepoRecord>();
-    await this.#options.catalog.update((state) => {
-      const known = new Map(state.repos.map((repo) => [repo.record.repoId, repo]));
+    const { catalog } = this.#options;
+    await catalog.commit(() => {
+      const put = new Map<number, CatalogRepo>();
       for (const [index, repo] of repos.entries()) {
-        const before = known.get(repo.repoId);
+        const before = put.get(repo.repoId) ?? catalog.repo(repo.repoId);
         const record = recordOf(repo, before?.record ?? newRecord(repo, probed[index]!));
         records.set(record.repoId, record);
-        known.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
+        put.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
       }
       const taken = new Set([...records.values()].map(({ source }) => source.path));
-      return {
-        ...state,
-        repos: [...known.values()].filter(
-          ({ record: { repoId, source } }) => records.has(repoId) || !taken.has(source.path),
-        ),
-      };
+      const removed = catalog.repos
+        .map(({ record }) => record)
+        .filter(({ repoId, source }) => !records.has(repoId) && taken.has(source.path))
+        .map(({ repoId }) => repoId);
+      return { put: [...put.values()], removed };
     });
     return [...records.values()];
   }

@@ -146,8 +146,8 @@ export class Served {
   /** The symbols that searches have of a shard. */
   #symbolsOf(shardId: string): CatalogSymbols | undefined {
     if (this.#symbolless.has(shardId)) return undefined;
-    const shards = this.#options.catalog.repos.flatMap((repo) => repo.shards);
-    return shards.find((shard) => shard.shardId === shardId)?.symbols;
+    const [repo] = this.#options.catalog.reposOfShard(shardId);
+    return repo?.shards.find((shard) => shard.shardId === shardId)?.symbols;
   }
 
   /** A shard in service although it is not known which revisions hold its docs. */
@@ -257,17 +257,16 @@ export class Served {
   quarantine(shardId: string, reason: string): void {
     if (this.#quarantined.has(shardId)) return;
     this.#quarantined.set(shardId, reason);
-    const repo = this.#options.catalog.repos.find(({ shards }) =>
-      shards.some((one) => one.shardId === shardId),
-    );
-    this.#options.log.error('shard quarantined', { shardId, reason, repo: repo?.record.name });
+    const repos = this.#options.catalog.reposOfShard(shardId);
+    const names = repos.map(({ record }) => record.name).join(', ');
+    this.#options.log.error('shard quarantined', { shardId, reason, repo: names });
     this.publish();
-    if (repo !== undefined) this.#options.onDamage(repo.record);
+    for (const { record } of repos) this.#options.onDamage(record);
   }
 
   /** The repo, if a shard of it is out of service and building it again may help. */
   damagedRepo(repoId: number): RepoRecord | undefined {
-    const repo = this.#options.catalog.repos.find(({ record }) => record.repoId === repoId);
+    const repo = this.#options.catalog.repo(repoId);
     const isDamaged = repo?.shards.some(
       ({ shardId }) => this.#quarantined.has(shardId) && !this.#unmapped.has(shardId),
     );
@@ -282,18 +281,16 @@ export class Served {
   /** Hides a repo whose git leads elsewhere, or shows it again. */
   async setStray({ repoId, name }: RepoRecord, isStray: boolean): Promise<void> {
     const { catalog, log } = this.#options;
-    const known = catalog.repos.find(({ record }) => record.repoId === repoId);
+    const known = catalog.repo(repoId);
     if (known === undefined || (known.isStray ?? false) === isStray) return;
     if (isStray) log.error('repo hidden: its git leads out of its source', { repo: name });
     else log.info('repo shown again: its git stays in its source', { repo: name });
-    await catalog.update((state) => ({
-      ...state,
-      repos: state.repos.map((repo) => {
-        if (repo.record.repoId !== repoId) return repo;
-        const { isStray: _, ...rest } = repo;
-        return isStray ? { ...rest, isStray } : rest;
-      }),
-    }));
+    await catalog.commit(() => {
+      const repo = catalog.repo(repoId);
+      if (repo === undefined) return {};
+      const { isStray: _, ...rest } = repo;
+      return { put: [isStray ? { ...rest, isStray } : rest] };
+    });
     this.publish();
   }
 

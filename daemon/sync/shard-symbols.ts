@@ -53,23 +53,19 @@ export class ShardSymbols {
   ): Promise<void> {
     const { catalog, served } = this.#options;
     const symbols = { symbolsId: await catalog.adoptSymbols(file), ...found };
-    const before = catalog.state;
-    let isWanted = false;
-    const change = (shard: CatalogShard): CatalogShard => {
-      if (shard.shardId !== shardId) return shard;
-      isWanted = true;
-      return { ...shard, symbols };
-    };
-    await catalog.update((state) => ({
-      ...state,
-      repos: state.repos.map((repo) => ({ ...repo, shards: repo.shards.map(change) })),
+    const withSymbols = (shard: CatalogShard): CatalogShard =>
+      shard.shardId === shardId ? { ...shard, symbols } : shard;
+    const former = await catalog.commit(() => ({
+      put: catalog
+        .reposOfShard(shardId)
+        .map((repo) => ({ ...repo, shards: repo.shards.map(withSymbols) })),
     }));
-    if (!isWanted) {
+    if (former.length === 0) {
       await catalog.disown([catalog.symbolsPath(symbols.symbolsId)]);
       return;
     }
     served.showSymbols(shardId);
-    await catalog.removeFilesOf(before);
+    await catalog.removeFilesOf(former);
   }
 
   close(): void {

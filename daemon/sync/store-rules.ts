@@ -68,13 +68,13 @@ export class StoreRules {
 
   /** Writes what the store says of repos into the catalog, for who opens that alone. */
   async #copyRules(): Promise<void> {
-    const ruled = (repo: CatalogRepo): CatalogRepo => {
-      const record = this.#options.register.ruled(repo.record);
-      return isDeepStrictEqual(record, repo.record) ? repo : { ...repo, record };
-    };
-    const { catalog } = this.#options;
-    if (catalog.repos.every((repo) => ruled(repo) === repo)) return;
-    await catalog.update((state) => ({ ...state, repos: state.repos.map(ruled) }));
+    const { catalog, register } = this.#options;
+    await catalog.commit(() => ({
+      put: catalog.repos.flatMap((repo): CatalogRepo[] => {
+        const record = register.ruled(repo.record);
+        return isDeepStrictEqual(record, repo.record) ? [] : [{ ...repo, record }];
+      }),
+    }));
   }
 
   close(): void {

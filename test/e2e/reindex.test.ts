@@ -7,7 +7,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { type CatalogState, encodeCatalog } from '../../daemon/sync/catalog.ts';
+import { type CatalogRepo, encodeCatalog } from '../../daemon/sync/catalog.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,
@@ -217,9 +217,11 @@ void test(
     await first.process.stop();
     const file = path.join(dataDir, 'catalog.json');
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own file
-    const { state } = JSON.parse(readFileSync(file, 'utf8')) as { state: CatalogState };
+    const { state } = JSON.parse(readFileSync(file, 'utf8')) as {
+      state: { formatVersion: number; repos: CatalogRepo[] };
+    };
     assert.equal(state.formatVersion, FORMAT_VERSION);
-    writeFileSync(file, encodeCatalog({ ...state, formatVersion: FORMAT_VERSION - 1 }));
+    writeFileSync(file, encodeCatalog(state.repos, FORMAT_VERSION - 1));
     const found = await trawl(['search', 'plum', '--data-dir', dataDir]);
     assert.match(
       found.stderr,

@@ -31,7 +31,7 @@ async function makeDataDir(): Promise<string> {
   await store.close();
   rmSync(path.join(dataDir, 'catalog.json'), { force: true });
   const again = await openIndex(dataDir, undefined, log);
-  await again.catalog.update((state) => state);
+  await again.catalog.commit(() => ({ put: again.catalog.repos }));
   await again.store.close();
   assert.equal(catalog.isMissing, true);
   return dataDir;
@@ -92,7 +92,7 @@ void test('damaged: the one before is used; damaged too: built again, and said w
   const dataDir = await makeDataDir();
   const file = path.join(dataDir, 'catalog.json');
   const { catalog, store } = await openIndex(dataDir, undefined, log);
-  await catalog.update((state) => state);
+  await catalog.commit(() => ({ put: catalog.repos }));
   await store.close();
   writeFileSync(file, readFileSync(file, 'utf8').replace('"restricted"', '"restricteD"'));
   lines.length = 0;
@@ -114,12 +114,11 @@ void test('a member that nobody knows is refused', async () => {
   const catalog = new Catalog(dataDir);
   await catalog.load();
   const file = path.join(dataDir, 'catalog.json');
-  const { state } = catalog;
-  const repos = state.repos.map((repo) => ({
+  const repos = catalog.repos.map((repo) => ({
     ...repo,
     record: { ...repo.record, enforcemeut: 1 },
   }));
-  writeFileSync(file, encodeCatalog({ ...state, repos }));
+  writeFileSync(file, encodeCatalog(repos));
   rmSync(path.join(dataDir, 'catalog.last.json'), { force: true });
   await assert.rejects(new Catalog(dataDir).load(), /damaged: .*enforcemeut/);
 });

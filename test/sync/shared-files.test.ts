@@ -51,14 +51,14 @@ void test('a file that has come stays until it is named or given up', async () =
   await catalog.load();
   const revisionFile = await catalog.writeRevisions(new RevisionWriter([]).bytes());
   const file = path.join(catalog.shardFolder, `${revisionFile}.revisions`);
-  const before = { ...catalog.state, repos: [{ ...REPO, revisionFile }] };
+  const before = [{ ...REPO, revisionFile }];
   await catalog.removeFilesOf(before);
   await catalog.sweep();
   assert.ok(existsSync(file));
-  await catalog.update((state) => ({ ...state, repos: before.repos }));
+  await catalog.commit(() => ({ put: before }));
   await catalog.disown([file]);
   assert.ok(existsSync(file));
-  await catalog.update((state) => ({ ...state, repos: [REPO] }));
+  assert.deepEqual(await catalog.commit(() => ({ put: [REPO] })), before);
   await catalog.removeFilesOf(before);
   assert.equal(existsSync(file), false);
 });

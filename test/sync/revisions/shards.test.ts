@@ -11,10 +11,12 @@ import {
 import {
   type Build,
   buildShard,
+  buildSharedShard,
   coreModule,
   Engine,
   repoRecord,
   temporaryFolder,
+  type TestDoc,
 } from '../../engine/host/harness.ts';
 
 const NAMES = ['refs/heads/main', 'refs/heads/a', 'refs/heads/ab', 'refs/tags/b'];
@@ -45,18 +47,20 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
     const folder = temporaryFolder();
     const record = { ...repoRecord(1, 'host/repo'), defaultRevision: NAMES[0]!, revisions: NAMES };
     const plain = repoRecord(2, 'host/plain');
-    const built = [0, 1, 2].map((shard) =>
-      buildShard(
-        module,
-        folder,
-        record,
-        Array.from({ length: DOC_COUNT }, (_, docId) => ({
-          path: `s${shard}/f${docId}.txt`,
-          // Docs of one content are searched together, in whatever revisions they are.
-          bytes: Buffer.from(`plum ${docId % 5 === 0 ? 'shared' : `${shard} ${docId}`}\n`),
-        })),
-      ),
-    );
+    const docsOf = (shard: number): TestDoc[] =>
+      Array.from({ length: DOC_COUNT }, (_, docId) => ({
+        path: `s${shard}/f${docId}.txt`,
+        // Docs of one content are searched together, in whatever revisions they are.
+        bytes: Buffer.from(`plum ${docId % 5 === 0 ? 'shared' : `${shard} ${docId}`}\n`),
+      }));
+    const own = [0, 1].map((shard) => buildShard(module, folder, record, docsOf(shard)));
+    // The third has docs of another repo in front and behind.
+    const shared = buildSharedShard(module, folder, [
+      { ...plain, docs: [{ path: 'plain', bytes: Buffer.from('plum\n') }] },
+      { ...record, docs: docsOf(2) },
+      { ...repoRecord(3, 'host/hidden'), docs: docsOf(3) },
+    ]);
+    const built = [...own, shared];
     const writer = new RevisionWriter(built.map(() => ({ docCount: DOC_COUNT, unstored: [] })));
     for (const revision of NAMES.keys()) {
       writer.add(
@@ -73,10 +77,13 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
       NAMES.length,
       built.map(() => DOC_COUNT),
     );
-    const shards = built.map((shard, index) => ({ ...shard, revisions: table.shards[index]! }));
-    const other = buildShard(module, folder, plain, [
-      { path: 'plain', bytes: Buffer.from('plum\n') },
-    ]);
+    // Docs of repos that are gone are still in the file.
+    const shards = built.map((shard, index) => ({
+      ...shard,
+      parts: shard.parts
+        .filter(({ repoId }) => repoId !== 3)
+        .map((part) => (part.repoId === 1 ? { ...part, revisions: table.shards[index] } : part)),
+    }));
     const wanted = (test_: (held: string[]) => boolean): string[] =>
       shards
         .flatMap((_, shard) =>
@@ -102,7 +109,7 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
     ];
     for (const inlineNs of [1_000_000_000n, 0n]) {
       const engine = new Engine(module, { workers: 2, inlineNs });
-      engine.publish([...shards, other], [record, plain]);
+      engine.publish(shards, [record, plain]);
       for (const [query, paths] of cases) {
         const answer = await engine.search(query);
         const found = answer.files.map((file) => file.fileName.text).sort();
