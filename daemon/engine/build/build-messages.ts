@@ -17,7 +17,7 @@ export interface BuildWorkerData {
 export interface BatchJob {
   readonly kind: 'batch';
   readonly batch: number;
-  readonly files: readonly SourceFile[];
+  readonly files: readonly BatchFile[];
   /** The shard file under construction. */
   readonly path: string;
 }
@@ -59,6 +59,12 @@ export interface EndOrder {
 
 export type ToBuildWorker = BatchJob | MergeJob | KnownAnswer | PlaceAnswer | EndOrder;
 
+/** A content that a batch reads. */
+export interface BatchFile extends SourceFile {
+  /** Other paths of it in the shard, whose files are not read again. */
+  readonly alsoAt: readonly string[];
+}
+
 /** What became of one file of a batch. */
 export interface FileOutcome {
   /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if it could not be read. */
@@ -66,8 +72,8 @@ export interface FileOutcome {
   /** Git object id, "" without content. */
   readonly oid: string;
   readonly language: string;
-  /** The content names its language itself, whatever its path is. */
-  readonly isLanguageSaid: boolean;
+  /** At the other paths of the content, in their order. */
+  readonly languagesThere?: readonly string[];
   /** SKIP_*. */
   readonly skipReason: number;
 }

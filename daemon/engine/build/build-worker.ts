@@ -131,20 +131,19 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
   const outcomes: FileOutcome[] = [];
   const places: (number | undefined)[] = [];
   const failures = await reader.read(job.files, (index, stored, oid) => {
-    const { path, size } = job.files[index]!;
+    const { path, size, alsoAt } = job.files[index]!;
     if (stored === undefined) {
       outcomes[index] = {
         size,
         oid: '',
         language: detectLanguage(path, new Uint8Array(), headerFolders),
-        isLanguageSaid: false,
         skipReason: SKIP_NONE,
       };
       return;
     }
     const bytes = utf8Of(stored);
     const said = saidLanguage(bytes);
-    const language = said ?? languageOfPath(path, bytes, headerFolders);
+    const languageAt = (one: string): string => said ?? languageOfPath(one, bytes, headerFolders);
     const reason =
       filter.skipReasonOfSize(path, stored.length) ??
       (bytes.length > CONTENT_SIZE_MAX ? 'too_large' : isBinary(bytes) ? 'binary' : undefined);
@@ -154,8 +153,8 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
     outcomes[index] = {
       size: kept.length,
       oid,
-      language,
-      isLanguageSaid: said !== undefined,
+      language: languageAt(path),
+      languagesThere: alsoAt.map(languageAt),
       skipReason,
     };
     if (isKept) places[index] = target.stage(bytes);

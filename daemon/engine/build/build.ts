@@ -19,6 +19,7 @@ import type {
   AskKnown,
   AskPlace,
   BatchDone,
+  BatchFile,
   FileOutcome,
   FromBuildWorker,
   MergeDone,
@@ -141,6 +142,8 @@ interface RunningBatch {
   readonly shard: GrowingShard;
   /** Indexes of the build's docs. */
   readonly docs: readonly number[];
+  /** For each: the other docs of the shard that have its content, as listed. */
+  readonly alike: ReadonlyMap<number, readonly number[]>;
   /** For each file: content stored before or by an earlier file of the batch. */
   known: boolean[];
 }
@@ -234,13 +237,18 @@ class Build {
         (message, answer) => this.#onMessage(message, answer),
         reject,
       );
-      for (const [batch, { shard, docs }] of this.#batches.entries()) {
-        const batchFiles = docs.map((index) => this.#plan.docs[index]!.file);
+      for (const [batch, { shard, docs, alike }] of this.#batches.entries()) {
+        const batchFiles = docs.map((index) => this.#batchFile(index, alike));
         this.#pool.add({ kind: 'batch', batch, files: batchFiles, path: shard.path });
       }
       for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#merge(shard);
     });
     await done.finally(() => over.abort());
+  }
+
+  #batchFile(doc: number, alike: RunningBatch['alike']): BatchFile {
+    const alsoAt = (alike.get(doc) ?? []).map((other) => this.#plan.docs[other]!.file.path);
+    return { ...this.#plan.docs[doc]!.file, alsoAt };
   }
 
   #startShard(plan: PlannedShard): GrowingShard {
@@ -262,17 +270,23 @@ class Build {
       fileOfDoc: new Uint32Array(),
       unstored: [],
     };
-    const listed = new Set<string>();
+    // Contents that the listing already knows to be equal are read once.
+    const firsts = new Map<string, number>();
+    const alike = new Map<number, number[]>();
     for (const { docs } of plan.batches) {
-      // Contents that the listing already knows to be equal are read once.
       const unlike = docs.filter((index) => {
         const { oid } = this.#plan.docs[index]!.file;
-        if (oid === undefined) return true;
-        const isNew = !listed.has(oid);
-        listed.add(oid);
-        return isNew;
+        const first = oid === undefined ? undefined : firsts.get(oid);
+        if (first === undefined) {
+          if (oid !== undefined) firsts.set(oid, index);
+          return true;
+        }
+        const others = alike.get(first);
+        if (others === undefined) alike.set(first, [index]);
+        else others.push(index);
+        return false;
       });
-      this.#batches.push({ shard, docs: unlike, known: [] });
+      this.#batches.push({ shard, docs: unlike, alike, known: [] });
       shard.batchesLeft++;
     }
     return shard;
@@ -301,7 +315,7 @@ class Build {
     const { contents } = batch.shard;
     this.#failures.push(...message.failures);
     batch.known = message.outcomes.map((outcome, index) => {
-      this.#outcomes[batch.docs[index]!] = outcome;
+      this.#noteOutcome(batch, batch.docs[index]!, outcome);
       const isStored = outcome.oid !== '' && outcome.size > 0 && outcome.skipReason === SKIP_NONE;
       if (!isStored) return false;
       if (contents.has(outcome.oid)) return true;
@@ -310,6 +324,15 @@ class Build {
       return false;
     });
     answer({ kind: 'known', known: batch.known });
+  }
+
+  #noteOutcome({ alike }: RunningBatch, doc: number, outcome: FileOutcome): void {
+    this.#outcomes[doc] = outcome;
+    for (const [place, other] of (alike.get(doc) ?? []).entries())
+      this.#outcomes[other] = {
+        ...outcome,
+        language: outcome.languagesThere?.[place] ?? outcome.language,
+      };
   }
 
   #answerPlace(message: AskPlace, answer: (reply: ToBuildWorker) => void): void {
@@ -390,9 +413,7 @@ class Build {
     const docs: DocOfShard[] = [];
     for (let index = plan.docStart; index < plan.docEnd; index++) {
       const { file, fileIndex, tier, isTooLarge } = this.#plan.docs[index]!;
-      const outcome = isTooLarge
-        ? tooLargeOutcome(file)
-        : (this.#outcomes[index] ?? this.#repeated(shard, file));
+      const outcome = isTooLarge ? tooLargeOutcome(file) : this.#outcomes[index];
       if (outcome === undefined || (outcome.oid === '' && !isTooLarge)) continue;
       const content = contents.get(outcome.oid);
       const isRefused = content !== undefined && 'skipReason' in content;
@@ -411,29 +432,6 @@ class Build {
       docs.push({ doc, fileIndex, oid: file.oid ?? outcome.oid });
     }
     return docs;
-  }
-
-  /** Outcome of a file that was not read because its content, by its listed id, was read elsewhere. */
-  #repeated(shard: GrowingShard, file: SourceFile): FileOutcome | undefined {
-    const first = this.#firstOutcomes(shard).get(file.oid ?? '');
-    if (first === undefined) return undefined;
-    if (first.isLanguageSaid) return first;
-    return { ...first, language: detectLanguage(file.path, new Uint8Array()) || first.language };
-  }
-
-  readonly #firstByShard = new Map<GrowingShard, Map<string, FileOutcome>>();
-
-  #firstOutcomes(shard: GrowingShard): Map<string, FileOutcome> {
-    let first = this.#firstByShard.get(shard);
-    if (first === undefined) {
-      first = new Map();
-      for (let index = shard.plan.docStart; index < shard.plan.docEnd; index++) {
-        const outcome = this.#outcomes[index];
-        if (outcome !== undefined && !first.has(outcome.oid)) first.set(outcome.oid, outcome);
-      }
-      this.#firstByShard.set(shard, first);
-    }
-    return first;
   }
 
   #finishShard({ path: file, summary }: MergeDone): void {
@@ -557,7 +555,6 @@ function tooLargeOutcome(file: SourceFile): FileOutcome {
     size: file.size,
     oid: '',
     language: detectLanguage(file.path, new Uint8Array()),
-    isLanguageSaid: false,
     skipReason: SKIP_TOO_LARGE,
   };
 }

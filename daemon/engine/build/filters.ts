@@ -4,8 +4,11 @@
 
 import { compileGlobs, type PathTest } from '../../sources/disk/globs.ts';
 
-/** Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count. */
-export const DOC_RULES_VERSION = 2;
+/**
+ * Raised when a build makes other docs of the same source and settings. 2: UTF-16 is text, modelines count; 3: files of one
+ * content have the language of their own path.
+ */
+export const DOC_RULES_VERSION = 3;
 
 export type SkipReason = 'too_large' | 'binary' | 'too_many_trigrams';
 

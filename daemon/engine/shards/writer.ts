@@ -207,7 +207,7 @@ function docRows(tables: ShardTables, names: NameTable): DocSections {
   const languages = new LanguageTable(names);
   const lastDocOfBlob = new Map<number, number>();
   const repoIndexes = tables.repos.flatMap(({ docCount }, index) =>
-    new Array<number>(docCount).fill(index),
+    Array.from({ length: docCount }, () => index),
   );
   let pathOffset = 0;
   for (const [docId, doc] of docs.entries()) {

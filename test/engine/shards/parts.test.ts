@@ -68,6 +68,8 @@ const chosenArbitrary = fc.array(
   { minLength: 6, maxLength: 6 },
 );
 
+const ANY: readonly ChosenRevisions[] = Array.from({ length: 6 }, () => 'any');
+
 /** Whether a doc is in one of the chosen revisions. */
 function isIn(parts: readonly TestPart[], chosen: readonly ChosenRevisions[], docId: number) {
   const part = parts.find((one) => one.docStart <= docId && docId < one.docEnd);
@@ -117,7 +119,7 @@ test('each doc is in its part, and those of nobody in none', () => {
         }
         assert.equal(partOf(shard, doc), expected);
         owned++;
-        if (isIn(shard.parts, new Array(6).fill('any'), doc)) live++;
+        if (isIn(shard.parts, ANY, doc)) live++;
       }
       assert.equal(liveDocCount(shard), live);
       assert.equal(isCovered(shard), owned === shard.docCount);
