@@ -78,6 +78,8 @@ const repoSchema = z.strictObject({
   /** Says when the docs must be built again: source, settings and format in one text. */
   fingerprint: z.string().exactOptional(),
   shards: z.array(shardSchema),
+  /** The commits of its revisions, the default one first; null: files on disk, or nothing. */
+  commits: z.array(z.string().nullable()).readonly().exactOptional(),
   /** The revision file; absent: one revision, which holds all docs. */
   revisionFile: fileId.exactOptional(),
   skipped: z.record(z.string(), z.number()),

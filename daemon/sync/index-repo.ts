@@ -3,9 +3,14 @@
 
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { Log } from '../base/log.ts';
-import { buildRepo, type BuildProgress, type BuildResult } from '../engine/build/build.ts';
+import {
+  type BuildOptions,
+  type BuildProgress,
+  buildRepo,
+  type BuildResult,
+} from '../engine/build/build.ts';
+import { buildDelta } from '../engine/build/delta.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../engine/build/filters.ts';
-import { reviseShards } from '../engine/build/revise.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { openSource } from '../sources/docs/open-source.ts';
@@ -60,7 +65,7 @@ export class RepoIndexer {
     isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome> {
-    const { catalog, module, workers, onProgress, log } = this.#options;
+    const { catalog, log } = this.#options;
     const filters = this.#options.filters();
     const probed = await probeSource(record.source.path, modeOf(record.source));
     if (!this.#options.register.isSourceOf(record.repoId, probed))
@@ -79,106 +84,144 @@ export class RepoIndexer {
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repo(record.repoId);
     if (!isForced && known !== undefined) {
-      const kept = await this.#keepShards({ ...known, record }, probed, spec, signal);
+      const kept = await this.#update({ ...known, record }, probed, spec, signal);
       if (kept !== undefined) return kept;
     }
-    const built = await buildRepo({
+    const built = await buildRepo(this.#buildOptions(record, spec, filters, signal));
+    this.#logLeftOut(record, built);
+    const next = await this.#publishBuild(record, probed, spec, built, filters);
+    return { isUnchanged: false, ...this.#sizesOf(next) };
+  }
+
+  #buildOptions(
+    record: RepoRecord,
+    spec: SourceSpec,
+    filters: FilterSettings,
+    signal: AbortSignal | undefined,
+  ): BuildOptions {
+    const { catalog, module, workers, onProgress } = this.#options;
+    return {
       module,
       spec,
       filters,
       repoId: record.repoId,
       repoName: record.name,
       folder: catalog.shardFolder,
-      ...(workers === undefined ? {} : { workers }),
-      ...(signal === undefined ? {} : { signal }),
-      ...(onProgress === undefined
-        ? {}
-        : { onProgress: (progress) => onProgress(record.name, progress) }),
-    });
-    this.#logLeftOut(record, built);
-    const next = await this.#publishBuild(record, probed, spec, built, filters);
-    return { isUnchanged: false, ...sizesOf(next) };
+      workers,
+      signal,
+      onProgress: (progress) => onProgress?.(record.name, progress),
+    };
   }
 
-  /** The result where the shards of a repo can stay as they are; undefined: they must be built. */
-  async #keepShards(
+  /** The result where shards of a repo can stay; undefined: all must be built. */
+  async #update(
     known: CatalogRepo,
     probed: ProbedSource,
     spec: SourceSpec,
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome | undefined> {
+    const filters = this.#options.filters();
     const isSound = known.shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
-    const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
+    if (known.fingerprint === undefined || !isSound) return undefined;
     // Why first: a listing costs a second for each 80,000 files.
-    if (known.fingerprint === undefined || !isSound || !isSameDefault) return undefined;
+    if (rulesPartOf(known.fingerprint) !== rulesPartOf(fingerprintOf('', filters)))
+      return undefined;
     const source = await openSource(spec).fingerprint();
-    const fingerprint = fingerprintOf(source, this.#options.filters());
-    if (fingerprint === known.fingerprint) return { isUnchanged: true, ...sizesOf(known) };
-    if (withoutRevisions(fingerprint) !== withoutRevisions(known.fingerprint)) return undefined;
-    const file = await this.#revise(known, spec, signal);
-    if (file === undefined) return undefined;
-    const next: CatalogRepo = {
-      ...known,
-      record: publishedRecord(known.record, probed, revisionNames(probed, spec)),
-      fingerprint,
-      revisionFile: await this.#options.catalog.writeRevisions(file),
-    };
-    await this.#replaceRepo(next);
-    return { isUnchanged: false, ...sizesOf(next) };
+    const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
+    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters))
+      return { isUnchanged: true, ...this.#sizesOf(known) };
+    // What differs between files on disk is not known.
+    const isTold =
+      spec.kind === 'commits' ||
+      (isSameDefault && defaultPartOf(source) === defaultPartOf(sourcePartOf(known.fingerprint)));
+    return isTold ? this.#addDelta(known, probed, spec, source, signal) : undefined;
   }
 
-  /** The new revision file of a repo whose default revision did not change, if its shards hold all docs. */
-  async #revise(
+  /** Builds and publishes what changed; undefined: all must be built. */
+  async #addDelta(
     known: CatalogRepo,
+    probed: ProbedSource,
     spec: SourceSpec,
+    source: string,
     signal: AbortSignal | undefined,
-  ): Promise<Buffer | undefined> {
-    const { catalog, module } = this.#options;
+  ): Promise<IndexOutcome | undefined> {
+    const { catalog } = this.#options;
+    const { record, commits, ignored = {}, leftOut = {} } = known;
     const table = catalog.revisionsOf(known);
-    if (!(table instanceof RevisionTable)) return undefined;
-    const shards = known.shards.map(({ shardId, size }) => ({
-      shardId,
-      size,
-      path: catalog.shardPath(shardId),
-    }));
-    return reviseShards({
-      module,
-      spec,
-      shards,
-      table,
-      ...(signal === undefined ? {} : { signal }),
+    if (commits === undefined || table instanceof Error) return undefined;
+    const filters = this.#options.filters();
+    const names = record.revisions ?? [record.defaultRevision];
+    const delta = await buildDelta({
+      ...this.#buildOptions(record, spec, filters, signal),
+      defaultRevision: probed.defaultRevision,
+      known: {
+        shards: known.shards.map(({ shardId, size, docCount }) => ({
+          shardId,
+          size,
+          docCount,
+          path: catalog.shardPath(shardId),
+        })),
+        table,
+        revisions: names.map((name, index) => ({ name, commit: commits[index] ?? undefined })),
+        ignored,
+        leftOut,
+      },
     });
+    if (delta === undefined) return undefined;
+    this.#logLeftOut(record, { leftOut: delta.newlyLeftOut });
+    const next = await this.#publish(record, probed, spec, delta, {
+      kept: delta.kept.map((index) => known.shards[index]!),
+      revisions: delta.revisions,
+      fingerprint: fingerprintOf(source, filters),
+      leftOut: delta.leftOut,
+    });
+    return { isUnchanged: false, ...this.#sizesOf(next) };
   }
 
-  #logLeftOut(record: RepoRecord, built: BuildResult): void {
+  #logLeftOut(record: RepoRecord, built: Pick<BuildResult, 'leftOut'>): void {
     for (const { path: file, reason } of built.leftOut.slice(0, 100)) {
       this.#options.log.warn('file left out', { repo: record.name, path: file, reason });
     }
   }
 
-  async #publishBuild(
+  #publishBuild(
     record: RepoRecord,
     probed: ProbedSource,
     spec: SourceSpec,
     built: BuildResult,
     filters: FilterSettings,
   ): Promise<CatalogRepo> {
+    return this.#publish(record, probed, spec, built, {
+      kept: [],
+      revisions: built.revisions,
+      fingerprint: fingerprintOf(built.fingerprint, filters),
+      leftOut: tallyReasons(built.leftOut),
+    });
+  }
+
+  /** Publishes the shards that stay and those that were built. */
+  async #publish(
+    record: RepoRecord,
+    probed: ProbedSource,
+    spec: SourceSpec,
+    { shards, skipped, ignored }: Pick<BuildResult, 'shards' | 'skipped' | 'ignored'>,
+    { kept, revisions, fingerprint, leftOut }: PublishedState,
+  ): Promise<CatalogRepo> {
     const { catalog } = this.#options;
-    const { revisions } = built;
-    const names = revisions === undefined ? undefined : revisionNames(probed, spec);
-    const files = built.shards.map(({ path: file }) => file);
+    const files = shards.map(({ path: file }) => file);
     try {
-      const shards = await this.#adoptShards(record, built, files);
+      const adopted = await this.#adoptShards(record, shards, files);
       const revisionFile =
         revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) };
       const next: CatalogRepo = {
-        record: publishedRecord(record, probed, names),
+        record: publishedRecord(record, probed, spec),
         ...revisionFile,
-        fingerprint: fingerprintOf(built.fingerprint, filters),
-        shards,
-        skipped: built.skipped,
-        ignored: built.ignored,
-        leftOut: tallyReasons(built.leftOut),
+        commits: commitsOf(probed, spec),
+        fingerprint,
+        shards: [...kept, ...adopted],
+        skipped,
+        ignored,
+        leftOut,
       };
       await this.#replaceRepo(next);
       return next;
@@ -192,7 +235,7 @@ export class RepoIndexer {
   /** @param files  those of the shards; gets the places that they are put at */
   async #adoptShards(
     { repoId }: RepoRecord,
-    { shards }: BuildResult,
+    shards: BuildResult['shards'],
     files: string[],
   ): Promise<CatalogShard[]> {
     const { catalog } = this.#options;
@@ -207,6 +250,21 @@ export class RepoIndexer {
       adopted.push(symbols === undefined ? shard : { ...shard, symbols });
     }
     return adopted;
+  }
+
+  #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged'> {
+    const { shards, record, skipped, ignored = {}, leftOut = {} } = repo;
+    const table = this.#options.catalog.revisionsOf(repo);
+    const liveCounts = table instanceof RevisionTable ? table.shards : shards.map(unrevised);
+    return {
+      revisionCount: record.revisions?.length ?? 1,
+      docCount: sumOf(liveCounts, ({ liveCount }) => liveCount),
+      contentSize: sumOf(shards, ({ contentSize }) => contentSize),
+      shardSize: sumOf(shards, ({ size }) => size),
+      skipped,
+      ignored,
+      leftOut,
+    };
   }
 
   /** Swaps a repo in the catalog, shows it, and removes the files that nothing names any more. */
@@ -226,33 +284,41 @@ export class RepoIndexer {
   }
 }
 
-/** Full names of all revisions, the default one first. */
-function revisionNames({ defaultRevision }: ProbedSource, spec: SourceSpec): readonly string[] {
-  return [defaultRevision, ...(spec.revisions ?? []).map(({ name }) => name)];
+/** What a repo is published with beside the shards that were built. */
+interface PublishedState {
+  readonly kept: readonly CatalogShard[];
+  /** The revision file; absent: one revision, which holds all docs. */
+  readonly revisions: Buffer | undefined;
+  readonly fingerprint: string;
+  readonly leftOut: Readonly<Record<string, number>>;
 }
 
-/** The record of a repo that is published now; `revisions` absent: the default one alone. */
+/** The commits of all revisions, that of the default one first; null: files on disk, or there is none. */
+function commitsOf(
+  { commit }: ProbedSource,
+  { kind, revisions = [] }: SourceSpec,
+): (string | null)[] {
+  const own = kind === 'commits' ? (commit ?? null) : null;
+  return [own, ...revisions.map((revision) => revision.commit)];
+}
+
+/** The record of a repo that is published now. */
 function publishedRecord(
   record: RepoRecord,
-  probed: ProbedSource,
-  revisions: readonly string[] | undefined,
+  { defaultRevision, defaultBranch, pushedAt }: ProbedSource,
+  { revisions }: SourceSpec,
 ): RepoRecord {
   const { pushedAt: _, revisions: __, defaultBranch: ___, ...rest } = record;
   return {
     ...rest,
-    defaultRevision: probed.defaultRevision,
-    ...(probed.defaultBranch === undefined ? {} : { defaultBranch: probed.defaultBranch }),
+    defaultRevision,
+    ...(defaultBranch === undefined ? {} : { defaultBranch }),
     indexedAt: new Date().toISOString(),
-    ...(probed.pushedAt === undefined ? {} : { pushedAt: probed.pushedAt }),
-    ...(revisions === undefined ? {} : { revisions }),
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...(revisions === undefined
+      ? {}
+      : { revisions: [defaultRevision, ...revisions.map(({ name }) => name)] }),
   };
-}
-
-/** A fingerprint without what it says of further revisions. */
-function withoutRevisions(fingerprint: string): string {
-  const parts: unknown = JSON.parse(fingerprint);
-  if (!Array.isArray(parts)) return fingerprint;
-  return JSON.stringify([defaultPartOf(String(parts[0])), ...parts.slice(1)]);
 }
 
 /** Everything that makes docs come out differently: the source, the filters, the format. */
@@ -263,22 +329,26 @@ function fingerprintOf(source: string, filters: FilterSettings): string {
   return JSON.stringify(parts);
 }
 
+/** What a fingerprint says of the source, and of all else. */
+function sourcePartOf(fingerprint: string): string {
+  const parts: unknown = JSON.parse(fingerprint);
+  return Array.isArray(parts) ? String(parts[0]) : '';
+}
+function rulesPartOf(fingerprint: string): string {
+  const parts: unknown = JSON.parse(fingerprint);
+  return Array.isArray(parts) ? JSON.stringify(parts.slice(1)) : '';
+}
+
 function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
   return counts;
 }
 
-function sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged'> {
-  const sum = (of: (shard: CatalogShard) => number): number =>
-    repo.shards.reduce((total, shard) => total + of(shard), 0);
-  return {
-    revisionCount: repo.record.revisions?.length ?? 1,
-    docCount: sum(({ docCount }) => docCount),
-    contentSize: sum(({ contentSize }) => contentSize),
-    shardSize: sum(({ size }) => size),
-    skipped: repo.skipped,
-    ignored: repo.ignored ?? {},
-    leftOut: repo.leftOut ?? {},
-  };
+function unrevised({ docCount }: CatalogShard): { readonly liveCount: number } {
+  return { liveCount: docCount };
+}
+
+function sumOf<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((sum, item) => sum + of(item), 0);
 }

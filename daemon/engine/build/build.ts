@@ -14,7 +14,11 @@ import {
 } from '../../../core/shared/format.ts';
 import { bitmapSizeOf, RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
-import { Attributes, readAttributeFiles } from '../../sources/languages/attributes.ts';
+import {
+  type AttributeFile,
+  Attributes,
+  readAttributeFiles,
+} from '../../sources/languages/attributes.ts';
 import type {
   AskKnown,
   AskPlace,
@@ -28,7 +32,11 @@ import type {
 } from './build-messages.ts';
 import { BuildPool } from './build-pool.ts';
 import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
-import { detectLanguage, findHeaderFolders } from '../../sources/languages/languages.ts';
+import {
+  detectLanguage,
+  findHeaderFolders,
+  type HeaderFolders,
+} from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
 import { openSource } from '../../sources/docs/open-source.ts';
 import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
@@ -38,7 +46,6 @@ import type {
   ReadFailure,
   RevisionFiles,
   SourceFile,
-  SourceListing,
   SourceSpec,
 } from '../../sources/docs/source.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -52,9 +59,9 @@ export interface BuildOptions {
   /** Folder for the shard files, on the disk where they are to stay. */
   readonly folder: string;
   /** Threads; default: one for each core. */
-  readonly workers?: number;
-  readonly onProgress?: (progress: BuildProgress) => void;
-  readonly signal?: AbortSignal;
+  readonly workers?: number | undefined;
+  readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface BuildProgress {
@@ -86,6 +93,28 @@ export interface BuildResult {
   readonly ignored: IgnoredCounts;
 }
 
+/** Docs to build shards of, and what else their languages and order depend on. */
+export interface DocList {
+  /** Sorted by path. */
+  readonly files: readonly SourceFile[];
+  readonly attributes: Attributes;
+  readonly headerFolders: HeaderFolders;
+}
+
+/** A shard of a list of docs. */
+export interface ListedShard extends BuiltShard {
+  /** The list's index of each doc. */
+  readonly fileOfDoc: Uint32Array;
+  /** Docs without stored content whose blobs are known. */
+  readonly unstored: readonly UnstoredDoc[];
+}
+
+export interface BuiltDocs {
+  readonly shards: readonly ListedShard[];
+  readonly skipped: Readonly<Record<SkipReason, number>>;
+  readonly failures: readonly ReadFailure[];
+}
+
 /** A shard came out with more stripes than the format has room for; planning it smaller helps. */
 class ShardOverflow extends Error {}
 
@@ -97,14 +126,63 @@ const STRIPES_PLANNED = 28;
  * Errors: of the source (GitError, file system), of the disk, AbortError.
  */
 export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
+  const { spec, signal } = options;
+  options.onProgress?.(NOTHING_DONE);
+  const listing = await openSource(spec).list();
+  signal?.throwIfAborted();
+  const { files, revisions, fingerprint } = listing;
+  const ofDefault = filesOfDefault(files, revisions);
+  const { shards, skipped, failures } = await buildDocs(options, {
+    files,
+    attributes: new Attributes(await readAttributes(spec.path, ofDefault)),
+    headerFolders: findHeaderFolders(ofDefault.map((file) => file.path)),
+  });
+  const result = {
+    fingerprint,
+    shards,
+    docCount: shards.reduce((sum, { docCount }) => sum + docCount, 0),
+    contentSize: shards.reduce((sum, { contentSize }) => sum + contentSize, 0),
+    skipped,
+    leftOut: [...listing.leftOut, ...failures],
+    ignored: await listing.ignored(),
+  };
+  return revisions === undefined
+    ? result
+    : { ...result, revisions: await revisionFile(shards, revisions, files.length) };
+}
+
+/** Builds shards of these docs. On failure and abort no file is left behind. Errors: as buildRepo. */
+export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
   for (let stripes = STRIPES_PLANNED; ; stripes = Math.floor(stripes / 2)) {
     try {
-      return await new Build(options).run(stripes);
+      return await new Build(options, list).run(stripes);
     } catch (error) {
       if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
     }
   }
 }
+
+/** The attribute files among the docs of a repo. Errors: GitError. */
+export async function readAttributes(
+  repoPath: string,
+  files: readonly SourceFile[],
+): Promise<AttributeFile[]> {
+  const reader = new DocReader(repoPath);
+  try {
+    return await readAttributeFiles(reader, files);
+  } finally {
+    await reader.close();
+  }
+}
+
+const NOTHING_DONE: BuildProgress = {
+  phase: 'listing',
+  filesDone: 0,
+  filesTotal: 0,
+  bytesDone: 0,
+  bytesTotal: 0,
+  skipped: 0,
+};
 
 const HASH_SIZE_SHA1 = 20;
 const HASH_SIZE_SHA256 = 32;
@@ -150,6 +228,7 @@ interface RunningBatch {
 
 class Build {
   readonly #options: BuildOptions;
+  readonly #list: DocList;
   readonly #outcomes: (FileOutcome | undefined)[] = [];
   readonly #failures: ReadFailure[] = [];
   readonly #finished: BuiltShard[] = [];
@@ -162,29 +241,17 @@ class Build {
   #shards: GrowingShard[] = [];
   #pool: BuildPool | undefined;
   #plan: BuildPlan = { docs: [], shards: [] };
-  #attributes = new Attributes([]);
-  #progress: BuildProgress = {
-    phase: 'listing',
-    filesDone: 0,
-    filesTotal: 0,
-    bytesDone: 0,
-    bytesTotal: 0,
-    skipped: 0,
-  };
+  #progress = NOTHING_DONE;
   #end: { resolve(): void; reject(error: Error): void } | undefined;
 
-  constructor(options: BuildOptions) {
+  constructor(options: BuildOptions, list: DocList) {
     this.#options = options;
+    this.#list = list;
   }
 
-  async run(stripesPerShard: number): Promise<BuildResult> {
-    const { spec, filters, signal } = this.#options;
-    this.#report({});
-    const listing = await openSource(spec).list();
-    signal?.throwIfAborted();
-    const files = filesOfDefault(listing.files, listing.revisions);
-    this.#attributes = new Attributes(await this.#readAttributes(files));
-    const docs = planDocs(listing.files, this.#attributes, new DocFilter(filters));
+  async run(stripesPerShard: number): Promise<BuiltDocs> {
+    const { files, attributes } = this.#list;
+    const docs = planDocs(files, attributes, new DocFilter(this.#options.filters));
     this.#plan = planBuild(docs, stripesPerShard);
     this.#report({
       phase: 'reading',
@@ -194,36 +261,21 @@ class Build {
       skipped: docs.filter((doc) => doc.isTooLarge).length,
     });
     try {
-      await this.#runThreads(files);
+      await this.#runThreads();
     } catch (error) {
       await this.#pool?.close();
       await this.#removeFiles();
       throw error;
     }
     await this.#pool?.close();
-    const result = this.#result(listing, await listing.ignored());
-    const { revisions } = listing;
-    return revisions === undefined
-      ? result
-      : { ...result, revisions: await this.#revisionFile(revisions) };
+    return this.#result();
   }
 
-  async #readAttributes(
-    files: readonly SourceFile[],
-  ): Promise<Awaited<ReturnType<typeof readAttributeFiles>>> {
-    const reader = new DocReader(this.#options.spec.path);
-    try {
-      return await readAttributeFiles(reader, files);
-    } finally {
-      await reader.close();
-    }
-  }
-
-  async #runThreads(files: readonly SourceFile[]): Promise<void> {
+  async #runThreads(): Promise<void> {
     const { module, spec, filters, signal } = this.#options;
+    const { headerFolders } = this.#list;
     this.#shards = this.#plan.shards.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
-    const headerFolders = findHeaderFolders(files.map((file) => file.path));
     const threads = Math.min(this.#options.workers ?? availableParallelism(), this.#batches.length);
     const over = new AbortController();
     const done = new Promise<void>((resolve, reject) => {
@@ -425,7 +477,7 @@ class Build {
             ? content.blobId
             : undefined,
         size: outcome.size,
-        language: this.#attributes.of(file.path).language ?? outcome.language,
+        language: this.#list.attributes.of(file.path).language ?? outcome.language,
         skipReason,
         tier,
       };
@@ -452,41 +504,17 @@ class Build {
     }
   }
 
-  #result({ fingerprint, leftOut }: SourceListing, ignored: IgnoredCounts): BuildResult {
-    const order = this.#shards.map((shard) => shard.path);
-    const shards = this.#finished.sort((a, b) => order.indexOf(a.path) - order.indexOf(b.path));
+  #result(): BuiltDocs {
+    const summaries = new Map(this.#finished.map((shard) => [shard.path, shard]));
     return {
-      fingerprint,
-      shards,
-      docCount: shards.reduce((sum, shard) => sum + shard.docCount, 0),
-      contentSize: shards.reduce((sum, shard) => sum + shard.contentSize, 0),
+      shards: this.#shards.map(({ path: file, fileOfDoc, unstored }) => ({
+        ...summaries.get(file)!,
+        fileOfDoc,
+        unstored,
+      })),
       skipped: this.#countSkipped(),
-      leftOut: [...leftOut, ...this.#failures],
-      ignored,
+      failures: this.#failures,
     };
-  }
-
-  /** The sets of docs of all revisions, over the shards in the order of the result. */
-  async #revisionFile(revisions: RevisionFiles): Promise<Buffer> {
-    const shards = this.#shards.map(({ fileOfDoc, unstored }) => ({
-      docCount: fileOfDoc.length,
-      unstored,
-    }));
-    const places = placesOf(this.#shards, this.#plan.docs.length);
-    const writer = new RevisionWriter(shards);
-    const breather = new Breather();
-    for (let revision = 0; revision < revisions.count; revision++) {
-      const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
-      revisions.visit(revision, (file) => {
-        const shard = places.shards[file]!;
-        if (shard === NO_SHARD) return;
-        const docId = places.docIds[file]!;
-        bitmaps[shard]![docId >> 3]! |= 1 << (docId & 7);
-      });
-      writer.add(bitmaps);
-      for (let i = 0; i < STEPS_PER_REVISION; i++) await breather.pause();
-    }
-    return writer.bytes();
   }
 
   #countSkipped(): Record<SkipReason, number> {
@@ -503,13 +531,36 @@ class Build {
   }
 }
 
-const NO_SHARD = 0xffffffff;
+/** The sets of docs of all revisions, over the shards of a listing of so many files. */
+async function revisionFile(
+  shards: readonly ListedShard[],
+  revisions: RevisionFiles,
+  fileCount: number,
+): Promise<Buffer> {
+  const places = placesOf(shards, fileCount);
+  const writer = new RevisionWriter(shards);
+  const breather = new Breather();
+  for (let revision = 0; revision < revisions.count; revision++) {
+    const bitmaps = shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
+    revisions.visit(revision, (file) => {
+      const shard = places.shards[file]!;
+      if (shard === NO_SHARD) return;
+      const docId = places.docIds[file]!;
+      bitmaps[shard]![docId >> 3]! |= 1 << (docId & 7);
+    });
+    writer.add(bitmaps);
+    for (let i = 0; i < STEPS_PER_REVISION; i++) await breather.pause();
+  }
+  return writer.bytes();
+}
+
+export const NO_SHARD = 0xffffffff;
 /** A revision is much work between two pauses. */
 const STEPS_PER_REVISION = 64;
 
-/** Shard and docId of each file of the listing; NO_SHARD: it could not be read. */
-function placesOf(
-  shards: readonly GrowingShard[],
+/** Shard and docId of each file of a listing; NO_SHARD: it could not be read. */
+export function placesOf(
+  shards: readonly Pick<ListedShard, 'fileOfDoc'>[],
   fileCount: number,
 ): { shards: Uint32Array; docIds: Uint32Array } {
   const places = {

@@ -1,8 +1,10 @@
 // Puts matching docs in order and cuts them to what the answer may hold (API.md 6.6, 6.7): by score, then
-// ordinary docs before tests before vendored ones, then by repo name, then by path.
+// ordinary docs before tests before vendored ones, then by repo name, then by path; of one path what the default revision
+// holds is first.
 
 import { MATCH_ROW_SIZE, MATCH_TIER_SHIFT } from '../../../core/shared/plan.ts';
 import type { UnitFinding } from '../host/search-messages.ts';
+import { compareText } from '../../base/paths.ts';
 import { KEPT_WORDS } from '../host/searcher.ts';
 import type { Steps } from '../regex/steps.ts';
 
@@ -25,11 +27,19 @@ export interface FoundDoc {
 
 /** What the order needs to know beyond the findings. */
 export interface OrderContext {
-  /** Whether what is seen of a shard is of one repo. */
-  isOfOneRepo(shard: number): boolean;
+  /** Whether what is seen of a shard is of one repo, and no path in it twice. */
+  isPlain(shard: number): boolean;
   /** Place of a doc's repo among all repos by name. */
   repoRank(shard: number, docId: number): number;
   pathOf(shard: number, docId: number): Uint8Array;
+  /** Orders docs at one path of one repo, which are of different revisions. */
+  versionOf(shard: number, docId: number): DocVersion;
+}
+
+/** What the default revision holds comes first, then lower blob ids. */
+export interface DocVersion {
+  readonly isDefault: boolean;
+  readonly oid: string;
 }
 
 const ROW_WORDS = MATCH_ROW_SIZE / 4;
@@ -113,12 +123,17 @@ export function docsOf({ shard, rows, kept }: UnitFinding): FoundDoc[] {
 }
 
 function compareTies(a: FoundDoc, b: FoundDoc, context: OrderContext): number {
-  const isSameShard = a.shard === b.shard;
-  if (isSameShard && context.isOfOneRepo(a.shard)) return a.pathRank - b.pathRank;
-  const byRepo = context.repoRank(a.shard, a.docId) - context.repoRank(b.shard, b.docId);
-  if (byRepo !== 0) return byRepo;
-  if (isSameShard) return a.pathRank - b.pathRank;
-  return Buffer.compare(context.pathOf(a.shard, a.docId), context.pathOf(b.shard, b.docId));
+  if (a.shard === b.shard && context.isPlain(a.shard)) return a.pathRank - b.pathRank;
+  return (
+    context.repoRank(a.shard, a.docId) - context.repoRank(b.shard, b.docId) ||
+    Buffer.compare(context.pathOf(a.shard, a.docId), context.pathOf(b.shard, b.docId)) ||
+    compareVersions(context.versionOf(a.shard, a.docId), context.versionOf(b.shard, b.docId))
+  );
+}
+
+function compareVersions(a: DocVersion, b: DocVersion): number {
+  if (a.isDefault !== b.isDefault) return a.isDefault ? -1 : 1;
+  return compareText(a.oid, b.oid);
 }
 
 /** Share of the third doc's score that lets a doc of another kind take its place. */

@@ -64,8 +64,9 @@ export function joinAnswers(parts: readonly PartialAnswer[]): PartialAnswer {
     quarantined: parts.flatMap(({ quarantined }) => quarantined),
     outcome: joinOutcomes(parts, starts),
     docs: {
-      isOfOneRepo: (shard) => ask(shard, (docs, own) => docs.isOfOneRepo(own)),
+      isPlain: (shard) => ask(shard, (docs, own) => docs.isPlain(own)),
       repoRank: (shard, docId) => ask(shard, (docs, own) => docs.repoRank(own, docId)),
+      versionOf: (shard, docId) => ask(shard, (docs, own) => docs.versionOf(own, docId)),
       pathOf: (shard, docId) => ask(shard, (docs, own) => docs.pathOf(own, docId)),
       repoOf: (shard, docId) => ask(shard, (docs, own) => docs.repoOf(own, docId)),
     },

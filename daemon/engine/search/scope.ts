@@ -6,7 +6,7 @@ import type { RepoRecord } from '../../repos/records.ts';
 import type { Sight } from '../../repos/sight.ts';
 import { liveCountOf, partOf, type ShardPart } from '../shards/parts.ts';
 import { ShardTables } from '../shards/tables.ts';
-import type { OrderContext } from './order.ts';
+import type { DocVersion, OrderContext } from './order.ts';
 import type { LiveShard, QuarantinedShard, Snapshot } from './snapshot.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
 
@@ -85,8 +85,9 @@ export class ScopeView implements OrderContext {
     return tables;
   }
 
-  isOfOneRepo(shard: number): boolean {
-    return this.#shards[shard]!.parts.length === 1;
+  isPlain(shard: number): boolean {
+    const { parts } = this.#shards[shard]!;
+    return parts.length === 1 && (parts[0]!.revisions?.sets.length ?? 1) === 1;
   }
 
   repoRank(shard: number, docId: number): number {
@@ -95,6 +96,15 @@ export class ScopeView implements OrderContext {
 
   pathOf(shard: number, docId: number): Uint8Array {
     return this.tablesOf(shard).doc(docId).path;
+  }
+
+  versionOf(shard: number, docId: number): DocVersion {
+    const { docStart, revisions } = this.#partOf(shard, docId);
+    const tables = this.tablesOf(shard);
+    const { blobId } = tables.doc(docId);
+    const oid =
+      blobId === undefined ? revisions?.unstoredOid(docId - docStart) : tables.blobHash(blobId);
+    return { isDefault: revisions?.holds(0, docId - docStart) ?? true, oid: oid ?? '' };
   }
 }
 

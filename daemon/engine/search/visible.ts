@@ -144,7 +144,9 @@ function partialRepos({ repos, shards }: Snapshot): Set<number> {
   const partial = new Set<number>();
   for (const { repoId, revisions } of repos) if (revisions !== undefined) partial.add(repoId);
   for (const shard of shards) {
-    if (shard.parts.length === 1 && isCovered(shard)) continue;
+    const [first] = shard.parts;
+    const isWhole = shard.parts.length === 1 && isCovered(shard);
+    if (isWhole && first?.revisions === undefined) continue;
     for (const { repoId } of shard.parts) partial.add(repoId);
   }
   return partial;

@@ -267,6 +267,29 @@ export class ShardRevisions {
     return holders;
   }
 
+  /** Whether a revision holds a doc. */
+  holds(revision: number, docId: number): boolean {
+    const set = this.docsIn([revision]);
+    if (typeof set === 'string') return set === 'all';
+    return ((set[docId >> 3]! >> (docId & 7)) & 1) === 1;
+  }
+
+  /** Blob id of a doc without stored content; undefined: not known. Cost: a binary search. */
+  unstoredOid(docId: number): string | undefined {
+    const rowSize = 4 + this.#hashSize;
+    let start = 0;
+    let end = this.#unstored.length / rowSize;
+    while (start < end) {
+      const middle = (start + end) >>> 1;
+      if (this.#unstored.readUInt32LE(middle * rowSize) < docId) start = middle + 1;
+      else end = middle;
+    }
+    const row = start * rowSize;
+    if (row >= this.#unstored.length || this.#unstored.readUInt32LE(row) !== docId)
+      return undefined;
+    return this.#unstored.toString('hex', row + 4, row + rowSize);
+  }
+
   unstoredDocs(): UnstoredDoc[] {
     const docs: UnstoredDoc[] = [];
     for (let row = 0; row < this.#unstored.length; row += 4 + this.#hashSize) {

@@ -2,11 +2,13 @@
 // (API.md 19.4).
 
 import { BlobReader } from '../git/blob-reader.ts';
+import { findObjects, listTree } from '../git/objects.ts';
+import { MODE_SYMLINK } from '../git/tree-object.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
 import { IgnoreRules } from '../disk/ignore-rules.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 
-const RULES_PATH = '.trawlignore';
+export const RULES_PATH = '.trawlignore';
 
 /** The rules in blobs, in their order; of one that is missing none. Errors: GitError. */
 async function readRules(repoPath: string, ids: readonly string[]): Promise<IgnoreRules[]> {
@@ -21,6 +23,36 @@ async function readRules(repoPath: string, ids: readonly string[]): Promise<Igno
   } finally {
     await reader.close();
   }
+}
+
+/** The rules of one version of the file. */
+export interface CommittedRules {
+  /** Blob id of the file. */
+  readonly oid: string;
+  /** The rule that leaves a path out; undefined: none. */
+  ruleFor(path: string): string | undefined;
+}
+
+/**
+ * The rules of each commit; undefined: it has none. Errors: GitError.
+ *
+ * Cost: a git process; where a commit has a file of rules two more.
+ */
+export async function rulesOfCommits(
+  repoPath: string,
+  commits: readonly string[],
+): Promise<(CommittedRules | undefined)[]> {
+  const names = commits.map((commit) => `${commit}:${RULES_PATH}`);
+  const found = await findObjects(repoPath, names, { timeoutMs: 0 });
+  return Promise.all(
+    found.map(async (blob, index) => {
+      if (blob?.type !== 'blob') return undefined;
+      const { entries } = await listTree(repoPath, commits[index]!, { within: RULES_PATH });
+      if (entries.every(({ mode }) => mode === MODE_SYMLINK)) return undefined;
+      const [rules] = await readRules(repoPath, [blob.oid]);
+      return { oid: blob.oid, ruleFor: (path: string) => rules?.ruleFor(path) };
+    }),
+  );
 }
 
 /**

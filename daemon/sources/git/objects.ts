@@ -37,16 +37,18 @@ export interface ReadOptions {
  * All blobs of the tree of a commit.
  *
  * @param commit  object id, or a revision that is known to resolve
+ * @param within  only this path, or what lies below it
  *
  * Errors: GitError.
  */
 export async function listTree(
   repoPath: string,
   commit: string,
-  options: ReadOptions = {},
+  { within, ...options }: ReadOptions & { readonly within?: string } = {},
 ): Promise<TreeListing> {
   const listing: TreeListing = { entries: [], submodulePaths: [], outerPaths: [] };
-  await readTreeRecords(repoPath, commit, ['-l'], options, (head, named) => {
+  const paths = within === undefined ? [] : [within];
+  await readTreeRecords(repoPath, commit, ['-l'], { ...options, paths }, (head, named) => {
     const [mode = '', type, oid = '', size] = head.split(/ +/);
     if (!isInnerPath(named.path)) listing.outerPaths.push(named.path);
     else if (type !== 'blob') listing.submodulePaths.push(named.path);
@@ -83,10 +85,10 @@ async function readTreeRecords(
   repoPath: string,
   tree: string,
   more: readonly string[],
-  options: ReadOptions,
+  { paths = [], ...options }: ReadOptions & { readonly paths?: readonly string[] },
   onRecord: (head: string, named: NamedPath) => void,
 ): Promise<void> {
-  const args = ['ls-tree', '-r', ...more, '-z', '--full-tree', '--end-of-options', tree];
+  const args = ['ls-tree', '-r', ...more, '-z', '--full-tree', '--end-of-options', tree, ...paths];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const breather = new Breather();
   for (const [text, bytes] of splitRecords(

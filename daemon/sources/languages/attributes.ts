@@ -119,7 +119,7 @@ function compilePattern(folder: string, pattern: string): (path: string) => bool
 }
 
 /** Larger attribute files are passed over. */
-const FILE_SIZE_MAX = 1 << 20;
+export const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
 
 /**
  * Reads the attribute files among the docs of a source.
@@ -131,11 +131,11 @@ export async function readAttributeFiles(
   files: readonly SourceFile[],
 ): Promise<AttributeFile[]> {
   const wanted = files.filter(
-    (file) => isAttributeFile(file.path) && !file.isSymlink && file.size <= FILE_SIZE_MAX,
+    (file) => isAttributeFile(file.path) && !file.isSymlink && file.size <= ATTRIBUTE_FILE_SIZE_MAX,
   );
   const found: AttributeFile[] = [];
   await reader.read(wanted, (index, bytes) => {
-    if (bytes === undefined) return;
+    if (bytes === undefined || bytes.length > ATTRIBUTE_FILE_SIZE_MAX) return;
     found.push({
       folder: folderOf(wanted[index]?.path ?? ''),
       text: Buffer.from(bytes).toString('utf8'),

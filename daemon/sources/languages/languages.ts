@@ -133,11 +133,14 @@ function scriptLanguages(head: Uint8Array): readonly string[] | undefined {
   return undefined;
 }
 
+/** Names of sources that headers go by: C, Objective-C, or C++. */
+export const SOURCE_NAME = /\.(?:(c)|cc|cpp|cxx|c\+\+|(mm?))$/i;
+
 /** Finds the folders whose own sources say what their headers are. Cost: one pass over the paths. */
 export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
   const folders = new Map<string, 'C' | 'C++' | 'mixed'>();
   for (const path of paths) {
-    const source = /\.(?:(c)|cc|cpp|cxx|c\+\+|(mm?))$/i.exec(path);
+    const source = SOURCE_NAME.exec(path);
     if (source === null) continue;
     const language = source[2] !== undefined ? 'mixed' : source[1] !== undefined ? 'C' : 'C++';
     const folder = folderOf(path);

@@ -17,8 +17,9 @@ import type { UnitFinding } from '../../../daemon/engine/host/search-messages.ts
 
 const CONTEXT: OrderContext = {
   // Shards from 3 on hold docs of two repos.
-  isOfOneRepo: (shard) => shard < 3,
+  isPlain: (shard) => shard < 3,
   repoRank: (shard, docId) => (shard < 3 ? shard >> 1 : docId % 2),
+  versionOf: () => ({ isDefault: true, oid: '' }),
   pathOf: (shard, docId) => Buffer.from(`${shard}/${docId}.${'abc'[docId % 3]}`),
 };
 const TIER_SHIFT = 28;
@@ -45,10 +46,10 @@ function expected(docs: readonly FoundDoc[]): FoundDoc[] {
     (a, b) =>
       b.score - a.score ||
       a.tier - b.tier ||
-      CONTEXT.repoRank(a.shard, a.docId) - CONTEXT.repoRank(b.shard, b.docId) ||
-      (a.shard === b.shard
+      (a.shard === b.shard && a.shard < 3
         ? a.pathRank - b.pathRank
-        : Buffer.compare(CONTEXT.pathOf(a.shard, a.docId), CONTEXT.pathOf(b.shard, b.docId))),
+        : CONTEXT.repoRank(a.shard, a.docId) - CONTEXT.repoRank(b.shard, b.docId) ||
+          Buffer.compare(CONTEXT.pathOf(a.shard, a.docId), CONTEXT.pathOf(b.shard, b.docId))),
   );
 }
 

@@ -1,0 +1,151 @@
+// What the docs of the default revision say of all docs of a repo, before and after a change of it: the languages and
+// marks in `.gitattributes` files, and the language of the headers in a folder by the sources beside them. Docs of which
+// it says something else now are to be built again.
+
+import { folderOf, type NamedPath } from '../../base/paths.ts';
+import type { TreeItem } from '../../sources/git/tree-diff.ts';
+import {
+  ATTRIBUTE_FILE_NAME,
+  type AttributeFile,
+  ATTRIBUTE_FILE_SIZE_MAX,
+  Attributes,
+  isAttributeFile,
+} from '../../sources/languages/attributes.ts';
+import {
+  findHeaderFolders,
+  type HeaderFolders,
+  SOURCE_NAME,
+} from '../../sources/languages/languages.ts';
+import { readAttributes } from './build.ts';
+import { type DocPlace, hasBit, type KnownDocs } from './known-docs.ts';
+import { docTier } from './rank.ts';
+
+/** At one time. */
+interface Rules {
+  readonly attributes: Attributes;
+  readonly headerFolders: HeaderFolders;
+}
+
+/** What became a doc of the default revision. */
+interface Added extends NamedPath {
+  readonly item: TreeItem;
+}
+
+export class DefaultRules {
+  readonly before: Rules;
+  readonly now: Rules;
+  readonly #areAttributesSame: boolean;
+  /** Folders whose headers are of another language now. */
+  readonly #folders: ReadonlySet<string>;
+
+  private constructor(before: Rules, now: Rules, areAttributesSame: boolean) {
+    this.before = before;
+    this.now = now;
+    this.#areAttributesSame = areAttributesSame;
+    this.#folders = differing(before.headerFolders, now.headerFolders);
+  }
+
+  /**
+   * @param before, now  the docs of the default revision in each known shard
+   * @param added        what came to it, known or not
+   *
+   * Errors: GitError. Cost: a look at each path of it.
+   *
+   * @returns  undefined: an attribute file is not stored, so that it is not known what it said
+   */
+  static async read(
+    repoPath: string,
+    docs: KnownDocs,
+    before: readonly Uint8Array[],
+    now: readonly Uint8Array[],
+    added: readonly Added[],
+  ): Promise<DefaultRules | undefined> {
+    const sources: { readonly path: string; readonly stays: boolean }[] = [];
+    const attributeDocs: { readonly place: DocPlace; readonly path: string }[] = [];
+    await docs.forEach(before, mayMatter, (place, { path }) => {
+      const stays = hasBit(now[place.shard]!, place.docId);
+      if (isAttributeFile(path)) attributeDocs.push({ place, path });
+      else sources.push({ path, stays });
+    });
+    const texts = attributeDocs.map(({ place, path }) => ({
+      place,
+      file: fileOf(docs, place, path),
+    }));
+    if (texts.some(({ file }) => file === undefined)) return undefined;
+    const staying = texts.filter(({ place }) => hasBit(now[place.shard]!, place.docId));
+    const addedPaths = new Set(added.map(({ path }) => path));
+    const come = await readAttributes(
+      repoPath,
+      added
+        .filter(({ path }) => isAttributeFile(path))
+        .map(({ item, ...named }) => ({
+          ...named,
+          oid: item.oid,
+          size: 0,
+          isSymlink: item.kind === 'symlink',
+        })),
+    );
+    const areAttributesSame = staying.length === texts.length && come.length === 0;
+    const filesBefore = texts.flatMap(({ file }) => file ?? []);
+    const attributesBefore = new Attributes(filesBefore);
+    // What stays and was added is one doc that was found where it had been.
+    const kept = staying
+      .filter(({ place }) => !addedPaths.has(docs.nameOf(place).path))
+      .flatMap(({ file }) => file ?? []);
+    const pathsNow = [
+      ...sources.filter(({ stays }) => stays).map(({ path }) => path),
+      ...addedPaths,
+    ];
+    return new DefaultRules(
+      {
+        attributes: attributesBefore,
+        headerFolders: findHeaderFolders(sources.map(({ path }) => path)),
+      },
+      {
+        attributes: areAttributesSame ? attributesBefore : new Attributes([...kept, ...come]),
+        headerFolders: findHeaderFolders(pathsNow),
+      },
+      areAttributesSame,
+    );
+  }
+
+  /** No doc is of another language or tier than before. */
+  get isSame(): boolean {
+    return this.#areAttributesSame && this.#folders.size === 0;
+  }
+
+  /** Whether a doc at this path may be of another language or tier now. */
+  isStale(path: string): boolean {
+    if (path.toLowerCase().endsWith('.h') && this.#folders.has(folderOf(path))) return true;
+    if (this.#areAttributesSame) return false;
+    const [before, now] = [this.before.attributes.of(path), this.now.attributes.of(path)];
+    return before.language !== now.language || docTier(path, before) !== docTier(path, now);
+  }
+}
+
+/** Last characters of the paths below. */
+const LAST = new Set(Buffer.from('sScCpPxX+mM'));
+/** Longer than what is looked for. */
+const TAIL_SIZE = 20;
+
+/** Whether a path may be that of an attribute file, or of a source that headers go by. */
+function mayMatter(path: Uint8Array): boolean {
+  // Why first: of 80,000 paths nearly all end otherwise.
+  if (!LAST.has(path[path.length - 1]!)) return false;
+  const tail = Buffer.from(path.subarray(-TAIL_SIZE)).toString('latin1');
+  return tail.endsWith(ATTRIBUTE_FILE_NAME) || SOURCE_NAME.test(tail);
+}
+
+/** An attribute file as its shard holds it; undefined: it does not, and it is not empty. */
+function fileOf(docs: KnownDocs, place: DocPlace, path: string): AttributeFile | undefined {
+  const content = docs.contentOf(place);
+  if (content === undefined && docs.sizeOf(place) > 0) return undefined;
+  const isPassedOver = content === undefined || content.length > ATTRIBUTE_FILE_SIZE_MAX;
+  const text = isPassedOver ? '' : Buffer.from(content).toString('utf8');
+  return { folder: folderOf(path), text };
+}
+
+function differing(before: HeaderFolders, now: HeaderFolders): Set<string> {
+  const folders = new Set([...before.keys(), ...now.keys()]);
+  return new Set([...folders].filter((folder) => before.get(folder) !== now.get(folder)));
+}

@@ -1,0 +1,446 @@
+// Brings the shards of a repo to other commits by what changed: the docs that no shard holds make a shard of their own,
+// and a new revision file says which docs each revision holds. What comes out is to searches what a build of the same
+// commits would be. The shards that stay are not touched; small ones are built again together with the new docs, so
+// that their number stays low.
+
+import { SKIP_NONE } from '../../../core/shared/format.ts';
+import { Breather } from '../../base/next-turn.ts';
+import type { NamedPath } from '../../base/paths.ts';
+import type { LeftOut } from '../../sources/disk/left-out.ts';
+import {
+  type CommittedRules,
+  RULES_PATH,
+  rulesOfCommits,
+} from '../../sources/docs/committed-rules.ts';
+import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
+import { docKey } from '../../sources/docs/source-revisions.ts';
+import type { ReadFailure, SourceFile } from '../../sources/docs/source.ts';
+import { findObjects } from '../../sources/git/objects.ts';
+import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
+import { bitmapSizeOf, RevisionWriter } from '../shards/revisions.ts';
+import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
+import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
+import { DefaultRules } from './default-rules.ts';
+import {
+  clearBit,
+  type DocPlace,
+  hasBit,
+  KnownDocs,
+  type KnownShard,
+  setBit,
+} from './known-docs.ts';
+import type { RevisionTable } from '../shards/revisions.ts';
+
+/** What is known of a repo. */
+export interface KnownIndex {
+  readonly shards: readonly KnownShard[];
+  /** Absent: the only revision holds every doc. */
+  readonly table: RevisionTable | undefined;
+  /** Names of its revisions and what they were, the default one first; undefined: files on disk, or nothing. */
+  readonly revisions: readonly { readonly name: string; readonly commit: string | undefined }[];
+  /** What rules leave out of the default revision, and how many paths are no docs, by reason. */
+  readonly ignored: IgnoredCounts;
+  readonly leftOut: Readonly<Record<string, number>>;
+}
+
+export interface DeltaOptions extends BuildOptions {
+  readonly known: KnownIndex;
+  /** Full name of the default revision. */
+  readonly defaultRevision: string;
+}
+
+export interface DeltaResult {
+  /** Indexes of the known shards that stay. */
+  readonly kept: readonly number[];
+  readonly shards: readonly ListedShard[];
+  /** The revision file over the shards that stay and those built. */
+  readonly revisions: Buffer;
+  readonly skipped: Readonly<Record<string, number>>;
+  readonly ignored: IgnoredCounts;
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** Paths that are no docs, and files that could not be read, as far as they are new. */
+  readonly newlyLeftOut: readonly (LeftOut | ReadFailure)[];
+}
+
+/** Guess: with more docs than this share in no revision, or not in shards yet, building anew is better. */
+const DEAD_SHARE_MAX = 0.5;
+const NEW_SHARE_MAX = 0.5;
+/** Shards with at most so many times the docs that are built are built again with them. */
+const RETIRED_FACTOR = 2;
+/** Guess: docs that are built again at a time, and bytes of a shard of them. */
+const RETIRED_DOCS_MAX = 4000;
+const RETIRED_SIZE_MAX = 64 << 20;
+
+/** A revision to come. */
+interface Target {
+  readonly commit: string | undefined;
+  /** The known revision that it is told from; undefined: from nothing. */
+  readonly basis: number | undefined;
+  readonly changes: readonly TreeChange[];
+  /** What its rules leave out. */
+  readonly rules: CommittedRules | undefined;
+  /** For each known shard its docs. */
+  readonly sets: Uint8Array[];
+}
+
+/** A doc that is to be built. */
+interface MissingDoc extends NamedPath {
+  readonly oid: string;
+  /** Indexes of the targets that hold it. */
+  readonly targets: Set<number>;
+}
+
+/**
+ * The shards and sets that bring a repo to the commits of the spec; undefined: it must be built anew.
+ *
+ * Why only what git can tell apart: a default revision of files on disk must be what it was.
+ *
+ * Errors: as buildRepo; ShardError.
+ */
+export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | undefined> {
+  const targets = await targetsOf(options);
+  if (targets === undefined) return undefined;
+  const { module, known } = options;
+  const docs = KnownDocs.open(module, known.shards, known.table);
+  try {
+    return await new Delta(options, docs, targets).run();
+  } finally {
+    docs.close();
+  }
+}
+
+/** What each revision to come differs in from what is known; undefined: nothing can be told. */
+async function targetsOf({
+  spec,
+  known,
+  defaultRevision,
+}: DeltaOptions): Promise<Omit<Target, 'sets'>[] | undefined> {
+  const isCommitted = spec.kind === 'commits';
+  const wanted = [
+    { name: defaultRevision, commit: isCommitted ? spec.commit : undefined },
+    ...(spec.revisions ?? []),
+  ];
+  const placed = wanted.map(({ name, commit }, index) => {
+    const isOnDisk = index === 0 && !isCommitted;
+    return { commit, basis: isOnDisk ? 0 : basisOf(known, name) };
+  });
+  const commits = [...known.revisions, ...wanted].flatMap(({ commit }) => commit ?? []);
+  const rules = await rulesOf(spec.path, commits);
+  const targets: Omit<Target, 'sets'>[] = [];
+  for (const { commit, basis } of placed) {
+    const before = basis === undefined ? undefined : known.revisions[basis]!.commit;
+    const own = commit === undefined ? undefined : rules.get(commit);
+    const were = before === undefined ? undefined : rules.get(before);
+    if (basis !== undefined && own?.oid !== were?.oid) return undefined;
+    const changes =
+      commit === undefined || commit === before ? [] : await diffTrees(spec.path, before, commit);
+    if (changes.some(({ path }) => path === RULES_PATH) && before !== undefined) return undefined;
+    targets.push({ commit, basis, changes, rules: own });
+  }
+  return targets;
+}
+
+/** The known revision that one of this name is told from: itself, else the default one. */
+function basisOf({ revisions }: KnownIndex, name: string): number | undefined {
+  const same = revisions.findIndex((one) => one.name === name && one.commit !== undefined);
+  if (same >= 0) return same;
+  const any = revisions.findIndex(({ commit }) => commit !== undefined);
+  return any < 0 ? undefined : any;
+}
+
+async function rulesOf(
+  repoPath: string,
+  commits: readonly string[],
+): Promise<Map<string, CommittedRules>> {
+  const distinct = [...new Set(commits)];
+  const rules = await rulesOfCommits(repoPath, distinct);
+  return new Map(
+    distinct.flatMap((commit, i) => (rules[i] === undefined ? [] : [[commit, rules[i]]])),
+  );
+}
+
+/** The work on one repo. */
+class Delta {
+  readonly #options: DeltaOptions;
+  readonly #docs: KnownDocs;
+  readonly #targets: readonly Target[];
+  readonly #missing = new Map<string, MissingDoc>();
+  /** What became docs of the default revision. */
+  readonly #added: (NamedPath & { readonly item: TreeItem })[] = [];
+  readonly #ignored: Map<string, number>;
+  readonly #leftOut: Map<string, number>;
+  readonly #newlyLeftOut: (LeftOut | ReadFailure)[] = [];
+
+  constructor(options: DeltaOptions, docs: KnownDocs, targets: readonly Omit<Target, 'sets'>[]) {
+    this.#options = options;
+    this.#docs = docs;
+    this.#targets = targets.map((target) => ({
+      ...target,
+      sets:
+        target.basis === undefined
+          ? docs.shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)))
+          : docs.docsIn(target.basis),
+    }));
+    this.#ignored = new Map(Object.entries(options.known.ignored));
+    this.#leftOut = new Map(Object.entries(options.known.leftOut));
+  }
+
+  async run(): Promise<DeltaResult | undefined> {
+    if (!this.#canCount()) return undefined;
+    const breather = new Breather();
+    for (const [index, target] of this.#targets.entries())
+      for (const change of target.changes) {
+        await breather.pause();
+        this.#apply(index, target, change);
+      }
+    this.#options.signal?.throwIfAborted();
+    const rules = await this.#defaultRules();
+    if (rules === undefined || !(await this.#replaceStale(rules))) return undefined;
+    const retired = this.#retire();
+    if (!this.#isWorthwhile(retired)) return undefined;
+    const files = await this.#files();
+    const kept = [...this.#docs.shards.keys()].filter((shard) => !retired.has(shard));
+    const built =
+      files.length === 0
+        ? { shards: [], skipped: {}, failures: [] }
+        : await buildDocs(this.#options, { ...rules.now, files });
+    for (const { reason } of built.failures) add(this.#leftOut, reason, 1);
+    return {
+      kept,
+      shards: built.shards,
+      revisions: this.#revisionFile(kept, built.shards, files),
+      skipped: await this.#countSkipped(kept, built.skipped),
+      ignored: countsOf(this.#ignored),
+      leftOut: countsOf(this.#leftOut),
+      newlyLeftOut: [...this.#newlyLeftOut, ...built.failures],
+    };
+  }
+
+  /** Whether what is left out can be counted by what changed. */
+  #canCount(): boolean {
+    const { ignored } = this.#options.known;
+    if (this.#targets[0]!.rules !== undefined && 'other rules' in ignored) return false;
+    const { revisions, leftOut } = this.#options.known;
+    if (this.#targets.length === 1 && revisions.length === 1) return true;
+    // Of many revisions each such path counts once.
+    if (Object.keys(leftOut).length > 0 && this.#targets.length !== revisions.length) return false;
+    const isNoDoc = ({ isOuter, before, after }: TreeChange): boolean =>
+      isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
+    return !this.#targets.some(({ changes }) => changes.some(isNoDoc));
+  }
+
+  /** Does to a revision what a change says. */
+  #apply(index: number, { sets, rules }: Target, change: TreeChange): void {
+    const { before, after } = change;
+    const isDoc = (item: TreeItem | undefined): item is TreeItem =>
+      item !== undefined && item.kind !== 'submodule' && !change.isOuter;
+    this.#countLeftOut(
+      change,
+      isDoc(before) ? undefined : before,
+      isDoc(after) ? undefined : after,
+    );
+    if (change.isOuter) return;
+    const rule = rules?.ruleFor(change.path);
+    if (rule !== undefined) {
+      if (index === 0) add(this.#ignored, rule, Number(isDoc(after)) - Number(isDoc(before)));
+      return;
+    }
+    const known = this.#docs.at(change);
+    if (isDoc(before)) {
+      const held = known.find(({ shard, docId }) => hasBit(sets[shard]!, docId));
+      if (held !== undefined) clearBit(sets[held.shard]!, held.docId);
+    }
+    if (!isDoc(after)) return;
+    if (index === 0) this.#added.push({ ...pathOf(change), item: after });
+    const same = known.find((doc) => doc.oid === after.oid && this.#docs.isLive(doc));
+    if (same === undefined) this.#miss(index, change, after.oid);
+    else setBit(sets[same.shard]!, same.docId);
+  }
+
+  /** Counts what at a path was no doc, and is none. */
+  #countLeftOut(
+    { path, isOuter }: TreeChange,
+    before: TreeItem | undefined,
+    after: TreeItem | undefined,
+  ): void {
+    const reason = isOuter ? 'outer_path' : 'submodule';
+    add(this.#leftOut, reason, Number(after !== undefined) - Number(before !== undefined));
+    if (after !== undefined && before === undefined) this.#newlyLeftOut.push({ path, reason });
+  }
+
+  #miss(target: number, named: NamedPath, oid: string): void {
+    const key = docKey(named, oid);
+    const known = this.#missing.get(key);
+    if (known !== undefined) known.targets.add(target);
+    else this.#missing.set(key, { ...pathOf(named), oid, targets: new Set([target]) });
+  }
+
+  /** What the default revision says of languages and tiers, before and now. */
+  #defaultRules(): Promise<DefaultRules | undefined> {
+    const { basis, sets } = this.#targets[0]!;
+    const before = basis === undefined ? sets : this.#docs.docsIn(basis);
+    return DefaultRules.read(this.#options.spec.path, this.#docs, before, sets, this.#added);
+  }
+
+  /**
+   * Has docs built again that are of another language or tier now, whatever revision holds them; false: it is not known
+   * which blobs they are.
+   */
+  async #replaceStale(rules: DefaultRules): Promise<boolean> {
+    if (rules.isSame) return true;
+    const stale: DocPlace[] = [];
+    await this.#docs.forEach(
+      this.#union(),
+      () => true,
+      (place, { path }) => {
+        if (rules.isStale(path)) stale.push(place);
+      },
+    );
+    return this.#rebuild(stale);
+  }
+
+  /** Takes docs out of all revisions, to be built again for them; false: a blob is not known, and nothing is done. */
+  #rebuild(places: readonly DocPlace[]): boolean {
+    const ids = places.map((place) => this.#docs.oidOf(place));
+    if (ids.includes(undefined)) return false;
+    for (const [i, { shard, docId }] of places.entries()) {
+      const named = this.#docs.nameOf(places[i]!);
+      for (const [index, { sets }] of this.#targets.entries()) {
+        if (!hasBit(sets[shard]!, docId)) continue;
+        clearBit(sets[shard]!, docId);
+        this.#miss(index, named, ids[i]!);
+      }
+    }
+    return true;
+  }
+
+  /** For each known shard the docs that any revision holds now. */
+  #union(): Uint8Array[] {
+    return this.#docs.shards.map(({ docCount }, shard) => {
+      const union = new Uint8Array(bitmapSizeOf(docCount));
+      for (const { sets } of this.#targets)
+        for (const [i, byte] of sets[shard]!.entries()) union[i]! |= byte;
+      return union;
+    });
+  }
+
+  /** Has the docs of small shards built again, the last ones first; returns these shards. */
+  #retire(): Set<number> {
+    const retired = new Set<number>();
+    if (this.#missing.size === 0) return retired;
+    const union = this.#union();
+    for (let shard = union.length - 1; shard >= 0; shard--) {
+      const { size } = this.#docs.shards[shard]!;
+      const places = placesIn(union[shard]!, shard);
+      const isSmall =
+        places.length <= Math.min(RETIRED_FACTOR * this.#missing.size, RETIRED_DOCS_MAX) &&
+        size <= RETIRED_SIZE_MAX;
+      if (!isSmall || !this.#rebuild(places)) break;
+      retired.add(shard);
+    }
+    return retired;
+  }
+
+  #isWorthwhile(retired: ReadonlySet<number>): boolean {
+    const { shards } = this.#docs;
+    const kept = shards.filter((_, shard) => !retired.has(shard));
+    const all = kept.reduce((sum, { docCount }) => sum + docCount, 0) + this.#missing.size;
+    const live = this.#union().reduce((sum, bits) => sum + countBits(bits), this.#missing.size);
+    return this.#missing.size <= NEW_SHARE_MAX * all + 1 && live >= (1 - DEAD_SHARE_MAX) * all;
+  }
+
+  /** The docs to build, as a listing has them: by path, of one path those of the default revision first. */
+  async #files(): Promise<SourceFile[]> {
+    const missing = [...this.#missing.values()];
+    const blobs = await findObjects(
+      this.#options.spec.path,
+      missing.map(({ oid }) => oid),
+      { timeoutMs: 0 },
+    );
+    const rows = missing.map(({ targets, ...doc }, index) => ({
+      file: { ...doc, size: blobs[index]?.size ?? 0, isSymlink: false },
+      isDefault: targets.has(0),
+    }));
+    rows.sort((a, b) => {
+      if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
+      const byRevision = Number(b.isDefault) - Number(a.isDefault);
+      return byRevision !== 0 ? byRevision : a.file.oid < b.file.oid ? -1 : 1;
+    });
+    return rows.map(({ file }) => file);
+  }
+
+  #revisionFile(
+    kept: readonly number[],
+    built: readonly ListedShard[],
+    files: readonly SourceFile[],
+  ): Buffer {
+    const { shards } = this.#docs;
+    const stays = kept.map((shard) => ({
+      docCount: shards[shard]!.docCount,
+      unstored: this.#docs.unstoredOf(shard),
+    }));
+    const writer = new RevisionWriter([...stays, ...built]);
+    const targetsOfFile = files.map((file) => this.#missing.get(docKey(file, file.oid!))!.targets);
+    for (const [index, { sets }] of this.#targets.entries()) {
+      const ofBuilt = built.map(({ docCount, fileOfDoc }) => {
+        const bits = new Uint8Array(bitmapSizeOf(docCount));
+        for (const [docId, file] of fileOfDoc.entries())
+          if (targetsOfFile[file]!.has(index)) setBit(bits, docId);
+        return bits;
+      });
+      writer.add([...kept.map((shard) => sets[shard]!), ...ofBuilt]);
+    }
+    return writer.bytes();
+  }
+
+  /** Docs by name only, of any revision. */
+  async #countSkipped(
+    kept: readonly number[],
+    built: Readonly<Record<string, number>>,
+  ): Promise<Record<string, number>> {
+    const skipped = { too_large: 0, binary: 0, too_many_trigrams: 0, ...built };
+    const union = this.#union();
+    const breather = new Breather();
+    for (const shard of kept) {
+      for (const place of placesIn(union[shard]!, shard)) {
+        await breather.pause();
+        const reason = this.#docs.skipReasonOf(place);
+        if (reason === SKIP_NONE) continue;
+        const name = SKIP_REASON_NAMES[reason];
+        if (name !== undefined && name in skipped) skipped[name as keyof typeof skipped]++;
+      }
+    }
+    return skipped;
+  }
+}
+
+function pathOf({ path, rawPath }: NamedPath): NamedPath {
+  return rawPath === undefined ? { path } : { path, rawPath };
+}
+
+function placesIn(bits: Uint8Array, shard: number): DocPlace[] {
+  const places: DocPlace[] = [];
+  for (const [index, byte] of bits.entries())
+    for (let bit = 0; byte >> bit !== 0; bit++)
+      if (((byte >> bit) & 1) === 1) places.push({ shard, docId: index * 8 + bit });
+  return places;
+}
+
+function countBits(bits: Uint8Array): number {
+  let count = 0;
+  for (let byte of bits) for (; byte !== 0; byte &= byte - 1) count++;
+  return count;
+}
+
+/** Adds to a count; one of zero is none. */
+function add(counts: Map<string, number>, name: string, more: number): void {
+  const count = (counts.get(name) ?? 0) + more;
+  if (count <= 0) counts.delete(name);
+  else counts.set(name, count);
+}
+
+/** As an IgnoredCounter has them: the largest first. */
+function countsOf(counts: ReadonlyMap<string, number>): Record<string, number> {
+  const rows = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+  return Object.fromEntries(rows);
+}

@@ -1,0 +1,196 @@
+// The docs that the shards of a repo hold, looked up by path, for a build that adds what they lack. Opens the shards
+// for itself; nothing of searches is touched.
+
+import { Breather } from '../../base/next-turn.ts';
+import { decodePath, type NamedPath } from '../../base/paths.ts';
+import { Space, type ShardFile } from '../host/space.ts';
+import { bitmapSizeOf, type RevisionTable, type UnstoredDoc } from '../shards/revisions.ts';
+import { ShardTables } from '../shards/tables.ts';
+
+/** A shard that the repo has to itself. */
+export interface KnownShard extends Pick<ShardFile, 'shardId' | 'path' | 'size'> {
+  readonly docCount: number;
+}
+
+export interface DocPlace {
+  /** Index among the shards. */
+  readonly shard: number;
+  readonly docId: number;
+}
+
+export interface KnownDoc extends DocPlace {
+  /** git blob id; undefined: it is not known. */
+  readonly oid: string | undefined;
+}
+
+interface OpenShard {
+  readonly tables: ShardTables;
+  readonly docCount: number;
+  /** Blob ids of docs without stored content, as far as they are known. */
+  readonly unstored: ReadonlyMap<number, string>;
+  /** A bit for each doc that a revision holds. */
+  readonly live: Uint8Array;
+}
+
+/** The docs of the shards of a repo. To be closed. */
+export class KnownDocs {
+  readonly shards: readonly KnownShard[];
+  readonly #table: RevisionTable | undefined;
+  readonly #open: OpenShard[] = [];
+  readonly #spaces: { readonly space: Space; readonly shardIds: string[] }[] = [];
+
+  private constructor(shards: readonly KnownShard[], table: RevisionTable | undefined) {
+    this.shards = shards;
+    this.#table = table;
+  }
+
+  /**
+   * Opens the shards.
+   *
+   * @param table  absent: the only revision holds every doc
+   *
+   * Errors: ShardError, MappingError.
+   */
+  static open(
+    module: WebAssembly.Module,
+    shards: readonly KnownShard[],
+    table: RevisionTable | undefined,
+  ): KnownDocs {
+    const docs = new KnownDocs(shards, table);
+    try {
+      for (const [index, shard] of shards.entries()) docs.#openShard(module, shard, index);
+    } catch (error) {
+      docs.close();
+      throw error;
+    }
+    return docs;
+  }
+
+  #openShard(module: WebAssembly.Module, shard: KnownShard, index: number): void {
+    const { shardId, path, size, docCount } = shard;
+    const file = { shardId, path, size };
+    let last = this.#spaces.at(-1);
+    if (last === undefined || !last.space.open(file)) {
+      last = { space: new Space(module), shardIds: [] };
+      this.#spaces.push(last);
+      if (!last.space.open(file)) throw new Error(`shard ${shardId} does not fit`);
+    }
+    last.shardIds.push(shardId);
+    const revisions = this.#table?.shards[index];
+    this.#open.push({
+      tables: new ShardTables(last.space.bytesOf(shardId)),
+      docCount,
+      unstored: new Map((revisions?.unstoredDocs() ?? []).map(({ docId, oid }) => [docId, oid])),
+      live: bitsOf(revisions?.liveDocs ?? 'all', docCount),
+    });
+  }
+
+  close(): void {
+    for (const { space, shardIds } of this.#spaces)
+      for (const shardId of shardIds) space.close(shardId);
+  }
+
+  /** The docs of a revision, for each shard a bitmap of its own. */
+  docsIn(revision: number): Uint8Array[] {
+    return this.#open.map(({ docCount }, index) =>
+      bitsOf(this.#table?.shards[index]?.docsIn([revision]) ?? 'all', docCount),
+    );
+  }
+
+  isLive({ shard, docId }: DocPlace): boolean {
+    return hasBit(this.#open[shard]!.live, docId);
+  }
+
+  unstoredOf(shard: number): UnstoredDoc[] {
+    return [...this.#open[shard]!.unstored].map(([docId, oid]) => ({ docId, oid }));
+  }
+
+  nameOf({ shard, docId }: DocPlace): NamedPath {
+    return decodePath(Buffer.from(this.#open[shard]!.tables.doc(docId).path));
+  }
+
+  /** Bytes of a doc's file. */
+  sizeOf({ shard, docId }: DocPlace): number {
+    return this.#open[shard]!.tables.doc(docId).size;
+  }
+
+  /** The stored content of a doc, a view that is valid until `close`; undefined: it is empty or skipped. */
+  contentOf({ shard, docId }: DocPlace): Uint8Array | undefined {
+    const { tables } = this.#open[shard]!;
+    const { blobId } = tables.doc(docId);
+    return blobId === undefined ? undefined : tables.blob(blobId).content;
+  }
+
+  skipReasonOf({ shard, docId }: DocPlace): number {
+    return this.#open[shard]!.tables.skipReasonOf(docId);
+  }
+
+  oidOf({ shard, docId }: DocPlace): string | undefined {
+    const { tables, unstored } = this.#open[shard]!;
+    const { blobId } = tables.doc(docId);
+    return blobId === undefined ? unstored.get(docId) : tables.blobHash(blobId);
+  }
+
+  /** The docs at a path, of whatever revision. Cost: a binary search in each shard. */
+  at({ path, rawPath }: NamedPath): KnownDoc[] {
+    const bytes = rawPath ?? Buffer.from(path);
+    return this.#open.flatMap(({ tables, docCount }, shard) => {
+      const found: KnownDoc[] = [];
+      for (let rank = firstRank(tables, docCount, bytes); rank < docCount; rank++) {
+        const docId = tables.docAt(rank);
+        if (Buffer.compare(tables.doc(docId).path, bytes) !== 0) break;
+        found.push({ shard, docId, oid: this.oidOf({ shard, docId }) });
+      }
+      return found;
+    });
+  }
+
+  /** Calls back for each doc of these sets whose path passes. Other work comes in between. */
+  async forEach(
+    sets: readonly Uint8Array[],
+    isWanted: (path: Uint8Array) => boolean,
+    onDoc: (place: DocPlace, named: NamedPath) => void,
+  ): Promise<void> {
+    const breather = new Breather();
+    for (const [shard, { tables, docCount }] of this.#open.entries()) {
+      for (let docId = 0; docId < docCount; docId++) {
+        await breather.pause();
+        if (!hasBit(sets[shard]!, docId)) continue;
+        const { path } = tables.doc(docId);
+        if (isWanted(path)) onDoc({ shard, docId }, decodePath(Buffer.from(path)));
+      }
+    }
+  }
+}
+
+/** The first rank whose path is not less than these bytes. */
+function firstRank(tables: ShardTables, docCount: number, bytes: Uint8Array): number {
+  let start = 0;
+  let end = docCount;
+  while (start < end) {
+    const middle = (start + end) >>> 1;
+    if (Buffer.compare(tables.doc(tables.docAt(middle)).path, bytes) < 0) start = middle + 1;
+    else end = middle;
+  }
+  return start;
+}
+
+/** A bitmap that the caller may change. */
+function bitsOf(set: 'all' | 'none' | Uint8Array, docCount: number): Uint8Array {
+  const bits = new Uint8Array(bitmapSizeOf(docCount));
+  if (set === 'all') for (let docId = 0; docId < docCount; docId++) setBit(bits, docId);
+  else if (set !== 'none') bits.set(set);
+  return bits;
+}
+
+export function hasBit(bits: Uint8Array, docId: number): boolean {
+  return ((bits[docId >> 3]! >> (docId & 7)) & 1) === 1;
+}
+
+export function setBit(bits: Uint8Array, docId: number): void {
+  bits[docId >> 3]! |= 1 << (docId & 7);
+}
+
+export function clearBit(bits: Uint8Array, docId: number): void {
+  bits[docId >> 3]! &= ~(1 << (docId & 7));
+}

@@ -1,0 +1,91 @@
+// What differs between the trees of two commits: each path whose content or kind is another one. A git process that
+// reads the folders that differ, and no others.
+
+import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
+import { Breather } from '../../base/next-turn.ts';
+import { FILES_SIZE_MAX, runGit } from './git.ts';
+import type { ReadOptions } from './objects.ts';
+import { MODE_SUBMODULE, MODE_SYMLINK } from './tree-object.ts';
+
+/** What is at a path. */
+export interface TreeItem {
+  readonly oid: string;
+  readonly kind: 'file' | 'symlink' | 'submodule';
+}
+
+export interface TreeChange extends NamedPath {
+  /** The path leads out (`isInnerPath`): nothing at it is a doc. */
+  readonly isOuter: boolean;
+  /** Absent: nothing. */
+  readonly before?: TreeItem;
+  readonly after?: TreeItem;
+}
+
+/** Source: `git hash-object -t tree` of nothing, with SHA-1 and SHA-256; git knows both without having them. */
+const EMPTY_TREES = [
+  '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
+  '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
+];
+
+const ARGS = [
+  'diff-tree',
+  '-r',
+  '-z',
+  '--raw',
+  '--no-abbrev',
+  '--no-renames',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-relative',
+  '--ignore-submodules=none',
+  '--end-of-options',
+];
+
+/**
+ * The changes from one commit to another, by the bytes of their paths.
+ *
+ * @param from  full id; undefined: from nothing
+ * @param to    full id
+ *
+ * Errors: GitError.
+ */
+export async function diffTrees(
+  repoPath: string,
+  from: string | undefined,
+  to: string,
+  options: ReadOptions = {},
+): Promise<TreeChange[]> {
+  const before = from ?? EMPTY_TREES.find((tree) => tree.length === to.length)!;
+  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  const output = await runGit([...ARGS, before, to], { ...limits, ...options, repoPath });
+  const changes: TreeChange[] = [];
+  const breather = new Breather();
+  // Source: git-diff(1), "Raw output format": `:<mode> <mode> <oid> <oid> <status>` NUL path NUL.
+  for (let start = 0; start < output.length;) {
+    await breather.pause();
+    const headEnd = output.indexOf(0, start);
+    const pathEnd = output.indexOf(0, headEnd + 1);
+    if (headEnd < 0 || pathEnd < 0) throw new Error('git diff-tree: bad record');
+    const head = output.toString('latin1', start, headEnd).slice(1).split(' ');
+    const named = decodePath(output.subarray(headEnd + 1, pathEnd));
+    changes.push({
+      ...named,
+      isOuter: !isInnerPath(named.path),
+      ...itemAs('before', head[0], head[2]),
+      ...itemAs('after', head[1], head[3]),
+    });
+    start = pathEnd + 1;
+  }
+  return changes;
+}
+
+function itemAs(
+  side: 'before' | 'after',
+  modeText = '',
+  oid = '',
+): { before?: TreeItem; after?: TreeItem } {
+  const mode = Number.parseInt(modeText, 8);
+  if (mode === 0) return {};
+  const kind = mode === MODE_SUBMODULE ? 'submodule' : mode === MODE_SYMLINK ? 'symlink' : 'file';
+  return { [side]: { oid, kind } };
+}
