@@ -199,6 +199,7 @@ async function toAssetResponse(
   const headers: Record<string, string> = {
     ...common,
     'Cache-Control': 'no-cache',
+    ...asset.headers,
     ...more,
     ETag: asset.etag,
     Vary: 'Accept-Encoding',

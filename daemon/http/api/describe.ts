@@ -6,28 +6,15 @@ import { z } from 'zod';
 import { makeAsset } from './asset.ts';
 import type { Asset } from './asset.ts';
 import { endpoint } from './endpoint.ts';
-import type { Endpoint, HeaderShape, ResponseShape } from './endpoint.ts';
-import { ApiError } from './errors.ts';
-import { PAGE, PAGE_POLICY, pageFile } from './reference-page.ts';
+import type { Endpoint } from './endpoint.ts';
+import { PAGE, pageFile } from './reference-page.ts';
+import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from './static-files.ts';
 
 /** The document as the build left it, and what stands in it for the address. */
 export const DOCUMENT_FILE = new URL('openapi.json', import.meta.url);
 export const OPEN_ADDRESS = 'http://address.invalid';
 
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1.0';
-
-const ASSET_HEADERS: Readonly<Record<string, HeaderShape>> = {
-  ETag: {
-    description: 'Names this form of the body; a request with it in If-None-Match gets 304.',
-    type: 'string',
-    isRequired: true,
-  },
-};
-
-const NOT_MODIFIED: ResponseShape = {
-  description: 'What the client has is what it would get.',
-  headers: ASSET_HEADERS,
-};
 
 const openApiDocument = z.looseObject({
   openapi: z.literal('3.1.0'),
@@ -69,61 +56,8 @@ const getDescription = endpoint(
   (_, { baseUrl }) => ({ status: 200, content: { asset: documentFor(baseUrl) } }),
 );
 
-const getReference = endpoint(
-  {
-    operationId: 'getReferencePage',
-    method: 'GET',
-    path: '/api/reference',
-    access: 'none',
-    tag: 'System',
-    summary: 'This description as a page',
-    isDescribed: false,
-    responses: {
-      200: {
-        description: 'The page.',
-        body: z.string(),
-        contentTypes: ['text/html'],
-        headers: ASSET_HEADERS,
-      },
-      304: NOT_MODIFIED,
-    },
-  },
-  () => ({
-    status: 200,
-    headers: { 'Content-Security-Policy': PAGE_POLICY },
-    content: { asset: PAGE },
-  }),
-);
-
-const getReferenceFile = endpoint(
-  {
-    operationId: 'getReferenceFile',
-    method: 'GET',
-    path: '/api/reference/{file}',
-    access: 'none',
-    tag: 'System',
-    summary: 'A file of the page',
-    isDescribed: false,
-    input: { path: z.object({ file: z.string() }) },
-    responses: {
-      200: {
-        description: 'The file.',
-        body: z.string(),
-        contentTypes: ['text/css', 'text/javascript'],
-        headers: ASSET_HEADERS,
-      },
-      304: NOT_MODIFIED,
-    },
-  },
-  async ({ path }) => {
-    const asset = await pageFile(path.file);
-    if (asset === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
-    return { status: 200, content: { asset } };
-  },
-);
-
 export const DESCRIPTION_ENDPOINTS: readonly Endpoint[] = [
   getDescription,
-  getReference,
-  getReferenceFile,
+  assetEndpoint('getReferencePage', '/api/reference', () => PAGE),
+  assetEndpoint('getReferenceFile', '/api/reference/{file}', pageFile),
 ];

@@ -130,7 +130,7 @@ interface EndpointHead {
   /** Name of the operation in the API description. */
   readonly operationId: string;
   readonly method: Method;
-  /** Below the base URL, for example `/api/search` or `/api/user/api_keys/{id}`. */
+  /** Below the base URL, as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` where it is not described. */
   readonly path: string;
   readonly access: Access;
   /** Without it in the licence the endpoint is refused. */

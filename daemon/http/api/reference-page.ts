@@ -2,12 +2,11 @@
 // of swagger-ui-dist. Everything is addressed relative to the page and comes from the daemon, so that it works
 // below any base URL, without a network, and under a policy that allows no inline script.
 
-import { readFile } from 'node:fs/promises';
-import { makeAsset } from './asset.ts';
+import { AssetFiles, contentTypeOf, makeAsset } from './asset.ts';
 import type { Asset } from './asset.ts';
 
 /** Content-Security-Policy of the page. */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -70,32 +69,26 @@ const SCRIPT = `'use strict';
 })();
 `;
 
-const CSS = 'text/css; charset=utf-8';
-const JAVASCRIPT = 'text/javascript; charset=utf-8';
+export const PAGE = makeAsset(Buffer.from(HTML), contentTypeOf('page.html'), {
+  'Content-Security-Policy': PAGE_POLICY,
+});
 
-export const PAGE = makeAsset(Buffer.from(HTML), 'text/html; charset=utf-8');
+const OWN_FILES: ReadonlyMap<string, Asset> = new Map(
+  [['page.css', STYLE] as const, ['page.js', SCRIPT] as const].map(([name, text]) => [
+    name,
+    makeAsset(Buffer.from(text), contentTypeOf(name)),
+  ]),
+);
 
-const OWN_FILES: ReadonlyMap<string, Asset> = new Map([
-  ['page.css', makeAsset(Buffer.from(STYLE), CSS)],
-  ['page.js', makeAsset(Buffer.from(SCRIPT), JAVASCRIPT)],
-]);
+const PACKAGE_NAMES: ReadonlySet<string> = new Set(['swagger-ui.css', 'swagger-ui-bundle.js']);
 
-/** Files of swagger-ui-dist and their types. */
-const PACKAGE_FILES: ReadonlyMap<string, string> = new Map([
-  ['swagger-ui.css', CSS],
-  ['swagger-ui-bundle.js', JAVASCRIPT],
-]);
-
-const readFiles = new Map<string, Asset>();
+const packageFiles = new AssetFiles((name) =>
+  PACKAGE_NAMES.has(name)
+    ? new URL(name, import.meta.resolve('swagger-ui-dist/package.json'))
+    : undefined,
+);
 
 /** A file of the page, read at its first use; undefined: there is none of this name. */
-export async function pageFile(name: string): Promise<Asset | undefined> {
-  const contentType = PACKAGE_FILES.get(name);
-  if (contentType === undefined) return OWN_FILES.get(name);
-  const known = readFiles.get(name);
-  if (known !== undefined) return known;
-  const place = new URL(name, import.meta.resolve('swagger-ui-dist/package.json'));
-  const asset = makeAsset(await readFile(place), contentType);
-  readFiles.set(name, asset);
-  return asset;
+export function pageFile(name: string): Asset | Promise<Asset> | undefined {
+  return OWN_FILES.get(name) ?? packageFiles.get(name);
 }
