@@ -8,7 +8,7 @@ import { actorOf } from '../accounts/audit-trail.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
-import type { Answer, BoundHandler, CallContext, Endpoint } from './api/endpoint.ts';
+import type { Answer, BoundHandler, CallContext, Calls, Endpoint, Rights } from './api/endpoint.ts';
 import { ApiError, toApiError } from './api/errors.ts';
 import type { EventStream, Services } from './api/services.ts';
 import { paced } from '../base/pace.ts';
@@ -28,8 +28,10 @@ import {
   checkEntitlement,
   checkKeyUsage,
   checkOrigin,
+  checkRights,
   checkRole,
   checkStillCaller,
+  countCall,
   countRequest,
   findCaller,
   findCallerAgain,
@@ -219,6 +221,7 @@ export class Pipeline {
       settings,
       signal: request.signal,
       place: exchange.place,
+      calls: new ExchangeCalls(this, exchange),
       takeMemory: (size) => this.#takeMemory(exchange, size),
       memory: {
         tryTake: (size) => this.memory.tryTake(holderOf(exchange), size),
@@ -284,9 +287,7 @@ export class Pipeline {
       throw error;
     }
     return toStreamResponse(events, request, common, {
-      // Safety: step 3 found the endpoint.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      checkRights: () => checkStillCaller(this.accessParts, exchange as Exchange & Access),
+      checkRights: () => checkStillCaller(this.accessParts, accessOf(exchange)),
       toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
       onSearchEnd: () => exchange.place?.release(),
       onClose: (sentSize) => {
@@ -361,10 +362,7 @@ function accessStep(
   return {
     number,
     name,
-    run: ({ accessParts }, exchange) =>
-      // Safety: step 3 found the endpoint.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      check(accessParts, exchange as Exchange & Access),
+    run: ({ accessParts }, exchange) => check(accessParts, accessOf(exchange)),
   };
 }
 
@@ -452,29 +450,79 @@ async function readBody(
     return await exchange.request.body({ sizeMax, hold });
   } catch (error) {
     if (!(error instanceof BodyTooLargeError)) throw error;
-    // Safety: step 3 found the endpoint.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    if (error.size <= limit) checkAuthentication(accessParts, exchange as Exchange & Access);
+    if (error.size <= limit) checkAuthentication(accessParts, accessOf(exchange));
     throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${sizeMax} bytes`);
   }
 }
 
-async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
+async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  exchange.place = await admission.acquire(holderOf(exchange), exchange.request.signal);
+  exchange.place = await takePlace(pipeline, exchange);
+}
+
+function takePlace({ admission }: Pipeline, exchange: Exchange): Promise<Place> {
+  return admission.acquire(holderOf(exchange), exchange.request.signal);
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
-  const turn = exchange.endpoint?.isCounted === true ? paced(holderOf(exchange)) : undefined;
-  if (turn !== undefined) {
-    await turn;
-    if (exchange.request.signal.aborted) throw new ClientGoneError();
+  if (exchange.endpoint?.isCounted === true) {
+    const turn = turnOf(exchange);
+    if (turn !== undefined) await turn;
   }
-  // Safety: step 3 found the endpoint.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const again = findCallerAgain(pipeline.accessParts, exchange as Exchange & Access);
+  const again = findCallerAgain(pipeline.accessParts, accessOf(exchange));
   if (again !== undefined) await again;
   return await exchange.handler?.(pipeline.context(exchange));
+}
+
+/** Waits for the turn of a call; undefined: it is now. Errors: ClientGoneError. */
+function turnOf(exchange: Exchange): Promise<void> | undefined {
+  const turn = paced(holderOf(exchange));
+  return turn === undefined ? undefined : stillThere(turn, exchange.request);
+}
+
+async function stillThere(turn: Promise<void>, { signal }: HttpRequest): Promise<void> {
+  await turn;
+  if (signal.aborted) throw new ClientGoneError();
+}
+
+/** What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes. */
+class ExchangeCalls implements Calls {
+  readonly #pipeline: Pipeline;
+  readonly #exchange: Exchange;
+
+  constructor(pipeline: Pipeline, exchange: Exchange) {
+    this.#pipeline = pipeline;
+    this.#exchange = exchange;
+  }
+
+  async count(): Promise<void> {
+    await countCall(this.#pipeline.accessParts, this.#exchange.caller);
+    await turnOf(this.#exchange);
+  }
+
+  async admit(): Promise<Place> {
+    let place: Place | undefined;
+    let isOver = false;
+    // Before it waits: the request may be over first.
+    this.#exchange.ends.push(() => {
+      isOver = true;
+      place?.release();
+    });
+    place = await takePlace(this.#pipeline, this.#exchange);
+    if (isOver) place.release();
+    return place;
+  }
+
+  require(rights: Rights): void {
+    checkRights(this.#pipeline.accessParts, { endpoint: rights, caller: this.#exchange.caller });
+  }
+}
+
+/** An exchange behind step 3. */
+function accessOf(exchange: Exchange): Exchange & Access {
+  // Safety: step 3 found the endpoint.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return exchange as Exchange & Access;
 }
 
 function isClientGone(error: unknown, request: HttpRequest): boolean {

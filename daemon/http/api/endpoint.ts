@@ -48,6 +48,27 @@ export interface Answer {
     | { readonly nothing: true };
 }
 
+/**
+ * The checks for a handler that makes several calls for one request, such as a batch of tools: what the flags and rights
+ * of an endpoint are for the one that it is. They never touch the headers of the answer.
+ */
+export interface Calls {
+  /** Counts one call of the caller, and waits for its turn. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
+  count(): Promise<void>;
+  /**
+   * A place for a search, to be released by the handler; what it forgets goes back when the response is over.
+   * Errors: SERVER_OVERLOADED; ClientGoneError.
+   */
+  admit(): Promise<HeldPlace>;
+  /** Errors: INSUFFICIENT_PERMISSIONS; NOT_AUTHENTICATED. */
+  require(rights: Rights): void;
+}
+
+export interface HeldPlace extends SearchPlace {
+  /** Further calls do nothing. */
+  release(): void;
+}
+
 /** Everything a handler may use besides its input. */
 export interface CallContext {
   readonly baseUrl: string;
@@ -68,6 +89,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Of a search. */
   readonly place: SearchPlace | undefined;
+  readonly calls: Calls;
   /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room. */
   readonly takeMemory: (size: number) => void;
   readonly memory: ReaderMemory;
@@ -126,15 +148,23 @@ export interface ResponseShape {
   readonly headers?: Readonly<Record<string, HeaderShape>>;
 }
 
-interface EndpointHead {
+/** What a caller needs. */
+export interface Rights {
+  readonly access: Access;
+  /** Without it in the licence the call is refused. */
+  readonly entitlement?: Entitlement;
+  /** Lets in callers who are nobody, whom `access` would refuse. */
+  readonly isNobodyWelcome?: boolean;
+  /** Lets in local callers, whom `access` would refuse. */
+  readonly isForLocal?: boolean;
+}
+
+interface EndpointHead extends Rights {
   /** Name of the operation in the API description. */
   readonly operationId: string;
   readonly method: Method;
   /** Below the base URL, as `/api/search`, `/api/user/api_keys/{id}`; `/browse/*rest` where it is not described. */
   readonly path: string;
-  readonly access: Access;
-  /** Without it in the licence the endpoint is refused. */
-  readonly entitlement?: Entitlement;
   readonly tag: Tag;
   /** A few words. */
   readonly summary: string;
@@ -153,12 +183,8 @@ interface EndpointFlags {
   readonly isCounted: boolean;
   /** Is in the API description; false for what only our own pages use. */
   readonly isDescribed: boolean;
-  /** Lets in callers who are nobody, whom `access` would refuse. */
-  readonly isNobodyWelcome?: boolean;
   /** A credential is looked at, although none is needed; it is never a reason to refuse. */
   readonly isCallerHeeded?: boolean;
-  /** Lets in local callers, whom `access` would refuse. */
-  readonly isForLocal?: boolean;
   /** Pages of other origins may not ask, whoever the caller is. */
   readonly isForBrowsers?: boolean;
 }
