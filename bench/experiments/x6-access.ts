@@ -143,6 +143,7 @@ function requestAs(key: string | undefined): HttpRequest {
     rawQuery: '',
     remoteAddress: '127.0.0.1',
     signal: new AbortController().signal,
+    headers: () => [],
     header: (name) => (name === 'authorization' ? authorization : undefined),
     body: () => Promise.reject(new Error('no body')),
   };

@@ -23,6 +23,8 @@ import {
   isBodyStream,
 } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
+import { fromFetchResponse, toFetchRequest } from './adapters/fetch.ts';
+import type { BodyWatch } from './adapters/fetch.ts';
 import {
   checkAuthentication,
   checkEntitlement,
@@ -222,6 +224,7 @@ export class Pipeline {
       signal: request.signal,
       place: exchange.place,
       calls: new ExchangeCalls(this, exchange),
+      fetchRequest: () => toFetchRequest(request, baseUrl, () => readHeldBody(this, exchange)),
       takeMemory: (size) => this.#takeMemory(exchange, size),
       memory: {
         tryTake: (size) => this.memory.tryTake(holderOf(exchange), size),
@@ -241,6 +244,7 @@ export class Pipeline {
       if (!('content' in result)) return { ...result, headers: { ...common, ...result.headers } };
       const { content } = result;
       if ('events' in content) return this.#stream(content.events, exchange, common);
+      if ('response' in content) return this.#passOn(content.response, exchange, common);
       return await this.#hold(exchange, { ...result, content });
     } catch (error) {
       exchange.hold?.shrinkTo(0);
@@ -287,15 +291,39 @@ export class Pipeline {
       throw error;
     }
     return toStreamResponse(events, request, common, {
-      checkRights: () => checkStillCaller(this.accessParts, accessOf(exchange)),
+      ...this.#watch(exchange, 200),
       toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
       onSearchEnd: () => exchange.place?.release(),
+    });
+  }
+
+  #passOn(
+    response: Response,
+    exchange: Exchange,
+    common: Readonly<Record<string, string>>,
+  ): HttpResponse {
+    try {
+      if (response.body !== null) this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
+    } catch (error) {
+      void response.body?.cancel();
+      throw error;
+    }
+    return fromFetchResponse(response, exchange.request.method === 'HEAD', common, {
+      ...this.#watch(exchange, response.status),
+      onFault: (error) => void this.#toApiError(error, exchange),
+    });
+  }
+
+  /** What is done while and after a body is sent that is made meanwhile. */
+  #watch(exchange: Exchange, status: number): Pick<BodyWatch, 'checkRights' | 'onClose'> {
+    return {
+      checkRights: () => checkStillCaller(this.accessParts, accessOf(exchange)),
       onClose: (sentSize) => {
         this.#end(exchange);
-        const status = request.signal.aborted ? CLIENT_GONE_STATUS : 200;
-        this.#logRequest(exchange, status, sentSize, performance.now());
+        const sent = exchange.request.signal.aborted ? CLIENT_GONE_STATUS : status;
+        this.#logRequest(exchange, sent, sentSize, performance.now());
       },
-    });
+    };
   }
 
   /** Gives back the place of a search unless its answer is a stream, which keeps it to its end. */
@@ -435,6 +463,14 @@ async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown
   } finally {
     hold.release();
   }
+}
+
+/** The body, held until the response is over. */
+async function readHeldBody(pipeline: Pipeline, exchange: Exchange): Promise<Buffer> {
+  const hold = pipeline.memory.tryTake(holderOf(exchange), 0);
+  if (hold === undefined) throw noMemoryError();
+  exchange.ends.push(() => hold.release());
+  return await readBody(pipeline, exchange, hold);
 }
 
 /** Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body. */

@@ -57,7 +57,10 @@ export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>>
 
 /** An answer that is there as a whole. */
 export type PlainAnswer = Omit<Answer, 'content'> & {
-  readonly content: Exclude<Answer['content'], { readonly events: EventStream }>;
+  readonly content: Exclude<
+    Answer['content'],
+    { readonly events: EventStream } | { readonly response: Response }
+  >;
 };
 
 /** Bytes of JSON that an event may have in the form that the request accepts. */

@@ -210,6 +210,7 @@ function plainRequest(path: string): HttpRequest {
     remoteAddress: '',
     signal: new AbortController().signal,
     header: () => undefined,
+    headers: () => [],
     body: () => Promise.reject(new Error('no body')),
   };
 }

@@ -36,7 +36,10 @@ export type Tag =
   | 'Enterprise'
   | 'System';
 
-/** What a handler answers: a value still to be encoded, finished JSON bytes, a stream of events, an asset, or no body. */
+/**
+ * What a handler answers: a value still to be encoded, finished JSON bytes, a stream of events, an asset, a response of
+ * the Fetch standard (whose status and headers hold, bytes as they are), or no body.
+ */
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,6 +48,7 @@ export interface Answer {
     | { readonly json: Uint8Array | LazyBytes }
     | { readonly events: EventStream }
     | { readonly asset: Asset }
+    | { readonly response: Response }
     | { readonly nothing: true };
 }
 
@@ -90,6 +94,8 @@ export interface CallContext {
   /** Of a search. */
   readonly place: SearchPlace | undefined;
   readonly calls: Calls;
+  /** The request for a library that takes one of the Fetch standard; only for endpoints without a body in `input`. */
+  readonly fetchRequest: () => Request;
   /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room. */
   readonly takeMemory: (size: number) => void;
   readonly memory: ReaderMemory;
@@ -251,6 +257,11 @@ export function answer(
 /** A 200 answer with a value. */
 export function ok(value: unknown, headers?: Readonly<Record<string, string>>): Answer {
   return answer(200, value, headers);
+}
+
+/** An answer that is a response of the Fetch standard. */
+export function fetched(response: Response): Answer {
+  return { status: response.status, content: { response } };
 }
 
 /** A 204 answer. */
