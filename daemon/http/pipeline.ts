@@ -9,7 +9,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
 import type { Answer, BoundHandler, CallContext, Calls, Endpoint, Rights } from './api/endpoint.ts';
-import { ApiError, toApiError } from './api/errors.ts';
+import { ApiError, type ErrorCode, toApiError } from './api/errors.ts';
 import type { EventStream, Services } from './api/services.ts';
 import { paced } from '../base/pace.ts';
 import type { Settings } from '../base/config/settings.ts';
@@ -68,6 +68,20 @@ export interface PipelineOptions {
   readonly log: Log;
   /** Told of the size of each answer once nobody holds it any more. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
+  /** Told of each request that is answered. */
+  readonly onRequest?: ((seen: AnsweredRequest) => void) | undefined;
+}
+
+/** What is told of a request for metrics: nothing that clients can choose freely. */
+export interface AnsweredRequest {
+  /** GET for HEAD; one that is known, or `other`. */
+  readonly method: string;
+  /** The path as its endpoint has it; `none` where there is no such path. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** It was refused as the limit of the day is reached. */
+  readonly isRateLimited: boolean;
 }
 
 /** What the steps have found out about one request so far. */
@@ -87,6 +101,7 @@ interface Exchange {
   caller?: Caller | undefined;
   handler?: BoundHandler;
   place?: Place;
+  errorCode?: ErrorCode;
   /** Bytes held for the request and its answer. */
   hold?: Hold | undefined;
   /** What is to be done when the response is over. */
@@ -357,6 +372,7 @@ export class Pipeline {
 
   #toErrorAnswer(error: unknown, exchange: Exchange): PlainAnswer {
     const known = this.#toApiError(error, exchange);
+    exchange.errorCode = known.errorCode;
     return {
       status: known.statusCode,
       headers: known.headers,
@@ -367,6 +383,7 @@ export class Pipeline {
   #logRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
     const { request, route, requestId, startMs, caller, address } = exchange;
     const durationMs = endMs - startMs;
+    this.options.onRequest?.(seenOf(exchange, status, durationMs));
     this.options.log.info('request', {
       requestId,
       method: request.method,
@@ -379,6 +396,19 @@ export class Pipeline {
       bytes,
     });
   }
+}
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set(ALL_METHODS.split(', '));
+
+function seenOf(exchange: Exchange, status: number, durationMs: number): AnsweredRequest {
+  const [any] = exchange.route?.values() ?? [];
+  return {
+    method: KNOWN_METHODS.has(exchange.method) ? exchange.method : 'other',
+    route: any?.path ?? 'none',
+    status,
+    durationMs,
+    isRateLimited: exchange.errorCode === 'API_RATE_LIMIT_EXCEEDED',
+  };
 }
 
 /** A step of access.ts. */
