@@ -13,7 +13,7 @@ import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { DaemonMetrics } from './metrics.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
-import type { Services } from './http/api/services.ts';
+import type { Services } from './http/api/shapes/endpoint-services.ts';
 import type { RepoRule } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';

@@ -3,8 +3,8 @@
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
-import type { Endpoint, Rights } from './api/endpoint.ts';
-import { ApiError } from './api/errors.ts';
+import type { Endpoint, Rights } from './api/shapes/endpoint.ts';
+import { ApiError } from './api/shapes/api-error.ts';
 import type { RateLimitSettings } from '../base/config/settings.ts';
 import {
   limitOf,

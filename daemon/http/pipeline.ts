@@ -8,9 +8,16 @@ import { actorOf } from '../accounts/audit-trail.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
-import type { Answer, BoundHandler, CallContext, Calls, Endpoint, Rights } from './api/endpoint.ts';
-import { ApiError, type ErrorCode, toApiError } from './api/errors.ts';
-import type { EventStream, Services } from './api/services.ts';
+import type {
+  Answer,
+  BoundHandler,
+  CallContext,
+  Calls,
+  Endpoint,
+  Rights,
+} from './api/shapes/endpoint.ts';
+import { ApiError, type ErrorCode, toApiError } from './api/shapes/api-error.ts';
+import type { EventStream, Services } from './api/shapes/endpoint-services.ts';
 import { paced } from '../base/pace.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage } from '../base/caught.ts';

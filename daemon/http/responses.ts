@@ -3,11 +3,11 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { isUnchanged } from './api/asset.ts';
-import type { Asset } from './api/asset.ts';
-import type { Answer } from './api/endpoint.ts';
-import type { LazyBytes } from './api/lazy-bytes.ts';
-import type { EventStream } from './api/services.ts';
+import { isUnchanged } from './api/shapes/asset.ts';
+import type { Asset } from './api/shapes/asset.ts';
+import type { Answer } from './api/shapes/endpoint.ts';
+import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
+import type { EventStream } from './api/shapes/endpoint-services.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {
   EventBody,

@@ -3,7 +3,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import type { Services } from './api/services.ts';
+import type { Services } from './api/shapes/endpoint-services.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';

@@ -8,7 +8,7 @@ import { createLog } from '../../daemon/base/log.ts';
 import type { ControlPlane } from '../../daemon/control-plane.ts';
 import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
-import type { Endpoint } from '../../daemon/http/api/endpoint.ts';
+import type { Endpoint } from '../../daemon/http/api/shapes/endpoint.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { startControl } from './control.ts';
 

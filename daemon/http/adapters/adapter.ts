@@ -2,7 +2,7 @@
 // of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
 // know nothing of routes, JSON or errors; the router knows nothing of sockets.
 
-import type { LazyBytes } from '../api/lazy-bytes.ts';
+import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
 import type { Hold } from './memory-budget.ts';
 
 /** A request whose values stay valid for as long as anybody holds it. */
