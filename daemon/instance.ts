@@ -53,6 +53,7 @@ export interface InstanceOptions {
   /** False: symbols stay as they are. */
   readonly findsSymbols?: boolean;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
+  readonly onCompleted?: EngineParts['onCompleted'];
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
 }
 
@@ -233,6 +234,7 @@ async function joined(
       return options.searchTimeoutMs;
     },
     onShardFailure: onDamage,
+    onCompleted: options.onCompleted,
   };
   return {
     catalog,

@@ -11,8 +11,9 @@ import { createServer, type RunningServer } from './http/server.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
+import { DaemonMetrics } from './metrics.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
-import type { Services } from './http/api/services.ts';
+import type { Services } from './http/api/shapes/endpoint-services.ts';
 import type { RepoRule } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
@@ -55,6 +56,8 @@ export interface Daemon {
   readonly indexed: Promise<readonly JobResult[]>;
   /** Errors: none: a file that is refused is told in the log, and nothing changes. */
   readConfigurationAgain(): void;
+  /** All metrics in the format that Prometheus reads. */
+  metricsText(): string;
   close(): Promise<void>;
 }
 
@@ -71,7 +74,8 @@ const GIT_GRACE_MS = 1_000;
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { configuration, log } = options;
   for (const notice of configuration.notices) log.warn(notice);
-  const instance = await openDataDir(options);
+  const metrics = new DaemonMetrics();
+  const instance = await openDataDir(options, metrics);
   const abort = new AbortController();
   /** What stands on the instance, in the order of opening. */
   const opened: { close(): Promise<void> }[] = [];
@@ -100,14 +104,17 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       },
       index: indexAgain,
     });
+    const services = servicesOf(log, instance, directory, history, control, reread);
     server = await createServer({
       configuration,
-      services: servicesOf(log, instance, directory, history, control, reread),
+      services,
       log,
       onAnswerOver: (size) => instance.heap.noteFreed(size),
+      onRequest: (seen) => metrics.noteRequest(seen),
       ...control,
     });
     opened.push(server);
+    metrics.watch(server, services.readiness, instance.parts.pool);
     opened.push(await startCommands(instance, control, server.url, options));
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     void instance.symbols?.run();
@@ -118,6 +125,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       needsCredential: !control.accounts.callers.isOpenHouse,
       indexed,
       readConfigurationAgain: () => reread.run(),
+      metricsText: () => metrics.text(),
       close: async () => {
         abort.abort(new Error('the daemon is stopping'));
         // Whatever git waits for, nobody waits for it.
@@ -135,7 +143,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   }
 }
 
-function openDataDir({ configuration, log, onProgress }: DaemonOptions): Promise<Instance> {
+function openDataDir(
+  { configuration, log, onProgress }: DaemonOptions,
+  metrics: DaemonMetrics,
+): Promise<Instance> {
   return openInstance({
     dataDir: configuration.dataDir,
     isOwner: true,
@@ -153,6 +164,7 @@ function openDataDir({ configuration, log, onProgress }: DaemonOptions): Promise
     workers: configuration.workerCount,
     log,
     onProgress,
+    onCompleted: (seen) => metrics.noteSearch(seen),
   });
 }
 

@@ -11,7 +11,7 @@ import { createPrivateKey, randomUUID } from 'node:crypto';
 import { hashCredential } from '../../daemon/accounts/credentials.ts';
 import { issueLicence } from '../../daemon/accounts/licence-issue.ts';
 import { makeLicenceKeyPair } from '../../daemon/accounts/licence-key.ts';
-import { endpoint, ok } from '../../daemon/http/api/endpoint.ts';
+import { endpoint, ok } from '../../daemon/http/api/shapes/endpoint.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import { openControlPlane, type ControlPlane } from '../../daemon/control-plane.ts';
 import type { HttpRequest } from '../../daemon/http/adapters/adapter.ts';
@@ -143,6 +143,7 @@ function requestAs(key: string | undefined): HttpRequest {
     rawQuery: '',
     remoteAddress: '127.0.0.1',
     signal: new AbortController().signal,
+    headers: () => [],
     header: (name) => (name === 'authorization' ? authorization : undefined),
     body: () => Promise.reject(new Error('no body')),
   };

@@ -1,4 +1,4 @@
-// An error of the accounts: `errorCode` is one of the API's (http/api/errors.ts gives it the status), the message is for
+// An error of the accounts: `errorCode` is one of the API's (http/api/shapes/api-error.ts gives it the status), the message is for
 // the caller.
 
 export class AccountError extends Error {

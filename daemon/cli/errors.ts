@@ -3,7 +3,7 @@
 
 import path from 'node:path';
 import { escapeControls } from './terminal-text.ts';
-import type { ErrorObject } from '../http/api/errors.ts';
+import type { ErrorObject } from '../http/api/shapes/api-error.ts';
 
 /** A mistake in how a command was called, or a state that the user can put right. */
 export class UsageError extends Error {

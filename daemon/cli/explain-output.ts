@@ -2,7 +2,7 @@
 // for each shard, the totals, and whether the rows add up to them. Pure: explanation in, text out.
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
-import type { Explanation, ShardRow } from '../http/api/explain-schemas.ts';
+import type { Explanation, ShardRow } from '../http/api/search/explain-schemas.ts';
 import { formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';

@@ -3,7 +3,7 @@
 
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { SearchCall } from '../http/api/search-schemas.ts';
+import type { SearchCall } from '../http/api/search/search-schemas.ts';
 import type { CliContext } from './context.ts';
 import { integer, readSecret, readVariable } from './options.ts';
 import { openRemoteSearch } from './remote-search.ts';

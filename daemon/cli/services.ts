@@ -88,7 +88,7 @@ export interface ServeOptions extends SourceOptions {
 }
 
 /** A daemon that listens. */
-export interface Serving extends Omit<Daemon, 'needsCredential'> {
+export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText'> {
   /** Requests must carry an API key. */
   readonly needsKey: boolean;
 }

@@ -3,8 +3,8 @@
 
 import type { Accounts } from '../accounts/accounts.ts';
 import { hasOwnerRole, isFromBrowser, isProgrammatic, type Caller } from '../accounts/caller.ts';
-import type { Endpoint } from './api/endpoint.ts';
-import { ApiError } from './api/errors.ts';
+import type { Endpoint, Rights } from './api/shapes/endpoint.ts';
+import { ApiError } from './api/shapes/api-error.ts';
 import type { RateLimitSettings } from '../base/config/settings.ts';
 import {
   limitOf,
@@ -37,6 +37,12 @@ export interface AccessParts {
   readonly rateLimit: RateLimitSettings;
   /** Without trailing slash. */
   readonly baseUrl: string;
+}
+
+/** A call that is checked: an endpoint's, or one of those that its handler makes. */
+export interface Asked {
+  readonly endpoint: Rights;
+  readonly caller?: Caller | undefined;
 }
 
 type MaybePromise = void | Promise<void>;
@@ -85,9 +91,14 @@ function checkAgain(parts: AccessParts, access: Access, caller: Caller | undefin
     for (const name of [...RATE_LIMIT_HEADERS, 'Set-Cookie']) delete access.answerHeaders[name];
   checkOrigin(parts, access);
   checkKeyUsage(parts, access);
-  checkEntitlement(parts, access);
-  checkAuthentication(parts, access);
-  checkRole(parts, access);
+  checkRights(parts, access);
+}
+
+/** Steps 8, 10 and 11. Errors: theirs. */
+export function checkRights(parts: AccessParts, asked: Asked): void {
+  checkEntitlement(parts, asked);
+  checkAuthentication(parts, asked);
+  checkRole(parts, asked);
 }
 
 /**
@@ -130,26 +141,38 @@ async function renewSession(
   if (cookie !== undefined) answerHeaders['Set-Cookie'] = cookie;
 }
 
-/** Step 5: counts the request. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
+/** Step 5: counts the request, and tells of the limit in the headers. Errors: those of `countCall`. */
 export function countRequest(parts: AccessParts, access: Access): MaybePromise {
-  const { endpoint, caller } = access;
-  if (!endpoint.isCounted || caller?.person === undefined || !isProgrammatic(caller))
-    return undefined;
-  const limit = limitOf(caller.person.requestsPerDay, parts.rateLimit.requestsPerDay);
-  if (limit === null) return undefined;
-  const taken = parts.ledger.take(caller.person.id, limit, parts.accounts.now());
+  if (!access.endpoint.isCounted) return undefined;
+  const taken = takeCall(parts, access.caller);
   if (taken instanceof Promise) return taken.then((decision) => obey(decision, parts, access));
   return obey(taken, parts, access);
 }
 
-function obey(
-  decision: Decision,
-  { rateLimit, accounts }: AccessParts,
-  { answerHeaders }: Access,
-): void {
+function obey(decision: Decision | undefined, parts: AccessParts, { answerHeaders }: Access): void {
+  if (decision === undefined) return;
   Object.assign(answerHeaders, rateLimitHeaders(decision));
-  if (decision.admitted) return;
-  throw new ApiError('API_RATE_LIMIT_EXCEEDED', refusalMessage(decision, rateLimit.contact), {
+  if (!decision.admitted) throw limitReached(parts, decision);
+}
+
+/** Counts one call of a caller, if it is one that counts. Errors: API_RATE_LIMIT_EXCEEDED; NOT_READY. */
+export async function countCall(parts: AccessParts, caller: Caller | undefined): Promise<void> {
+  const decision = await takeCall(parts, caller);
+  if (decision?.admitted === false) throw limitReached(parts, decision);
+}
+
+/** Undefined: the caller has no limit. */
+function takeCall(
+  { ledger, accounts, rateLimit }: AccessParts,
+  caller: Caller | undefined,
+): Decision | Promise<Decision> | undefined {
+  if (caller?.person === undefined || !isProgrammatic(caller)) return undefined;
+  const limit = limitOf(caller.person.requestsPerDay, rateLimit.requestsPerDay);
+  return limit === null ? undefined : ledger.take(caller.person.id, limit, accounts.now());
+}
+
+function limitReached({ rateLimit, accounts }: AccessParts, decision: Decision): ApiError {
+  return new ApiError('API_RATE_LIMIT_EXCEEDED', refusalMessage(decision, rateLimit.contact), {
     'Retry-After': String(retryAfterSeconds(decision, accounts.now())),
   });
 }
@@ -199,7 +222,7 @@ export function checkKeyUsage({ accounts }: AccessParts, { caller, endpoint }: A
 }
 
 /** Step 8. Errors: INSUFFICIENT_PERMISSIONS naming the entitlement. */
-export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Access): void {
+export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Asked): void {
   const { entitlement } = endpoint;
   if (entitlement === undefined || accounts.isEntitled(entitlement)) return;
   throw new ApiError(
@@ -209,12 +232,12 @@ export function checkEntitlement({ accounts }: AccessParts, { endpoint }: Access
 }
 
 /** Step 10. Errors: NOT_AUTHENTICATED. */
-export function checkAuthentication(_: AccessParts, { endpoint, caller }: Access): void {
+export function checkAuthentication(_: AccessParts, { endpoint, caller }: Asked): void {
   if (isAuthenticated(endpoint, caller)) return;
   throw new ApiError('NOT_AUTHENTICATED', 'Authentication is required.');
 }
 
-function isAuthenticated(endpoint: Endpoint, caller: Caller | undefined): boolean {
+function isAuthenticated(endpoint: Rights, caller: Caller | undefined): boolean {
   const { access, isNobodyWelcome } = endpoint;
   if (access === 'none' || isNobodyWelcome === true) return true;
   if (caller === undefined) return false;
@@ -222,17 +245,17 @@ function isAuthenticated(endpoint: Endpoint, caller: Caller | undefined): boolea
   return caller.person !== undefined || isLocalAllowed(endpoint, caller);
 }
 
-function isLocalAllowed({ isForLocal }: Endpoint, caller: Caller | undefined): boolean {
+function isLocalAllowed({ isForLocal }: Rights, caller: Caller | undefined): boolean {
   return isForLocal === true && caller?.source === 'local';
 }
 
 /** Step 11: the kind of the credential, and the role. Errors: INSUFFICIENT_PERMISSIONS. */
-export function checkRole(_: AccessParts, { endpoint, caller }: Access): void {
+export function checkRole(_: AccessParts, { endpoint, caller }: Asked): void {
   const refusal = refusalOf(endpoint, caller);
   if (refusal !== undefined) throw new ApiError('INSUFFICIENT_PERMISSIONS', refusal);
 }
 
-function refusalOf(endpoint: Endpoint, caller: Caller | undefined): string | undefined {
+function refusalOf(endpoint: Rights, caller: Caller | undefined): string | undefined {
   if (isLocalAllowed(endpoint, caller)) return undefined;
   switch (endpoint.access) {
     case 'owner':

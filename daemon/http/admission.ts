@@ -6,7 +6,7 @@
 // a long one, unless an older one has waited for long. A search keeps its place from its deadline on, or is
 // rid of it if it has none then: it has only to say so.
 
-import { ApiError } from './api/errors.ts';
+import { ApiError } from './api/shapes/api-error.ts';
 import type { PausableSearch, SearchPlace } from '../base/place.ts';
 import { ClientGoneError } from './adapters/adapter.ts';
 
@@ -56,6 +56,7 @@ export class Admission {
   #waitingCount = 0;
   #nextTicket = 0;
   #timer: NodeJS.Timeout | undefined;
+  #refusedCount = 0;
 
   constructor({ turnMs = TURN_MS, ageMs = AGE_MS, ...bounds }: AdmissionOptions) {
     this.#turnMs = turnMs;
@@ -79,6 +80,12 @@ export class Admission {
     return this.#waitingCount;
   }
 
+  /** For metrics; `refused` since the start. */
+  get counts(): { readonly running: number; readonly waiting: number; readonly refused: number } {
+    const { runningCount: running, waitingCount: waiting } = this;
+    return { running, waiting, refused: this.#refusedCount };
+  }
+
   /**
    * Takes a place for `holder`, waiting for one if need be. At the deadline it resolves without a place: the search
    * has only to say so.
@@ -92,13 +99,18 @@ export class Admission {
     const place = new Place(this, this.#shareOf(holder), signal);
     if (!this.#hasRoomFor(place.share)) {
       this.#forgetIdle(place.share);
-      throw overloaded();
+      throw this.#overloaded();
     }
     this.#enqueue(place);
     this.#serve();
     if (this.#timeoutMs > 0) place.expireIn(this.#timeoutMs);
     await place.admitted();
     return place;
+  }
+
+  #overloaded(): ApiError {
+    this.#refusedCount++;
+    return new ApiError('SERVER_OVERLOADED', 'Too many searches.', { 'Retry-After': '1' });
   }
 
   #shareOf(holder: string): Share {
@@ -123,7 +135,7 @@ export class Admission {
     for (const one of this.#shares.values()) if (one.waiting.size > most.waiting.size) most = one;
     const newest = [...most.waiting].findLast((place) => place.isNew);
     if (most.waiting.size <= share.waiting.size + 1 || newest === undefined) return false;
-    newest.refuse(overloaded());
+    newest.refuse(this.#overloaded());
     return true;
   }
 
@@ -375,8 +387,4 @@ function withResolvers(): PromiseWithResolvers {
     settle = resolve;
   });
   return { promise, resolve: () => settle?.() };
-}
-
-function overloaded(): ApiError {
-  return new ApiError('SERVER_OVERLOADED', 'Too many searches.', { 'Retry-After': '1' });
 }

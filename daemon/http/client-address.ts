@@ -18,7 +18,10 @@ export function proxyList(networks: readonly string[]): BlockList | undefined {
 }
 
 /** @param proxies  undefined: none is trusted */
-export function clientAddress(request: HttpRequest, proxies: BlockList | undefined): string {
+export function clientAddress(
+  request: Pick<HttpRequest, 'remoteAddress' | 'header'>,
+  proxies: BlockList | undefined,
+): string {
   const peer = plain(request.remoteAddress);
   if (proxies === undefined || !isIn(proxies, peer)) return peer;
   const hops = (request.header('x-forwarded-for') ?? '').split(',').map((hop) => plain(hop.trim()));

@@ -2,9 +2,9 @@
 // own, one body after the other; the thread ends when it has nothing to do, and what it took goes back with it.
 
 import { Worker } from 'node:worker_threads';
-import { allBytes } from './api/lazy-bytes.ts';
-import type { LazyBytes } from './api/lazy-bytes.ts';
-import { ApiError } from './api/errors.ts';
+import { allBytes } from './api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
+import { ApiError } from './api/shapes/api-error.ts';
 import { gatherBytes } from './gather-bytes.ts';
 import { jsonToMessagePack } from './message-pack.ts';
 

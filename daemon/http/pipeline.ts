@@ -8,9 +8,16 @@ import { actorOf } from '../accounts/audit-trail.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
-import type { Answer, BoundHandler, CallContext, Endpoint } from './api/endpoint.ts';
-import { ApiError, toApiError } from './api/errors.ts';
-import type { EventStream, Services } from './api/services.ts';
+import type {
+  Answer,
+  BoundHandler,
+  CallContext,
+  Calls,
+  Endpoint,
+  Rights,
+} from './api/shapes/endpoint.ts';
+import { ApiError, type ErrorCode, toApiError } from './api/shapes/api-error.ts';
+import type { EventStream, Services } from './api/shapes/endpoint-services.ts';
 import { paced } from '../base/pace.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage } from '../base/caught.ts';
@@ -23,13 +30,17 @@ import {
   isBodyStream,
 } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
+import { fromFetchResponse, toFetchRequest } from './adapters/fetch.ts';
+import type { BodyWatch } from './adapters/fetch.ts';
 import {
   checkAuthentication,
   checkEntitlement,
   checkKeyUsage,
   checkOrigin,
+  checkRights,
   checkRole,
   checkStillCaller,
+  countCall,
   countRequest,
   findCaller,
   findCallerAgain,
@@ -64,6 +75,20 @@ export interface PipelineOptions {
   readonly log: Log;
   /** Told of the size of each answer once nobody holds it any more. */
   readonly onAnswerOver?: ((size: number) => void) | undefined;
+  /** Told of each request that is answered. */
+  readonly onRequest?: ((seen: AnsweredRequest) => void) | undefined;
+}
+
+/** What is told of a request for metrics: nothing that clients can choose freely. */
+export interface AnsweredRequest {
+  /** GET for HEAD; one that is known, or `other`. */
+  readonly method: string;
+  /** The path as its endpoint has it; `none` where there is no such path. */
+  readonly route: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** It was refused as the limit of the day is reached. */
+  readonly isRateLimited: boolean;
 }
 
 /** What the steps have found out about one request so far. */
@@ -83,6 +108,7 @@ interface Exchange {
   caller?: Caller | undefined;
   handler?: BoundHandler;
   place?: Place;
+  errorCode?: ErrorCode;
   /** Bytes held for the request and its answer. */
   hold?: Hold | undefined;
   /** What is to be done when the response is over. */
@@ -219,6 +245,8 @@ export class Pipeline {
       settings,
       signal: request.signal,
       place: exchange.place,
+      calls: new ExchangeCalls(this, exchange),
+      fetchRequest: () => toFetchRequest(request, baseUrl, () => readHeldBody(this, exchange)),
       takeMemory: (size) => this.#takeMemory(exchange, size),
       memory: {
         tryTake: (size) => this.memory.tryTake(holderOf(exchange), size),
@@ -238,6 +266,7 @@ export class Pipeline {
       if (!('content' in result)) return { ...result, headers: { ...common, ...result.headers } };
       const { content } = result;
       if ('events' in content) return this.#stream(content.events, exchange, common);
+      if ('response' in content) return this.#passOn(content.response, exchange, common);
       return await this.#hold(exchange, { ...result, content });
     } catch (error) {
       exchange.hold?.shrinkTo(0);
@@ -284,17 +313,39 @@ export class Pipeline {
       throw error;
     }
     return toStreamResponse(events, request, common, {
-      // Safety: step 3 found the endpoint.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      checkRights: () => checkStillCaller(this.accessParts, exchange as Exchange & Access),
+      ...this.#watch(exchange, 200),
       toErrorObject: (error) => this.#toApiError(error, exchange).toObject(),
       onSearchEnd: () => exchange.place?.release(),
+    });
+  }
+
+  #passOn(
+    response: Response,
+    exchange: Exchange,
+    common: Readonly<Record<string, string>>,
+  ): HttpResponse {
+    try {
+      if (response.body !== null) this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
+    } catch (error) {
+      void response.body?.cancel();
+      throw error;
+    }
+    return fromFetchResponse(response, exchange.request.method === 'HEAD', common, {
+      ...this.#watch(exchange, response.status),
+      onFault: (error) => void this.#toApiError(error, exchange),
+    });
+  }
+
+  /** What is done while and after a body is sent that is made meanwhile. */
+  #watch(exchange: Exchange, status: number): Pick<BodyWatch, 'checkRights' | 'onClose'> {
+    return {
+      checkRights: () => checkStillCaller(this.accessParts, accessOf(exchange)),
       onClose: (sentSize) => {
         this.#end(exchange);
-        const status = request.signal.aborted ? CLIENT_GONE_STATUS : 200;
-        this.#logRequest(exchange, status, sentSize, performance.now());
+        const sent = exchange.request.signal.aborted ? CLIENT_GONE_STATUS : status;
+        this.#logRequest(exchange, sent, sentSize, performance.now());
       },
-    });
+    };
   }
 
   /** Gives back the place of a search unless its answer is a stream, which keeps it to its end. */
@@ -328,6 +379,7 @@ export class Pipeline {
 
   #toErrorAnswer(error: unknown, exchange: Exchange): PlainAnswer {
     const known = this.#toApiError(error, exchange);
+    exchange.errorCode = known.errorCode;
     return {
       status: known.statusCode,
       headers: known.headers,
@@ -338,6 +390,7 @@ export class Pipeline {
   #logRequest(exchange: Exchange, status: number, bytes: number, endMs: number): void {
     const { request, route, requestId, startMs, caller, address } = exchange;
     const durationMs = endMs - startMs;
+    this.options.onRequest?.(seenOf(exchange, status, durationMs));
     this.options.log.info('request', {
       requestId,
       method: request.method,
@@ -352,6 +405,19 @@ export class Pipeline {
   }
 }
 
+const KNOWN_METHODS: ReadonlySet<string> = new Set(ALL_METHODS.split(', '));
+
+function seenOf(exchange: Exchange, status: number, durationMs: number): AnsweredRequest {
+  const [any] = exchange.route?.values() ?? [];
+  return {
+    method: KNOWN_METHODS.has(exchange.method) ? exchange.method : 'other',
+    route: any?.path ?? 'none',
+    status,
+    durationMs,
+    isRateLimited: exchange.errorCode === 'API_RATE_LIMIT_EXCEEDED',
+  };
+}
+
 /** A step of access.ts. */
 function accessStep(
   number: number,
@@ -361,10 +427,7 @@ function accessStep(
   return {
     number,
     name,
-    run: ({ accessParts }, exchange) =>
-      // Safety: step 3 found the endpoint.
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-      check(accessParts, exchange as Exchange & Access),
+    run: ({ accessParts }, exchange) => check(accessParts, accessOf(exchange)),
   };
 }
 
@@ -439,6 +502,14 @@ async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown
   }
 }
 
+/** The body, held until the response is over. */
+async function readHeldBody(pipeline: Pipeline, exchange: Exchange): Promise<Buffer> {
+  const hold = pipeline.memory.tryTake(holderOf(exchange), 0);
+  if (hold === undefined) throw noMemoryError();
+  exchange.ends.push(() => hold.release());
+  return await readBody(pipeline, exchange, hold);
+}
+
 /** Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body. */
 async function readBody(
   { options, accessParts }: Pipeline,
@@ -452,29 +523,79 @@ async function readBody(
     return await exchange.request.body({ sizeMax, hold });
   } catch (error) {
     if (!(error instanceof BodyTooLargeError)) throw error;
-    // Safety: step 3 found the endpoint.
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-    if (error.size <= limit) checkAuthentication(accessParts, exchange as Exchange & Access);
+    if (error.size <= limit) checkAuthentication(accessParts, accessOf(exchange));
     throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${sizeMax} bytes`);
   }
 }
 
-async function admit({ admission }: Pipeline, exchange: Exchange): Promise<void> {
+async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
-  exchange.place = await admission.acquire(holderOf(exchange), exchange.request.signal);
+  exchange.place = await takePlace(pipeline, exchange);
+}
+
+function takePlace({ admission }: Pipeline, exchange: Exchange): Promise<Place> {
+  return admission.acquire(holderOf(exchange), exchange.request.signal);
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
-  const turn = exchange.endpoint?.isCounted === true ? paced(holderOf(exchange)) : undefined;
-  if (turn !== undefined) {
-    await turn;
-    if (exchange.request.signal.aborted) throw new ClientGoneError();
+  if (exchange.endpoint?.isCounted === true) {
+    const turn = turnOf(exchange);
+    if (turn !== undefined) await turn;
   }
-  // Safety: step 3 found the endpoint.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  const again = findCallerAgain(pipeline.accessParts, exchange as Exchange & Access);
+  const again = findCallerAgain(pipeline.accessParts, accessOf(exchange));
   if (again !== undefined) await again;
   return await exchange.handler?.(pipeline.context(exchange));
+}
+
+/** Waits for the turn of a call; undefined: it is now. Errors: ClientGoneError. */
+function turnOf(exchange: Exchange): Promise<void> | undefined {
+  const turn = paced(holderOf(exchange));
+  return turn === undefined ? undefined : stillThere(turn, exchange.request);
+}
+
+async function stillThere(turn: Promise<void>, { signal }: HttpRequest): Promise<void> {
+  await turn;
+  if (signal.aborted) throw new ClientGoneError();
+}
+
+/** What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes. */
+class ExchangeCalls implements Calls {
+  readonly #pipeline: Pipeline;
+  readonly #exchange: Exchange;
+
+  constructor(pipeline: Pipeline, exchange: Exchange) {
+    this.#pipeline = pipeline;
+    this.#exchange = exchange;
+  }
+
+  async count(): Promise<void> {
+    await countCall(this.#pipeline.accessParts, this.#exchange.caller);
+    await turnOf(this.#exchange);
+  }
+
+  async admit(): Promise<Place> {
+    let place: Place | undefined;
+    let isOver = false;
+    // Before it waits: the request may be over first.
+    this.#exchange.ends.push(() => {
+      isOver = true;
+      place?.release();
+    });
+    place = await takePlace(this.#pipeline, this.#exchange);
+    if (isOver) place.release();
+    return place;
+  }
+
+  require(rights: Rights): void {
+    checkRights(this.#pipeline.accessParts, { endpoint: rights, caller: this.#exchange.caller });
+  }
+}
+
+/** An exchange behind step 3. */
+function accessOf(exchange: Exchange): Exchange & Access {
+  // Safety: step 3 found the endpoint.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return exchange as Exchange & Access;
 }
 
 function isClientGone(error: unknown, request: HttpRequest): boolean {

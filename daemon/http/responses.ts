@@ -3,11 +3,11 @@
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { isUnchanged } from './api/asset.ts';
-import type { Asset } from './api/asset.ts';
-import type { Answer } from './api/endpoint.ts';
-import type { LazyBytes } from './api/lazy-bytes.ts';
-import type { EventStream } from './api/services.ts';
+import { isUnchanged } from './api/shapes/asset.ts';
+import type { Asset } from './api/shapes/asset.ts';
+import type { Answer } from './api/shapes/endpoint.ts';
+import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
+import type { EventStream } from './api/shapes/endpoint-services.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import {
   EventBody,
@@ -57,7 +57,10 @@ export function safetyHeaders(baseUrl: string): Readonly<Record<string, string>>
 
 /** An answer that is there as a whole. */
 export type PlainAnswer = Omit<Answer, 'content'> & {
-  readonly content: Exclude<Answer['content'], { readonly events: EventStream }>;
+  readonly content: Exclude<
+    Answer['content'],
+    { readonly events: EventStream } | { readonly response: Response }
+  >;
 };
 
 /** Bytes of JSON that an event may have in the form that the request accepts. */
@@ -199,6 +202,7 @@ async function toAssetResponse(
   const headers: Record<string, string> = {
     ...common,
     'Cache-Control': 'no-cache',
+    ...asset.headers,
     ...more,
     ETag: asset.etag,
     Vary: 'Accept-Encoding',

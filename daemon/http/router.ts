@@ -1,7 +1,8 @@
 // From a path to the endpoints of it by method. A segment of a path may be a parameter (`{id}`), which takes any
-// segment that is not empty; the base URL may put a prefix before all paths.
+// segment that is not empty, the last one a wildcard (`*rest`), which takes all that follows, slashes included, and
+// may be empty; the base URL may put a prefix before all paths.
 
-import type { Endpoint } from './api/endpoint.ts';
+import type { Endpoint } from './api/shapes/endpoint.ts';
 
 /** The endpoints of one path by method. */
 export type Route = ReadonlyMap<string, Endpoint>;
@@ -15,7 +16,7 @@ export interface Found {
 /** Characters of a parameter of the path as sent; a longer one is no path of ours. */
 const PARAMETER_SIZE_MAX = 1024;
 
-/** Paths of one form that have parameters. */
+/** Paths of one form that have parameters or a wildcard. */
 interface Pattern {
   readonly segments: readonly string[];
   readonly route: Map<string, Endpoint>;
@@ -25,71 +26,88 @@ export class Router {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
   /** By the form of the path, the names of its parameters left out. */
   readonly #patterns = new Map<string, Pattern>();
+  /** In the order of asking: without a wildcard, then with one, the longest first. */
+  readonly #ordered: readonly Pattern[];
   readonly #prefix: string;
 
   /**
    * @param baseUrl  its path, if any, stands before every route
    *
-   * Errors: throws if two endpoints name the parameters of one path differently.
+   * Errors: throws if two endpoints name the parameters of one path differently, or a wildcard is not at the end.
    */
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
     this.#prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
     for (const endpoint of endpoints) this.#routeFor(endpoint.path).set(endpoint.method, endpoint);
+    this.#ordered = [...this.#patterns.values()].sort((a, b) => rankOf(a) - rankOf(b));
   }
 
   #routeFor(path: string): Map<string, Endpoint> {
-    if (!path.includes('{')) {
+    if (/\/\*.*\//.test(path)) throw new Error(`a wildcard that is not at the end: ${path}`);
+    if (!/[{*]/.test(path)) {
       const route = this.#exact.get(path) ?? new Map<string, Endpoint>();
       this.#exact.set(path, route);
       return route;
     }
-    const form = path.replaceAll(/\{\w+\}/g, '{}');
+    const form = path.replaceAll(/\{\w+\}/g, '{}').replace(/\*\w+$/, '*');
     const pattern = this.#patterns.get(form) ?? { segments: path.split('/'), route: new Map() };
     if (pattern.segments.join('/') !== path) throw new Error(`two names for one path: ${path}`);
     this.#patterns.set(form, pattern);
     return pattern.route;
   }
 
-  /** The endpoints of a path; where several fit, the one without parameters. */
+  /** The endpoints of a path; where several fit: exact, then with parameters, then with a wildcard. */
   find(path: string): Found | undefined {
     if (!path.startsWith(this.#prefix)) return undefined;
     const rest = path.slice(this.#prefix.length);
     const route = this.#exact.get(rest);
     if (route !== undefined) return { route, pathValues: {} };
     const segments = rest.split('/');
-    for (const pattern of this.#patterns.values()) {
-      const pathValues = matchSegments(pattern.segments, segments);
+    for (const pattern of this.#ordered) {
+      const pathValues = matchSegments(pattern, segments);
       if (pathValues !== undefined) return { route: pattern.route, pathValues };
     }
     return undefined;
   }
 }
 
+function hasWildcard({ segments }: Pattern): boolean {
+  return segments.at(-1)?.startsWith('*') === true;
+}
+
+function rankOf(pattern: Pattern): number {
+  return hasWildcard(pattern) ? 1 / pattern.segments.length : 0;
+}
+
 /** Values of the parameters if the segments fit. */
 function matchSegments(
-  pattern: readonly string[],
+  pattern: Pattern,
   segments: readonly string[],
 ): Record<string, string> | undefined {
-  if (pattern.length !== segments.length) return undefined;
+  const count = pattern.segments.length;
+  if (hasWildcard(pattern) ? segments.length < count : segments.length !== count) return undefined;
   const values: Record<string, string> = {};
-  for (const [index, part] of pattern.entries()) {
+  for (const [index, part] of pattern.segments.entries()) {
     const segment = segments[index] ?? '';
-    if (!part.startsWith('{')) {
+    if (!/^[{*]/.test(part)) {
       if (part !== segment) return undefined;
       continue;
     }
-    const value = decodeParameter(segment);
+    const isRest = part.startsWith('*');
+    const value = isRest ? decode(segments.slice(index).join('/')) : decodeParameter(segment);
     if (value === undefined) return undefined;
-    values[part.slice(1, -1)] = value;
+    values[part.replaceAll(/[{*}]/g, '')] = value;
   }
   return values;
 }
 
 /** The segment without percent-encoding; undefined if it is empty, too long or not well formed. */
 function decodeParameter(segment: string): string | undefined {
-  if (segment === '' || segment.length > PARAMETER_SIZE_MAX) return undefined;
+  return segment === '' || segment.length > PARAMETER_SIZE_MAX ? undefined : decode(segment);
+}
+
+function decode(text: string): string | undefined {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(text);
   } catch {
     return undefined;
   }

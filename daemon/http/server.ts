@@ -3,7 +3,7 @@
 import type { Accounts } from '../accounts/accounts.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { ENDPOINTS } from './api/endpoints.ts';
-import type { Services } from './api/services.ts';
+import type { Services } from './api/shapes/endpoint-services.ts';
 import type { Configuration } from '../base/config/configuration.ts';
 import { ConfigError } from '../base/config/error.ts';
 import { readProductVersion } from '../base/config/version.ts';
@@ -13,7 +13,7 @@ import type { BoundAddress, HttpAdapter, HttpHandler } from './adapters/adapter.
 import { allowedHosts, defaultBaseUrl, resolveBinding } from './binding.ts';
 import type { Binding } from './binding.ts';
 import { openAdapter } from './adapters/open-adapter.ts';
-import { Pipeline } from './pipeline.ts';
+import { Pipeline, type PipelineOptions } from './pipeline.ts';
 
 const GRACE_MS = 10_000;
 
@@ -27,7 +27,8 @@ export interface ServerOptions {
   readonly ledger: Ledger;
   readonly log: Log;
   /** As in PipelineOptions. */
-  readonly onAnswerOver?: (size: number) => void;
+  readonly onAnswerOver?: PipelineOptions['onAnswerOver'];
+  readonly onRequest?: PipelineOptions['onRequest'];
   /** As in AdapterOptions. */
   readonly requestTimeoutMs?: number | undefined;
   readonly streamStallMs?: number | undefined;
@@ -42,6 +43,7 @@ export interface RunningServer {
   readonly http: HttpAdapter['kind'];
   /** To be called when the configuration was read again: requests to come are held to it. */
   obeySettings(): void;
+  searchCounts(): { readonly running: number; readonly waiting: number; readonly refused: number };
   /**
    * Reports not ready, stops accepting, lets requests under way end for up to `graceMs` (10 s), then
    * drops what is left. Further calls wait for the first.
@@ -81,6 +83,7 @@ export async function createServer(options: ServerOptions): Promise<RunningServe
     address,
     http: adapter.kind,
     obeySettings: () => pipeline.obeySettings(),
+    searchCounts: () => pipeline.admission.counts,
     close(graceMs = GRACE_MS) {
       pipeline.stop();
       closing ??= adapter.close(graceMs);
@@ -107,7 +110,7 @@ async function listen(
 }
 
 function makePipeline(options: ServerOptions, binding: Binding, url: string, log: Log): Pipeline {
-  const { configuration, services, accounts, ledger, onAnswerOver } = options;
+  const { configuration, services, accounts, ledger, onAnswerOver, onRequest } = options;
   return new Pipeline({
     endpoints: ENDPOINTS,
     services,
@@ -121,5 +124,6 @@ function makePipeline(options: ServerOptions, binding: Binding, url: string, log
     version: readProductVersion(),
     log,
     onAnswerOver,
+    onRequest,
   });
 }

@@ -9,7 +9,7 @@ import {
   ERROR_MEANINGS,
   ERROR_STATUS,
   RESERVED_ERROR_CODES,
-} from '../../daemon/http/api/errors.ts';
+} from '../../daemon/http/api/shapes/api-error.ts';
 import { INTEGER_SETTINGS, OTHER_SETTINGS } from '../../daemon/base/config/settings.ts';
 import { VARIABLES } from '../../daemon/base/config/variables.ts';
 import type { Variable } from '../../daemon/base/config/variables.ts';

@@ -10,7 +10,7 @@ import type {
   FileResult,
   MatchRange,
   SearchResponse,
-} from '../../daemon/http/api/search-schemas.ts';
+} from '../../daemon/http/api/search/search-schemas.ts';
 
 export interface FakeDaemon {
   readonly url: string;

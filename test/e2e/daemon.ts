@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { after } from 'node:test';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { SearchResponse } from '../../daemon/http/api/search-schemas.ts';
+import type { SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
 import { checkReply } from '../http/api/checker.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ApiError } from '../../daemon/http/api/errors.ts';
+import { ApiError } from '../../daemon/http/api/shapes/api-error.ts';
 import { Admission, type Place } from '../../daemon/http/admission.ts';
 import { eventually } from './harness.ts';
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
-import { makeDocument } from '../../daemon/http/api/openapi.ts';
+import { makeDocument } from '../../daemon/http/api/instance/openapi.ts';
 import { onBothAdapters } from './adapters.ts';
 import { startWorld } from './harness.ts';
 import type { World } from './harness.ts';

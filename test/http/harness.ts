@@ -1,7 +1,7 @@
 // What the HTTP tests share: services kept in memory in place of the engine and the git reader, a server
 // on a free port, and two clients: one over node:http, one over a bare socket.
 
-import type { LazyBytes } from '../../daemon/http/api/lazy-bytes.ts';
+import type { LazyBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
@@ -9,8 +9,8 @@ import type { Socket } from 'node:net';
 import type { SearchEnvironment } from '../../daemon/engine/search/prepare.ts';
 import type { StreamEnvironment } from '../../daemon/engine/search/stream.ts';
 import type { CommitFields } from '../../daemon/sources/history/commits.ts';
-import type { SearchCall } from '../../daemon/http/api/search-schemas.ts';
-import type { EventStream, Services } from '../../daemon/http/api/services.ts';
+import type { SearchCall } from '../../daemon/http/api/search/search-schemas.ts';
+import type { EventStream, Services } from '../../daemon/http/api/shapes/endpoint-services.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
 import type {
   Configuration,

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { endpoint, ok } from '../../daemon/http/api/endpoint.ts';
+import { endpoint, ok } from '../../daemon/http/api/shapes/endpoint.ts';
 import { Pipeline, STEPS } from '../../daemon/http/pipeline.ts';
 import type { HttpRequest } from '../../daemon/http/adapters/adapter.ts';
 import { readSettings } from '../../daemon/base/config/settings.ts';
@@ -210,6 +210,7 @@ function plainRequest(path: string): HttpRequest {
     remoteAddress: '',
     signal: new AbortController().signal,
     header: () => undefined,
+    headers: () => [],
     body: () => Promise.reject(new Error('no body')),
   };
 }

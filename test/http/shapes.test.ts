@@ -3,20 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { z } from 'zod';
-import { answer, endpoint, noContent, ok } from '../../daemon/http/api/endpoint.ts';
-import type { Endpoint, Method } from '../../daemon/http/api/endpoint.ts';
-import { integerText, requiredText } from '../../daemon/http/api/input.ts';
-import { makeDocument } from '../../daemon/http/api/openapi.ts';
-import { readSettings } from '../../daemon/base/config/settings.ts';
-import type { BoundAddress, HttpAdapter } from '../../daemon/http/adapters/adapter.ts';
-import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
-import { Pipeline } from '../../daemon/http/pipeline.ts';
+import { answer, endpoint, noContent, ok } from '../../daemon/http/api/shapes/endpoint.ts';
+import type { Endpoint, Method } from '../../daemon/http/api/shapes/endpoint.ts';
+import { integerText, requiredText } from '../../daemon/http/api/shapes/input.ts';
+import { makeDocument } from '../../daemon/http/api/instance/openapi.ts';
+import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { Router } from '../../daemon/http/router.ts';
-import { createLog } from '../../daemon/base/log.ts';
 import { onBothAdapters } from './adapters.ts';
-import { startControl } from './control.ts';
+import { ask, serveEndpoints } from './mounted.ts';
 
 const HEAD = { access: 'none', tag: 'System', summary: 'A test' } as const;
 const DONE = { 200: { description: 'Done.', body: z.object({}) } };
@@ -110,27 +106,6 @@ interface Reply {
   readonly text: string;
 }
 
-async function start(
-  kind: 'uws' | 'node',
-): Promise<{ adapter: HttpAdapter; address: BoundAddress }> {
-  const log = createLog({ level: 'error', format: 'json', write: () => {} });
-  const control = await startControl({ TRAWL_ANONYMOUS_ACCESS: 'true' }, true);
-  after(() => control.close());
-  const pipeline = new Pipeline({
-    endpoints: ENDPOINTS,
-    services: {} as never,
-    settings: readSettings({ maxRequestBodyBytes: 1000 }),
-    ...control,
-    baseUrl: 'http://localhost',
-    hosts: undefined,
-    version: '0',
-    log,
-  });
-  const options = { handle: pipeline.handle.bind(pipeline) };
-  const adapter = await openAdapter(kind, options, log);
-  return { adapter, address: await adapter.listen('127.0.0.1', 0) };
-}
-
 /** Sends requests on one connection. */
 function sendTo({ host, port }: BoundAddress, method: Method, path: string, body?: string) {
   return new Promise<Reply>((resolve, reject) => {
@@ -148,15 +123,48 @@ function sendTo({ host, port }: BoundAddress, method: Method, path: string, body
   });
 }
 
+onBothAdapters('wildcards', (kind) => {
+  test('methods of a path with a wildcard are as those of others', async () => {
+    const rest = endpoint(
+      {
+        ...HEAD,
+        operationId: 'rest',
+        method: 'GET',
+        path: '/browse/*rest',
+        input: { path: z.object({ rest: z.string() }) },
+        responses: DONE,
+      },
+      ({ path }) => ok(path),
+    );
+    const served = await serveEndpoints(kind, [rest, at('/browse/mine', 'POST')]);
+    const send = async (method: string, path: string) => {
+      const { status, headers, body } = await ask(served, { method, path });
+      return [status, headers.allow, body.toString()];
+    };
+    const path = '/browse/a/b@c/-/blob/%C3%B6?x';
+    const found = '{"rest":"a/b@c/-/blob/ö"}';
+    const allow = 'GET, HEAD, OPTIONS';
+    assert.deepEqual(await send('GET', path), [200, undefined, found]);
+    assert.deepEqual(await send('HEAD', path), [200, undefined, '']);
+    assert.deepEqual(await send('OPTIONS', path), [204, allow, '']);
+    assert.deepEqual((await send('DELETE', path)).slice(0, 2), [405, allow]);
+    // The path that comes first is the one that is asked for, whatever its methods.
+    assert.deepEqual((await send('GET', '/browse/mine')).slice(0, 2), [405, 'POST, OPTIONS']);
+    for (const none of ['/browse', '/browse%2Fa', '/browse/%ff'])
+      assert.equal((await send('GET', none))[0], 404, none);
+    await served.close();
+  });
+});
+
 onBothAdapters('shapes of endpoints', (kind) => {
   type Send = (method: Method, path: string, body?: string) => Promise<Reply>;
 
   const withServer = (run: (send: Send) => Promise<void>) => async () => {
-    const { adapter, address } = await start(kind);
+    const served = await serveEndpoints(kind, ENDPOINTS, { maxRequestBodyBytes: 1000 });
     try {
-      await run((method, path, body) => sendTo(address, method, path, body));
+      await run((method, path, body) => sendTo(served.address, method, path, body));
     } finally {
-      await adapter.close(0);
+      await served.close();
     }
   };
 
@@ -258,9 +266,40 @@ test('the document says so', () => {
   assert.match(JSON.stringify(paths['/api/user']), /MISSING_REQUIRED_QUERY_PARAMETER/);
 });
 
-test('two names for the parameter of one path are refused', () => {
-  const twice = (path: string): Endpoint =>
-    endpoint({ ...HEAD, operationId: path, method: 'GET', path, responses: DONE }, () => ok({}));
-  const endpoints = [twice('/api/x/{id}'), twice('/api/x/{key}')];
-  assert.throws(() => new Router(endpoints, 'http://x'), /two names/);
+function at(path: string, method: Method = 'GET'): Endpoint {
+  return endpoint({ ...HEAD, operationId: path, method, path, responses: DONE }, () => ok({}));
+}
+
+test('two names for the parameter of one path are refused, and wildcards that are not at the end', () => {
+  assert.throws(() => new Router([at('/x/{id}'), at('/x/{key}')], 'http://x'), /two names/);
+  assert.throws(() => new Router([at('/x/*a'), at('/x/*b')], 'http://x'), /two names/);
+  assert.throws(() => new Router([at('/x/*rest/y')], 'http://x'), /not at the end/);
+});
+
+test('exact paths come before parameters, these before wildcards, of which the longest counts', () => {
+  const paths = ['/*page', '/a/*rest', '/a/{one}', '/a/b', '/a/b/*rest', '/{one}/c'];
+  const router = new Router(
+    paths.map((path) => at(path)),
+    'http://x/base',
+  );
+  const cases: [string, string | undefined, Record<string, string>][] = [
+    ['/a/b', '/a/b', {}],
+    ['/a/c', '/a/{one}', { one: 'c' }],
+    ['/a/b/', '/a/b/*rest', { rest: '' }],
+    ['/a/b/c/d', '/a/b/*rest', { rest: 'c/d' }],
+    ['/a/', '/a/*rest', { rest: '' }],
+    ['/a/c/d%2Fe//f', '/a/*rest', { rest: 'c/d/e//f' }],
+    [`/a/${'x'.repeat(2000)}`, '/a/*rest', { rest: 'x'.repeat(2000) }],
+    ['/b/c', '/{one}/c', { one: 'b' }],
+    ['/', '/*page', { page: '' }],
+    ['/a', '/*page', { page: 'a' }],
+    ['/a/%zz', undefined, {}],
+    ['', undefined, {}],
+  ];
+  for (const [path, wanted, values] of cases) {
+    const found = router.find(`/base${path}`);
+    assert.equal(found?.route.get('GET')?.path, wanted, path);
+    assert.deepEqual(found?.pathValues ?? {}, values, path);
+  }
+  assert.equal(router.find('/based'), undefined);
 });

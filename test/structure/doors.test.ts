@@ -105,7 +105,7 @@ test('no file of the daemon makes the API description: that takes 0.3 s, and the
     for (const one of IMPORTS) if (one.file === file) visit(one.target);
   };
   visit('daemon/cli/main.ts');
-  assert.ok(reached.has('daemon/http/api/describe.ts'));
+  assert.ok(reached.has('daemon/http/api/instance/description-endpoints.ts'));
   assert.equal(reached.has('zod-openapi'), false);
 });
 

@@ -103,7 +103,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/sync',
   ],
   // Of engine/search, sources/history and sources/reading they know types only: main.ts hands them what does the work.
-  'daemon/http/api': [
+  'daemon/http/api/shapes': [
     'daemon/base',
     'daemon/base/config',
     'daemon/repos',
@@ -115,6 +115,38 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts',
     'daemon/accounts/limits',
   ],
+  'daemon/http/api/sources': [
+    'daemon/base',
+    'daemon/repos',
+    'daemon/sources/git',
+    'daemon/accounts',
+    'daemon/http/api/shapes',
+  ],
+  'daemon/http/api/history': [
+    'daemon/sources/git',
+    'daemon/http/api/shapes',
+    'daemon/http/api/sources',
+  ],
+  'daemon/http/api/search': ['daemon/engine/search', 'daemon/accounts', 'daemon/http/api/shapes'],
+  'daemon/http/api/accounts': [
+    'daemon/accounts',
+    'daemon/accounts/limits',
+    'daemon/http/api/shapes',
+  ],
+  'daemon/http/api/instance': [
+    'daemon/accounts',
+    'daemon/accounts/limits',
+    'daemon/http/api/shapes',
+  ],
+  'daemon/http/api': [
+    'daemon/base/config',
+    'daemon/http/api/shapes',
+    'daemon/http/api/sources',
+    'daemon/http/api/history',
+    'daemon/http/api/search',
+    'daemon/http/api/accounts',
+    'daemon/http/api/instance',
+  ],
   'daemon/http/operator': [
     'daemon/base',
     'daemon/base/config',
@@ -122,15 +154,16 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/accounts/store',
     'daemon/sync',
     'daemon/backup',
-    'daemon/http/api',
+    'daemon/http/api/accounts',
   ],
-  'daemon/http/adapters': ['daemon/base', 'daemon/base/config', 'daemon/http/api'],
+  'daemon/http/adapters': ['daemon/base', 'daemon/base/config', 'daemon/http/api/shapes'],
   'daemon/http': [
     'daemon/base',
     'daemon/base/config',
     'daemon/repos',
     'daemon/accounts',
     'daemon/accounts/limits',
+    'daemon/http/api/shapes',
     'daemon/http/api',
     'daemon/http/adapters',
   ],
@@ -188,7 +221,7 @@ test('imports go one way', () => {
 
 test('the endpoints have only what they are handed of searches and readers', () => {
   const taken =
-    /^import (?!type )[^;]* from '\.\.\/\.\.\/(?:engine\/search|sources\/(?:reading|history))\//m;
+    /^import (?!type )[^;]* from '(?:\.\.\/)+(?:engine\/search|sources\/(?:reading|history))\//m;
   const files = filesBelow('daemon/http/api', '.ts');
   assert.deepEqual(
     files.filter((file) => taken.test(readFileSync(file, 'utf8'))),

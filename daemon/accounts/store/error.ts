@@ -1,7 +1,7 @@
 // The errors of the store: a code that the API layer knows, and a message for people. Messages never hold an
 // address, a value that was bound, or what else the driver said.
 
-/** Codes of daemon/http/api/errors.ts that the store refuses with; NOT_READY: the database cannot serve now. */
+/** Codes of daemon/http/api/shapes/api-error.ts that the store refuses with; NOT_READY: the database cannot serve now. */
 export type StoreErrorCode =
   | 'API_KEY_ALREADY_EXISTS'
   | 'LAST_OWNER_CANNOT_BE_DEMOTED'

@@ -1,7 +1,7 @@
 // `trawl audit`: who did what, newest first.
 
 import { type Command, InvalidArgumentError } from 'commander';
-import { instantText } from '../../http/api/input.ts';
+import { instantText } from '../../http/api/shapes/input.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
 import {

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { Option } from 'commander';
 import type { Command } from 'commander';
-import type { SearchCall, SearchEvent } from '../../http/api/search-schemas.ts';
+import type { SearchCall, SearchEvent } from '../../http/api/search/search-schemas.ts';
 import { EXIT_ERROR, EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { describeError } from '../errors.ts';

@@ -1,7 +1,7 @@
 // `trawl user ...`: the users of the instance, by e-mail address. Passwords come from standard input only.
 
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
-import type { ShownUser } from '../../http/operator/users.ts';
+import type { ShownUser } from '../../http/operator/user-operations.ts';
 import type { CliContext } from '../context.ts';
 import {
   formatJsonLines,

@@ -2,7 +2,7 @@
 // in scope, and the plan as bytes for the core.
 
 import type { SearchPool } from '../host/pool.ts';
-import type { Gaps } from './answer.ts';
+import type { Gaps, StatsNumbers } from './answer.ts';
 import { PlanError } from '../host/search-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardFault } from '../host/space.ts';
@@ -62,6 +62,18 @@ export interface EngineParts {
   readonly inlineNs?: bigint;
   /** Told about shards that failed a search. */
   readonly onShardFailure?: (shardId: string, reason: string, fault?: ShardFault) => void;
+  /** Told of each search that has come to its end, its limit or its deadline. */
+  readonly onCompleted?: ((seen: CompletedSearch) => void) | undefined;
+}
+
+/** What is told of a search for metrics. */
+export interface CompletedSearch {
+  readonly kind: 'search' | 'stream';
+  readonly numbers: StatsNumbers;
+  /** Why it is not exhaustive; empty if it is. */
+  readonly reasons: readonly string[];
+  /** From its start to the first results that a stream sent; undefined: none. */
+  readonly firstResultNs?: number | undefined;
 }
 
 /** A search that is ready to run. */

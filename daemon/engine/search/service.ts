@@ -111,7 +111,9 @@ export async function completeSearch(
   for (const { shard, reason, fault } of outcome.failures)
     parts.onShardFailure?.(scope.shards[shard]!.shardId, reason, fault);
   const answer = joinAnswers([ownAnswer(prepared, outcome, thread, onRendered)]);
-  return { prepared, outcome, ...(await showAnswer(answer, prepared, environment, startNs)) };
+  const shown = await showAnswer(answer, prepared, environment, startNs);
+  parts.onCompleted?.({ kind: 'search', numbers: shown.numbers, reasons: shown.reasons });
+  return { prepared, outcome, ...shown };
 }
 
 /** Counts, orders, cuts and renders what was found. */

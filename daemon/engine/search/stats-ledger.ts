@@ -17,6 +17,7 @@ export class StatsLedger {
   readonly #startNs: bigint;
   readonly #rendered: RenderSums = { rangeCount: 0, contentBytes: 0, loadCount: 0 };
   #waitNs: number | undefined;
+  #firstResultNs: number | undefined;
   #work: WorkTimes = workTimes([]);
   #told: StatsNumbers | undefined;
   #reason: FlushReason = 'UNKNOWN_UNSPECIFIED';
@@ -44,6 +45,7 @@ export class StatsLedger {
   /** Ranges of the chunk that is told next. */
   addRanges(rangeCount: number): void {
     this.#rendered.rangeCount += rangeCount;
+    if (rangeCount > 0) this.#firstResultNs ??= this.#sinceStart();
   }
 
   /** The first reason of a chunk is that of the stream. */
@@ -59,16 +61,20 @@ export class StatsLedger {
     return told === undefined ? totals : difference(totals, told);
   }
 
-  /** The numbers of the whole stream. */
-  close(): { totals: StatsNumbers; reason: FlushReason } {
+  /** The numbers of the whole stream, and when its first results were made. */
+  close(): { totals: StatsNumbers; reason: FlushReason; firstResultNs: number | undefined } {
     // A search without a unit waited to its end.
-    this.#waitNs ??= Number(process.hrtime.bigint() - this.#startNs);
-    return { totals: this.#totals(), reason: this.#reason };
+    this.#waitNs ??= this.#sinceStart();
+    return { totals: this.#totals(), reason: this.#reason, firstResultNs: this.#firstResultNs };
+  }
+
+  #sinceStart(): number {
+    return Number(process.hrtime.bigint() - this.#startNs);
   }
 
   #totals(): StatsNumbers {
     return statsNumbers(this.#counts, this.#rendered, {
-      duration: Number(process.hrtime.bigint() - this.#startNs),
+      duration: this.#sinceStart(),
       wait: this.#waitNs ?? 0,
       ...this.#work,
     });

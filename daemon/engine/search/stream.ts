@@ -277,7 +277,7 @@ export class SearchStream {
     this.#isFinalMade = true;
     // Why not before: a shard may turn out to be damaged when what was found in it is shown.
     this.#tally.close();
-    const { totals, reason } = this.#ledger.close();
+    const { totals, reason, firstResultNs } = this.#ledger.close();
     const tally = { counts: this.#tally.counts, isOverLimit: this.#isOverLimit() };
     const { stopReason } = this.#run;
     const reasons = incompleteReasons(
@@ -293,6 +293,7 @@ export class SearchStream {
       ...this.#prepared.hints(totals.actualMatchCount > 0),
     };
     this.#ready.push({ json: Buffer.from(JSON.stringify(final)) });
+    this.#parts.onCompleted?.({ kind: 'stream', numbers: totals, reasons, firstResultNs });
   }
 }
 

@@ -2,7 +2,7 @@
 // of a listening server. Two implementations pass one suite: uws-adapter.ts and node-adapter.ts. Adapters
 // know nothing of routes, JSON or errors; the router knows nothing of sockets.
 
-import type { LazyBytes } from '../api/lazy-bytes.ts';
+import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
 import type { Hold } from './memory-budget.ts';
 
 /** A request whose values stay valid for as long as anybody holds it. */
@@ -21,6 +21,8 @@ export interface HttpRequest {
   readonly fault?: RequestFault | undefined;
   /** @param name  lower case. Repeated headers are joined by commas, except those that may occur once. */
   header(name: string): string | undefined;
+  /** All headers, lower-case name and value as `header` has it. */
+  headers(): Iterable<[string, string]>;
   /**
    * The whole body. Until it is asked for, at most UNASKED_BODY_SIZE_MAX bytes of it are held.
    * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget has no room; ClientGoneError if the client went away;
@@ -44,6 +46,8 @@ export interface BodyStream {
    * Errors: the response cannot be completed; what was pulled is sent, then the connection is closed.
    */
   next(): Promise<Uint8Array | undefined>;
+  /** Its bytes do not say whether they are all: one that fails is broken off, not ended. */
+  readonly isOpenEnded?: boolean;
   /** Called once when the response is over, whatever the reason. */
   close(): void;
 }
@@ -53,8 +57,8 @@ export type PlainBody = Uint8Array | LazyBytes | undefined;
 
 export interface HttpResponse {
   readonly status: number;
-  /** Without Content-Length, which the adapter adds where it is known. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** Without Content-Length, which the adapter adds where it is known. Several values: a header each. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
   /** For HEAD a plain body is measured, not sent. */
   readonly body: PlainBody | BodyStream;
   /** Whom a large body is for: holders take turns in what it costs to send one. */

@@ -47,6 +47,10 @@ export class HeaderMap {
   get(name: string): string | undefined {
     return this.#values.get(name);
   }
+
+  entries(): Iterable<[string, string]> {
+    return this.#values;
+  }
 }
 
 /** An AbortSignal made on first use. */
@@ -114,6 +118,10 @@ export class RequestView implements HttpRequest {
 
   header(name: string): string | undefined {
     return this.#headers.get(name);
+  }
+
+  headers(): Iterable<[string, string]> {
+    return this.#headers.entries();
   }
 }
 

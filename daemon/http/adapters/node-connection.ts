@@ -143,6 +143,7 @@ function unreadable(fault: RequestFault, socket: Socket): HttpRequest {
     signal: new AbortController().signal,
     fault,
     header: () => undefined,
+    headers: () => [],
     body: () => Promise.reject(fault),
   };
 }
@@ -151,7 +152,7 @@ function unreadable(fault: RequestFault, socket: Socket): HttpRequest {
 function toText({ status, headers, body }: HttpResponse): string {
   if (body === undefined || isBodyStream(body) || !(body instanceof Uint8Array)) return '';
   const fields = { ...headers, 'Content-Length': body.byteLength, Connection: 'close' };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${String(value)}\r\n`);
   const text = Buffer.from(body).toString('latin1');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`;
 }

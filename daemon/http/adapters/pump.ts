@@ -55,7 +55,8 @@ export class Pump {
       isWhole = false;
     }
     while (!this.#isOver && !(this.#hasRoom && this.#waitingSize === 0)) await this.#sleep();
-    if (!this.#isOver) this.#outlet.end(isWhole);
+    if (!this.#isOver && !isWhole && this.#body.isOpenEnded === true) this.#outlet.drop();
+    else if (!this.#isOver) this.#outlet.end(isWhole);
     this.#finish();
   }
 

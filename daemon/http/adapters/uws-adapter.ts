@@ -7,8 +7,8 @@
 
 import { STATUS_CODES } from 'node:http';
 import type { HttpRequest as UwsRequest, HttpResponse as UwsResponse } from 'uWebSockets.js';
-import { allBytes } from '../api/lazy-bytes.ts';
-import type { LazyBytes } from '../api/lazy-bytes.ts';
+import { allBytes } from '../api/shapes/lazy-bytes.ts';
+import type { LazyBytes } from '../api/shapes/lazy-bytes.ts';
 import { SLICE_MS, nextTurn } from '../../base/next-turn.ts';
 import { ClientGoneError, STALL_SIZE, STREAM_STALL_MS, bodySize, isBodyStream } from './adapter.ts';
 import type {
@@ -340,7 +340,10 @@ class UwsOutlet implements Outlet {
 
 function writeHead(response: UwsResponse, { status, headers }: HttpResponse): void {
   response.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`);
-  for (const [name, value] of Object.entries(headers)) response.writeHeader(name, value);
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') response.writeHeader(name, value);
+    else for (const one of value) response.writeHeader(name, one);
+  }
 }
 
 type ListenCallback = Parameters<ReturnType<Uws['App']>['listen']>[2];
@@ -402,7 +405,8 @@ function toRequest(raw: UwsRequest, headers: HeaderMap, exchange: Exchange): Htt
   const head = {
     method: raw.getCaseSensitiveMethod().toUpperCase(),
     path: raw.getUrl(),
-    rawQuery: raw.getQuery(),
+    // Without a question mark there is no value, whatever the types say.
+    rawQuery: raw.getQuery() || '',
     remoteAddress: Buffer.from(response.getRemoteAddressAsText()).toString(),
     fault: faultOf(headers, '1.1'),
   };

@@ -11,30 +11,41 @@ import {
   logIn,
   logOut,
   setUp,
-} from './account.ts';
-import { listAuditRecords } from './audit.ts';
-import { getAuthors } from './authors.ts';
-import { getBlame } from './blame.ts';
-import { getCommit } from './commit.ts';
-import { getCommits } from './commits.ts';
-import { listConnections } from './connections.ts';
-import { DESCRIPTION_ENDPOINTS } from './describe.ts';
-import { getDiff } from './diff.ts';
-import type { Endpoint } from './endpoint.ts';
-import { getFiles } from './files.ts';
-import { getFolderContents } from './folder.ts';
-import { addGrants, listGrants, removeGrants } from './grants.ts';
-import { changeInstance, getInstance, getLicence, setLicence } from './instance.ts';
-import { createUser, deleteUser, getUser, listUsers, updateUser } from './members.ts';
-import { findDefinitions, findReferences } from './navigation.ts';
-import { getRefs } from './refs.ts';
-import { listRepos } from './repos.ts';
-import { createScopedAccessToken, revokeScopedAccessToken } from './scoped-tokens.ts';
-import { explainSearch, search, streamSearch } from './search.ts';
-import { listSkippedFiles } from './skipped.ts';
-import { getSource } from './source.ts';
-import { getHealth, getReady, getVersion } from './system.ts';
-import { getTree } from './tree.ts';
+} from './accounts/account-endpoints.ts';
+import { listAuditRecords } from './accounts/audit-endpoints.ts';
+import { getAuthors } from './history/author-endpoints.ts';
+import { getBlame } from './history/blame-endpoints.ts';
+import { getCommit } from './history/commit-endpoints.ts';
+import { getCommits } from './history/commit-list-endpoints.ts';
+import { listConnections } from './sources/connection-endpoints.ts';
+import { DESCRIPTION_ENDPOINTS } from './instance/description-endpoints.ts';
+import { getDiff } from './history/diff-endpoints.ts';
+import type { Endpoint } from './shapes/endpoint.ts';
+import { getFiles } from './sources/file-endpoints.ts';
+import { getFolderContents } from './sources/folder-endpoints.ts';
+import { addGrants, listGrants, removeGrants } from './accounts/grant-endpoints.ts';
+import {
+  changeInstance,
+  getInstance,
+  getLicence,
+  setLicence,
+} from './instance/instance-endpoints.ts';
+import {
+  createUser,
+  deleteUser,
+  getUser,
+  listUsers,
+  updateUser,
+} from './accounts/member-endpoints.ts';
+import { findDefinitions, findReferences } from './search/navigation-endpoints.ts';
+import { getRefs } from './sources/ref-endpoints.ts';
+import { listRepos } from './sources/repo-endpoints.ts';
+import { createScopedAccessToken, revokeScopedAccessToken } from './accounts/token-endpoints.ts';
+import { explainSearch, search, streamSearch } from './search/search-endpoints.ts';
+import { listSkippedFiles } from './sources/skipped-endpoints.ts';
+import { getSource } from './sources/source-endpoints.ts';
+import { getHealth, getReady, getVersion } from './instance/system-endpoints.ts';
+import { getTree } from './sources/tree-endpoints.ts';
 
 export const ENDPOINTS: readonly Endpoint[] = [
   search,

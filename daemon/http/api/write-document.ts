@@ -3,9 +3,9 @@
 
 import { writeFileSync } from 'node:fs';
 import { readProductVersion } from '../../base/config/version.ts';
-import { DOCUMENT_FILE, OPEN_ADDRESS } from './describe.ts';
+import { DOCUMENT_FILE, OPEN_ADDRESS } from './instance/description-endpoints.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { makeDocument } from './openapi.ts';
+import { makeDocument } from './instance/openapi.ts';
 
 const options = { baseUrl: OPEN_ADDRESS, version: readProductVersion() };
 writeFileSync(DOCUMENT_FILE, JSON.stringify(makeDocument(ENDPOINTS, options)));

@@ -5,12 +5,12 @@ import { z } from 'zod';
 import { operatorUnder } from '../../accounts/audit-trail.ts';
 import { AccountError } from '../../accounts/error.ts';
 import { backupInput, type BackupSource, makeBackup } from '../../backup/make.ts';
-import { GRANT_OPERATIONS } from './grants.ts';
-import { KEY_OPERATIONS } from './keys.ts';
+import { GRANT_OPERATIONS } from './grant-operations.ts';
+import { KEY_OPERATIONS } from './key-operations.ts';
 import { checkedInput, operation, type Operation, type OperatorContext } from './operation.ts';
-import { RECORD_OPERATIONS } from './records.ts';
-import { REPO_OPERATIONS } from './repos.ts';
-import { USER_OPERATIONS } from './users.ts';
+import { RECORD_OPERATIONS } from './record-operations.ts';
+import { REPO_OPERATIONS } from './repo-operations.ts';
+import { USER_OPERATIONS } from './user-operations.ts';
 
 const OPERATIONS = {
   /** Tells that the daemon listens. */

@@ -3,6 +3,7 @@
 // jobs and does not come here.
 
 import { availableParallelism } from 'node:os';
+import { namedPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 
 /** Bound: git waits for the disk about as long as it computes, so that two for each core keep the cores busy. */
@@ -20,13 +21,16 @@ export class GitBusyError extends Error {
   }
 }
 
-const slots = new Slots({
-  runningMax: RUNNING_MAX,
-  waitingMax: WAITING_MAX,
-  runningOfOneMax: Math.ceil((RUNNING_MAX * 3) / 4),
-  waitingOfOneMax: (WAITING_MAX * 3) / 4,
-  busyError: () => new GitBusyError(),
-});
+const slots = namedPool(
+  'git',
+  new Slots({
+    runningMax: RUNNING_MAX,
+    waitingMax: WAITING_MAX,
+    runningOfOneMax: Math.ceil((RUNNING_MAX * 3) / 4),
+    waitingOfOneMax: (WAITING_MAX * 3) / 4,
+    busyError: () => new GitBusyError(),
+  }),
+);
 
 /**
  * `run` in one of the slots that all requests share.

@@ -4,6 +4,7 @@
 // its place. Requests wait in order; beyond a number they are refused.
 
 import { availableParallelism } from 'node:os';
+import { namedPool } from '../../base/metrics.ts';
 import { Slots } from '../../base/slots.ts';
 import { GitBusyError } from './git-slots.ts';
 import { ObjectProcess } from './object-process.ts';
@@ -137,4 +138,4 @@ export class ObjectPool {
 }
 
 /** The one that all requests share. */
-export const objectPool = new ObjectPool();
+export const objectPool = namedPool('git objects', new ObjectPool());

@@ -3,6 +3,7 @@
 // dies, is asked for once more from a new one, which sees the packs, alternates and shallow ends of now.
 
 import { LRUCache } from 'lru-cache';
+import { namedCache } from '../../base/metrics.ts';
 import type { ObjectInfo, ObjectType } from './cat-file-parser.ts';
 import { GitError } from './git.ts';
 import { withSlot } from './git-slots.ts';
@@ -46,17 +47,23 @@ const KEPT_ROOTS_MAX = 20_000;
 
 // Why the path of the repository in each key: whoever can write to one repository must not read the objects of
 // another by naming them.
-const keptTrees = new LRUCache<string, Tree>({
-  maxSize: KEPT_TREES_SIZE_MAX,
-  maxEntrySize: KEPT_TREE_SIZE_MAX,
-  sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
-});
-const keptBlobs = new LRUCache<string, Buffer>({
-  maxSize: KEPT_BLOBS_SIZE_MAX,
-  sizeCalculation: (bytes) => bytes.length + KEPT_OVERHEAD,
-});
+const keptTrees = namedCache(
+  'git trees',
+  new LRUCache<string, Tree>({
+    maxSize: KEPT_TREES_SIZE_MAX,
+    maxEntrySize: KEPT_TREE_SIZE_MAX,
+    sizeCalculation: (tree) => tree.memorySize + KEPT_OVERHEAD,
+  }),
+);
+const keptBlobs = namedCache(
+  'git blobs',
+  new LRUCache<string, Buffer>({
+    maxSize: KEPT_BLOBS_SIZE_MAX,
+    sizeCalculation: (bytes) => bytes.length + KEPT_OVERHEAD,
+  }),
+);
 /** Commit -> tree. */
-const keptRoots = new LRUCache<string, string>({ max: KEPT_ROOTS_MAX });
+const keptRoots = namedCache('git roots', new LRUCache<string, string>({ max: KEPT_ROOTS_MAX }));
 
 /** Asks a process of the pool; where that finds nothing, or dies, a new one. */
 async function ask<Value>(

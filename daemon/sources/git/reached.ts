@@ -4,6 +4,7 @@
 // not known yet.
 
 import { LRUCache } from 'lru-cache';
+import { namedCache } from '../../base/metrics.ts';
 import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObjects } from './objects.ts';
@@ -35,12 +36,18 @@ export interface ReachOptions {
   readonly freshMs?: number;
 }
 
-const knownRefs = new LRUCache<string, Refs>({
-  maxSize: KNOWN_TIPS_MAX,
-  sizeCalculation: ({ tips }) => tips.size + 1,
-});
+const knownRefs = namedCache(
+  'git refs',
+  new LRUCache<string, Refs>({
+    maxSize: KNOWN_TIPS_MAX,
+    sizeCalculation: ({ tips }) => tips.size + 1,
+  }),
+);
 /** What is reached, by `keyOf`. */
-const knownCommits = new LRUCache<string, true>({ max: KNOWN_COMMITS_MAX });
+const knownCommits = namedCache(
+  'git commits reached',
+  new LRUCache<string, true>({ max: KNOWN_COMMITS_MAX }),
+);
 /** Readings under way. */
 const readings = new Map<string, Promise<Refs>>();
 let lastEpoch = 0;

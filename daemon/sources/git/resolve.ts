@@ -4,6 +4,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { namedCache } from '../../base/metrics.ts';
 import { GitError, gitDirOf } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
@@ -37,7 +38,7 @@ const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
 const KNOWN_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as it was given -> id of the commit. */
-const knownIds = new LRUCache<string, string>({ max: KNOWN_IDS_MAX });
+const knownIds = namedCache('git ids', new LRUCache<string, string>({ max: KNOWN_IDS_MAX }));
 
 /**
  * Full id of the commit that a ref names.

@@ -3,6 +3,7 @@
 // and the form of refs and paths, is decided before.
 
 import { LRUCache } from 'lru-cache';
+import { namedCache } from '../../base/metrics.ts';
 import { withSlot } from '../git/git-slots.ts';
 import { rootTreeOf } from '../git/object-reader.ts';
 import { listTreePaths } from '../git/objects.ts';
@@ -18,11 +19,14 @@ const KEPT_LISTINGS_SIZE_MAX = 64 << 20;
 const PATH_SIZE = 120;
 
 /** Path of the repository and id of the root tree -> paths of its files. */
-const keptListings = new LRUCache<string, readonly string[]>({
-  maxSize: KEPT_LISTINGS_SIZE_MAX,
-  sizeCalculation: (paths) =>
-    paths.reduce((size, path) => size + PATH_SIZE + 3 * path.length, PATH_SIZE),
-});
+const keptListings = namedCache(
+  'listings',
+  new LRUCache<string, readonly string[]>({
+    maxSize: KEPT_LISTINGS_SIZE_MAX,
+    sizeCalculation: (paths) =>
+      paths.reduce((size, path) => size + PATH_SIZE + 3 * path.length, PATH_SIZE),
+  }),
+);
 
 /**
  * Paths of all files and symbolic links at a revision, by the bytes of the paths. The same list as long as it is

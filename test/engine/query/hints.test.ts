@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { HINTS_MAX as DESCRIBED_MAX } from '../../../daemon/http/api/search-schemas.ts';
+import { HINTS_MAX as DESCRIBED_MAX } from '../../../daemon/http/api/search/search-schemas.ts';
 import { type Hint, hintsFor, HINTS_MAX } from '../../../daemon/engine/query/hints.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';

@@ -2,7 +2,7 @@
 // those that are described.
 
 import { ENDPOINTS } from '../../../daemon/http/api/endpoints.ts';
-import { makeDocument } from '../../../daemon/http/api/openapi.ts';
+import { makeDocument } from '../../../daemon/http/api/instance/openapi.ts';
 
 /** A JSON schema. */
 export interface Schema {

@@ -1,0 +1,173 @@
+// Numbers that say how the daemon does, as text in the format that Prometheus reads (0.0.4). What happens is observed by
+// counters and histograms; what can be looked at is read when it is asked for. Who measures what is for the callers
+// (daemon/metrics.ts); pools and caches that a process has once are named where they are made.
+
+/** Name, meaning and names of labels. Bound: values of labels come from small sets, never from what clients send. */
+export interface MetricHead {
+  readonly name: string;
+  /** One line. */
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+/** Values of the labels, in their order, and the number. */
+export type Sample = readonly [labels: readonly string[], value: number];
+
+/** Bound: a label that turns out to have many values costs so many rows, and what comes then is not told apart. */
+const ROWS_MAX = 5_000;
+const OTHERS = 'other';
+
+/** A state for each choice of labels. */
+class Rows<State> {
+  readonly #rows = new Map<string, { readonly labels: readonly string[]; readonly state: State }>();
+  readonly #make: () => State;
+
+  constructor(make: () => State) {
+    this.#make = make;
+  }
+
+  of(labels: readonly string[]): State {
+    const key = labels.join('\n');
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known.state;
+    const isFull = this.#rows.size >= ROWS_MAX && labels.some((label) => label !== OTHERS);
+    if (isFull) return this.of(labels.map(() => OTHERS));
+    const state = this.#make();
+    this.#rows.set(key, { labels, state });
+    return state;
+  }
+
+  values(): Iterable<{ readonly labels: readonly string[]; readonly state: State }> {
+    return this.#rows.values();
+  }
+}
+
+export class Counter {
+  readonly #rows = new Rows(() => ({ count: 0 }));
+
+  /** @param count  at least 0 */
+  add(labels: readonly string[], count = 1): void {
+    this.#rows.of(labels).count += count;
+  }
+
+  samples(): Sample[] {
+    return [...this.#rows.values()].map(({ labels, state }) => [labels, state.count]);
+  }
+}
+
+export class Histogram {
+  readonly #bounds: readonly number[];
+  readonly #rows: Rows<{ readonly counts: Float64Array; sum: number }>;
+
+  /** @param bounds  upper ends of the buckets, ascending */
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#rows = new Rows(() => ({ counts: new Float64Array(bounds.length + 1), sum: 0 }));
+  }
+
+  observe(labels: readonly string[], value: number): void {
+    const row = this.#rows.of(labels);
+    let bucket = 0;
+    while (bucket < this.#bounds.length && value > this.#bounds[bucket]!) bucket++;
+    row.counts[bucket]!++;
+    row.sum += value;
+  }
+
+  /** The lines of one name; `le` comes behind the other labels. */
+  lines({ name, labels: names = [] }: MetricHead): string[] {
+    return [...this.#rows.values()].flatMap(({ labels, state: { counts, sum } }) => {
+      let count = 0;
+      const buckets = [...this.#bounds, '+Inf'].map((bound, index) => {
+        count += counts[index]!;
+        return line(`${name}_bucket`, [...names, 'le'], [...labels, String(bound)], count);
+      });
+      const totals = [line(`${name}_sum`, names, labels, sum)];
+      return [...buckets, ...totals, line(`${name}_count`, names, labels, count)];
+    });
+  }
+}
+
+/** The metrics of one daemon, each defined once. */
+export class Metrics {
+  readonly #parts: (() => readonly string[])[] = [];
+
+  counter(head: MetricHead): Counter {
+    const counter = new Counter();
+    this.read('counter', head, () => counter.samples());
+    return counter;
+  }
+
+  histogram(head: MetricHead, bounds: readonly number[]): Histogram {
+    const histogram = new Histogram(bounds);
+    this.#add('histogram', head, () => histogram.lines(head));
+    return histogram;
+  }
+
+  /** @param look  called for each text */
+  read(type: 'counter' | 'gauge', head: MetricHead, look: () => number | Iterable<Sample>): void {
+    const { name, labels = [] } = head;
+    this.#add(type, head, () => {
+      const looked = look();
+      const samples: Iterable<Sample> = typeof looked === 'number' ? [[[], looked]] : looked;
+      return [...samples].map(([values, value]) => line(name, labels, values, value));
+    });
+  }
+
+  #add(type: string, { name, help }: MetricHead, lines: () => readonly string[]): void {
+    this.#parts.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines()]);
+  }
+
+  /** All metrics, a line each. */
+  text(): string {
+    return `${this.#parts.flatMap((part) => part()).join('\n')}\n`;
+  }
+}
+
+function line(
+  name: string,
+  names: readonly string[],
+  values: readonly string[],
+  value: number,
+): string {
+  const pairs = names.map((label, index) => `${label}="${escaped(values[index] ?? '')}"`);
+  return `${name}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+/** So many of each kind, such as running and waiting. */
+interface Counted {
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+const pools = new Map<string, Counted>();
+const caches = new Map<string, { readonly size: number }>();
+
+/** A pool that the process has once, with a name by which it is measured. */
+export function namedPool<Pool extends Counted>(name: string, pool: Pool): Pool {
+  pools.set(name, pool);
+  return pool;
+}
+
+/** A cache that the process has once, with a name by which it is measured. */
+export function namedCache<Cache extends { readonly size: number }>(
+  name: string,
+  cache: Cache,
+): Cache {
+  caches.set(name, cache);
+  return cache;
+}
+
+/** Name and kind of all named pools, and how many. */
+export function poolSamples(): Sample[] {
+  return [...pools].flatMap(([name, { counts }]) =>
+    Object.entries(counts).map(([kind, count]): Sample => [[name, kind], count]),
+  );
+}
+
+/** The names of all named caches, and how many entries they have. */
+export function cacheSamples(): Sample[] {
+  return [...caches].map(([name, { size }]) => [[name], size]);
+}

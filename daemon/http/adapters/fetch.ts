@@ -1,0 +1,125 @@
+// The bridge to handlers that speak the Request and Response of the Fetch standard, as libraries for tools and OAuth do.
+// The body of a request is read when it is asked for, as far as it may be held; that of a response is pulled as fast
+// as the client reads, and cancelled when the client is gone.
+
+import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
+
+/** Headers that say how one connection carries a message; whoever sends it adds its own. */
+const CONNECTION_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** What the Fetch standard takes as the value of a header. */
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+
+/**
+ * The request as the standard has it: GET for HEAD, headers with values outside of Latin-1 left out.
+ *
+ * @param baseUrl  of the daemon; its origin is that of the request, whatever the client has named
+ * @param readBody  called at most once; its error is that of whoever reads the body
+ */
+export function toFetchRequest(
+  request: HttpRequest,
+  baseUrl: string,
+  readBody: () => Promise<Uint8Array>,
+): Request {
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const query = request.rawQuery === '' ? '' : `?${request.rawQuery}`;
+  const url = new URL(baseUrl).origin + request.path + query;
+  const headers = [...request.headers()].filter(([, value]) => HEADER_VALUE.test(value));
+  const head = { method, headers: new Headers(headers), signal: request.signal };
+  if (method === 'GET') return new Request(url, head);
+  return new Request(url, { ...head, body: lazyBody(readBody), duplex: 'half' });
+}
+
+/** Why no bytes ahead: a body that nobody reads is not to be held. */
+function lazyBody(readBody: () => Promise<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const bytes = await readBody();
+        if (bytes.byteLength > 0) controller.enqueue(bytes);
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** What is to be known of a body while it is sent. */
+export interface BodyWatch {
+  /** Called before each piece is sent; what it throws ends the response. */
+  checkRights(): void | Promise<void>;
+  /** The body cannot be completed. */
+  onFault(error: unknown): void;
+  /** The response is over. */
+  onClose(sentSize: number): void;
+}
+
+/**
+ * The response for one of the standard, its cookies each a header of their own.
+ *
+ * @param isHead  the body is not wanted
+ * @param common  headers that every response carries; those of `response` go before, cookies are added
+ * @param watch  of a body, if there is one
+ */
+export function fromFetchResponse(
+  response: Response,
+  isHead: boolean,
+  common: HttpResponse['headers'],
+  watch: BodyWatch,
+): HttpResponse {
+  const { status, body } = response;
+  const head = { status, headers: joinHeaders(response.headers, common) };
+  if (body !== null && !isHead) return { ...head, body: new FetchBody(body, watch) };
+  void body?.cancel();
+  // Only these say by their status that nothing follows.
+  const isEmpty = isHead || status === 204 || status === 304;
+  return { ...head, body: isEmpty ? undefined : new Uint8Array() };
+}
+
+function joinHeaders(own: Headers, common: HttpResponse['headers']): HttpResponse['headers'] {
+  const cookies = [common['Set-Cookie'] ?? [], own.getSetCookie()].flat();
+  const kept = Object.entries(common).filter(([name]) => !own.has(name));
+  const added = [...own].filter(([name]) => name !== 'set-cookie' && !CONNECTION_HEADERS.has(name));
+  const headers = Object.fromEntries<string | string[]>([...kept, ...added]);
+  return cookies.length === 0 ? headers : { ...headers, 'Set-Cookie': cookies };
+}
+
+class FetchBody implements BodyStream {
+  readonly isOpenEnded = true;
+  readonly #reader: ReadableStreamDefaultReader<unknown>;
+  readonly #watch: BodyWatch;
+  #size = 0;
+
+  constructor(body: ReadableStream<unknown>, watch: BodyWatch) {
+    this.#reader = body.getReader();
+    this.#watch = watch;
+  }
+
+  async next(): Promise<Uint8Array | undefined> {
+    try {
+      const { value, done } = await this.#reader.read();
+      if (done) return undefined;
+      await this.#watch.checkRights();
+      if (!(value instanceof Uint8Array)) throw new TypeError('a body of something but bytes');
+      this.#size += value.byteLength;
+      return value;
+    } catch (error) {
+      this.#watch.onFault(error);
+      throw error;
+    }
+  }
+
+  close(): void {
+    // Of a body that has failed, or is complete, there is nothing to cancel.
+    this.#reader.cancel().catch(() => {});
+    this.#watch.onClose(this.#size);
+  }
+}

@@ -1,0 +1,63 @@
+// GET /api/openapi.json and /api/reference: the API describes itself, to programs and to people. The document is made by
+// the build (write-document.ts) but for the address of the daemon.
+
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { makeAsset } from '../shapes/asset.ts';
+import type { Asset } from '../shapes/asset.ts';
+import { endpoint } from '../shapes/endpoint.ts';
+import type { Endpoint } from '../shapes/endpoint.ts';
+import { PAGE, pageFile } from './reference-page.ts';
+import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from '../shapes/static-files.ts';
+
+/** The document as the build left it, and what stands in it for the address. */
+export const DOCUMENT_FILE = new URL('openapi.json', import.meta.url);
+export const OPEN_ADDRESS = 'http://address.invalid';
+
+const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1.0';
+
+const openApiDocument = z.looseObject({
+  openapi: z.literal('3.1.0'),
+  info: z.looseObject({ title: z.string(), version: z.string() }),
+  paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+});
+
+/** Kept: there is one base URL. */
+let served: { readonly baseUrl: string; readonly asset: Asset } | undefined;
+
+function documentFor(baseUrl: string): Asset {
+  if (served?.baseUrl !== baseUrl) {
+    const address = JSON.stringify(baseUrl);
+    const json = readFileSync(DOCUMENT_FILE, 'utf8');
+    const bytes = Buffer.from(json.replace(JSON.stringify(OPEN_ADDRESS), () => address));
+    served = { baseUrl, asset: makeAsset(bytes, OPENAPI_TYPE) };
+  }
+  return served.asset;
+}
+
+const getDescription = endpoint(
+  {
+    operationId: 'getApiDescription',
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'none',
+    tag: 'System',
+    summary: 'This description',
+    responses: {
+      200: {
+        description: 'The document.',
+        body: openApiDocument,
+        contentTypes: [OPENAPI_TYPE],
+        headers: ASSET_HEADERS,
+      },
+      304: NOT_MODIFIED,
+    },
+  },
+  (_, { baseUrl }) => ({ status: 200, content: { asset: documentFor(baseUrl) } }),
+);
+
+export const DESCRIPTION_ENDPOINTS: readonly Endpoint[] = [
+  getDescription,
+  assetEndpoint('getReferencePage', '/api/reference', () => PAGE),
+  assetEndpoint('getReferenceFile', '/api/reference/{file}', pageFile),
+];

@@ -1,0 +1,42 @@
+// Which error codes an endpoint may answer: its own, and those of the checks that it passes through before
+// it is called, in the order of the checks.
+
+import type { Endpoint } from '../shapes/endpoint.ts';
+import type { ErrorCode } from '../shapes/api-error.ts';
+
+/** Every code that a request for this path and method may be refused with. */
+export function errorCodesOf(endpoint: Endpoint): readonly ErrorCode[] {
+  const { input, isCounted, isSearch, errors } = endpoint;
+  return [
+    ...new Set<ErrorCode>([
+      'HOST_NOT_ALLOWED',
+      ...(isCounted ? (['API_RATE_LIMIT_EXCEEDED'] as const) : []),
+      ...accessCodes(endpoint),
+      ...(input.body === undefined
+        ? []
+        : (['REQUEST_BODY_TOO_LARGE', 'INVALID_REQUEST_BODY'] as const)),
+      ...(input.query === undefined ? [] : (['INVALID_QUERY_PARAMS'] as const)),
+      ...(isSearch ? (['SERVER_OVERLOADED'] as const) : []),
+      ...(input.path === undefined ? [] : (['NOT_FOUND'] as const)),
+      ...errors,
+      'UNEXPECTED_ERROR',
+    ]),
+  ];
+}
+
+/** Of the checks on who is calling; NOT_READY where the store of accounts cannot be reached. */
+function accessCodes(endpoint: Endpoint): readonly ErrorCode[] {
+  const { access, method, entitlement, isNobodyWelcome, isForBrowsers } = endpoint;
+  const codes: ErrorCode[] = [];
+  const isCallerKnown = access !== 'none';
+  if (isCallerKnown) codes.push('NOT_READY', 'API_KEY_USAGE_DISABLED');
+  if (isCallerKnown && isNobodyWelcome !== true) codes.push('NOT_AUTHENTICATED');
+  if (method !== 'GET' && (isCallerKnown || isForBrowsers === true))
+    codes.push('CROSS_ORIGIN_REQUEST');
+  if (entitlement !== undefined || hasRoleCheck(access)) codes.push('INSUFFICIENT_PERMISSIONS');
+  return codes;
+}
+
+function hasRoleCheck(access: Endpoint['access']): boolean {
+  return access === 'owner' || access === 'session' || access === 'key';
+}

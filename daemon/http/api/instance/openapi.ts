@@ -1,0 +1,170 @@
+// The API description: an OpenAPI 3.1 document made from what each endpoint says of itself. The label v5.1.6
+// names the API; the version of the product stands beside it.
+
+import { createDocument } from 'zod-openapi';
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
+import type { Endpoint, Tag } from '../shapes/endpoint.ts';
+import { SHARED_HEADERS, headerObject, responsesOf } from './openapi-responses.ts';
+
+const API_LABEL = 'v5.1.6';
+
+const TAGS: Readonly<Record<Tag, string>> = {
+  'Search & Navigation': 'Search, definitions, references, files and trees.',
+  Repositories: 'What is indexed, and how far.',
+  Connections: 'Where repositories come from.',
+  Git: 'History, blame and differences.',
+  'Scoped Access Tokens': 'Short-lived tokens for some repositories.',
+  Enterprise: 'Members and audit; these need a licence.',
+  System: 'Health, version, and how a search was run.',
+};
+
+const DESCRIPTION = `Code search over git repositories.
+
+Request bodies are JSON in UTF-8. Unknown members and parameters are ignored; \`null\` is not the same as absent;
+of a repeated parameter the first value counts. Answers are JSON; a client that names \`application/x-msgpack\`
+in \`Accept\` gets the same object as MessagePack. Optional members are left out when unknown. Times are ISO 8601 in UTC.
+
+Every error body is the object \`Error\`; \`x-error-codes\` lists the codes of each status. A path that does not exist
+is 404 \`NOT_FOUND\`, a method that a path does not have 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`. HEAD works wherever
+GET does; OPTIONS answers 204 with \`Allow\`. What is no request of HTTP is 400 \`MALFORMED_REQUEST\`, a head above 16 KiB
+431 \`REQUEST_HEADERS_TOO_LARGE\`, a request that takes more than 30 s to arrive 408 \`REQUEST_TIMEOUT\`.
+
+Requests with a key or token to search and navigation endpoints are counted for each user and day (UTC); their
+answers then carry \`X-RateLimit-…\` headers.`;
+
+/** By credential; none where guests are let in. */
+const CREDENTIALS = [{ bearer: [] }, { serviceApiKey: [] }];
+
+export interface DocumentOptions {
+  /** Without trailing slash. */
+  readonly baseUrl: string;
+  /** Of the product, without `v`. */
+  readonly version: string;
+}
+
+/** The document of the endpoints that are described. It is a value of JSON. */
+export function makeDocument(endpoints: readonly Endpoint[], options: DocumentOptions): object {
+  const described = endpoints.filter(({ isDescribed }) => isDescribed);
+  const document = createDocument(
+    {
+      openapi: '3.1.0',
+      info: {
+        title: 'Trawl',
+        version: API_LABEL,
+        'x-product-version': options.version,
+        description: DESCRIPTION,
+        license: { name: 'Apache-2.0' },
+      },
+      servers: [{ url: options.baseUrl }],
+      tags: tagsOf(described),
+      paths: pathsOf(described),
+      components: {
+        headers: Object.fromEntries(
+          Object.entries(SHARED_HEADERS).map(([name, shape]) => [name, headerObject(shape)]),
+        ),
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key, a scoped access token or an OAuth access token.',
+          },
+          serviceApiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-Service-Api-Key',
+            description: 'An API key.',
+          },
+        },
+      },
+    },
+    { override: leaveOpen },
+  );
+  return withOpenReferences(document);
+}
+
+/** Answers may get further members, so none is forbidden where zod would drop it. */
+function leaveOpen({
+  jsonSchema,
+  zodSchema,
+  io,
+}: {
+  jsonSchema: { additionalProperties?: unknown };
+  zodSchema: { _zod: { def: { type: string; catchall?: unknown } } };
+  io: 'input' | 'output';
+}): void {
+  // oxlint-disable-next-line no-underscore-dangle
+  const { type, catchall } = zodSchema._zod.def;
+  if (io === 'output' && type === 'object' && catchall === undefined) {
+    delete jsonSchema.additionalProperties;
+  }
+}
+
+/**
+ * A copy in which no reference forbids members. Why: beside a reference that has a description of its own the
+ * library repeats what `leaveOpen` takes away, and there it would forbid every member.
+ */
+function withOpenReferences(document: object): object {
+  const json = JSON.stringify(document, (_, value: unknown) => {
+    if (typeof value !== 'object' || value === null || !('$ref' in value)) return value;
+    const { additionalProperties: _additional, ...rest } = { additionalProperties: 0, ...value };
+    return rest;
+  });
+  // Safety: the text is that of an object.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return JSON.parse(json) as object;
+}
+
+function tagsOf(endpoints: readonly Endpoint[]) {
+  const used = new Set<string>(endpoints.map(({ tag }) => tag));
+  return Object.entries(TAGS)
+    .filter(([name]) => used.has(name))
+    .map(([name, description]) => ({ name, description }));
+}
+
+function pathsOf(endpoints: readonly Endpoint[]): ZodOpenApiPathsObject {
+  const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
+  for (const endpoint of endpoints) {
+    const methods = (paths[endpoint.path] ??= {});
+    methods[endpoint.method.toLowerCase()] = operationOf(endpoint);
+  }
+  return paths;
+}
+
+function operationOf(endpoint: Endpoint): ZodOpenApiOperationObject {
+  const { operationId, summary, tag, access, input } = endpoint;
+  const description = descriptionOf(endpoint);
+  const { path, query, body } = input;
+  return {
+    operationId,
+    summary,
+    ...(description === '' ? {} : { description }),
+    tags: [tag],
+    security: securityOf(access),
+    ...((path ?? query) && { requestParams: { ...(path && { path }), ...(query && { query }) } }),
+    ...(body && {
+      requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    }),
+    responses: responsesOf(endpoint),
+  };
+}
+
+const WHO_MAY: Readonly<Record<Endpoint['access'], string | undefined>> = {
+  none: undefined,
+  opt: undefined,
+  user: 'For callers with an account.',
+  session: 'For browser sessions.',
+  key: 'With an API key only.',
+  owner: 'For owners, but not with a scoped access token.',
+};
+
+/** What the endpoint says of itself, and who may call it under what licence. */
+function descriptionOf({ description, access, entitlement }: Endpoint): string {
+  const licence = entitlement && `Needs a licence with the entitlement \`${entitlement}\`.`;
+  const rules = [WHO_MAY[access], licence].filter((text) => text !== undefined).join(' ');
+  return [description, rules].filter((text) => text !== undefined && text !== '').join('\n\n');
+}
+
+function securityOf(access: Endpoint['access']) {
+  if (access === 'none') return [{}];
+  return access === 'opt' ? [...CREDENTIALS, {}] : CREDENTIALS;
+}

@@ -1,0 +1,121 @@
+// POST /api/find_definitions and /api/find_references: where a symbol is defined, and where its name stands. The search
+// service does the work.
+
+import { z } from 'zod';
+import { ORG } from '../../../accounts/audit-trail.ts';
+import { endpoint, ok } from '../shapes/endpoint.ts';
+import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
+import { integer, text } from '../shapes/schemas.ts';
+import type { NavigationCall } from '../../../engine/search/navigation.ts';
+
+const SYMBOL_NAME_SIZE_MAX = 1024;
+
+const navigationBody = z
+  .object({
+    symbolName: z
+      .string()
+      .min(1)
+      .refine((name) => Buffer.byteLength(name) <= SYMBOL_NAME_SIZE_MAX, {
+        error: `longer than ${SYMBOL_NAME_SIZE_MAX} bytes`,
+      })
+      .meta({
+        description: `Name of the symbol, taken literally; at most ${SYMBOL_NAME_SIZE_MAX} bytes.`,
+        examples: ['parseQuery'],
+        override: { maxLength: SYMBOL_NAME_SIZE_MAX },
+      }),
+    language: z.string().optional().meta({
+      description:
+        'Name of a language. `C` and `C++` stand for each other; so do `TypeScript`, `JavaScript`, `JSX` and `TSX`.',
+    }),
+    revisionName: z.string().default('HEAD').meta({
+      description: 'Full name of an indexed revision; `HEAD`: the default one.',
+    }),
+    repoName: z.string().optional().meta({
+      description: 'Name of the one repository to look at.',
+    }),
+  })
+  .meta({ id: 'NavigationRequest', description: 'The symbol to be found.' });
+
+const foundPlace = z
+  .object({
+    lineContent: text('The whole lines of the range, normally one with its newline.'),
+    range,
+  })
+  .meta({ id: 'NavigationPlace', description: 'Where the name stands.' });
+
+const foundFile = z
+  .object({
+    fileName: text('Path of the file.'),
+    repository: text('Name of the repository.'),
+    repositoryId: integer('Id of the repository.', 1),
+    webUrl: text('Page of the file in this instance.'),
+    language: text('Name of the language, "" if unknown.'),
+    matches: z.array(foundPlace).min(1),
+  })
+  .meta({ id: 'NavigationFile', description: 'The places in one file.' });
+
+const navigationAnswer = z
+  .object({
+    stats: z.object({ matchCount: integer('Places in this answer.') }),
+    files: z.array(foundFile).meta({ description: 'Best first.' }),
+    repositoryInfo: z.array(repositoryInfo).meta({
+      description: 'The repositories of `files`, in order of first occurrence.',
+    }),
+    ...exhaustiveness,
+  })
+  .meta({ id: 'NavigationResponse', description: 'Places of a symbol, at most 1000.' });
+
+/** What both endpoints have in common. */
+const SHAPE = {
+  method: 'POST',
+  access: 'opt',
+  tag: 'Search & Navigation',
+  isSearch: true,
+  isCounted: true,
+  input: { body: navigationBody },
+  responses: { 200: { description: 'The places, best first.', body: navigationAnswer } },
+  errors: [],
+} as const;
+
+/** The call without what is absent. */
+function toCall({
+  symbolName,
+  language,
+  revisionName,
+  repoName,
+}: z.output<typeof navigationBody>): NavigationCall {
+  return {
+    symbolName,
+    revisionName,
+    ...(language === undefined ? {} : { language }),
+    ...(repoName === undefined ? {} : { repoName }),
+  };
+}
+
+export const findDefinitions = endpoint(
+  {
+    ...SHAPE,
+    operationId: 'findDefinitions',
+    path: '/api/find_definitions',
+    summary: 'Where a symbol is defined',
+  },
+  async ({ body }, { services, signal, place, takeMemory, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.performed_goto_definition', ORG);
+    const context = { signal, place, takeMemory, baseUrl, sight };
+    return ok(await services.search.navigate('definitions', toCall(body), context));
+  },
+);
+
+export const findReferences = endpoint(
+  {
+    ...SHAPE,
+    operationId: 'findReferences',
+    path: '/api/find_references',
+    summary: 'Where the name of a symbol stands, its definitions included',
+  },
+  async ({ body }, { services, signal, place, takeMemory, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.performed_find_references', ORG);
+    const context = { signal, place, takeMemory, baseUrl, sight };
+    return ok(await services.search.navigate('references', toCall(body), context));
+  },
+);

@@ -1,0 +1,146 @@
+// POST /api/search, /api/stream_search and /api/explain: one search, answered at its end, while it runs, or
+// explained. Checks and clamps the request; the search service does the rest.
+
+import { ORG } from '../../../accounts/audit-trail.ts';
+import type { Accounts } from '../../../accounts/accounts.ts';
+import { endpoint, ok } from '../shapes/endpoint.ts';
+import type { HeaderShape } from '../shapes/endpoint.ts';
+import { ApiError, toApiError } from '../shapes/api-error.ts';
+import { explanation } from './explain-schemas.ts';
+import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
+import type { SearchCall } from './search-schemas.ts';
+
+/** The call that the body asks for, `matches` and `contextLines` clamped. */
+export function toSearchCall(body: SearchCall, matchCountMax: number): SearchCall {
+  return {
+    ...body,
+    matches: Math.min(body.matches, matchCountMax),
+    contextLines: Math.min(body.contextLines, CONTEXT_LINES_MAX),
+  };
+}
+
+const SEARCH_ERRORS = [
+  'FAILED_TO_PARSE_QUERY',
+  'INSUFFICIENT_PERMISSIONS',
+  'SEARCH_CONTEXT_NOT_FOUND',
+] as const;
+
+/** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts if the licence has none. */
+async function withContexts<Value>(accounts: Accounts, found: Promise<Value>): Promise<Value> {
+  try {
+    return await found;
+  } catch (error) {
+    const isOfContexts = toApiError(error)?.errorCode === 'SEARCH_CONTEXT_NOT_FOUND';
+    if (!isOfContexts || accounts.isEntitled('search-contexts')) throw error;
+    throw new ApiError(
+      'INSUFFICIENT_PERMISSIONS',
+      'Search contexts need a licence with the entitlement "search-contexts".',
+    );
+  }
+}
+
+export const search = endpoint(
+  {
+    operationId: 'search',
+    method: 'POST',
+    path: '/api/search',
+    access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Search code',
+    description: 'Answers when the search has ended, with all results in one body.',
+    isSearch: true,
+    isCounted: true,
+    input: { body: searchBody },
+    responses: { 200: { description: 'The results, best first.', body: searchAnswer } },
+    errors: SEARCH_ERRORS,
+  },
+  async (
+    { body },
+    { services, settings, signal, place, takeMemory, baseUrl, sight, accounts, actor },
+  ) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
+    const call = toSearchCall(body, settings.maxMatchCount);
+    const found = services.search.search(call, { signal, place, takeMemory, baseUrl, sight });
+    const { json } = await withContexts(accounts, found);
+    return { status: 200, content: { json } };
+  },
+);
+
+const STREAM_DESCRIPTION = `Answers while the search runs.
+
+As \`text/event-stream\` every event is one line \`data: \` with a JSON object and a blank line; behind the last
+one stands \`data: [DONE]\`. As \`application/x-msgpack; framing=u32be\` every event is a frame: its size in bytes
+(unsigned, 32 bits, big-endian), then one MessagePack map; a frame of size 0 stands for the end. The schema is that
+of one event.
+
+What is wrong before the stream starts is an ordinary error. A failure later is an event of type \`error\`; a stream
+that ends without its end mark, or that had an \`error\`, has failed.`;
+
+const STREAM_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  'Cache-Control': { description: '`no-cache, no-transform`', type: 'string', isRequired: true },
+  'X-Accel-Buffering': {
+    description: '`no`: proxies are to pass events on at once.',
+    type: 'string',
+    isRequired: true,
+  },
+};
+
+export const streamSearch = endpoint(
+  {
+    operationId: 'streamSearch',
+    method: 'POST',
+    path: '/api/stream_search',
+    access: 'opt',
+    tag: 'Search & Navigation',
+    summary: 'Search code, results as found',
+    description: STREAM_DESCRIPTION,
+    isSearch: true,
+    isCounted: true,
+    input: { body: searchBody },
+    responses: {
+      200: {
+        description: 'The events, `chunk` zero or more times, then `final`.',
+        body: streamEvent,
+        contentTypes: ['text/event-stream', 'application/x-msgpack'],
+        headers: STREAM_HEADERS,
+      },
+    },
+    errors: SEARCH_ERRORS,
+  },
+  async (
+    { body },
+    { services, settings, signal, place, baseUrl, sight, eventSizeMax, accounts, actor },
+  ) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
+    const call = toSearchCall(body, settings.maxMatchCount);
+    const found = services.search.stream(call, { signal, place, baseUrl, sight, eventSizeMax });
+    const events = await withContexts(accounts, found);
+    return { status: 200, content: { events } };
+  },
+);
+
+export const explainSearch = endpoint(
+  {
+    operationId: 'explainSearch',
+    method: 'POST',
+    path: '/api/explain',
+    access: 'owner',
+    isForLocal: true,
+    tag: 'System',
+    summary: 'Explain a search',
+    description: 'Runs the search and tells how it was planned and what each shard added.',
+    isSearch: true,
+    input: { body: searchBody },
+    responses: { 200: { description: 'How the search went.', body: explanation } },
+    errors: SEARCH_ERRORS,
+  },
+  async (
+    { body },
+    { services, settings, signal, place, takeMemory, baseUrl, sight, accounts, actor },
+  ) => {
+    accounts.trail.note(actor, 'user.performed_code_search', ORG);
+    const call = toSearchCall(body, settings.maxMatchCount);
+    const found = services.search.explain(call, { signal, place, takeMemory, baseUrl, sight });
+    return ok(await withContexts(accounts, found));
+  },
+);

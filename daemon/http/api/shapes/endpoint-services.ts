@@ -1,0 +1,67 @@
+// What the endpoints need from the parts of the daemon that do the work, in the words of those parts; main.ts joins
+// them. Only types are taken from them. Nothing here knows of HTTP.
+
+import type { SearchEnvironment, SearchRequest } from '../../../engine/search/prepare.ts';
+import type { NavigationCall, NavigationKind } from '../../../engine/search/navigation.ts';
+import type { SkippedDoc, SkippedWindow } from '../../../engine/search/skipped.ts';
+import type {
+  SearchStream,
+  StreamEnvironment,
+  StreamEvent,
+} from '../../../engine/search/stream.ts';
+import type { RepoDirectory } from '../../../repos/directory.ts';
+import type { RepoRecord } from '../../../repos/records.ts';
+import type { listRefs } from '../../../sources/git/refs.ts';
+import type { History } from '../../../sources/history/history.ts';
+import type { readSource } from '../../../sources/reading/source-reader.ts';
+import type { listFiles, listFolders } from '../../../sources/reading/tree-reader.ts';
+import type { LazyBytes } from './lazy-bytes.ts';
+
+/** The events of a search, pulled one by one. While nobody asks the search pauses. */
+export type EventStream = Pick<SearchStream, 'next' | 'close'>;
+
+export type { StreamEvent };
+
+/** A search as callers ask for it. */
+type SearchCall = SearchRequest & { readonly query: string };
+
+/** The searches of engine/search in the index of this instance; errors as there. `matches` and `contextLines` are bounded. */
+export interface SearchService {
+  /** @returns  the complete response object of the search endpoint as UTF-8 JSON */
+  search(call: SearchCall, context: SearchEnvironment): Promise<{ json: Uint8Array | LazyBytes }>;
+  stream(call: SearchCall, context: StreamEnvironment): Promise<EventStream>;
+  /** @returns  the complete response object of the explain endpoint */
+  explain(call: SearchCall, context: SearchEnvironment): Promise<object>;
+  /** @returns  the complete response object of the endpoint */
+  navigate(kind: NavigationKind, call: NavigationCall, context: SearchEnvironment): Promise<object>;
+}
+
+export interface ReadinessStatus {
+  /** False while shards are loading. */
+  readonly isReady: boolean;
+  /** The store is away, and nobody is known any more. */
+  readonly isStoreLost: boolean;
+  readonly shardCount: number;
+  readonly repoCount: number;
+  readonly quarantinedShardCount: number;
+  /** What does not work as it should, for owners; empty: nothing. */
+  readonly degraded: readonly string[];
+}
+
+/** Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller. */
+export interface Services {
+  readonly search: SearchService;
+  readonly repos: RepoDirectory;
+  readonly source: { readonly read: typeof readSource };
+  readonly history: Pick<History, 'blame' | 'diff' | 'commit' | 'commits' | 'authors'>;
+  readonly trees: { readonly files: typeof listFiles; readonly folders: typeof listFolders };
+  readonly refs: { readonly list: typeof listRefs };
+  /** Docs of the default revision that are known by name only. */
+  readonly skipped: {
+    list(
+      repo: RepoRecord,
+      window: SkippedWindow,
+    ): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }>;
+  };
+  readonly readiness: { status(): ReadinessStatus };
+}

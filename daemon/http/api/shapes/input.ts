@@ -1,0 +1,106 @@
+// Reading of request input by zod schemas, and the building blocks of those schemas that every endpoint
+// shares: integers in JSON, integers in query text, choices. A failure always names the field or parameter.
+// What the API description says of them where zod cannot know is in `override`.
+
+import { z } from 'zod';
+import { ApiError } from './api-error.ts';
+import type { ErrorCode } from './api-error.ts';
+
+/**
+ * The body as its schema sees it; unknown keys are dropped unless the schema refuses them.
+ * Errors: INVALID_REQUEST_BODY.
+ */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  json: unknown,
+): z.output<Schema> {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  throw refusal('INVALID_REQUEST_BODY', result.error, 'body');
+}
+
+/**
+ * The query parameters as their schema sees them: of a repeated parameter the first value counts, unknown
+ * ones are dropped, an empty value is an empty string.
+ *
+ * @param missingCode  for a required parameter that is missing
+ *
+ * Errors: INVALID_QUERY_PARAMS, `missingCode`.
+ */
+export function parseQuery<Schema extends z.ZodType>(
+  schema: Schema,
+  rawQuery: string,
+  missingCode: ErrorCode = 'INVALID_QUERY_PARAMS',
+): z.output<Schema> {
+  const first = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQuery)) {
+    if (!first.has(name)) first.set(name, value);
+  }
+  const result = schema.safeParse(Object.fromEntries(first));
+  if (result.success) return result.data;
+  const name = result.error.issues[0]?.path[0];
+  const isMissing = typeof name === 'string' && !first.has(name);
+  throw refusal(isMissing ? missingCode : 'INVALID_QUERY_PARAMS', result.error, 'query');
+}
+
+/**
+ * The parameters of the path as their schema sees them.
+ * Errors: NOT_FOUND, as no such path exists.
+ */
+export function parsePath<Schema extends z.ZodType>(
+  schema: Schema,
+  values: Readonly<Record<string, string>>,
+): z.output<Schema> {
+  const result = schema.safeParse(values);
+  if (result.success) return result.data;
+  throw new ApiError('NOT_FOUND', 'Not found.');
+}
+
+function refusal(errorCode: ErrorCode, error: z.ZodError, whole: string): ApiError {
+  const issue = error.issues[0];
+  const place = issue === undefined || issue.path.length === 0 ? whole : issue.path.join('.');
+  return new ApiError(errorCode, `${place}: ${issue?.message ?? 'invalid'}`);
+}
+
+/** A JSON number that is an integer of at least `min`, however written (`100`, `1e2`, `100.0`). */
+export function jsonInteger(min: number) {
+  const message = `expected an integer >= ${min}`;
+  return z
+    .number({ error: message })
+    .refine((value) => Number.isInteger(value) && value >= min, { error: message })
+    .meta({ override: { type: 'integer', minimum: min } });
+}
+
+/** A query value that is a decimal integer in [min, max]. */
+export function integerText(min: number, max: number) {
+  const message = `expected an integer from ${min} to ${max}`;
+  return z
+    .string({ error: message })
+    .refine((text) => /^[0-9]{1,16}$/.test(text), { error: message, abort: true })
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, { error: message })
+    .meta({ override: { type: 'integer', minimum: min, maximum: max } });
+}
+
+/** A query value that is an ISO 8601 date or date-time; without an offset it is UTC. */
+export function instantText() {
+  const message = 'expected an ISO 8601 date or date-time';
+  return z
+    .string({ error: message })
+    .regex(/^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/, {
+      error: message,
+    })
+    .transform((text) => (/T.*(?:Z|[+-]\d{2}:\d{2})$|^[^T]*$/.test(text) ? text : `${text}Z`))
+    .refine((text) => !Number.isNaN(Date.parse(text)), { error: message })
+    .meta({ override: { type: 'string', format: 'date-time' } });
+}
+
+/** A required query value; the empty string is a value. */
+export function requiredText() {
+  return z.string({ error: 'required' });
+}
+
+/** A query value out of a fixed set. */
+export function choiceText<const Choices extends readonly [string, ...string[]]>(choices: Choices) {
+  return z.enum(choices, { error: `expected ${choices.join(' or ')}` });
+}

@@ -1,0 +1,101 @@
+// Endpoints outside the API description that answer with assets, and those for the files of a folder that comes with the
+// build: listed once, so that nothing else can be asked for, whatever the path says.
+
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { AssetFiles, FILE_TYPES } from './asset.ts';
+import type { Asset } from './asset.ts';
+import { endpoint } from './endpoint.ts';
+import type { Endpoint, HeaderShape, ResponseShape } from './endpoint.ts';
+import { ApiError } from './api-error.ts';
+
+export const ASSET_HEADERS: Readonly<Record<string, HeaderShape>> = {
+  ETag: {
+    description: 'Names this form of the body; a request with it in If-None-Match gets 304.',
+    type: 'string',
+    isRequired: true,
+  },
+};
+
+export const NOT_MODIFIED: ResponseShape = {
+  description: 'What the client has is what it would get.',
+  headers: ASSET_HEADERS,
+};
+
+const FILE: ResponseShape = {
+  description: 'The file.',
+  body: z.string(),
+  contentTypes: FILE_TYPES,
+  headers: ASSET_HEADERS,
+};
+
+/**
+ * An endpoint that answers with assets.
+ *
+ * @param route  its path, which may have a parameter or wildcard of the name `file`
+ * @param find  the asset of a name ('' where the path has none); undefined: 404
+ */
+export function assetEndpoint(
+  operationId: string,
+  route: string,
+  find: (name: string) => Asset | Promise<Asset> | undefined,
+): Endpoint {
+  return endpoint(
+    {
+      operationId,
+      method: 'GET',
+      path: route,
+      access: 'none',
+      tag: 'System',
+      summary: 'A file',
+      isDescribed: false,
+      input: /[{*]file/.test(route) ? { path: z.object({ file: z.string() }) } : {},
+      responses: { 200: FILE, 304: NOT_MODIFIED },
+    },
+    async ({ path: values }) => {
+      const asset = await find(values?.file ?? '');
+      if (asset === undefined) throw new ApiError('NOT_FOUND', 'Not found.');
+      return { status: 200, content: { asset } };
+    },
+  );
+}
+
+export interface StaticFilesOptions {
+  readonly folder: string;
+  /** Path below which the files are found, such as `/assets`; '': below the base URL. */
+  readonly prefix: string;
+  /** Name of the file for every path below `prefix` that is none of a file; default: such a path is 404. */
+  readonly fallback?: string | undefined;
+  /** Fits names that hold a hash of the content: clients keep those files and never ask again; default: none. */
+  readonly hashed?: RegExp | undefined;
+}
+
+const KEPT = { 'Cache-Control': 'public, max-age=31536000, immutable' };
+
+/**
+ * Serves the files that are in a folder now, those of its folders included; neither links nor what comes later.
+ *
+ * Errors: throws if the folder cannot be listed.
+ */
+export function staticFiles({ folder, prefix, fallback, hashed }: StaticFilesOptions): Endpoint {
+  const places = placesIn(folder);
+  const files = new AssetFiles(
+    (name) => places.get(name),
+    (name) => (hashed?.test(name) === true ? KEPT : {}),
+  );
+  const find = (name: string) =>
+    files.get(name) ?? (fallback === undefined ? undefined : files.get(fallback));
+  return assetEndpoint(`files ${prefix}`, `${prefix}/*file`, find);
+}
+
+/** Files by their path below the folder, with `/`. */
+function placesIn(folder: string): ReadonlyMap<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return new Map(
+    entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.join(entry.parentPath, entry.name))
+      .map((place) => [path.relative(folder, place).replaceAll(path.sep, '/'), place]),
+  );
+}

@@ -1,0 +1,58 @@
+// GET /api/folder_contents: the children of one folder at a revision. Order of the checks: repo, path syntax, ref
+// syntax, ref resolves.
+
+import { z } from 'zod';
+import { checkRef, folderPathOf } from '../../../sources/git/names.ts';
+import { withFoldersAbove } from '../../../sources/git/tree-paths.ts';
+import { endpoint } from '../shapes/endpoint.ts';
+import { folderJson } from './folder-json.ts';
+import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
+import { requiredText } from '../shapes/input.ts';
+
+const folderQuery = z.object({
+  ...revisionFields,
+  path: requiredText().meta({ description: 'Path of the folder; empty or `/` for the root.' }),
+});
+
+const folderItem = z
+  .object(folderItemFields)
+  .meta({ id: 'FolderItem', description: 'A child of a folder.' });
+
+export const getFolderContents = endpoint(
+  {
+    operationId: 'getFolderContents',
+    method: 'GET',
+    path: '/api/folder_contents',
+    access: 'opt',
+    tag: 'Git',
+    summary: 'Contents of a folder',
+    isCounted: true,
+    input: { query: folderQuery },
+    responses: {
+      200: {
+        description:
+          'The children, folders first, then by name. None if there is no such folder at that revision.',
+        body: z.array(folderItem),
+      },
+    },
+    errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
+  },
+  async ({ query }, context) => {
+    const { services, accounts, actor } = context;
+    const repo = findRepo(query.repoName, context);
+    const path = folderPathOf(query.path);
+    checkRef(query.revisionName);
+    const wanted = withFoldersAbove([path]);
+    const limit = gitSignal(context);
+    const folders = await services.trees.folders(
+      repo,
+      query.revisionName,
+      wanted,
+      limit,
+      context.holder,
+    );
+    accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+    const json = await folderJson(path, folders.get(path) ?? [], context.holder);
+    return { status: 200, content: { json: Buffer.from(json) } };
+  },
+);

@@ -1,0 +1,71 @@
+// What the endpoints that read repositories have in common: the repo that was asked for, the time that git has, and
+// the schemas of names and folders.
+
+import { z } from 'zod';
+import type { RepoRecord } from '../../../repos/records.ts';
+import { isSeen } from '../../../repos/sight.ts';
+import type { CallContext } from '../shapes/endpoint.ts';
+import { ApiError } from '../shapes/api-error.ts';
+import { text } from '../shapes/schemas.ts';
+
+/** The repo of this name. Errors: NOT_FOUND if there is none or the caller does not see it. */
+export function findRepo(
+  name: string,
+  { services, sight }: Pick<CallContext, 'services' | 'sight'>,
+): RepoRecord {
+  const repo = services.repos.byName(name, sight);
+  if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository "${name}" not found.`);
+  return repo;
+}
+
+/** The repo of this id. Errors: as `findRepo`. */
+export function findRepoById(
+  repoId: number,
+  { services, sight }: Pick<CallContext, 'services' | 'sight'>,
+): RepoRecord {
+  const repo = isSeen(sight, repoId) ? services.repos.byId(repoId) : undefined;
+  if (repo === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
+  return repo;
+}
+
+/** Aborted when the client goes away or the time that git has is over. */
+export function gitSignal({ signal, settings }: GitTime): AbortSignal {
+  const controller = new AbortController();
+  controllers.set(controller.signal, controller);
+  const abort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  const asked = new WeakRef(controller);
+  const endIt = (): void =>
+    asked.deref()?.abort(new DOMException('The time that git has is over.', 'TimeoutError'));
+  setTimeout(endIt, settings.gitTimeoutMs).unref();
+  return controller.signal;
+}
+
+export interface GitTime {
+  readonly signal: AbortSignal;
+  readonly settings: { readonly gitTimeoutMs: number };
+}
+
+/**
+ * By their signals, so that a controller lives as long as whoever waits for its signal, and no longer.
+ * Why not AbortSignal.any of AbortSignal.timeout: a collection of garbage takes the time limit away (Node.js 20).
+ */
+const controllers = new WeakMap<AbortSignal, AbortController>();
+
+/** Fields of a body or query that asks for a repository at a revision. */
+export const revisionFields = {
+  repoName: z.string({ error: 'required' }).meta({ description: 'Name of the repository.' }),
+  revisionName: z
+    .string({ error: 'required' })
+    .meta({ description: 'Branch, tag, commit or any revision that git can resolve.' }),
+};
+
+/** Fields of a folder's child in an answer. */
+export const folderItemFields = {
+  type: z
+    .enum(['tree', 'blob', 'commit'])
+    .meta({ description: 'Folder, file or symbolic link, or submodule.' }),
+  path: text('Path from the root of the repository.'),
+  name: text('Last segment of the path.'),
+};

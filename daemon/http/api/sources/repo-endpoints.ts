@@ -1,0 +1,124 @@
+// GET /api/repos: the list of repos, filtered, sorted, in pages.
+
+import { z } from 'zod';
+import { ORG } from '../../../accounts/audit-trail.ts';
+import { shortRefName, treePageUrl } from '../../../repos/links.ts';
+import type { RepoRecord } from '../../../repos/records.ts';
+import { connectionIdOf } from './connection-endpoints.ts';
+import { endpoint, ok } from '../shapes/endpoint.ts';
+import { choiceText, integerText } from '../shapes/input.ts';
+import { PAGE_HEADERS, pageFields, paginate } from '../shapes/pagination.ts';
+import { byNameBytes } from './repo-order.ts';
+import { codeHostType, flag, integer, text, time } from '../shapes/schemas.ts';
+
+const PATH = '/api/repos';
+
+const listQuery = z.object({
+  ...pageFields(30),
+  sort: choiceText(['name', 'pushed'])
+    .optional()
+    .meta({
+      description: 'By name or by time of the newest commit.',
+      override: { default: 'name' },
+    }),
+  direction: choiceText(['asc', 'desc'])
+    .optional()
+    .meta({ description: 'Which way to sort.', override: { default: 'asc' } }),
+  query: z.string().optional().meta({ description: 'Part of the name, without regard to case.' }),
+  connectionId: integerText(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .meta({ description: 'Only repositories of this connection.' }),
+});
+
+const repository = z
+  .object({
+    codeHostType,
+    repoId: integer('Id of the repository, never reused.', 1),
+    repoName: text('Name, for example `github.com/owner/name`.'),
+    webUrl: text('Page of the repository in this instance.'),
+    isFork: flag('Is it a fork?'),
+    isArchived: flag('Is it archived?'),
+    repoDisplayName: text('Name for people.').optional(),
+    externalWebUrl: text('Page of the repository at its code host.').optional(),
+    imageUrl: text('Picture of the repository or its owner.').optional(),
+    defaultBranch: text('Short name of the default branch.').optional(),
+    indexedAt: time('When it was last indexed.').optional(),
+    pushedAt: time('Time of the newest commit.').optional(),
+  })
+  .meta({
+    id: 'Repository',
+    description: 'A repository. One without `indexedAt` is not indexed yet.',
+  });
+
+/** ms since 1970; repos without push date come after all others. */
+function pushTime({ pushedAt }: RepoRecord): number {
+  return pushedAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(pushedAt);
+}
+
+/** Ascending by push date, those without one last; the sort is stable, so ties stay by name. */
+function sortByPush(repos: readonly RepoRecord[]): RepoRecord[] {
+  return byNameBytes(repos).sort((a, b) => {
+    const [timeA, timeB] = [pushTime(a), pushTime(b)];
+    return timeA === timeB ? 0 : timeA - timeB;
+  });
+}
+
+function toListItem(repo: RepoRecord, baseUrl: string) {
+  const branch = repo.defaultBranch ?? repo.defaultRevision;
+  return {
+    codeHostType: repo.codeHostType,
+    repoId: repo.repoId,
+    repoName: repo.name,
+    webUrl: treePageUrl(baseUrl, repo.name),
+    isFork: repo.isFork,
+    isArchived: repo.isArchived,
+    repoDisplayName: repo.displayName,
+    externalWebUrl: repo.webUrl,
+    defaultBranch: branch.startsWith('refs/') ? shortRefName(branch) : undefined,
+    indexedAt: repo.indexedAt,
+    pushedAt: repo.pushedAt,
+  };
+}
+
+export const listRepos = endpoint(
+  {
+    operationId: 'listRepositories',
+    method: 'GET',
+    path: PATH,
+    access: 'opt',
+    tag: 'Repositories',
+    summary: 'List repositories',
+    isCounted: true,
+    input: { query: listQuery },
+    responses: {
+      200: {
+        description: 'A page of the list.',
+        body: z.array(repository),
+        headers: PAGE_HEADERS,
+      },
+    },
+  },
+  ({ query }, { services, baseUrl, sight, accounts, actor }) => {
+    accounts.trail.note(actor, 'user.listed_repos', ORG);
+    const wanted = query.query?.toLowerCase() ?? '';
+    const found = services.repos
+      .list(sight)
+      .filter(
+        (repo) =>
+          repo.name.toLowerCase().includes(wanted) &&
+          (query.connectionId ?? connectionIdOf(repo)) === connectionIdOf(repo),
+      );
+    const sorted = query.sort === 'pushed' ? sortByPush(found) : byNameBytes(found);
+    if (query.direction === 'desc') sorted.reverse();
+    const { items, headers } = paginate(sorted, query, `${baseUrl}${PATH}`, {
+      sort: query.sort,
+      direction: query.direction,
+      query: query.query,
+      connectionId: query.connectionId?.toString(),
+    });
+    return ok(
+      items.map((repo) => toListItem(repo, baseUrl)),
+      headers,
+    );
+  },
+);

@@ -1,0 +1,60 @@
+// GET /api/repos/{repoId}/skipped: the docs that are known by name only, with the reason, in pages.
+
+import { z } from 'zod';
+import { endpoint, ok } from '../shapes/endpoint.ts';
+import { findRepoById } from './git-calls.ts';
+import { choiceText, integerText } from '../shapes/input.ts';
+import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { integer, SKIP_REASONS, text } from '../shapes/schemas.ts';
+
+const skippedQuery = z.object({
+  ...pageFields(30),
+  reason: choiceText(SKIP_REASONS).optional().meta({ description: 'Only these.' }),
+});
+
+const skippedFile = z
+  .object({
+    path: text('Path from the root of the repository.'),
+    reason: z.enum(SKIP_REASONS).meta({ description: 'Why the content is not searched.' }),
+    bytes: integer('Size of the file.', 0),
+  })
+  .meta({ id: 'SkippedFile', description: 'A file that is found by its name only.' });
+
+export const listSkippedFiles = endpoint(
+  {
+    operationId: 'listSkippedFiles',
+    method: 'GET',
+    path: '/api/repos/{repoId}/skipped',
+    access: 'opt',
+    tag: 'Repositories',
+    summary: 'Files found by name only',
+    description:
+      'Files of the default revision whose content is not searched, by path. What rules leave out is not among them.',
+    input: {
+      path: z.object({
+        repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
+          description: 'Id of the repository.',
+        }),
+      }),
+      query: skippedQuery,
+    },
+    responses: {
+      200: {
+        description: 'A page of the list.',
+        body: z.array(skippedFile),
+        headers: PAGE_HEADERS,
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ path, query }, context) => {
+    const repo = findRepoById(path.repoId, context);
+    const { reason } = query;
+    const { items, total } = await context.services.skipped.list(repo, {
+      ...windowOf(query),
+      ...(reason === undefined ? {} : { reason }),
+    });
+    const url = `${context.baseUrl}/api/repos/${repo.repoId}/skipped`;
+    return ok(items, pageOf(total, query, url, { reason }).headers);
+  },
+);

@@ -1,0 +1,122 @@
+// A handler that makes several calls for one request, as a batch of tools does: each is counted, admitted and held to
+// its rights alone, and the answer stays that of the handler.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { endpoint, ok } from '../../daemon/http/api/shapes/endpoint.ts';
+import type { CallContext, Endpoint, HeldPlace } from '../../daemon/http/api/shapes/endpoint.ts';
+import { toApiError } from '../../daemon/http/api/shapes/api-error.ts';
+import { onBothAdapters } from './adapters.ts';
+import { OWNER_KEY, eventually } from './harness.ts';
+import { ask, serveEndpoints } from './mounted.ts';
+import type { Mounted } from './mounted.ts';
+
+const OWNER = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
+const WITH_KEY = { Authorization: `Bearer ${OWNER_KEY}` };
+
+/** A batch: answers with what `call` says, the code of an error in its place. */
+function batch(call: (context: CallContext, index: number) => Promise<unknown>): Endpoint {
+  return endpoint(
+    {
+      operationId: 'batch',
+      method: 'POST',
+      path: '/batch',
+      access: 'opt',
+      tag: 'System',
+      summary: 'Three calls',
+      responses: { 200: { description: 'Done.', body: z.object({}) } },
+    },
+    async (_, context) => {
+      const results: unknown[] = [];
+      for (let index = 0; index < 3; index++) {
+        const done = call(context, index).catch((error: unknown) => {
+          const { errorCode, message } = toApiError(error)!;
+          return `${errorCode}: ${message}`;
+        });
+        results.push(await done);
+      }
+      return ok(results);
+    },
+  );
+}
+
+async function results(served: Mounted, headers = WITH_KEY) {
+  const reply = await ask(served, { method: 'POST', path: '/batch', headers });
+  assert.equal(reply.status, 200);
+  const names = Object.keys(reply.headers).filter((name) => /ratelimit|retry/.test(name));
+  assert.deepEqual(names, [], 'no headers of limits');
+  return JSON.parse(reply.body.toString()) as unknown[];
+}
+
+onBothAdapters('calls of one request', (kind) => {
+  const serve = (endpoints: readonly Endpoint[], settings = {}) =>
+    serveEndpoints(kind, endpoints, settings, OWNER);
+
+  test('three counted, admitted calls; those beyond the limit are refused alone', async () => {
+    const search = batch(async ({ calls }, index) => {
+      await calls.count();
+      calls.require({ access: 'user' });
+      const place = await calls.admit();
+      place.release();
+      return index;
+    });
+    const served = await serve([search], {
+      rateLimit: { requestsPerDay: 5 },
+      maxConcurrentSearches: 1,
+      maxQueuedSearches: 1,
+    });
+    assert.deepEqual(await results(served), [0, 1, 2]);
+    const [first, second, third] = await results(served);
+    assert.deepEqual([first, second], [0, 1]);
+    assert.match(String(third), /^API_RATE_LIMIT_EXCEEDED: The limit of 5 requests per day/);
+    for (const one of await results(served)) assert.match(String(one), /^API_RATE_LIMIT_EXCEEDED/);
+    assert.equal(served.pipeline.admission.runningCount, 0);
+    await served.close();
+  });
+
+  test('guests are not counted', async () => {
+    const counted = batch(async ({ calls }) => await calls.count());
+    const served = await serve([counted], { rateLimit: { requestsPerDay: 1 } });
+    const guest = { Authorization: 'none' };
+    assert.deepEqual(await results(served, guest), [null, null, null]);
+    await served.close();
+  });
+
+  test('a place that is kept holds up the next call; the request gives it back', async () => {
+    const waiting: Promise<HeldPlace>[] = [];
+    const keeping = batch(async ({ calls }, index) => {
+      if (index !== 1) return void (await calls.admit());
+      waiting.push(calls.admit());
+      return 'waits';
+    });
+    const served = await serve([keeping], { maxConcurrentSearches: 1, maxQueuedSearches: 1 });
+    const { admission } = served.pipeline;
+    assert.deepEqual(await results(served), [
+      null,
+      'waits',
+      'SERVER_OVERLOADED: Too many searches.',
+    ]);
+    await Promise.all(waiting);
+    await eventually(() => admission.runningCount + admission.waitingCount === 0);
+    await served.close();
+  });
+
+  test('rights and entitlements of each call', async () => {
+    const rights = [
+      { access: 'owner' },
+      { access: 'session' },
+      { access: 'opt', entitlement: 'audit' },
+    ] as const;
+    const guarded = batch(async ({ calls }, index) => calls.require(rights[index]!));
+    const served = await serve([guarded]);
+    assert.deepEqual(await results(served), [
+      null,
+      'INSUFFICIENT_PERMISSIONS: This needs a browser session.',
+      'INSUFFICIENT_PERMISSIONS: This needs a licence with the entitlement "audit".',
+    ]);
+    const guest = await results(served, { Authorization: 'none' });
+    assert.match(String(guest[0]), /^NOT_AUTHENTICATED/);
+    await served.close();
+  });
+});

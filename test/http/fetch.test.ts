@@ -1,0 +1,285 @@
+// The bridge to handlers that speak Request and Response of the Fetch standard, over real sockets: what they get, what
+// comes of what they answer, and what ends when the client leaves.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { z } from 'zod';
+import type { Person } from '../../daemon/accounts/caller.ts';
+import { endpoint, fetched } from '../../daemon/http/api/shapes/endpoint.ts';
+import type { CallContext, Endpoint, Method } from '../../daemon/http/api/shapes/endpoint.ts';
+import { onBothAdapters } from './adapters.ts';
+import { OWNER_KEY, eventually, gate } from './harness.ts';
+import { ask, serveEndpoints } from './mounted.ts';
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
+
+/** A library mounted below /lib. */
+function mounted(
+  handle: (request: Request, context: CallContext) => Response | Promise<Response>,
+): readonly Endpoint[] {
+  return METHODS.map((method) =>
+    endpoint(
+      {
+        operationId: method,
+        method,
+        path: '/lib/*rest',
+        access: 'opt',
+        tag: 'System',
+        summary: 'A library',
+        responses: { 200: { description: 'Done.', body: z.object({}) } },
+      },
+      async (_, context) => fetched(await handle(context.fetchRequest(), context)),
+    ),
+  );
+}
+
+/** A body of pieces made when they are asked for, and how many were. */
+function pieces(next: (index: number) => Uint8Array | undefined | Promise<Uint8Array | undefined>) {
+  const seen = { pulledCount: 0, isCancelled: false };
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const piece = await next(seen.pulledCount++);
+        if (piece === undefined) controller.close();
+        else controller.enqueue(piece);
+      },
+      cancel: () => void (seen.isCancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  return { body, seen };
+}
+
+onBothAdapters('bridge to fetch', (kind) => {
+  const serve = (
+    handle: (request: Request, context: CallContext) => Response | Promise<Response>,
+    settings = {},
+    env = {},
+  ) => serveEndpoints(kind, mounted(handle), settings, env);
+
+  test('a request as the standard has it: method, address, headers, bodies of any kind', async () => {
+    const served = await serve(async (request) => {
+      const { method, url, headers } = request;
+      const type = headers.get('content-type') ?? '';
+      const isForm = type.startsWith('application/x-www-form-urlencoded');
+      const body = isForm ? [...(await request.formData())] : await request.text();
+      return Response.json({ method, url, x: headers.get('x-some'), body });
+    });
+    const see = async (call: Parameters<typeof ask>[1]) =>
+      JSON.parse((await ask(served, call)).body.toString()) as unknown;
+    const url = 'http://localhost/lib/a%20b/ö?x=1&x=2'.replace('ö', '%C3%B6');
+    const path = url.slice('http://localhost'.length);
+    const odd = { Host: 'localhost:1', 'X-Some': 'a' };
+    const none = { url, x: 'a', body: '' };
+    assert.deepEqual(await see({ path, headers: odd }), { method: 'GET', ...none });
+    for (const method of ['POST', 'PUT', 'DELETE'])
+      assert.deepEqual(await see({ method, path, headers: odd, body: '{"ö":1}' }), {
+        method,
+        url,
+        x: 'a',
+        body: '{"ö":1}',
+      });
+    assert.deepEqual(await see({ method: 'POST', path, headers: odd }), {
+      method: 'POST',
+      ...none,
+    });
+    const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    const sent = { method: 'POST', path: '/lib/', headers: form, body: 'a=1&b=%C3%B6+x&a=2' };
+    assert.deepEqual(await see(sent), {
+      method: 'POST',
+      url: 'http://localhost/lib/',
+      x: null,
+      body: [
+        ['a', '1'],
+        ['b', 'ö x'],
+        ['a', '2'],
+      ],
+    });
+    const head = await ask(served, { method: 'HEAD', path });
+    assert.deepEqual([head.status, head.body.length], [200, 0]);
+    await served.close();
+  });
+
+  test('headers that are no values of the standard are left out, others stay', async () => {
+    const served = await serve((request) => Response.json([...request.headers.keys()].sort()));
+    const socket = connect(served.address.port, served.address.host);
+    let text = '';
+    socket.on('data', (piece: Buffer) => (text += piece.toString()));
+    const head = 'GET /lib/ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Odd: ';
+    socket.write(
+      Buffer.concat([Buffer.from(head), Buffer.from([0xc4, 0x80, 0x80]), Buffer.from('\r\n\r\n')]),
+    );
+    await eventually(() => text.includes(']'));
+    assert.match(text, /^HTTP\/1\.1 200 .*\["connection","host"(?:,"x-odd")?\]/s);
+    socket.destroy();
+    await served.close();
+  });
+
+  test('a body beyond what may be held is refused as elsewhere, also where it is caught', async () => {
+    let caught: unknown;
+    const served = await serve(
+      async (request) => {
+        try {
+          return new Response(await request.text());
+        } catch (error) {
+          caught = error;
+          throw error;
+        }
+      },
+      { maxRequestBodyBytes: 1000 },
+    );
+    const call = { method: 'POST', path: '/lib/', body: 'x'.repeat(1001) };
+    const reply = await ask(served, call);
+    assert.equal(reply.status, 413);
+    assert.match(reply.body.toString(), /"errorCode":"REQUEST_BODY_TOO_LARGE"/);
+    assert.ok(caught instanceof Error);
+    assert.equal((await ask(served, { ...call, body: 'fits' })).body.toString(), 'fits');
+    await eventually(() => served.pipeline.memory.usedSize === 0);
+    await served.close();
+  });
+
+  test('statuses, cookies each in a header, a redirect with a body, answers without one', async () => {
+    const served = await serve((request) => {
+      const headers = new Headers({ 'Content-Type': 'text/html', 'X-Frame-Options': 'DENY' });
+      headers.append('Set-Cookie', 'a=1; Path=/');
+      headers.append('Set-Cookie', 'b=2, 3; Path=/');
+      headers.set('Transfer-Encoding', 'gzip');
+      headers.set('Content-Length', '99');
+      const status = Number(request.url.split('/').at(-1));
+      if (status === 302) headers.set('Location', '/lib/200');
+      return new Response(status === 204 || status === 205 ? null : '<p>ö</p>', {
+        status,
+        headers,
+      });
+    });
+    for (const status of [200, 204, 205, 302, 401, 500]) {
+      const { headers, body, ...reply } = await ask(served, { path: `/lib/${status}` });
+      assert.equal(reply.status, status);
+      assert.deepEqual(headers['set-cookie'], ['a=1; Path=/', 'b=2, 3; Path=/']);
+      assert.equal(headers['x-frame-options'], 'DENY');
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+      assert.match(String(headers['x-request-id']), /./);
+      assert.equal(headers.location, status === 302 ? '/lib/200' : undefined);
+      const isEmpty = status === 204 || status === 205;
+      assert.equal(body.toString(), isEmpty ? '' : '<p>ö</p>');
+      assert.equal(headers['content-length'], status === 205 ? '0' : undefined);
+      await eventually(() => served.lines.some((line) => line['status'] === status));
+    }
+    const line = served.lines.find(({ status }) => status === 302);
+    assert.equal(line?.['bytes'], Buffer.byteLength('<p>ö</p>'));
+    await served.close();
+  });
+
+  test('pieces are sent as they are made, and not asked for beyond what the client reads', async () => {
+    const second = gate();
+    const small = pieces(async (index) => {
+      if (index === 1) await second.opened;
+      return index < 2 ? Buffer.from(`data: ${index}\n\n`) : undefined;
+    });
+    const endless = pieces(() => Buffer.alloc(262_144));
+    const served = await serve(
+      (request) => new Response((request.url.endsWith('small') ? small : endless).body),
+    );
+    const open = (path: string) => {
+      const socket = connect(served.address.port, served.address.host);
+      socket.write(`GET /lib/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      return socket;
+    };
+    const reader = open('small');
+    let text = '';
+    reader.on('data', (piece: Buffer) => (text += piece.toString()));
+    await eventually(() => text.includes('data: 0'));
+    second.open();
+    await eventually(() => text.endsWith('\r\n0\r\n\r\n'));
+    // The connection goes on.
+    reader.write('GET /api/none HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await eventually(() => text.includes('NOT_FOUND'));
+    reader.destroy();
+    const sleeper = open('endless').pause();
+    let count = -1;
+    await eventually(() => {
+      const isStill = endless.seen.pulledCount > 0 && endless.seen.pulledCount === count;
+      count = endless.seen.pulledCount;
+      return isStill;
+    });
+    assert.ok(count < 200, `${count} pieces`);
+    assert.ok(served.pipeline.memory.usedSize > 0);
+    sleeper.destroy();
+    await eventually(() => endless.seen.isCancelled);
+    await eventually(() => served.pipeline.memory.usedSize === 0);
+    await eventually(() => served.lines.some((line) => line['status'] === 499));
+    await served.close();
+  });
+
+  test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
+    const signals: AbortSignal[] = [];
+    const silent = pieces(() => gate<undefined>().opened);
+    const served = await serve(async (request) => {
+      signals.push(request.signal);
+      if (request.url.endsWith('never')) await gate().opened;
+      return new Response(silent.body);
+    });
+    for (const path of ['never', 'silent']) {
+      const socket = connect(served.address.port, served.address.host);
+      socket.write(`GET /lib/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      await eventually(() => signals.length === (path === 'never' ? 1 : 2));
+      if (path === 'silent') await eventually(() => silent.seen.pulledCount === 1);
+      socket.destroy();
+      await eventually(() => signals.every(({ aborted }) => aborted));
+    }
+    await eventually(() => silent.seen.isCancelled);
+    await served.close();
+  });
+
+  test('a body that fails, or is not of bytes, ends the connection, and the log says so', async () => {
+    const served = await serve((request) => {
+      const { body } = pieces((index) => {
+        if (index === 0) return Buffer.from('begin');
+        if (request.url.endsWith('text')) return 'text' as never;
+        throw new Error('lost');
+      });
+      return new Response(body);
+    });
+    for (const path of ['/lib/text', '/lib/fault'])
+      await assert.rejects(ask(served, { path }), /aborted|hang up|ECONNRESET/);
+    const faults = served.lines.filter(({ message }) => message === 'request failed unexpectedly');
+    assert.match(JSON.stringify(faults), /not of bytes|but bytes.*lost/);
+    await served.close();
+  });
+
+  test('who loses the credential while a body is sent gets no more of it', async () => {
+    const more = gate();
+    const { body, seen } = pieces(async (index) => {
+      if (index > 0) await more.opened;
+      return Buffer.from(`piece ${index} `);
+    });
+    const env = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };
+    let owner: Person | undefined;
+    const served = await serve(
+      (_, { caller }) => {
+        owner = caller?.person;
+        return new Response(body);
+      },
+      {},
+      { ...env, TRAWL_ANONYMOUS_ACCESS: 'false' },
+    );
+    const socket = connect(served.address.port, served.address.host);
+    let text = '';
+    socket.on('data', (piece: Buffer) => (text += piece.toString()));
+    const isClosed = new Promise((resolve) => {
+      socket.once('close', resolve);
+    });
+    const head = `GET /lib/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${OWNER_KEY}\r\n\r\n`;
+    socket.write(head);
+    await eventually(() => text.includes('piece 0'));
+    const { keys } = served.control.accounts;
+    const [key] = await keys.list(owner!);
+    await keys.remove(undefined, key!.id);
+    more.open();
+    await isClosed;
+    assert.doesNotMatch(text, /piece 1/);
+    assert.equal(seen.isCancelled, true);
+    await served.close();
+  });
+});
