@@ -14,12 +14,12 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../shared/format.ts';
 import { LINK_TEXTS_SIZE, RENDER_REQUEST_SIZE } from '../shared/plan.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
+import { STATUS_OK, STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
-import { forgetReads } from './evaluate.ts';
+import { forgetReads } from './current.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
 
 /** What is to be rendered, and what came of it: a row for each doc. */
