@@ -34,6 +34,7 @@ import { docBitmapSizeOf, useDocSets } from './match/bound.ts';
 import { beginDocs, forgetReads } from './match/current.ts';
 import { compilePlan } from './match/match-tree.ts';
 import { searchUnit } from './match/search.ts';
+import { printTree } from './match/print-tree.ts';
 import { renderDocs as render, renderedLoadCount as loadsOfRender } from './match/file-results.ts';
 import {
   builderAddBlob,
@@ -110,6 +111,7 @@ export {
   mergeKeys,
   mergeLists,
   mergeStep,
+  printTree,
   searchUnit,
   symbolsAddBlob,
   symbolsCount,

@@ -6,7 +6,7 @@
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
-import { writeDecimal, writeJsonString } from '../scan/json.ts';
+import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
 import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { KEPT_RANGE_SIZE } from '../shared/plan.ts';
@@ -413,10 +413,6 @@ function writeByte(byte: u32): void {
   out++;
 }
 
-/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
 function writeText(text: string): void {
-  const size = text.length;
-  const ptr = changetype<usize>(text);
-  for (let i = 0; i < size; i++) store<u8>(out + i, load<u8>(ptr + (<usize>i << 1)));
-  out += size;
+  out = writeAsciiText(out, text);
 }
