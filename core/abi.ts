@@ -17,7 +17,6 @@ import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from './base/aren
 import { beginWork, isStopped } from './base/work.ts';
 import { xxh64 } from './base/xxh64.ts';
 import { SHARD_BITMAP_SIZE } from './shared/format.ts';
-import { PLAN_NODES_MAX } from './shared/plan.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from './shared/status.ts';
 import { beginRegexes, compileRegex, regexEngine as engineOf, regexStatus, testRegex } from './regex/regex.ts';
 import { TEXT_ANY } from './regex/text.ts';
@@ -32,9 +31,10 @@ import {
 import { SHARD_VIEW_SIZE, ShardView } from './shard/view.ts';
 import { beginBindings, bindOrRestore, isKept, makeRoom } from './match/bindings.ts';
 import { docBitmapSizeOf, useDocSets } from './match/bound.ts';
-import { evaluateInit, forgetReads } from './match/evaluate.ts';
-import { compilePlan } from './match/tree.ts';
+import { beginDocs, forgetReads } from './match/current.ts';
+import { compilePlan } from './match/match-tree.ts';
 import { searchUnit } from './match/search.ts';
+import { printTree } from './match/print-tree.ts';
 import { renderDocs as render, renderedLoadCount as loadsOfRender } from './match/file-results.ts';
 import {
   builderAddBlob,
@@ -111,6 +111,7 @@ export {
   mergeKeys,
   mergeLists,
   mergeStep,
+  printTree,
   searchUnit,
   symbolsAddBlob,
   symbolsCount,
@@ -203,10 +204,8 @@ export function checksum(ptr: usize, size: u32): u64 {
 export function planCompile(plan: usize, size: u32): i32 {
   arenaReset(arena, arena.start);
   const bits = arenaAlloc(arena, SHARD_BITMAP_SIZE, 16);
-  const texts = arenaAlloc(arena, PLAN_NODES_MAX * 4, 16);
-  const paths = arenaAlloc(arena, PLAN_NODES_MAX * 4, 16);
-  if (paths == 0) return STATUS_OUT_OF_MEMORY;
-  evaluateInit(bits, texts, paths);
+  if (bits == 0) return STATUS_OUT_OF_MEMORY;
+  beginDocs(bits);
   const status = compilePlan(arena, plan, size);
   beginBindings(arena);
   useDocSets(0, 0);

@@ -3,7 +3,7 @@
 // begins in a block that holds those of its first line; what its reach holds besides
 // (daemon/engine/regex/beginning.ts) stands in that block or in the next one, unless the next one is made of the bytes of
 // the chain alone. Blocks that do not hold all of it themselves are borders: there, only the bytes of the
-// chain at the end can be the beginning of a match, which evaluate.ts looks for.
+// chain at the end can be the beginning of a match, which regex-atom.ts looks for.
 //
 //   inside   the block holds start and near                          all of it is searched
 //   border   it holds start; it and the next one hold near, or the   the bytes of the chain at its end are
@@ -12,11 +12,20 @@
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
 import { blockAt } from '../shard/open.ts';
-import { blocksOfDocs, countBits, docsOfBlocks, intersectGrams, readCostNs, setAllBlocks } from './block-sets.ts';
+import {
+  blocksOfDocs,
+  countBits,
+  docsOfBlocks,
+  intersectGrams,
+  newBlockBitmap,
+  readCostNs,
+  setAllBlocks,
+} from './block-sets.ts';
 import { ALL_DOCS, blockBitmapSize, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
-import { docsOfCondition, fillBlocks, newBlockBitmap } from './conditions.ts';
-import { dropForeign } from './foreign.ts';
-import { MatchNode, nodeAt } from './tree.ts';
+import { docsOfCondition, fillBlocks, gramsOf } from './conditions.ts';
+import { Expression, isGiven } from './expression.ts';
+import { dropForeign, hasByte } from './foreign.ts';
+import { ContentAtom, MatchNode, nodeAt } from './node.ts';
 
 const NEWLINE: u32 = 10;
 /** Guess: what looking for the beginnings in a block costs, most of which a needle skips. */
@@ -24,47 +33,26 @@ const VERIFY_START_NS: u32 = 1500;
 /** Guess: every thread binds, while they share the blocks; and half of these are left. */
 const BIND_COST_TIMES: u32 = 4;
 
-/** Binds a REGEX node: sets its bitmap of candidate blocks and its cost; returns the docs that it may hold for. */
-export function bindRegex(arena: Arena, node: MatchNode): usize {
-  node.bitmap = 0;
-  node.starts = 0;
-  node.borders = 0;
-  node.cost = 0x50000000;
-  if (boundView.blobCount == 0) return NO_DOCS;
-  const hasBeginning = node.spansLines != 0 && (node.startCondition != 0 || node.nearCondition != 0);
-  if (node.condition == 0 && !hasBeginning) return ALL_DOCS;
-  const bitmap = newBlockBitmap(arena);
-  if (bitmap == 0) return NO_DOCS;
-  const docs = node.spansLines != 0 ? bindSpanning(arena, node, bitmap) : bindInLine(arena, node, bitmap);
-  if (failStatus != 0) return NO_DOCS;
-  // The engine is dearer than literal search: literals of the query are asked first.
-  node.cost = min(node.cost + 0x10000000, 0x4fffffff);
-  node.bitmap = <u32>bitmap;
-  return docs;
-}
-
-function bindInLine(arena: Arena, node: MatchNode, bitmap: usize): usize {
-  fillBlocks(arena, changetype<MatchNode>(<usize>node.condition), bitmap);
-  return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
-}
-
-/** Makes `bitmap` all blocks of the docs that are left: a match may reach into each. */
-function bindSpanning(arena: Arena, node: MatchNode, bitmap: usize): usize {
+/**
+ * Binds an expression that spans lines, of which a condition is known: sets the node's `starts`, `borders` and cost, and
+ * returns the docs that it may hold for. Makes `bitmap` all blocks of these docs: a match may reach into each.
+ */
+export function bindSpanning(arena: Arena, node: ContentAtom, expression: Expression, bitmap: usize): usize {
   let docs: usize = ALL_DOCS;
-  if (node.condition != 0) {
-    docs = docsOfCondition(arena, node, changetype<MatchNode>(<usize>node.condition), bitmap);
+  if (isGiven(expression.condition)) {
+    docs = docsOfCondition(arena, node, expression.condition, bitmap);
     if (docs == NO_DOCS) return NO_DOCS;
     blocksOfDocs(docs, bitmap);
-    if (node.startCondition == 0 && node.nearCondition == 0) return docs;
+    if (!isGiven(expression.start) && !isGiven(expression.near)) return docs;
   } else setAllBlocks(bitmap);
   const starts = newBlockBitmap(arena);
   if (starts == 0) return NO_DOCS;
-  if (node.startCondition == 0) memory.copy(starts, bitmap, blockBitmapSize);
+  if (!isGiven(expression.start)) memory.copy(starts, bitmap, blockBitmapSize);
   else {
-    fillBlocks(arena, changetype<MatchNode>(<usize>node.startCondition), starts);
+    fillBlocks(arena, expression.start, starts);
     intersectBitmaps(starts, bitmap, blockBitmapSize);
   }
-  if (node.nearCondition != 0) keepNear(arena, node, starts);
+  if (isGiven(expression.near)) keepNear(arena, node, expression, starts);
   if (failStatus != 0) return NO_DOCS;
   node.starts = <u32>starts;
   docs = docsOfBlocks(arena, node, starts);
@@ -73,19 +61,19 @@ function bindSpanning(arena: Arena, node: MatchNode, bitmap: usize): usize {
 }
 
 /** Keeps of `starts` the blocks inside and the borders; sets the node's borders. */
-function keepNear(arena: Arena, node: MatchNode, starts: usize): void {
+function keepNear(arena: Arena, node: ContentAtom, expression: Expression, starts: usize): void {
   const borders = newBlockBitmap(arena);
   const mark = arenaMark(arena);
   const inside = copyOf(arena, starts);
   const near = copyOf(arena, starts);
   if (failStatus != 0) return;
-  narrow(arena, changetype<MatchNode>(<usize>node.nearCondition), inside, near);
+  narrow(arena, expression.near, inside, near);
   if (failStatus != 0) return;
-  if (hasByte(node.chain, NEWLINE)) {
+  if (hasByte(expression.chain, NEWLINE)) {
     // What neither block holds may still stand behind a next block that is all chain.
     memory.copy(borders, starts, blockBitmapSize);
     subtractBitmap(borders, near);
-    dropForeign(arena, borders, node.chain);
+    dropForeign(arena, borders, expression.chain);
     subtractBitmap(near, inside);
     uniteBitmaps(borders, near, blockBitmapSize);
     dropLastBlocks(borders);
@@ -100,11 +88,6 @@ function copyOf(arena: Arena, bitmap: usize): usize {
   const copy = newBlockBitmap(arena);
   if (copy != 0) memory.copy(copy, bitmap, blockBitmapSize);
   return copy;
-}
-
-/** Whether the ASCII byte is in the set of 16 bytes at `bytes`. */
-function hasByte(bytes: u32, byte: u32): bool {
-  return (((<u32>load<u8>(<usize>bytes + (byte >> 3))) >> (byte & 7)) & 1) != 0;
 }
 
 /**
@@ -131,7 +114,7 @@ function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize):
 
 /** What reading the lists of a condition costs. */
 function costNs(condition: MatchNode): u64 {
-  if (condition.kind == NODE_GRAMS) return readCostNs(condition.keys, condition.keyCount);
+  if (condition.kind == NODE_GRAMS) return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
   let sum: u64 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) sum += costNs(nodeAt(condition.children, i));
   return sum;
@@ -148,7 +131,7 @@ function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usiz
     memory.copy(ownNear, within, blockBitmapSize);
     narrow(arena, condition, ownInside, ownNear);
   } else {
-    if (condition.kind == NODE_GRAMS) fillWithGrams(arena, condition, ownInside);
+    if (condition.kind == NODE_GRAMS) fillByKeys(arena, condition, ownInside);
     else addAnyNear(arena, condition, within, ownInside, ownNear);
     // Each literal lies in one block.
     addBefore(ownNear, ownInside);
@@ -166,15 +149,15 @@ function addAnyNear(arena: Arena, condition: MatchNode, within: usize, inside: u
     if (child.kind != NODE_GRAMS) addNear(arena, child, within, inside, near);
     else {
       memory.fill(own, 0, blockBitmapSize);
-      fillWithGrams(arena, child, own);
+      fillByKeys(arena, child, own);
       uniteBitmaps(inside, own, blockBitmapSize);
     }
   }
 }
 
-function fillWithGrams(arena: Arena, literal: MatchNode, bitmap: usize): void {
+function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
-  intersectGrams(arena, literal.keys, literal.keyCount, bitmap, VERIFY_START_NS);
+  intersectGrams(arena, gramsOf(condition).keys, gramsOf(condition).keyCount, bitmap, VERIFY_START_NS);
   arenaReset(arena, mark);
 }
 

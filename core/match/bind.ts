@@ -1,6 +1,6 @@
-// Binds the match tree to one shard: finds for each leaf the docs that it may hold for (doc-sets.ts,
-// block-sets.ts), combines them up the tree, and lists the candidates that are left (candidates.ts). Everything
-// lives in the arena until the next shard is bound.
+// Binds the match tree to one shard: finds for each leaf the docs that it may hold for (in the file of its kind),
+// combines them up the tree, and lists the candidates that are left (candidates.ts). Everything lives in the
+// arena until the next shard is bound.
 
 import { Arena } from '../base/arena.ts';
 import { beginWork, countWork, isStopped } from '../base/work.ts';
@@ -25,19 +25,20 @@ import {
   NODE_SYMBOL_REGEX,
   NODE_TEXT,
 } from '../shared/plan.ts';
-import { NONE_ID } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
+import { getBit, setBit } from '../shard/piece.ts';
 import { ShardView } from '../shard/view.ts';
-import { bindRegex } from './beginnings.ts';
-import { bindText, blockSetsInit } from './block-sets.ts';
+import { blockSetsInit } from './block-sets.ts';
 import {
   ALL_DOCS,
   beginBinding,
+  boundView,
   docBitmapSize,
   failStatus,
   indexBytes,
   intersectBitmaps,
+  newDocBitmap,
   NO_DOCS,
   regexRuns,
   uniteBitmaps,
@@ -50,10 +51,14 @@ import {
   cutUnits,
   unitCount,
 } from './candidates.ts';
-import { bindDocs, bindLanguage, bindPath, bindPathRegex, bindRepos, complement, findLanguage, isExact } from './doc-sets.ts';
+import { bindConst, bindDocs, bindLanguage, bindRepos, DocsNode, LanguageNode } from './filters.ts';
 import { lookupCount, resetLookups } from './lookups.ts';
-import { bindSymbol } from './symbols.ts';
-import { MatchNode, matchRoot, nodeAt, textNodeCount, textNodes } from './tree.ts';
+import { matchRoot } from './match-tree.ts';
+import { contentAtomAt, contentAtoms, MatchNode, nodeAt, setNode } from './node.ts';
+import { bindPath, bindPathRegex, PathAtom } from './path-atom.ts';
+import { bindRegex, RegexAtom } from './regex-atom.ts';
+import { bindSymbol, SymbolAtom } from './symbol-atom.ts';
+import { bindText, TextAtom } from './text-atom.ts';
 
 /** Guess: steps of work (base/work.ts) that binding a node takes, beside reading its lists. */
 const NODE_STEPS: u32 = 256;
@@ -74,7 +79,7 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   forgetRegexTexts();
   if (!blockSetsInit(arena)) return STATUS_OUT_OF_MEMORY;
   // An AND that is ruled out leaves its other children as they are: those of the shard before.
-  for (let i: u32 = 0; i < textNodeCount; i++) nodeAt(textNodes, i).isRuledOut = 1;
+  for (let i: u32 = 0; i < contentAtoms.count; i++) contentAtomAt(i).isRuledOut = 1;
   const verdict = bindNode(arena, matchRoot);
   if (isStopped) return STATUS_STOPPED;
   if (failStatus != STATUS_OK) return failStatus;
@@ -106,31 +111,24 @@ function bindNode(arena: Arena, node: MatchNode): usize {
 function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
     case NODE_CONST:
-      node.cost = 0;
-      return node.data != 0 ? ALL_DOCS : NO_DOCS;
+      return bindConst(node);
     case NODE_TEXT:
-      return bindText(arena, node);
-    case NODE_PATH:
-      node.cost = 2;
-      return bindPath(arena, node);
+      return bindText(arena, changetype<TextAtom>(node));
     case NODE_REGEX:
-      return bindRegex(arena, node);
+      return bindRegex(arena, changetype<RegexAtom>(node));
     case NODE_SYMBOL:
     case NODE_SYMBOL_REGEX:
-      return bindSymbol(arena, node);
+      return bindSymbol(arena, changetype<SymbolAtom>(node));
+    case NODE_PATH:
+      return bindPath(arena, changetype<PathAtom>(node));
     case NODE_PATH_REGEX:
-      node.cost = 0x20000000;
-      return bindPathRegex(arena, node);
+      return bindPathRegex(arena, changetype<PathAtom>(node));
     case NODE_LANGUAGE:
-      node.cost = 1;
-      node.localId = findLanguage(node);
-      return node.localId == NONE_ID ? NO_DOCS : bindLanguage(arena, node);
+      return bindLanguage(arena, changetype<LanguageNode>(node));
     case NODE_REPOS:
-      node.cost = 1;
       return bindRepos(node);
     case NODE_DOCS:
-      node.cost = 1;
-      return bindDocs(arena, node);
+      return bindDocs(arena, changetype<DocsNode>(node));
     case NODE_AND:
       return bindAnd(arena, node);
     case NODE_OR:
@@ -148,6 +146,27 @@ function bindNot(arena: Arena, node: MatchNode): usize {
   if (!isExact(child) || verdict == NO_DOCS) return ALL_DOCS;
   if (verdict == ALL_DOCS) return NO_DOCS;
   return complement(arena, verdict);
+}
+
+/** Whether the bitmap of a bound subtree holds just the docs that satisfy it. */
+function isExact(node: MatchNode): bool {
+  switch (node.kind) {
+    case NODE_TEXT:
+    case NODE_REGEX:
+    case NODE_SYMBOL:
+    case NODE_SYMBOL_REGEX:
+      return false;
+  }
+  for (let i: u32 = 0; i < node.childCount; i++) if (!isExact(nodeAt(node.children, i))) return false;
+  return true;
+}
+
+/** The other docs, in a new bitmap: the node's own one is still needed. */
+function complement(arena: Arena, docs: usize): usize {
+  const others = newDocBitmap(arena);
+  if (others == 0) return NO_DOCS;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) if (getBit(docs, docId) == 0) setBit(others, docId);
+  return others;
 }
 
 function bindAnd(arena: Arena, node: MatchNode): usize {
@@ -183,15 +202,18 @@ function bindOr(arena: Arena, node: MatchNode): usize {
  * binding stops, and so what it counts.
  */
 function sortForBinding(node: MatchNode): void {
+  sortChildren(node, bindingOrder);
+}
+
+/** Orders the children by a number, ascending; equal ones stay as they are (insertion sort: few children). */
+function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void {
   const list = <usize>node.children;
   for (let i: u32 = 1; i < node.childCount; i++) {
     const moving = nodeAt(list, i);
+    const order = orderOf(moving);
     let place = i;
-    while (place > 0 && bindingOrder(nodeAt(list, place - 1)) > bindingOrder(moving)) {
-      store<u32>(list + (<usize>place << 2), changetype<usize>(nodeAt(list, place - 1)));
-      place--;
-    }
-    store<u32>(list + (<usize>place << 2), changetype<usize>(moving));
+    for (; place > 0 && orderOf(nodeAt(list, place - 1)) > order; place--) setNode(list, place, nodeAt(list, place - 1));
+    setNode(list, place, moving);
   }
 }
 
@@ -221,17 +243,8 @@ function kindOrder(kind: u32): u32 {
   }
 }
 
-/** Cheap children first (insertion sort: few children); a node costs what its dearest child costs. */
+/** Cheap children first; a node costs what its dearest child costs. */
 function sortByCost(node: MatchNode): void {
-  const list = <usize>node.children;
-  for (let i: u32 = 1; i < node.childCount; i++) {
-    const moving = nodeAt(list, i);
-    let place = i;
-    while (place > 0 && nodeAt(list, place - 1).cost > moving.cost) {
-      store<u32>(list + (<usize>place << 2), changetype<usize>(nodeAt(list, place - 1)));
-      place--;
-    }
-    store<u32>(list + (<usize>place << 2), changetype<usize>(moving));
-  }
-  node.cost = nodeAt(list, node.childCount - 1).cost;
+  sortChildren(node, (child) => child.cost);
+  node.cost = nodeAt(node.children, node.childCount - 1).cost;
 }

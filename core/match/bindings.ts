@@ -11,7 +11,7 @@ import { ShardView } from '../shard/view.ts';
 import { bindShard } from './bind.ts';
 import { docSetCount, rebind } from './bound.ts';
 import { candidateDocCount, Candidates, restoreCandidates, saveCandidates } from './candidates.ts';
-import { restoreTree, saveTree, treeSize } from './tree.ts';
+import { restoreTree, saveTree, treeSize } from './match-tree.ts';
 
 /** A kept binding; behind it its counters (BIND_*), its candidates and its tree. */
 @unmanaged

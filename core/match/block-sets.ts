@@ -2,10 +2,9 @@
 // literals are intersected stripe by stripe, rarest first, and read only while they can save more verifying
 // than they cost; for literals of one and two characters the lists of all keys that hold them are united.
 
-import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
 import { BITMAP_SIZE, CASE_MARKS_SIZE, LETTER_BITS, NONE_ID, STRIPE_BLOCKS } from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { isMiddleNewline } from '../shard/extract.ts';
 import { GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
@@ -13,12 +12,10 @@ import { hasMarks } from '../text/case-marks.ts';
 import { LETTER_NEWLINE } from '../text/letters.ts';
 import {
   addDocsOfBlob,
-  ALL_DOCS,
   blockBitmapSize,
   boundStripes,
   boundView,
   countIndexBytes,
-  docBitmapSize,
   failBinding,
   failStatus,
   intersectBitmaps,
@@ -26,7 +23,8 @@ import {
   NO_DOCS,
 } from './bound.ts';
 import { beginVisits, probeGram, visitGram } from './lookups.ts';
-import { MatchNode } from './tree.ts';
+import { Grams, keyAt } from './grams.ts';
+import { MatchNode } from './node.ts';
 
 /** Above this share of a shard's blocks a two-character literal is looked for in all of them. */
 const PREFIX_SHARE_NUMERATOR: u32 = 6;
@@ -37,8 +35,7 @@ const BITMAP_NS: u32 = 80;
 /** Coded bytes from which on a piece counts as a bitmap. */
 const DENSE_SIZE: u32 = 900;
 
-/** Guess: what verifying a block costs: by literal search, by a regular expression. */
-const VERIFY_LITERAL_NS: u32 = 700;
+/** Guess: what verifying a block by a regular expression costs. */
 export const VERIFY_REGEX_NS: u32 = 4000;
 
 /** A single block is read as soon as its marks. */
@@ -55,59 +52,18 @@ export function blockSetsInit(arena: Arena): bool {
   return scratchBitmap != 0;
 }
 
-export function bindText(arena: Arena, node: MatchNode): usize {
-  node.bitmap = 0;
-  node.cost = 0x40000000;
-  if (node.spansLines != 0) return bindLines(arena, node);
-  const bitmap = arenaAlloc(arena, blockBitmapSize, 16);
-  if (bitmap == 0) {
-    failBinding(STATUS_OUT_OF_MEMORY);
-    return NO_DOCS;
-  }
-  memory.fill(bitmap, 0, blockBitmapSize);
-  node.bitmap = <u32>bitmap;
-  if (node.letterCount < 3) {
-    beginVisits(arena);
-    if (failStatus != STATUS_OK) return NO_DOCS;
-    const isSelective =
-      node.letterCount == 2 ? unitePrefix(node, bitmap) : uniteMiddle(node, bitmap);
-    if (!isSelective && node.marks == 0) {
-      node.bitmap = 0;
-      return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
-    }
-    if (!isSelective) setAllBlocks(bitmap);
-  } else intersectGrams(arena, node.keys, node.keyCount, bitmap, VERIFY_LITERAL_NS);
-  if (failStatus != STATUS_OK) return NO_DOCS;
-  keepMarked(node, bitmap);
-  return docsOfBlocks(arena, node, bitmap);
-}
-
-/**
- * A literal with a newline before its end: its lines may stand in several blocks, so that only docs can be
- * ruled out, by the grams that lie in one line; the docs left are read whole.
- */
-function bindLines(arena: Arena, node: MatchNode): usize {
+/** An empty bitmap of blocks; 0, with failStatus set, if the arena is full. */
+export function newBlockBitmap(arena: Arena): usize {
   const bitmap = arenaAlloc(arena, blockBitmapSize, 16);
   if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
-  if (bitmap == 0 || boundView.blobCount == 0) return NO_DOCS;
-  let verdict: usize = ALL_DOCS;
-  for (let i: u32 = 0; i < node.keyCount; i++) {
-    const key = load<u32>(<usize>node.keys + (<usize>i << 2));
-    if (isMiddleNewline(key)) continue;
-    const mark = arenaMark(arena);
-    const docs = docsOfGram(arena, node, key, bitmap);
-    if (docs == NO_DOCS) return NO_DOCS;
-    if (verdict == ALL_DOCS) verdict = docs;
-    else {
-      intersectBitmaps(verdict, docs, docBitmapSize());
-      arenaReset(arena, mark);
-    }
-  }
-  if (verdict != ALL_DOCS) {
-    blocksOfDocs(verdict, bitmap);
-    node.bitmap = <u32>bitmap;
-  }
-  return verdict;
+  else memory.fill(bitmap, 0, blockBitmapSize);
+  return bitmap;
+}
+
+/** Fills the empty `bitmap` with the blocks that have the grams and the marks of a literal; see intersectGrams. */
+export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): void {
+  intersectGrams(arena, grams.keys, grams.keyCount, bitmap, verifyNs);
+  keepMarked(grams, bitmap);
 }
 
 /** Makes `bitmap` all blocks of the docs in `docs`. */
@@ -122,21 +78,22 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
   }
 }
 
-/** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
-function docsOfGram(arena: Arena, node: MatchNode, key: u32, bitmap: usize): usize {
-  const gram = probeGram(boundView, key);
-  if (gram == GRAM_ABSENT) return NO_DOCS;
-  memory.fill(bitmap, 0, blockBitmapSize);
-  uniteGram(gram, bitmap);
-  return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
+/**
+ * Adds the blocks that may hold a literal of one or two letters to the bitmap; false: so many that all may as well be
+ * read, and none was added.
+ */
+export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
+  beginVisits(arena);
+  if (failStatus != STATUS_OK) return true;
+  return grams.letterCount == 2 ? unitePrefix(grams, bitmap) : uniteMiddle(grams, bitmap);
 }
 
 /**
  * Two letters: the union of all lists whose keys begin with them. Complete because every block counts as
  * ending in a newline. False if the lists are so large that all blocks may as well be read.
  */
-function unitePrefix(node: MatchNode, bitmap: usize): bool {
-  const pair = load<u32>(node.keys);
+function unitePrefix(grams: Grams, bitmap: usize): bool {
+  const pair = keyAt(grams, 0);
   const first = lowerGram(boundView, pair << LETTER_BITS);
   const end = lowerGram(boundView, (pair + 1) << LETTER_BITS);
   let bytes: u32 = 0;
@@ -150,8 +107,8 @@ function unitePrefix(node: MatchNode, bitmap: usize): bool {
  * One letter: the union of all lists whose keys have it in the middle. Complete because every character of
  * a block has a neighbour on both sides. False as for unitePrefix, and for a newline, which no key has there.
  */
-function uniteMiddle(node: MatchNode, bitmap: usize): bool {
-  const letter = load<u32>(node.keys);
+function uniteMiddle(grams: Grams, bitmap: usize): bool {
+  const letter = keyAt(grams, 0);
   if (letter == LETTER_NEWLINE) return false;
   const gramCount = boundView.gramCount;
   let bytes: u32 = 0;
@@ -293,9 +250,9 @@ export function setAllBlocks(bitmap: usize): void {
   for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
 }
 
-/** Takes the blocks out of `bitmap` whose case marks say that the node's literal does not stand in them. */
-export function keepMarked(node: MatchNode, bitmap: usize): void {
-  if (node.marks == 0 || countBits(bitmap, blockBitmapSize) < MARKED_BLOCKS_MIN) return;
+/** Takes the blocks out of `bitmap` whose case marks say that the literal does not stand in them. */
+export function keepMarked(grams: Grams, bitmap: usize): void {
+  if (grams.marks == 0 || countBits(bitmap, blockBitmapSize) < MARKED_BLOCKS_MIN) return;
   for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {
     const wordPtr = bitmap + (<usize>wordIndex << 3);
     const word = load<u64>(wordPtr);
@@ -305,7 +262,7 @@ export function keepMarked(node: MatchNode, bitmap: usize): void {
       // A damaged list may name a blockId that no block has.
       if (blockId >= boundView.blockCount) break;
       const marks = <usize>boundView.caseMarks + <usize>blockId * CASE_MARKS_SIZE;
-      if (!hasMarks(marks, node.marks)) kept ^= left & (0 - left);
+      if (!hasMarks(marks, grams.marks)) kept ^= left & (0 - left);
     }
     store<u64>(wordPtr, kept);
   }

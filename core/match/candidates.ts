@@ -9,7 +9,7 @@ import { blobAt, docAt } from '../shard/open.ts';
 import { prefetch } from '../shard/pages.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { ALL_DOCS, boundView, docBitmapSize, newDocBitmap, NO_DOCS } from './bound.ts';
-import { nodeAt, textNodeCount, textNodes } from './tree.ts';
+import { contentAtomAt, contentAtoms } from './node.ts';
 
 /** Guess: so many borders (beginnings.ts) cost about what one block does. */
 const BORDERS_A_BLOCK: u32 = 16;
@@ -156,8 +156,8 @@ function prefetchUnit(unit: u32): void {
 function bytesToVerify(blobId: u32): u32 {
   const blob = blobAt(boundView, blobId);
   let most: u32 = 0;
-  for (let i: u32 = 0; i < textNodeCount; i++) {
-    const node = nodeAt(textNodes, i);
+  for (let i: u32 = 0; i < contentAtoms.count; i++) {
+    const node = contentAtomAt(i);
     if (node.isRuledOut) continue;
     const bitmap = node.starts != 0 ? node.starts : node.bitmap;
     if (bitmap == 0) return blob.size;
@@ -197,8 +197,8 @@ export function countCandidateBlocks(): f64 {
 }
 
 function isCandidateBlock(blockId: u32): bool {
-  for (let i: u32 = 0; i < textNodeCount; i++) {
-    const node = nodeAt(textNodes, i);
+  for (let i: u32 = 0; i < contentAtoms.count; i++) {
+    const node = contentAtomAt(i);
     if (node.isRuledOut || node.isUnlisted) continue;
     const bitmap = <usize>node.bitmap;
     if (bitmap != 0 && getBit(bitmap, blockId) != 0) return true;

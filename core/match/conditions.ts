@@ -6,7 +6,14 @@
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { docsOfBlocks, intersectGrams, keepMarked, VERIFY_REGEX_NS } from './block-sets.ts';
+import {
+  docsOfBlocks,
+  fillWithGrams,
+  intersectGrams,
+  keepMarked,
+  newBlockBitmap,
+  VERIFY_REGEX_NS,
+} from './block-sets.ts';
 import {
   blockBitmapSize,
   docBitmapSize,
@@ -16,14 +23,24 @@ import {
   NO_DOCS,
   uniteBitmaps,
 } from './bound.ts';
-import { MatchNode, nodeAt } from './tree.ts';
+import { Grams, keyAt, makeGrams } from './grams.ts';
+import { MatchNode, nodeAt, NODE_SIZE } from './node.ts';
 
-/** An empty bitmap of blocks; 0, with failStatus set, if the arena is full. */
-export function newBlockBitmap(arena: Arena): usize {
-  const bitmap = arenaAlloc(arena, blockBitmapSize, 16);
-  if (bitmap == 0) failBinding(STATUS_OUT_OF_MEMORY);
-  else memory.fill(bitmap, 0, blockBitmapSize);
-  return bitmap;
+/** GRAMS: a match holds the grams of a literal. Never evaluated, and below an expression only. */
+@unmanaged
+export class GramsNode extends MatchNode {
+  grams: Grams;
+}
+if (offsetof<GramsNode>() > NODE_SIZE) ERROR('GramsNode: size');
+
+export function compileGrams(arena: Arena, node: GramsNode): void {
+  node.grams = makeGrams(arena, node);
+}
+
+/** The grams of a GRAMS node. */
+@inline
+export function gramsOf(condition: MatchNode): Grams {
+  return changetype<GramsNode>(condition).grams;
 }
 
 /** Fills the empty `bitmap` with the blocks that satisfy the condition. */
@@ -37,10 +54,8 @@ export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): v
       uniteBitmaps(bitmap, other, blockBitmapSize);
     }
   } else if (condition.kind == NODE_AND) intersectAll(arena, condition, bitmap);
-  else if (condition.kind == NODE_GRAMS) {
-    intersectGrams(arena, condition.keys, condition.keyCount, bitmap, VERIFY_REGEX_NS);
-    keepMarked(condition, bitmap);
-  } else failBinding(STATUS_BAD_PLAN);
+  else if (condition.kind == NODE_GRAMS) fillWithGrams(arena, gramsOf(condition), bitmap, VERIFY_REGEX_NS);
+  else failBinding(STATUS_BAD_PLAN);
   arenaReset(arena, mark);
 }
 
@@ -56,7 +71,7 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
     const child = nodeAt(condition.children, i);
     if (child.kind == NODE_GRAMS) {
-      keepMarked(child, bitmap);
+      keepMarked(gramsOf(child), bitmap);
       continue;
     }
     if (isFirst) fillBlocks(arena, child, bitmap);
@@ -73,7 +88,7 @@ function countKeys(condition: MatchNode): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
     const child = nodeAt(condition.children, i);
-    if (child.kind == NODE_GRAMS) count += child.keyCount;
+    if (child.kind == NODE_GRAMS) count += gramsOf(child).keyCount;
   }
   return count;
 }
@@ -84,8 +99,9 @@ function joinKeys(condition: MatchNode, out: usize): u32 {
   for (let i: u32 = 0; i < condition.childCount; i++) {
     const child = nodeAt(condition.children, i);
     if (child.kind != NODE_GRAMS) continue;
-    for (let k: u32 = 0; k < child.keyCount; k++) {
-      const key = load<u32>(<usize>child.keys + (<usize>k << 2));
+    const grams = gramsOf(child);
+    for (let k: u32 = 0; k < grams.keyCount; k++) {
+      const key = keyAt(grams, k);
       if (isAmong(out, count, key)) continue;
       store<u32>(out + (<usize>count << 2), key);
       count++;
@@ -104,8 +120,7 @@ export function docsOfCondition(arena: Arena, node: MatchNode, condition: MatchN
   if (failStatus != 0) return NO_DOCS;
   if (condition.kind == NODE_GRAMS) {
     memory.fill(scratch, 0, blockBitmapSize);
-    intersectGrams(arena, condition.keys, condition.keyCount, scratch, VERIFY_REGEX_NS);
-    keepMarked(condition, scratch);
+    fillWithGrams(arena, gramsOf(condition), scratch, VERIFY_REGEX_NS);
     return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, scratch);
   }
   if (condition.kind != NODE_AND && condition.kind != NODE_OR) {

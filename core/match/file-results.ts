@@ -5,7 +5,7 @@
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
-import { writeJsonString } from '../scan/json.ts';
+import { writeAsciiText, writeJsonString } from '../scan/json.ts';
 import {
   LANGUAGE_ROW_SIZE,
   SKIP_BINARY,
@@ -14,12 +14,12 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../shared/format.ts';
 import { LINK_TEXTS_SIZE, RENDER_REQUEST_SIZE } from '../shared/plan.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
+import { STATUS_OK, STATUS_STOPPED } from '../shared/status.ts';
 import { docAt } from '../shard/open.ts';
 import { DocRow, LanguageRow } from '../shard/rows.ts';
 import { decodedPoint, decodedSize, decodeUtf8, REPLACEMENT } from '../text/utf8.ts';
 import { boundView } from './bound.ts';
-import { forgetReads } from './evaluate.ts';
+import { forgetReads } from './current.ts';
 import { isFirstReadByRender, renderBytesRead, renderDoc, renderedRangeCount } from './render.ts';
 
 /** What is to be rendered, and what came of it: a row for each doc. */
@@ -111,31 +111,31 @@ export function renderDocs(
 }
 
 function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
-  out = writeText(out, ',"language":"');
+  out = writeAsciiText(out, ',"language":"');
   const language = changetype<LanguageRow>(
     <usize>boundView.languages + <usize>doc.languageIndex * LANGUAGE_ROW_SIZE,
   );
   const name = <usize>boundView.names + language.nameOffset;
   out = writeJsonString(out, name, name + language.nameSize);
-  out = writeText(out, '"');
+  out = writeAsciiText(out, '"');
   if (doc.skipReason != SKIP_NONE) {
-    out = writeText(out, ',"skipReason":"');
-    out = writeText(out, skipReasonName(doc.skipReason));
-    out = writeText(out, '"');
+    out = writeAsciiText(out, ',"skipReason":"');
+    out = writeAsciiText(out, skipReasonName(doc.skipReason));
+    out = writeAsciiText(out, '"');
   }
   const path = <usize>boundView.paths + doc.pathOffset;
-  out = writeText(out, ',"webUrl":');
+  out = writeAsciiText(out, ',"webUrl":');
   out = writeBytes(out, texts.page, texts.pageSize);
   out = writeEncodedPath(out, path, path + doc.pathSize);
-  out = writeText(out, '"');
+  out = writeAsciiText(out, '"');
   out = writeBytes(out, texts.members, texts.membersSize);
   if (texts.externalSize > 0) {
-    out = writeText(out, ',"externalWebUrl":');
+    out = writeAsciiText(out, ',"externalWebUrl":');
     out = writeBytes(out, texts.external, texts.externalSize);
     out = writeEncodedPath(out, path, path + doc.pathSize);
     out = writeBytes(out, texts.externalEnd, texts.externalEndSize);
   }
-  return writeText(out, '}');
+  return writeAsciiText(out, '}');
 }
 
 function skipReasonName(reason: u32): string {
@@ -149,13 +149,6 @@ function writeBytes(out: usize, ptr: usize, size: u32): usize {
   return out + size;
 }
 
-/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
-function writeText(out: usize, text: string): usize {
-  const ptr = changetype<usize>(text);
-  for (let i = 0; i < text.length; i++) store<u8>(out + i, load<u8>(ptr + (<usize>i << 1)));
-  return out + text.length;
-}
-
 /**
  * Percent-encodes a path as encodeURIComponent does its segments: letters, digits, `-_.!~*'()` and slashes
  * stay, a bad byte is U+FFFD. At most 9 bytes come of one.
@@ -166,7 +159,7 @@ function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
     const size = decodedSize(decoded);
     const point = decodedPoint(decoded);
     if (isPlain(point)) store<u8>(out++, <u8>point);
-    else if (point == REPLACEMENT) out = writeText(out, '%EF%BF%BD');
+    else if (point == REPLACEMENT) out = writeAsciiText(out, '%EF%BF%BD');
     else for (let i: usize = 0; i < size; i++) out = writeEncodedByte(out, load<u8>(ptr + i));
     ptr += size;
   }

@@ -6,9 +6,8 @@ import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { LETTER_BITS } from '../shared/format.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
 import { listSize, nextLongList } from '../shard/lists.ts';
-import { countBits, uniteGram } from './block-sets.ts';
+import { countBits, newBlockBitmap, uniteGram } from './block-sets.ts';
 import { blockBitmapSize, boundView, failBinding, failStatus } from './bound.ts';
-import { newBlockBitmap } from './conditions.ts';
 import { FOREIGN_KEYS_MAX, probeGram } from './lookups.ts';
 
 /** Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out. */
@@ -59,8 +58,9 @@ function listForeignLetters(bytes: usize, letters: usize): void {
   }
 }
 
+/** Whether the ASCII byte is in the set of 16 bytes at `bytes`. */
 @inline
-function hasByte(bytes: usize, byte: u32): bool {
+export function hasByte(bytes: usize, byte: u32): bool {
   return ((<u32>load<u8>(bytes + (byte >> 3)) >> (byte & 7)) & 1) != 0;
 }
 

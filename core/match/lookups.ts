@@ -26,11 +26,24 @@ let stamp: u32 = 0;
 /** A bit for each gram of the dictionary that was visited; 0: none was. */
 let visited: usize = 0;
 
-/**
- * Begins a request, of which `leafCount` leaves have grams, by `keyCount` keys in all; false if the arena is full.
- * The table lives as long as the compiled tree.
- */
-export function beginLookups(arena: Arena, leafCount: u32, keyCount: u32): bool {
+/** Leaves of the request that have grams, and their keys in all. */
+let leafCount: u32 = 0;
+let keyCount: u32 = 0;
+
+/** Forgets what was expected for the request before. */
+export function expectNone(): void {
+  leafCount = 0;
+  keyCount = 0;
+}
+
+/** A leaf of the request will ask for so many grams at most. */
+export function expectLookups(count: u32): void {
+  leafCount++;
+  keyCount += count;
+}
+
+/** Begins the counts of a request whose leaves are compiled; false if the arena is full. Lives as long as these. */
+export function beginLookups(arena: Arena): bool {
   table = 0;
   stamp = 0;
   if (leafCount < 2) return true;

@@ -6,9 +6,11 @@ import { countByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { blockAt } from '../shard/open.ts';
 import { boundView } from './bound.ts';
-import { currentEndBlock, currentFirstBlock, currentStart } from './evaluate.ts';
+import { blockOf, blockStart, current } from './current.ts';
 
 let at: usize = 0;
+/** Block of the current content that holds it. */
+let block: u32 = 0;
 /** 0-based line of `at`. */
 let line: u32 = 0;
 /** Start of that line, and code points from there to `at`; start = 0: not known yet. */
@@ -17,7 +19,8 @@ let points: u32 = 0;
 
 /** Begins at the start of the current doc's content. */
 export function beginPositions(): void {
-  at = currentStart();
+  at = current.start;
+  block = current.firstBlock;
   line = 0;
   lineStart = at;
   points = 0;
@@ -26,11 +29,11 @@ export function beginPositions(): void {
 /** Moves to `ptr`, an address in the current content or its end, at or behind the last one. */
 export function moveTo(ptr: usize): void {
   assert(ptr >= at);
-  const jump = blockBefore(ptr);
-  if (jump > at) {
-    at = jump;
-    line = jumpLine;
-    lineStart = jump;
+  block = blockOf(ptr, block);
+  if (blockStart(block) > at) {
+    at = blockStart(block);
+    line = blockAt(boundView, block).line;
+    lineStart = at;
     points = 0;
   }
   const newlines = countByte(at, ptr, 10);
@@ -53,20 +56,4 @@ export function currentColumn(): u32 {
 /** Address of the first byte of the position's line. */
 export function currentLineStart(): usize {
   return lineStart;
-}
-
-let jumpLine: u32 = 0;
-
-/** Address of the start of the block that holds `ptr` (binary search); its line in jumpLine. */
-function blockBefore(ptr: usize): usize {
-  const offset = <u32>(ptr - boundView.content);
-  let start = currentFirstBlock();
-  let end = currentEndBlock();
-  while (end - start > 1) {
-    const middle = (start + end) >> 1;
-    if (blockAt(boundView, middle).contentOffset <= offset) start = middle;
-    else end = middle;
-  }
-  jumpLine = blockAt(boundView, start).line;
-  return <usize>boundView.content + blockAt(boundView, start).contentOffset;
 }

@@ -6,39 +6,19 @@
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
-import { writeDecimal, writeJsonString } from '../scan/json.ts';
+import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
 import { findByte, findLastByte } from '../scan/newlines.ts';
 import { countCodePoints } from '../text/utf8.ts';
 import { KEPT_RANGE_SIZE } from '../shared/plan.ts';
 import { SYMBOL_NAME_SIZE_MAX } from '../shared/symbols.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { blockAt, docAt } from '../shard/open.ts';
+import { docAt } from '../shard/open.ts';
 import { NO_PARENT, symbolParentAt } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
-import {
-  beginPathRanges,
-  beginRanges,
-  contentBytesRead,
-  currentEnd,
-  currentEndBlock,
-  currentFirstBlock,
-  currentPathEnd,
-  currentPathStart,
-  currentStart,
-  canKeepRanges,
-  enterKeptDoc,
-  evaluateDoc,
-  forgetReads,
-  hasActiveTexts,
-  isCurrentRead,
-  isSymbolRange,
-  markRead,
-  needCurrentContent,
-  nextPathRange,
-  nextRange,
-  rangeEnd,
-  rangeStart,
-} from './evaluate.ts';
+import { canKeepRanges, enterKeptDoc } from './atoms.ts';
+import { blockOf, contentBytesRead, current, forgetReads, markRead, needCurrentContent } from './current.ts';
+import { evaluateDoc } from './evaluate.ts';
+import { activeInContent } from './node.ts';
 import {
   beginPositions,
   currentColumn,
@@ -47,16 +27,8 @@ import {
   moveTo,
 } from './positions.ts';
 import { contentPoints } from './score.ts';
-import {
-  beginSymbolWalk,
-  enterSymbol,
-  foundSymbolEnd,
-  foundSymbolKind,
-  foundSymbolParent,
-  foundSymbolStart,
-  symbolKindName,
-  walkPoints,
-} from './symbols.ts';
+import { beginPathRanges, beginRanges, nextRange, range } from './ranges.ts';
+import { beginSymbolWalk, enterSymbol, symbolKindName, walk, walkPoints } from './symbol-walk.ts';
 
 /** Ranges of one doc that are ordered and shown at most; more than any `matches`. */
 const RANGES_MAX: u32 = 1 << 20;
@@ -124,7 +96,7 @@ export function renderDoc(
     if (!collectRanges(arena)) return STATUS_OUT_OF_MEMORY;
   }
   const bytesBefore = contentBytesRead;
-  const wasRead = isCurrentRead();
+  const wasRead = current.isRead;
   if (rangeCount > 0 || isWhole != 0) needCurrentContent();
   if (!writePath(rangeMax)) return STATUS_OUT_OF_MEMORY;
   if (!writeChunks(arena, rangeMax, contextLines)) return STATUS_OUT_OF_MEMORY;
@@ -132,7 +104,7 @@ export function renderDoc(
     return STATUS_OUT_OF_MEMORY;
   }
   renderBytesRead = contentBytesRead - bytesBefore;
-  isFirstReadByRender = !wasRead && isCurrentRead();
+  isFirstReadByRender = !wasRead && current.isRead;
   return <i32>(out - outStart);
 }
 
@@ -149,19 +121,19 @@ function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): 
   enterKeptDoc(docId);
   ranges = arenaAlloc(arena, <usize>keptCount * RANGE_SIZE, 8);
   if (ranges == 0) return false;
-  const start = <u32>currentStart();
-  const size = <u32>currentEnd() - start;
+  const start = <u32>current.start;
+  const size = <u32>current.end - start;
   let last: u32 = 0;
   for (let i: u32 = 0; i < keptCount; i++) {
     const row = kept + <usize>i * KEPT_RANGE_SIZE;
-    const rangeStart = load<u32>(row);
-    const rangeEnd = load<u32>(row, 4);
-    if (rangeStart < last || rangeEnd <= rangeStart || rangeEnd > size) {
+    const keptStart = load<u32>(row);
+    const keptEnd = load<u32>(row, 4);
+    if (keptStart < last || keptEnd <= keptStart || keptEnd > size) {
       forgetReads();
       return false;
     }
-    writeRange(i, start + rangeStart, start + rangeEnd, false);
-    last = rangeEnd;
+    writeRange(i, start + keptStart, start + keptEnd, false);
+    last = keptEnd;
   }
   rangeCount = keptCount;
   return true;
@@ -177,7 +149,7 @@ function writeRange(index: u32, start: u32, end: u32, isSymbol: bool): void {
 /** Lists the content ranges of the current doc; false if the arena is full. */
 function collectRanges(arena: Arena): bool {
   rangeCount = 0;
-  if (!hasActiveTexts()) return true;
+  if (activeInContent.count == 0) return true;
   // Grows by what is used: ranges are appended at the end of the arena's free space.
   ranges = arenaAlloc(arena, 0, 8);
   const room = (arena.end - <u32>ranges) / 2 / <u32>RANGE_SIZE;
@@ -185,7 +157,7 @@ function collectRanges(arena: Arena): bool {
   beginRanges();
   while (nextRange()) {
     if (rangeCount == most) break;
-    writeRange(rangeCount, <u32>rangeStart, <u32>rangeEnd, isSymbolRange);
+    writeRange(rangeCount, <u32>range.start, <u32>range.end, range.isSymbol);
     rangeCount++;
   }
   return arenaAlloc(arena, <usize>rangeCount * RANGE_SIZE, 8) != 0 || rangeCount == 0;
@@ -198,8 +170,8 @@ function hasRoom(size: usize): bool {
 
 /** `"fileName":{...}`; path ranges only if the content has none. */
 function writePath(rangeMax: u32): bool {
-  const start = currentPathStart();
-  const end = currentPathEnd();
+  const start = current.pathStart;
+  const end = current.pathEnd;
   if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
   writeText('"fileName":{"text":"');
   out = writeJsonString(out, start, end);
@@ -207,9 +179,9 @@ function writePath(rangeMax: u32): bool {
   renderedRangeCount = 0;
   if (rangeCount == 0) {
     beginPathRanges();
-    while (renderedRangeCount < rangeMax && nextPathRange()) {
+    while (renderedRangeCount < rangeMax && nextRange()) {
       if (!hasRoom(RANGE_ROOM)) return false;
-      writePathRange(start, rangeStart, rangeEnd);
+      writePathRange(start, range.start, range.end);
     }
     if (renderedRangeCount == 0) writePathRange(start, start, end);
   }
@@ -251,7 +223,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
   if (chunks == 0) return false;
   chunkCount = 0;
   beginPositions();
-  beginSymbolWalk(currentFirstBlock(), currentEndBlock());
+  beginSymbolWalk();
   let chunk = changetype<Chunk>(0);
   for (let i: u32 = 0; i < rangeCount; i++) {
     const start = <usize>load<u32>(ranges + <usize>i * RANGE_SIZE);
@@ -261,7 +233,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
     const lineStart = currentLineStart();
     // The last byte's line: a range that ends with a newline belongs to the line before.
     moveTo(end - 1);
-    const points = contentPoints(start, end, currentStart(), currentEnd()) + walkPoints(start, end);
+    const points = contentPoints(start, end, current.start, current.end) + walkPoints(start, end);
     if (i > 0 && chunk.lastLine + 2 * contextLines >= firstLine) {
       chunk.rangeCount++;
       chunk.lastLine = max(chunk.lastLine, currentLine());
@@ -321,7 +293,7 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
   out = writeJsonString(out, start, end);
   writeText('","contentStart":');
   const firstLine = chunk.firstLine - lineCountBefore;
-  writeLocation(<u32>(start - currentStart()), firstLine, 1);
+  writeLocation(<u32>(start - current.start), firstLine, 1);
   writeText(',"matchRanges":[');
   beginPositions();
   for (let i: u32 = 0; i < shown; i++) {
@@ -348,7 +320,7 @@ function hasSymbolRange(chunk: Chunk, shown: u32): bool {
 
 /** A symbol for each of the first `shown` ranges of the chunk, empty where the query did not ask for one. */
 function writeSymbols(chunk: Chunk, shown: u32): bool {
-  beginSymbolWalk(currentFirstBlock(), currentEndBlock());
+  beginSymbolWalk();
   for (let i: u32 = 0; i < shown; i++) {
     const range = ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE;
     if (i > 0) writeByte(44);
@@ -363,11 +335,11 @@ function writeSymbols(chunk: Chunk, shown: u32): bool {
 /** The symbol that enterSymbol found. */
 function writeSymbol(): void {
   writeText('{"symbol":"');
-  out = writeJsonString(out, foundSymbolStart, foundSymbolEnd);
+  out = writeJsonString(out, walk.start, walk.end);
   writeText('","kind":"');
-  writeText(symbolKindName(foundSymbolKind));
-  if (foundSymbolParent != NO_PARENT) {
-    const parent = symbolParentAt(boundView, foundSymbolParent);
+  writeText(symbolKindName(walk.kind));
+  if (walk.parent != NO_PARENT) {
+    const parent = symbolParentAt(boundView, walk.parent);
     const name = <usize>boundView.symbolParentNames + parent.nameOffset;
     writeText('","parent":{"symbol":"');
     out = writeJsonString(out, name, name + parent.nameSize);
@@ -381,7 +353,7 @@ let lineCountBefore: u32 = 0;
 
 /** Start of the line `count` lines before the one that starts at `lineStart`, at most the content's start. */
 function linesBefore(lineStart: usize, count: u32): usize {
-  const start = currentStart();
+  const start = current.start;
   let ptr = lineStart;
   lineCountBefore = 0;
   while (lineCountBefore < count && ptr > start) {
@@ -394,7 +366,7 @@ function linesBefore(lineStart: usize, count: u32): usize {
 
 /** End of the line `count` lines after the one that holds `ptr`, its newline included. */
 function linesAfter(ptr: usize, count: u32): usize {
-  const end = currentEnd();
+  const end = current.end;
   for (let i: u32 = 0; i <= count && ptr < end; i++) {
     const newline = findByte(ptr, end, 10);
     ptr = newline == end ? end : newline + 1;
@@ -404,26 +376,13 @@ function linesAfter(ptr: usize, count: u32): usize {
 
 /** Counts the blocks that hold [start, end) as read. */
 function markBlocks(start: usize, end: usize): void {
-  const first = blockOf(<u32>(start - boundView.content));
-  const last = blockOf(<u32>(end - 1 - boundView.content));
-  markRead(first, last + 1);
-}
-
-/** Block of the current content that holds the byte at `offset` of the content section. */
-function blockOf(offset: u32): u32 {
-  let start = currentFirstBlock();
-  let end = currentEndBlock();
-  while (end - start > 1) {
-    const middle = (start + end) >> 1;
-    if (blockAt(boundView, middle).contentOffset <= offset) start = middle;
-    else end = middle;
-  }
-  return start;
+  const first = blockOf(start, current.firstBlock);
+  markRead(first, blockOf(end - 1, first) + 1);
 }
 
 function writePosition(address: u32): void {
   moveTo(<usize>address);
-  writeLocation(address - <u32>currentStart(), currentLine(), currentColumn());
+  writeLocation(address - <u32>current.start, currentLine(), currentColumn());
 }
 
 function writeLocation(byteOffset: u32, lineNumber: u32, column: u32): void {
@@ -438,10 +397,10 @@ function writeLocation(byteOffset: u32, lineNumber: u32, column: u32): void {
 
 /** `,"content":"..."`. */
 function writeWhole(): bool {
-  const start = currentStart();
-  const end = currentEnd();
+  const start = current.start;
+  const end = current.end;
   if (!hasRoom(DOC_ROOM + 6 * (end - start))) return false;
-  if (end > start) markRead(currentFirstBlock(), currentEndBlock());
+  if (end > start) markRead(current.firstBlock, current.endBlock);
   writeText(',"content":"');
   out = writeJsonString(out, start, end);
   writeByte(34);
@@ -454,10 +413,6 @@ function writeByte(byte: u32): void {
   out++;
 }
 
-/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
 function writeText(text: string): void {
-  const size = text.length;
-  const ptr = changetype<usize>(text);
-  for (let i = 0; i < size; i++) store<u8>(out + i, load<u8>(ptr + (<usize>i << 1)));
-  out += size;
+  out = writeAsciiText(out, text);
 }

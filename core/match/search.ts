@@ -21,34 +21,21 @@ import { docAt } from '../shard/open.ts';
 import { hasSymbols } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import { candidateDocs, prefetchUnits, unitStarts } from './candidates.ts';
+import { canKeepRanges } from './atoms.ts';
+import { contentBytesRead, current, forgetReads, regexRunsInContent } from './current.ts';
+import { activeLeafCount, evaluateDoc } from './evaluate.ts';
+import { positiveLeafCount } from './match-tree.ts';
+import { activeInContent } from './node.ts';
 import {
-  activeLeafCount,
   beginPathRanges,
   beginRanges,
-  canKeepRanges,
-  contentBytesRead,
   countRest,
-  currentEnd,
-  currentEndBlock,
-  currentFirstBlock,
-  currentPathEnd,
-  currentPathStart,
-  currentStart,
-  evaluateDoc,
-  forgetReads,
-  hasActiveTexts,
-  isCurrentRead,
-  isSingleText,
-  nextPathRange,
+  isSingleAtom,
   nextRange,
-  rangeEnd,
-  rangeStart,
-  regexpsRun,
-} from './evaluate.ts';
+  range,
+} from './ranges.ts';
 import { contentPoints, pathPoints, POINTS_CONTENT_MAX, POINTS_SYMBOL_MAX, sharePoints } from './score.ts';
-import { beginSymbolWalk, walkPoints } from './symbols.ts';
-import { positiveLeafCount } from './tree.ts';
-
+import { beginSymbolWalk, walkPoints } from './symbol-walk.ts';
 
 /** Steps of work that one range counts for. Measured: 2026-11-22: 2 us where a range takes two scans. */
 const RANGE_STEPS: u32 = 128;
@@ -88,7 +75,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
   keptDoc = kept;
   keptLimit = kept + keptSize;
   const bytesBefore = contentBytesRead;
-  const regexpsBefore = regexpsRun;
+  const regexpsBefore = regexRunsInContent;
   let rowCount: u32 = 0;
   let loadedCount: u32 = 0;
   let matchCount: f64 = 0;
@@ -105,7 +92,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
       matchCount += count;
     }
     if (isStopped) break;
-    if (isCurrentRead()) loadedCount++;
+    if (current.isRead) loadedCount++;
   }
   if (isStopped) {
     forgetReads();
@@ -116,7 +103,7 @@ export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize)
   store<f64>(stats, loadedCount, UNIT_LOADED_OFFSET);
   store<f64>(stats, contentBytesRead - bytesBefore, UNIT_CONTENT_BYTES_OFFSET);
   store<f64>(stats, matchCount, UNIT_MATCHES_OFFSET);
-  store<f64>(stats, regexpsRun - regexpsBefore, UNIT_REGEXPS_OFFSET);
+  store<f64>(stats, regexRunsInContent - regexpsBefore, UNIT_REGEXPS_OFFSET);
   store<f64>(stats, <f64>((keptDoc - kept) >> 2), UNIT_KEPT_OFFSET);
   return <i32>rowCount;
 }
@@ -145,13 +132,13 @@ function endKept(): void {
 }
 
 /** Keeps the range that nextRange found, or stops keeping for want of room. */
-function keepRange(contentStart: usize): void {
+function keepRange(): void {
   if (keptNext + KEPT_RANGE_SIZE > keptLimit) {
     isKeeping = false;
     return;
   }
-  store<u32>(keptNext, <u32>(rangeStart - contentStart));
-  store<u32>(keptNext, <u32>(rangeEnd - contentStart), 4);
+  store<u32>(keptNext, <u32>(range.start - current.start));
+  store<u32>(keptNext, <u32>(range.end - current.start), 4);
   keptNext += KEPT_RANGE_SIZE;
 }
 
@@ -159,28 +146,26 @@ function keepRange(contentStart: usize): void {
 function countRanges(): u32 {
   bestPoints = 0;
   let count: u32 = 0;
-  if (hasActiveTexts()) {
-    const start = currentStart();
-    const end = currentEnd();
+  if (activeInContent.count > 0) {
     beginRanges();
-    beginSymbolWalk(currentFirstBlock(), currentEndBlock());
+    beginSymbolWalk();
     const pointsMax = hasSymbols(boundView) ? POINTS_SYMBOL_MAX : POINTS_CONTENT_MAX;
     while (nextRange()) {
       count++;
       countWork(RANGE_STEPS);
       if (isStopped) return count;
-      if (isKeeping) keepRange(start);
+      if (isKeeping) keepRange();
       if (bestPoints < pointsMax) {
-        const points = contentPoints(rangeStart, rangeEnd, start, end) + walkPoints(rangeStart, rangeEnd);
-        bestPoints = max(bestPoints, points);
-      } else if (!isKeeping && isSingleText()) return count + countRest();
+        const atBorders = contentPoints(range.start, range.end, current.start, current.end);
+        bestPoints = max(bestPoints, atBorders + walkPoints(range.start, range.end));
+      } else if (!isKeeping && isSingleAtom()) return count + countRest();
     }
     if (count > 0) return count;
   }
   beginPathRanges();
-  while (nextPathRange()) {
+  while (nextRange()) {
     count++;
-    const points = pathPoints(rangeStart, rangeEnd, currentPathStart(), currentPathEnd());
+    const points = pathPoints(range.start, range.end, current.pathStart, current.pathEnd);
     bestPoints = max(bestPoints, points);
   }
   return max(count, 1);

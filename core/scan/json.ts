@@ -177,3 +177,11 @@ export function writeDecimal(outPtr: usize, value: u32): usize {
   }
   return outPtr + size;
 }
+
+/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
+export function writeAsciiText(outPtr: usize, text: string): usize {
+  const size = text.length;
+  const ptr = changetype<usize>(text);
+  for (let i = 0; i < size; i++) store<u8>(outPtr + i, load<u8>(ptr + (<usize>i << 1)));
+  return outPtr + size;
+}

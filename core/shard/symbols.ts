@@ -154,10 +154,10 @@ function countSymbols(view: ShardView, blockId: u32): i32 {
   let parent: u32 = NO_PARENT;
   let count: i32 = 0;
   while (readSymbol(view, ptr, end, parent)) {
-    place += <u64>symbolGap + symbolSize;
+    place += <u64>symbolRow.gap + symbolRow.size;
     if (place > size) return -1;
-    ptr = symbolNext;
-    if (symbolParent != NO_PARENT) parent = symbolParent;
+    ptr = symbolRow.next;
+    if (symbolRow.parent != NO_PARENT) parent = symbolRow.parent;
     count++;
   }
   return ptr == end ? count : -1;
@@ -310,15 +310,17 @@ export function symbolRowsEndOf(view: ShardView, blockId: u32): usize {
   return <usize>view.symbolRows + load<u32>(<usize>view.symbolStarts + (<usize>blockId << 2), 4);
 }
 
-// The symbol that readSymbol read.
-/** Address of the row behind it. */
-export let symbolNext: usize = 0;
-/** Bytes between the symbol before, or the start of the block, and this one; its bytes; its kind. */
-export let symbolGap: u32 = 0;
-export let symbolSize: u32 = 0;
-export let symbolKind: u32 = 0;
-/** Index of its parent; NO_PARENT. */
-export let symbolParent: u32 = 0;
+/** What readSymbol read. */
+@unmanaged
+class SymbolRow {
+  next: usize; // address behind what was read last
+  gap: u32; // bytes between the symbol before, or the start of the block, and this one
+  size: u32; // bytes of its name
+  kind: u32; // SYMBOL_*
+  parent: u32; // index of its parent; NO_PARENT
+}
+export const symbolRow = changetype<SymbolRow>(memory.data(20, 8));
+if (offsetof<SymbolRow>() != 20) ERROR('SymbolRow: size');
 
 /**
  * Reads the symbol whose row starts at `ptr`, in front of `end`.
@@ -328,30 +330,30 @@ export let symbolParent: u32 = 0;
  */
 export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: u32): bool {
   if (ptr >= end) return false;
-  symbolNext = ptr;
-  symbolGap = readNumber(end);
-  symbolSize = readNumber(end);
-  if (symbolNext >= end || symbolSize == 0) return false;
-  const packed = <u32>load<u8>(symbolNext);
-  symbolNext++;
-  symbolKind = packed & ((1 << SYMBOL_KIND_BITS) - 1);
-  if (symbolKind >= SYMBOL_KIND_COUNT) return false;
+  symbolRow.next = ptr;
+  symbolRow.gap = readNumber(end);
+  symbolRow.size = readNumber(end);
+  if (symbolRow.next >= end || symbolRow.size == 0) return false;
+  const packed = <u32>load<u8>(symbolRow.next);
+  symbolRow.next++;
+  symbolRow.kind = packed & ((1 << SYMBOL_KIND_BITS) - 1);
+  if (symbolRow.kind >= SYMBOL_KIND_COUNT) return false;
   const mode = packed >> SYMBOL_KIND_BITS;
-  symbolParent = mode == SYMBOL_PARENT_NONE ? NO_PARENT : mode == SYMBOL_PARENT_NAMED ? readNumber(end) : lastParent;
-  return symbolNext <= end && (symbolParent < view.symbolParentCount || symbolParent == NO_PARENT);
+  symbolRow.parent = mode == SYMBOL_PARENT_NONE ? NO_PARENT : mode == SYMBOL_PARENT_NAMED ? readNumber(end) : lastParent;
+  return symbolRow.next <= end && (symbolRow.parent < view.symbolParentCount || symbolRow.parent == NO_PARENT);
 }
 
-/** A number of 7 bits a byte, lowest first; moves symbolNext behind it, or behind `end` if it does not end in time. */
+/** A number of 7 bits a byte, lowest first; moves symbolRow.next behind it, or behind `end` if it does not end in time. */
 function readNumber(end: usize): u32 {
   let value: u32 = 0;
   for (let shift: u32 = 0; shift < 35; shift += 7) {
-    if (symbolNext >= end) break;
-    const byte = <u32>load<u8>(symbolNext);
-    symbolNext++;
+    if (symbolRow.next >= end) break;
+    const byte = <u32>load<u8>(symbolRow.next);
+    symbolRow.next++;
     value |= (byte & 0x7f) << shift;
     if (byte < 0x80) return value;
   }
-  symbolNext = end + 1;
+  symbolRow.next = end + 1;
   return 0;
 }
 
@@ -403,19 +405,19 @@ export function readSymbolList(view: ShardView, name: u32, bitmap: usize): bool 
     return true;
   }
   const end = <usize>view.symbolLists + view.symbolListsSize;
-  symbolNext = <usize>view.symbolLists + list;
-  const start = symbolNext;
+  symbolRow.next = <usize>view.symbolLists + list;
+  const start = symbolRow.next;
   needSymbolBytes(view, start, min(end, start + NUMBER_SIZE_MAX));
   const count = readNumber(end);
   needSymbolBytes(view, start, min(end, start + (<usize>count + 1) * NUMBER_SIZE_MAX));
   let blockId: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     blockId += readNumber(end);
-    if (symbolNext > end || blockId >= view.blockCount) return false;
+    if (symbolRow.next > end || blockId >= view.blockCount) return false;
     setBlock(bitmap, blockId);
   }
-  symbolListBytes = <u32>(symbolNext - start);
-  return symbolNext <= end;
+  symbolListBytes = <u32>(symbolRow.next - start);
+  return symbolRow.next <= end;
 }
 
 @inline

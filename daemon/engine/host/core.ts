@@ -38,6 +38,7 @@ export interface CoreExports {
     outEnd: number,
   ): number;
   renderedLoadCount(): number;
+  printTree(out: number): number;
   builderInit(start: number, end: number): number;
   builderBegin(): void;
   builderAddBlob(start: number, size: number, trigramMax: number): number;

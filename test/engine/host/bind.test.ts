@@ -8,13 +8,13 @@ import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
+import { buildShard, coreModule, printTree, repoRecord, temporaryFolder } from './harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');
 
-function planOf(query: string): SearchPlan {
+function planOf(query: string, isRegexEnabled = false): SearchPlan {
   return encodePlan(
-    planQuery(parseQuery(query, { isRegexEnabled: false }), {
+    planQuery(parseQuery(query, { isRegexEnabled }), {
       repos: () => [REPO],
       needsDocSets: false,
       testNames: () => [],
@@ -46,7 +46,7 @@ void test('a shard is bound in the same way whatever was bound before', async ()
     'jam lang:go',
   ];
   const counts: number[] = [];
-  for (const plan of plans.map(planOf)) {
+  for (const plan of plans.map((query) => planOf(query))) {
     const fresh = new Searcher(module);
     fresh.setShards([second]);
     fresh.setPlan(plan);
@@ -88,4 +88,36 @@ void test('blocks that hold a word in another case only are no candidates', asyn
   assert.equal(candidates('(?i:pm)_RESUME', true), 31);
   assert.equal(candidates('pm_resume', true), 31);
   assert.equal(candidates('PM', true), 1);
+});
+
+void test('what is asked first: what rules out most, and filters before content', async () => {
+  const module = await coreModule('release');
+  const docs = Array.from({ length: 20 }, (_, i) => ({
+    path: `${i % 2 === 0 ? 'even' : 'odd'}${i}.go`,
+    language: 'Go',
+    bytes: Buffer.from(`pear ${i < 3 ? 'plum' : 'quince'} ${i}\n${i === 4 ? 'open\nshut\n' : ''}`),
+  }));
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const searcher = new Searcher(module);
+  searcher.setShards([shard]);
+  const treeOf = (query: string, isRegexEnabled = false): string => {
+    searcher.setPlan(planOf(query, isRegexEnabled));
+    searcher.bind(shard.shardId);
+    return printTree(searcher, shard.shardId);
+  };
+  assert.equal(
+    treeOf('pear plum lang:go'),
+    'and(lang:"Go", text:"plum" in 3 blocks, text:"pear" in 20 blocks)',
+  );
+  assert.equal(
+    treeOf('pear -(plum file:odd)'),
+    'and(not(and(file:"odd", text:"plum" in 3 blocks)), text:"pear" in 20 blocks)',
+  );
+  assert.equal(treeOf('pear or zebra'), 'or(none, text:"pear" in 20 blocks)');
+  assert.equal(treeOf('zebra pear'), 'none');
+  assert.equal(treeOf('sym:pear'), 'none');
+  assert.equal(treeOf('p.*m', true), 'regex in all blocks');
+  assert.equal(treeOf('plu.*\\d', true), 'regex in 3 blocks');
+  assert.equal(treeOf('pear\\s+quince', true), 'regex in 17 blocks, from 17, 0 of them at the end');
+  assert.equal(treeOf('open\\s+shut', true), 'regex in 1 blocks, from 1, 0 of them at the end');
 });

@@ -2,6 +2,7 @@
 // (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
 // release build of the core, by one searcher and a pool of threads.
 
+import assert from 'node:assert/strict';
 import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,6 +30,7 @@ import { explain, type Explanation } from '../../../daemon/engine/search/explain
 import { search } from '../../../daemon/engine/search/service.ts';
 import {
   type LiveShard,
+  printSnapshot,
   type QuarantinedShard,
   SnapshotKeeper,
 } from '../../../daemon/engine/search/snapshot.ts';
@@ -268,6 +270,14 @@ export interface SearchAnswer {
   readonly hints?: readonly Hint[];
 }
 
+/** The match tree that a searcher has bound to a shard, as the core prints it (core/match/print-tree.ts). */
+export function printTree(searcher: Searcher, shardId: string): string {
+  assert.ok(searcher.isBound(shardId));
+  const { core, outputStart } = searcher.spaceOf(shardId);
+  const size = core.exports.printTree(outputStart);
+  return Buffer.from(core.memory.buffer, outputStart, size).toString();
+}
+
 export interface EngineOptions extends SpaceOptions {
   readonly workers?: number;
   readonly timeoutMs?: number;
@@ -364,7 +374,8 @@ export class Engine {
       try {
         checkInvariants(answer, known);
       } catch (error) {
-        throw new Error(`${printPlan(conditions)}: ${(error as Error).message}`, { cause: error });
+        const seen = `${printPlan(conditions)} in ${printSnapshot(snapshot)}`;
+        throw new Error(`${seen}: ${(error as Error).message}`, { cause: error });
       }
       return answer;
     } finally {

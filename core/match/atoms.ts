@@ -1,0 +1,90 @@
+// Atoms, whatever their kind: whether one in content holds for the current doc, and the matches of any one behind
+// the other. What differs by kind is in the files of the kinds.
+
+import { NODE_PATH, NODE_PATH_REGEX, NODE_REGEX, NODE_TEXT } from '../shared/plan.ts';
+import { NONE_ID } from '../shared/format.ts';
+import { isStopped } from '../base/work.ts';
+import { current, enterDoc } from './current.ts';
+import { Atom, ContentAtom, contentAtomAt, contentAtoms, STATE_NO, STATE_UNKNOWN, STATE_YES } from './node.ts';
+import { advancePath, enterPath, PathAtom } from './path-atom.ts';
+import { advanceRegex, countRestOfRegex, enterRegexText, nextRegexRun, RegexAtom } from './regex-atom.ts';
+import { advanceSymbol, SymbolAtom } from './symbol-atom.ts';
+import { advanceText, countRestOfText, TextAtom } from './text-atom.ts';
+
+/** Whether the atom has a match in the content of the current doc; found out once for all docs with this blob. */
+export function holdsContent(node: ContentAtom): bool {
+  if (node.state == STATE_UNKNOWN) {
+    if (current.blobId == NONE_ID || isStopped) return false;
+    const wasRead = current.isRead;
+    current.isRead = false;
+    startAtom(node);
+    node.state = node.matchStart != 0 ? STATE_YES : STATE_NO;
+    node.isRead = current.isRead ? 1 : 0;
+    current.isRead = current.isRead || wasRead;
+  } else if (node.isRead != 0) current.isRead = true;
+  return node.state == STATE_YES;
+}
+
+/** Puts the cursor on the first match in the content, or the path, of the current doc. */
+export function startAtom(node: Atom): void {
+  if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) enterPath(changetype<PathAtom>(node));
+  else enterFirstBlock(changetype<ContentAtom>(node));
+  if (node.kind == NODE_REGEX) enterRegexText(changetype<RegexAtom>(node));
+  advanceAtom(node);
+  node.isFresh = 1;
+}
+
+/** Puts the cursor in front of the current blob. */
+@inline
+function enterFirstBlock(node: ContentAtom): void {
+  node.cursorBlock = current.firstBlock;
+  node.cursor = 0;
+  node.cursorEnd = 0;
+}
+
+/** Moves the cursor to the next match; matchStart = 0 if there is none. */
+export function advanceAtom(node: Atom): void {
+  node.isFresh = 0;
+  switch (node.kind) {
+    case NODE_TEXT:
+      return advanceText(changetype<TextAtom>(node));
+    case NODE_REGEX:
+      return advanceRegex(changetype<RegexAtom>(node));
+    case NODE_PATH:
+    case NODE_PATH_REGEX:
+      return advancePath(changetype<PathAtom>(node));
+    default:
+      return advanceSymbol(changetype<SymbolAtom>(node));
+  }
+}
+
+/** Number of matches in content from the one that the cursor stands on; behind it there is none left. */
+export function countFromHere(node: Atom): u32 {
+  if (node.matchStart == 0) return 0;
+  let count: u32 = 1;
+  if (node.kind == NODE_TEXT) count += countRestOfText(changetype<TextAtom>(node));
+  else if (node.kind == NODE_REGEX) count += countRestOfRegex(changetype<RegexAtom>(node));
+  else for (; advanceSymbol(changetype<SymbolAtom>(node)), node.matchStart != 0; ) count++;
+  node.matchStart = 0;
+  node.isFresh = 0;
+  return count;
+}
+
+/**
+ * Whether ranges are worth keeping, and enough to render a doc by: those of the plan's only atom in content, an
+ * expression that reads nothing beyond its candidate blocks.
+ */
+export function canKeepRanges(): bool {
+  if (contentAtoms.count != 1) return false;
+  const node = contentAtomAt(0);
+  return node.kind == NODE_REGEX && changetype<RegexAtom>(node).spansLines == 0;
+}
+
+/** Makes `id`, whose ranges were kept, the current doc, with all read that evaluating it reads. */
+export function enterKeptDoc(id: u32): void {
+  enterDoc(id);
+  const node = changetype<RegexAtom>(contentAtomAt(0));
+  enterFirstBlock(node);
+  node.isFresh = 0;
+  while (nextRegexRun(node)) {}
+}

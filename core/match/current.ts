@@ -1,0 +1,127 @@
+// The doc that is evaluated or shown, and the blob that it may share with others: where its bytes lie, and which
+// of its blocks were read. Whatever reads content says so here first: a block counts once, and its pages are
+// checked (shard/pages.ts).
+
+import { NONE_ID } from '../shared/format.ts';
+import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
+import { blobAt, blockAt, docAt } from '../shard/open.ts';
+import { needBytes } from '../shard/pages.ts';
+import { isAscii } from '../text/utf8.ts';
+import { boundView } from './bound.ts';
+import { atomAt, contentAtomAt, contentAtoms, pathAtoms, STATE_UNKNOWN } from './node.ts';
+
+/** All addresses are of the shard as it lies in memory; they hold until another shard is bound. */
+@unmanaged
+class CurrentDoc {
+  docId: u32; // NONE_ID: none
+  blobId: u32; // NONE_ID: no content
+  start: usize; // of the content; 0 without content
+  end: usize;
+  firstBlock: u32;
+  endBlock: u32;
+  flags: u32; // TEXT_* of the content, and so HAYSTACK_FOLDS_INTO_ASCII
+  pathStart: usize;
+  pathEnd: usize;
+  pathFlags: u32; // HAYSTACK_FOLDS_INTO_ASCII
+  readBits: usize; // address of a bit for each of the blob's blocks: it was read; SHARD_BITMAP_SIZE bytes
+  isRead: bool; // the doc would have been read if it were the only one with its blob
+}
+export const current = changetype<CurrentDoc>(memory.data(48, 8));
+if (offsetof<CurrentDoc>() > 48) ERROR('CurrentDoc: size');
+
+/** Bytes of blocks that were read, and runs of expressions on blocks and names, since beginDocs. */
+export let contentBytesRead: f64 = 0;
+export let regexRunsInContent: f64 = 0;
+
+/** Begins a request. `readBits` are SHARD_BITMAP_SIZE bytes that live as long. */
+export function beginDocs(readBits: usize): void {
+  current.readBits = readBits;
+  contentBytesRead = 0;
+  regexRunsInContent = 0;
+  forgetReads();
+}
+
+/** Forgets what was read of the current blob, so that the next doc is read as if it were the first. */
+export function forgetReads(): void {
+  current.docId = NONE_ID;
+  current.blobId = NONE_ID;
+}
+
+/** Makes `id` the current doc. What atoms know of the doc before is forgotten, of its blob only if it is another. */
+export function enterDoc(id: u32): void {
+  const row = docAt(boundView, id);
+  current.docId = id;
+  current.pathStart = <usize>boundView.paths + row.pathOffset;
+  current.pathEnd = current.pathStart + row.pathSize;
+  current.pathFlags = isAscii(current.pathStart, current.pathEnd) ? 0 : HAYSTACK_FOLDS_INTO_ASCII;
+  for (let i: u32 = 0; i < pathAtoms.count; i++) atomAt(pathAtoms, i).state = STATE_UNKNOWN;
+  current.isRead = false;
+  if (row.blobId == current.blobId && row.blobId != NONE_ID) return;
+  for (let i: u32 = 0; i < contentAtoms.count; i++) {
+    contentAtomAt(i).state = STATE_UNKNOWN;
+    contentAtomAt(i).countedEnd = 0;
+  }
+  enterBlob(row.blobId);
+}
+
+function enterBlob(blobId: u32): void {
+  current.blobId = blobId;
+  if (blobId == NONE_ID) {
+    current.start = 0;
+    current.end = 0;
+    current.firstBlock = 0;
+    current.endBlock = 0;
+    return;
+  }
+  const blob = blobAt(boundView, blobId);
+  current.start = <usize>boundView.content + blob.contentOffset;
+  current.end = current.start + blob.size;
+  current.firstBlock = blob.firstBlock;
+  current.endBlock = blob.firstBlock + blob.blockCount;
+  current.flags = blob.flags;
+  memory.fill(current.readBits, 0, (blob.blockCount + 7) >> 3);
+}
+
+/** Address where a block begins; of the one behind the last block of a blob, where the blob ends. */
+@inline
+export function blockStart(block: u32): usize {
+  return <usize>boundView.content + blockAt(boundView, block).contentOffset;
+}
+
+/** Block of the current content that holds the address, or its last one; it is not in front of `first`. */
+export function blockOf(ptr: usize, first: u32): u32 {
+  const offset = <u32>(ptr - boundView.content);
+  let start = first;
+  let end = current.endBlock;
+  while (end - start > 1) {
+    const middle = (start + end) >> 1;
+    if (blockAt(boundView, middle).contentOffset <= offset) start = middle;
+    else end = middle;
+  }
+  return start;
+}
+
+/** Makes sure that the content of the current doc can be read and is sound. */
+export function needCurrentContent(): void {
+  if (current.end > current.start) needBytes(boundView, current.start, current.end);
+}
+
+/** Notes that the blocks [start, end) of the current blob are about to be read, and checks them; each counts once. */
+export function markRead(start: u32, end: u32): void {
+  current.isRead = true;
+  // What stands around a range tells of words, and scans read on a little.
+  needBytes(boundView, max(current.start, blockStart(start) - 4), blockStart(end) + 64);
+  for (let block = start; block < end; block++) {
+    const index = block - current.firstBlock;
+    const ptr = current.readBits + (index >> 3);
+    const bit = <u32>1 << (index & 7);
+    const byte = <u32>load<u8>(ptr);
+    if ((byte & bit) != 0) continue;
+    store<u8>(ptr, <u8>(byte | bit));
+    contentBytesRead += <f64>(blockStart(block + 1) - blockStart(block));
+  }
+}
+
+export function countContentRuns(count: u32): void {
+  regexRunsInContent += count;
+}

@@ -1,0 +1,83 @@
+// An expression of the plan, of REGEX, PATH_REGEX and SYMBOL_REGEX nodes alike: its compiled program, and the
+// conditions on grams that the daemon worked out with it (daemon/engine/regex). The node's data is a head
+// (REGEX_*_OFFSET, shared/plan.ts), then the program.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import {
+  NODE_AND,
+  NODE_GRAMS,
+  NODE_OR,
+  PLAN_DEPTH_MAX,
+  REGEX_CHAIN_OFFSET,
+  REGEX_CONDITION_OFFSET,
+  REGEX_HEAD_SIZE,
+  REGEX_NEAR_OFFSET,
+  REGEX_START_OFFSET,
+} from '../shared/plan.ts';
+import { STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { compileRegex, regexSpansLines, regexStatus } from '../regex/regex.ts';
+import { gramsOf } from './conditions.ts';
+import { expectLookups, FOREIGN_KEYS_MAX } from './lookups.ts';
+import { failCompiling, MatchNode, nodeAt, nodeOf } from './node.ts';
+
+/** Conditions are trees of AND, OR and GRAMS (conditions.ts). */
+@unmanaged
+export class Expression {
+  regex: u32; // address of what compileRegex made
+  spansLines: u32; // 1: a match may hold a newline
+  condition: MatchNode; // what every match holds; null: nothing is known
+  // Of one that spans lines (beginnings.ts):
+  start: MatchNode; // what the block holds in which a match begins; null: nothing is known
+  near: MatchNode; // what that block and the next one hold together; null: nothing is known
+  startSize: u32; // bytes at least, in front of any newline, of a match that begins as `start` says
+  chain: u32; // address of the ASCII bytes that may stand between (REGEX_CHAIN_SIZE)
+}
+
+/**
+ * Compiles the expression of the plan's row `index`, that of `node`. Sets compileStatus for a head that does not name
+ * earlier rows, for an unsound program, and if the arena is full; then the answer is of no use.
+ */
+export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expression {
+  const expression = changetype<Expression>(arenaAlloc(arena, offsetof<Expression>(), 8));
+  if (changetype<usize>(expression) == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+  else if (node.dataSize < REGEX_HEAD_SIZE) failCompiling(STATUS_BAD_PLAN);
+  else {
+    const head = <usize>node.data;
+    expression.condition = conditionOf(head + REGEX_CONDITION_OFFSET, index);
+    expression.start = conditionOf(head + REGEX_START_OFFSET, index);
+    expression.near = conditionOf(head + REGEX_NEAR_OFFSET, index);
+    expression.startSize = isGiven(expression.start) ? leastLetters(expression.start, 0) : 0;
+    expression.chain = <u32>head + REGEX_CHAIN_OFFSET;
+    // Binding may ask for grams of no literal besides (foreign.ts).
+    if (isGiven(expression.near)) expectLookups(FOREIGN_KEYS_MAX);
+    expression.regex = <u32>compileRegex(arena, head + REGEX_HEAD_SIZE, node.dataSize - REGEX_HEAD_SIZE);
+    if (expression.regex == 0) failCompiling(regexStatus);
+    else expression.spansLines = regexSpansLines(expression.regex) ? 1 : 0;
+  }
+  return expression;
+}
+
+/** The condition that a field of the head names, by its row plus one; null for 0. */
+function conditionOf(field: usize, index: u32): MatchNode {
+  const named = load<u32>(field);
+  if (named > index) failCompiling(STATUS_BAD_PLAN);
+  return changetype<MatchNode>(named == 0 || named > index ? <usize>0 : changetype<usize>(nodeOf(named - 1)));
+}
+
+/** Whether there is such a condition. */
+@inline
+export function isGiven(condition: MatchNode): bool {
+  return changetype<usize>(condition) != 0;
+}
+
+/** Letters at least, and so bytes, of a line that satisfies the condition. */
+function leastLetters(condition: MatchNode, depth: u32): u32 {
+  if (condition.kind == NODE_GRAMS) return gramsOf(condition).letterCount;
+  if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;
+  let least: u32 = 0;
+  for (let i: u32 = 0; i < condition.childCount; i++) {
+    const own = leastLetters(nodeAt(condition.children, i), depth + 1);
+    least = i == 0 ? own : condition.kind == NODE_AND ? max(least, own) : min(least, own);
+  }
+  return least;
+}

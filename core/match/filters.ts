@@ -1,0 +1,111 @@
+// Leaves that hold for docs by what the shard's tables say of them, and find no range: CONST, LANGUAGE, REPOS,
+// DOCS. Each says of the bound shard which docs it holds for (bound.ts), and of one doc whether it does.
+
+import { Arena } from '../base/arena.ts';
+import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
+import { STATUS_BAD_PLAN } from '../shared/status.ts';
+import { docAt } from '../shard/open.ts';
+import { getBit, setBit } from '../shard/piece.ts';
+import { LanguageRow, RepoRow } from '../shard/rows.ts';
+import {
+  ALL_DOCS,
+  boundView,
+  docBitmapSize,
+  docSetCount,
+  docSets,
+  failBinding,
+  newDocBitmap,
+  NO_DOCS,
+} from './bound.ts';
+import { current } from './current.ts';
+import { MatchNode, NODE_SIZE } from './node.ts';
+
+/** LANGUAGE: the doc's language has this name, as bytes. */
+@unmanaged
+export class LanguageNode extends MatchNode {
+  languageIndex: u32; // row of the bound shard's languages
+}
+if (offsetof<LanguageNode>() > NODE_SIZE) ERROR('LanguageNode: size');
+
+/** DOCS: the doc is in a set that the host gives for each shard; `data` is the set's index. */
+@unmanaged
+export class DocsNode extends MatchNode {
+  docs: u32; // the set of the bound shard: NO_DOCS, ALL_DOCS, or the host's bitmap
+}
+if (offsetof<DocsNode>() > NODE_SIZE) ERROR('DocsNode: size');
+
+export function bindConst(node: MatchNode): usize {
+  node.cost = 0;
+  return node.data != 0 ? ALL_DOCS : NO_DOCS;
+}
+
+export function bindLanguage(arena: Arena, node: LanguageNode): usize {
+  node.cost = 1;
+  node.languageIndex = findLanguage(node);
+  if (node.languageIndex == NONE_ID) return NO_DOCS;
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    if (docAt(boundView, docId).languageIndex == node.languageIndex) setBit(docs, docId);
+  }
+  return docs;
+}
+
+function findLanguage(node: MatchNode): u32 {
+  for (let i: u32 = 0; i < boundView.languageCount; i++) {
+    const row = changetype<LanguageRow>(<usize>boundView.languages + <usize>i * LANGUAGE_ROW_SIZE);
+    if (row.nameSize != node.dataSize) continue;
+    if (memory.compare(<usize>boundView.names + row.nameOffset, node.data, node.dataSize) == 0) return i;
+  }
+  return NONE_ID;
+}
+
+@inline
+export function holdsLanguage(node: LanguageNode): bool {
+  return docAt(boundView, current.docId).languageIndex == node.languageIndex;
+}
+
+/** REPOS: docs of shards with several repos are told apart when they are evaluated. */
+export function bindRepos(node: MatchNode): usize {
+  node.cost = 1;
+  for (let i: u32 = 0; i < boundView.repoCount; i++) if (hasRepo(node, i)) return ALL_DOCS;
+  return NO_DOCS;
+}
+
+export function holdsRepo(node: MatchNode): bool {
+  return hasRepo(node, docAt(boundView, current.docId).repoIndex);
+}
+
+/** Whether the id of a row of the shard's repos is among those of the node, which ascend (binary search). */
+function hasRepo(node: MatchNode, repoIndex: u32): bool {
+  const repoId = changetype<RepoRow>(<usize>boundView.repos + <usize>repoIndex * REPO_ROW_SIZE).repoId;
+  let start: u32 = 0;
+  let end = node.dataSize >> 2;
+  while (start < end) {
+    const middle = (start + end) >> 1;
+    if (load<u32>(<usize>node.data + (<usize>middle << 2)) < repoId) start = middle + 1;
+    else end = middle;
+  }
+  return start < node.dataSize >> 2 && load<u32>(<usize>node.data + (<usize>start << 2)) == repoId;
+}
+
+/** Returns the set as a copy: verdicts are combined in place. */
+export function bindDocs(arena: Arena, node: DocsNode): usize {
+  node.cost = 1;
+  if (node.data >= docSetCount) {
+    failBinding(STATUS_BAD_PLAN);
+    return NO_DOCS;
+  }
+  const set = <usize>load<u32>(docSets + (<usize>node.data << 2));
+  node.docs = <u32>set;
+  if (set == NO_DOCS || set == ALL_DOCS) return set;
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  memory.copy(docs, set, docBitmapSize());
+  return docs;
+}
+
+export function holdsDoc(node: DocsNode): bool {
+  const set = <usize>node.docs;
+  return set == ALL_DOCS || (set != NO_DOCS && getBit(set, current.docId) != 0);
+}

@@ -1,0 +1,75 @@
+// The grams of a literal, as far as the plan tells them: which keys every block with it has. Made once for
+// the request; block-sets.ts looks them up in each shard.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { CASE_MARKS_SIZE } from '../shared/format.ts';
+import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { wantMarks } from '../text/case-marks.ts';
+import { appendLetter, LETTER_NEWLINE } from '../text/letters.ts';
+import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
+import { expectLookups } from './lookups.ts';
+import { failCompiling, isCaseSensitive, MatchNode } from './node.ts';
+
+/** What the index can tell of a literal. */
+@unmanaged
+export class Grams {
+  keys: u32; // address of the distinct keys, u32 each, in order of occurrence; of one or two letters: these
+  keyCount: u32; // 0: the literal has less than three letters
+  letterCount: u32; // letters (text/letters.ts) of the literal, as many as code points
+  marks: u32; // address of the case marks that blocks with the literal have; 0: none
+  spansLines: u32; // 1: the literal may lie in more than one block, or is a newline, which no gram has
+}
+
+/**
+ * The grams of the literal in the node's data; null, with compileStatus set, if the arena is full. Quadratic in
+ * the number of keys, which a plan's size bounds.
+ */
+export function makeGrams(arena: Arena, node: MatchNode): Grams {
+  const grams = changetype<Grams>(arenaAlloc(arena, offsetof<Grams>(), 8));
+  const keys = arenaAlloc(arena, <usize>node.dataSize * 4, 8);
+  if (changetype<usize>(grams) == 0 || keys == 0) {
+    failCompiling(STATUS_OUT_OF_MEMORY);
+    return changetype<Grams>(0);
+  }
+  memory.fill(changetype<usize>(grams), 0, offsetof<Grams>());
+  grams.keys = <u32>keys;
+  listKeys(grams, node.data, <usize>node.data + node.dataSize);
+  expectLookups(grams.keyCount);
+  if (isCaseSensitive(node)) grams.marks = makeMarks(arena, node);
+  return grams;
+}
+
+function listKeys(grams: Grams, ptr: usize, end: usize): void {
+  let key: u32 = 0;
+  while (ptr < end) {
+    const decoded = decodeUtf8(ptr, end);
+    const point = decodedPoint(decoded);
+    ptr += decodedSize(decoded);
+    key = appendLetter(key, point);
+    // A newline ends its block, so that only the last letter may be one.
+    if (point == LETTER_NEWLINE && (ptr < end || grams.letterCount == 1)) grams.spansLines = 1;
+    grams.letterCount++;
+    if (grams.letterCount >= 3) addDistinct(grams, key);
+  }
+  // Of one and two letters they are a part of the keys that are looked up (block-sets.ts).
+  if (grams.letterCount < 3) store<u32>(grams.keys, key);
+}
+
+function addDistinct(grams: Grams, key: u32): void {
+  for (let i: u32 = 0; i < grams.keyCount; i++) if (keyAt(grams, i) == key) return;
+  store<u32>(<usize>grams.keys + (<usize>grams.keyCount << 2), key);
+  grams.keyCount++;
+}
+
+function makeMarks(arena: Arena, node: MatchNode): u32 {
+  const marks = arenaAlloc(arena, CASE_MARKS_SIZE, 16);
+  if (marks == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+  else if (wantMarks(node.data, <usize>node.data + node.dataSize, marks)) return <u32>marks;
+  return 0;
+}
+
+/** The `index`-th key. */
+@inline
+export function keyAt(grams: Grams, index: u32): u32 {
+  return load<u32>(<usize>grams.keys + (<usize>index << 2));
+}

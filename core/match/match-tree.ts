@@ -1,0 +1,208 @@
+// Compiles the plan into the match tree: a node for each of its rows, children before their parents, in the arena
+// of the request. Made once per request, bound to one shard after the other (bind.ts).
+//
+//   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data        read where the host put it
+//   arena  | nodes, NODE_SIZE each | children, u32 addresses | needles, keys, programs, ...
+
+import {
+  NODE_AND,
+  NODE_CONST,
+  NODE_DOCS,
+  NODE_GRAMS,
+  NODE_LANGUAGE,
+  NODE_NOT,
+  NODE_OR,
+  NODE_PATH,
+  NODE_PATH_REGEX,
+  NODE_REGEX,
+  NODE_REPOS,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
+  NODE_TEXT,
+  PLAN_CHILD_COUNT_OFFSET,
+  PLAN_DATA_SIZE_OFFSET,
+  PLAN_DEPTH_MAX,
+  PLAN_HEADER_SIZE,
+  PLAN_NODE_COUNT_OFFSET,
+  PLAN_NODE_FIRST_OFFSET,
+  PLAN_NODE_FLAGS_OFFSET,
+  PLAN_NODE_KIND_OFFSET,
+  PLAN_NODE_SIZE,
+  PLAN_NODE_SIZE_OFFSET,
+  PLAN_NODES_MAX,
+} from '../shared/plan.ts';
+import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { beginRegexes } from '../regex/regex.ts';
+import { compileGrams, GramsNode } from './conditions.ts';
+import { beginLookups, expectNone } from './lookups.ts';
+import { compileStatus, failCompiling, makeNodes, MatchNode, nodeAt, nodeOf, nodesSize, setNode } from './node.ts';
+import { compilePath, PathAtom } from './path-atom.ts';
+import { compileRegexAtom, RegexAtom } from './regex-atom.ts';
+import { compileSymbol, SymbolAtom } from './symbol-atom.ts';
+import { compileText, TextAtom } from './text-atom.ts';
+
+/** The compiled request. */
+export let matchRoot: MatchNode = changetype<MatchNode>(0);
+/** Leaves that a doc's share is counted over: those under no negation, DOCS and CONST aside. */
+export let positiveLeafCount: u32 = 0;
+
+/** The plan: rows, children, data; how many, and bytes of the data. */
+let planRows: usize = 0;
+let planChildren: usize = 0;
+let planData: usize = 0;
+let rowCount: u32 = 0;
+let childCount: u32 = 0;
+let dataSize: u32 = 0;
+
+/** The compiled lists of children; where the next one goes; their end. */
+let lists: usize = 0;
+let nextList: usize = 0;
+let listsEnd: usize = 0;
+
+/**
+ * Compiles the plan of `size` bytes at `plan` into `arena`; the plan must stay where it is.
+ * Errors: STATUS_BAD_PLAN for anything that does not fit its own counts, STATUS_OUT_OF_MEMORY.
+ */
+export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
+  if (!readHeader(plan, size)) return STATUS_BAD_PLAN;
+  makeNodes(arena, rowCount);
+  makeLists(arena);
+  expectNone();
+  const expressionCount = countExpressions();
+  const status = expressionCount > 0 ? beginRegexes(arena, expressionCount) : STATUS_OK;
+  if (status != STATUS_OK) failCompiling(status);
+  for (let i: u32 = 0; i < rowCount && compileStatus == STATUS_OK; i++) compileNode(arena, i);
+  if (compileStatus != STATUS_OK) return compileStatus;
+  if (!beginLookups(arena)) return STATUS_OUT_OF_MEMORY;
+  matchRoot = nodeOf(rowCount - 1);
+  positiveLeafCount = 0;
+  return countPositive(matchRoot, true, 0) ? STATUS_OK : STATUS_BAD_PLAN;
+}
+
+/** Finds the parts of the plan; false if they are not what its size says. */
+function readHeader(plan: usize, size: u32): bool {
+  if (size < PLAN_HEADER_SIZE) return false;
+  rowCount = load<u32>(plan, PLAN_NODE_COUNT_OFFSET);
+  childCount = load<u32>(plan, PLAN_CHILD_COUNT_OFFSET);
+  dataSize = load<u32>(plan, PLAN_DATA_SIZE_OFFSET);
+  // Bound: so no sum wraps.
+  if (rowCount == 0 || rowCount > PLAN_NODES_MAX || childCount > rowCount || dataSize > size) return false;
+  planRows = plan + PLAN_HEADER_SIZE;
+  planChildren = planRows + <usize>rowCount * PLAN_NODE_SIZE;
+  planData = planChildren + <usize>childCount * 4;
+  return planData + dataSize == plan + size;
+}
+
+/** Takes room for the children of AND and OR, and for one child of each NOT. */
+function makeLists(arena: Arena): void {
+  const size = <usize>(rowCount + childCount) * 4;
+  lists = arenaAlloc(arena, size, 8);
+  nextList = lists;
+  listsEnd = lists + size;
+  if (lists == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+}
+
+/** Bytes that saveTree writes. */
+export function treeSize(): usize {
+  return nodesSize() + (listsEnd - lists);
+}
+
+/** Copies what binding changes in the tree to `out`: the nodes, and the order of their children. */
+export function saveTree(out: usize): void {
+  memory.copy(out, changetype<usize>(nodeOf(0)), nodesSize());
+  memory.copy(out + nodesSize(), lists, listsEnd - lists);
+}
+
+/** Takes back what saveTree wrote. */
+export function restoreTree(saved: usize): void {
+  memory.copy(changetype<usize>(nodeOf(0)), saved, nodesSize());
+  memory.copy(lists, saved + nodesSize(), listsEnd - lists);
+}
+
+@inline
+function rowAt(index: u32): usize {
+  return planRows + <usize>index * PLAN_NODE_SIZE;
+}
+
+/** Expressions of the plan. */
+function countExpressions(): u32 {
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < rowCount; i++) {
+    const kind = load<u32>(rowAt(i), PLAN_NODE_KIND_OFFSET);
+    if (kind == NODE_REGEX || kind == NODE_PATH_REGEX || kind == NODE_SYMBOL_REGEX) count++;
+  }
+  return count;
+}
+
+/** Compiles the row `index` of the plan, behind all rows that it names. */
+function compileNode(arena: Arena, index: u32): void {
+  const row = rowAt(index);
+  const node = nodeOf(index);
+  node.kind = load<u32>(row, PLAN_NODE_KIND_OFFSET);
+  node.flags = load<u32>(row, PLAN_NODE_FLAGS_OFFSET);
+  const first = load<u32>(row, PLAN_NODE_FIRST_OFFSET);
+  const size = load<u32>(row, PLAN_NODE_SIZE_OFFSET);
+  switch (node.kind) {
+    case NODE_CONST:
+    case NODE_DOCS:
+      node.data = first;
+      return;
+    case NODE_NOT:
+      return linkChild(node, first, index);
+    case NODE_AND:
+    case NODE_OR:
+      return linkChildren(node, first, size, index);
+  }
+  if (first > dataSize || size > dataSize - first) return failCompiling(STATUS_BAD_PLAN);
+  node.data = <u32>planData + first;
+  node.dataSize = size;
+  compileLeaf(arena, node, index);
+}
+
+function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
+  switch (node.kind) {
+    case NODE_TEXT:
+      return compileText(arena, changetype<TextAtom>(node));
+    case NODE_REGEX:
+      return compileRegexAtom(arena, changetype<RegexAtom>(node), index);
+    case NODE_PATH:
+    case NODE_PATH_REGEX:
+      return compilePath(arena, changetype<PathAtom>(node), index);
+    case NODE_SYMBOL:
+    case NODE_SYMBOL_REGEX:
+      return compileSymbol(arena, changetype<SymbolAtom>(node), index);
+    case NODE_GRAMS:
+      return compileGrams(arena, changetype<GramsNode>(node));
+    case NODE_LANGUAGE:
+      return;
+    case NODE_REPOS:
+      if (node.dataSize % 4 == 0) return;
+  }
+  failCompiling(STATUS_BAD_PLAN);
+}
+
+/** Adds the child in row `child` to the list of the node in row `index`, the last one begun. */
+function linkChild(node: MatchNode, child: u32, index: u32): void {
+  if (child >= index || nextList + 4 > listsEnd) return failCompiling(STATUS_BAD_PLAN);
+  if (node.childCount == 0) node.children = <u32>nextList;
+  setNode(nextList, 0, nodeOf(child));
+  nextList += 4;
+  node.childCount++;
+}
+
+function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void {
+  if (first > childCount || count > childCount - first || count == 0) return failCompiling(STATUS_BAD_PLAN);
+  for (let i: u32 = 0; i < count; i++) linkChild(node, load<u32>(planChildren + (<usize>(first + i) << 2)), index);
+}
+
+/** Counts the leaves under no negation; false if the tree is too deep. */
+function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
+  if (depth > PLAN_DEPTH_MAX) return false;
+  // Why not DOCS: which revision a doc is in says nothing of how well it matches.
+  if (node.kind >= NODE_TEXT && node.kind != NODE_DOCS && isPositive) positiveLeafCount++;
+  for (let i: u32 = 0; i < node.childCount; i++) {
+    if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != NODE_NOT, depth + 1)) return false;
+  }
+  return true;
+}

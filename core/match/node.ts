@@ -1,0 +1,166 @@
+// The records of the match tree. Each begins with the head that all nodes have; behind it stands what nodes
+// of one kind need, in the file of that kind. All records have the same room, so that the node of a row of
+// the plan is found by the row's index.
+//
+//   MatchNode              kind, children, what binding said of it      AND, OR, NOT, CONST, REPOS
+//     GramsNode            conditions.ts                                GRAMS
+//     LanguageNode, DocsNode   filters.ts                               LANGUAGE, DOCS
+//     Atom                 finds ranges: a cursor, the match it is on
+//       PathAtom           path-atom.ts                                 PATH, PATH_REGEX
+//       ContentAtom        reads the content by runs of blocks
+//         TextAtom         text-atom.ts                                 TEXT
+//         RegexAtom        regex-atom.ts                                REGEX
+//         SymbolAtom       symbol-atom.ts                               SYMBOL, SYMBOL_REGEX
+//
+// Fields live in three spans of time: those that compiling sets, for the request; those "of the bound
+// shard", which binding sets anew for each; those "of the current blob" or doc, which evaluating does.
+
+import { Arena, arenaAlloc } from '../base/arena.ts';
+import { PLAN_FLAG_CASE_SENSITIVE } from '../shared/plan.ts';
+import { STATUS_BAD_PLAN, STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { compileNeedle, needleSizeMax } from '../scan/literal.ts';
+
+/** A node: the head of all records. */
+@unmanaged
+export class MatchNode {
+  kind: u32; // NODE_*
+  flags: u32; // PLAN_FLAG_*
+  children: u32; // AND, OR, NOT: address of u32 addresses of nodes
+  childCount: u32; // 0: a leaf
+  data: u32; // address of the literal, name, ids or expression; CONST: the value; DOCS: index of the set
+  dataSize: u32; // bytes
+  // Of the bound shard:
+  cost: u32; // order of evaluation among brothers: about the blocks to be read, higher for dearer kinds
+  isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
+}
+
+export const STATE_UNKNOWN: u32 = 0;
+export const STATE_NO: u32 = 1;
+export const STATE_YES: u32 = 2;
+
+/** A leaf that finds ranges, one behind the other, as addresses in the shard. */
+@unmanaged
+export class Atom extends MatchNode {
+  // Of the current doc, or of all docs with the current blob:
+  state: u32; // STATE_*: whether it holds
+  cursor: u32; // next address to look at
+  cursorEnd: u32; // end of the stretch that the cursor is in
+  matchStart: u32; // the match it stands on; 0: none left
+  matchEnd: u32;
+  isFresh: u32; // 1: that is the first one of the current doc
+}
+
+/** An atom in the content. What the index says of it are bitmaps of the shard's blocks, a bit each. */
+@unmanaged
+export class ContentAtom extends Atom {
+  // Of the bound shard:
+  bitmap: u32; // candidate blocks: all that a match may reach into; 0: every block
+  starts: u32; // REGEX: those in which a match may begin; 0: all of `bitmap`
+  borders: u32; // REGEX: those of `starts` where it may do so at the end alone; 0: none
+  isUnlisted: u32; // SYMBOL: 1: `bitmap` is that of all symbols, not of lists
+  // Of the current blob:
+  cursorBlock: u32; // block behind the run that the cursor is in
+  isRead: u32; // 1: what `state` says was found out by reading blocks
+  countedEnd: u32; // up to where runs of the engine are counted: REGEX: a block; SYMBOL_REGEX: a row's address
+}
+
+/** Room of a node: that of the largest record. */
+export const NODE_SIZE: usize = 104;
+
+let nodes: usize = 0;
+let nodeCount: u32 = 0;
+
+/** The first failure while the plan is compiled. */
+export let compileStatus: i32 = STATUS_OK;
+
+/** Atoms one behind the other. */
+@unmanaged
+export class AtomList {
+  atoms: u32; // address of their addresses, u32 each
+  count: u32;
+}
+const LIST_SIZE: i32 = 8;
+/** All atoms of the plan, in its order: those in content, those in paths. */
+export const contentAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+export const pathAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+/** Those of them that are active in the current doc (evaluate.ts). */
+export const activeInContent = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+export const activeInPath = changetype<AtomList>(memory.data(LIST_SIZE, 4));
+
+/** Makes `count` nodes of zeros, and empty lists for as many atoms. They live as long as the request. */
+export function makeNodes(arena: Arena, count: u32): void {
+  compileStatus = STATUS_OK;
+  nodeCount = count;
+  nodes = arenaAlloc(arena, nodesSize(), 16);
+  if (nodes == 0) return failCompiling(STATUS_OUT_OF_MEMORY);
+  memory.fill(nodes, 0, nodesSize());
+  makeList(arena, contentAtoms);
+  makeList(arena, pathAtoms);
+  makeList(arena, activeInContent);
+  makeList(arena, activeInPath);
+}
+
+function makeList(arena: Arena, list: AtomList): void {
+  list.count = 0;
+  list.atoms = <u32>arenaAlloc(arena, <usize>nodeCount * 4, 8);
+  if (list.atoms == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+}
+
+export function addAtom(list: AtomList, atom: Atom): void {
+  setNode(list.atoms, list.count, atom);
+  list.count++;
+}
+
+@inline
+export function atomAt(list: AtomList, index: u32): Atom {
+  return changetype<Atom>(nodeAt(list.atoms, index));
+}
+@inline
+export function contentAtomAt(index: u32): ContentAtom {
+  return changetype<ContentAtom>(atomAt(contentAtoms, index));
+}
+
+/** Gives compiling up; the first reason is kept. Whoever compiles goes on without harm, or ends. */
+export function failCompiling(status: i32): void {
+  if (compileStatus == STATUS_OK) compileStatus = status;
+}
+
+/** Bytes of all nodes. */
+export function nodesSize(): usize {
+  return <usize>nodeCount * NODE_SIZE;
+}
+
+/** Node of the plan's row `index`. */
+@inline
+export function nodeOf(index: u32): MatchNode {
+  return changetype<MatchNode>(nodes + <usize>index * NODE_SIZE);
+}
+
+/** The `index`-th node of a list of addresses. */
+@inline
+export function nodeAt(list: usize, index: u32): MatchNode {
+  return changetype<MatchNode>(<usize>load<u32>(list + (<usize>index << 2)));
+}
+
+/** Puts a node into a list of addresses. */
+@inline
+export function setNode(list: usize, index: u32, node: MatchNode): void {
+  store<u32>(list + (<usize>index << 2), changetype<usize>(node));
+}
+
+/** Whether case counts for the node's literal. */
+@inline
+export function isCaseSensitive(node: MatchNode): bool {
+  return (node.flags & PLAN_FLAG_CASE_SENSITIVE) != 0;
+}
+
+/** Compiles the literal in the node's data; address of the needle, 0 with compileStatus set. */
+export function makeNeedle(arena: Arena, node: MatchNode): u32 {
+  const capacity = needleSizeMax(node.dataSize);
+  const needle = arenaAlloc(arena, capacity, 16);
+  if (needle == 0) failCompiling(STATUS_OUT_OF_MEMORY);
+  else if (compileNeedle(node.data, node.dataSize, isCaseSensitive(node), needle, capacity) < 0) {
+    failCompiling(STATUS_BAD_PLAN);
+  }
+  return <u32>needle;
+}

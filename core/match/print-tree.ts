@@ -1,0 +1,87 @@
+// The text of the bound match tree, on one line: for tests, and for whoever wonders what is evaluated in which
+// order. Children stand as they are asked; what is ruled out in the shard is `none`.
+//
+//   and(lang:"Go", text:"plum" in 3 blocks, not(file:"_test"))
+//   or(none, regex in 7 blocks, from 4, 2 of them at the end)       begins in 4 of them: regex-atom.ts
+//   text:"e" in all blocks
+
+import {
+  NODE_LANGUAGE,
+  NODE_PATH,
+  NODE_REGEX,
+  NODE_SYMBOL,
+  NODE_SYMBOL_REGEX,
+  NODE_TEXT,
+} from '../shared/plan.ts';
+import { writeAsciiText, writeDecimal, writeJsonString } from '../scan/json.ts';
+import { countBits } from './block-sets.ts';
+import { blockBitmapSize } from './bound.ts';
+import { matchRoot } from './match-tree.ts';
+import { ContentAtom, MatchNode, nodeAt } from './node.ts';
+
+/** By kind of node. */
+// prettier-ignore
+const NAMES: StaticArray<string> = [
+  '', 'all', 'and', 'or', 'not', 'text', 'file', 'lang', 'repos', 'docs', 'regex', 'file', 'grams', 'sym', 'sym',
+];
+
+let out: usize = 0;
+
+/**
+ * Writes the tree to `to`, UTF-8; returns its bytes.
+ *
+ * Safety: there is room for 6 times the plan's size and 160 bytes a node.
+ */
+export function printTree(to: usize): u32 {
+  out = to;
+  printNode(matchRoot);
+  return <u32>(out - to);
+}
+
+function printNode(node: MatchNode): void {
+  // Nothing below such a node is bound.
+  if (node.isRuledOut != 0) return print('none');
+  print(unchecked(NAMES[node.kind]));
+  if (node.childCount != 0) return printChildren(node);
+  if (hasLiteral(node.kind)) {
+    print(':"');
+    out = writeJsonString(out, node.data, <usize>node.data + node.dataSize);
+    print('"');
+  }
+  if (isInContent(node.kind)) printBlocks(changetype<ContentAtom>(node));
+}
+
+function printChildren(node: MatchNode): void {
+  for (let i: u32 = 0; i < node.childCount; i++) {
+    print(i == 0 ? '(' : ', ');
+    printNode(nodeAt(node.children, i));
+  }
+  print(')');
+}
+
+function hasLiteral(kind: u32): bool {
+  return kind == NODE_TEXT || kind == NODE_PATH || kind == NODE_LANGUAGE || kind == NODE_SYMBOL;
+}
+
+function isInContent(kind: u32): bool {
+  return kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX;
+}
+
+function printBlocks(node: ContentAtom): void {
+  if (node.bitmap == 0) return print(' in all blocks');
+  printCount(' in ', node.bitmap);
+  print(' blocks');
+  if (node.starts != 0) printCount(', from ', node.starts);
+  if (node.borders == 0) return;
+  printCount(', ', node.borders);
+  print(' of them at the end');
+}
+
+function printCount(before: string, bitmap: usize): void {
+  print(before);
+  out = writeDecimal(out, countBits(bitmap, blockBitmapSize));
+}
+
+function print(text: string): void {
+  out = writeAsciiText(out, text);
+}

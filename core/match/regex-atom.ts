@@ -1,0 +1,173 @@
+// REGEX: the content has a match of an expression. Its candidate blocks follow from the grams that matches hold:
+// of one within a line all in one block; of one that spans lines see beginnings.ts.
+
+import { Arena } from '../base/arena.ts';
+import { PLAN_FLAG_LITERALS } from '../shared/plan.ts';
+import { STATUS_OK } from '../shared/status.ts';
+import {
+  beginRegexText,
+  countRegex,
+  findRegex,
+  foundEnd as regexFoundEnd,
+  foundStart as regexFoundStart,
+  regexCountEnd,
+  regexReach,
+} from '../regex/regex.ts';
+import { needBytes } from '../shard/pages.ts';
+import { getBit } from '../shard/piece.ts';
+import { bindSpanning } from './beginnings.ts';
+import { docsOfBlocks, newBlockBitmap } from './block-sets.ts';
+import { ALL_DOCS, boundView, failStatus, NO_DOCS } from './bound.ts';
+import { fillBlocks } from './conditions.ts';
+import { blockStart, countContentRuns, current, markRead, needCurrentContent } from './current.ts';
+import { Expression, isGiven, makeExpression } from './expression.ts';
+import { hasByte } from './foreign.ts';
+import { addAtom, compileStatus, ContentAtom, contentAtoms, NODE_SIZE } from './node.ts';
+import { enterRun, nextRun, NO_RUN } from './runs.ts';
+
+@unmanaged
+export class RegexAtom extends ContentAtom {
+  regex: u32; // address of the compiled expression
+  spansLines: u32; // 1: a match may hold a newline
+  expression: Expression;
+}
+if (offsetof<RegexAtom>() > NODE_SIZE) ERROR('RegexAtom: size');
+
+/** Guess: a needle passes over a block sooner than more bytes of a chain are followed one by one. */
+const CHAIN_SIZE_MAX: usize = 256;
+
+export function compileRegexAtom(arena: Arena, node: RegexAtom, index: u32): void {
+  node.expression = makeExpression(arena, node, index);
+  if (compileStatus != STATUS_OK) return;
+  node.regex = node.expression.regex;
+  node.spansLines = node.expression.spansLines;
+  addAtom(contentAtoms, node);
+}
+
+/** Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts). */
+export function bindRegex(arena: Arena, node: RegexAtom): usize {
+  const expression = node.expression;
+  node.bitmap = 0;
+  node.starts = 0;
+  node.borders = 0;
+  node.cost = 0x50000000;
+  if (boundView.blobCount == 0) return NO_DOCS;
+  const hasBeginning = node.spansLines != 0 && (isGiven(expression.start) || isGiven(expression.near));
+  if (!isGiven(expression.condition) && !hasBeginning) return ALL_DOCS;
+  const bitmap = newBlockBitmap(arena);
+  if (bitmap == 0) return NO_DOCS;
+  const docs = node.spansLines != 0 ? bindSpanning(arena, node, expression, bitmap) : bindInLine(arena, node, bitmap);
+  if (failStatus != 0) return NO_DOCS;
+  // The engine is dearer than literal search: literals of the query are asked first.
+  node.cost = min(node.cost + 0x10000000, 0x4fffffff);
+  node.bitmap = <u32>bitmap;
+  return docs;
+}
+
+function bindInLine(arena: Arena, node: RegexAtom, bitmap: usize): usize {
+  fillBlocks(arena, node.expression.condition, bitmap);
+  return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
+}
+
+/** Makes the current content the expression's text; the cursor stands in front of the first run. */
+export function enterRegexText(node: RegexAtom): void {
+  // It may read on to the end of the content.
+  if (node.spansLines != 0) needCurrentContent();
+  beginRegexText(node.regex, current.start, current.end, current.flags);
+}
+
+/** Moves the cursor to the next match; matchStart = 0 if there is none. */
+export function advanceRegex(node: RegexAtom): void {
+  do {
+    if (node.cursor >= node.cursorEnd) continue;
+    const isFound = findRegex(node.regex, node.cursor, node.cursorEnd);
+    if (node.spansLines != 0) markReach(node);
+    if (!isFound) continue;
+    node.matchStart = <u32>regexFoundStart;
+    node.matchEnd = <u32>regexFoundEnd;
+    node.cursor = node.matchEnd;
+    return;
+  } while (nextRegexRun(node));
+  node.matchStart = 0;
+}
+
+/** Matches behind the one that the cursor stands on. */
+export function countRestOfRegex(node: RegexAtom): u32 {
+  let count: u32 = 0;
+  do {
+    count += countRegex(node.regex, node.cursor, node.cursorEnd);
+    if (node.spansLines == 0) continue;
+    markReach(node);
+    // The next run goes on behind the last match.
+    node.cursor = <u32>max(<usize>node.cursor, regexCountEnd);
+  } while (nextRegexRun(node));
+  return count;
+}
+
+/** Moves the cursor to the next run; counts the runs of the engine on its blocks. */
+export function nextRegexRun(node: RegexAtom): bool {
+  const first = node.borders != 0 ? nextRunAtBorders(node) : nextRun(node, node.starts != 0 ? node.starts : node.bitmap);
+  if (first == NO_RUN) return false;
+  countRuns(node, first, node.cursorBlock);
+  return true;
+}
+
+/** As nextRun, where blocks at a border (beginnings.ts) are runs of their own: of such a block only its end is searched. */
+function nextRunAtBorders(node: RegexAtom): u32 {
+  let block = node.cursorBlock;
+  for (;;) {
+    while (block < current.endBlock && getBit(node.starts, block) == 0) block++;
+    if (block == current.endBlock) {
+      node.cursorBlock = block;
+      return NO_RUN;
+    }
+    const first = block++;
+    if (getBit(node.borders, first) == 0) {
+      while (block < current.endBlock && isInside(node, block)) block++;
+      enterRun(node, blockStart(first), first, block);
+      return first;
+    }
+    const start = chainStart(node, first);
+    // Longer by the newline behind what a match begins with.
+    if (blockStart(block) - start <= <usize>node.expression.startSize) continue;
+    enterRun(node, start, first, block);
+    return first;
+  }
+}
+
+/** Whether matches may begin anywhere in the block. */
+@inline
+function isInside(node: RegexAtom, block: u32): bool {
+  return getBit(node.starts, block) != 0 && getBit(node.borders, block) == 0;
+}
+
+/**
+ * Start of the bytes of the expression's chain, or beyond ASCII, that the block ends with, which is a code point
+ * border; of the block if they are many.
+ */
+function chainStart(node: RegexAtom, block: u32): usize {
+  const start = blockStart(block);
+  let ptr = blockStart(block + 1);
+  needBytes(boundView, start, ptr);
+  const least = ptr - start > CHAIN_SIZE_MAX ? ptr - CHAIN_SIZE_MAX : start;
+  while (ptr > least) {
+    const byte = <u32>load<u8>(ptr - 1);
+    if (byte < 0x80 && !hasByte(node.expression.chain, byte)) return ptr;
+    ptr--;
+  }
+  return start;
+}
+
+/** Notes the blocks that the expression read behind its run. */
+function markReach(node: RegexAtom): void {
+  let end = node.cursorBlock;
+  while (end < current.endBlock && blockStart(end) < regexReach) end++;
+  if (end > node.cursorBlock) markRead(node.cursorBlock, end);
+}
+
+/** Counts the runs of the expression on the blocks [start, end) that are new, however often they are walked. */
+function countRuns(node: RegexAtom, start: u32, end: u32): void {
+  if (end <= node.countedEnd || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
+  countContentRuns(end - max(start, node.countedEnd));
+  node.countedEnd = end;
+}

@@ -1,0 +1,104 @@
+// A walk over the symbols of the current blob beside its ranges: which symbol does a range lie in? A range gains
+// points by it, and one that a query for symbols found is shown with it.
+
+import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
+import { SYMBOL_OTHER } from '../shared/symbols.ts';
+import {
+  hasSymbols,
+  needSymbolRows,
+  NO_PARENT,
+  readSymbol,
+  symbolRow,
+  symbolRowsEndOf,
+  symbolRowsOf,
+} from '../shard/symbols.ts';
+import { boundView } from './bound.ts';
+import { blockOf, blockStart, current } from './current.ts';
+import { symbolPoints } from './score.ts';
+
+/** Where the walk stands. Addresses; rows as in shard/symbols.ts. */
+@unmanaged
+class SymbolWalk {
+  block: u32;
+  blockEnd: usize; // 0: no block was entered yet
+  row: usize;
+  rowsEnd: usize;
+  lastParent: u32;
+  isAtEnd: bool; // there are no symbols
+  isOnSymbol: bool;
+  // The symbol it stands on:
+  start: usize;
+  end: usize; // before the first one: the start of the block
+  kind: u32; // SYMBOL_*
+  parent: u32; // NO_PARENT
+}
+export const walk = changetype<SymbolWalk>(memory.data(40, 8));
+if (offsetof<SymbolWalk>() > 40) ERROR('SymbolWalk: size');
+
+/** Begins a walk over the current blob. */
+export function beginSymbolWalk(): void {
+  walk.isOnSymbol = false;
+  walk.blockEnd = 0;
+  walk.isAtEnd = !hasSymbols(boundView) || current.firstBlock == current.endBlock;
+  if (!walk.isAtEnd) enterBlock(current.firstBlock);
+}
+
+function enterBlock(block: u32): void {
+  needSymbolRows(boundView, block);
+  walk.block = block;
+  walk.row = symbolRowsOf(boundView, block);
+  walk.rowsEnd = symbolRowsEndOf(boundView, block);
+  walk.end = blockStart(block);
+  walk.blockEnd = blockStart(block + 1);
+  walk.lastParent = NO_PARENT;
+  walk.isOnSymbol = false;
+}
+
+/** Moves to the next symbol of the block; false if there is none. */
+function nextSymbol(): bool {
+  walk.isOnSymbol = false;
+  if (!readSymbol(boundView, walk.row, walk.rowsEnd, walk.lastParent)) return false;
+  const start = walk.end + symbolRow.gap;
+  const end = start + symbolRow.size;
+  walk.start = start;
+  if (end > walk.blockEnd) return false;
+  walk.end = end;
+  walk.row = symbolRow.next;
+  walk.kind = symbolRow.kind;
+  walk.parent = symbolRow.parent;
+  if (symbolRow.parent != NO_PARENT) walk.lastParent = symbolRow.parent;
+  walk.isOnSymbol = true;
+  return true;
+}
+
+/**
+ * Puts the walk on the first symbol that ends behind `start` and begins before `end`; false if there is none. `start` is
+ * at or behind that of the call before.
+ */
+function findSymbol(start: usize, end: usize): bool {
+  if (walk.isAtEnd) return false;
+  if (start >= walk.blockEnd) enterBlock(blockOf(start, walk.block));
+  while (!walk.isOnSymbol || walk.end <= start) {
+    if (nextSymbol()) continue;
+    // A range may span blocks.
+    if (end <= walk.blockEnd || walk.block + 1 >= current.endBlock) return false;
+    enterBlock(walk.block + 1);
+  }
+  return walk.start < end;
+}
+
+/** Points that the range [start, end) has for the first symbol that it overlaps; starts must not descend. */
+export function walkPoints(start: usize, end: usize): u32 {
+  if (!findSymbol(start, end)) return 0;
+  return symbolPoints((start == walk.start ? 1 : 0) + (end == walk.end ? 1 : 0), walk.kind);
+}
+
+/** Puts the walk on the symbol that holds the range [start, end); false if none does. Starts must not descend. */
+export function enterSymbol(start: usize, end: usize): bool {
+  return findSymbol(start, end) && walk.start <= start && walk.end >= end;
+}
+
+/** Name of a kind, as clients see it. Safety: there is a name for each kind up to SYMBOL_OTHER. */
+export function symbolKindName(kind: u32): string {
+  return unchecked(SYMBOL_KIND_NAMES[min(kind, SYMBOL_OTHER)]);
+}

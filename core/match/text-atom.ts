@@ -1,0 +1,120 @@
+// TEXT: the content holds a literal. Its candidate blocks are those with all of its grams.
+
+import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
+import { STATUS_BAD_PLAN, STATUS_OK } from '../shared/status.ts';
+import { countNeedle, findNeedle, foundEnd } from '../scan/literal.ts';
+import { isMiddleNewline } from '../shard/extract.ts';
+import { GRAM_ABSENT } from '../shard/lists.ts';
+import {
+  blocksOfDocs,
+  docsOfBlocks,
+  fillWithGrams,
+  keepMarked,
+  newBlockBitmap,
+  setAllBlocks,
+  uniteGram,
+  uniteShort,
+} from './block-sets.ts';
+import { ALL_DOCS, blockBitmapSize, boundView, docBitmapSize, failStatus, intersectBitmaps, NO_DOCS } from './bound.ts';
+import { current } from './current.ts';
+import { Grams, keyAt, makeGrams } from './grams.ts';
+import { probeGram } from './lookups.ts';
+import { addAtom, ContentAtom, contentAtoms, failCompiling, makeNeedle, NODE_SIZE } from './node.ts';
+import { nextRun, NO_RUN } from './runs.ts';
+
+@unmanaged
+export class TextAtom extends ContentAtom {
+  needle: u32; // address of the compiled needle
+  grams: Grams;
+}
+if (offsetof<TextAtom>() > NODE_SIZE) ERROR('TextAtom: size');
+
+/** Guess: what verifying a block costs. */
+const VERIFY_LITERAL_NS: u32 = 700;
+
+export function compileText(arena: Arena, node: TextAtom): void {
+  if (node.dataSize == 0) return failCompiling(STATUS_BAD_PLAN);
+  node.needle = makeNeedle(arena, node);
+  node.grams = makeGrams(arena, node);
+  addAtom(contentAtoms, node);
+}
+
+/** Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts). */
+export function bindText(arena: Arena, node: TextAtom): usize {
+  const grams = node.grams;
+  node.bitmap = 0;
+  node.cost = 0x40000000;
+  if (grams.spansLines != 0) return bindLines(arena, node);
+  const bitmap = newBlockBitmap(arena);
+  if (bitmap == 0) return NO_DOCS;
+  node.bitmap = <u32>bitmap;
+  if (grams.letterCount >= 3) fillWithGrams(arena, grams, bitmap, VERIFY_LITERAL_NS);
+  else {
+    const isSelective = uniteShort(arena, grams, bitmap);
+    if (!isSelective && grams.marks == 0) {
+      node.bitmap = 0;
+      return boundView.blobCount == 0 ? NO_DOCS : ALL_DOCS;
+    }
+    if (!isSelective) setAllBlocks(bitmap);
+    keepMarked(grams, bitmap);
+  }
+  return failStatus != STATUS_OK ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
+}
+
+/**
+ * A literal with a newline before its end: its lines may stand in several blocks, so that only docs can be
+ * ruled out, by the grams that lie in one line; the docs left are read whole.
+ */
+function bindLines(arena: Arena, node: TextAtom): usize {
+  const bitmap = newBlockBitmap(arena);
+  if (bitmap == 0 || boundView.blobCount == 0) return NO_DOCS;
+  let verdict: usize = ALL_DOCS;
+  for (let i: u32 = 0; i < node.grams.keyCount; i++) {
+    const key = keyAt(node.grams, i);
+    if (isMiddleNewline(key)) continue;
+    const mark = arenaMark(arena);
+    const docs = docsOfGram(arena, node, key, bitmap);
+    if (docs == NO_DOCS) return NO_DOCS;
+    if (verdict == ALL_DOCS) verdict = docs;
+    else {
+      intersectBitmaps(verdict, docs, docBitmapSize());
+      arenaReset(arena, mark);
+    }
+  }
+  if (verdict != ALL_DOCS) {
+    blocksOfDocs(verdict, bitmap);
+    node.bitmap = <u32>bitmap;
+  }
+  return verdict;
+}
+
+/** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
+function docsOfGram(arena: Arena, node: TextAtom, key: u32, bitmap: usize): usize {
+  const gram = probeGram(boundView, key);
+  if (gram == GRAM_ABSENT) return NO_DOCS;
+  memory.fill(bitmap, 0, blockBitmapSize);
+  uniteGram(gram, bitmap);
+  return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
+}
+
+/** Moves the cursor to the next match; matchStart = 0 if there is none. */
+export function advanceText(node: TextAtom): void {
+  do {
+    if (node.cursor >= node.cursorEnd) continue;
+    const found = findNeedle(node.needle, node.cursor, node.cursorEnd, current.flags);
+    if (found >= node.cursorEnd) continue;
+    node.matchStart = <u32>found;
+    node.matchEnd = <u32>foundEnd();
+    node.cursor = node.matchEnd;
+    return;
+  } while (nextRun(node, node.bitmap) != NO_RUN);
+  node.matchStart = 0;
+}
+
+/** Matches behind the one that the cursor stands on. */
+export function countRestOfText(node: TextAtom): u32 {
+  let count: u32 = 0;
+  do count += countNeedle(node.needle, node.cursor, node.cursorEnd, current.flags);
+  while (nextRun(node, node.bitmap) != NO_RUN);
+  return count;
+}

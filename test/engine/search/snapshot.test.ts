@@ -1,0 +1,43 @@
+// What searches see: a search under way keeps the snapshot that it began with, and its shards stay open to the end.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { printSnapshot } from '../../../daemon/engine/search/snapshot.ts';
+import {
+  buildShard,
+  buildSharedShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+} from '../host/harness.ts';
+
+const module = await coreModule('release');
+const folder = temporaryFolder();
+const [A, B] = [repoRecord(1, 'host/a'), repoRecord(2, 'host/b')];
+const DOCS = ['x', 'y'].map((path) => ({ path, bytes: Buffer.from('plum\n') }));
+
+void test('a search under way keeps its snapshot; what nobody sees any more is closed', async () => {
+  const engine = new Engine(module);
+  const own = buildShard(module, folder, A, DOCS);
+  const broken = { ...buildShard(module, folder, A, DOCS), reason: 'cut off' };
+  const shared = buildSharedShard(module, folder, [
+    { ...A, docs: DOCS },
+    { ...B, docs: DOCS },
+  ]);
+  engine.publish([own, shared], [A, B], [broken]);
+  const kept = engine.snapshots.acquire();
+  engine.publish([shared], [A, B]);
+  assert.equal(
+    printSnapshot(kept),
+    `${own.shardId}(host/a 0-2); ${shared.shardId}(host/a 0-2, host/b 2-4); ${broken.shardId}(host/a 0-2): cut off`,
+  );
+  assert.equal(
+    printSnapshot(engine.snapshots.current),
+    `${shared.shardId}(host/a 0-2, host/b 2-4)`,
+  );
+  assert.equal(engine.searcher.has(own.shardId), true);
+  engine.snapshots.release(kept);
+  assert.equal(engine.searcher.has(own.shardId), false);
+  await engine.close();
+});
