@@ -2,15 +2,13 @@
 // code font exist, every dependency has its reason.
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { filesBelow } from './imports.ts';
 
 const DOCUMENTS = [
-  'README.md',
-  'CHANGELOG.md',
-  'CONTRIBUTING.md',
+  ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...['bench', 'core', 'daemon', 'scripts', 'test'].flatMap((folder) => filesBelow(folder, '.md')),
 ];
 
