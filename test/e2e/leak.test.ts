@@ -11,7 +11,7 @@ import { type Daemon, startDaemon } from '../../daemon/main.ts';
 import { openIndex } from '../../daemon/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { licensedEnvironment } from '../accounts/licences.ts';
+import { licenceEnvironment } from '../accounts/licences.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
@@ -295,7 +295,7 @@ async function start(isHiding: boolean, env: Record<string, string>): Promise<Da
       TRAWL_PORT: '0',
       TRAWL_DATA_DIR: dataDir,
       TRAWL_WORKERS: '1',
-      ...licensedEnvironment(),
+      ...licenceEnvironment(),
       ...env,
     },
   });
