@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import path from 'node:path';
 import test from 'node:test';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf } from './revisions/index-of.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };

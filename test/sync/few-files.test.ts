@@ -11,7 +11,7 @@ import { shardErrorOf } from '../../daemon/engine/host/space.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../http/harness.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { FILTERS } from './revisions/index-of.ts';
+import { FILTERS } from './index-of.ts';
 
 const log = createLog({ level: 'error', format: 'text', write: () => {} });
 const isWindows = process.platform === 'win32';

@@ -8,7 +8,7 @@ import Libsql from 'libsql';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../http/harness.ts';
-import { FILTERS } from './revisions/index-of.ts';
+import { FILTERS } from './index-of.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 
 const lines: string[] = [];

@@ -8,7 +8,7 @@ import test from 'node:test';
 import { Catalog } from '../../daemon/sync/catalog.ts';
 import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { filesOf, openIndexOf, shown } from './revisions/index-of.ts';
+import { filesOf, openIndexOf, shown } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };

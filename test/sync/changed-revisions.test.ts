@@ -5,13 +5,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import {
-  commitAll,
-  git,
-  makeRepo,
-  temporaryFolder,
-  writeFiles,
-} from '../../sources/git/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { filesOf, openIndexOf, shown } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };

@@ -1,16 +1,16 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
-import { allBytes } from '../../../daemon/http/api/lazy-bytes.ts';
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { allBytes } from '../../daemon/http/api/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { indexerOf, type Instance, openInstance } from '../../../daemon/instance.ts';
-import { search } from '../../../daemon/engine/search/service.ts';
-import type { JobResult } from '../../../daemon/sync/jobs.ts';
-import type { RepoChange } from '../../../daemon/sync/change-repo.ts';
-import { createLog } from '../../../daemon/base/log.ts';
-import { checkInvariants } from '../../engine/host/invariants.ts';
+import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
+import { search } from '../../daemon/engine/search/service.ts';
+import type { JobResult } from '../../daemon/sync/jobs.ts';
+import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { checkInvariants } from '../engine/host/invariants.ts';
 
 export interface RevisionResult {
   readonly path: string;
