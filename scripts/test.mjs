@@ -50,12 +50,13 @@ const SLOW = [
   'sources/git/reached',
   'sources/history',
   'symbols/faults',
-  'symbols/keeper',
+  'sync/symbol-keeper',
   String.raw`symbols/pass\.`,
   'sync/damaged-files',
   'sync/lock',
   'sync/open-catalog',
-  'sync/revisions',
+  'sync/changed-revisions',
+  'sync/many-revisions',
 ];
 const isSlow = new RegExp(`^(?:${SLOW.join('|')})`);
 

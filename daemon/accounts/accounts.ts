@@ -86,8 +86,8 @@ export class Accounts {
     const settings = new InstanceSettingsKeeper(store, fixedSettings(configuration), trail);
     const licences = new LicenceKeeper({
       store,
-      publicKey: licencePublicKey(configuration),
-      fixedKey: configuration.licenseKey?.reveal(),
+      publicKey: publicKeyOf(configuration),
+      fixedKey: configuration.licenceKey?.reveal(),
       trail,
       now,
     });
@@ -330,11 +330,11 @@ function fixedSettings({ anonymousAccess, settings }: Configuration) {
 }
 
 /** Errors: ConfigError. */
-function licencePublicKey({ licensePublicKey }: Configuration) {
+function publicKeyOf({ licencePublicKey }: Configuration) {
   try {
-    return parsePublicKey(licensePublicKey ?? BUILT_IN_PUBLIC_KEY);
+    return parsePublicKey(licencePublicKey ?? BUILT_IN_PUBLIC_KEY);
   } catch (error) {
-    const { name, allowed } = VARIABLES.licensePublicKey;
+    const { name, allowed } = VARIABLES.licencePublicKey;
     throw new ConfigError(name, String(error), `allowed: ${allowed}`);
   }
 }

@@ -3,10 +3,11 @@
 // before that step.
 
 import { createReadStream, existsSync, readFileSync } from 'node:fs';
-import { open, readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
+import { syncPath } from '../base/synced.ts';
 import { CONTROL_FILES } from '../base/config/control-path.ts';
 import { Catalog } from '../sync/catalog.ts';
 import { takeDataDir } from '../sync/data-dir.ts';
@@ -182,7 +183,7 @@ async function fillStore(
   } finally {
     await store.close();
   }
-  if (databaseUrl === undefined) await syncFile(path.join(staging, 'store.db'));
+  if (databaseUrl === undefined) await syncPath(path.join(staging, 'store.db'));
   return userCount;
 }
 
@@ -203,14 +204,5 @@ async function* readParts(
 
 async function writeSynced(file: string, text: string): Promise<void> {
   await writeFile(file, text, { mode: 0o600, flag: 'wx' });
-  await syncFile(file);
-}
-
-async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncPath(file);
 }

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { syncPath } from '../base/synced.ts';
 import { messageOf } from '../base/caught.ts';
 import { UsageError } from './errors.ts';
 
@@ -30,15 +31,6 @@ export async function writeBackupFile(
     await rm(partial, { force: true });
     throw error;
   }
-  await syncFolder(path.dirname(path.resolve(file)));
+  await syncPath(path.dirname(path.resolve(file)));
   return { size };
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -9,7 +9,7 @@ import { addGrantCommand } from './commands/grant.ts';
 import { addIndexCommand } from './commands/index-sources.ts';
 import { addInspectCommand } from './commands/inspect.ts';
 import { addKeyCommand } from './commands/key.ts';
-import { addLicenseCommand } from './commands/license.ts';
+import { addLicenceCommand } from './commands/license.ts';
 import { addRepoCommand } from './commands/repo.ts';
 import { addSearchCommand } from './commands/search.ts';
 import { addServeCommand } from './commands/serve.ts';
@@ -69,7 +69,7 @@ function createProgram(context: CliContext): Command {
   addGrantCommand(program, context);
   addRepoCommand(program, context);
   addAuditCommand(program, context);
-  addLicenseCommand(program, context);
+  addLicenceCommand(program, context);
   addBackupCommands(program, context);
   addVersionCommand(program, context);
   return program;

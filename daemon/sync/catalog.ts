@@ -10,6 +10,7 @@ import { hash } from 'node:crypto';
 import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { syncPath } from '../base/synced.ts';
 import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../core/shared/format.ts';
 import { SYMBOLS_CHECKSUM_OFFSET } from '../../core/shared/symbols.ts';
 import { NoFileError, readOwnSoon } from '../base/own-file.ts';
@@ -502,14 +503,5 @@ async function putAt(file: string, place: string): Promise<void> {
     await rm(place, { recursive: true });
     await rename(file, place);
   });
-  await syncFolder(path.dirname(place));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncPath(path.dirname(place));
 }

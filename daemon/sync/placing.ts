@@ -3,9 +3,10 @@
 // `restoring`, which gets the name `restored` when it is complete and synced. Only then files are moved out of it.
 
 import { existsSync } from 'node:fs';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { CATALOG_FILE, DAMAGED_FILE, LAST_FILE } from './catalog.ts';
+import { syncPath } from '../base/synced.ts';
 
 const STAGING = 'restoring';
 const COMPLETE = 'restored';
@@ -29,10 +30,10 @@ export async function dropStaging(dataDir: string): Promise<void> {
 /** What is in the folder of makeStaging counts from here on; its files are synced. */
 export async function placeStaging(dataDir: string): Promise<void> {
   const staging = path.join(dataDir, STAGING);
-  await syncFolder(path.join(staging, SHARD_FOLDER));
-  await syncFolder(staging);
+  await syncPath(path.join(staging, SHARD_FOLDER));
+  await syncPath(staging);
   await rename(staging, path.join(dataDir, COMPLETE));
-  await syncFolder(dataDir);
+  await syncPath(dataDir);
   await finishPlacing(dataDir);
 }
 
@@ -45,13 +46,13 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   await mkdir(shards, { recursive: true, mode: 0o700 });
   for (const name of await namesIn(path.join(from, SHARD_FOLDER)))
     await rename(path.join(from, SHARD_FOLDER, name), path.join(shards, name));
-  await syncFolder(shards);
+  await syncPath(shards);
   const names = await namesIn(from);
   if (names.includes('store.db')) {
     // Safety: the log of the old file must not be applied to the new one.
     for (const name of ['store.db-wal', 'store.db-shm'])
       await rm(path.join(dataDir, name), { force: true });
-    await syncFolder(dataDir);
+    await syncPath(dataDir);
   }
   // Of the index that was there.
   if (names.includes(CATALOG_FILE))
@@ -60,20 +61,11 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   // The catalog last: whoever reads the directory meanwhile sees the old index.
   for (const name of ['store.db', 'secret', CATALOG_FILE])
     if (names.includes(name)) await rename(path.join(from, name), path.join(dataDir, name));
-  await syncFolder(dataDir);
+  await syncPath(dataDir);
   await rm(from, { recursive: true, force: true });
-  await syncFolder(dataDir);
+  await syncPath(dataDir);
 }
 
 async function namesIn(folder: string): Promise<string[]> {
   return existsSync(folder) ? readdir(folder) : [];
-}
-
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

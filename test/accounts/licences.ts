@@ -47,7 +47,7 @@ export function tokenBy(
 }
 
 /** Variables of a daemon with a licence for everything, valid for a day from now. */
-export function licensedEnvironment(): Record<string, string> {
+export function licenceEnvironment(): Record<string, string> {
   const nowSeconds = Math.floor(Date.now() / 1000);
   return {
     TRAWL_LICENSE_PUBLIC_KEY: PAIR.publicKey,

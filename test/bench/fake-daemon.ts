@@ -2,20 +2,14 @@
 // benchmark: literals in quotes, any case or exact; an optional fault spoils each answer.
 
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { statsOf } from '../http/answers.ts';
+import { startPlainServer, type PlainServer } from '../http/plain-server.ts';
 import type {
   FileResult,
   MatchRange,
   SearchResponse,
 } from '../../daemon/http/api/search/search-schemas.ts';
-
-export interface FakeDaemon {
-  readonly url: string;
-  close(): Promise<void>;
-}
 
 interface Call {
   readonly query: string;
@@ -63,32 +57,13 @@ export async function startFakeDaemon(
   root: string,
   names: readonly string[],
   spoil: (response: SearchResponse) => SearchResponse = (response) => response,
-): Promise<FakeDaemon> {
+): Promise<PlainServer> {
   const contents = new Map(
     names.map((name) => [name, readFileSync(path.join(root, name), 'latin1')]),
   );
-  const server = createServer((request, reply) => {
-    let body = '';
-    request.on('data', (data: Buffer) => (body += data.toString()));
-    request.on('end', () => {
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests' own requests
-      const answer = spoil(search(contents, JSON.parse(body) as Call));
-      reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    });
+  return startPlainServer((_, body, reply) => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tests' own requests
+    const answer = spoil(search(contents, JSON.parse(body) as Call));
+    reply.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${String(port)}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => {
-          resolve();
-        });
-      }),
-  };
 }

@@ -1,10 +1,9 @@
 // The load generator: answers in any pieces, faults that end a run, and a run against a real server.
 
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import test from 'node:test';
 import { createAnswerReader, measureLoad } from '../../bench/load.ts';
+import { startPlainServer } from '../http/plain-server.ts';
 
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\nX: é\r\ncontent-length: 5\r\n\r\n12\r\n5');
 
@@ -33,25 +32,15 @@ void test('an answer that is not right ends the run', () => {
 /** A server that answers with the size of the body that came; every body is remembered. */
 async function withServer(status: number, use: (url: string, bodies: string[]) => Promise<void>) {
   const bodies: string[] = [];
-  const server = createServer((request, reply) => {
-    let body = '';
-    request.on('data', (data: Buffer) => (body += data.toString()));
-    request.on('end', () => {
-      bodies.push(`${request.method ?? ''} ${request.url ?? ''} ${body}`);
-      const text = 'x'.repeat(100_000);
-      reply.writeHead(status, { 'content-length': text.length }).end(text);
-    });
+  const server = await startPlainServer((request, body, reply) => {
+    bodies.push(`${request.method ?? ''} ${request.url ?? ''} ${body}`);
+    const text = 'x'.repeat(100_000);
+    reply.writeHead(status, { 'content-length': text.length }).end(text);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
-  const { port } = server.address() as AddressInfo;
   try {
-    await use(`http://127.0.0.1:${String(port)}`, bodies);
+    await use(server.url, bodies);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   }
 }
 

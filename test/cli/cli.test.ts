@@ -5,13 +5,12 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { StdioOptions } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { startPlainServer } from '../http/plain-server.ts';
 import { chunk, explanation, file, response } from './responses.ts';
 
 const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
@@ -388,24 +387,14 @@ async function withServer(
   contentType = 'application/json',
 ): Promise<void> {
   const requests: Request[] = [];
-  const server = createServer((request, reply) => {
-    let body = '';
-    request.on('data', (data: Buffer) => (body += data.toString()));
-    request.on('end', () => {
-      requests.push({ url: request.url, headers: request.headers, body: JSON.parse(body) });
-      reply.writeHead(status, { 'content-type': contentType }).end(text);
-    });
+  const server = await startPlainServer(({ url, headers }, body, reply) => {
+    requests.push({ url, headers, body: JSON.parse(body) });
+    reply.writeHead(status, { 'content-type': contentType }).end(text);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it listens on a TCP port
-  const { port } = server.address() as AddressInfo;
   try {
-    await use(`http://127.0.0.1:${String(port)}`, requests);
+    await use(server.url, requests);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   }
 }
 

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
+import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { createServer } from 'node:net';
 import { after } from 'node:test';
 import path from 'node:path';
@@ -153,6 +154,35 @@ export async function call(url: string, init: RequestInit = {}): Promise<Respons
     { status: answer.status, headers, body },
   );
   return new Response(body.length > 0 ? body : null, answer);
+}
+
+export interface Received {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** An answer as it came, whatever it is. */
+export function send(
+  url: string,
+  { body, ...options }: RequestOptions & { readonly body?: string | Uint8Array | undefined },
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, options, (reply) => {
+      const parts: Buffer[] = [];
+      reply.on('data', (part: Buffer) => parts.push(part));
+      reply.on('error', reject);
+      reply.on('end', () =>
+        resolve({
+          status: reply.statusCode ?? 0,
+          headers: reply.headers,
+          body: Buffer.concat(parts),
+        }),
+      );
+    });
+    request.on('error', reject);
+    request.end(body);
+  });
 }
 
 export interface Answer<Body> {

@@ -2,7 +2,7 @@
 // description says, never with a fault of the daemon, and the daemon goes on.
 
 import assert from 'node:assert/strict';
-import { Agent, request as httpRequest } from 'node:http';
+import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import test, { after, before, describe } from 'node:test';
 import * as fc from 'fast-check';
@@ -15,7 +15,7 @@ import type { Named } from '../http/api/document.ts';
 import { requestsFor } from '../http/api/requests.ts';
 import type { MadeRequest, Vocabulary } from '../http/api/requests.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { call, post, serveIndexed } from './daemon.ts';
+import { call, post, send, serveIndexed } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
@@ -52,36 +52,11 @@ const operations = operationsOf(document);
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 after(() => agent.destroy());
 
-interface Received {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  readonly body: Buffer;
-}
-
-function send(url: string, { method, path, headers, body }: MadeRequest): Promise<Received> {
-  const framing = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-  return new Promise((resolve, reject) => {
-    const options = { agent, method, path, headers: { ...headers, ...framing } };
-    const call = httpRequest(url, options, (reply) => {
-      const parts: Buffer[] = [];
-      reply.on('data', (part: Buffer) => parts.push(part));
-      reply.on('error', reject);
-      reply.on('end', () =>
-        resolve({
-          status: reply.statusCode ?? 0,
-          headers: reply.headers,
-          body: Buffer.concat(parts),
-        }),
-      );
-    });
-    call.on('error', reject);
-    call.end(body);
-  });
-}
-
 /** The status of an answer that is as described and no fault of the daemon. */
 async function statusOf(url: string, made: MadeRequest): Promise<number> {
-  const reply = await send(url, made);
+  const { body } = made;
+  const framing = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+  const reply = await send(url, { ...made, agent, headers: { ...made.headers, ...framing } });
   checkReply({ ...made, accept: made.headers['Accept'] }, reply);
   assert.notEqual(reply.status, 500);
   return reply.status;

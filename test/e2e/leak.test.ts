@@ -3,7 +3,6 @@
 // endpoint that is new fails here until somebody has said what to ask it.
 
 import assert from 'node:assert/strict';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { after, test } from 'node:test';
 import { ENDPOINTS } from '../../daemon/http/api/endpoints.ts';
 import { readConfiguration } from '../../daemon/base/config/configuration.ts';
@@ -11,8 +10,9 @@ import { type Daemon, startDaemon } from '../../daemon/main.ts';
 import { openIndex } from '../../daemon/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { createLog } from '../../daemon/base/log.ts';
-import { licensedEnvironment } from '../accounts/licences.ts';
+import { licenceEnvironment } from '../accounts/licences.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { type Received, send } from './daemon.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';
@@ -191,37 +191,21 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'GET /api/reference/{file}': [{ values: { file: 'none' } }],
 };
 
-interface Reply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+interface Reply extends Omit<Received, 'body'> {
   readonly body: string;
 }
 
-function send(
+async function sendTo(
   { url }: Daemon,
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,
   body: unknown,
 ): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    const sent = text === undefined ? headers : { ...headers, 'content-type': 'application/json' };
-    const request = httpRequest(`${url}${path}`, { method, headers: sent }, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', reject);
-      response.on('end', () =>
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: Buffer.concat(parts).toString(),
-        }),
-      );
-    });
-    request.on('error', reject);
-    request.end(text);
-  });
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const sent = text === undefined ? headers : { ...headers, 'content-type': 'application/json' };
+  const reply = await send(`${url}${path}`, { method, headers: sent, body: text });
+  return { ...reply, body: reply.body.toString() };
 }
 
 function addressOf(endpoint: string, { query = {}, values = {} }: Ask): [string, string] {
@@ -295,7 +279,7 @@ async function start(isHiding: boolean, env: Record<string, string>): Promise<Da
       TRAWL_PORT: '0',
       TRAWL_DATA_DIR: dataDir,
       TRAWL_WORKERS: '1',
-      ...licensedEnvironment(),
+      ...licenceEnvironment(),
       ...env,
     },
   });
@@ -315,7 +299,7 @@ async function start(isHiding: boolean, env: Record<string, string>): Promise<Da
 async function symbolsFound(daemon: Daemon, headers: Record<string, string>): Promise<void> {
   for (;;) {
     const body = { query: 'sym:plum', matches: 1 };
-    const { body: answer } = await send(daemon, 'POST', '/api/search', headers, body);
+    const { body: answer } = await sendTo(daemon, 'POST', '/api/search', headers, body);
     if (!answer.includes('symbols_missing')) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
@@ -337,7 +321,7 @@ async function differences(
     for (const ask of asks) {
       const [method, path] = addressOf(endpoint, ask);
       const [hiding, without] = await Promise.all(
-        pair.map((daemon, index) => send(daemon, method, path, headers[index]!, ask.body)),
+        pair.map((daemon, index) => sendTo(daemon, method, path, headers[index]!, ask.body)),
       );
       const [one, other] = [normalised(hiding!), normalised(without!)];
       try {
@@ -357,7 +341,7 @@ async function keysOf(daemon: Daemon): Promise<{ member: string; scoped: string 
     headers: Record<string, string>,
     body: unknown,
   ): Promise<[Record<string, string>, Reply]> => {
-    const reply = await send(daemon, 'POST', path, headers, body);
+    const reply = await sendTo(daemon, 'POST', path, headers, body);
     assert.equal(reply.status, 201, reply.body);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- members that are texts
     return [JSON.parse(reply.body) as Record<string, string>, reply];

@@ -58,6 +58,14 @@ async function ready({ url }: Served): Promise<Ready> {
   return (await get<Ready>(`${url}/api/ready`, headers)).body;
 }
 
+/** What the next start finds is sound, and has no file too many. */
+async function checkStart(dataDir: string, repo: string): Promise<void> {
+  const served = await serveIndexed(dataDir, [repo], OWNED);
+  assert.equal((await search(served.url, 'plum', { matches: 1 })).stats['crashes'], 0);
+  assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
+  await served.process.stop();
+}
+
 /** Enough files that a build takes a while. */
 function manyFiles(word: string): Record<string, string> {
   const line = (i: number): string => `${word} ${'abcdefgh'.repeat(20)} ${String(i * 7919)}\n`;
@@ -150,10 +158,7 @@ void test(
       const first = await serve(dataDir, [repo]);
       await first.process.until(moment);
       await first.process.stop('SIGKILL');
-      const served = await serveIndexed(dataDir, [repo], OWNED);
-      assert.equal((await search(served.url, 'plum', { matches: 1 })).stats['crashes'], 0);
-      assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
-      await served.process.stop();
+      await checkStart(dataDir, repo);
     }
   },
 );
@@ -306,8 +311,6 @@ void test(
     const folder = path.join(dataDir, 'shards');
     await eventually(async () => existsSync(folder) && readdirSync(folder).length > 0, 1);
     await building.stop('SIGKILL');
-    const served = await serveIndexed(dataDir, [repo], OWNED);
-    assert.equal(shardFiles(dataDir).length, (await ready(served)).shards);
-    await served.process.stop();
+    await checkStart(dataDir, repo);
   },
 );

@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { cpSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { licensedEnvironment } from '../accounts/licences.ts';
+import { licenceEnvironment } from '../accounts/licences.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { call, get, jobsEnded, serve, serveIndexed, trawl, type Served } from './daemon.ts';
 
-const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licensedEnvironment() };
+const ENV = { TRAWL_ANONYMOUS_ACCESS: 'true', ...licenceEnvironment() };
 const TIMEOUT = { timeout: 120_000 };
 
 type Listed = readonly { readonly repoId: number; readonly repoName: string }[];

@@ -10,6 +10,7 @@ import type {
   RegexTree,
   RepeatNode,
 } from '../../daemon/engine/regex/tree.ts';
+import { isNullable, isSameOperator } from '../engine/regex/backtrack.ts';
 
 type State =
   | { readonly kind: 'read'; readonly accepts: (point: number) => boolean; readonly next: number }
@@ -92,22 +93,6 @@ function addRepeat(states: State[], node: RepeatNode, next: number): number {
     if (count > min) first = choose(first, next);
   }
   return first;
-}
-
-function isNullable(tree: RegexTree): boolean {
-  if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
-  if (tree.kind === 'sequence') return tree.children.every(isNullable);
-  if (tree.kind === 'choice') return tree.children.some(isNullable);
-  return tree.kind === 'assertion';
-}
-
-/** RE2 takes `**`, `++` and `??` for a single one. */
-function isSameOperator(inner: RepeatNode, outer: RepeatNode): boolean {
-  const { min, max = Infinity, isLazy } = outer;
-  const isSingle = min <= 1 && (max === 1 || max === Infinity);
-  return (
-    isSingle && inner.min === min && (inner.max ?? Infinity) === max && inner.isLazy === isLazy
-  );
 }
 
 /** Tests for members; folding comes before negation. */

@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs'
 import path from 'node:path';
 import test from 'node:test';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf } from './revisions/index-of.ts';
+import { type IndexOf, indexOf, openIndexOf } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };
@@ -32,8 +32,7 @@ async function makeIndex(): Promise<{ dataDir: string; repo: string }> {
   const repo = makeRepo({ 'a.c': 'int eat(void) { return 0; }\n' });
   git(repo, 'branch', 'x');
   const dataDir = temporaryFolder();
-  const index = await openIndexOf(dataDir);
-  await index.index([repo], ALL, 'commits');
+  const index = await indexOf(dataDir, repo, ALL);
   await index.instance.symbols!.run();
   await index.close();
   return { dataDir, repo };

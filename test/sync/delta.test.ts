@@ -7,7 +7,7 @@ import test, { after } from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { git, temporaryFolder } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf } from './revisions/index-of.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 /** Changes of one repo before the next one. */
@@ -55,13 +55,18 @@ const PATHS = [
   'large.txt',
   String.raw`odd\377.txt`,
 ];
+/**
+ * Its content defines a symbol. Why no other's: files of one content share the symbols of the first of them in their
+ * shard, whatever language the others are.
+ */
+const SYMBOL_PATH = 'symbols.go';
 const RULE_PATHS = ['.gitattributes', 'src/.gitattributes', 'docs/.gitattributes', '.trawlignore'];
 const CONTENTS = [
   'plum\n',
   'plum pear\n',
   '#!/usr/bin/env python3\nplum\n',
   '// vim: set ft=ruby:\nplum cherry\n',
-  'class A { public: int plum; };\n',
+  '// -*- C++ -*-\nplum;\n',
   '',
   'plum\0pear\n',
   `plum ${'x'.repeat(6000)}\n`,
@@ -98,11 +103,11 @@ class History {
   #edit(tree: Tree): Tree {
     const next = new Map(tree);
     const dice = this.#random();
-    const path = this.#pick([...PATHS, ...PATHS, ...RULE_PATHS]);
+    const path = this.#pick([...PATHS, ...PATHS, SYMBOL_PATH, ...RULE_PATHS]);
     if (dice < 0.25) next.delete(this.#pick([...tree.keys()]));
-    else if (dice < 0.35 && tree.size > 0) {
+    else if (dice < 0.35 && tree.size > 1 && path !== SYMBOL_PATH) {
       // A rename, to a place that may be taken.
-      const from = this.#pick([...tree.keys()]);
+      const from = this.#pick([...tree.keys()].filter((one) => one !== SYMBOL_PATH));
       const item = next.get(from)!;
       next.delete(from);
       next.set(path, item);
@@ -119,8 +124,10 @@ class History {
   #content(path: string): string {
     if (path === '.trawlignore') return this.#pick(IGNORES);
     if (path.endsWith('.gitattributes')) return this.#pick(RULES);
+    const random = Math.floor(this.#random() * 1e6);
+    if (path === SYMBOL_PATH) return `package p\n\nfunc plum${random}() {}\n`;
     const isOwn = this.#random() < 0.3;
-    return isOwn ? `plum ${Math.floor(this.#random() * 1e6)}\n` : this.#pick(CONTENTS);
+    return isOwn ? `plum ${random}\n` : this.#pick(CONTENTS);
   }
 
   #commit(branch: string, tree: Tree): void {

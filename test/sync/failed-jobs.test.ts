@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { FailedJobs } from '../../daemon/sync/failed-jobs.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { openIndexOf } from './revisions/index-of.ts';
+import { openIndexOf } from './index-of.ts';
 
 void test('a repo that fails is named until it is indexed', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });

@@ -5,15 +5,13 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { indexerOf, openInstance } from '../../daemon/instance.ts';
+import { indexerOf } from '../../daemon/instance.ts';
 import { MappingError } from '../../daemon/engine/host/mapping.ts';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
-import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../http/harness.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { FILTERS } from './revisions/index-of.ts';
+import { openIndexOf } from './index-of.ts';
 
-const log = createLog({ level: 'error', format: 'text', write: () => {} });
 const isWindows = process.platform === 'win32';
 
 void test('no more files: nothing is damaged', { skip: isWindows }, () => {
@@ -51,20 +49,10 @@ void test('which errors are those of the machine', () => {
 });
 
 void test('a shard that could not be mapped comes back by itself', async () => {
-  const instance = await openInstance({
-    dataDir: temporaryFolder(),
-    isOwner: true,
-    filters: FILTERS,
-    searchTimeoutMs: 0,
-    workers: 1,
-    log,
-    findsSymbols: false,
-  });
-  const { parts } = instance;
-  const { served } = instance;
-  const indexer = indexerOf(instance);
-  const { records } = await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
-  await indexer.jobs.indexAll(records, false);
+  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  await index.index([makeRepo({ a: 'plum\n' })]);
+  const { parts, served } = index.instance;
+  const indexer = indexerOf(index.instance);
   const { shards } = parts.snapshots.current;
   assert.equal(shards.length, 1);
   served.noteShardFailure(shards[0]!.shardId, 'EMFILE', 'unmapped');
@@ -72,5 +60,5 @@ void test('a shard that could not be mapped comes back by itself', async () => {
   assert.equal(indexer.degradations.length, 1);
   await eventually(() => parts.snapshots.current.shards.length === 1);
   assert.deepEqual(indexer.degradations, []);
-  await instance.close();
+  await index.close();
 });

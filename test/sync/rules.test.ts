@@ -5,14 +5,10 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
-import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
-import { createLog } from '../../daemon/base/log.ts';
+import { indexerOf, type Instance } from '../../daemon/instance.ts';
 import { eventually } from '../http/harness.ts';
-import { FILTERS } from './revisions/index-of.ts';
+import { openIndexOf } from './index-of.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-
-const lines: string[] = [];
-const log = createLog({ level: 'warn', format: 'text', write: (line) => lines.push(line) });
 
 /** Rules of the repos that searches see. */
 function shown({ parts }: Instance): (string | undefined)[] {
@@ -21,27 +17,19 @@ function shown({ parts }: Instance): (string | undefined)[] {
 
 test('rules that cannot be read: for owners alone, until they can', async () => {
   const dataDir = temporaryFolder();
-  const instance = await openInstance({
-    dataDir,
-    isOwner: true,
-    filters: FILTERS,
-    searchTimeoutMs: 0,
-    workers: 1,
-    log,
-    findsSymbols: false,
-  });
-  const { served } = instance;
+  const index = await openIndexOf(dataDir, { findsSymbols: false });
+  const { instance, warnings } = index;
   const indexer = indexerOf(instance);
   await indexer.sources.add([makeRepo({ a: 'plum\n' })], undefined);
-  served.publish();
+  instance.served.publish();
   assert.deepEqual(shown(instance), [undefined]);
   const other = new Libsql(path.join(dataDir, 'store.db'));
   other.exec(`update repos set enforcement = 'restricted'; alter table repos rename to away`);
   await indexer.rules.obey();
   assert.deepEqual(shown(instance), ['all']);
-  assert.match(lines.join(''), /could not be read again/);
+  assert.match(warnings.join('\n'), /could not be read again/);
   other.exec('alter table away rename to repos');
   await eventually(() => shown(instance)[0] === 'restricted');
   other.close();
-  await instance.close();
+  await index.close();
 });

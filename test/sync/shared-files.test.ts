@@ -8,7 +8,8 @@ import test from 'node:test';
 import { Catalog } from '../../daemon/sync/catalog.ts';
 import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { filesOf, openIndexOf, shown } from './revisions/index-of.ts';
+import { repoRecord } from '../repos/record.ts';
+import { filesOf, openIndexOf, shown } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: [] };
@@ -86,12 +87,7 @@ async function writeName(bytes: Buffer): Promise<string> {
 
 const REPO = {
   record: {
-    repoId: 1,
-    name: 'local/a',
-    codeHostType: 'genericGitHost' as const,
-    isFork: false,
-    isArchived: false,
-    visibility: 'public' as const,
+    ...repoRecord(1, 'local/a'),
     source: { kind: 'commits' as const, path: '/a' },
     defaultRevision: 'refs/heads/main',
   },

@@ -3,6 +3,7 @@
 
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
+import { pruneExpired } from './expiry.ts';
 
 export interface ScopedToken {
   readonly id: string;
@@ -70,14 +71,7 @@ export function scopedTokensIn(database: Database): ScopedTokens {
         if (result.numDeletedRows > 0n) changed({ userId });
         return result.numDeletedRows > 0n;
       }),
-    prune: (now) =>
-      database.write(async ({ db }) => {
-        const result = await db
-          .deleteFrom('scoped_tokens')
-          .where('expires_at', '<=', now)
-          .executeTakeFirst();
-        return Number(result.numDeletedRows);
-      }),
+    prune: (now) => pruneExpired(database, 'scoped_tokens', now),
   };
 }
 

@@ -3,6 +3,7 @@
 
 import type { Database } from './database.ts';
 import { StoreError } from './error.ts';
+import { pruneExpired } from './expiry.ts';
 
 export interface Session {
   readonly hash: string;
@@ -77,13 +78,6 @@ export function sessionsIn(database: Database): Sessions {
         if (result.numDeletedRows > 0n) changed({ userId });
         return Number(result.numDeletedRows);
       }),
-    prune: (now) =>
-      database.write(async ({ db }) => {
-        const result = await db
-          .deleteFrom('sessions')
-          .where('expires_at', '<=', now)
-          .executeTakeFirst();
-        return Number(result.numDeletedRows);
-      }),
+    prune: (now) => pruneExpired(database, 'sessions', now),
   };
 }

@@ -2,6 +2,7 @@
 // only one of those who take it at once gets it.
 
 import type { Database } from './database.ts';
+import { pruneExpired } from './expiry.ts';
 
 export interface SetupLink {
   readonly hash: string;
@@ -56,13 +57,6 @@ export function setupLinksIn(database: Database): SetupLinks {
           .executeTakeFirst();
         return Number(result.numDeletedRows);
       }),
-    prune: (now) =>
-      database.write(async ({ db }) => {
-        const result = await db
-          .deleteFrom('setup_links')
-          .where('expires_at', '<=', now)
-          .executeTakeFirst();
-        return Number(result.numDeletedRows);
-      }),
+    prune: (now) => pruneExpired(database, 'setup_links', now),
   };
 }

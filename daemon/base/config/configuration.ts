@@ -45,8 +45,8 @@ export interface Configuration {
   readonly owner: OwnerConfiguration | undefined;
   /** Undefined: the embedded store. */
   readonly databaseUrl: SecretText | undefined;
-  readonly licenseKey: SecretText | undefined;
-  readonly licensePublicKey: string | undefined;
+  readonly licenceKey: SecretText | undefined;
+  readonly licencePublicKey: string | undefined;
   /** Undefined: up to the owners. */
   readonly anonymousAccess: boolean | undefined;
   /** Programs on this machine may read while there is no account. */
@@ -122,8 +122,8 @@ export function readConfiguration(input: ConfigurationInput): Configuration {
             apiKey: secretText(values.ownerApiKey),
           },
     databaseUrl: secretText(values.databaseUrl),
-    licenseKey: secretText(values.licenseKey),
-    licensePublicKey: values.licensePublicKey,
+    licenceKey: secretText(values.licenceKey),
+    licencePublicKey: values.licencePublicKey,
     anonymousAccess: values.anonymousAccess,
     localAccess: values.localAccess ?? true,
     workerCount: values.workers ?? availableParallelism(),

@@ -137,14 +137,14 @@ export const VARIABLES = {
     help: 'PostgreSQL that keeps accounts and counters',
     schema: z.string().regex(/^postgres(?:ql)?:\/\//),
   }),
-  licenseKey: variable({
+  licenceKey: variable({
     name: 'TRAWL_LICENSE_KEY',
     isSecret: true,
     allowed: 'a licence key',
     help: 'licence key; beats the one that an owner set',
     schema: anyText,
   }),
-  licensePublicKey: variable({
+  licencePublicKey: variable({
     name: 'TRAWL_LICENSE_PUBLIC_KEY',
     defaultNote: 'built in',
     allowed: 'an Ed25519 public key: PEM or base64',

@@ -265,7 +265,7 @@ function addInForce(group: Command, context: CliContext): void {
 }
 
 /** Adds the command and its subcommands to `program`. */
-export function addLicenseCommand(program: Command, context: CliContext): void {
+export function addLicenceCommand(program: Command, context: CliContext): void {
   const group = program
     .command('license')
     .summary('set, issue and check licences')

@@ -71,6 +71,8 @@ const RETIRED_FACTOR = 2;
 const RETIRED_DOCS_MAX = 4000;
 const RETIRED_SIZE_MAX = 64 << 20;
 
+const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
+
 /** A revision to come. */
 interface Target {
   readonly commit: string | undefined;
@@ -224,9 +226,7 @@ class Delta {
     if (this.#targets.length === 1 && revisions.length === 1) return true;
     // Of many revisions each such path counts once.
     if (Object.keys(leftOut).length > 0 && this.#targets.length !== revisions.length) return false;
-    const isNoDoc = ({ isOuter, before, after }: TreeChange): boolean =>
-      isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
-    return !this.#targets.some(({ changes }) => changes.some(isNoDoc));
+    return !this.#targets.some(({ changes }) => changes.some(changesNoDoc));
   }
 
   /** Does to a revision what a change says. */
@@ -398,7 +398,7 @@ class Delta {
     kept: readonly number[],
     built: Readonly<Record<string, number>>,
   ): Promise<Record<string, number>> {
-    const skipped = { too_large: 0, binary: 0, too_many_trigrams: 0, ...built };
+    const skipped = new Map(Object.entries({ ...NOTHING_SKIPPED, ...built }));
     const union = this.#union();
     const breather = new Breather();
     for (const shard of kept) {
@@ -406,12 +406,17 @@ class Delta {
         await breather.pause();
         const reason = this.#docs.skipReasonOf(place);
         if (reason === SKIP_NONE) continue;
-        const name = SKIP_REASON_NAMES[reason];
-        if (name !== undefined && name in skipped) skipped[name as keyof typeof skipped]++;
+        const name = SKIP_REASON_NAMES[reason] ?? 'unknown';
+        skipped.set(name, (skipped.get(name) ?? 0) + 1);
       }
     }
-    return skipped;
+    return Object.fromEntries(skipped);
   }
+}
+
+/** Whether what is no doc came or went. */
+function changesNoDoc({ isOuter, before, after }: TreeChange): boolean {
+  return isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
 }
 
 function pathOf({ path, rawPath }: NamedPath): NamedPath {

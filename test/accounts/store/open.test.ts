@@ -93,10 +93,7 @@ onEmbedded('opening the file', ({ within }) => {
 
   test('after closing, the file alone holds everything', () =>
     within(async (place) => {
-      const store = await place.open();
-      for (let i = 0; i < 50; i++) await newUser(store);
-      await store.close();
-      const content = readFileSync(fileOf(place));
+      const content = await filledWith(place, 50);
       await within(async (copy) => {
         writeFileSync(fileOf(copy), content);
         assert.equal(await (await copy.open()).users.count(), 50);
@@ -105,10 +102,7 @@ onEmbedded('opening the file', ({ within }) => {
 
   test('a damaged file is refused by its name', () =>
     within(async (place) => {
-      const store = await place.open();
-      for (let i = 0; i < 500; i++) await newUser(store);
-      await store.close();
-      const whole = readFileSync(fileOf(place));
+      const whole = await filledWith(place, 500);
       const damages: [string, () => void][] = [
         ['other content', () => writeFileSync(fileOf(place), 'x'.repeat(20_000))],
         ['a broken header', () => writeFileSync(fileOf(place), damaged(whole, 0, 100))],
@@ -162,10 +156,7 @@ onEmbedded('opening the file', ({ within }) => {
 
   test('damage found while running is NOT_READY, without a path', () =>
     within(async (place) => {
-      const first = await place.open();
-      for (let i = 0; i < 500; i++) await newUser(first);
-      await first.close();
-      const whole = readFileSync(fileOf(place));
+      const whole = await filledWith(place, 500);
       // More than is kept in memory of what opening reads.
       const file = new Libsql(fileOf(place));
       file.exec(
@@ -181,6 +172,14 @@ onEmbedded('opening the file', ({ within }) => {
       assert.match(error.message, /^store\.db is damaged/);
     }));
 });
+
+/** The content of the file once a store with so many users was closed. */
+async function filledWith(place: Place, userCount: number): Promise<Buffer> {
+  const store = await place.open();
+  for (let i = 0; i < userCount; i++) await newUser(store);
+  await store.close();
+  return readFileSync(fileOf(place));
+}
 
 function damaged(content: Buffer, start: number, end: number): Buffer {
   const copy = Buffer.from(content);

@@ -40,6 +40,20 @@ function makeDocs(): { path: string; bytes: Buffer; language: string }[] {
   return [...docs, { path: 'long', bytes: long, language: '' }];
 }
 
+/** A sound shard, its bytes, and where a damaged one may be put. */
+async function shardToDamage() {
+  const module = await compileCore(wasmFile('release'));
+  const folder = temporaryFolder();
+  const shard = buildShard(module, folder, REPO, makeDocs());
+  return {
+    module,
+    shard,
+    sound: readFileSync(shard.path),
+    searcher: new Searcher(module),
+    file: path.join(folder, 'damaged.shard'),
+  };
+}
+
 /** All rows and texts that each literal gives, or what refused it; throws on a trap. */
 function answersOf(searcher: Searcher, shardId: string): string[] {
   return LITERALS.map((text) => {
@@ -81,15 +95,10 @@ function offsetsOf(bytes: Uint8Array): number[] {
 }
 
 void test('a changed byte is refused, reported, or changes nothing', async () => {
-  const module = await compileCore(wasmFile('release'));
-  const folder = temporaryFolder();
-  const shard = buildShard(module, folder, REPO, makeDocs());
-  const sound = readFileSync(shard.path);
-  const searcher = new Searcher(module);
+  const { module, shard, sound, searcher, file } = await shardToDamage();
   assert.deepEqual(searcher.setShards([shard]), []);
   const expected = answersOf(searcher, shard.shardId);
   assert.ok(expected[0]!.includes('needle') && !expected.includes('refused'));
-  const file = path.join(folder, 'damaged.shard');
   const check = new PageCheck(module);
   const counts = { refused: 0, met: 0, reported: 0, unchanged: 0 };
   for (const [index, offset] of offsetsOf(sound).entries()) {
@@ -118,12 +127,7 @@ void test('a changed byte is refused, reported, or changes nothing', async () =>
 });
 
 void test('damage behind a valid header checksum never traps', async () => {
-  const module = await compileCore(wasmFile('release'));
-  const folder = temporaryFolder();
-  const shard = buildShard(module, folder, REPO, makeDocs());
-  const sound = readFileSync(shard.path);
-  const searcher = new Searcher(module);
-  const file = path.join(folder, 'damaged.shard');
+  const { module, sound, searcher, file } = await shardToDamage();
   const { exports, memory, heapStart } = instantiateCore(module, 64);
   let openCount = 0;
   for (
@@ -149,12 +153,7 @@ void test('damage behind a valid header checksum never traps', async () => {
 });
 
 void test('a cut file is refused', async () => {
-  const module = await compileCore(wasmFile('release'));
-  const folder = temporaryFolder();
-  const shard = buildShard(module, folder, REPO, makeDocs());
-  const sound = readFileSync(shard.path);
-  const searcher = new Searcher(module);
-  const file = path.join(folder, 'cut.shard');
+  const { module, sound, searcher, file } = await shardToDamage();
   for (let size = 0; size < sound.length; size += 64) {
     writeFileSync(file, sound.subarray(0, size));
     assert.equal(searcher.setShards([{ shardId: `cut${size}`, path: file, size }]).length, 1);

@@ -38,6 +38,8 @@ import { type ShardPart, wholePart } from '../../../daemon/engine/shards/parts.t
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
 import { checkInvariants } from './invariants.ts';
 
+export { repoRecord } from '../../repos/record.ts';
+
 export type Build = 'debug' | 'release';
 
 const modules = new Map<Build, Promise<WebAssembly.Module>>();
@@ -84,19 +86,6 @@ export interface TestRepo {
   readonly name: string;
   /** The docs of each of its shards. */
   readonly shards: readonly (readonly TestDoc[])[];
-}
-
-export function repoRecord(repoId: number, name: string): RepoRecord {
-  return {
-    repoId,
-    name,
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind: 'folder', path: '/' },
-    defaultRevision: 'HEAD',
-  };
 }
 
 let builder: { module: WebAssembly.Module; builder: StripeBuilder } | undefined;

@@ -80,7 +80,7 @@ function repeatStep(node: RepeatNode, text: string, next: Step): Step {
   return step;
 }
 
-function isNullable(tree: RegexTree): boolean {
+export function isNullable(tree: RegexTree): boolean {
   if (tree.kind === 'repeat') return tree.min === 0 || isNullable(tree.child);
   if (tree.kind === 'sequence') return tree.children.every(isNullable);
   if (tree.kind === 'choice') return tree.children.some(isNullable);
@@ -88,7 +88,7 @@ function isNullable(tree: RegexTree): boolean {
 }
 
 /** RE2 takes `**`, `++` and `??` for a single one. */
-function isSameOperator(inner: RepeatNode, outer: RepeatNode): boolean {
+export function isSameOperator(inner: RepeatNode, outer: RepeatNode): boolean {
   const { min, max = Infinity, isLazy } = outer;
   const isSingle = min <= 1 && (max === 1 || max === Infinity);
   return (

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import test from 'node:test';
 import { SearchControl } from '../../../daemon/engine/host/control.ts';
 import { Drain } from '../../../daemon/engine/host/drain.ts';
+import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
@@ -38,6 +39,21 @@ function planOf(text: string, isRegexEnabled: boolean, shard: LiveShard): Search
     testNames: () => [true],
   };
   return encodePlan(planQuery(parseQuery(text, { isRegexEnabled }), context), true, [shard]);
+}
+
+/** The matches of a doc of one unit, and how often it was asked whether they are still wanted. */
+async function drained(text: string, query: string, isRegexEnabled: boolean) {
+  const module = await coreModule('release');
+  const docs = [{ path: 'a.txt', bytes: Buffer.from(text) }];
+  const shard = buildShard(module, temporaryFolder(), REPO, docs);
+  const searcher = new Searcher(module);
+  assert.deepEqual(searcher.setShards([shard]), []);
+  const control = new SearchControl([1]);
+  const plan = planOf(query, isRegexEnabled, shard);
+  const drain = new Drain(searcher, plan, [shard.shardId], Infinity, control);
+  let questionCount = 0;
+  while (drain.step(() => ++questionCount < 0));
+  return { matchCount: control.matchesOf(0, 0), questionCount };
 }
 
 for (const inlineNs of [0n, undefined]) {
@@ -119,42 +135,22 @@ void test('an expression that takes long on names of repos is refused', async ()
 });
 
 void test('a unit of very many ranges asks whether it is still wanted', async () => {
-  const module = await coreModule('release');
-  const docs = [{ path: 'a.txt', bytes: Buffer.from('x'.repeat(1_000_000)) }];
-  const shard = buildShard(module, temporaryFolder(), REPO, docs);
-  const engine = new Engine(module);
-  engine.publish([shard], [REPO]);
   // Few states, which are soon made: only its ranges are work.
-  const plan = planOf('[^a]{2}[^b]{2}', true, shard);
-  const control = new SearchControl([1]);
-  const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
-  let questionCount = 0;
-  const ask = (): boolean => {
-    questionCount++;
-    return false;
-  };
-  while (drain.step(ask));
-  assert.equal(control.matchesOf(0, 0), 250_000);
+  const { matchCount, questionCount } = await drained(
+    'x'.repeat(1_000_000),
+    '[^a]{2}[^b]{2}',
+    true,
+  );
+  assert.equal(matchCount, 250_000);
   assert.ok(questionCount >= 100, `${questionCount} questions`);
-  await engine.close();
 });
 
 void test('many atoms that are dense ask whether they are still wanted, and are walked in one pass', async () => {
-  const module = await coreModule('release');
-  const docs = [{ path: 'a.txt', bytes: Buffer.from('ab '.repeat(20_000)) }];
-  const shard = buildShard(module, temporaryFolder(), REPO, docs);
-  const engine = new Engine(module);
-  engine.publish([shard], [REPO]);
-  const atomCount = 300;
-  const plan = planOf(`${'a or '.repeat(atomCount - 1)}b`, false, shard);
-  const control = new SearchControl([1]);
-  const drain = new Drain(engine.searcher, plan, [shard.shardId], Infinity, control);
-  let questionCount = 0;
-  while (drain.step(() => ++questionCount < 0));
-  assert.equal(control.matchesOf(0, 0), 40_000);
+  const query = `${'a or '.repeat(299)}b`;
+  const { matchCount, questionCount } = await drained('ab '.repeat(20_000), query, false);
+  assert.equal(matchCount, 40_000);
   // Six million matches, four steps each, and 131,072 steps a question.
   assert.ok(questionCount > 150 && questionCount < 1000, `${questionCount} questions`);
-  await engine.close();
 });
 
 void test('an answer of which its client has left is not rendered to its end', async () => {

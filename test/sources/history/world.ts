@@ -8,6 +8,7 @@ import type { FileDiff } from '../../../daemon/sources/history/diff.ts';
 import type { CommitsCall } from '../../../daemon/sources/history/calls.ts';
 import { History } from '../../../daemon/sources/history/history.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
+import { repoRecord } from '../../repos/record.ts';
 import { temporaryFolder } from '../git/fixture.ts';
 
 export interface HistoryWorld {
@@ -51,14 +52,8 @@ export function historyOf(
   after(() => history.close());
   lastId++;
   const repo: RepoRecord = {
-    repoId: lastId,
-    name: `local/${lastId}`,
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
+    ...repoRecord(lastId, `local/${lastId}`),
     source: { kind: 'commits', path: repoPath },
-    defaultRevision: 'HEAD',
     ...fields,
   };
   return {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { coreModule, Engine } from '../engine/host/harness.ts';
+import { coreModule, Engine } from './harness.ts';
 
 const isLinux = process.platform === 'linux';
 
@@ -44,7 +44,7 @@ void test(
 void test('work in the background is behind searches', { skip: !isLinux }, async () => {
   const before = niceValues();
   const own = before.get(String(process.pid))!;
-  const module = new URL('../../daemon/base/priority.js', import.meta.url).href;
+  const module = new URL('../../../daemon/base/priority.js', import.meta.url).href;
   const code = `import(${JSON.stringify(module)}).then(({ lowerPriority }) => {
     lowerPriority('background');
     require('node:worker_threads').parentPort.on('message', () => process.exit());

@@ -17,7 +17,7 @@ import {
   repoRecord,
   temporaryFolder,
   type TestDoc,
-} from '../../engine/host/harness.ts';
+} from '../host/harness.ts';
 
 const NAMES = ['refs/heads/main', 'refs/heads/a', 'refs/heads/ab', 'refs/tags/b'];
 const DOC_COUNT = 700;

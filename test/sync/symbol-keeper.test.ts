@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { enginesHere } from '../../daemon/symbols/extractor.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { type IndexOf, openIndexOf } from '../sync/revisions/index-of.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const FILES = {

@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
-import { Searcher } from '../../../daemon/engine/host/searcher.ts';
-import { encodePlan } from '../../../daemon/engine/query/encode.ts';
-import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import { parseQuery } from '../../../daemon/engine/query/parser.ts';
-import { buildShard, coreModule, printTree, repoRecord, temporaryFolder } from './harness.ts';
+import type { SearchPlan } from '../../daemon/engine/host/search-plan.ts';
+import { Searcher } from '../../daemon/engine/host/searcher.ts';
+import { encodePlan } from '../../daemon/engine/query/encode.ts';
+import { planQuery } from '../../daemon/engine/query/plan.ts';
+import { parseQuery } from '../../daemon/engine/query/parser.ts';
+import { buildShard, coreModule, printTree, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');
 

@@ -2,13 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-} from '../../engine/host/harness.ts';
+import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
 
 const REPOS = [
   { ...repoRecord(1, 'host/open'), visibility: 'public' as const },

@@ -6,12 +6,12 @@ import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import type { Environment, Flags } from '../../daemon/base/config/configuration.ts';
-import { ConfigError } from '../../daemon/base/config/error.ts';
-import { openInstanceSecret } from '../../daemon/base/config/secrets.ts';
-import { readSettings } from '../../daemon/base/config/settings.ts';
-import { readProductVersion } from '../../daemon/base/config/version.ts';
+import { readConfiguration } from '../../../daemon/base/config/configuration.ts';
+import type { Environment, Flags } from '../../../daemon/base/config/configuration.ts';
+import { ConfigError } from '../../../daemon/base/config/error.ts';
+import { openInstanceSecret } from '../../../daemon/base/config/secrets.ts';
+import { readSettings } from '../../../daemon/base/config/settings.ts';
+import { readProductVersion } from '../../../daemon/base/config/version.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'trawl-config-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -43,8 +43,8 @@ describe('configuration', () => {
       secret: undefined,
       owner: undefined,
       databaseUrl: undefined,
-      licenseKey: undefined,
-      licensePublicKey: undefined,
+      licenceKey: undefined,
+      licencePublicKey: undefined,
       anonymousAccess: undefined,
       localAccess: true,
       permissions: { groups: {}, grants: [] },

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { Space } from '../../../daemon/engine/host/space.ts';
-import { verifyShardFile } from '../../../daemon/engine/host/verify.ts';
-import { foldsTogether } from '../../core/oracle.ts';
-import { buildShard, coreModule, temporaryFolder, type TestDoc } from './harness.ts';
+import { Space } from '../../daemon/engine/host/space.ts';
+import { verifyShardFile } from '../../daemon/engine/host/verify.ts';
+import { foldsTogether } from './oracle.ts';
+import { buildShard, coreModule, temporaryFolder, type TestDoc } from '../engine/host/harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const STRIPE = 8192;

@@ -5,10 +5,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { configuredGrants } from '../../daemon/accounts/configured-grants.ts';
-import { readConfiguration } from '../../daemon/base/config/configuration.ts';
-import { ConfigError } from '../../daemon/base/config/error.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
+import { configuredGrants } from '../../../daemon/accounts/configured-grants.ts';
+import { readConfiguration } from '../../../daemon/base/config/configuration.ts';
+import { ConfigError } from '../../../daemon/base/config/error.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
 
 const folder = temporaryFolder();
 

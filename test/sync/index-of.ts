@@ -1,16 +1,16 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
-import { SEES_ALL } from '../../../daemon/repos/sight.ts';
-import { allBytes } from '../../../daemon/http/api/shapes/lazy-bytes.ts';
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { allBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { indexerOf, type Instance, openInstance } from '../../../daemon/instance.ts';
-import { search } from '../../../daemon/engine/search/service.ts';
-import type { JobResult } from '../../../daemon/sync/jobs.ts';
-import type { RepoChange } from '../../../daemon/sync/change-repo.ts';
-import { createLog } from '../../../daemon/base/log.ts';
-import { checkInvariants } from '../../engine/host/invariants.ts';
+import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
+import { search } from '../../daemon/engine/search/service.ts';
+import type { JobResult } from '../../daemon/sync/jobs.ts';
+import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { checkInvariants } from '../engine/host/invariants.ts';
 
 export interface RevisionResult {
   readonly path: string;
@@ -51,7 +51,7 @@ export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysInde
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
 export async function openIndexOf(
   dataDir: string,
-  options: { isOwner?: boolean; inlineNs?: bigint } = {},
+  options: { isOwner?: boolean; inlineNs?: bigint; findsSymbols?: boolean } = {},
 ): Promise<IndexOf> {
   const warnings: string[] = [];
   const write = (line: string): void => {
@@ -67,6 +67,7 @@ export async function openIndexOf(
     searchTimeoutMs: 0,
     workers: 2,
     log,
+    findsSymbols: options.findsSymbols ?? true,
   });
   const alive = setInterval(() => {}, 60_000);
   instance.served.publish();
@@ -114,6 +115,17 @@ export async function openIndexOf(
       clearInterval(alive);
     },
   };
+}
+
+/** An index of a repository, brought up to date with what is committed. */
+export async function indexOf(
+  dataDir: string,
+  repo: string,
+  selection: RepoChange = {},
+): Promise<IndexOf> {
+  const index = await openIndexOf(dataDir);
+  await index.index([repo], selection, 'commits');
+  return index;
 }
 
 /** Names and inode numbers of the shard files, and names of the revision files, sorted. */

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { git, makeRepo, temporaryFolder, writeFiles } from '../../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { filesOf, type IndexOf, openIndexOf } from './index-of.ts';
 
 /** One version of a file and the revisions that hold it, full names. */

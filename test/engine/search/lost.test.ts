@@ -11,7 +11,7 @@ import { unitMaxOf } from '../../../daemon/engine/host/unit-max.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { type RunOutcome, runSearch } from '../../../daemon/engine/search/run.ts';
 import { tallyRun } from '../../../daemon/engine/search/tally.ts';
-import { buildShard, coreModule, temporaryFolder } from './harness.ts';
+import { buildShard, coreModule, temporaryFolder } from '../host/harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const PLAN = encodePlan({ kind: 'text', text: 'common' }, false);

@@ -5,14 +5,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import {
-  commitAll,
-  git,
-  makeRepo,
-  temporaryFolder,
-  writeFiles,
-} from '../../sources/git/fixture.ts';
-import { filesOf, openIndexOf, shown } from './index-of.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { filesOf, indexOf, openIndexOf, shown } from './index-of.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const ALL = { branches: ['**'], tags: ['**'] };
@@ -79,8 +73,7 @@ void test('sets of docs alone change while the shards hold all docs', TIMEOUT, a
 void test('docs that no revision holds are in no answer and no count', TIMEOUT, async () => {
   const repo = makePlum();
   const dataDir = temporaryFolder();
-  const index = await openIndexOf(dataDir);
-  await index.index([repo], { branches: ['old'] }, 'commits');
+  const index = await indexOf(dataDir, repo, { branches: ['old'] });
   git(repo, 'branch', '-D', 'old');
   git(repo, 'branch', 'older', 'v1~0');
   const [kept] = await index.index([repo], { branches: ['none-such'] }, 'commits');
@@ -174,8 +167,7 @@ void test('languages are what the default revision says', TIMEOUT, async () => {
   writeFiles(repo, { '.gitattributes': '*.x linguist-language=Ruby\n', 'b.x': 'plum\n' });
   commitAll(repo);
   git(repo, 'checkout', '-q', 'main');
-  const index = await openIndexOf(temporaryFolder());
-  await index.index([repo], ALL, 'commits');
+  const index = await indexOf(temporaryFolder(), repo, ALL);
   const { files } = await index.search('plum rev:*');
   assert.deepEqual(
     files.map((file) => file.language),
@@ -190,8 +182,7 @@ void test(
   async () => {
     const repo = makePlum();
     const dataDir = temporaryFolder();
-    const first = await openIndexOf(dataDir);
-    await first.index([repo], ALL, 'commits');
+    const first = await indexOf(dataDir, repo, ALL);
     await first.close();
     const [name = ''] = filesOf(dataDir).revisions;
     const file = path.join(dataDir, 'shards', name);
@@ -219,8 +210,7 @@ void test(
       writeFileSync(file, sound);
     }
     rmSync(file);
-    const owner = await openIndexOf(dataDir);
-    await owner.index([repo], {}, 'commits');
+    const owner = await indexOf(dataDir, repo);
     assert.equal((await owner.search('plum rev:*')).files.length, 3);
     assert.equal(owner.instance.served.quarantinedCount, 0);
     await owner.close();
@@ -233,8 +223,7 @@ void test(
   async () => {
     const repo = makePlum();
     const dataDir = temporaryFolder();
-    const first = await openIndexOf(dataDir);
-    await first.index([repo], ALL, 'commits');
+    const first = await indexOf(dataDir, repo, ALL);
     const before = shown(await first.search('rev:*'));
     const files = filesOf(dataDir);
     // All that publishing writes before the catalog, without the catalog.
@@ -255,8 +244,7 @@ void test(
   async () => {
     const repo = makePlum();
     const dataDir = temporaryFolder();
-    const first = await openIndexOf(dataDir);
-    await first.index([repo], {}, 'commits');
+    const first = await indexOf(dataDir, repo);
     const files = filesOf(dataDir);
     assert.deepEqual(files.revisions, []);
     const catalog = readFileSync(path.join(dataDir, 'catalog.json'), 'utf8');

@@ -3,7 +3,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
+import {
+  buildShard,
+  coreModule,
+  Engine,
+  repoRecord,
+  temporaryFolder,
+} from '../engine/host/harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');
 /** Grams, with `$` for a newline: $ab abc bcd cde de$, and $ac acb cbe be$. */

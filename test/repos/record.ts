@@ -1,0 +1,16 @@
+// A repo for tests that are not about repos.
+
+import type { RepoRecord } from '../../daemon/repos/records.ts';
+
+export function repoRecord(repoId: number, name: string): RepoRecord {
+  return {
+    repoId,
+    name,
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind: 'folder', path: '/' },
+    defaultRevision: 'HEAD',
+  };
+}

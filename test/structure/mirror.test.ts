@@ -1,0 +1,42 @@
+// test/ mirrors the daemon: a folder of tests is a room, and each test in it uses a file of that room, itself or through
+// what it shares with other tests. What tests the core, several rooms or the whole lies in folders of its own.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { filesBelow, importsOf } from './imports.ts';
+
+/** Folders of test/ that are no rooms. */
+const OTHERS = ['bench', 'core', 'e2e', 'fuzz', 'oracle', 'structure'];
+
+const FILES = filesBelow('test', '.ts').filter((file) => !OTHERS.includes(file.split('/')[1]!));
+const IMPORTS = importsOf([...filesBelow('test', '.ts'), ...filesBelow('daemon', '.ts')]);
+
+/** The files of rooms that a file uses, by helpers in test/ and by what joins the rooms, `daemon/*.ts`. */
+function usedBy(file: string, seen = new Set<string>()): Set<string> {
+  for (const { file: user, target } of IMPORTS) {
+    if (user !== file || seen.has(target)) continue;
+    seen.add(target);
+    if (/^(?:test\/|daemon\/[^/]+$)/.test(target)) usedBy(target, seen);
+  }
+  return seen;
+}
+
+test('each folder of tests is a room of the daemon', () => {
+  const rooms = FILES.map((file) => path.posix.dirname(file).replace('test', 'daemon'));
+  assert.deepEqual(
+    rooms.filter((room) => !existsSync(room)),
+    [],
+  );
+});
+
+test('each test uses a file of the room that it lies in', () => {
+  const astray = FILES.filter((file) => {
+    // The commands are run as programs.
+    if (!file.endsWith('.test.ts') || file.startsWith('test/cli/')) return false;
+    const room = path.posix.dirname(file).replace('test', 'daemon');
+    return ![...usedBy(file)].some((used) => used.startsWith(`${room}/`));
+  });
+  assert.deepEqual(astray, []);
+});
