@@ -31,6 +31,7 @@ import type { Indexer } from './sync/indexer.ts';
 import type { JobResult } from './sync/jobs.ts';
 import type { AddedSources } from './sync/repo-sources.ts';
 import type { Served } from './sync/served.ts';
+import { RefWatch } from './sync/ref-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
 
@@ -116,6 +117,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.push(server);
     metrics.watch(server, services.readiness, instance.parts.pool);
     opened.push(await startCommands(instance, control, server.url, options));
+    const watch = watchRefs(instance, abort.signal);
+    opened.push(watch);
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     void instance.symbols?.run();
     instance.integrity?.run();
@@ -230,6 +233,18 @@ function startCommands(
     desk: deskOf({ accounts, repos, baseUrl }, source),
     log: log.labelled('operator'),
   });
+}
+
+/** Has repositories indexed whose branches move from now on. */
+function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
+  const { served } = instance;
+  const { jobs } = indexerOf(instance);
+  const watch = new RefWatch({
+    records: () => served.records,
+    index: (records) => jobs.indexAll(records, false, signal).catch(() => []),
+  });
+  watch.start();
+  return watch;
 }
 
 /** Indexes the sources one after the other, and makes their histories quick to read. */

@@ -3,7 +3,6 @@
 // it says something else now are to be built again.
 
 import { folderOf, type NamedPath } from '../../base/paths.ts';
-import type { TreeItem } from '../../sources/git/tree-diff.ts';
 import {
   ATTRIBUTE_FILE_NAME,
   type AttributeFile,
@@ -26,9 +25,17 @@ interface Rules {
   readonly headerFolders: HeaderFolders;
 }
 
-/** What became a doc of the default revision. */
-interface Added extends NamedPath {
-  readonly item: TreeItem;
+/** A doc of the default revision that no shard holds. */
+interface NewDoc extends NamedPath {
+  readonly oid: string;
+  readonly isSymlink: boolean;
+}
+
+/** A path that matters, and whether the default revision held it and holds it. */
+interface Found {
+  readonly path: string;
+  readonly was: boolean;
+  readonly is: boolean;
 }
 
 export class DefaultRules {
@@ -46,10 +53,10 @@ export class DefaultRules {
   }
 
   /**
-   * @param before, now  the docs of the default revision in each known shard
-   * @param added        what came to it, known or not
+   * @param before, now  the docs of the default revision in each known shard; it may be another revision now
+   * @param more         what it holds beside them
    *
-   * Errors: GitError. Cost: a look at each path of it.
+   * Errors: GitError. Cost: a look at each path of both.
    *
    * @returns  undefined: an attribute file is not stored, so that it is not known what it said
    */
@@ -58,55 +65,39 @@ export class DefaultRules {
     docs: KnownDocs,
     before: readonly Uint8Array[],
     now: readonly Uint8Array[],
-    added: readonly Added[],
+    more: readonly NewDoc[],
   ): Promise<DefaultRules | undefined> {
-    const sources: { readonly path: string; readonly stays: boolean }[] = [];
-    const attributeDocs: { readonly place: DocPlace; readonly path: string }[] = [];
-    await docs.forEach(before, mayMatter, (place, { path }) => {
-      const stays = hasBit(now[place.shard]!, place.docId);
-      if (isAttributeFile(path)) attributeDocs.push({ place, path });
-      else sources.push({ path, stays });
+    const sources: Found[] = [];
+    const texts: (Found & { readonly file: AttributeFile | undefined })[] = [];
+    await docs.forEach(united(before, now), mayMatter, (place, { path }) => {
+      const { shard, docId } = place;
+      const was = hasBit(before[shard]!, docId);
+      const found = { path, was, is: hasBit(now[shard]!, docId) };
+      if (isAttributeFile(path)) texts.push({ ...found, file: fileOf(docs, place, path) });
+      else sources.push(found);
     });
-    const texts = attributeDocs.map(({ place, path }) => ({
-      place,
-      file: fileOf(docs, place, path),
-    }));
     if (texts.some(({ file }) => file === undefined)) return undefined;
-    const staying = texts.filter(({ place }) => hasBit(now[place.shard]!, place.docId));
-    const addedPaths = new Set(added.map(({ path }) => path));
     const come = await readAttributes(
       repoPath,
-      added
-        .filter(({ path }) => isAttributeFile(path))
-        .map(({ item, ...named }) => ({
-          ...named,
-          oid: item.oid,
-          size: 0,
-          isSymlink: item.kind === 'symlink',
-        })),
+      more.filter(({ path }) => isAttributeFile(path)).map((doc) => ({ ...doc, size: 0 })),
     );
-    const areAttributesSame = staying.length === texts.length && come.length === 0;
-    const filesBefore = texts.flatMap(({ file }) => file ?? []);
-    const attributesBefore = new Attributes(filesBefore);
-    // What stays and was added is one doc that was found where it had been.
-    const kept = staying
-      .filter(({ place }) => !addedPaths.has(docs.nameOf(place).path))
-      .flatMap(({ file }) => file ?? []);
-    const pathsNow = [
-      ...sources.filter(({ stays }) => stays).map(({ path }) => path),
-      ...addedPaths,
-    ];
-    return new DefaultRules(
-      {
-        attributes: attributesBefore,
-        headerFolders: findHeaderFolders(sources.map(({ path }) => path)),
-      },
-      {
-        attributes: areAttributesSame ? attributesBefore : new Attributes([...kept, ...come]),
-        headerFolders: findHeaderFolders(pathsNow),
-      },
-      areAttributesSame,
-    );
+    const areAttributesSame = come.length === 0 && texts.every(({ was, is }) => was === is);
+    const filesWhere = (isWanted: (found: Found) => boolean): AttributeFile[] =>
+      texts.filter(isWanted).flatMap(({ file }) => file ?? []);
+    const pathsWhere = (isWanted: (found: Found) => boolean): string[] =>
+      sources.filter(isWanted).map(({ path }) => path);
+    const then: Rules = {
+      attributes: new Attributes(filesWhere(({ was }) => was)),
+      headerFolders: findHeaderFolders(pathsWhere(({ was }) => was)),
+    };
+    const paths = [...pathsWhere(({ is }) => is), ...more.map(({ path }) => path)];
+    const since: Rules = {
+      attributes: areAttributesSame
+        ? then.attributes
+        : new Attributes([...filesWhere(({ is }) => is), ...come]),
+      headerFolders: findHeaderFolders(paths),
+    };
+    return new DefaultRules(then, since, areAttributesSame);
   }
 
   /** No doc is of another language or tier than before. */
@@ -148,4 +139,8 @@ function fileOf(docs: KnownDocs, place: DocPlace, path: string): AttributeFile |
 function differing(before: HeaderFolders, now: HeaderFolders): Set<string> {
   const folders = new Set([...before.keys(), ...now.keys()]);
   return new Set([...folders].filter((folder) => before.get(folder) !== now.get(folder)));
+}
+
+function united(sets: readonly Uint8Array[], others: readonly Uint8Array[]): Uint8Array[] {
+  return sets.map((set, shard) => set.map((byte, i) => byte | others[shard]![i]!));
 }

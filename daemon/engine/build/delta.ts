@@ -88,6 +88,8 @@ interface Target {
 /** A doc that is to be built. */
 interface MissingDoc extends NamedPath {
   readonly oid: string;
+  /** False too where that is not known: it matters for what is new alone. */
+  readonly isSymlink: boolean;
   /** Indexes of the targets that hold it. */
   readonly targets: Set<number>;
 }
@@ -167,8 +169,6 @@ class Delta {
   readonly #docs: KnownDocs;
   readonly #targets: readonly Target[];
   readonly #missing = new Map<string, MissingDoc>();
-  /** What became docs of the default revision. */
-  readonly #added: (NamedPath & { readonly item: TreeItem })[] = [];
   readonly #ignored: Map<string, number>;
   readonly #leftOut: Map<string, number>;
   readonly #newlyLeftOut: (LeftOut | ReadFailure)[] = [];
@@ -251,9 +251,9 @@ class Delta {
       if (held !== undefined) clearBit(sets[held.shard]!, held.docId);
     }
     if (!isDoc(after)) return;
-    if (index === 0) this.#added.push({ ...pathOf(change), item: after });
     const same = known.find((doc) => doc.oid === after.oid && this.#docs.isLive(doc));
-    if (same === undefined) this.#miss(index, change, after.oid);
+    if (same === undefined)
+      this.#miss(index, { ...pathOf(change), oid: after.oid, isSymlink: after.kind === 'symlink' });
     else setBit(sets[same.shard]!, same.docId);
   }
 
@@ -268,18 +268,19 @@ class Delta {
     if (after !== undefined && before === undefined) this.#newlyLeftOut.push({ path, reason });
   }
 
-  #miss(target: number, named: NamedPath, oid: string): void {
-    const key = docKey(named, oid);
+  #miss(target: number, doc: Omit<MissingDoc, 'targets'>): void {
+    const key = docKey(doc, doc.oid);
     const known = this.#missing.get(key);
     if (known !== undefined) known.targets.add(target);
-    else this.#missing.set(key, { ...pathOf(named), oid, targets: new Set([target]) });
+    else this.#missing.set(key, { ...doc, targets: new Set([target]) });
   }
 
   /** What the default revision says of languages and tiers, before and now. */
   #defaultRules(): Promise<DefaultRules | undefined> {
-    const { basis, sets } = this.#targets[0]!;
-    const before = basis === undefined ? sets : this.#docs.docsIn(basis);
-    return DefaultRules.read(this.#options.spec.path, this.#docs, before, sets, this.#added);
+    const missing = [...this.#missing.values()].filter(({ targets }) => targets.has(0));
+    const before = this.#docs.docsIn(0);
+    const { sets } = this.#targets[0]!;
+    return DefaultRules.read(this.#options.spec.path, this.#docs, before, sets, missing);
   }
 
   /**
@@ -308,7 +309,7 @@ class Delta {
       for (const [index, { sets }] of this.#targets.entries()) {
         if (!hasBit(sets[shard]!, docId)) continue;
         clearBit(sets[shard]!, docId);
-        this.#miss(index, named, ids[i]!);
+        this.#miss(index, { ...named, oid: ids[i]!, isSymlink: false });
       }
     }
     return true;
@@ -358,7 +359,7 @@ class Delta {
       { timeoutMs: 0 },
     );
     const rows = missing.map(({ targets, ...doc }, index) => ({
-      file: { ...doc, size: blobs[index]?.size ?? 0, isSymlink: false },
+      file: { ...doc, size: blobs[index]?.size ?? 0 },
       isDefault: targets.has(0),
     }));
     rows.sort((a, b) => {

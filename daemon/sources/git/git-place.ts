@@ -83,6 +83,11 @@ export function checkGitPlace(repoPath: string): void {
   findGitPlace(repoPath);
 }
 
+/** The git directory of a source, and the one that it shares with others. Errors and cost: as `checkGitPlace`. */
+export function gitDirsOf(repoPath: string): readonly string[] {
+  return findGitPlace(repoPath).gitDirs;
+}
+
 /**
  * As `checkGitPlace`, and looks at all that lies where objects and refs are, and at what the configuration includes.
  * Cost: reads all those folders.

@@ -1,0 +1,52 @@
+// Whether the refs of a repository may have changed since somebody last looked, without git: by the files that hold
+// them. A look costs some calls of the system, so that thousands of repositories can be looked at each second.
+
+import { readdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../base/caught.ts';
+import { gitDirsOf } from './git-place.ts';
+
+/** Files of git directories in which branches, tags and HEAD are. Source: gitrepository-layout(5), git-pack-refs(1). */
+const REF_FILES = ['HEAD', 'packed-refs', path.join('reftable', 'tables.list')];
+const REF_FOLDERS = ['refs/heads', 'refs/tags'];
+/** Bound on files that are looked at: who has more of them packs them. */
+const FILES_MAX = 10_000;
+
+/**
+ * A text that is another one after branches, tags or HEAD have changed; rarely also when they have not. What cannot be
+ * read is part of it.
+ */
+export function refStateOf(repoPath: string): string {
+  try {
+    const marks: string[] = [];
+    for (const gitDir of gitDirsOf(repoPath)) {
+      for (const name of REF_FILES) marks.push(markOf(path.join(gitDir, name)));
+      for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), marks);
+    }
+    return marks.join();
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** What tells a file from what it was: git replaces files as a whole. "": there is none. */
+function markOf(file: string): string {
+  const status = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return status === undefined ? '' : `${status.ino} ${status.size} ${status.mtimeNs}`;
+}
+
+function addMarks(folder: string, marks: string[]): void {
+  let entries;
+  try {
+    entries = readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return;
+  }
+  for (const entry of entries) {
+    if (marks.length >= FILES_MAX) return;
+    const place = path.join(folder, entry.name);
+    if (entry.isDirectory()) addMarks(place, marks);
+    // A lock is a file that is being written, and no ref.
+    else if (!entry.name.endsWith('.lock')) marks.push(`${entry.name} ${markOf(place)}`);
+  }
+}

@@ -1,0 +1,69 @@
+// Looks every second or so whether branches of served repositories have moved, and has those indexed. Files on disk are
+// not looked at: they change all the time.
+
+import { Breather } from '../base/next-turn.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { refStateOf } from '../sources/git/ref-state.ts';
+
+export interface RefWatchOptions {
+  /** The repos that are served now. */
+  readonly records: () => readonly RepoRecord[];
+  /** Has repos indexed; resolves when that is done. Errors: none. */
+  readonly index: (records: readonly RepoRecord[]) => Promise<unknown>;
+}
+
+/** Guess: between two rounds, and at least so many times what a round takes. */
+const PAUSE_MS = 1_000;
+const PAUSE_FACTOR = 20;
+
+export class RefWatch {
+  readonly #options: RefWatchOptions;
+  /** What each repo looked like when a job last began, by repoId. */
+  #states = new Map<number, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #isClosed = false;
+
+  constructor(options: RefWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the repos as they are now for known, and looks for changes from now on. */
+  start(): void {
+    this.#round = this.#look();
+  }
+
+  async #look(): Promise<void> {
+    const startMs = performance.now();
+    const moved = await this.#findMoved();
+    const tookMs = performance.now() - startMs;
+    if (moved.length > 0 && !this.#isClosed) await this.#options.index(moved);
+    if (this.#isClosed) return;
+    const pauseMs = Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs);
+    this.#timer = setTimeout(() => (this.#round = this.#look()), pauseMs).unref();
+  }
+
+  async #findMoved(): Promise<RepoRecord[]> {
+    const moved: RepoRecord[] = [];
+    const states = new Map<number, string>();
+    const breather = new Breather();
+    for (const record of this.#options.records()) {
+      await breather.pause();
+      const { repoId, source } = record;
+      if (source.kind !== 'commits') continue;
+      const state = refStateOf(source.path);
+      const known = this.#states.get(repoId);
+      if (known !== undefined && known !== state) moved.push(record);
+      states.set(repoId, state);
+    }
+    this.#states = states;
+    return moved;
+  }
+
+  /** Looks no more; resolves when no job of it is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#round;
+  }
+}
