@@ -1,5 +1,5 @@
-// Looks every second or so whether branches of served repositories have moved, and has those indexed. Files on disk are
-// not looked at: they change all the time.
+// Looks every second or so whether HEAD, branches or tags of served repositories have moved, and has those indexed. Files
+// on disk are not looked at: what was saved without being committed is found by the next job.
 
 import { Breather } from '../base/next-turn.ts';
 import type { RepoRecord } from '../repos/records.ts';
@@ -50,7 +50,7 @@ export class RefWatch {
     for (const record of this.#options.records()) {
       await breather.pause();
       const { repoId, source } = record;
-      if (source.kind !== 'commits') continue;
+      if (source.kind === 'folder') continue;
       const state = refStateOf(source.path);
       const known = this.#states.get(repoId);
       if (known !== undefined && known !== state) moved.push(record);

@@ -1,0 +1,58 @@
+// A running daemon sees that branches move: what is committed is searchable soon, whichever way refs are kept.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { eventually, pathsOf, search, serveIndexed, shardNames } from './daemon.ts';
+
+const shardsOf = (dataDir: string): string[] =>
+  shardNames(dataDir).filter((name) => name.endsWith('.shard'));
+
+const TIMEOUT = { timeout: 60_000 };
+
+void test('commits, packed refs, other branches and a default that goes', TIMEOUT, async () => {
+  const others = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`o${i}.txt`, 'pear\n']));
+  const repo = makeRepo({ 'a.txt': 'plum\n', 'b.txt': 'plum\n', ...others });
+  git(repo, 'branch', 'side');
+  const dataDir = temporaryFolder();
+  const served = await serveIndexed(dataDir, [repo], {
+    flags: ['--mode', 'commits', '--branches', '**'],
+  });
+  const finds = async (query: string, paths: readonly string[]): Promise<void> => {
+    const wanted = paths.join();
+    await eventually(async () => pathsOf(await search(served.url, query)).join() === wanted);
+  };
+  await finds('plum', ['a.txt', 'b.txt']);
+
+  const before = shardsOf(dataDir);
+  writeFiles(repo, { 'c.txt': 'plum\n' });
+  commitAll(repo);
+  await finds('plum', ['a.txt', 'b.txt', 'c.txt']);
+  assert.ok(
+    before.every((name) => shardsOf(dataDir).includes(name)),
+    'shards stay',
+  );
+
+  git(repo, 'pack-refs', '--all');
+  git(repo, 'rm', '-q', 'b.txt');
+  commitAll(repo);
+  await finds('plum', ['a.txt', 'c.txt']);
+  await finds('plum rev:side', ['a.txt', 'b.txt']);
+
+  git(repo, 'update-ref', 'refs/heads/side', 'HEAD');
+  await finds('plum rev:side', ['a.txt', 'c.txt']);
+  git(repo, 'branch', '-m', 'main', 'trunk');
+  await finds('plum rev:trunk', ['a.txt', 'c.txt']);
+  git(repo, 'branch', '-D', 'side');
+  await finds('plum rev:side', []);
+  const { stats } = await search(served.url, 'plum');
+  assert.equal(stats['crashes'], 0);
+});
+
+void test('of files on disk, when something is committed', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const served = await serveIndexed(temporaryFolder(), [repo]);
+  writeFiles(repo, { 'b.txt': 'plum\n' });
+  commitAll(repo);
+  await eventually(async () => pathsOf(await search(served.url, 'plum')).length === 2);
+});
