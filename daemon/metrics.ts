@@ -4,7 +4,7 @@
 import { readProductVersion } from './base/config/version.ts';
 import { cacheSamples, Metrics, poolSamples, type Sample } from './base/metrics.ts';
 import type { Services } from './http/api/shapes/endpoint-services.ts';
-import type { AnsweredRequest } from './http/pipeline.ts';
+import type { AnsweredRequest } from './http/exchange.ts';
 import type { RunningServer } from './http/server.ts';
 import type { CompletedSearch, EngineParts } from './engine/search/prepare.ts';
 
