@@ -210,7 +210,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ...control,
     requestTimeoutMs: options.requestTimeoutMs,
     streamStallMs: options.streamStallMs,
-    ...(options.onAnswerOver === undefined ? {} : { onAnswerOver: options.onAnswerOver }),
+    onAnswerOver: options.onAnswerOver,
   });
   const world: World = {
     server,
