@@ -5,30 +5,15 @@
 import type { BlockList } from 'node:net';
 import type { Accounts } from '../accounts/accounts.ts';
 import { actorOf } from '../accounts/audit-trail.ts';
-import type { Caller } from '../accounts/caller.ts';
 import type { Ledger } from '../accounts/limits/ledger.ts';
 import { SEES_NOTHING } from '../repos/sight.ts';
-import type {
-  Answer,
-  BoundHandler,
-  CallContext,
-  Calls,
-  Endpoint,
-  Rights,
-} from './api/shapes/endpoint.ts';
-import { ApiError, type ErrorCode, toApiError } from './api/shapes/api-error.ts';
+import type { Answer, CallContext, Endpoint } from './api/shapes/endpoint.ts';
+import { ApiError, toApiError } from './api/shapes/api-error.ts';
 import type { EventStream, Services } from './api/shapes/endpoint-services.ts';
-import { paced } from '../base/pace.ts';
 import type { Settings } from '../base/config/settings.ts';
 import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
-import {
-  BodyTooLargeError,
-  ClientGoneError,
-  UNASKED_BODY_SIZE_MAX,
-  bodySize,
-  isBodyStream,
-} from './adapters/adapter.ts';
+import { ClientGoneError, bodySize, isBodyStream } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
 import { fromFetchResponse, toFetchRequest } from './adapters/fetch.ts';
 import type { BodyWatch } from './adapters/fetch.ts';
@@ -37,24 +22,23 @@ import {
   checkEntitlement,
   checkKeyUsage,
   checkOrigin,
-  checkRights,
   checkRole,
   checkStillCaller,
-  countCall,
   countRequest,
   findCaller,
   findCallerAgain,
 } from './access.ts';
 import type { Access, AccessParts } from './access.ts';
 import { Admission, type AdmissionBounds } from './admission.ts';
-import type { Place } from './admission.ts';
 import { clientAddress, holderOf, proxyList } from './client-address.ts';
 import { isHostAllowed } from './binding.ts';
 import { BUFFER_SIZE_MAX as STREAM_BUFFER_SIZE } from './adapters/pump.ts';
 import { eventSizeMaxOf, safetyHeaders, toResponse, toStreamResponse } from './responses.ts';
 import type { PlainAnswer } from './responses.ts';
-import { parseJsonBody } from './json-body.ts';
-import type { Hold } from './adapters/memory-budget.ts';
+import { accessOf, seenOf } from './exchange.ts';
+import type { AnsweredRequest, Exchange } from './exchange.ts';
+import { ExchangeCalls, takePlace, turnOf } from './calls.ts';
+import { readHeldBody, readJson } from './request-body.ts';
 import { MemoryBudget, noMemoryError } from './adapters/memory-budget.ts';
 import { newRequestId } from './request-id.ts';
 import { ALL_METHODS, Router, allowedMethods } from './router.ts';
@@ -77,42 +61,6 @@ export interface PipelineOptions {
   readonly onAnswerOver?: ((size: number) => void) | undefined;
   /** Told of each request that is answered. */
   readonly onRequest?: ((seen: AnsweredRequest) => void) | undefined;
-}
-
-/** What is told of a request for metrics: nothing that clients can choose freely. */
-export interface AnsweredRequest {
-  /** GET for HEAD; one that is known, or `other`. */
-  readonly method: string;
-  /** The path as its endpoint has it; `none` where there is no such path. */
-  readonly route: string;
-  readonly status: number;
-  readonly durationMs: number;
-  /** It was refused as the limit of the day is reached. */
-  readonly isRateLimited: boolean;
-}
-
-/** What the steps have found out about one request so far. */
-interface Exchange {
-  readonly request: HttpRequest;
-  /** GET for HEAD. */
-  readonly method: string;
-  readonly requestId: string;
-  readonly startMs: number;
-  /** Of the client. */
-  readonly address: string;
-  /** Headers of whatever the answer will be. */
-  readonly answerHeaders: Record<string, string>;
-  route?: Route;
-  pathValues?: Readonly<Record<string, string>>;
-  endpoint?: Endpoint;
-  caller?: Caller | undefined;
-  handler?: BoundHandler;
-  place?: Place;
-  errorCode?: ErrorCode;
-  /** Bytes held for the request and its answer. */
-  hold?: Hold | undefined;
-  /** What is to be done when the response is over. */
-  readonly ends: (() => void)[];
 }
 
 function boundsOf(settings: Settings): AdmissionBounds {
@@ -405,19 +353,6 @@ export class Pipeline {
   }
 }
 
-const KNOWN_METHODS: ReadonlySet<string> = new Set(ALL_METHODS.split(', '));
-
-function seenOf(exchange: Exchange, status: number, durationMs: number): AnsweredRequest {
-  const [any] = exchange.route?.values() ?? [];
-  return {
-    method: KNOWN_METHODS.has(exchange.method) ? exchange.method : 'other',
-    route: any?.path ?? 'none',
-    status,
-    durationMs,
-    isRateLimited: exchange.errorCode === 'API_RATE_LIMIT_EXCEEDED',
-  };
-}
-
 /** A step of access.ts. */
 function accessStep(
   number: number,
@@ -492,49 +427,9 @@ function logSearch({ options }: Pipeline, { request, requestId }: Exchange, json
   options.log.debug('search', { requestId, route: request.path, asked });
 }
 
-async function readJson(pipeline: Pipeline, exchange: Exchange): Promise<unknown> {
-  const hold = pipeline.memory.tryTake(holderOf(exchange), 0);
-  if (hold === undefined) throw noMemoryError();
-  try {
-    return parseJsonBody(await readBody(pipeline, exchange, hold));
-  } finally {
-    hold.release();
-  }
-}
-
-/** The body, held until the response is over. */
-async function readHeldBody(pipeline: Pipeline, exchange: Exchange): Promise<Buffer> {
-  const hold = pipeline.memory.tryTake(holderOf(exchange), 0);
-  if (hold === undefined) throw noMemoryError();
-  exchange.ends.push(() => hold.release());
-  return await readBody(pipeline, exchange, hold);
-}
-
-/** Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body. */
-async function readBody(
-  { options, accessParts }: Pipeline,
-  exchange: Exchange,
-  hold: Hold,
-): Promise<Buffer> {
-  const limit = options.settings.maxRequestBodyBytes;
-  const isKnown = exchange.caller !== undefined;
-  const sizeMax = isKnown ? limit : Math.min(limit, UNASKED_BODY_SIZE_MAX);
-  try {
-    return await exchange.request.body({ sizeMax, hold });
-  } catch (error) {
-    if (!(error instanceof BodyTooLargeError)) throw error;
-    if (error.size <= limit) checkAuthentication(accessParts, accessOf(exchange));
-    throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${sizeMax} bytes`);
-  }
-}
-
 async function admit(pipeline: Pipeline, exchange: Exchange): Promise<void> {
   if (exchange.endpoint?.isSearch !== true) return;
   exchange.place = await takePlace(pipeline, exchange);
-}
-
-function takePlace({ admission }: Pipeline, exchange: Exchange): Promise<Place> {
-  return admission.acquire(holderOf(exchange), exchange.request.signal);
 }
 
 async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<StepResult> {
@@ -545,57 +440,6 @@ async function callHandler(pipeline: Pipeline, exchange: Exchange): Promise<Step
   const again = findCallerAgain(pipeline.accessParts, accessOf(exchange));
   if (again !== undefined) await again;
   return await exchange.handler?.(pipeline.context(exchange));
-}
-
-/** Waits for the turn of a call; undefined: it is now. Errors: ClientGoneError. */
-function turnOf(exchange: Exchange): Promise<void> | undefined {
-  const turn = paced(holderOf(exchange));
-  return turn === undefined ? undefined : stillThere(turn, exchange.request);
-}
-
-async function stillThere(turn: Promise<void>, { signal }: HttpRequest): Promise<void> {
-  await turn;
-  if (signal.aborted) throw new ClientGoneError();
-}
-
-/** What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes. */
-class ExchangeCalls implements Calls {
-  readonly #pipeline: Pipeline;
-  readonly #exchange: Exchange;
-
-  constructor(pipeline: Pipeline, exchange: Exchange) {
-    this.#pipeline = pipeline;
-    this.#exchange = exchange;
-  }
-
-  async count(): Promise<void> {
-    await countCall(this.#pipeline.accessParts, this.#exchange.caller);
-    await turnOf(this.#exchange);
-  }
-
-  async admit(): Promise<Place> {
-    let place: Place | undefined;
-    let isOver = false;
-    // Before it waits: the request may be over first.
-    this.#exchange.ends.push(() => {
-      isOver = true;
-      place?.release();
-    });
-    place = await takePlace(this.#pipeline, this.#exchange);
-    if (isOver) place.release();
-    return place;
-  }
-
-  require(rights: Rights): void {
-    checkRights(this.#pipeline.accessParts, { endpoint: rights, caller: this.#exchange.caller });
-  }
-}
-
-/** An exchange behind step 3. */
-function accessOf(exchange: Exchange): Exchange & Access {
-  // Safety: step 3 found the endpoint.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return exchange as Exchange & Access;
 }
 
 function isClientGone(error: unknown, request: HttpRequest): boolean {

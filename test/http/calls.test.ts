@@ -9,7 +9,8 @@ import type { CallContext, Endpoint, HeldPlace } from '../../daemon/http/api/sha
 import { toApiError } from '../../daemon/http/api/shapes/api-error.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually } from './harness.ts';
-import { ask, serveEndpoints } from './mounted.ts';
+import { ask } from './ask.ts';
+import { serveEndpoints } from './mounted.ts';
 import type { Mounted } from './mounted.ts';
 
 const OWNER = { TRAWL_OWNER_EMAIL: 'o@example.com', TRAWL_OWNER_API_KEY: OWNER_KEY };

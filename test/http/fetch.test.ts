@@ -10,7 +10,8 @@ import { endpoint, fetched } from '../../daemon/http/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, Method } from '../../daemon/http/api/shapes/endpoint.ts';
 import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate } from './harness.ts';
-import { ask, serveEndpoints } from './mounted.ts';
+import { ask } from './ask.ts';
+import { serveEndpoints } from './mounted.ts';
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 

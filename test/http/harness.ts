@@ -2,8 +2,6 @@
 // on a free port, and two clients: one over node:http, one over a bare socket.
 
 import type { LazyBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
-import { request as httpRequest } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { SearchEnvironment } from '../../daemon/engine/search/prepare.ts';
@@ -25,6 +23,8 @@ import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkReply } from './api/checker.ts';
+import { ask } from './ask.ts';
+import type { RawCall, RawReply } from './ask.ts';
 import { FINAL_EVENT, answerOf, explanationOf } from './answers.ts';
 import { repliesIn } from './wire-replies.ts';
 
@@ -210,7 +210,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     ...control,
     requestTimeoutMs: options.requestTimeoutMs,
     streamStallMs: options.streamStallMs,
-    ...(options.onAnswerOver === undefined ? {} : { onAnswerOver: options.onAnswerOver }),
+    onAnswerOver: options.onAnswerOver,
   });
   const world: World = {
     server,
@@ -241,67 +241,27 @@ export function eventStream(events: readonly (object | Error)[]): EventStream {
   };
 }
 
-export interface CallOptions {
-  readonly method?: string;
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  readonly body?: string | Uint8Array;
-  readonly signal?: AbortSignal;
-}
+export type CallOptions = RawCall;
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+export interface Reply extends RawReply {
   readonly json: () => Record<string, unknown>;
 }
 
 /** The answer to a request; it must be one that the API description allows. */
 async function send(server: RunningServer, options: CallOptions): Promise<Reply> {
-  const reply = await exchange(server, options);
+  const reply = await ask(server, options);
   const { method = 'GET', path, headers = {} } = options;
   const accept = Object.entries(headers).find(([name]) => /^accept$/i.test(name))?.[1];
   checkReply({ method, path, accept: accept?.toString() }, reply, prefixOf(server));
-  return reply;
+  return {
+    ...reply,
+    json: () => JSON.parse(reply.body.toString('utf8')) as Record<string, unknown>,
+  };
 }
 
 /** Path of the base URL. */
 function prefixOf({ url }: RunningServer): string {
   return new URL(url).pathname.replace(/\/$/, '');
-}
-
-function exchange({ address }: RunningServer, options: CallOptions): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const { method = 'GET', path, headers = {}, body, signal } = options;
-    const request = httpRequest({
-      host: address.host,
-      port: address.port,
-      method,
-      path,
-      headers: {
-        ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
-        ...(headers as Record<string, string | string[]>),
-      },
-      agent: false,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    request.on('error', reject);
-    request.on('response', (response) => {
-      const pieces: Buffer[] = [];
-      response.on('data', (piece: Buffer) => pieces.push(piece));
-      response.on('error', reject);
-      response.on('end', () => {
-        const bytes = Buffer.concat(pieces);
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          body: bytes,
-          json: () => JSON.parse(bytes.toString('utf8')) as Record<string, unknown>,
-        });
-      });
-    });
-    request.end(body);
-  });
 }
 
 /** POST of a search body. */

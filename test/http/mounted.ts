@@ -1,7 +1,5 @@
-// A server with endpoints of a test on a free port, everybody welcome, and a client that sends paths as they are.
+// A server with endpoints of a test on a free port, everybody welcome.
 
-import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
 import { readSettings } from '../../daemon/base/config/settings.ts';
 import type { Environment } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -48,41 +46,4 @@ export async function serveEndpoints(
     await control.close();
   };
   return { address, control, pipeline, lines, close };
-}
-
-export interface RawCall {
-  readonly method?: string;
-  /** Sent as it is. */
-  readonly path: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface RawReply {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
-export function ask({ address }: Pick<Mounted, 'address'>, call: RawCall): Promise<RawReply> {
-  return new Promise((resolve, reject) => {
-    const { body, ...head } = call;
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-    const headers = { ...length, ...call.headers };
-    const sent = request({ ...address, agent: false, ...head, headers } as object, (reply) => {
-      const pieces: Buffer[] = [];
-      reply.on('data', (piece: Buffer) => pieces.push(piece));
-      reply.on('error', reject);
-      reply.on('end', () =>
-        resolve({
-          status: reply.statusCode ?? 0,
-          headers: reply.headers,
-          body: Buffer.concat(pieces),
-        }),
-      );
-    });
-    sent.on('error', reject);
-    sent.end(body);
-  });
 }

@@ -12,7 +12,8 @@ import { makeDocument } from '../../daemon/http/api/instance/openapi.ts';
 import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { Router } from '../../daemon/http/router.ts';
 import { onBothAdapters } from './adapters.ts';
-import { ask, serveEndpoints } from './mounted.ts';
+import { ask } from './ask.ts';
+import { serveEndpoints } from './mounted.ts';
 
 const HEAD = { access: 'none', tag: 'System', summary: 'A test' } as const;
 const DONE = { 200: { description: 'Done.', body: z.object({}) } };

@@ -9,8 +9,9 @@ import { staticFiles } from '../../daemon/http/api/shapes/static-files.ts';
 import type { StaticFilesOptions } from '../../daemon/http/api/shapes/static-files.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { onBothAdapters } from './adapters.ts';
-import { ask, serveEndpoints } from './mounted.ts';
-import type { RawCall, RawReply } from './mounted.ts';
+import { ask } from './ask.ts';
+import { serveEndpoints } from './mounted.ts';
+import type { RawCall, RawReply } from './ask.ts';
 
 const SCRIPT = 'const a = 1;\n'.repeat(200);
 

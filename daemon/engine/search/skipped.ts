@@ -21,7 +21,7 @@ export interface SkippedDoc {
 
 export interface SkippedWindow {
   /** One of the names of reasons; absent: all. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
   /** Docs to pass over, and how many to give. */
   readonly offset: number;
   readonly limit: number;

@@ -80,15 +80,15 @@ export const createUser = endpoint(
     input: {
       body: z.object({
         email: newEmail,
-        name: userName.optional(),
-        role: role.optional().meta({ description: 'Default: MEMBER.' }),
+        name: userName.exactOptional(),
+        role: role.exactOptional().meta({ description: 'Default: MEMBER.' }),
       }),
     },
     responses: { 201: { description: 'The new member.', body: invitedUser } },
     errors: ['USER_ALREADY_EXISTS', 'ORG_SEAT_COUNT_REACHED'],
   },
   async ({ body }, { accounts, actor, baseUrl }) => {
-    const { person, linkValue } = await accounts.members.add(actor, withoutAbsent(body));
+    const { person, linkValue } = await accounts.members.add(actor, body);
     return answer(201, { ...toUser(person), setupUrl: accounts.setupUrl(baseUrl, linkValue) });
   },
 );
@@ -103,17 +103,17 @@ export const updateUser = endpoint(
     input: {
       query: userQuery,
       body: z.object({
-        name: userName.optional(),
-        role: role.optional().meta({ description: 'What the member may do.' }),
+        name: userName.exactOptional(),
+        role: role.exactOptional().meta({ description: 'What the member may do.' }),
         suspended: z
           .boolean()
-          .optional()
+          .exactOptional()
           .meta({ description: 'Suspend the member, or end the suspension.' }),
         requestsPerDay: z
           .union([jsonInteger(0), z.literal('unlimited'), z.null()], {
             error: 'expected an integer >= 0, "unlimited" or null',
           })
-          .optional()
+          .exactOptional()
           .meta({ description: 'Limit of requests per day; null: that of the instance.' }),
       }),
     },
@@ -127,14 +127,5 @@ export const updateUser = endpoint(
     ],
   },
   async ({ query, body }, { accounts, actor }) =>
-    ok(toUser(await accounts.members.change(actor, query.userId, withoutAbsent(body)))),
+    ok(toUser(await accounts.members.change(actor, query.userId, body))),
 );
-
-/** The members that are there. */
-function withoutAbsent<Value extends object>(value: Value) {
-  // Safety: what is left out is optional.
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
-    [Key in keyof Value]: Exclude<Value[Key], undefined>;
-  };
-}

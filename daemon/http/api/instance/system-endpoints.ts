@@ -59,7 +59,7 @@ export const getReady = endpoint(
       shards: status.shardCount,
       repositories: status.repoCount,
       quarantinedShards: status.quarantinedShardCount,
-      ...(degraded.length === 0 ? {} : { degraded }),
+      degraded: degraded.length === 0 ? undefined : degraded,
     });
   },
 );

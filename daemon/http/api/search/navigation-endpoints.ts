@@ -4,9 +4,10 @@
 import { z } from 'zod';
 import { ORG } from '../../../accounts/audit-trail.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
+import type { Answer, CallContext } from '../shapes/endpoint.ts';
 import { exhaustiveness, range, repositoryInfo } from './search-schemas.ts';
 import { integer, text } from '../shapes/schemas.ts';
-import type { NavigationCall } from '../../../engine/search/navigation.ts';
+import type { NavigationKind } from '../../../engine/search/navigation.ts';
 
 const SYMBOL_NAME_SIZE_MAX = 1024;
 
@@ -23,14 +24,14 @@ const navigationBody = z
         examples: ['parseQuery'],
         override: { maxLength: SYMBOL_NAME_SIZE_MAX },
       }),
-    language: z.string().optional().meta({
+    language: z.string().exactOptional().meta({
       description:
         'Name of a language. `C` and `C++` stand for each other; so do `TypeScript`, `JavaScript`, `JSX` and `TSX`.',
     }),
     revisionName: z.string().default('HEAD').meta({
       description: 'Full name of an indexed revision; `HEAD`: the default one.',
     }),
-    repoName: z.string().optional().meta({
+    repoName: z.string().exactOptional().meta({
       description: 'Name of the one repository to look at.',
     }),
   })
@@ -77,19 +78,13 @@ const SHAPE = {
   errors: [],
 } as const;
 
-/** The call without what is absent. */
-function toCall({
-  symbolName,
-  language,
-  revisionName,
-  repoName,
-}: z.output<typeof navigationBody>): NavigationCall {
-  return {
-    symbolName,
-    revisionName,
-    ...(language === undefined ? {} : { language }),
-    ...(repoName === undefined ? {} : { repoName }),
-  };
+type Body = z.output<typeof navigationBody>;
+
+async function find(kind: NavigationKind, body: Body, context: CallContext): Promise<Answer> {
+  const { accounts, actor, services } = context;
+  const done = kind === 'definitions' ? 'goto_definition' : 'find_references';
+  accounts.trail.note(actor, `user.performed_${done}`, ORG);
+  return ok(await services.search.navigate(kind, body, context));
 }
 
 export const findDefinitions = endpoint(
@@ -99,11 +94,7 @@ export const findDefinitions = endpoint(
     path: '/api/find_definitions',
     summary: 'Where a symbol is defined',
   },
-  async ({ body }, { services, signal, place, takeMemory, baseUrl, sight, accounts, actor }) => {
-    accounts.trail.note(actor, 'user.performed_goto_definition', ORG);
-    const context = { signal, place, takeMemory, baseUrl, sight };
-    return ok(await services.search.navigate('definitions', toCall(body), context));
-  },
+  ({ body }, context) => find('definitions', body, context),
 );
 
 export const findReferences = endpoint(
@@ -113,9 +104,5 @@ export const findReferences = endpoint(
     path: '/api/find_references',
     summary: 'Where the name of a symbol stands, its definitions included',
   },
-  async ({ body }, { services, signal, place, takeMemory, baseUrl, sight, accounts, actor }) => {
-    accounts.trail.note(actor, 'user.performed_find_references', ORG);
-    const context = { signal, place, takeMemory, baseUrl, sight };
-    return ok(await services.search.navigate('references', toCall(body), context));
-  },
+  ({ body }, context) => find('references', body, context),
 );

@@ -4,7 +4,7 @@
 import { ORG } from '../../../accounts/audit-trail.ts';
 import type { Accounts } from '../../../accounts/accounts.ts';
 import { endpoint, ok } from '../shapes/endpoint.ts';
-import type { HeaderShape } from '../shapes/endpoint.ts';
+import type { CallContext, HeaderShape } from '../shapes/endpoint.ts';
 import { ApiError, toApiError } from '../shapes/api-error.ts';
 import { explanation } from './explain-schemas.ts';
 import { CONTEXT_LINES_MAX, searchAnswer, searchBody, streamEvent } from './search-schemas.ts';
@@ -17,6 +17,12 @@ export function toSearchCall(body: SearchCall, matchCountMax: number): SearchCal
     matches: Math.min(body.matches, matchCountMax),
     contextLines: Math.min(body.contextLines, CONTEXT_LINES_MAX),
   };
+}
+
+/** The call that a caller makes, of which a record is kept. */
+function callOf(body: SearchCall, { accounts, actor, settings }: CallContext): SearchCall {
+  accounts.trail.note(actor, 'user.performed_code_search', ORG);
+  return toSearchCall(body, settings.maxMatchCount);
 }
 
 const SEARCH_ERRORS = [
@@ -54,14 +60,9 @@ export const search = endpoint(
     responses: { 200: { description: 'The results, best first.', body: searchAnswer } },
     errors: SEARCH_ERRORS,
   },
-  async (
-    { body },
-    { services, settings, signal, place, takeMemory, baseUrl, sight, accounts, actor },
-  ) => {
-    accounts.trail.note(actor, 'user.performed_code_search', ORG);
-    const call = toSearchCall(body, settings.maxMatchCount);
-    const found = services.search.search(call, { signal, place, takeMemory, baseUrl, sight });
-    const { json } = await withContexts(accounts, found);
+  async ({ body }, context) => {
+    const found = context.services.search.search(callOf(body, context), context);
+    const { json } = await withContexts(context.accounts, found);
     return { status: 200, content: { json } };
   },
 );
@@ -107,13 +108,11 @@ export const streamSearch = endpoint(
     },
     errors: SEARCH_ERRORS,
   },
-  async (
-    { body },
-    { services, settings, signal, place, baseUrl, sight, eventSizeMax, accounts, actor },
-  ) => {
-    accounts.trail.note(actor, 'user.performed_code_search', ORG);
-    const call = toSearchCall(body, settings.maxMatchCount);
-    const found = services.search.stream(call, { signal, place, baseUrl, sight, eventSizeMax });
+  async ({ body }, context) => {
+    const { services, signal, place, baseUrl, sight, eventSizeMax, accounts } = context;
+    // Why not all of the context: what a stream renders is not counted as one answer.
+    const environment = { signal, place, baseUrl, sight, eventSizeMax };
+    const found = services.search.stream(callOf(body, context), environment);
     const events = await withContexts(accounts, found);
     return { status: 200, content: { events } };
   },
@@ -134,13 +133,8 @@ export const explainSearch = endpoint(
     responses: { 200: { description: 'How the search went.', body: explanation } },
     errors: SEARCH_ERRORS,
   },
-  async (
-    { body },
-    { services, settings, signal, place, takeMemory, baseUrl, sight, accounts, actor },
-  ) => {
-    accounts.trail.note(actor, 'user.performed_code_search', ORG);
-    const call = toSearchCall(body, settings.maxMatchCount);
-    const found = services.search.explain(call, { signal, place, takeMemory, baseUrl, sight });
-    return ok(await withContexts(accounts, found));
+  async ({ body }, context) => {
+    const found = context.services.search.explain(callOf(body, context), context);
+    return ok(await withContexts(context.accounts, found));
   },
 );

@@ -2,11 +2,10 @@
 // syntax, ref resolves.
 
 import { z } from 'zod';
-import { checkRef, folderPathOf } from '../../../sources/git/names.ts';
-import { withFoldersAbove } from '../../../sources/git/tree-paths.ts';
+import { folderPathOf } from '../../../sources/git/names.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { folderJson } from './folder-json.ts';
-import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
+import { findRepo, folderItemFields, readFolders, revisionFields } from './git-calls.ts';
 import { requiredText } from '../shapes/input.ts';
 
 const folderQuery = z.object({
@@ -38,20 +37,9 @@ export const getFolderContents = endpoint(
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
   async ({ query }, context) => {
-    const { services, accounts, actor } = context;
     const repo = findRepo(query.repoName, context);
     const path = folderPathOf(query.path);
-    checkRef(query.revisionName);
-    const wanted = withFoldersAbove([path]);
-    const limit = gitSignal(context);
-    const folders = await services.trees.folders(
-      repo,
-      query.revisionName,
-      wanted,
-      limit,
-      context.holder,
-    );
-    accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+    const { folders } = await readFolders(repo, query.revisionName, [path], context);
     const json = await folderJson(path, folders.get(path) ?? [], context.holder);
     return { status: 200, content: { json: Buffer.from(json) } };
   },

@@ -3,6 +3,8 @@
 
 import { z } from 'zod';
 import type { RepoRecord } from '../../../repos/records.ts';
+import { checkRef } from '../../../sources/git/names.ts';
+import { type Folders, withFoldersAbove } from '../../../sources/git/tree-paths.ts';
 import { isSeen } from '../../../repos/sight.ts';
 import type { CallContext } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
@@ -52,6 +54,26 @@ export interface GitTime {
  * Why not AbortSignal.any of AbortSignal.timeout: a collection of garbage takes the time limit away (Node.js 20).
  */
 const controllers = new WeakMap<AbortSignal, AbortController>();
+
+/**
+ * Folders and those above them at a revision, of which a record is kept, and the signal of `gitSignal` that held.
+ *
+ * Errors: INVALID_GIT_REF; those of `trees.folders`.
+ */
+export async function readFolders(
+  repo: RepoRecord,
+  revisionName: string,
+  asked: readonly string[],
+  context: CallContext,
+): Promise<{ readonly folders: Folders; readonly signal: AbortSignal }> {
+  const { services, accounts, actor, holder } = context;
+  checkRef(revisionName);
+  const wanted = withFoldersAbove(asked);
+  const signal = gitSignal(context);
+  const folders = await services.trees.folders(repo, revisionName, wanted, signal, holder);
+  accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
+  return { folders, signal };
+}
 
 /** Fields of a body or query that asks for a repository at a revision. */
 export const revisionFields = {

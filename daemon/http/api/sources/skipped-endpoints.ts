@@ -50,10 +50,8 @@ export const listSkippedFiles = endpoint(
   async ({ path, query }, context) => {
     const repo = findRepoById(path.repoId, context);
     const { reason } = query;
-    const { items, total } = await context.services.skipped.list(repo, {
-      ...windowOf(query),
-      ...(reason === undefined ? {} : { reason }),
-    });
+    const window = { ...windowOf(query), reason };
+    const { items, total } = await context.services.skipped.list(repo, window);
     const url = `${context.baseUrl}/api/repos/${repo.repoId}/skipped`;
     return ok(items, pageOf(total, query, url, { reason }).headers);
   },

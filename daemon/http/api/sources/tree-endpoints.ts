@@ -2,12 +2,12 @@
 // repo, path syntax, ref syntax, ref resolves.
 
 import { z } from 'zod';
-import { checkRef, folderPathOf } from '../../../sources/git/names.ts';
+import { folderPathOf } from '../../../sources/git/names.ts';
 import { type Folders, withFoldersAbove } from '../../../sources/git/tree-paths.ts';
 import { endpoint } from '../shapes/endpoint.ts';
 import { ApiError } from '../shapes/api-error.ts';
 import { treeJson } from './folder-json.ts';
-import { findRepo, folderItemFields, gitSignal, revisionFields } from './git-calls.ts';
+import { findRepo, folderItemFields, readFolders, revisionFields } from './git-calls.ts';
 
 const PATHS_MAX = 1000;
 /** Bound: a thousand paths of 20 folders; each is looked at, and its path is kept. */
@@ -79,25 +79,12 @@ export const getTree = endpoint(
     errors: ['NOT_FOUND', 'FILE_NOT_FOUND', 'INVALID_GIT_REF', 'SERVER_OVERLOADED'],
   },
   async ({ body }, context) => {
-    const { services, accounts, actor } = context;
     const repo = findRepo(body.repoName, context);
     const asked = body.paths.map(folderPathOf);
     checkFolderCount(asked);
-    checkRef(body.revisionName);
-    const wanted = withFoldersAbove(asked);
-    const limit = gitSignal(context);
-    const folders = await services.trees.folders(
-      repo,
-      body.revisionName,
-      wanted,
-      limit,
-      context.holder,
-    );
-    accounts.trail.note(actor, 'user.fetched_file_tree', { id: repo.name, type: 'repo' });
-    const tree = await treeJson(folders, openFolders(folders, asked), {
-      signal: limit,
-      holder: context.holder,
-    });
+    const { folders, signal } = await readFolders(repo, body.revisionName, asked, context);
+    const { holder } = context;
+    const tree = await treeJson(folders, openFolders(folders, asked), { signal, holder });
     return { status: 200, content: { json: Buffer.from(`{"tree":${tree}}`) } };
   },
 );

@@ -1,0 +1,65 @@
+// What steps 5, 8 and 10 to 12 do for an endpoint, for each call that its handler makes (endpoint.ts, `Calls`).
+
+import { paced } from '../base/pace.ts';
+import { checkRights, countCall } from './access.ts';
+import type { AccessParts } from './access.ts';
+import { ClientGoneError } from './adapters/adapter.ts';
+import type { HttpRequest } from './adapters/adapter.ts';
+import type { Admission, Place } from './admission.ts';
+import type { Calls, Rights } from './api/shapes/endpoint.ts';
+import { holderOf } from './client-address.ts';
+import type { Exchange } from './exchange.ts';
+
+/** What decides about calls. */
+interface Gates {
+  readonly accessParts: AccessParts;
+  readonly admission: Admission;
+}
+
+/** Errors: as `Admission.acquire`. */
+export function takePlace({ admission }: Gates, exchange: Exchange): Promise<Place> {
+  return admission.acquire(holderOf(exchange), exchange.request.signal);
+}
+
+/** Waits for the turn of a call; undefined: it is now. Errors: ClientGoneError. */
+export function turnOf(exchange: Exchange): Promise<void> | undefined {
+  const turn = paced(holderOf(exchange));
+  return turn === undefined ? undefined : stillThere(turn, exchange.request);
+}
+
+async function stillThere(turn: Promise<void>, { signal }: HttpRequest): Promise<void> {
+  await turn;
+  if (signal.aborted) throw new ClientGoneError();
+}
+
+export class ExchangeCalls implements Calls {
+  readonly #gates: Gates;
+  readonly #exchange: Exchange;
+
+  constructor(gates: Gates, exchange: Exchange) {
+    this.#gates = gates;
+    this.#exchange = exchange;
+  }
+
+  async count(): Promise<void> {
+    await countCall(this.#gates.accessParts, this.#exchange.caller);
+    await turnOf(this.#exchange);
+  }
+
+  async admit(): Promise<Place> {
+    let place: Place | undefined;
+    let isOver = false;
+    // Before it waits: the request may be over first.
+    this.#exchange.ends.push(() => {
+      isOver = true;
+      place?.release();
+    });
+    place = await takePlace(this.#gates, this.#exchange);
+    if (isOver) place.release();
+    return place;
+  }
+
+  require(rights: Rights): void {
+    checkRights(this.#gates.accessParts, { endpoint: rights, caller: this.#exchange.caller });
+  }
+}

@@ -1,0 +1,59 @@
+// The body of a request: how much of it is held, for whom, and how long.
+
+import { checkAuthentication } from './access.ts';
+import type { AccessParts } from './access.ts';
+import { BodyTooLargeError, UNASKED_BODY_SIZE_MAX } from './adapters/adapter.ts';
+import { noMemoryError } from './adapters/memory-budget.ts';
+import type { Hold, MemoryBudget } from './adapters/memory-budget.ts';
+import { ApiError } from './api/shapes/api-error.ts';
+import { holderOf } from './client-address.ts';
+import { accessOf } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { parseJsonBody } from './json-body.ts';
+
+/** What bounds bodies. */
+interface BodyBounds {
+  readonly memory: MemoryBudget;
+  readonly accessParts: AccessParts;
+  readonly options: { readonly settings: { readonly maxRequestBodyBytes: number } };
+}
+
+/** The body as JSON, its bytes given back. Errors: those of `readBody` and `parseJsonBody`. */
+export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<unknown> {
+  const hold = bounds.memory.tryTake(holderOf(exchange), 0);
+  if (hold === undefined) throw noMemoryError();
+  try {
+    return parseJsonBody(await readBody(bounds, exchange, hold));
+  } finally {
+    hold.release();
+  }
+}
+
+/** The body, held until the response is over. Errors: those of `readBody`. */
+export async function readHeldBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
+  const hold = bounds.memory.tryTake(holderOf(exchange), 0);
+  if (hold === undefined) throw noMemoryError();
+  exchange.ends.push(() => hold.release());
+  return await readBody(bounds, exchange, hold);
+}
+
+/**
+ * Of a caller who is nobody less is read: who has to be somebody is told so, without a look at a larger body.
+ * Errors: REQUEST_BODY_TOO_LARGE; SERVER_OVERLOADED; NOT_AUTHENTICATED; RequestFault.
+ */
+async function readBody(
+  { options, accessParts }: BodyBounds,
+  exchange: Exchange,
+  hold: Hold,
+): Promise<Buffer> {
+  const limit = options.settings.maxRequestBodyBytes;
+  const isKnown = exchange.caller !== undefined;
+  const sizeMax = isKnown ? limit : Math.min(limit, UNASKED_BODY_SIZE_MAX);
+  try {
+    return await exchange.request.body({ sizeMax, hold });
+  } catch (error) {
+    if (!(error instanceof BodyTooLargeError)) throw error;
+    if (error.size <= limit) checkAuthentication(accessParts, accessOf(exchange));
+    throw new ApiError('REQUEST_BODY_TOO_LARGE', `body: larger than ${sizeMax} bytes`);
+  }
+}

@@ -1,0 +1,46 @@
+// A client over node:http that sends paths as they are and checks nothing.
+
+import { request } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
+
+export interface RawCall {
+  readonly method?: string;
+  /** Sent as it is. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface RawReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Sends a request on a connection of its own. */
+export function ask(
+  { address }: { readonly address: BoundAddress },
+  call: RawCall,
+): Promise<RawReply> {
+  return new Promise((resolve, reject) => {
+    const { body, ...head } = call;
+    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+    const headers = { ...length, ...call.headers };
+    const sent = request({ ...address, agent: false, ...head, headers } as object, (reply) => {
+      const pieces: Buffer[] = [];
+      reply.on('data', (piece: Buffer) => pieces.push(piece));
+      reply.on('error', reject);
+      reply.on('end', () =>
+        resolve({
+          status: reply.statusCode ?? 0,
+          headers: reply.headers,
+          body: Buffer.concat(pieces),
+        }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
