@@ -41,7 +41,7 @@ export interface DaemonOptions {
   /** Paths to serve; empty: what the catalog holds. */
   readonly sources: readonly string[];
   /** Absent: the files on disk of a work tree, else commits. */
-  readonly mode?: 'commits' | 'worktree';
+  readonly mode?: 'commits' | 'worktree' | undefined;
   /** Changes the repos; default: nothing. */
   readonly change?: RepoChange;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;

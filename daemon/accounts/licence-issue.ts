@@ -10,23 +10,19 @@ import type { Entitlement } from './licence.ts';
 export interface LicenceOrder {
   /** Absent: a new UUID. */
   readonly licenceId?: string;
-  readonly customer?: string;
+  readonly customer?: string | undefined;
   readonly issuedAtMs: number;
   readonly notBeforeMs?: number;
   readonly expiresAtMs: number;
   readonly entitlements: readonly Entitlement[];
   /** Active members allowed, at least 1. */
-  readonly seats?: number;
+  readonly seats?: number | undefined;
 }
 
 /** The licence key, a JWT. Errors: throws if the key is not an Ed25519 private key. */
 export function issueLicence(privateKey: KeyObject, order: LicenceOrder): Promise<string> {
   const { licenceId = randomUUID(), customer, notBeforeMs, entitlements, seats } = order;
-  const token = new SignJWT({
-    ...(customer === undefined ? {} : { customer }),
-    entitlements: [...entitlements],
-    ...(seats === undefined ? {} : { seats }),
-  })
+  const token = new SignJWT({ customer, entitlements: [...entitlements], seats })
     .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
     .setIssuer(LICENCE_ISSUER)
     .setSubject(licenceId)

@@ -129,16 +129,7 @@ export interface CommonFlags extends CommonOptions, Omit<RepoChange, 'enforcemen
 }
 
 export function commonOptions({ dataDir, logLevel, config }: CommonFlags): CommonOptions {
-  return {
-    dataDir,
-    ...(logLevel === undefined ? {} : { logLevel }),
-    ...(config === undefined ? {} : { config }),
-  };
-}
-
-/** `{ mode }`, or nothing if it was not given. */
-export function modeOption({ mode }: CommonFlags): Pick<CommonFlags, 'mode'> {
-  return mode === undefined ? {} : { mode };
+  return { dataDir, logLevel, config };
 }
 
 /**

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { BackupInput } from '../backup/make.ts';
 import type { RestoreReport } from '../backup/restore.ts';
-import { readConfiguration, type Configuration } from '../base/config/configuration.ts';
+import { readConfiguration, type Configuration, type Flags } from '../base/config/configuration.ts';
 import { readProductVersion } from '../base/config/version.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import { createLog, type Log } from '../base/log.ts';
@@ -50,22 +50,17 @@ export type CliServices = typeof SERVICES;
 export interface CommonOptions {
   readonly dataDir: string;
   /** The configuration file. */
-  readonly config?: string;
-  readonly logLevel?: string;
+  readonly config?: string | undefined;
+  readonly logLevel?: string | undefined;
 }
 
 function configurationOf(
-  options: CommonOptions,
-  flags: Record<string, string | number | boolean> = {},
+  { dataDir, logLevel, config }: CommonOptions,
+  flags: Flags = {},
 ): Configuration {
   return readConfiguration({
     env: process.env,
-    flags: {
-      dataDir: options.dataDir,
-      ...(options.logLevel === undefined ? {} : { logLevel: options.logLevel }),
-      ...(options.config === undefined ? {} : { config: options.config }),
-      ...flags,
-    },
+    flags: { dataDir, logLevel, config, ...flags },
   });
 }
 
@@ -73,7 +68,7 @@ interface SourceOptions extends CommonOptions {
   /** Paths, as given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
-  readonly mode?: 'commits' | 'worktree';
+  readonly mode?: 'commits' | 'worktree' | undefined;
   readonly change: RepoChange;
 }
 
@@ -81,10 +76,10 @@ export interface ServeOptions extends SourceOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  readonly baseUrl?: string;
+  readonly baseUrl?: string | undefined;
   readonly isAnonymous: boolean;
   /** Absent: the number of cores. */
-  readonly workers?: number;
+  readonly workers?: number | undefined;
 }
 
 /** A daemon that listens. */
@@ -96,19 +91,15 @@ export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText'>
 /** Resolves once the daemon listens. */
 async function serve(options: ServeOptions, onProgress: ProgressListener): Promise<Serving> {
   const { startDaemon } = await import('../main.ts');
-  const configuration = configurationOf(options, {
-    host: options.host,
-    port: options.port,
-    ...(options.baseUrl === undefined ? {} : { baseUrl: options.baseUrl }),
-    ...(options.isAnonymous ? { anonymousAccess: true } : {}),
-    ...(options.workers === undefined ? {} : { workers: options.workers }),
-  });
+  const { host, port, baseUrl, isAnonymous, workers } = options;
+  const anonymousAccess = isAnonymous ? true : undefined;
+  const configuration = configurationOf(options, { host, port, baseUrl, anonymousAccess, workers });
   const log = createLog(configuration.log);
   const daemon = await startDaemon({
     configuration,
     log,
     sources: options.sources.map(localPath),
-    ...(options.mode === undefined ? {} : { mode: options.mode }),
+    mode: options.mode,
     change: options.change,
     onProgress: progressOf(progressListener(configuration, log, onProgress)),
   });
@@ -129,7 +120,7 @@ function localPath(source: string): string {
 
 interface IndexOptions extends SourceOptions {
   /** Only the repo with this name. */
-  readonly repo?: string;
+  readonly repo?: string | undefined;
   /** Build again even if nothing changed. */
   readonly isForced: boolean;
   /** Find the symbols too, behind the rest. */
@@ -292,8 +283,7 @@ async function backup(options: BackupOptions): Promise<{ readonly size: number }
   const { file, withIndex, passphrase, ...common } = options;
   const operator = await openOperator(configurationOf(common), false);
   try {
-    const input = { withIndex, ...(passphrase === undefined ? {} : { passphrase }) };
-    return await writeBackupFile(file, operator.backup(input));
+    return await writeBackupFile(file, operator.backup({ withIndex, passphrase }));
   } finally {
     await operator.close();
   }
@@ -302,9 +292,9 @@ async function backup(options: BackupOptions): Promise<{ readonly size: number }
 interface RestoreCall extends CommonOptions {
   readonly file: string;
   readonly isForced: boolean;
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
   /** The instance secret; absent: that of the environment, if it has one. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
 }
 
 /** Errors: no backup, a damaged one, something to replace; nothing is changed then. */

@@ -8,7 +8,13 @@ import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../daemon/engine/query/plan.ts';
 import { parseQuery } from '../../daemon/engine/query/parser.ts';
-import { buildShard, coreModule, printTree, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
+import {
+  buildShard,
+  coreModule,
+  printTree,
+  repoRecord,
+  temporaryFolder,
+} from '../engine/host/harness.ts';
 
 const REPO = repoRecord(1, 'host/repo');
 

@@ -48,7 +48,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'b.md']);
 
 /** Files and folders: of JSON only those with their folder, as the data directory has some. */
 const PLACE =
-  /`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|mjs|md)|(?:[\w.-]+\/)+[\w.-]+\.json|(?:[\w.-]+\/)+)`/g;
+  /`((?:[\w.-]+\/)*\w[\w.-]*\.(?:ts|mjs|md)|(?:[\w.-]+\/)+[\w.-]+\.json|(?:[\w.-]+\/)+)`/g;
 
 test('files and folders named in documents exist, below the checkout or beside the document', () => {
   let count = 0;

@@ -36,7 +36,7 @@ async function print(flags: AuditFlags, context: CliContext): Promise<void> {
     throw new UsageError(
       `--since ${new Date(since).toISOString()} is not before ${new Date(until).toISOString()}`,
     );
-  const query = { until, limit: PAGE_SIZE, ...(since === undefined ? {} : { since }) };
+  const query = { since, until, limit: PAGE_SIZE };
   await withOperator(context, flags, async (operator) => {
     for (let offset = 0; ; offset += PAGE_SIZE) {
       const { total, rows } = await operator.call('audit.list', { ...query, offset });

@@ -28,12 +28,10 @@ interface RestoreFlags extends PassphraseFlags {
 async function passphraseOption(
   { passphraseStdin }: PassphraseFlags,
   { stdin, env }: CliContext,
-): Promise<{ passphrase?: string }> {
-  const passphrase =
-    passphraseStdin === undefined
-      ? readSecret(env, 'TRAWL_BACKUP_PASSPHRASE')
-      : await readSecretInput(stdin, 'passphrase');
-  return passphrase === undefined ? {} : { passphrase };
+): Promise<string | undefined> {
+  return passphraseStdin === undefined
+    ? readSecret(env, 'TRAWL_BACKUP_PASSPHRASE')
+    : await readSecretInput(stdin, 'passphrase');
 }
 
 async function backup(file: string, flags: BackupFlags, context: CliContext): Promise<void> {
@@ -41,22 +39,22 @@ async function backup(file: string, flags: BackupFlags, context: CliContext): Pr
   const passphrase = await passphraseOption(flags, context);
   const { size } = await services.backup({
     ...commonOptions(flags),
-    ...passphrase,
+    passphrase,
     file,
     withIndex: flags.withIndex ?? false,
   });
   stderr.write(`${escapeControls(file)}: ${formatBytes(size)}\n`);
-  if (passphrase.passphrase === undefined)
+  if (passphrase === undefined)
     stderr.write(
       'note: without a passphrase the instance secret and a licence key that was set are left out;\n' +
         'a restore needs the secret, or keys, tokens and sessions are void\n',
     );
 }
 
-function secretOption(file: string | undefined): { secret?: string } {
-  if (file === undefined) return {};
+function secretOption(file: string | undefined): string | undefined {
+  if (file === undefined) return undefined;
   try {
-    return { secret: readFileSync(file, 'utf8').trim() };
+    return readFileSync(file, 'utf8').trim();
   } catch (error) {
     throw new UsageError(`cannot read ${file}: ${messageOf(error)}`, { cause: error });
   }
@@ -66,8 +64,8 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
   const { services, stderr } = context;
   const report = await services.restore({
     ...commonOptions(flags),
-    ...(await passphraseOption(flags, context)),
-    ...secretOption(flags.secretFile),
+    passphrase: await passphraseOption(flags, context),
+    secret: secretOption(flags.secretFile),
     file,
     isForced: flags.force ?? false,
   });

@@ -6,13 +6,7 @@ import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';
 import { addCommonOptions, addExamples, addModeOption } from '../options.ts';
-import {
-  addAccessOptions,
-  addRevisionOptions,
-  commonOptions,
-  modeOption,
-  repoChange,
-} from '../options.ts';
+import { addAccessOptions, addRevisionOptions, commonOptions, repoChange } from '../options.ts';
 import type { CommonFlags } from '../options.ts';
 import { createProgress } from '../progress.ts';
 import { escapeControls } from '../terminal-text.ts';
@@ -52,9 +46,9 @@ async function runIndex(
   const progress = createProgress(stderr, stderr.isTTY === true);
   const options = {
     ...commonOptions(flags),
-    ...modeOption(flags),
+    mode: flags.mode,
     change: repoChange(flags),
-    ...(flags.repo === undefined ? {} : { repo: flags.repo }),
+    repo: flags.repo,
     sources,
     isForced: flags.force ?? false,
     findsSymbols: flags.symbols,

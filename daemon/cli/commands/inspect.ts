@@ -86,9 +86,8 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
   command.action(async (path: string, { docs, skipped, trigram, json }: InspectFlags) => {
     const report = await services.inspectShard({
       path,
-      ...(docs === undefined ? {} : { docs: 'all' as const }),
-      ...(skipped === undefined ? {} : { docs: 'skipped' as const }),
-      ...(trigram === undefined ? {} : { trigram }),
+      docs: skipped ? 'skipped' : docs && 'all',
+      trigram,
     });
     stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
   });

@@ -30,8 +30,9 @@ async function create(flags: CreateFlags, context: CliContext): Promise<void> {
 }
 
 async function list(flags: KeyFlags, context: CliContext): Promise<void> {
-  const input = flags.user === undefined ? {} : { email: flags.user };
-  const keys = await withOperator(context, flags, (operator) => operator.call('key.list', input));
+  const keys = await withOperator(context, flags, (operator) =>
+    operator.call('key.list', { email: flags.user }),
+  );
   const columns = ['id', 'email', 'name', 'createdAt', 'lastUsedAt'] as const;
   context.stdout.write(flags.json ? formatJsonLines(keys) : formatTable(columns, keys));
 }

@@ -80,8 +80,8 @@ async function issue(flags: IssueFlags, { stdout, stderr }: CliContext): Promise
     issuedAtMs,
     expiresAtMs,
     entitlements,
-    ...(customer === undefined ? {} : { customer }),
-    ...(seats === undefined ? {} : { seats }),
+    customer,
+    seats,
   });
   if (expiresAtMs <= issuedAtMs) stderr.write('note: this licence has already expired\n');
   stdout.write(`${licence}\n`);

@@ -9,7 +9,6 @@ import { describeError } from '../errors.ts';
 import { addCommonOptions, addExamples, addModeOption, commonOptions } from '../options.ts';
 import {
   integer,
-  modeOption,
   readBoolean,
   addAccessOptions,
   addRevisionOptions,
@@ -39,10 +38,10 @@ function serveOptions(sources: string[], flags: ServeFlags, context: CliContext)
   const isDefault = sources.length === 0;
   return {
     ...commonOptions(flags),
-    ...modeOption(flags),
+    mode: flags.mode,
     change: repoChange(flags),
-    ...(flags.baseUrl === undefined ? {} : { baseUrl: flags.baseUrl }),
-    ...(flags.workers === undefined ? {} : { workers: flags.workers }),
+    baseUrl: flags.baseUrl,
+    workers: flags.workers,
     sources: isDefault && flags.defaultSource !== undefined ? [flags.defaultSource] : sources,
     host: flags.host,
     port: flags.port,

@@ -11,8 +11,8 @@ import { SECTION_NAMES, ShardTables } from './tables.ts';
 export interface InspectRequest {
   readonly path: string;
   /** Which docs are listed; absent: none. `skipped`: those known by name only. */
-  readonly docs?: 'all' | 'skipped';
-  readonly trigram?: string;
+  readonly docs?: 'all' | 'skipped' | undefined;
+  readonly trigram?: string | undefined;
 }
 
 export interface Inspection {
