@@ -176,3 +176,8 @@ export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {
   xxh64Update(fieldState, ptr + field + 8, size - field - 8);
   return xxh64End(fieldState);
 }
+
+/** Checksum of `size` bytes at `ptr`: XXH64 with seed 0. */
+export function checksum(ptr: usize, size: u32): u64 {
+  return xxh64(ptr, size, 0);
+}

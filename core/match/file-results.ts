@@ -51,8 +51,12 @@ class LinkTexts {
 }
 if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
+let loadCount: u32 = 0;
+
 /** Docs of the last call of which only rendering read something. */
-export let renderedLoadCount: u32 = 0;
+export function renderedLoadCount(): u32 {
+  return loadCount;
+}
 
 const ROOM: usize = 256;
 
@@ -62,7 +66,7 @@ const ROOM: usize = 256;
  * @param links  records of LinkTexts, which the requests name by index
  * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED (base/work.ts)
  */
-export function renderDocs(
+export function renderRequests(
   arena: Arena,
   requests: usize,
   count: u32,
@@ -73,7 +77,7 @@ export function renderDocs(
   outEnd: usize,
 ): i32 {
   beginWork();
-  renderedLoadCount = 0;
+  loadCount = 0;
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
     const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);
@@ -105,7 +109,7 @@ export function renderDocs(
     request.rangeMax = renderedRangeCount;
     request.size = <u32>(out - start);
     request.links = <u32>renderBytesRead;
-    if (isFirstReadByRender) renderedLoadCount++;
+    if (isFirstReadByRender) loadCount++;
   }
   return <i32>count;
 }

@@ -608,7 +608,7 @@ export function regexSpansLines(ptr: usize): bool {
 }
 
 /** What findRegex, or testRegex if `isTest`, runs the expression by, which was just compiled: ENGINE_*. */
-export function regexEngine(ptr: usize, isTest: bool): u32 {
+export function engineOf(ptr: usize, isTest: bool): u32 {
   const regex = regexAt(ptr);
   if (!isTest && regex.prefersEmpty != 0) return ENGINE_SIMULATION;
   if (!isTest && readsLines(regex)) return ENGINE_LINES;

@@ -9,6 +9,7 @@ import {
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
+import { textKey } from '../text/letters.ts';
 import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
 import { decodePiece, pieceSize, setBit } from './piece.ts';
@@ -120,11 +121,12 @@ export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: u
 }
 
 /**
- * Blocks of the whole list as a bitmap of SHARD_BITMAP_SIZE bytes at `bitmapPtr`. GRAM_ABSENT as `gram`
- * leaves it empty.
+ * Blocks of the trigram, UTF-8 text of three code points at `text`, as a bitmap of SHARD_BITMAP_SIZE bytes
+ * at `bitmapPtr`. For inspection.
  */
-export function readList(view: ShardView, gram: u32, bitmapPtr: usize): i32 {
+export function listBlocks(view: ShardView, text: usize, size: u32, bitmapPtr: usize): i32 {
   memory.fill(bitmapPtr, 0, SHARD_BITMAP_SIZE);
+  const gram = findGram(view, textKey(text, text + size));
   if (gram == GRAM_ABSENT) return STATUS_OK;
   for (let mask = listMask(view, gram); mask != 0; mask &= mask - 1) {
     const stripe = <u32>ctz(mask);

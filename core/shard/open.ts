@@ -1,7 +1,8 @@
 // Opens a shard that lies in memory: checks header, section table and every row of the small tables, then
 // fills a view, the record of absolute addresses through which everything else reads. After that rows are
 // indexed without tests. Posting pieces are checked when they are decoded, their pages and those of the content when
-// they are first read (pages.ts), all of it by verify.ts. Details of a failure stay in openFailSection and openFailIndex.
+// they are first read (pages.ts), all of it by verify.ts. openFailSection and openFailIndex tell
+// details of a failure.
 
 import {
   BLOB_ROW_SIZE,
@@ -76,14 +77,22 @@ import { arePagesSound, failedPageOf } from './pages.ts';
 import { BlobRow, BlockRow, DocRow, LanguageRow, misplacedSection, RepoRow, SectionRow } from './rows.ts';
 import { ShardView } from './view.ts';
 
-/** Section and row that the last failed open stumbled over. */
-export let openFailSection: u32 = 0;
-export let openFailIndex: u32 = 0;
+let failSection: u32 = 0;
+let failIndex: u32 = 0;
+
+/** Section that the last failed open stumbled over. */
+export function openFailSection(): u32 {
+  return failSection;
+}
+/** Row, page or other number that it stumbled over there. */
+export function openFailIndex(): u32 {
+  return failIndex;
+}
 
 /** Notes where opening failed; returns the status. */
 export function openFail(status: i32, section: u32, index: u32): i32 {
-  openFailSection = section;
-  openFailIndex = index;
+  failSection = section;
+  failIndex = index;
   return status;
 }
 
@@ -93,14 +102,13 @@ export function headerChecksum(base: usize): u64 {
 }
 
 /**
- * Opens the shard file of `size` bytes at `base` into the view at `viewPtr`. Linear in the small tables.
+ * Opens the shard file of `size` bytes at `base` into `view`, a record of shardViewSize bytes that the host reserves. Linear in the small tables.
  *
  * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
  */
-export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
+export function openShard(base: usize, size: u32, view: ShardView): i32 {
   let status = checkHeader(base, size);
   if (status != STATUS_OK) return status;
-  const view = changetype<ShardView>(viewPtr);
   view.base = <u32>base;
   view.symbolStarts = 0;
   view.keptIn = 0;

@@ -23,13 +23,15 @@ declare function willNeed(address: usize, size: usize): void;
 
 /** A bit for each page of the memory; 0: nothing is checked. */
 let soundPages: usize = 0;
-/** Bytes of that bitmap. */
-export const SOUND_PAGES_SIZE: usize = (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
+/** Bytes of that bitmap: 4 GiB of memory. */
+export function soundPagesSize(): usize {
+  return (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
+}
 
 /** The page that the last check stumbled over, by its address. */
 let failedPage: usize = 0;
 
-/** Makes the SOUND_PAGES_SIZE bytes at `bitmap`, which are zero, the bitmap; from now on pages are checked. */
+/** Makes the soundPagesSize bytes at `bitmap`, which are zero, the bitmap; from now on pages are checked. */
 export function pagesInit(bitmap: usize): void {
   soundPages = bitmap;
 }

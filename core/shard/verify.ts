@@ -23,11 +23,15 @@ import { hashPosting } from './posting-sum.ts';
 import { blobAt, blockAt, sectionRow } from './open.ts';
 import { ShardView } from './view.ts';
 
+let failIndex: u32 = 0;
+
 /** Section, block or gram that the last failed check stumbled over. */
-export let verifyFailIndex: u32 = 0;
+export function verifyFailIndex(): u32 {
+  return failIndex;
+}
 
 function fail(status: i32, index: u32): i32 {
-  verifyFailIndex = index;
+  failIndex = index;
   return status;
 }
 
@@ -43,8 +47,10 @@ export function verifyChecksums(view: ShardView): i32 {
   return damaged == 0xffffffff ? STATUS_OK : fail(STATUS_PAGE_SUM, damaged);
 }
 
-/** Scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
-export const VERIFY_SCRATCH_SIZE: usize = KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
+/** Bytes of scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
+export function verifyScratchSize(): usize {
+  return KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
+}
 
 /** Checks that the postings of a stripe are the set with this sum (posting-sum.ts). */
 export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {

@@ -52,5 +52,9 @@ export class ShardView {
 }
 
 /** Bytes of a view; the host reserves them. */
-export const SHARD_VIEW_SIZE: usize = 168;
+const SHARD_VIEW_SIZE: usize = 168;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
+
+export function shardViewSize(): usize {
+  return SHARD_VIEW_SIZE;
+}

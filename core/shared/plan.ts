@@ -67,12 +67,9 @@ export const PLAN_FLAG_WORD_END: u32 = 64;
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;
 
-// What one unit of work leaves: a row for each matching doc, and counters.
+// What one unit of work leaves: a row for each matching doc (u32: docId, ranges, score and tier, path rank), and
+// counters.
 export const MATCH_ROW_SIZE: u32 = 16;
-export const MATCH_DOC_OFFSET: u32 = 0;
-export const MATCH_COUNT_OFFSET: u32 = 4;
-export const MATCH_SCORE_OFFSET: u32 = 8;
-export const MATCH_PATH_RANK_OFFSET: u32 = 12;
 /** The score field holds the tier above these bits. */
 export const MATCH_TIER_SHIFT: u32 = 28;
 
@@ -87,12 +84,6 @@ export const UNIT_BYTES_MAX: u32 = 1048576;
 // unit kept (0: none); out: the ranges shown, the bytes written, and in place of the texts the bytes of content read
 // beyond what evaluating the doc took.
 export const RENDER_REQUEST_SIZE: u32 = 24;
-export const RENDER_DOC_OFFSET: u32 = 0;
-export const RENDER_RANGES_OFFSET: u32 = 4;
-export const RENDER_SIZE_OFFSET: u32 = 8;
-export const RENDER_LINKS_OFFSET: u32 = 12;
-export const RENDER_KEPT_OFFSET: u32 = 16;
-export const RENDER_KEPT_COUNT_OFFSET: u32 = 20;
 /** Addresses and sizes of the texts for links; core/match/file-results.ts. */
 export const LINK_TEXTS_SIZE: u32 = 32;
 
@@ -106,7 +97,6 @@ export const BIND_BYTES_OFFSET: u32 = 32;
 export const BIND_UNITS_OFFSET: u32 = 40;
 export const BIND_REGEXPS_OFFSET: u32 = 48;
 
-export const UNIT_STATS_SIZE: u32 = 48;
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;
 export const UNIT_LOADED_OFFSET: u32 = 8;
 export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
