@@ -1,24 +1,34 @@
 // The exported functions of the core: numbers in, numbers out. Each is described where it is.
 //
-// Protocol. The host provides the memory, at its final size: it is never grown, because shard files may be
-// mapped over a part of it. Addresses from heapBase() up belong to the host, which hands ranges to the
-// core: arenas, output areas, records. The core owns nothing beyond its static data and never frees.
-//   search:  coreInit -> requestArenaInit -> openShard for each shard -> (planCompile -> (docSetsInit if the
-//            plan names sets -> planBind -> searchUnit* / renderDocs*) for each shard) for each request
+// Protocol. The host provides the memory, at its final size: it is never grown, because shard files
+// may be mapped over a part of it. Addresses from heapBase() up belong to the host, which hands
+// ranges to the core: arenas, output areas, records. The core owns nothing beyond its static data
+// and never frees.
+//   search:  coreInit -> requestArenaInit -> openShard for each shard -> (planCompile ->
+//            (docSetsInit if the plan names sets -> planBind -> searchUnit* / renderDocs*) for each
+//            shard) for each request
 //   build:   coreInit -> builderInit -> (builderBegin -> builderAddBlob* -> builderClose ->
-//            builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe* ->
-//            mergeStep* -> mergeFinish for each shard
-//   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
-// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and testNames ask,
-// and bringIn, refusePage and willNeed (shard/pages.ts), which whatever reads an open shard calls. They must
-// not call the core. Statuses are in shared/status.ts. A u32 reaches the host as a signed number: it applies
-// `>>> 0`.
+//            builderFinish -> read stripes and rows) for each batch; mergeBegin -> mergeAddStripe*
+//            -> mergeStep* -> mergeFinish for each shard
+//   symbols: coreInit -> openShard -> symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the
+//            sections
+// The host also gives isStopWanted (base/work.ts), which planBind, searchUnit, renderDocs and
+// testNames ask, and bringIn, refusePage and willNeed (shard/pages.ts), which whatever reads an
+// open shard calls. They must not call the core. Statuses are in shared/status.ts. A u32 reaches
+// the host as a signed number: it applies `>>> 0`.
 
 export { checksum } from './base/xxh64';
 export { renderedLoadCount } from './match/file-results';
 export { regexEngine, testNames } from './match/lone-expression';
 export { printTree } from './match/print-tree';
-export { docSetsInit, docSetSize, planBind, planCompile, renderDocs, requestArenaInit } from './match/request';
+export {
+  docSetsInit,
+  docSetSize,
+  planBind,
+  planCompile,
+  renderDocs,
+  requestArenaInit,
+} from './match/request';
 export { searchUnit } from './match/search';
 export {
   builderAddBlob,
@@ -37,7 +47,14 @@ export {
   builderStripeEnd,
 } from './shard/builder';
 export { listBlocks } from './shard/lists';
-export { mergeAddStripe, mergeBegin, mergeFinish, mergeKeys, mergeLists, mergeStep } from './shard/merge';
+export {
+  mergeAddStripe,
+  mergeBegin,
+  mergeFinish,
+  mergeKeys,
+  mergeLists,
+  mergeStep,
+} from './shard/merge';
 export { headerChecksum, openFailIndex, openFailSection, openShard } from './shard/open';
 export { forgetPages, pagesInit, soundPagesSize, sumPages } from './shard/pages';
 export { openSymbols, symbolsHeaderChecksum, verifySymbols } from './shard/symbols';
@@ -56,7 +73,13 @@ export {
   symbolsRowsSize,
   symbolsStarts,
 } from './shard/symbols-builder';
-export { verifyChecksums, verifyFailIndex, verifyScratchSize, verifyStripe, verifyStripeSum } from './shard/verify';
+export {
+  verifyChecksums,
+  verifyFailIndex,
+  verifyScratchSize,
+  verifyStripe,
+  verifyStripeSum,
+} from './shard/verify';
 export { shardViewSize } from './shard/view';
 export { lettersInit as coreInit } from './text/letters';
 

@@ -1,8 +1,8 @@
-// One request of a search instance: its plan, compiled, and the shard that it is bound to. All of it lies in one
-// arena, which the next plan takes back:
+// One request of a search instance: its plan, compiled, and the shard that it is bound to. All of
+// it lies in one arena, which the next plan takes back:
 //
-//   | bits of a blob's blocks | match tree | kept bindings (bindings.ts) | the present binding | a call |
-//   start                                                                          boundEnd
+//   | bits of blocks | match tree | kept bindings (bindings.ts) | present binding | one call |
+//   start                                                                         boundEnd
 
 import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from '../base/arena.ts';
 import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
@@ -23,7 +23,9 @@ export function requestArenaInit(start: usize, end: usize): void {
   arenaInit(requestArena, start, end);
 }
 
-/** Compiles the plan at `plan`, which the host keeps there, as the request's; drops the one before. */
+/**
+ * Compiles the plan at `plan`, which the host keeps there, as the request's; drops the one before.
+ */
 export function planCompile(plan: usize, size: u32): i32 {
   arenaReset(requestArena, requestArena.start);
   const bits = arenaAlloc(requestArena, SHARD_BITMAP_SIZE, 16);
@@ -41,10 +43,10 @@ export function docSetSize(view: ShardView): usize {
 }
 
 /**
- * Room for the sets of docs that the plan names, of the shard that is bound next: a table of `count` words, and
- * from its end, rounded up to 16, `bitmapCount` bitmaps of docSetSize. The host fills both: a word is 1 for no doc,
- * 2 for all docs, or the address of a bitmap. Returns the address; 0: it does not fit; 1: the shard's binding was
- * kept and needs none.
+ * Room for the sets of docs that the plan names, of the shard that is bound next: a table of
+ * `count` words, and from its end, rounded up to 16, `bitmapCount` bitmaps of docSetSize. The host
+ * fills both: a word is 1 for no doc, 2 for all docs, or the address of a bitmap. Returns the
+ * address; 0: it does not fit; 1: the shard's binding was kept and needs none.
  */
 export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usize {
   if (isKept(view)) return 1;
@@ -56,8 +58,8 @@ export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usiz
 }
 
 /**
- * Binds the plan to a shard; counters (BIND_*) go to `stats`. The shards that a request binds must stay open
- * until the next planCompile.
+ * Binds the plan to a shard; counters (BIND_*) go to `stats`. The shards that a request binds must
+ * stay open until the next planCompile.
  */
 export function planBind(view: ShardView, stats: usize): i32 {
   forgetReads();

@@ -1,6 +1,6 @@
-// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list would cost,
-// and adds the piece of one stripe to a bitmap. What it reads of the postings is checked first (pages.ts). Knows nothing
-// of queries. FORMAT.md, "Postings".
+// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list
+// would cost, and adds the piece of one stripe to a bitmap. What it reads of the postings is
+// checked first (pages.ts). Knows nothing of queries. FORMAT.md, "Postings".
 
 import {
   BITMAP_SIZE,
@@ -55,7 +55,10 @@ export function listSize(view: ShardView, gram: u32): u32 {
   return listReference(view, next) - reference;
 }
 
-/** Index of the first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes; gramCount: none has. */
+/**
+ * Index of the first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes;
+ * gramCount: none has.
+ */
 export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   const end = view.gramCount;
   while (gram < end && isSingle(listReference(view, gram))) gram++;
@@ -81,7 +84,9 @@ export function listMask(view: ShardView, gram: u32): u32 {
 /** Coded bytes that the last readStripe or the last stripeCost looked at. */
 export let pieceBytes: u32 = 0;
 
-/** Head of the piece in `stripe` and, in piecePtr, where it lies; 0 if the list leaves the section. */
+/**
+ * Head of the piece in `stripe` and, in piecePtr, where it lies; 0 if the list leaves the section.
+ */
 let piecePtr: usize = 0;
 
 function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
@@ -104,8 +109,8 @@ function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
 }
 
 /**
- * Sets the bits of the list's blocks in `stripe`, which its mask holds, in the bitmap of 1,024 bytes;
- * their coded bytes stand in pieceBytes.
+ * Sets the bits of the list's blocks in `stripe`, which its mask holds, in the bitmap of 1,024
+ * bytes; their coded bytes stand in pieceBytes.
  */
 export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: usize): i32 {
   const reference = listReference(view, gram);
@@ -121,8 +126,8 @@ export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: u
 }
 
 /**
- * Blocks of the trigram, UTF-8 text of three code points at `text`, as a bitmap of SHARD_BITMAP_SIZE bytes
- * at `bitmapPtr`. For inspection.
+ * Blocks of the trigram, UTF-8 text of three code points at `text`, as a bitmap of
+ * SHARD_BITMAP_SIZE bytes at `bitmapPtr`. For inspection.
  */
 export function listBlocks(view: ShardView, text: usize, size: u32, bitmapPtr: usize): i32 {
   memory.fill(bitmapPtr, 0, SHARD_BITMAP_SIZE);

@@ -1,6 +1,6 @@
-// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line numbers
-// and cuts of all blocks, and every posting against the content it came from, by extracting the grams of
-// each block again. Slow on purpose: it reads every byte. Works in bounded steps.
+// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line
+// numbers and cuts of all blocks, and every posting against the content it came from, by extracting
+// the grams of each block again. Slow on purpose: it reads every byte. Works in bounded steps.
 
 import {
   BITMAP_SIZE,
@@ -11,7 +11,14 @@ import {
   SECTION_COUNT,
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
-import { STATUS_CASE_MARKS, STATUS_CONTENT, STATUS_OK, STATUS_PAGE_SUM, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
+import {
+  STATUS_CASE_MARKS,
+  STATUS_CONTENT,
+  STATUS_OK,
+  STATUS_PAGE_SUM,
+  STATUS_PIECE,
+  STATUS_SECTION_CHECKSUM,
+} from '../shared/status.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
@@ -60,8 +67,8 @@ export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch:
 }
 
 /**
- * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and that
- * its postings and case marks are exactly those of its blocks.
+ * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and
+ * that its postings and case marks are exactly those of its blocks.
  */
 export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
   const first = stripe * STRIPE_BLOCKS;
@@ -106,9 +113,21 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
 }
 
 /** Whether the block's case marks are those of its bytes; `scratch` has room for them. */
-function areMarksSound(view: ShardView, blockId: u32, start: usize, stop: usize, scratch: usize): bool {
+function areMarksSound(
+  view: ShardView,
+  blockId: u32,
+  start: usize,
+  stop: usize,
+  scratch: usize,
+): bool {
   markBlock(start, stop, scratch);
-  return memory.compare(scratch, <usize>view.caseMarks + <usize>blockId * CASE_MARKS_SIZE, CASE_MARKS_SIZE) == 0;
+  return (
+    memory.compare(
+      scratch,
+      <usize>view.caseMarks + <usize>blockId * CASE_MARKS_SIZE,
+      CASE_MARKS_SIZE,
+    ) == 0
+  );
 }
 
 let postingSum: u64 = 0;
