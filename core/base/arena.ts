@@ -1,13 +1,16 @@
-// An arena: memory given out by moving one address up, and taken back all at once. An arena is named by
-// how long what lies in it lives; nothing in it is freed alone. Memory comes as it is, not zeroed: builds
-// with asserts fill what a reset takes back with 0xA5, so that a late reader fails where it can be seen.
+// An arena: memory given out by moving one address up, and taken back all at once. An arena is
+// named by how long what lies in it lives; nothing in it is freed alone. Memory comes as it is, not
+// zeroed: builds with asserts fill what a reset takes back with 0xA5, so that a late reader fails
+// where it can be seen.
 
 const POISON: u8 = 0xa5;
 
 /** Bytes of an arena's record. */
 export const ARENA_SIZE: usize = 12;
 
-/** The record, at a 4-aligned address of the caller's choice, outside the memory that it hands out. */
+/**
+ * The record, at a 4-aligned address of the caller's choice, outside the memory that it hands out.
+ */
 @unmanaged
 export class Arena {
   start: u32; // address of the first byte
@@ -26,8 +29,8 @@ export function arenaInit(arena: Arena, start: usize, end: usize): void {
 }
 
 /**
- * Address of `size` free bytes, a multiple of `align` (a power of two); 0 if they do not fit, and then
- * nothing was taken. They are the caller's until a reset to a mark made before.
+ * Address of `size` free bytes, a multiple of `align` (a power of two); 0 if they do not fit, and
+ * then nothing was taken. They are the caller's until a reset to a mark made before.
  */
 export function arenaAlloc(arena: Arena, size: usize, align: usize): usize {
   assert(align != 0 && (align & (align - 1)) == 0, 'arena alignment');

@@ -1,5 +1,5 @@
-// Sorting of rows by a key of 64 bits, and by a comparison where keys are equal. A merge sort from the bottom up: stable,
-// no recursion, twice the memory of the rows.
+// Sorting of rows by a key of 64 bits, and by a comparison where keys are equal. A merge sort from
+// the bottom up: stable, no recursion, twice the memory of the rows.
 
 /** u64 key | u32 value | u32 unused. */
 export const SORT_ROW_SIZE: usize = 16;
@@ -8,10 +8,16 @@ export const SORT_ROW_SIZE: usize = 16;
  * Sorts the `count` rows at `rows`.
  *
  * @param scratch  room for as many rows
- * @param compare  order of two values whose rows have equal keys; below 0: the first one comes first
+ * @param compare  order of two values whose rows have equal keys; below 0: the first one comes
+ *                 first
  * @returns  address of the sorted rows: `rows` or `scratch`
  */
-export function sortByKey(rows: usize, count: u32, scratch: usize, compare: (a: u32, b: u32) => i32): usize {
+export function sortByKey(
+  rows: usize,
+  count: u32,
+  scratch: usize,
+  compare: (a: u32, b: u32) => i32,
+): usize {
   let source = rows;
   let target = scratch;
   for (let width: u32 = 1; width < count; width <<= 1) {
@@ -43,7 +49,8 @@ function merge(
     const leftKey = load<u64>(left);
     const rightKey = load<u64>(right);
     const isRightFirst =
-      rightKey < leftKey || (rightKey == leftKey && compare(load<u32>(right, 8), load<u32>(left, 8)) < 0);
+      rightKey < leftKey ||
+      (rightKey == leftKey && compare(load<u32>(right, 8), load<u32>(left, 8)) < 0);
     const row = isRightFirst ? right : left;
     v128.store(out, v128.load(row));
     out += SORT_ROW_SIZE;

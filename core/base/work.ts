@@ -1,15 +1,16 @@
-// Work that the bytes it is about do not bound: an expression of many states takes far more steps than there are
-// bytes. Such work is counted, and now and then the host is asked whether it is still wanted. If not, isStopped holds
-// for the rest of the call: scans end at once with results that mean nothing, and the call gives its work back as
-// not done. The core knows no clock; the host does.
+// Work that the bytes it is about do not bound: an expression of many states takes far more steps
+// than there are bytes. Such work is counted, and now and then the host is asked whether it is
+// still wanted. If not, isStopped holds for the rest of the call: scans end at once with results
+// that mean nothing, and the call gives its work back as not done. The core knows no clock; the
+// host does.
 
 /** Asks the host whether the present call shall end before its work is done. */
 @external('env', 'isStopWanted')
 declare function isStopWanted(): bool;
 
 /**
- * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so that the host is
- * asked about every 1.5 ms.
+ * Steps between two questions. Measured: 2026-11-21: a step of the simulation takes 11 ns, so that
+ * the host is asked about every 1.5 ms.
  */
 const STEPS_PER_QUESTION: i32 = 1 << 17;
 

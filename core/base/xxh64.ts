@@ -1,6 +1,6 @@
-// XXH64: the 64-bit hash that guards sections of a shard and finds equal contents. One call for bytes
-// that lie together, or begin, update, end over a state record for bytes that arrive in pieces; both
-// give the same value. Not a cryptographic hash.
+// XXH64: the 64-bit hash that guards sections of a shard and finds equal contents. One call for
+// bytes that lie together, or begin, update, end over a state record for bytes that arrive in
+// pieces; both give the same value. Not a cryptographic hash.
 // Source: the xxHash specification, "XXH64 algorithm description".
 
 const PRIME_1: u64 = 0x9e3779b185ebca87;
@@ -166,7 +166,10 @@ export function xxh64End(state: usize): u64 {
 const fieldState: usize = memory.data(96, 16);
 const fieldZeros: usize = memory.data(8, 8);
 
-/** Hash of the `size` bytes at `ptr` with the 8 bytes at offset `field`, where the hash is kept, as zeros. */
+/**
+ * Hash of the `size` bytes at `ptr` with the 8 bytes at offset `field`, where the hash is kept, as
+ * zeros.
+ */
 export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {
   assert(XXH64_STATE_SIZE <= 96);
   xxh64Begin(fieldState, 0);
@@ -175,4 +178,9 @@ export function xxh64Without(ptr: usize, size: usize, field: usize): u64 {
   xxh64Update(fieldState, fieldZeros, 8);
   xxh64Update(fieldState, ptr + field + 8, size - field - 8);
   return xxh64End(fieldState);
+}
+
+/** Checksum of `size` bytes at `ptr`: XXH64 with seed 0. */
+export function checksum(ptr: usize, size: u32): u64 {
+  return xxh64(ptr, size, 0);
 }

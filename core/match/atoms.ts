@@ -1,17 +1,34 @@
-// Atoms, whatever their kind: whether one in content holds for the current doc, and the matches of any one behind
-// the other. What differs by kind is in the files of the kinds.
+// Atoms, whatever their kind: whether one in content holds for the current doc, and the matches of
+// any one behind the other. What differs by kind is in the files of the kinds.
 
 import { NODE_PATH, NODE_PATH_REGEX, NODE_REGEX, NODE_TEXT } from '../shared/plan.ts';
 import { NONE_ID } from '../shared/format.ts';
 import { isStopped } from '../base/work.ts';
 import { current, enterDoc } from './current.ts';
-import { Atom, ContentAtom, contentAtomAt, contentAtoms, STATE_NO, STATE_UNKNOWN, STATE_YES } from './node.ts';
+import {
+  Atom,
+  ContentAtom,
+  contentAtomAt,
+  contentAtoms,
+  STATE_NO,
+  STATE_UNKNOWN,
+  STATE_YES,
+} from './node.ts';
 import { advancePath, enterPath, PathAtom } from './path-atom.ts';
-import { advanceRegex, countRestOfRegex, enterRegexText, nextRegexRun, RegexAtom } from './regex-atom.ts';
+import {
+  advanceRegex,
+  countRestOfRegex,
+  enterRegexText,
+  nextRegexRun,
+  RegexAtom,
+} from './regex-atom.ts';
 import { advanceSymbol, SymbolAtom } from './symbol-atom.ts';
 import { advanceText, countRestOfText, TextAtom } from './text-atom.ts';
 
-/** Whether the atom has a match in the content of the current doc; found out once for all docs with this blob. */
+/**
+ * Whether the atom has a match in the content of the current doc; found out once for all docs with
+ * this blob.
+ */
 export function holdsContent(node: ContentAtom): bool {
   if (node.state == STATE_UNKNOWN) {
     if (current.blobId == NONE_ID || isStopped) return false;
@@ -58,7 +75,10 @@ export function advanceAtom(node: Atom): void {
   }
 }
 
-/** Number of matches in content from the one that the cursor stands on; behind it there is none left. */
+/**
+ * Number of matches in content from the one that the cursor stands on; behind it there is none
+ * left.
+ */
 export function countFromHere(node: Atom): u32 {
   if (node.matchStart == 0) return 0;
   let count: u32 = 1;
@@ -71,8 +91,8 @@ export function countFromHere(node: Atom): u32 {
 }
 
 /**
- * Whether ranges are worth keeping, and enough to render a doc by: those of the plan's only atom in content, an
- * expression that reads nothing beyond its candidate blocks.
+ * Whether ranges are worth keeping, and enough to render a doc by: those of the plan's only atom in
+ * content, an expression that reads nothing beyond its candidate blocks.
  */
 export function canKeepRanges(): bool {
   if (contentAtoms.count != 1) return false;

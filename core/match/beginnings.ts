@@ -1,13 +1,14 @@
-// The blocks of the bound shard in which a match of a regular expression can begin, by the grams that every
-// match must hold (conditions.ts). A match within one line holds them all in one block. One that may span lines
-// begins in a block that holds those of its first line; what its reach holds besides
-// (daemon/engine/regex/beginning.ts) stands in that block or in the next one, unless the next one is made of the bytes of
-// the chain alone. Blocks that do not hold all of it themselves are borders: there, only the bytes of the
-// chain at the end can be the beginning of a match, which regex-atom.ts looks for.
+// The blocks of the bound shard in which a match of a regular expression can begin, by the grams
+// that every match must hold (conditions.ts). A match within one line holds them all in one block.
+// One that may span lines begins in a block that holds those of its first line; what its reach
+// holds besides (daemon/engine/regex/beginning.ts) stands in that block or in the next one, unless
+// the next one is made of the bytes of the chain alone. Blocks that do not hold all of it
+// themselves are borders: there, only the bytes of the chain at the end can be the beginning of a
+// match, which regex-atom.ts looks for.
 //
 //   inside   the block holds start and near                          all of it is searched
-//   border   it holds start; it and the next one hold near, or the   the bytes of the chain at its end are
-//            next one may be made of bytes of the chain alone
+//   border   it holds start; it and the next one hold near, or the   the bytes of the chain at its
+//            end are next one may be made of bytes of the chain alone
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS } from '../shared/plan.ts';
@@ -21,7 +22,15 @@ import {
   readCostNs,
   setAllBlocks,
 } from './block-sets.ts';
-import { ALL_DOCS, blockBitmapSize, boundView, failStatus, intersectBitmaps, NO_DOCS, uniteBitmaps } from './bound.ts';
+import {
+  ALL_DOCS,
+  blockBitmapSize,
+  boundView,
+  failStatus,
+  intersectBitmaps,
+  NO_DOCS,
+  uniteBitmaps,
+} from './bound.ts';
 import { docsOfCondition, fillBlocks, gramsOf } from './conditions.ts';
 import { Expression, isGiven } from './expression.ts';
 import { dropForeign, hasByte } from './foreign.ts';
@@ -34,10 +43,16 @@ const VERIFY_START_NS: u32 = 1500;
 const BIND_COST_TIMES: u32 = 4;
 
 /**
- * Binds an expression that spans lines, of which a condition is known: sets the node's `starts`, `borders` and cost, and
- * returns the docs that it may hold for. Makes `bitmap` all blocks of these docs: a match may reach into each.
+ * Binds an expression that spans lines, of which a condition is known: sets the node's `starts`,
+ * `borders` and cost, and returns the docs that it may hold for. Makes `bitmap` all blocks of these
+ * docs: a match may reach into each.
  */
-export function bindSpanning(arena: Arena, node: ContentAtom, expression: Expression, bitmap: usize): usize {
+export function bindSpanning(
+  arena: Arena,
+  node: ContentAtom,
+  expression: Expression,
+  bitmap: usize,
+): usize {
   let docs: usize = ALL_DOCS;
   if (isGiven(expression.condition)) {
     docs = docsOfCondition(arena, node, expression.condition, bitmap);
@@ -91,8 +106,9 @@ function copyOf(arena: Arena, bitmap: usize): usize {
 }
 
 /**
- * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that do so together with the
- * next one, as far as reading more lists pays. The next block may be of another blob: a candidate too many.
+ * Keeps in `inside` the blocks that satisfy the condition, and in `near` those that do so together
+ * with the next one, as far as reading more lists pays. The next block may be of another blob: a
+ * candidate too many.
  */
 function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize): void {
   if (condition.kind == NODE_AND) {
@@ -114,14 +130,24 @@ function narrow(arena: Arena, condition: MatchNode, inside: usize, near: usize):
 
 /** What reading the lists of a condition costs. */
 function costNs(condition: MatchNode): u64 {
-  if (condition.kind == NODE_GRAMS) return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
+  if (condition.kind == NODE_GRAMS)
+    return readCostNs(gramsOf(condition).keys, gramsOf(condition).keyCount);
   let sum: u64 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) sum += costNs(nodeAt(condition.children, i));
   return sum;
 }
 
-/** Adds the blocks that satisfy the condition to `inside` and `near`, as for narrow; only those in `within` count. */
-function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usize, near: usize): void {
+/**
+ * Adds the blocks that satisfy the condition to `inside` and `near`, as for narrow; only those in
+ * `within` count.
+ */
+function addNear(
+  arena: Arena,
+  condition: MatchNode,
+  within: usize,
+  inside: usize,
+  near: usize,
+): void {
   const mark = arenaMark(arena);
   const ownInside = newBlockBitmap(arena);
   const ownNear = newBlockBitmap(arena);
@@ -142,7 +168,13 @@ function addNear(arena: Arena, condition: MatchNode, within: usize, inside: usiz
 }
 
 /** As addNear, of an OR; of its literals only in `inside`. */
-function addAnyNear(arena: Arena, condition: MatchNode, within: usize, inside: usize, near: usize): void {
+function addAnyNear(
+  arena: Arena,
+  condition: MatchNode,
+  within: usize,
+  inside: usize,
+  near: usize,
+): void {
   const own = newBlockBitmap(arena);
   for (let i: u32 = 0; i < condition.childCount && failStatus == 0; i++) {
     const child = nodeAt(condition.children, i);
@@ -157,7 +189,13 @@ function addAnyNear(arena: Arena, condition: MatchNode, within: usize, inside: u
 
 function fillByKeys(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
-  intersectGrams(arena, gramsOf(condition).keys, gramsOf(condition).keyCount, bitmap, VERIFY_START_NS);
+  intersectGrams(
+    arena,
+    gramsOf(condition).keys,
+    gramsOf(condition).keyCount,
+    bitmap,
+    VERIFY_START_NS,
+  );
   arenaReset(arena, mark);
 }
 
@@ -182,8 +220,10 @@ function dropLastBlocks(bitmap: usize): void {
     for (let word = load<u64>(bitmap + offset); word != 0; word &= word - 1) {
       const blockId = (<u32>offset << 3) + <u32>ctz(word);
       const hasNext =
-        blockId < boundView.blockCount && blockAt(boundView, blockId).blobId == blockAt(boundView, blockId + 1).blobId;
-      if (!hasNext) store<u64>(bitmap + offset, load<u64>(bitmap + offset) & ~((<u64>1) << (blockId & 63)));
+        blockId < boundView.blockCount &&
+        blockAt(boundView, blockId).blobId == blockAt(boundView, blockId + 1).blobId;
+      if (!hasNext)
+        store<u64>(bitmap + offset, load<u64>(bitmap + offset) & ~(<u64>1 << (blockId & 63)));
     }
   }
 }

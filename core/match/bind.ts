@@ -1,6 +1,6 @@
-// Binds the match tree to one shard: finds for each leaf the docs that it may hold for (in the file of its kind),
-// combines them up the tree, and lists the candidates that are left (candidates.ts). Everything lives in the
-// arena until the next shard is bound.
+// Binds the match tree to one shard: finds for each leaf the docs that it may hold for (in the file
+// of its kind), combines them up the tree, and lists the candidates that are left (candidates.ts).
+// Everything lives in the arena until the next shard is bound.
 
 import { Arena } from '../base/arena.ts';
 import { beginWork, countWork, isStopped } from '../base/work.ts';
@@ -97,7 +97,10 @@ export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   return STATUS_OK;
 }
 
-/** Binds a subtree; returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy it. */
+/**
+ * Binds a subtree; returns NO_DOCS, ALL_DOCS or the address of a bitmap of docs that may satisfy
+ * it.
+ */
 function bindNode(arena: Arena, node: MatchNode): usize {
   if (failStatus != STATUS_OK || isStopped) return NO_DOCS;
   node.isRuledOut = 0;
@@ -157,7 +160,8 @@ function isExact(node: MatchNode): bool {
     case NODE_SYMBOL_REGEX:
       return false;
   }
-  for (let i: u32 = 0; i < node.childCount; i++) if (!isExact(nodeAt(node.children, i))) return false;
+  for (let i: u32 = 0; i < node.childCount; i++)
+    if (!isExact(nodeAt(node.children, i))) return false;
   return true;
 }
 
@@ -165,7 +169,8 @@ function isExact(node: MatchNode): bool {
 function complement(arena: Arena, docs: usize): usize {
   const others = newDocBitmap(arena);
   if (others == 0) return NO_DOCS;
-  for (let docId: u32 = 0; docId < boundView.docCount; docId++) if (getBit(docs, docId) == 0) setBit(others, docId);
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++)
+    if (getBit(docs, docId) == 0) setBit(others, docId);
   return others;
 }
 
@@ -198,21 +203,25 @@ function bindOr(arena: Arena, node: MatchNode): usize {
 }
 
 /**
- * Children that need no posting lists first, then in plan order: the shards bound before must not decide where
- * binding stops, and so what it counts.
+ * Children that need no posting lists first, then in plan order: the shards bound before must not
+ * decide where binding stops, and so what it counts.
  */
 function sortForBinding(node: MatchNode): void {
   sortChildren(node, bindingOrder);
 }
 
-/** Orders the children by a number, ascending; equal ones stay as they are (insertion sort: few children). */
+/**
+ * Orders the children by a number, ascending; equal ones stay as they are (insertion sort: few
+ * children).
+ */
 function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void {
   const list = <usize>node.children;
   for (let i: u32 = 1; i < node.childCount; i++) {
     const moving = nodeAt(list, i);
     const order = orderOf(moving);
     let place = i;
-    for (; place > 0 && orderOf(nodeAt(list, place - 1)) > order; place--) setNode(list, place, nodeAt(list, place - 1));
+    for (; place > 0 && orderOf(nodeAt(list, place - 1)) > order; place--)
+      setNode(list, place, nodeAt(list, place - 1));
     setNode(list, place, moving);
   }
 }

@@ -1,11 +1,25 @@
-// The blocks of the bound shard that may hold a literal, as a bitmap, by its grams: the lists of longer
-// literals are intersected stripe by stripe, rarest first, and read only while they can save more verifying
-// than they cost; for literals of one and two characters the lists of all keys that hold them are united.
+// The blocks of the bound shard that may hold a literal, as a bitmap, by its grams: the lists of
+// longer literals are intersected stripe by stripe, rarest first, and read only while they can save
+// more verifying than they cost; for literals of one and two characters the lists of all keys that
+// hold them are united.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
-import { BITMAP_SIZE, CASE_MARKS_SIZE, LETTER_BITS, NONE_ID, STRIPE_BLOCKS } from '../shared/format.ts';
+import {
+  BITMAP_SIZE,
+  CASE_MARKS_SIZE,
+  LETTER_BITS,
+  NONE_ID,
+  STRIPE_BLOCKS,
+} from '../shared/format.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
-import { GRAM_ABSENT, listMask, listSize, lowerGram, pieceBytes, readStripe } from '../shard/lists.ts';
+import {
+  GRAM_ABSENT,
+  listMask,
+  listSize,
+  lowerGram,
+  pieceBytes,
+  readStripe,
+} from '../shard/lists.ts';
 import { blobAt, blockAt, docAt } from '../shard/open.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { hasMarks } from '../text/case-marks.ts';
@@ -60,7 +74,10 @@ export function newBlockBitmap(arena: Arena): usize {
   return bitmap;
 }
 
-/** Fills the empty `bitmap` with the blocks that have the grams and the marks of a literal; see intersectGrams. */
+/**
+ * Fills the empty `bitmap` with the blocks that have the grams and the marks of a literal; see
+ * intersectGrams.
+ */
 export function fillWithGrams(arena: Arena, grams: Grams, bitmap: usize, verifyNs: u32): void {
   intersectGrams(arena, grams.keys, grams.keyCount, bitmap, verifyNs);
   keepMarked(grams, bitmap);
@@ -79,8 +96,8 @@ export function blocksOfDocs(docs: usize, bitmap: usize): void {
 }
 
 /**
- * Adds the blocks that may hold a literal of one or two letters to the bitmap; false: so many that all may as well be
- * read, and none was added.
+ * Adds the blocks that may hold a literal of one or two letters to the bitmap; false: so many that
+ * all may as well be read, and none was added.
  */
 export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
   beginVisits(arena);
@@ -89,8 +106,9 @@ export function uniteShort(arena: Arena, grams: Grams, bitmap: usize): bool {
 }
 
 /**
- * Two letters: the union of all lists whose keys begin with them. Complete because every block counts as
- * ending in a newline. False if the lists are so large that all blocks may as well be read.
+ * Two letters: the union of all lists whose keys begin with them. Complete because every block
+ * counts as ending in a newline. False if the lists are so large that all blocks may as well be
+ * read.
  */
 function unitePrefix(grams: Grams, bitmap: usize): bool {
   const pair = keyAt(grams, 0);
@@ -104,8 +122,9 @@ function unitePrefix(grams: Grams, bitmap: usize): bool {
 }
 
 /**
- * One letter: the union of all lists whose keys have it in the middle. Complete because every character of
- * a block has a neighbour on both sides. False as for unitePrefix, and for a newline, which no key has there.
+ * One letter: the union of all lists whose keys have it in the middle. Complete because every
+ * character of a block has a neighbour on both sides. False as for unitePrefix, and for a newline,
+ * which no key has there.
  */
 function uniteMiddle(grams: Grams, bitmap: usize): bool {
   const letter = keyAt(grams, 0);
@@ -128,7 +147,8 @@ function nextMiddle(gram: u32, letter: u32): u32 {
   const count = boundView.gramCount;
   const mask = i32x4.splat(<i32>(LETTER_MASK << LETTER_BITS));
   const wanted = i32x4.splat(<i32>(letter << LETTER_BITS));
-  // Why: the dictionary holds all there is to look for; four keys at a time take a tenth of the time.
+  // Why: the dictionary holds all there is to look for; four keys at a time take a tenth of the
+  // time.
   for (; gram + 4 <= count; gram += 4) {
     const middles = v128.and(v128.load(keys + (<usize>gram << 2)), mask);
     const hits = i32x4.bitmask(i32x4.eq(middles, wanted));
@@ -169,10 +189,16 @@ function readInto(gram: u32, stripe: u32, bitmap: usize): void {
 }
 
 /**
- * Fills `bitmap` with the blocks that all grams of the keys have in common, as far as that pays where verifying
- * a block takes `verifyNs`.
+ * Fills `bitmap` with the blocks that all grams of the keys have in common, as far as that pays
+ * where verifying a block takes `verifyNs`.
  */
-export function intersectGrams(arena: Arena, keys: usize, keyCount: u32, bitmap: usize, verifyNs: u32): void {
+export function intersectGrams(
+  arena: Arena,
+  keys: usize,
+  keyCount: u32,
+  bitmap: usize,
+  verifyNs: u32,
+): void {
   const grams = arenaAlloc(arena, <usize>keyCount * 4, 8);
   if (grams == 0) {
     failBinding(STATUS_OUT_OF_MEMORY);
@@ -224,7 +250,13 @@ function insertBySize(grams: usize, count: u32, gram: u32): void {
   store<u32>(grams + (<usize>place << 2), gram);
 }
 
-function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usize, verifyNs: u32): void {
+function intersectStripe(
+  grams: usize,
+  gramCount: u32,
+  stripe: u32,
+  bitmap: usize,
+  verifyNs: u32,
+): void {
   readInto(load<u32>(grams), stripe, bitmap);
   for (let i: u32 = 1; i < gramCount; i++) {
     const left = countBits(bitmap, BITMAP_SIZE);
@@ -234,7 +266,10 @@ function intersectStripe(grams: usize, gramCount: u32, stripe: u32, bitmap: usiz
     const piece = listSize(boundView, gram) / max(1, stripesInList);
     const readNs = pieceCostNs(piece);
     // Why: a list that holds a share p of the blocks leaves about p of the candidates.
-    const saved = piece >= DENSE_SIZE ? left / 3 : left - left * min(2 * piece, STRIPE_BLOCKS) / STRIPE_BLOCKS;
+    const saved =
+      piece >= DENSE_SIZE
+        ? left / 3
+        : left - (left * min(2 * piece, STRIPE_BLOCKS)) / STRIPE_BLOCKS;
     if (saved * verifyNs < readNs) return;
     memory.fill(scratchBitmap, 0, BITMAP_SIZE);
     readInto(gram, stripe, scratchBitmap);
@@ -250,7 +285,9 @@ export function setAllBlocks(bitmap: usize): void {
   for (let blockId = whole << 3; blockId < boundView.blockCount; blockId++) setBit(bitmap, blockId);
 }
 
-/** Takes the blocks out of `bitmap` whose case marks say that the literal does not stand in them. */
+/**
+ * Takes the blocks out of `bitmap` whose case marks say that the literal does not stand in them.
+ */
 export function keepMarked(grams: Grams, bitmap: usize): void {
   if (grams.marks == 0 || countBits(bitmap, blockBitmapSize) < MARKED_BLOCKS_MIN) return;
   for (let wordIndex: u32 = 0; wordIndex < <u32>blockBitmapSize / 8; wordIndex++) {

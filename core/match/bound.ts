@@ -1,6 +1,6 @@
-// The shard that the match tree is bound to, what binding it counts, and bitmaps of its docs. Shared by the
-// parts of the binding (bind.ts, the files of the kinds of leaves, block-sets.ts, candidates.ts); read by everything that works on
-// the bound shard.
+// The shard that the match tree is bound to, what binding it counts, and bitmaps of its docs.
+// Shared by the parts of the binding (bind.ts, the files of the kinds of leaves, block-sets.ts,
+// candidates.ts); read by everything that works on the bound shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OK, STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -26,7 +26,10 @@ export let failStatus: i32 = 0;
 export const NO_DOCS: usize = 1;
 export const ALL_DOCS: usize = 2;
 
-/** The sets that DOCS nodes name: u32 each, NO_DOCS, ALL_DOCS, or the address of a bitmap that nobody changes. */
+/**
+ * The sets that DOCS nodes name: u32 each, NO_DOCS, ALL_DOCS, or the address of a bitmap that
+ * nobody changes.
+ */
 export let docSets: usize = 0;
 export let docSetCount: u32 = 0;
 

@@ -1,5 +1,5 @@
-// The docs of the bound shard that are to be evaluated, and the units of work that they are cut into: the
-// same on every thread, so that units can be claimed by number.
+// The docs of the bound shard that are to be evaluated, and the units of work that they are cut
+// into: the same on every thread, so that units can be claimed by number.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { NONE_ID } from '../shared/format.ts';
@@ -82,7 +82,11 @@ function addCandidate(docId: u32): void {
 
 /** Lists the later docs with the same blob that are left. */
 function addBrothers(left: usize, docId: u32): void {
-  for (let next = docAt(boundView, docId).nextDoc; next != NONE_ID; next = docAt(boundView, next).nextDoc) {
+  for (
+    let next = docAt(boundView, docId).nextDoc;
+    next != NONE_ID;
+    next = docAt(boundView, next).nextDoc
+  ) {
     if (getBit(left, next) == 0) continue;
     const ptr = left + (next >> 3);
     store<u8>(ptr, load<u8>(ptr) & ~<u8>((<u32>1) << (next & 7)));
@@ -127,8 +131,9 @@ const SCAN_SHARE: f64 = 8;
 const SPAN_MAX: usize = 8 * <usize>UNIT_BYTES_MAX;
 
 /**
- * Lets the system begin to read what a unit will read from end to end. Why: of mapped shards it reads single pages
- * unless it is told (daemon/engine/host/mapping.ts). Measured before it was told: a scan of cold contents took twice as long.
+ * Lets the system begin to read what a unit will read from end to end. Why: of mapped shards it
+ * reads single pages unless it is told (daemon/engine/host/mapping.ts). Measured before it was
+ * told: a scan of cold contents took twice as long.
  */
 export function prefetchUnits(unit: u32): void {
   if (candidateBytes * SCAN_SHARE < <f64>boundView.contentSize) return;

@@ -1,7 +1,8 @@
-// Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals, which the daemon
-// worked out (daemon/engine/regex). One that a text within one line satisfies, and so within one block, is evaluated on
-// blocks; of texts that may span lines each literal still lies in one block, but the condition holds for
-// docs, or for two neighbouring blocks together. What they are used for: beginnings.ts.
+// Conditions of regular expressions on the bound shard: AND/OR trees over the grams of literals,
+// which the daemon worked out (daemon/engine/regex). One that a text within one line satisfies, and
+// so within one block, is evaluated on blocks; of texts that may span lines each literal still lies
+// in one block, but the condition holds for docs, or for two neighbouring blocks together. What
+// they are used for: beginnings.ts.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { NODE_AND, NODE_GRAMS, NODE_OR } from '../shared/plan.ts';
@@ -54,7 +55,8 @@ export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): v
       uniteBitmaps(bitmap, other, blockBitmapSize);
     }
   } else if (condition.kind == NODE_AND) intersectAll(arena, condition, bitmap);
-  else if (condition.kind == NODE_GRAMS) fillWithGrams(arena, gramsOf(condition), bitmap, VERIFY_REGEX_NS);
+  else if (condition.kind == NODE_GRAMS)
+    fillWithGrams(arena, gramsOf(condition), bitmap, VERIFY_REGEX_NS);
   else failBinding(STATUS_BAD_PLAN);
   arenaReset(arena, mark);
 }
@@ -115,8 +117,15 @@ function isAmong(keys: usize, count: u32, key: u32): bool {
   return false;
 }
 
-/** Docs that satisfy the condition, in a new bitmap, or NO_DOCS; `scratch` is a bitmap of blocks. */
-export function docsOfCondition(arena: Arena, node: MatchNode, condition: MatchNode, scratch: usize): usize {
+/**
+ * Docs that satisfy the condition, in a new bitmap, or NO_DOCS; `scratch` is a bitmap of blocks.
+ */
+export function docsOfCondition(
+  arena: Arena,
+  node: MatchNode,
+  condition: MatchNode,
+  scratch: usize,
+): usize {
   if (failStatus != 0) return NO_DOCS;
   if (condition.kind == NODE_GRAMS) {
     memory.fill(scratch, 0, blockBitmapSize);

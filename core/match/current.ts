@@ -1,6 +1,6 @@
-// The doc that is evaluated or shown, and the blob that it may share with others: where its bytes lie, and which
-// of its blocks were read. Whatever reads content says so here first: a block counts once, and its pages are
-// checked (shard/pages.ts).
+// The doc that is evaluated or shown, and the blob that it may share with others: where its bytes
+// lie, and which of its blocks were read. Whatever reads content says so here first: a block counts
+// once, and its pages are checked (shard/pages.ts).
 
 import { NONE_ID } from '../shared/format.ts';
 import { HAYSTACK_FOLDS_INTO_ASCII } from '../scan/literal.ts';
@@ -23,7 +23,7 @@ class CurrentDoc {
   pathStart: usize;
   pathEnd: usize;
   pathFlags: u32; // HAYSTACK_FOLDS_INTO_ASCII
-  readBits: usize; // address of a bit for each of the blob's blocks: it was read; SHARD_BITMAP_SIZE bytes
+  readBits: usize; // address of a bit for each of the blob's blocks that was read
   isRead: bool; // the doc would have been read if it were the only one with its blob
 }
 export const current = changetype<CurrentDoc>(memory.data(48, 8));
@@ -41,13 +41,18 @@ export function beginDocs(readBits: usize): void {
   forgetReads();
 }
 
-/** Forgets what was read of the current blob, so that the next doc is read as if it were the first. */
+/**
+ * Forgets what was read of the current blob, so that the next doc is read as if it were the first.
+ */
 export function forgetReads(): void {
   current.docId = NONE_ID;
   current.blobId = NONE_ID;
 }
 
-/** Makes `id` the current doc. What atoms know of the doc before is forgotten, of its blob only if it is another. */
+/**
+ * Makes `id` the current doc. What atoms know of the doc before is forgotten, of its blob only if
+ * it is another.
+ */
 export function enterDoc(id: u32): void {
   const row = docAt(boundView, id);
   current.docId = id;
@@ -82,13 +87,18 @@ function enterBlob(blobId: u32): void {
   memory.fill(current.readBits, 0, (blob.blockCount + 7) >> 3);
 }
 
-/** Address where a block begins; of the one behind the last block of a blob, where the blob ends. */
+/**
+ * Address where a block begins; of the one behind the last block of a blob, where the blob ends.
+ */
 @inline
 export function blockStart(block: u32): usize {
   return <usize>boundView.content + blockAt(boundView, block).contentOffset;
 }
 
-/** Block of the current content that holds the address, or its last one; it is not in front of `first`. */
+/**
+ * Block of the current content that holds the address, or its last one; it is not in front of
+ * `first`.
+ */
 export function blockOf(ptr: usize, first: u32): u32 {
   const offset = <u32>(ptr - boundView.content);
   let start = first;
@@ -106,7 +116,10 @@ export function needCurrentContent(): void {
   if (current.end > current.start) needBytes(boundView, current.start, current.end);
 }
 
-/** Notes that the blocks [start, end) of the current blob are about to be read, and checks them; each counts once. */
+/**
+ * Notes that the blocks [start, end) of the current blob are about to be read, and checks them;
+ * each counts once.
+ */
 export function markRead(start: u32, end: u32): void {
   current.isRead = true;
   // What stands around a range tells of words, and scans read on a little.

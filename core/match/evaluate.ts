@@ -1,7 +1,8 @@
-// Evaluates the bound tree on one doc: does it match, and which of its leaves are active? Children are asked
-// cheapest first and stop at the first that decides; an atom is looked for only in its candidate blocks, and its
-// answer is kept for all docs that share the blob. A leaf is active if it and every node above it hold and none
-// above it is a negation: the active atoms give the doc its ranges (ranges.ts). Nothing is allocated.
+// Evaluates the bound tree on one doc: does it match, and which of its leaves are active? Children
+// are asked cheapest first and stop at the first that decides; an atom is looked for only in its
+// candidate blocks, and its answer is kept for all docs that share the blob. A leaf is active if it
+// and every node above it hold and none above it is a negation: the active atoms give the doc its
+// ranges (ranges.ts). Nothing is allocated.
 
 import {
   NODE_AND,
@@ -21,7 +22,15 @@ import { holdsContent } from './atoms.ts';
 import { enterDoc } from './current.ts';
 import { DocsNode, holdsDoc, holdsLanguage, holdsRepo, LanguageNode } from './filters.ts';
 import { matchRoot } from './match-tree.ts';
-import { activeInContent, activeInPath, addAtom, Atom, ContentAtom, MatchNode, nodeAt } from './node.ts';
+import {
+  activeInContent,
+  activeInPath,
+  addAtom,
+  Atom,
+  ContentAtom,
+  MatchNode,
+  nodeAt,
+} from './node.ts';
 import { holdsPath, PathAtom } from './path-atom.ts';
 
 /** Active leaves of the current doc, DOCS and CONST aside. */
@@ -44,11 +53,13 @@ function holds(node: MatchNode): bool {
     case NODE_CONST:
       return node.data != 0;
     case NODE_AND: {
-      for (let i: u32 = 0; i < node.childCount; i++) if (!holds(nodeAt(node.children, i))) return false;
+      for (let i: u32 = 0; i < node.childCount; i++)
+        if (!holds(nodeAt(node.children, i))) return false;
       return true;
     }
     case NODE_OR: {
-      for (let i: u32 = 0; i < node.childCount; i++) if (holds(nodeAt(node.children, i))) return true;
+      for (let i: u32 = 0; i < node.childCount; i++)
+        if (holds(nodeAt(node.children, i))) return true;
       return false;
     }
     case NODE_NOT:

@@ -1,6 +1,6 @@
-// An expression of the plan, of REGEX, PATH_REGEX and SYMBOL_REGEX nodes alike: its compiled program, and the
-// conditions on grams that the daemon worked out with it (daemon/engine/regex). The node's data is a head
-// (REGEX_*_OFFSET, shared/plan.ts), then the program.
+// An expression of the plan, of REGEX, PATH_REGEX and SYMBOL_REGEX nodes alike: its compiled
+// program, and the conditions on grams that the daemon worked out with it (daemon/engine/regex).
+// The node's data is a head (REGEX_*_OFFSET, shared/plan.ts), then the program.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import {
@@ -34,8 +34,9 @@ export class Expression {
 }
 
 /**
- * Compiles the expression of the plan's row `index`, that of `node`. Sets compileStatus for a head that does not name
- * earlier rows, for an unsound program, and if the arena is full; then the answer is of no use.
+ * Compiles the expression of the plan's row `index`, that of `node`. Sets compileStatus for a head
+ * that does not name earlier rows, for an unsound program, and if the arena is full; then the
+ * answer is of no use.
  */
 export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expression {
   const expression = changetype<Expression>(arenaAlloc(arena, offsetof<Expression>(), 8));
@@ -50,7 +51,9 @@ export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expre
     expression.chain = <u32>head + REGEX_CHAIN_OFFSET;
     // Binding may ask for grams of no literal besides (foreign.ts).
     if (isGiven(expression.near)) expectLookups(FOREIGN_KEYS_MAX);
-    expression.regex = <u32>compileRegex(arena, head + REGEX_HEAD_SIZE, node.dataSize - REGEX_HEAD_SIZE);
+    expression.regex = <u32>(
+      compileRegex(arena, head + REGEX_HEAD_SIZE, node.dataSize - REGEX_HEAD_SIZE)
+    );
     if (expression.regex == 0) failCompiling(regexStatus);
     else expression.spansLines = regexSpansLines(expression.regex) ? 1 : 0;
   }
@@ -61,7 +64,9 @@ export function makeExpression(arena: Arena, node: MatchNode, index: u32): Expre
 function conditionOf(field: usize, index: u32): MatchNode {
   const named = load<u32>(field);
   if (named > index) failCompiling(STATUS_BAD_PLAN);
-  return changetype<MatchNode>(named == 0 || named > index ? <usize>0 : changetype<usize>(nodeOf(named - 1)));
+  return changetype<MatchNode>(
+    named == 0 || named > index ? <usize>0 : changetype<usize>(nodeOf(named - 1)),
+  );
 }
 
 /** Whether there is such a condition. */

@@ -1,6 +1,7 @@
-// Writes the file results of an answer (API.md 6.3), each a complete JSON object: what render.ts writes of a
-// doc, and around it language, skip reason and links. The parts of links that a whole repo has in common
-// come from the host, ready as JSON text, one record for each set of revisions that docs are shown in; only the path is added here, percent-encoded by segment.
+// Writes the file results of an answer (API.md 6.3), each a complete JSON object: what render.ts
+// writes of a doc, and around it language, skip reason and links. The parts of links that a whole
+// repo has in common come from the host, ready as JSON text, one record for each set of revisions
+// that docs are shown in; only the path is added here, percent-encoded by segment.
 
 import { Arena, arenaMark, arenaReset } from '../base/arena.ts';
 import { beginWork, isStopped } from '../base/work.ts';
@@ -28,7 +29,7 @@ class RenderRequest {
   docId: u32;
   rangeMax: u32; // in: ranges to show; out: ranges shown
   size: u32; // out: bytes of the object
-  links: u32; // in: index of its texts for links; out: bytes of content that evaluating the doc did not read
+  links: u32; // in: index of its texts for links; out: bytes read that evaluating did not read
   kept: u32; // in: address of ranges that a unit kept
   keptCount: u32; // in
 }
@@ -51,8 +52,12 @@ class LinkTexts {
 }
 if (offsetof<LinkTexts>() != LINK_TEXTS_SIZE) ERROR('LinkTexts: size');
 
+let loadCount: u32 = 0;
+
 /** Docs of the last call of which only rendering read something. */
-export let renderedLoadCount: u32 = 0;
+export function renderedLoadCount(): u32 {
+  return loadCount;
+}
 
 const ROOM: usize = 256;
 
@@ -60,9 +65,10 @@ const ROOM: usize = 256;
  * Renders the docs of `count` requests one behind the other to [out, outEnd).
  *
  * @param links  records of LinkTexts, which the requests name by index
- * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED (base/work.ts)
+ * @returns      how many were rendered, fewer than `count` if the area was full; STATUS_STOPPED
+ *               (base/work.ts)
  */
-export function renderDocs(
+export function renderRequests(
   arena: Arena,
   requests: usize,
   count: u32,
@@ -73,13 +79,19 @@ export function renderDocs(
   outEnd: usize,
 ): i32 {
   beginWork();
-  renderedLoadCount = 0;
+  loadCount = 0;
   const mark = arenaMark(arena);
   for (let i: u32 = 0; i < count; i++) {
     const request = changetype<RenderRequest>(requests + <usize>i * RENDER_REQUEST_SIZE);
     const texts = changetype<LinkTexts>(links + <usize>request.links * LINK_TEXTS_SIZE);
     const doc = docAt(boundView, request.docId);
-    const tailRoom = ROOM + texts.pageSize + texts.membersSize + texts.externalSize + texts.externalEndSize + 18 * doc.pathSize;
+    const tailRoom =
+      ROOM +
+      texts.pageSize +
+      texts.membersSize +
+      texts.externalSize +
+      texts.externalEndSize +
+      18 * doc.pathSize;
     if (out + tailRoom >= outEnd) return <i32>i;
     const start = out;
     store<u8>(out, 123);
@@ -105,7 +117,7 @@ export function renderDocs(
     request.rangeMax = renderedRangeCount;
     request.size = <u32>(out - start);
     request.links = <u32>renderBytesRead;
-    if (isFirstReadByRender) renderedLoadCount++;
+    if (isFirstReadByRender) loadCount++;
   }
   return <i32>count;
 }
@@ -150,8 +162,8 @@ function writeBytes(out: usize, ptr: usize, size: u32): usize {
 }
 
 /**
- * Percent-encodes a path as encodeURIComponent does its segments: letters, digits, `-_.!~*'()` and slashes
- * stay, a bad byte is U+FFFD. At most 9 bytes come of one.
+ * Percent-encodes a path as encodeURIComponent does its segments: letters, digits, `-_.!~*'()` and
+ * slashes stay, a bad byte is U+FFFD. At most 9 bytes come of one.
  */
 function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
   while (ptr < end) {

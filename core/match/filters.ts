@@ -1,5 +1,6 @@
-// Leaves that hold for docs by what the shard's tables say of them, and find no range: CONST, LANGUAGE, REPOS,
-// DOCS. Each says of the bound shard which docs it holds for (bound.ts), and of one doc whether it does.
+// Leaves that hold for docs by what the shard's tables say of them, and find no range: CONST,
+// LANGUAGE, REPOS, DOCS. Each says of the bound shard which docs it holds for (bound.ts), and of
+// one doc whether it does.
 
 import { Arena } from '../base/arena.ts';
 import { LANGUAGE_ROW_SIZE, NONE_ID, REPO_ROW_SIZE } from '../shared/format.ts';
@@ -55,7 +56,8 @@ function findLanguage(node: MatchNode): u32 {
   for (let i: u32 = 0; i < boundView.languageCount; i++) {
     const row = changetype<LanguageRow>(<usize>boundView.languages + <usize>i * LANGUAGE_ROW_SIZE);
     if (row.nameSize != node.dataSize) continue;
-    if (memory.compare(<usize>boundView.names + row.nameOffset, node.data, node.dataSize) == 0) return i;
+    if (memory.compare(<usize>boundView.names + row.nameOffset, node.data, node.dataSize) == 0)
+      return i;
   }
   return NONE_ID;
 }
@@ -76,9 +78,14 @@ export function holdsRepo(node: MatchNode): bool {
   return hasRepo(node, docAt(boundView, current.docId).repoIndex);
 }
 
-/** Whether the id of a row of the shard's repos is among those of the node, which ascend (binary search). */
+/**
+ * Whether the id of a row of the shard's repos is among those of the node, which ascend (binary
+ * search).
+ */
 function hasRepo(node: MatchNode, repoIndex: u32): bool {
-  const repoId = changetype<RepoRow>(<usize>boundView.repos + <usize>repoIndex * REPO_ROW_SIZE).repoId;
+  const repoId = changetype<RepoRow>(
+    <usize>boundView.repos + <usize>repoIndex * REPO_ROW_SIZE,
+  ).repoId;
   let start: u32 = 0;
   let end = node.dataSize >> 2;
   while (start < end) {

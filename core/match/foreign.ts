@@ -1,6 +1,6 @@
-// Rules out that blocks are made of few kinds of bytes alone, without reading them: whoever holds a gram with another
-// character is not. The grams with such a character that most blocks hold together leave hardly any block
-// of source code; the few lists are read whole.
+// Rules out that blocks are made of few kinds of bytes alone, without reading them: whoever holds a
+// gram with another character is not. The grams with such a character that most blocks hold
+// together leave hardly any block of source code; the few lists are read whole.
 
 import { Arena, arenaAlloc, arenaMark, arenaReset } from '../base/arena.ts';
 import { LETTER_BITS } from '../shared/format.ts';
@@ -10,7 +10,9 @@ import { countBits, newBlockBitmap, uniteGram } from './block-sets.ts';
 import { blockBitmapSize, boundView, failBinding, failStatus } from './bound.ts';
 import { FOREIGN_KEYS_MAX, probeGram } from './lookups.ts';
 
-/** Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out. */
+/**
+ * Guess: so few blocks, or so small a share of the shard's, are sooner looked at than ruled out.
+ */
 const FEW_BLOCKS: u32 = 500;
 const FEW_SHARE: u32 = 16;
 const LISTS_MAX: u32 = FOREIGN_KEYS_MAX;
@@ -20,11 +22,12 @@ const LETTER_COUNT: u32 = 1 << LETTER_BITS;
 const LETTER_MASK: u32 = LETTER_COUNT - 1;
 
 /**
- * Drops of `blocks` those of which the next block surely holds an ASCII byte that is not in the set of 16 bytes at
- * `bytes`; nothing if they are few. The next block may be of another blob.
+ * Drops of `blocks` those of which the next block surely holds an ASCII byte that is not in the set
+ * of 16 bytes at `bytes`; nothing if they are few. The next block may be of another blob.
  */
 export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
-  if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE)) return;
+  if (countBits(blocks, blockBitmapSize) < max(FEW_BLOCKS, boundView.blockCount / FEW_SHARE))
+    return;
   const mark = arenaMark(arena);
   const letters = arenaAlloc(arena, LETTER_COUNT, 8);
   const grams = arenaAlloc(arena, <usize>LISTS_MAX << 3, 8);
@@ -46,7 +49,9 @@ export function dropForeign(arena: Arena, blocks: usize, bytes: usize): void {
   arenaReset(arena, mark);
 }
 
-/** Sets letters[l] to 1 where only ASCII bytes that are not in the set have the letter l, else to 0. */
+/**
+ * Sets letters[l] to 1 where only ASCII bytes that are not in the set have the letter l, else to 0.
+ */
 function listForeignLetters(bytes: usize, letters: usize): void {
   memory.fill(letters, 0, LETTER_COUNT);
   for (let letter: u32 = 0x20; letter < 0x7f; letter++) {
@@ -64,7 +69,10 @@ export function hasByte(bytes: usize, byte: u32): bool {
   return ((<u32>load<u8>(bytes + (byte >> 3)) >> (byte & 7)) & 1) != 0;
 }
 
-/** Lists the grams with a foreign letter that have the longest lists, and their sizes; returns how many. */
+/**
+ * Lists the grams with a foreign letter that have the longest lists, and their sizes; returns how
+ * many.
+ */
 function listDenseGrams(letters: usize, grams: usize): u32 {
   let count: u32 = 0;
   // Shorter lists rule out too little.
@@ -89,7 +97,12 @@ function isForeign(letters: usize, gram: u32): bool {
   const key = load<u32>(<usize>boundView.gramKeys + (<usize>gram << 2));
   const first = key >> (2 * LETTER_BITS);
   const middle = (key >> LETTER_BITS) & LETTER_MASK;
-  return (load<u8>(letters + first) | load<u8>(letters + middle) | load<u8>(letters + (key & LETTER_MASK))) != 0;
+  return (
+    (load<u8>(letters + first) |
+      load<u8>(letters + middle) |
+      load<u8>(letters + (key & LETTER_MASK))) !=
+    0
+  );
 }
 
 /** Drops of `blocks` those of which the next block is in `held`. */

@@ -1,5 +1,5 @@
-// The grams of a literal, as far as the plan tells them: which keys every block with it has. Made once for
-// the request; block-sets.ts looks them up in each shard.
+// The grams of a literal, as far as the plan tells them: which keys every block with it has. Made
+// once for the request; block-sets.ts looks them up in each shard.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
@@ -13,16 +13,16 @@ import { failCompiling, isCaseSensitive, MatchNode } from './node.ts';
 /** What the index can tell of a literal. */
 @unmanaged
 export class Grams {
-  keys: u32; // address of the distinct keys, u32 each, in order of occurrence; of one or two letters: these
+  keys: u32; // address of the distinct keys, u32 each, as they occur; of short ones the letters
   keyCount: u32; // 0: the literal has less than three letters
   letterCount: u32; // letters (text/letters.ts) of the literal, as many as code points
   marks: u32; // address of the case marks that blocks with the literal have; 0: none
-  spansLines: u32; // 1: the literal may lie in more than one block, or is a newline, which no gram has
+  spansLines: u32; // 1: the literal may lie in several blocks, or has a newline that no gram has
 }
 
 /**
- * The grams of the literal in the node's data; null, with compileStatus set, if the arena is full. Quadratic in
- * the number of keys, which a plan's size bounds.
+ * The grams of the literal in the node's data; null, with compileStatus set, if the arena is full.
+ * Quadratic in the number of keys, which a plan's size bounds.
  */
 export function makeGrams(arena: Arena, node: MatchNode): Grams {
   const grams = changetype<Grams>(arenaAlloc(arena, offsetof<Grams>(), 8));

@@ -1,7 +1,8 @@
-// Counts the probes of the gram dictionary while a shard is bound: each gram once, however many leaves ask for it.
-// Grams asked for by key stand in a table of the request, stamped with the binding that asked; grams visited as
-// part of a range are bits of the dictionary. A plan in which one leaf alone has grams needs neither: the keys of a
-// leaf are distinct, and so are the grams of a range.
+// Counts the probes of the gram dictionary while a shard is bound: each gram once, however many
+// leaves ask for it. Grams asked for by key stand in a table of the request, stamped with the
+// binding that asked; grams visited as part of a range are bits of the dictionary. A plan in which
+// one leaf alone has grams needs neither: the keys of a leaf are distinct, and so are the grams of
+// a range.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
@@ -16,7 +17,10 @@ export const FOREIGN_KEYS_MAX: u32 = 32;
 /** Distinct grams of the bound shard that were asked for while binding. */
 export let lookupCount: u32 = 0;
 
-/** A slot of the table: the key of a gram below, above it the stamp of the last binding that asked for it. */
+/**
+ * A slot of the table: the key of a gram below, above it the stamp of the last binding that asked
+ * for it.
+ */
 const SLOT_SIZE_SHIFT: usize = 3;
 const STAMP_SHIFT: u64 = 32;
 
@@ -42,7 +46,10 @@ export function expectLookups(count: u32): void {
   keyCount += count;
 }
 
-/** Begins the counts of a request whose leaves are compiled; false if the arena is full. Lives as long as these. */
+/**
+ * Begins the counts of a request whose leaves are compiled; false if the arena is full. Lives as
+ * long as these.
+ */
 export function beginLookups(arena: Arena): bool {
   table = 0;
   stamp = 0;

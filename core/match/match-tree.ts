@@ -1,7 +1,9 @@
-// Compiles the plan into the match tree: a node for each of its rows, children before their parents, in the arena
-// of the request. Made once per request, bound to one shard after the other (bind.ts).
+// Compiles the plan into the match tree: a node for each of its rows, children before their
+// parents, in the arena of the request. Made once per request, bound to one shard after the other
+// (bind.ts).
 //
-//   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data        read where the host put it
+//   plan   | header | rows, PLAN_NODE_SIZE each | children, u32 rows | data        read where the
+//          host put it
 //   arena  | nodes, NODE_SIZE each | children, u32 addresses | needles, keys, programs, ...
 
 import {
@@ -36,7 +38,16 @@ import { Arena, arenaAlloc } from '../base/arena.ts';
 import { beginRegexes } from '../regex/regex.ts';
 import { compileGrams, GramsNode } from './conditions.ts';
 import { beginLookups, expectNone } from './lookups.ts';
-import { compileStatus, failCompiling, makeNodes, MatchNode, nodeAt, nodeOf, nodesSize, setNode } from './node.ts';
+import {
+  compileStatus,
+  failCompiling,
+  makeNodes,
+  MatchNode,
+  nodeAt,
+  nodeOf,
+  nodesSize,
+  setNode,
+} from './node.ts';
 import { compilePath, PathAtom } from './path-atom.ts';
 import { compileRegexAtom, RegexAtom } from './regex-atom.ts';
 import { compileSymbol, SymbolAtom } from './symbol-atom.ts';
@@ -87,7 +98,8 @@ function readHeader(plan: usize, size: u32): bool {
   childCount = load<u32>(plan, PLAN_CHILD_COUNT_OFFSET);
   dataSize = load<u32>(plan, PLAN_DATA_SIZE_OFFSET);
   // Bound: so no sum wraps.
-  if (rowCount == 0 || rowCount > PLAN_NODES_MAX || childCount > rowCount || dataSize > size) return false;
+  if (rowCount == 0 || rowCount > PLAN_NODES_MAX || childCount > rowCount || dataSize > size)
+    return false;
   planRows = plan + PLAN_HEADER_SIZE;
   planChildren = planRows + <usize>rowCount * PLAN_NODE_SIZE;
   planData = planChildren + <usize>childCount * 4;
@@ -192,8 +204,10 @@ function linkChild(node: MatchNode, child: u32, index: u32): void {
 }
 
 function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void {
-  if (first > childCount || count > childCount - first || count == 0) return failCompiling(STATUS_BAD_PLAN);
-  for (let i: u32 = 0; i < count; i++) linkChild(node, load<u32>(planChildren + (<usize>(first + i) << 2)), index);
+  if (first > childCount || count > childCount - first || count == 0)
+    return failCompiling(STATUS_BAD_PLAN);
+  for (let i: u32 = 0; i < count; i++)
+    linkChild(node, load<u32>(planChildren + ((<usize>(first + i)) << 2)), index);
 }
 
 /** Counts the leaves under no negation; false if the tree is too deep. */
@@ -202,7 +216,8 @@ function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
   // Why not DOCS: which revision a doc is in says nothing of how well it matches.
   if (node.kind >= NODE_TEXT && node.kind != NODE_DOCS && isPositive) positiveLeafCount++;
   for (let i: u32 = 0; i < node.childCount; i++) {
-    if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != NODE_NOT, depth + 1)) return false;
+    if (!countPositive(nodeAt(node.children, i), isPositive && node.kind != NODE_NOT, depth + 1))
+      return false;
   }
   return true;
 }

@@ -1,6 +1,6 @@
-// The records of the match tree. Each begins with the head that all nodes have; behind it stands what nodes
-// of one kind need, in the file of that kind. All records have the same room, so that the node of a row of
-// the plan is found by the row's index.
+// The records of the match tree. Each begins with the head that all nodes have; behind it stands
+// what nodes of one kind need, in the file of that kind. All records have the same room, so that
+// the node of a row of the plan is found by the row's index.
 //
 //   MatchNode              kind, children, what binding said of it      AND, OR, NOT, CONST, REPOS
 //     GramsNode            conditions.ts                                GRAMS
@@ -12,8 +12,9 @@
 //         RegexAtom        regex-atom.ts                                REGEX
 //         SymbolAtom       symbol-atom.ts                               SYMBOL, SYMBOL_REGEX
 //
-// Fields live in three spans of time: those that compiling sets, for the request; those "of the bound
-// shard", which binding sets anew for each; those "of the current blob" or doc, which evaluating does.
+// Fields live in three spans of time: those that compiling sets, for the request; those "of the
+// bound shard", which binding sets anew for each; those "of the current blob" or doc, which
+// evaluating does.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { PLAN_FLAG_CASE_SENSITIVE } from '../shared/plan.ts';
@@ -27,10 +28,10 @@ export class MatchNode {
   flags: u32; // PLAN_FLAG_*
   children: u32; // AND, OR, NOT: address of u32 addresses of nodes
   childCount: u32; // 0: a leaf
-  data: u32; // address of the literal, name, ids or expression; CONST: the value; DOCS: index of the set
+  data: u32; // address of literal, name, ids or expression; CONST: the value; DOCS: the set's index
   dataSize: u32; // bytes
   // Of the bound shard:
-  cost: u32; // order of evaluation among brothers: about the blocks to be read, higher for dearer kinds
+  cost: u32; // order of evaluation among brothers: about the blocks to read, more for dear kinds
   isRuledOut: u32; // 1: holds for no doc of the shard; nothing below is bound
 }
 
@@ -50,7 +51,9 @@ export class Atom extends MatchNode {
   isFresh: u32; // 1: that is the first one of the current doc
 }
 
-/** An atom in the content. What the index says of it are bitmaps of the shard's blocks, a bit each. */
+/**
+ * An atom in the content. What the index says of it are bitmaps of the shard's blocks, a bit each.
+ */
 @unmanaged
 export class ContentAtom extends Atom {
   // Of the bound shard:
@@ -61,7 +64,7 @@ export class ContentAtom extends Atom {
   // Of the current blob:
   cursorBlock: u32; // block behind the run that the cursor is in
   isRead: u32; // 1: what `state` says was found out by reading blocks
-  countedEnd: u32; // up to where runs of the engine are counted: REGEX: a block; SYMBOL_REGEX: a row's address
+  countedEnd: u32; // block (SYMBOL_REGEX: address of a row) up to which its runs are counted
 }
 
 /** Room of a node: that of the largest record. */
@@ -87,7 +90,10 @@ export const pathAtoms = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const activeInContent = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 export const activeInPath = changetype<AtomList>(memory.data(LIST_SIZE, 4));
 
-/** Makes `count` nodes of zeros, and empty lists for as many atoms. They live as long as the request. */
+/**
+ * Makes `count` nodes of zeros, and empty lists for as many atoms. They live as long as the
+ * request.
+ */
 export function makeNodes(arena: Arena, count: u32): void {
   compileStatus = STATUS_OK;
   nodeCount = count;

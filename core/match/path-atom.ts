@@ -1,5 +1,6 @@
-// PATH and PATH_REGEX: the path holds a literal, has a match of an expression. Paths are not indexed: all of a
-// shard's are a few megabytes, and one scan over them costs less than a posting list.
+// PATH and PATH_REGEX: the path holds a literal, has a match of an expression. Paths are not
+// indexed: all of a shard's are a few megabytes, and one scan over them costs less than a posting
+// list.
 
 import { Arena } from '../base/arena.ts';
 import { countWork, isStopped } from '../base/work.ts';
@@ -43,7 +44,7 @@ import { ADVANCE_STEPS } from './runs.ts';
 
 @unmanaged
 export class PathAtom extends Atom {
-  needle: u32; // PATH: address of the compiled needle; 0: the literal is empty, which every path holds
+  needle: u32; // PATH: address of the compiled needle; 0: the literal is empty, all paths hold it
   regex: u32; // PATH_REGEX: address of the compiled expression
 }
 if (offsetof<PathAtom>() > NODE_SIZE) ERROR('PathAtom: size');
@@ -58,8 +59,8 @@ export function compilePath(arena: Arena, node: PathAtom, index: u32): void {
 }
 
 /**
- * The docs whose path holds the literal, by one scan over all paths, which lie back to back: a match that
- * runs from one path into the next is none.
+ * The docs whose path holds the literal, by one scan over all paths, which lie back to back: a
+ * match that runs from one path into the next is none.
  */
 export function bindPath(arena: Arena, node: PathAtom): usize {
   node.cost = 2;
@@ -115,7 +116,10 @@ function bindPathByPath(node: PathAtom, docs: usize): usize {
   return count == 0 ? NO_DOCS : docs;
 }
 
-/** The docs whose path the expression matches; where it has needles, only paths that hold one are tried. */
+/**
+ * The docs whose path the expression matches; where it has needles, only paths that hold one are
+ * tried.
+ */
 export function bindPathRegex(arena: Arena, node: PathAtom): usize {
   node.cost = 0x20000000;
   if ((node.flags & PLAN_FLAG_ALWAYS) != 0) return ALL_DOCS;
@@ -127,14 +131,19 @@ export function bindPathRegex(arena: Arena, node: PathAtom): usize {
   let runs: u32 = 0;
   for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
     if (hasNeedles) {
-      const found = findRegexNeedle(node.regex, pathEndOf(docId) - docAt(boundView, docId).pathSize, end);
+      const found = findRegexNeedle(
+        node.regex,
+        pathEndOf(docId) - docAt(boundView, docId).pathSize,
+        end,
+      );
       if (found >= end) break;
       docId = docOfPath(found, docId);
     }
     if (isStopped) break;
     const pathEnd = pathEndOf(docId);
     runs++;
-    if (!testRegex(node.regex, pathEnd - docAt(boundView, docId).pathSize, pathEnd, TEXT_ANY)) continue;
+    if (!testRegex(node.regex, pathEnd - docAt(boundView, docId).pathSize, pathEnd, TEXT_ANY))
+      continue;
     setBit(docs, docId);
     count++;
   }
@@ -173,7 +182,10 @@ function isPathMatch(node: PathAtom, docId: u32, start: usize, end: usize): bool
   return (node.flags & PLAN_FLAG_AT_END) == 0 || end == pathEnd;
 }
 
-/** Whether the path of the current doc holds the literal, or has a match; an empty match holds, but is no range. */
+/**
+ * Whether the path of the current doc holds the literal, or has a match; an empty match holds, but
+ * is no range.
+ */
 export function holdsPath(node: PathAtom): bool {
   if (node.state == STATE_UNKNOWN) node.state = isPathRight(node) ? STATE_YES : STATE_NO;
   return node.state == STATE_YES;
@@ -181,7 +193,10 @@ export function holdsPath(node: PathAtom): bool {
 
 function isPathRight(node: PathAtom): bool {
   if (node.kind == NODE_PATH_REGEX) {
-    return (node.flags & PLAN_FLAG_ALWAYS) != 0 || testRegex(node.regex, current.pathStart, current.pathEnd, TEXT_ANY);
+    return (
+      (node.flags & PLAN_FLAG_ALWAYS) != 0 ||
+      testRegex(node.regex, current.pathStart, current.pathEnd, TEXT_ANY)
+    );
   }
   if (node.needle == 0) return true;
   enterPath(node);
@@ -193,7 +208,8 @@ function isPathRight(node: PathAtom): bool {
 export function enterPath(node: PathAtom): void {
   node.cursor = <u32>current.pathStart;
   node.cursorEnd = <u32>current.pathEnd;
-  if (node.kind == NODE_PATH_REGEX) beginRegexText(node.regex, current.pathStart, current.pathEnd, TEXT_ANY);
+  if (node.kind == NODE_PATH_REGEX)
+    beginRegexText(node.regex, current.pathStart, current.pathEnd, TEXT_ANY);
 }
 
 /** Moves the cursor to the next match; matchStart = 0 if there is none. */
@@ -201,7 +217,8 @@ export function advancePath(node: PathAtom): void {
   node.matchStart = 0;
   countWork(ADVANCE_STEPS);
   if (node.kind == NODE_PATH_REGEX) {
-    if (node.cursor == node.cursorEnd || !findRegex(node.regex, node.cursor, node.cursorEnd)) return;
+    if (node.cursor == node.cursorEnd || !findRegex(node.regex, node.cursor, node.cursorEnd))
+      return;
     node.matchStart = <u32>regexFoundStart;
     node.matchEnd = <u32>regexFoundEnd;
     node.cursor = node.matchEnd;
@@ -215,7 +232,8 @@ export function advancePath(node: PathAtom): void {
     const isAnchored =
       ((node.flags & PLAN_FLAG_AT_START) == 0 || found == current.pathStart) &&
       ((node.flags & PLAN_FLAG_AT_END) == 0 || end == current.pathEnd);
-    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so go on one character further.
+    // Why: a failed match may overlap the anchored one (`aa$` in `aaa`), so go on one character
+    // further.
     node.cursor = <u32>(isAnchored ? end : found + decodedSize(decodeUtf8(found, current.pathEnd)));
     if (!isAnchored) continue;
     node.matchStart = <u32>found;

@@ -1,8 +1,9 @@
-// The text of the bound match tree, on one line: for tests, and for whoever wonders what is evaluated in which
-// order. Children stand as they are asked; what is ruled out in the shard is `none`.
+// The text of the bound match tree, on one line: for tests, and for whoever wonders what is
+// evaluated in which order. Children stand as they are asked; what is ruled out in the shard is
+// `none`.
 //
 //   and(lang:"Go", text:"plum" in 3 blocks, not(file:"_test"))
-//   or(none, regex in 7 blocks, from 4, 2 of them at the end)       begins in 4 of them: regex-atom.ts
+//   or(none, regex in 7 blocks, from 4, 2 of them at the end)     matches begin in 4: regex-atom.ts
 //   text:"e" in all blocks
 
 import {
@@ -22,7 +23,8 @@ import { ContentAtom, MatchNode, nodeAt } from './node.ts';
 /** By kind of node. */
 // prettier-ignore
 const NAMES: StaticArray<string> = [
-  '', 'all', 'and', 'or', 'not', 'text', 'file', 'lang', 'repos', 'docs', 'regex', 'file', 'grams', 'sym', 'sym',
+  '', 'all', 'and', 'or', 'not', 'text', 'file', 'lang', 'repos', 'docs',
+  'regex', 'file', 'grams', 'sym', 'sym',
 ];
 
 let out: usize = 0;
@@ -64,7 +66,9 @@ function hasLiteral(kind: u32): bool {
 }
 
 function isInContent(kind: u32): bool {
-  return kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX;
+  return (
+    kind == NODE_TEXT || kind == NODE_REGEX || kind == NODE_SYMBOL || kind == NODE_SYMBOL_REGEX
+  );
 }
 
 function printBlocks(node: ContentAtom): void {

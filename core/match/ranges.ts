@@ -1,6 +1,7 @@
-// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), walked together in order of
-// start, the longest first at equal start; one that overlaps the range before is dropped. First those in content,
-// and if there is none, those in the path. Nothing is allocated per doc.
+// The ranges of a doc that matched: the matches of its active atoms (evaluate.ts), walked together
+// in order of start, the longest first at equal start; one that overlaps the range before is
+// dropped. First those in content, and if there is none, those in the path. Nothing is allocated
+// per doc.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { advanceAtom, countFromHere, startAtom } from './atoms.ts';
@@ -18,7 +19,10 @@ class Range {
 export const range = changetype<Range>(memory.data(12, 4));
 if (offsetof<Range>() > 12) ERROR('Range: size');
 
-/** The atoms that are walked; those that have another match stand first, as a heap (isBefore), if there are several. */
+/**
+ * The atoms that are walked; those that have another match stand first, as a heap (isBefore), if
+ * there are several.
+ */
 let walked: AtomList = activeInContent;
 let liveCount: u32 = 0;
 
@@ -37,7 +41,8 @@ export function beginPathRanges(): void {
 function beginWalk(list: AtomList): void {
   walked = list;
   range.end = 0;
-  for (let i: u32 = 0; i < list.count; i++) if (atomAt(list, i).isFresh == 0) startAtom(atomAt(list, i));
+  for (let i: u32 = 0; i < list.count; i++)
+    if (atomAt(list, i).isFresh == 0) startAtom(atomAt(list, i));
   liveCount = list.count > 1 ? makeHeap(list) : 0;
 }
 
@@ -79,7 +84,10 @@ export function countRest(): u32 {
   return countFromHere(atomAt(activeInContent, 0));
 }
 
-/** Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones that of a symbol. */
+/**
+ * Whether the match of `a` comes first: it starts first, or ends last among those; of equal ones
+ * that of a symbol.
+ */
 function isBefore(a: Atom, b: Atom): bool {
   if (a.matchStart != b.matchStart) return a.matchStart < b.matchStart;
   if (a.matchEnd != b.matchEnd) return a.matchEnd > b.matchEnd;
@@ -90,7 +98,10 @@ function setAtom(list: AtomList, index: u32, atom: Atom): void {
   setNode(list.atoms, index, atom);
 }
 
-/** Moves the atoms that have a match to the head of the list, as a heap whose first one comes first; their number. */
+/**
+ * Moves the atoms that have a match to the head of the list, as a heap whose first one comes first;
+ * their number.
+ */
 function makeHeap(list: AtomList): u32 {
   let live: u32 = 0;
   for (let i: u32 = 0; i < list.count; i++) {
@@ -104,7 +115,10 @@ function makeHeap(list: AtomList): u32 {
   return live;
 }
 
-/** Restores the heap once its first atom has moved on; one that has no match any more goes behind it. */
+/**
+ * Restores the heap once its first atom has moved on; one that has no match any more goes behind
+ * it.
+ */
 function sinkFirst(list: AtomList): void {
   const first = atomAt(list, 0);
   if (first.matchStart == 0) {

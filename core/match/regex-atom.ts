@@ -1,5 +1,5 @@
-// REGEX: the content has a match of an expression. Its candidate blocks follow from the grams that matches hold:
-// of one within a line all in one block; of one that spans lines see beginnings.ts.
+// REGEX: the content has a match of an expression. Its candidate blocks follow from the grams that
+// matches hold: of one within a line all in one block; of one that spans lines see beginnings.ts.
 
 import { Arena } from '../base/arena.ts';
 import { PLAN_FLAG_LITERALS } from '../shared/plan.ts';
@@ -33,7 +33,9 @@ export class RegexAtom extends ContentAtom {
 }
 if (offsetof<RegexAtom>() > NODE_SIZE) ERROR('RegexAtom: size');
 
-/** Guess: a needle passes over a block sooner than more bytes of a chain are followed one by one. */
+/**
+ * Guess: a needle passes over a block sooner than more bytes of a chain are followed one by one.
+ */
 const CHAIN_SIZE_MAX: usize = 256;
 
 export function compileRegexAtom(arena: Arena, node: RegexAtom, index: u32): void {
@@ -52,11 +54,15 @@ export function bindRegex(arena: Arena, node: RegexAtom): usize {
   node.borders = 0;
   node.cost = 0x50000000;
   if (boundView.blobCount == 0) return NO_DOCS;
-  const hasBeginning = node.spansLines != 0 && (isGiven(expression.start) || isGiven(expression.near));
+  const hasBeginning =
+    node.spansLines != 0 && (isGiven(expression.start) || isGiven(expression.near));
   if (!isGiven(expression.condition) && !hasBeginning) return ALL_DOCS;
   const bitmap = newBlockBitmap(arena);
   if (bitmap == 0) return NO_DOCS;
-  const docs = node.spansLines != 0 ? bindSpanning(arena, node, expression, bitmap) : bindInLine(arena, node, bitmap);
+  const docs =
+    node.spansLines != 0
+      ? bindSpanning(arena, node, expression, bitmap)
+      : bindInLine(arena, node, bitmap);
   if (failStatus != 0) return NO_DOCS;
   // The engine is dearer than literal search: literals of the query are asked first.
   node.cost = min(node.cost + 0x10000000, 0x4fffffff);
@@ -106,13 +112,19 @@ export function countRestOfRegex(node: RegexAtom): u32 {
 
 /** Moves the cursor to the next run; counts the runs of the engine on its blocks. */
 export function nextRegexRun(node: RegexAtom): bool {
-  const first = node.borders != 0 ? nextRunAtBorders(node) : nextRun(node, node.starts != 0 ? node.starts : node.bitmap);
+  const first =
+    node.borders != 0
+      ? nextRunAtBorders(node)
+      : nextRun(node, node.starts != 0 ? node.starts : node.bitmap);
   if (first == NO_RUN) return false;
   countRuns(node, first, node.cursorBlock);
   return true;
 }
 
-/** As nextRun, where blocks at a border (beginnings.ts) are runs of their own: of such a block only its end is searched. */
+/**
+ * As nextRun, where blocks at a border (beginnings.ts) are runs of their own: of such a block only
+ * its end is searched.
+ */
 function nextRunAtBorders(node: RegexAtom): u32 {
   let block = node.cursorBlock;
   for (;;) {
@@ -142,8 +154,8 @@ function isInside(node: RegexAtom, block: u32): bool {
 }
 
 /**
- * Start of the bytes of the expression's chain, or beyond ASCII, that the block ends with, which is a code point
- * border; of the block if they are many.
+ * Start of the bytes of the expression's chain, or beyond ASCII, that the block ends with, which is
+ * a code point border; of the block if they are many.
  */
 function chainStart(node: RegexAtom, block: u32): usize {
   const start = blockStart(block);
@@ -165,7 +177,10 @@ function markReach(node: RegexAtom): void {
   if (end > node.cursorBlock) markRead(node.cursorBlock, end);
 }
 
-/** Counts the runs of the expression on the blocks [start, end) that are new, however often they are walked. */
+/**
+ * Counts the runs of the expression on the blocks [start, end) that are new, however often they are
+ * walked.
+ */
 function countRuns(node: RegexAtom, start: u32, end: u32): void {
   if (end <= node.countedEnd || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   countContentRuns(end - max(start, node.countedEnd));

@@ -1,8 +1,9 @@
-// Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context, ranges
-// with lines and columns. Evaluates the doc again, which costs less than keeping all ranges of all docs, unless its
-// ranges were kept (search.ts).
-// Writes the members of the file result that the core knows, without braces; the host adds the others.
-// Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6 says.
+// Renders one matching doc as JSON (API.md 6.3 and 6.4): path with its ranges, chunks with context,
+// ranges with lines and columns. Evaluates the doc again, which costs less than keeping all ranges
+// of all docs, unless its ranges were kept (search.ts).
+// Writes the members of the file result that the core knows, without braces; the host adds the
+// others. Chunks stand in order of score, then line; ranges beyond the limit are cut as API.md 6.6
+// says.
 
 import { Arena, arenaAlloc } from '../base/arena.ts';
 import { SORT_ROW_SIZE, sortByKey } from '../base/sort.ts';
@@ -16,7 +17,14 @@ import { docAt } from '../shard/open.ts';
 import { NO_PARENT, symbolParentAt } from '../shard/symbols.ts';
 import { boundView } from './bound.ts';
 import { canKeepRanges, enterKeptDoc } from './atoms.ts';
-import { blockOf, contentBytesRead, current, forgetReads, markRead, needCurrentContent } from './current.ts';
+import {
+  blockOf,
+  contentBytesRead,
+  current,
+  forgetReads,
+  markRead,
+  needCurrentContent,
+} from './current.ts';
 import { evaluateDoc } from './evaluate.ts';
 import { activeInContent } from './node.ts';
 import {
@@ -38,7 +46,9 @@ const CHUNK_ROOM: usize = 160;
 const DOC_ROOM: usize = 512;
 /** Room for a symbol: its name and that of its parent. */
 const SYMBOL_ROOM: usize = 12 * <usize>SYMBOL_NAME_SIZE_MAX + 192;
-/** Start and end, addresses, and whether it is part of the name of a symbol that the query asks for. */
+/**
+ * Start and end, addresses, and whether it is part of the name of a symbol that the query asks for.
+ */
 const RANGE_SIZE: usize = 12;
 
 /** A run of ranges that are shown together. */
@@ -69,8 +79,8 @@ export let isFirstReadByRender: bool = false;
 export let renderedRangeCount: u32 = 0;
 
 /**
- * Writes the doc to [outStart, outEnd); returns the bytes written, or STATUS_OUT_OF_MEMORY if the area or
- * the arena is too small. The doc must match the bound tree.
+ * Writes the doc to [outStart, outEnd); returns the bytes written, or STATUS_OUT_OF_MEMORY if the
+ * area or the arena is too small. The doc must match the bound tree.
  *
  * @param rangeMax      most ranges to show, > 0
  * @param contextLines  lines around each range, 0 to 100
@@ -115,7 +125,10 @@ function writeNothing(): i32 {
   return STATUS_OK;
 }
 
-/** Makes the doc the current one, and kept ranges its ranges; false: there are none that can be used. */
+/**
+ * Makes the doc the current one, and kept ranges its ranges; false: there are none that can be
+ * used.
+ */
 function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): bool {
   if (keptCount == 0 || keptCount > RANGES_MAX || !canKeepRanges()) return false;
   enterKeptDoc(docId);
@@ -257,7 +270,10 @@ function chunkAt(index: u32): Chunk {
   return changetype<Chunk>(chunks + <usize>index * CHUNK_SIZE);
 }
 
-/** Orders the chunks by points, highest first, keeping their order otherwise; false if the arena is full. */
+/**
+ * Orders the chunks by points, highest first, keeping their order otherwise; false if the arena is
+ * full.
+ */
 function sortChunks(arena: Arena): bool {
   let isSorted = true;
   for (let i: u32 = 1; i < chunkCount && isSorted; i++) {
@@ -318,7 +334,10 @@ function hasSymbolRange(chunk: Chunk, shown: u32): bool {
   return false;
 }
 
-/** A symbol for each of the first `shown` ranges of the chunk, empty where the query did not ask for one. */
+/**
+ * A symbol for each of the first `shown` ranges of the chunk, empty where the query did not ask for
+ * one.
+ */
 function writeSymbols(chunk: Chunk, shown: u32): bool {
   beginSymbolWalk();
   for (let i: u32 = 0; i < shown; i++) {
@@ -351,7 +370,10 @@ function writeSymbol(): void {
 
 let lineCountBefore: u32 = 0;
 
-/** Start of the line `count` lines before the one that starts at `lineStart`, at most the content's start. */
+/**
+ * Start of the line `count` lines before the one that starts at `lineStart`, at most the content's
+ * start.
+ */
 function linesBefore(lineStart: usize, count: u32): usize {
   const start = current.start;
   let ptr = lineStart;

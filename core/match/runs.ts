@@ -17,8 +17,8 @@ const SCAN_SHIFT: u32 = 6;
 export const NO_RUN: u32 = 0xffffffff;
 
 /**
- * Moves the cursor to the next run of blocks in `bitmap`; 0: all blocks are one run. Returns its first block, or
- * NO_RUN. The run is marked as read.
+ * Moves the cursor to the next run of blocks in `bitmap`; 0: all blocks are one run. Returns its
+ * first block, or NO_RUN. The run is marked as read.
  */
 export function nextRun(node: ContentAtom, bitmap: usize): u32 {
   const endBlock = current.endBlock;
@@ -35,7 +35,10 @@ export function nextRun(node: ContentAtom, bitmap: usize): u32 {
   return first;
 }
 
-/** Puts the cursor into the run [first, end), which is searched from the address `start` on, and marks it as read. */
+/**
+ * Puts the cursor into the run [first, end), which is searched from the address `start` on, and
+ * marks it as read.
+ */
 export function enterRun(node: ContentAtom, start: usize, first: u32, end: u32): void {
   node.cursorBlock = end;
   // A match that spans lines may have ended behind the start of this run.

@@ -1,7 +1,9 @@
-// Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with the
-// exact number of its ranges and its score. Counting only: positions, lines and texts are made by
-// render.ts for the docs that are shown; ranges that took an expression to find are kept for it. A unit is bounded, so that limits, deadlines and cancellation act
-// between units, and within one where it takes long (base/work.ts); units are numbered in order of docs, the same on every worker.
+// Runs one unit of work: evaluates its candidate docs and leaves a row for each that matches, with
+// the exact number of its ranges and its score. Counting only: positions, lines and texts are made
+// by render.ts for the docs that are shown; ranges that took an expression to find are kept for it.
+// A unit is bounded, so that limits, deadlines and cancellation act between units, and within one
+// where it takes long (base/work.ts); units are numbered in order of docs, the same on every
+// worker.
 
 import { beginWork, countWork, isStopped } from '../base/work.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
@@ -34,10 +36,19 @@ import {
   nextRange,
   range,
 } from './ranges.ts';
-import { contentPoints, pathPoints, POINTS_CONTENT_MAX, POINTS_SYMBOL_MAX, sharePoints } from './score.ts';
+import {
+  contentPoints,
+  pathPoints,
+  POINTS_CONTENT_MAX,
+  POINTS_SYMBOL_MAX,
+  sharePoints,
+} from './score.ts';
 import { beginSymbolWalk, walkPoints } from './symbol-walk.ts';
 
-/** Steps of work that one range counts for. Measured: 2026-11-22: 2 us where a range takes two scans. */
+/**
+ * Steps of work that one range counts for. Measured: 2026-11-22: 2 us where a range takes two
+ * scans.
+ */
 const RANGE_STEPS: u32 = 128;
 
 /** One matching doc. */
@@ -51,25 +62,32 @@ class MatchRow {
 if (offsetof<MatchRow>() != MATCH_ROW_SIZE) ERROR('MatchRow: size');
 
 let bestPoints: u32 = 0;
-/** Whether there is room to keep ranges; where the record of the current doc starts, and its next range goes. */
+/**
+ * Whether there is room to keep ranges; where the record of the current doc starts, and its next
+ * range goes.
+ */
 let isKeeping: bool = false;
 let keptDoc: usize = 0;
 let keptNext: usize = 0;
 let keptLimit: usize = 0;
 
 /**
- * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to `stats`. Ranges go
- * behind the room for a row of each candidate, as long as they fit into `keptSize` bytes, if finding them again is dear.
+ * Evaluates unit `unit` of the bound shard. Rows (MATCH_*) go to `out`, counters (UNIT_*) to
+ * `stats`. Ranges go behind the room for a row of each candidate, as long as they fit into
+ * `keptSize` bytes, if finding them again is dear.
  *
- * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and nothing is known of it
- * Safety: unit < unit count; `out` has room for a row of each candidate of the unit, and `keptSize` bytes.
+ * @returns  the number of rows, or STATUS_STOPPED: the host stopped the unit, and nothing is known
+ *           of it
+ * Safety: unit < unit count; `out` has room for a row of each candidate of the unit, and `keptSize`
+ * bytes.
  */
 export function searchUnit(unit: u32, out: usize, stats: usize, keptSize: usize): i32 {
   beginWork();
   prefetchUnits(unit);
   const first = load<u32>(unitStarts + (<usize>unit << 2));
   const end = load<u32>(unitStarts + (<usize>unit << 2), 4);
-  // Why not behind UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many they are.
+  // Why not behind UNIT_DOCS_MAX rows: docs with the same content stay in one unit, however many
+  // they are.
   const kept = out + <usize>(end - first) * MATCH_ROW_SIZE;
   isKeeping = canKeepRanges();
   keptDoc = kept;
@@ -114,7 +132,8 @@ function writeRow(ptr: usize, docId: u32, count: u32): void {
   row.docId = docId;
   row.count = count;
   row.scoreAndTier =
-    (bestPoints + sharePoints(activeLeafCount, positiveLeafCount)) | (<u32>doc.tier << MATCH_TIER_SHIFT);
+    (bestPoints + sharePoints(activeLeafCount, positiveLeafCount)) |
+    (<u32>doc.tier << MATCH_TIER_SHIFT);
   row.pathRank = doc.pathRank;
 }
 
@@ -142,7 +161,9 @@ function keepRange(): void {
   keptNext += KEPT_RANGE_SIZE;
 }
 
-/** Ranges of the current doc: those of its content, else those of its path, else one over the path. */
+/**
+ * Ranges of the current doc: those of its content, else those of its path, else one over the path.
+ */
 function countRanges(): u32 {
   bestPoints = 0;
   let count: u32 = 0;

@@ -1,7 +1,8 @@
-// SYMBOL and SYMBOL_REGEX: the name of a symbol holds a literal, has a match of an expression. Bound to the
-// blocks that may hold such symbols: a literal that begins a name, or a word of one, is looked up in the order
-// of names; else the grams of the content say where the name may stand. Evaluated by walking the symbols of
-// these blocks and testing their names where they stand. Without a symbols file no symbol matches.
+// SYMBOL and SYMBOL_REGEX: the name of a symbol holds a literal, has a match of an expression.
+// Bound to the blocks that may hold such symbols: a literal that begins a name, or a word of one,
+// is looked up in the order of names; else the grams of the content say where the name may stand.
+// Evaluated by walking the symbols of these blocks and testing their names where they stand.
+// Without a symbols file no symbol matches.
 
 import { Arena } from '../base/arena.ts';
 import {
@@ -14,7 +15,12 @@ import {
   PLAN_FLAG_WORD_START,
 } from '../shared/plan.ts';
 import { STATUS_BAD_PLAN, STATUS_PIECE } from '../shared/status.ts';
-import { beginRegexText, findRegex, foundEnd as regexFoundEnd, foundStart as regexFoundStart } from '../regex/regex.ts';
+import {
+  beginRegexText,
+  findRegex,
+  foundEnd as regexFoundEnd,
+  foundStart as regexFoundStart,
+} from '../regex/regex.ts';
 import { findNeedle, foundEnd } from '../scan/literal.ts';
 import { getBit } from '../shard/piece.ts';
 import {
@@ -33,7 +39,14 @@ import {
 import { isWordBorder, isWordByte } from '../text/words.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { docsOfBlocks, fillWithGrams, newBlockBitmap } from './block-sets.ts';
-import { blockBitmapSize, boundView, countIndexBytes, failBinding, failStatus, NO_DOCS } from './bound.ts';
+import {
+  blockBitmapSize,
+  boundView,
+  countIndexBytes,
+  failBinding,
+  failStatus,
+  NO_DOCS,
+} from './bound.ts';
 import { fillBlocks } from './conditions.ts';
 import { blockStart, countContentRuns, current, markRead } from './current.ts';
 import { Expression, isGiven, makeExpression } from './expression.ts';
@@ -49,7 +62,10 @@ import {
   NODE_SIZE,
 } from './node.ts';
 
-/** Its cursor is the address of the next row of symbols (shard/symbols.ts); its run is the rows of one block. */
+/**
+ * Its cursor is the address of the next row of symbols (shard/symbols.ts); its run is the rows of
+ * one block.
+ */
 @unmanaged
 export class SymbolAtom extends ContentAtom {
   // SYMBOL:
@@ -105,7 +121,10 @@ export function bindSymbol(arena: Arena, node: SymbolAtom): usize {
   return docs;
 }
 
-/** Whether all that the node's literal can begin, names or words within them, stands in the order of names. */
+/**
+ * Whether all that the node's literal can begin, names or words within them, stands in the order of
+ * names.
+ */
 function isLookedUp(node: SymbolAtom): bool {
   if (node.dataSize > LOOK_UP_SIZE_MAX) return false;
   if ((node.flags & PLAN_FLAG_AT_START) != 0) return true;
@@ -118,9 +137,14 @@ function isLookedUp(node: SymbolAtom): bool {
   return lower != 0x6b && lower != 0x73;
 }
 
-/** Fills the empty `bitmap` with the blocks of the names that begin with the node's literal, or are it. */
+/**
+ * Fills the empty `bitmap` with the blocks of the names that begin with the node's literal, or are
+ * it.
+ */
 function fillByNames(node: SymbolAtom, bitmap: usize): void {
-  const isWhole = (node.flags & (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END)) == (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END);
+  const isWhole =
+    (node.flags & (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END)) ==
+    (PLAN_FLAG_AT_START | PLAN_FLAG_AT_END);
   const first = lowerSymbolName(boundView, node.data, node.dataSize, !isWhole, false);
   const end = lowerSymbolName(boundView, node.data, node.dataSize, !isWhole, true);
   for (let name = first; name < end; name++) {
@@ -129,7 +153,10 @@ function fillByNames(node: SymbolAtom, bitmap: usize): void {
   }
 }
 
-/** Fills the empty `bitmap` with the blocks that may hold such a name by their grams; false: nothing is known of them. */
+/**
+ * Fills the empty `bitmap` with the blocks that may hold such a name by their grams; false: nothing
+ * is known of them.
+ */
 function fillByContent(arena: Arena, node: SymbolAtom, bitmap: usize): bool {
   if (node.kind == NODE_SYMBOL && node.grams.letterCount >= 3) {
     fillWithGrams(arena, node.grams, bitmap, VERIFY_SYMBOLS_NS);
@@ -216,7 +243,10 @@ function matchName(node: SymbolAtom, start: usize, end: usize): bool {
   return false;
 }
 
-/** Counts the run of the expression on a name, however often the name is walked; the cursor is behind its row. */
+/**
+ * Counts the run of the expression on a name, however often the name is walked; the cursor is
+ * behind its row.
+ */
 function countRun(node: SymbolAtom): void {
   if (node.cursor <= node.countedEnd || (node.flags & PLAN_FLAG_LITERALS) != 0) return;
   node.countedEnd = node.cursor;

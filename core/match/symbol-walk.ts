@@ -1,5 +1,5 @@
-// A walk over the symbols of the current blob beside its ranges: which symbol does a range lie in? A range gains
-// points by it, and one that a query for symbols found is shown with it.
+// A walk over the symbols of the current blob beside its ranges: which symbol does a range lie in?
+// A range gains points by it, and one that a query for symbols found is shown with it.
 
 import { SYMBOL_KIND_NAMES } from '../shared/kinds.ts';
 import { SYMBOL_OTHER } from '../shared/symbols.ts';
@@ -72,8 +72,8 @@ function nextSymbol(): bool {
 }
 
 /**
- * Puts the walk on the first symbol that ends behind `start` and begins before `end`; false if there is none. `start` is
- * at or behind that of the call before.
+ * Puts the walk on the first symbol that ends behind `start` and begins before `end`; false if
+ * there is none. `start` is at or behind that of the call before.
  */
 function findSymbol(start: usize, end: usize): bool {
   if (walk.isAtEnd) return false;
@@ -87,13 +87,19 @@ function findSymbol(start: usize, end: usize): bool {
   return walk.start < end;
 }
 
-/** Points that the range [start, end) has for the first symbol that it overlaps; starts must not descend. */
+/**
+ * Points that the range [start, end) has for the first symbol that it overlaps; starts must not
+ * descend.
+ */
 export function walkPoints(start: usize, end: usize): u32 {
   if (!findSymbol(start, end)) return 0;
   return symbolPoints((start == walk.start ? 1 : 0) + (end == walk.end ? 1 : 0), walk.kind);
 }
 
-/** Puts the walk on the symbol that holds the range [start, end); false if none does. Starts must not descend. */
+/**
+ * Puts the walk on the symbol that holds the range [start, end); false if none does. Starts must
+ * not descend.
+ */
 export function enterSymbol(start: usize, end: usize): bool {
   return findSymbol(start, end) && walk.start <= start && walk.end >= end;
 }

@@ -15,11 +15,26 @@ import {
   uniteGram,
   uniteShort,
 } from './block-sets.ts';
-import { ALL_DOCS, blockBitmapSize, boundView, docBitmapSize, failStatus, intersectBitmaps, NO_DOCS } from './bound.ts';
+import {
+  ALL_DOCS,
+  blockBitmapSize,
+  boundView,
+  docBitmapSize,
+  failStatus,
+  intersectBitmaps,
+  NO_DOCS,
+} from './bound.ts';
 import { current } from './current.ts';
 import { Grams, keyAt, makeGrams } from './grams.ts';
 import { probeGram } from './lookups.ts';
-import { addAtom, ContentAtom, contentAtoms, failCompiling, makeNeedle, NODE_SIZE } from './node.ts';
+import {
+  addAtom,
+  ContentAtom,
+  contentAtoms,
+  failCompiling,
+  makeNeedle,
+  NODE_SIZE,
+} from './node.ts';
 import { nextRun, NO_RUN } from './runs.ts';
 
 @unmanaged
@@ -62,8 +77,8 @@ export function bindText(arena: Arena, node: TextAtom): usize {
 }
 
 /**
- * A literal with a newline before its end: its lines may stand in several blocks, so that only docs can be
- * ruled out, by the grams that lie in one line; the docs left are read whole.
+ * A literal with a newline before its end: its lines may stand in several blocks, so that only docs
+ * can be ruled out, by the grams that lie in one line; the docs left are read whole.
  */
 function bindLines(arena: Arena, node: TextAtom): usize {
   const bitmap = newBlockBitmap(arena);

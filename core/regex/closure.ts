@@ -1,10 +1,10 @@
-// What an automaton can read next: from a state it goes on without reading, through choices and through
-// assertions that hold, in order of preference, down to leaves: BYTES states, and assertions whose outcome
-// needs a neighbour that is not known yet. Both engines build their lists of states from this one walk, so
-// they cannot differ in it. A state is visited once a walk (marked with the number of the walk), so that
-// loops without a byte end and the whole list of a position costs at most the size of the automaton. A search within
-// a call (program.ts) is a leaf as it is; in well-formed text each call holds two at most, one at its first byte and
-// one behind it.
+// What an automaton can read next: from a state it goes on without reading, through choices and
+// through assertions that hold, in order of preference, down to leaves: BYTES states, and
+// assertions whose outcome needs a neighbour that is not known yet. Both engines build their lists
+// of states from this one walk, so they cannot differ in it. A state is visited once a walk (marked
+// with the number of the walk), so that loops without a byte end and the whole list of a position
+// costs at most the size of the automaton. A search within a call (program.ts) is a leaf as it is;
+// in well-formed text each call holds two at most, one at its first byte and one behind it.
 
 import {
   ASSERT_LINE_END,
@@ -52,7 +52,8 @@ export class Work {
   list: u32; // address of the list of leaves being filled, u32s
   count: u32; // leaves in it
   calledCountMax: u32; // a list of so many takes no more leaves within calls
-  listA: u32; // addresses of three lists, with room for every state and one more, and leaves within calls
+  // Addresses of three lists, with room for every state and one more, and leaves within calls:
+  listA: u32;
   listB: u32;
   roots: u32;
   startsA: u32; // addresses of u32s beside them: where the thread of a leaf started
@@ -63,7 +64,12 @@ const WORK_SIZE: usize = 48;
 if (offsetof<Work>() != WORK_SIZE) ERROR('Work: size');
 
 /** Working memory for automata of up to these sizes, 0 if the arena is full. */
-export function makeWork(arena: Arena, stateCount: u32, alternativeCount: u32, callCount: u32): usize {
+export function makeWork(
+  arena: Arena,
+  stateCount: u32,
+  alternativeCount: u32,
+  callCount: u32,
+): usize {
   const stateRoom = <usize>stateCount + 1;
   const stackSize = (<usize>alternativeCount + stateRoom) * 4;
   // Why twice: a program that lies may fill a list with leaves within calls before its states come.
@@ -132,7 +138,9 @@ export function beginWalk(work: Work, list: usize): void {
   work.walk++;
 }
 
-/** Begins a walk after which marks of earlier walks can no longer be mistaken. Called once a scan. */
+/**
+ * Begins a walk after which marks of earlier walks can no longer be mistaken. Called once a scan.
+ */
 export function renewWalks(automaton: Automaton, work: Work): void {
   // Why: the number of a walk would come round after 2^32 of them.
   if (work.walk < 0x80000000) return;
@@ -177,8 +185,9 @@ export function visit(work: Work, state: u32): bool {
 }
 
 /**
- * Adds the leaves below `root`, a state or a leaf, that the current walk has not visited. Stops at a MATCH state and answers true;
- * `isLongest` (reverse automata, where all ways count) adds the MATCH as a leaf and goes on. Counts its steps as work.
+ * Adds the leaves below `root`, a state or a leaf, that the current walk has not visited. Stops at
+ * a MATCH state and answers true; `isLongest` (reverse automata, where all ways count) adds the
+ * MATCH as a leaf and goes on. Counts its steps as work.
  */
 export function walkFrom(
   automaton: Automaton,
@@ -229,7 +238,9 @@ export function walkFrom(
   return isMatch;
 }
 
-/** Pushes the alternatives of a choice, the most preferred last; returns the new top of the stack. */
+/**
+ * Pushes the alternatives of a choice, the most preferred last; returns the new top of the stack.
+ */
 function pushAlternatives(automaton: Automaton, state: u32, top: usize): usize {
   const first = stateFirst(automaton, state);
   let index = first + stateCount(automaton, state);

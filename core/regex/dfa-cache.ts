@@ -1,17 +1,21 @@
-// The states of a lazy DFA: made when first needed, kept in a cache of fixed size, all dropped when it is full.
-// A state is an ordered list and what else decides how the search goes on:
-//   leaves      what can be read next (closure.ts), if no assertion on the way asks for the byte ahead;
-//   roots       else (isPending): the states that the last byte led to, walked anew once that byte is known;
-//   freshIndex  entries from here on belong to a start at this very position: a match among them is empty.
-//               The start itself is no entry of a list of roots, it is implied;
+// The states of a lazy DFA: made when first needed, kept in a cache of fixed size, all dropped when
+// it is full. A state is an ordered list and what else decides how the search goes on:
+//   leaves      what can be read next (closure.ts), if no assertion on the way asks for the byte
+//               ahead;
+//   roots       else (isPending): the states that the last byte led to, walked anew once that byte
+//               is known;
+//   freshIndex  entries from here on belong to a start at this very position: a match among them is
+//               empty. The start itself is no entry of a list of roots, it is implied;
 //   isClosed    no further starts (a match was seen, or the search is anchored);
 //   context     what stands beside the position on the side already read; only kept for roots.
-// In memory: header | row of one entry for each class of bytes and one for the end of the text | leaves, of 2 bytes each
-// where the automaton has no calls.
-// The address of the row names the state. An entry is the row where the byte leads to, with flags in the
-// low bits. A match is noted on the entry *behind* its end, since assertions at its end look at that byte:
-// ENTRY_MATCH says that a match ends before the byte just read (reverse: begins behind it).
-// The idea of matches delayed by one byte is that of RE2 and of regex-automata.
+//
+//   | header | row: an entry for each class of bytes, one for the end of the text | leaves |
+//
+// Leaves take 2 bytes each where the automaton has no calls.
+// The address of the row names the state. An entry is the row where the byte leads to, with flags
+// in the low bits. A match is noted on the entry *behind* its end, since assertions at its end look
+// at that byte: ENTRY_MATCH says that a match ends before the byte just read (reverse: begins
+// behind it). The idea of matches delayed by one byte is that of RE2 and of regex-automata.
 
 import { STATE_ASSERT, STATE_MATCH } from '../shared/program.ts';
 import { Arena, arenaAlloc } from '../base/arena.ts';
@@ -44,7 +48,9 @@ export const ENTRY_FLAGS: u32 = 7;
 export const ENTRY_UNKNOWN: u32 = ENTRY_HALT;
 export const ENTRY_DEAD: u32 = 8 | ENTRY_HALT;
 
-/** A cache that fills again after fewer bytes for each of its states than this was of little use ... */
+/**
+ * A cache that fills again after fewer bytes for each of its states than this was of little use ...
+ */
 const BYTES_PER_STATE_MIN: u32 = 10;
 /** ... and after that many such times in a row the DFA gives up. */
 const POOR_CLEARS_MAX: u32 = 3;
@@ -144,8 +150,8 @@ function workOf(dfa: Dfa): Work {
 }
 
 /**
- * Makes a DFA for `automaton` with `cacheSize` bytes of cache; 0 if the arena is full. `startFlag`: ENTRY_START if
- * scans are to hear of states that hold no thread, else 0.
+ * Makes a DFA for `automaton` with `cacheSize` bytes of cache; 0 if the arena is full. `startFlag`:
+ * ENTRY_START if scans are to hear of states that hold no thread, else 0.
  */
 export function makeDfa(
   arena: Arena,
@@ -213,7 +219,10 @@ function emptyCache(dfa: Dfa): void {
 /** A state could not be made, or no more work is wanted: the DFA gives up on this text. */
 export let hasGivenUp: bool = false;
 
-/** From now on scans do not hear of states without threads: ENTRY_START does not occur. Drops all states. */
+/**
+ * From now on scans do not hear of states without threads: ENTRY_START does not occur. Drops all
+ * states.
+ */
 export function dropStartFlags(dfa: Dfa): void {
   if (dfa.startFlag == 0) return;
   dfa.startFlag = 0;
@@ -282,7 +291,10 @@ function internState(
   return row;
 }
 
-/** Whether one more state of `size` bytes fits: into the cache, and into a table that stays three quarters full. */
+/**
+ * Whether one more state of `size` bytes fits: into the cache, and into a table that stays three
+ * quarters full.
+ */
 function hasRoom(dfa: Dfa, size: usize): bool {
   const places = dfa.tableMask + 1;
   return size <= <usize>(dfa.cacheEnd - dfa.cacheNext) && dfa.stateCount < places - (places >> 2);
@@ -315,7 +327,9 @@ function isState(dfa: Dfa, row: usize, hash: u32, freshIndex: u32, kind: u32): b
   return true;
 }
 
-/** The row of a search that starts where `context` stands on the side already read; 0: hasGivenUp. */
+/**
+ * The row of a search that starts where `context` stands on the side already read; 0: hasGivenUp.
+ */
 export function startRow(dfa: Dfa, context: u32): usize {
   const automaton = automatonOf(dfa);
   if (automaton.hasAsserts == 0) context = CONTEXT_OTHER;
@@ -332,19 +346,29 @@ export function startRow(dfa: Dfa, context: u32): usize {
   return row;
 }
 
-/** The state of `row` without the threads of starts here, and without further starts; ENTRY_DEAD if none is left. */
+/**
+ * The state of `row` without the threads of starts here, and without further starts; ENTRY_DEAD if
+ * none is left.
+ */
 export function closedRow(dfa: Dfa, row: usize): usize {
   const head = headOf(row);
   if ((head.kind & KIND_CLOSED) != 0) return row;
   const count = head.freshIndex;
   if (count == 0) return ENTRY_DEAD;
   takeKept(dfa, row, count, workOf(dfa).listB);
-  return internState(dfa, count, true, (head.kind & KIND_PENDING) != 0, head.kind >> KIND_CONTEXT_SHIFT);
+  return internState(
+    dfa,
+    count,
+    true,
+    (head.kind & KIND_PENDING) != 0,
+    head.kind >> KIND_CONTEXT_SHIFT,
+  );
 }
 
 /**
- * The entry of `row` at `offset` (a class, or the end of the text), made and kept. ENTRY_DEAD if the cache
- * could not hold the state, or isStopped (base/work.ts): hasGivenUp. Other rows mean nothing after this if clearCount has changed.
+ * The entry of `row` at `offset` (a class, or the end of the text), made and kept. ENTRY_DEAD if
+ * the cache could not hold the state, or isStopped (base/work.ts): hasGivenUp. Other rows mean
+ * nothing after this if clearCount has changed.
  */
 export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
   if (isStopped) {
@@ -365,9 +389,9 @@ export function makeEntry(dfa: Dfa, row: usize, offset: u32): u32 {
 }
 
 /**
- * Lists in listA the leaves of `row` that read bytes, now that the context ahead is known; true if a match ends
- * here. A match among threads that have read something cuts all behind it, one among those of the start
- * here only the rest of those.
+ * Lists in listA the leaves of `row` that read bytes, now that the context ahead is known; true if
+ * a match ends here. A match among threads that have read something cuts all behind it, one among
+ * those of the start here only the rest of those.
  */
 function resolveLeaves(dfa: Dfa, row: usize, ahead: u32): bool {
   const work = workOf(dfa);
@@ -391,7 +415,8 @@ function resolveRoots(dfa: Dfa, row: usize, ahead: u32): bool {
     if (walkFrom(automaton, work, keptLeaf(dfa, row, i), before, after, isReverse)) return true;
   }
   if (isReverse) return dropMatches(automaton, work);
-  if ((head.kind & KIND_CLOSED) == 0) walkFrom(automaton, work, automaton.start, before, after, false);
+  if ((head.kind & KIND_CLOSED) == 0)
+    walkFrom(automaton, work, automaton.start, before, after, false);
   return false;
 }
 
@@ -443,7 +468,8 @@ function closeRoots(dfa: Dfa, behind: u32, isClosed: bool): usize {
   if (isCut) addLeaf(work, work.matchState);
   const freshIndex = work.count;
   if (!isClosed && !isCut) walkFrom(automaton, work, automaton.start, before, after, false);
-  if (!holdsAssertion(automaton, work)) return internState(dfa, freshIndex, isClosed, false, behind);
+  if (!holdsAssertion(automaton, work))
+    return internState(dfa, freshIndex, isClosed, false, behind);
   work.list = <u32>roots;
   work.count = rootCount;
   return internState(dfa, rootCount, isClosed, true, behind);

@@ -1,7 +1,8 @@
-// Scans text with a lazy DFA (dfa-cache.ts): forward from any start for the end of the leftmost match that the
-// expression prefers, backward from that end for its start. The inner loop costs two loads a byte, of the
-// byte's class and of the entry; whatever else may happen is a flag of the entry and handled out of line. While
-// no thread is alive, the forward scan jumps to the next needle, if every match begins with one.
+// Scans text with a lazy DFA (dfa-cache.ts): forward from any start for the end of the leftmost
+// match that the expression prefers, backward from that end for its start. The inner loop costs two
+// loads a byte, of the byte's class and of the entry; whatever else may happen is a flag of the
+// entry and handled out of line. While no thread is alive, the forward scan jumps to the next
+// needle, if every match begins with one.
 
 import {
   beginScan,
@@ -35,15 +36,18 @@ export function offsetAt(classMap: usize, ptr: usize): u32 {
   return <u32>load<u16>(classMap + (<usize>load<u8>(ptr) << 1));
 }
 
-/** Behind the last byte that the last forward scan that came to an end read, or less within its window. */
+/**
+ * Behind the last byte that the last forward scan that came to an end read, or less within its
+ * window.
+ */
 export let scanReach: usize = 0;
 export function setScanReach(reach: usize): void {
   scanReach = reach;
 }
 
 /**
- * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if there is
- * none, SCAN_GAVE_UP if the cache was of no use.
+ * End of the next non-empty match that starts in [from, until) and ends at or before `limit`; 0 if
+ * there is none, SCAN_GAVE_UP if the cache was of no use.
  *
  * @param textStart,textEnd  ends of the whole text
  * @param limit              in [until, textEnd]; one byte behind it is looked at
@@ -125,7 +129,8 @@ export function scanForward(
         continue;
       }
     }
-    // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at each.
+    // Why: in a run like that of \w+ every byte extends the match; the loop above would stop at
+    // each.
     while ((entry & ENTRY_FLAGS) == ENTRY_MATCH && ptr < stop && !isEarliest) {
       matchEnd = ptr - 1;
       row = entry & ~ENTRY_FLAGS;
@@ -158,9 +163,12 @@ export function scanForward(
   return matchEnd;
 }
 
-/** The first place in [ptr, until) where a match may start; `until` or behind it if there is none. */
+/**
+ * The first place in [ptr, until) where a match may start; `until` or behind it if there is none.
+ */
 function nextStart(needles: Needles, ptr: usize, until: usize, limit: usize): usize {
-  // Why: a needle that starts before `until` ends behind it by its size, or three times that if folded.
+  // Why: a needle that starts before `until` ends behind it by its size, or three times that if
+  // folded.
   const reach = <usize>needles.sizeMax << 2;
   const end = limit - until > reach ? until + reach : limit;
   const found = findNeedles(needles, ptr, end);
@@ -177,7 +185,8 @@ export function endsMatch(dfa: Dfa, row: u32, ptr: usize, textEnd: usize): bool 
 
 /**
  * Start of the longest match that ends at `end` and starts at or behind `from`; 0 if there is none,
- * SCAN_GAVE_UP if the cache was of no use. `textStart` and `textEnd` are the ends of the whole text.
+ * SCAN_GAVE_UP if the cache was of no use. `textStart` and `textEnd` are the ends of the whole
+ * text.
  */
 export function scanReverse(
   dfa: Dfa,

@@ -1,8 +1,8 @@
-// The needles of an expression: literals of which every match holds one, or a run of bytes of one class that it
-// begins with. Finds the next occurrence of any of them in the current text (scan/literal.ts,
-// scan/literal-set.ts, scan/class-run.ts). Where it was found is kept until the search
-// has passed it, so that many calls over one text read it once. Needles that occur so often that the DFA
-// had better read on are given up.
+// The needles of an expression: literals of which every match holds one, or a run of bytes of one
+// class that it begins with. Finds the next occurrence of any of them in the current text
+// (scan/literal.ts, scan/literal-set.ts, scan/class-run.ts). Where it was found is kept until the
+// search has passed it, so that many calls over one text read it once. Needles that occur so often
+// that the DFA had better read on are given up.
 
 import {
   NEEDLE_RUN_COUNT_OFFSET,
@@ -26,10 +26,13 @@ import {
   programNeedleSize,
 } from './program.ts';
 
-/** Most credit, and what needles begin with: they are given up after a while of little use, for good. */
+/**
+ * Most credit, and what needles begin with: they are given up after a while of little use, for
+ * good.
+ */
 const CREDIT_MAX: i32 = 1 << 16;
-// Measured: 2026-11-21, 64 MiB of TypeScript: looking for the next needle costs what the DFA takes for so many
-// bytes, one needle of one letter, and sets of two to nine of them.
+// Measured: 2026-11-21, 64 MiB of TypeScript: looking for the next needle costs what the DFA takes
+// for so many bytes, one needle of one letter, and sets of two to nine of them.
 const SKIP_COST_ONE: i32 = 14;
 const SKIP_COST_SET: i32 = 28;
 
@@ -50,7 +53,10 @@ export class Needles {
 export const NEEDLES_SIZE: usize = 40;
 if (offsetof<Needles>() != NEEDLES_SIZE) ERROR('Needles: size');
 
-/** Compiles the needles of a checked program. Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too long). */
+/**
+ * Compiles the needles of a checked program. Errors: STATUS_OUT_OF_MEMORY, STATUS_BAD_PLAN (too
+ * long).
+ */
 export function compileNeedles(arena: Arena, program: usize, needles: Needles): i32 {
   memory.fill(changetype<usize>(needles), 0, NEEDLES_SIZE);
   needles.kind = programNeedleKind(program);
@@ -125,8 +131,8 @@ export function beginNeedles(needles: Needles, haystackFlags: u32): void {
 }
 
 /**
- * Start of the first occurrence of a needle in [from, end), or `end` if there is none. It may end behind `end`
- * where an earlier call searched further.
+ * Start of the first occurrence of a needle in [from, end), or `end` if there is none. It may end
+ * behind `end` where an earlier call searched further.
  */
 export function findNeedles(needles: Needles, from: usize, end: usize): usize {
   const isKnown = from >= <usize>needles.searchedStart && from <= <usize>needles.found;

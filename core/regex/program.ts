@@ -1,7 +1,8 @@
-// The program of a regular expression as it came from the host: checks it once, then gives access. The layout
-// is fixed in shared/program.ts. After checkProgram every index stays in its table and every range is sound,
-// so the engines read without tests. What the flags and needles claim about the expression cannot be checked:
-// a program that lies finds wrong matches, and never reads outside the text.
+// The program of a regular expression as it came from the host: checks it once, then gives access.
+// The layout is fixed in shared/program.ts. After checkProgram every index stays in its table and
+// every range is sound, so the engines read without tests. What the flags and needles claim about
+// the expression cannot be checked: a program that lies finds wrong matches, and never reads
+// outside the text.
 
 import {
   ALTERNATIVE_SIZE,
@@ -65,7 +66,10 @@ export class Automaton {
 export const AUTOMATON_SIZE: usize = 36;
 if (offsetof<Automaton>() != AUTOMATON_SIZE) ERROR('Automaton: size');
 
-/** Fills `forward` and `reverse` from the program of `size` bytes. Errors: STATUS_BAD_PLAN for anything unsound. */
+/**
+ * Fills `forward` and `reverse` from the program of `size` bytes. Errors: STATUS_BAD_PLAN for
+ * anything unsound.
+ */
 export function checkProgram(
   program: usize,
   size: u32,
@@ -75,12 +79,16 @@ export function checkProgram(
   if (size < PROGRAM_HEADER_SIZE || load<u32>(program, PROGRAM_SIZE_OFFSET) != size) {
     return STATUS_BAD_PLAN;
   }
-  if ((programFlags(program) & ~FLAGS_KNOWN) != 0 || load<u32>(program, PROGRAM_RESERVED_OFFSET) != 0) {
+  if (
+    (programFlags(program) & ~FLAGS_KNOWN) != 0 ||
+    load<u32>(program, PROGRAM_RESERVED_OFFSET) != 0
+  ) {
     return STATUS_BAD_PLAN;
   }
   if (!isLaidOut(program, size)) return STATUS_BAD_PLAN;
   placeAutomata(program, forward, reverse);
-  if (!checkAutomaton(program, forward) || !checkAutomaton(program, reverse)) return STATUS_BAD_PLAN;
+  if (!checkAutomaton(program, forward) || !checkAutomaton(program, reverse))
+    return STATUS_BAD_PLAN;
   return checkNeedles(program) ? STATUS_OK : STATUS_BAD_PLAN;
 }
 
@@ -88,7 +96,8 @@ export function checkProgram(
 function isLaidOut(program: usize, size: u32): bool {
   const forwardCount = load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET);
   const reverseCount = load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
-  if (forwardCount > PROGRAM_STATES_MAX || reverseCount > PROGRAM_STATES_MAX - forwardCount) return false;
+  if (forwardCount > PROGRAM_STATES_MAX || reverseCount > PROGRAM_STATES_MAX - forwardCount)
+    return false;
   if (load<u32>(program, PROGRAM_FORWARD_START_OFFSET) >= forwardCount) return false;
   if (load<u32>(program, PROGRAM_REVERSE_START_OFFSET) >= reverseCount) return false;
   const needleCount = load<u32>(program, PROGRAM_NEEDLE_COUNT_OFFSET);
@@ -255,8 +264,8 @@ export function alternativeTarget(automaton: Automaton, index: u32): u32 {
 /** Nowhere: stepLeaf found no transition. */
 export const NO_STATE: u32 = 0xffffffff;
 
-// A leaf is where a search stands: the index of a state, and within a call, above it, the index of the state behind
-// the call plus one. Bound: indexes are below PROGRAM_STATES_MAX.
+// A leaf is where a search stands: the index of a state, and within a call, above it, the index of
+// the state behind the call plus one. Bound: indexes are below PROGRAM_STATES_MAX.
 const CALL_SHIFT: u32 = 16;
 if (PROGRAM_STATES_MAX >= 1 << CALL_SHIFT) ERROR('leaf: states');
 
@@ -283,7 +292,10 @@ export function leafKind(automaton: Automaton, leaf: u32): u32 {
   return stateKind(automaton, leafState(leaf));
 }
 
-/** Where `leaf`, at a BYTES state, goes on `byte`: a state to walk from or a leaf within a call; or NO_STATE. */
+/**
+ * Where `leaf`, at a BYTES state, goes on `byte`: a state to walk from or a leaf within a call; or
+ * NO_STATE.
+ */
 @inline
 export function stepLeaf(automaton: Automaton, leaf: u32, byte: u32): u32 {
   const target = stepState(automaton, leafState(leaf), byte);
@@ -332,7 +344,8 @@ export function programNeedleCount(program: usize): u32 {
 /** Address of the needle rows: offset among the needle bytes, size. */
 export function programNeedleRows(program: usize): usize {
   const stateCount =
-    load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET) + load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
+    load<u32>(program, PROGRAM_FORWARD_COUNT_OFFSET) +
+    load<u32>(program, PROGRAM_REVERSE_COUNT_OFFSET);
   return (
     program +
     PROGRAM_HEADER_SIZE +

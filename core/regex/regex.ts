@@ -1,17 +1,20 @@
 // Regular expressions over texts: chooses the engine and joins what each of them gives.
-//   needles     skip what cannot hold a match: to the next start (prefix), to the next line (inner);
+//   needles     skip what cannot hold a match: to the next start (prefix), to the next line
+//               (inner);
 //   lazy DFA    end of a match forward, start of it backward (dfa.ts);
-//   simulation  where the DFA gives up, for the rest of the text; for expressions that may prefer the empty
-//               match over a longer one, whose starts the backward scan cannot tell; and for texts whose
-//               bad bytes cannot be rewritten (text.ts).
-// Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one, none
-// overlaps the one before; where the preferred match is empty there is none, and the search goes on behind.
+//   simulation  where the DFA gives up, for the rest of the text; for expressions that may prefer
+//               the empty match over a longer one, whose starts the backward scan cannot tell; and
+//               for texts whose bad bytes cannot be rewritten (text.ts).
+// Matches are those of Go's FindAll without the empty ones: leftmost, of those the preferred one,
+// none overlaps the one before; where the preferred match is empty there is none, and the search
+// goes on behind.
 //
-// Where the host wants no more work (base/work.ts), what is found means nothing, and forgetRegexTexts is due.
+// Where the host wants no more work (base/work.ts), what is found means nothing, and
+// forgetRegexTexts is due.
 //
-// Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each text;
-// then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is handed
-// over once. Reads at most 64 bytes behind a text, which never change a result.
+// Protocol: beginRegexes once a request; compileRegex for each expression; beginRegexText for each
+// text; then findRegex, countRegex. testRegex stands alone. All memory comes from the arena, and is
+// handed over once. Reads at most 64 bytes behind a text, which never change a result.
 
 import {
   ENGINE_DFA,
@@ -72,8 +75,8 @@ import {
 } from './text.ts';
 
 /**
- * Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share else: all caches
- * together take no more than half of it.
+ * Bytes of cache of the forward and the reverse DFA, if the arena is large; of what is free a share
+ * else: all caches together take no more than half of it.
  */
 const FORWARD_CACHE_MAX: usize = 1 << 20;
 const REVERSE_CACHE_MAX: usize = 1 << 19;
@@ -105,7 +108,8 @@ class Regex {
   lineEnd: u32;
   // Counters since the expression was compiled:
   simulationCount: u32;
-  // Of two scans at once: bytes that are left to one scan first, and how many the next failure leaves to it.
+  // Of two scans at once: bytes that are left to one scan first, and how many the next failure
+  // leaves to it.
   singleSize: u32;
   singlePause: u32;
 }
@@ -121,8 +125,8 @@ function regexAt(ptr: usize): Regex {
 export let foundStart: usize = 0;
 export let foundEnd: usize = 0;
 /**
- * How far the present text was read since beginRegexText by an expression that spans lines: behind the last byte
- * that a search read past its window; anything less where none did.
+ * How far the present text was read since beginRegexText by an expression that spans lines: behind
+ * the last byte that a search read past its window; anything less where none did.
  */
 export let regexReach: usize = 0;
 /** Where the last match that countRegex counted ends; 0: none. */
@@ -131,8 +135,8 @@ export let regexCountEnd: usize = 0;
 export let regexStatus: i32 = STATUS_OK;
 
 /**
- * Takes from the arena what all expressions of a request share; before the first of the `count` ones is compiled,
- * and again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
+ * Takes from the arena what all expressions of a request share; before the first of the `count`
+ * ones is compiled, and again when the arena was reset below it. Errors: STATUS_OUT_OF_MEMORY.
  */
 export function beginRegexes(arena: Arena, count: u32): i32 {
   if (!carefulInit(arena)) return STATUS_OUT_OF_MEMORY;
@@ -143,8 +147,8 @@ export function beginRegexes(arena: Arena, count: u32): i32 {
 }
 
 /**
- * Forgets what is known of texts: to be called when other bytes come to stand where texts stood, and when a search
- * was stopped.
+ * Forgets what is known of texts: to be called when other bytes come to stand where texts stood,
+ * and when a search was stopped.
  */
 export function forgetRegexTexts(): void {
   forgetText();
@@ -152,12 +156,18 @@ export function forgetRegexTexts(): void {
 }
 
 /**
- * Compiles the program of `size` bytes at `program`, which stays where it is as long as the expression is used.
- * Returns the address of the expression, or 0 and a status in regexStatus: STATUS_BAD_PLAN for anything
- * unsound, STATUS_OUT_OF_MEMORY.
+ * Compiles the program of `size` bytes at `program`, which stays where it is as long as the
+ * expression is used. Returns the address of the expression, or 0 and a status in regexStatus:
+ * STATUS_BAD_PLAN for anything unsound, STATUS_OUT_OF_MEMORY.
  */
 export function compileRegex(arena: Arena, program: usize, size: u32): usize {
-  return compileRegexWithin(arena, program, size, min(cacheSize, FORWARD_CACHE_MAX), min(cacheSize, REVERSE_CACHE_MAX));
+  return compileRegexWithin(
+    arena,
+    program,
+    size,
+    min(cacheSize, FORWARD_CACHE_MAX),
+    min(cacheSize, REVERSE_CACHE_MAX),
+  );
 }
 
 /** As compileRegex, with caches of the given sizes in bytes. */
@@ -219,7 +229,10 @@ function needlesOf(regex: Regex): Needles {
   return changetype<Needles>(<usize>regex.needles);
 }
 
-/** Finds out between which contexts the empty text matches, and whether it is preferred to a longer one. */
+/**
+ * Finds out between which contexts the empty text matches, and whether it is preferred to a longer
+ * one.
+ */
 function learnEmptiness(regex: Regex): void {
   const forward = forwardOf(regex);
   const work = workOf(regex);
@@ -246,8 +259,9 @@ function countMatches(forward: Automaton, work: Work): u32 {
 }
 
 /**
- * Makes [textStart, textEnd) the text of the expression: the whole of a blob or a path, whose ends assertions
- * see. `flags`: TEXT_* of text.ts, which are the flags of a blob row; both set is always right.
+ * Makes [textStart, textEnd) the text of the expression: the whole of a blob or a path, whose ends
+ * assertions see. `flags`: TEXT_* of text.ts, which are the flags of a blob row; both set is always
+ * right.
  */
 export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, flags: u32): void {
   const regex = regexAt(ptr);
@@ -263,11 +277,12 @@ export function beginRegexText(ptr: usize, textStart: usize, textEnd: usize, fla
 }
 
 /**
- * Finds the next non-empty match that starts in [from, until); its range is in foundStart and foundEnd.
+ * Finds the next non-empty match that starts in [from, until); its range is in foundStart and
+ * foundEnd.
  *
- * @param from,until  code point borders in the text; `from` is the end of the match before, or any place
- *                    where a search may begin, and may lie behind `until`; `until` is the end of the text or of a line, unless the
- *                    expression spans lines
+ * @param from,until  code point borders in the text; `from` is the end of the match before, or any
+ *                    place where a search may begin, and may lie behind `until`; `until` is the end
+ *                    of the text or of a line, unless the expression spans lines
  */
 export function findRegex(ptr: usize, from: usize, until: usize): bool {
   // Why: the match before may have ended behind `until`.
@@ -283,7 +298,10 @@ export function findRegex(ptr: usize, from: usize, until: usize): bool {
   return false;
 }
 
-/** Number of the matches that findRegex would find one after the other in [from, until). Parameters as there. */
+/**
+ * Number of the matches that findRegex would find one after the other in [from, until). Parameters
+ * as there.
+ */
 export function countRegex(ptr: usize, from: usize, until: usize): u32 {
   regexCountEnd = 0;
   if (from >= until) return 0;
@@ -300,8 +318,9 @@ export function countRegex(ptr: usize, from: usize, until: usize): u32 {
 }
 
 /**
- * Whether the expression matches anywhere in [start, end), a whole text (a name); empty matches count. `flags`
- * as for beginRegexText, which has to be called again before findRegex or countRegex.
+ * Whether the expression matches anywhere in [start, end), a whole text (a name); empty matches
+ * count. `flags` as for beginRegexText, which has to be called again before findRegex or
+ * countRegex.
  */
 export function testRegex(ptr: usize, start: usize, end: usize, flags: u32): bool {
   const regex = regexAt(ptr);
@@ -356,20 +375,29 @@ function prefixNeedles(regex: Regex): Needles | null {
   return null;
 }
 
-/** Whether only lines that hold a needle are read: it lies on the line of its match, and looking for it pays. */
+/**
+ * Whether only lines that hold a needle are read: it lies on the line of its match, and looking for
+ * it pays.
+ */
 @inline
 function readsLines(regex: Regex): bool {
   const needles = needlesOf(regex);
   return needles.kind == NEEDLES_INNER && regex.spansLines == 0 && areWorthwhile(needles);
 }
 
-/** Whether the rest of the text may hold a match: a needle occurs in it, if matches have inner needles. */
+/**
+ * Whether the rest of the text may hold a match: a needle occurs in it, if matches have inner
+ * needles.
+ */
 function holdsNeedle(regex: Regex, from: usize): bool {
   if (needlesOf(regex).kind != NEEDLES_INNER || !areWorthwhile(needlesOf(regex))) return true;
   return findNeedles(needlesOf(regex), from, regex.textEnd) < <usize>regex.textEnd;
 }
 
-/** Puts lineStart and lineEnd around the next needle in [from, until), lineStart at `from` if it is on that line. */
+/**
+ * Puts lineStart and lineEnd around the next needle in [from, until), lineStart at `from` if it is
+ * on that line.
+ */
 function nextLine(regex: Regex, from: usize, until: usize): bool {
   if (from >= until) return false;
   const found = findNeedles(needlesOf(regex), from, until);
@@ -409,13 +437,19 @@ function findWithin(regex: Regex, from: usize, until: usize): bool {
   return isFound && isWholeFrom(from);
 }
 
-/** Whether what was found stands behind `from` and is not empty. Why: a program that lies may match a part of what stands for a bad byte. */
+/**
+ * Whether what was found stands behind `from` and is not empty. Why: a program that lies may match
+ * a part of what stands for a bad byte.
+ */
 @inline
 function isWholeFrom(from: usize): bool {
   return from <= foundStart && foundStart < foundEnd;
 }
 
-/** How far the last call of findText, countText or the simulation read, in the text that it was given. */
+/**
+ * How far the last call of findText, countText or the simulation read, in the text that it was
+ * given.
+ */
 let textReach: usize = 0;
 /** Where the last counted match ends, there; 0: none. */
 let countEnd: usize = 0;
@@ -434,8 +468,17 @@ const AHEAD_MAX: usize = 1 << 30;
 const SINGLE_MIN: u32 = 1 << 12;
 const SINGLE_MAX: u32 = 1 << 20;
 
-/** A place in [from, until] before which no match starts, by two scans at once where those have paid of late. */
-function skipLines(regex: Regex, textStart: usize, textEnd: usize, from: usize, until: usize): usize {
+/**
+ * A place in [from, until] before which no match starts, by two scans at once where those have paid
+ * of late.
+ */
+function skipLines(
+  regex: Regex,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+): usize {
   const size = until - from;
   if (!isTwinSize(size)) return from;
   if (<usize>regex.singleSize > 0) {
@@ -464,14 +507,16 @@ function scanForEnd(
 ): usize {
   const dfa = forwardDfaOf(regex);
   const aheadMax = min(AHEAD_MIN + AHEAD_TIMES * (textEnd - textStart), AHEAD_MAX);
-  if (<usize>regex.aheadSize >= aheadMax) return scanCarefully(dfa, textStart, textEnd, from, until, limit);
+  if (<usize>regex.aheadSize >= aheadMax)
+    return scanCarefully(dfa, textStart, textEnd, from, until, limit);
   if (needles === null && regex.spansLines == 0 && dfa.startFlag == 0) {
     from = skipLines(regex, textStart, textEnd, from, until);
     if (from == until) return 0;
   }
   const end = scanForward(dfa, textStart, textEnd, from, until, limit, needles, false);
   // Why capped: the sum must not run over.
-  if (end != 0 && end != SCAN_GAVE_UP && scanReach > end) regex.aheadSize += <u32>min(scanReach - end, AHEAD_MAX);
+  if (end != 0 && end != SCAN_GAVE_UP && scanReach > end)
+    regex.aheadSize += <u32>min(scanReach - end, AHEAD_MAX);
   return end;
 }
 
@@ -607,8 +652,11 @@ export function regexSpansLines(ptr: usize): bool {
   return regexAt(ptr).spansLines != 0;
 }
 
-/** What findRegex, or testRegex if `isTest`, runs the expression by, which was just compiled: ENGINE_*. */
-export function regexEngine(ptr: usize, isTest: bool): u32 {
+/**
+ * What findRegex, or testRegex if `isTest`, runs the expression by, which was just compiled:
+ * ENGINE_*.
+ */
+export function engineOf(ptr: usize, isTest: bool): u32 {
   const regex = regexAt(ptr);
   if (!isTest && regex.prefersEmpty != 0) return ENGINE_SIMULATION;
   if (!isTest && readsLines(regex)) return ENGINE_LINES;
@@ -619,8 +667,9 @@ export function regexEngine(ptr: usize, isTest: bool): u32 {
 }
 
 /**
- * Whether texts that lie back to back can be searched at once for those that may match: every match, and no empty
- * one, holds a needle, and none of these could stand for bad bytes on both sides of a border.
+ * Whether texts that lie back to back can be searched at once for those that may match: every
+ * match, and no empty one, holds a needle, and none of these could stand for bad bytes on both
+ * sides of a border.
  */
 export function regexHasNeedles(ptr: usize): bool {
   const regex = regexAt(ptr);
@@ -629,8 +678,8 @@ export function regexHasNeedles(ptr: usize): bool {
 }
 
 /**
- * Start of the first needle in [from, end), which may be many texts back to back, or `end` if there is none.
- * beginRegexText has to be called again before findRegex or countRegex.
+ * Start of the first needle in [from, end), which may be many texts back to back, or `end` if there
+ * is none. beginRegexText has to be called again before findRegex or countRegex.
  */
 export function findRegexNeedle(ptr: usize, from: usize, end: usize): usize {
   const needles = needlesOf(regexAt(ptr));

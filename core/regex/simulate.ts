@@ -1,9 +1,11 @@
-// Simulates the forward automaton: the semantics of reference, and what answers when the lazy DFA gives up.
-// Threads are kept in order of preference, each with the address where it started; a thread that matches
-// cuts all behind it, and the last match before no thread is left is the answer (leftmost-first). A thread
-// that reaches the match without a byte cuts the other threads of its start and finds nothing, since empty
-// matches do not count. Cost: bytes read times states, at worst.
-// Stops where the host wants no more of it (base/work.ts). Reads any bytes: with `isIllFormed` each bad byte is read as the three bytes of U+FFFD, in place.
+// Simulates the forward automaton: the semantics of reference, and what answers when the lazy DFA
+// gives up. Threads are kept in order of preference, each with the address where it started; a
+// thread that matches cuts all behind it, and the last match before no thread is left is the answer
+// (leftmost-first). A thread that reaches the match without a byte cuts the other threads of its
+// start and finds nothing, since empty matches do not count. Cost: bytes read times states, at
+// worst.
+// Stops where the host wants no more of it (base/work.ts). Reads any bytes: with `isIllFormed` each
+// bad byte is read as the three bytes of U+FFFD, in place.
 
 import { countWork, isStopped } from '../base/work.ts';
 import { decodedSize, decodeUtf8 } from '../text/utf8.ts';
@@ -32,8 +34,8 @@ let threadCount: u32 = 0; // threads between two bytes: states in listB, starts 
 let hasMatched: bool = false;
 
 /**
- * Finds the next non-empty match that starts in [from, until) and ends at or before `limit`; its range is in
- * simulatedStart and simulatedEnd.
+ * Finds the next non-empty match that starts in [from, until) and ends at or before `limit`; its
+ * range is in simulatedStart and simulatedEnd.
  *
  * @param textStart,textEnd  ends of the whole text
  * @param limit              in [until, textEnd]; one byte behind it is looked at
@@ -60,7 +62,8 @@ export function simulate(
     const before = contextBefore(textStart, ptr);
     const after = contextAfter(textEnd, ptr);
     closeThreads(automaton, work, ptr, before, after);
-    if (!hasMatched && ptr < until && replacing == 0) startThread(automaton, work, ptr, before, after);
+    if (!hasMatched && ptr < until && replacing == 0)
+      startThread(automaton, work, ptr, before, after);
     if (ptr >= limit || (work.count == 0 && (hasMatched || ptr >= until)) || isStopped) break;
     let byte = <u32>load<u8>(ptr);
     if (isIllFormed && byte >= 0x80 && replacing == 0 && ptr >= unitEnd) {
@@ -78,7 +81,9 @@ export function simulate(
   return hasMatched && !isStopped;
 }
 
-/** Turns the threads into leaves at `ptr`, and notes a match of the most preferred that ends here. */
+/**
+ * Turns the threads into leaves at `ptr`, and notes a match of the most preferred that ends here.
+ */
 function closeThreads(automaton: Automaton, work: Work, ptr: usize, before: u32, after: u32): void {
   beginWalk(work, work.listA);
   for (let i: u32 = 0; i < threadCount; i++) {

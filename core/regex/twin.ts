@@ -1,8 +1,10 @@
-// Two forward scans at once over one text, for expressions without needles that match rarely: the second half of
-// a stretch is read beside the first. Each scan waits for its own entries, so that two take little longer than one.
-// Tells only that no match lies in a stretch; where one does, dfa.ts finds it. For expressions whose matches
-// hold no byte behind a newline: a line start cuts the stretch.
-// Measured: 2026-11-21, X4 (README.md): 1.9 times one scan; a third and a fourth cost more than they bring.
+// Two forward scans at once over one text, for expressions without needles that match rarely: the
+// second half of a stretch is read beside the first. Each scan waits for its own entries, so that
+// two take little longer than one. Tells only that no match lies in a stretch; where one does,
+// dfa.ts finds it. For expressions whose matches hold no byte behind a newline: a line start cuts
+// the stretch.
+// Measured: 2026-11-21, X4 (README.md): 1.9 times one scan; a third and a fourth cost more than
+// they bring.
 
 import { contextBefore, renewWalks, Work } from './closure.ts';
 import {
@@ -21,7 +23,10 @@ import { endsMatch, offsetAt } from './dfa.ts';
 import { Automaton } from './program.ts';
 import { findByte } from '../scan/newlines.ts';
 
-/** Bytes of a half: enough to pay for its start, little enough to be read again where it holds a match. */
+/**
+ * Bytes of a half: enough to pay for its start, little enough to be read again where it holds a
+ * match.
+ */
 const HALF_MIN: usize = 512;
 const HALF_MAX: usize = 8192;
 const NEWLINE: u8 = 10;
@@ -37,11 +42,18 @@ export function isTwinSize(size: usize): bool {
 }
 
 /**
- * A line start in [from, until] (or `from`) before which no match starts: as far as that is quickly told.
+ * A line start in [from, until] (or `from`) before which no match starts: as far as that is quickly
+ * told.
  *
  * @param until  end of a line or of the text; the DFA's expression spans no lines
  */
-export function skipBarren(dfa: Dfa, textStart: usize, textEnd: usize, from: usize, until: usize): usize {
+export function skipBarren(
+  dfa: Dfa,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  until: usize,
+): usize {
   beginScan();
   renewWalks(changetype<Automaton>(<usize>dfa.automaton), changetype<Work>(<usize>dfa.work));
   while (isTwinSize(until - from)) {
@@ -65,8 +77,18 @@ function lineStart(ptr: usize, until: usize): usize {
 let firstOutcome: u32 = UNSURE;
 let secondOutcome: u32 = UNSURE;
 
-/** Reads [from, middle) and [middle, end) at once; what came of each is in firstOutcome and secondOutcome. */
-function scanHalves(dfa: Dfa, textStart: usize, textEnd: usize, from: usize, middle: usize, end: usize): void {
+/**
+ * Reads [from, middle) and [middle, end) at once; what came of each is in firstOutcome and
+ * secondOutcome.
+ */
+function scanHalves(
+  dfa: Dfa,
+  textStart: usize,
+  textEnd: usize,
+  from: usize,
+  middle: usize,
+  end: usize,
+): void {
   firstOutcome = UNSURE;
   secondOutcome = UNSURE;
   const clears = dfa.clearCount;
@@ -83,7 +105,8 @@ function scanHalves(dfa: Dfa, textStart: usize, textEnd: usize, from: usize, mid
     let entry2 = load<u32>(<usize>row2 + offset2);
     if (((entry | entry2) & ENTRY_FLAGS) != 0) {
       if (entry == ENTRY_UNKNOWN) entry = makeEntry(dfa, row, offset);
-      if (entry2 == ENTRY_UNKNOWN && dfa.clearCount == clears) entry2 = makeEntry(dfa, row2, offset2);
+      if (entry2 == ENTRY_UNKNOWN && dfa.clearCount == clears)
+        entry2 = makeEntry(dfa, row2, offset2);
       // The rows are no more.
       if (dfa.clearCount != clears || hasGivenUp) return;
       if (((entry | entry2) & ENTRY_FLAGS) != 0) {

@@ -1,14 +1,16 @@
-// Searches for a string of bytes, of which ASCII letters may stand for both their cases. A compiled plan
-// holds the two rarest bytes of the string (frequency.ts) and where they stand in it. Each step tests 64
-// starts p:
-//   1. hits = (load(p + first) | or == firstByte) & (load(p + second) | or == secondByte), four vectors;
+// Searches for a string of bytes, of which ASCII letters may stand for both their cases. A compiled
+// plan holds the two rarest bytes of the string (frequency.ts) and where they stand in it. Each
+// step tests 64 starts p:
+//   1. hits = (load(p + first) | or == firstByte) & (load(p + second) | or == secondByte), four
+//      vectors;
 //   2. any_true over all four; nearly always false, then p += 64;
 //   3. else the hits become a 64-bit mask, cut to starts from which the string fits before `end`;
-//   4. each hit is verified 16 bytes at a time: all lanes of (haystack | or) == value. Lanes behind the
-//      string's last byte have or = value = 0xFF, so they are always equal.
-// Strings of one byte take the byte scanner, strings of two need no step 4. Knows nothing of code points.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a result.
-// Nothing before `start` is read.
+//   4. each hit is verified 16 bytes at a time: all lanes of (haystack | or) == value. Lanes behind
+//      the string's last byte have or = value = 0xFF, so they are always equal.
+// Strings of one byte take the byte scanner, strings of two need no step 4. Knows nothing of code
+// points.
+// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
+// result. Nothing before `start` is read.
 
 import { FREQUENCY_UNIT, maskedFrequency } from './frequency';
 import { countMaskedByte, findMaskedByte, laneLimit } from './newlines';
@@ -36,7 +38,9 @@ export function bytePlanSize(size: usize): usize {
   return HEAD_SIZE + ((size + 15) >> 4) * CHUNK_SIZE;
 }
 
-/** What a byte is ORed with so that both cases look the same: 0x20 for an ASCII letter if folding. */
+/**
+ * What a byte is ORed with so that both cases look the same: 0x20 for an ASCII letter if folding.
+ */
 @inline
 function orMaskOf(byte: u8, isFolding: bool): u8 {
   return isFolding && (byte | 0x20) - 0x61 < 26 ? 0x20 : 0;
@@ -100,7 +104,9 @@ export function bytePlanHitRate(plan: BytePlan): u64 {
 @inline
 function matchesAt(chunks: usize, chunksEnd: usize, ptr: usize): bool {
   let chunk = chunks;
-  while (i8x16.all_true(i8x16.eq(v128.or(v128.load(ptr), v128.load(chunk, 16)), v128.load(chunk)))) {
+  while (
+    i8x16.all_true(i8x16.eq(v128.or(v128.load(ptr), v128.load(chunk, 16)), v128.load(chunk)))
+  ) {
     chunk += CHUNK_SIZE;
     ptr += 16;
     if (chunk >= chunksEnd) return true;
@@ -135,12 +141,18 @@ function pairHits(
 }
 
 /**
- * The loop of the file's head, for strings of two bytes and more that fit in [start, end). Returns the
- * first match or `end`; with `isCounting` the number of matches that do not overlap. Both flags are
- * constants at each call, so that four loops are compiled.
+ * The loop of the file's head, for strings of two bytes and more that fit in [start, end). Returns
+ * the first match or `end`; with `isCounting` the number of matches that do not overlap. Both flags
+ * are constants at each call, so that four loops are compiled.
  */
 @inline
-function scanPairs(plan: BytePlan, start: usize, end: usize, isFolding: bool, isCounting: bool): usize {
+function scanPairs(
+  plan: BytePlan,
+  start: usize,
+  end: usize,
+  isFolding: bool,
+  isCounting: bool,
+): usize {
   const size = <usize>plan.size;
   const firstIndex = <usize>plan.firstIndex;
   const secondIndex = <usize>plan.secondIndex;
@@ -157,9 +169,33 @@ function scanPairs(plan: BytePlan, start: usize, end: usize, isFolding: bool, is
     const first = ptr + firstIndex;
     const second = ptr + secondIndex;
     const hits0 = pairHits(first, second, firstByte, secondByte, firstOr, secondOr, isFolding);
-    const hits1 = pairHits(first + 16, second + 16, firstByte, secondByte, firstOr, secondOr, isFolding);
-    const hits2 = pairHits(first + 32, second + 32, firstByte, secondByte, firstOr, secondOr, isFolding);
-    const hits3 = pairHits(first + 48, second + 48, firstByte, secondByte, firstOr, secondOr, isFolding);
+    const hits1 = pairHits(
+      first + 16,
+      second + 16,
+      firstByte,
+      secondByte,
+      firstOr,
+      secondOr,
+      isFolding,
+    );
+    const hits2 = pairHits(
+      first + 32,
+      second + 32,
+      firstByte,
+      secondByte,
+      firstOr,
+      secondOr,
+      isFolding,
+    );
+    const hits3 = pairHits(
+      first + 48,
+      second + 48,
+      firstByte,
+      secondByte,
+      firstOr,
+      secondOr,
+      isFolding,
+    );
     if (!v128.any_true(v128.or(v128.or(hits0, hits1), v128.or(hits2, hits3)))) continue;
     const low = <u32>i8x16.bitmask(hits0) | (<u32>i8x16.bitmask(hits1) << 16);
     const high = <u32>i8x16.bitmask(hits2) | (<u32>i8x16.bitmask(hits3) << 16);

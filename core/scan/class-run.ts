@@ -1,14 +1,16 @@
-// Searches for the next run of at least n bytes that are all in a class, any set of the 256 bytes. Each step
-// looks at four vectors of 16 bytes and asks one question of all four, nearly always answered with no:
+// Searches for the next run of at least n bytes that are all in a class, any set of the 256 bytes.
+// Each step looks at four vectors of 16 bytes and asks one question of all four, nearly always
+// answered with no:
 //   n = 1      is a byte in the class?
 //   n = 2..6   are two neighbours?
 //   n = 7..14  are the four bytes of an aligned group? Seven bytes in a row hold such a group;
-//   n >= 15    are the eight bytes of one? From n = 31 every second vector is enough, from 63 every fourth.
+//   n >= 15    are the eight bytes of one? From n = 31 every second vector is enough, from 63 every
+//              fourth.
 // Around a group that is, the run is measured byte by byte.
-// Which bytes are outside the class: of a range, those that saturating subtraction leaves above zero; of any
-// other class, those whose nibbles have no row in common in two tables. A row is the low nibbles that go with
-// a high nibble; equal rows share a bit. If more than 8 differ, the most alike are taken together, and the
-// measuring, which is exact, refuses what that lets through.
+// Which bytes are outside the class: of a range, those that saturating subtraction leaves above
+// zero; of any other class, those whose nibbles have no row in common in two tables. A row is the
+// low nibbles that go with a high nibble; equal rows share a bit. If more than 8 differ, the most
+// alike are taken together, and the measuring, which is exact, refuses what that lets through.
 // Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
 // change a result. Nothing before `start` is read.
 
@@ -61,7 +63,8 @@ let runEnd: usize = 0;
 /**
  * Compiles a class to CLASS_RUN_SIZE bytes at `outPtr`, 16-aligned; they may be copied.
  *
- * @param set         32 bytes, bit `b & 7` of byte `b >> 3` for byte b; not empty, not needed after the call
+ * @param set         32 bytes, bit `b & 7` of byte `b >> 3` for byte b; not empty, not needed after
+ *                    the call
  * @param runSizeMin  n, at least 1
  */
 export function compileClassRun(set: usize, runSizeMin: u32, outPtr: usize): void {
@@ -124,7 +127,9 @@ function mergeRows(count: u32): u32 {
     let bestFrom: usize = 0;
     for (let from: usize = 1; from < <usize>count; from++) {
       for (let into: usize = 0; into < from; into++) {
-        const added = popcnt(<u32>load<u16>(rows + (from << 1)) ^ <u32>load<u16>(rows + (into << 1)));
+        const added = popcnt(
+          (<u32>load<u16>(rows + (from << 1))) ^ (<u32>load<u16>(rows + (into << 1))),
+        );
         if (<i32>added >= best) continue;
         best = <i32>added;
         bestInto = into << 1;
@@ -158,7 +163,10 @@ function writeTables(plan: usize, count: u32): void {
   }
 }
 
-/** Sets runStart and runEnd to the run around `at` in [from, end), as far as n bytes; true if it has them. */
+/**
+ * Sets runStart and runEnd to the run around `at` in [from, end), as far as n bytes; true if it has
+ * them.
+ */
 function measureRun(plan: ClassRun, at: usize, from: usize, end: usize): bool {
   const sizeMin = <usize>plan.runSizeMin;
   let first = at;
@@ -170,7 +178,10 @@ function measureRun(plan: ClassRun, at: usize, from: usize, end: usize): bool {
   return next - first >= sizeMin;
 }
 
-/** Lanes that are not zero where the bytes are outside the class. `isRange` is a constant at each call. */
+/**
+ * Lanes that are not zero where the bytes are outside the class. `isRange` is a constant at each
+ * call.
+ */
 @inline
 function outsideOf(bytes: v128, table: v128, other: v128, isRange: bool): v128 {
   if (isRange) return i8x16.sub_sat_u(i8x16.sub(bytes, table), other);
@@ -188,7 +199,10 @@ function orBefore(before: v128, lanes: v128): v128 {
   );
 }
 
-/** True if the answer is no for all four vectors of bytes outside. `question` is a constant at each call. */
+/**
+ * True if the answer is no for all four vectors of bytes outside. `question` is a constant at each
+ * call.
+ */
 @inline
 function isNo(outside0: v128, outside1: v128, outside2: v128, outside3: v128, question: u32): bool {
   if (question == QUESTION_EIGHT) {
@@ -216,9 +230,9 @@ function yesMask(outside: v128, question: u32): u64 {
 }
 
 /**
- * True if a run of n bytes is around one of the bytes in `mask`: four times 16 bits, for the bytes from `ptr`
- * on with `stride` between vectors. No run begins before `from`. runStart and runEnd are those of the run
- * measured last.
+ * True if a run of n bytes is around one of the bytes in `mask`: four times 16 bits, for the bytes
+ * from `ptr` on with `stride` between vectors. No run begins before `from`. runStart and runEnd are
+ * those of the run measured last.
  */
 function measureMask(
   plan: ClassRun,
@@ -307,8 +321,8 @@ function scanTableEight(plan: ClassRun, start: usize, end: usize): usize {
 }
 
 /**
- * First address in [start, end) from which n bytes or more before `end` are all in the class; `end` if there
- * is none.
+ * First address in [start, end) from which n bytes or more before `end` are all in the class; `end`
+ * if there is none.
  *
  * @param classRun  what compileClassRun wrote
  */

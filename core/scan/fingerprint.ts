@@ -1,15 +1,16 @@
-// The fingerprint of a set of literals, which finds where one of them may start ("Teddy"): nibble tables for
-// three neighbouring bytes of the literals. A table maps a nibble of a byte to the buckets that allow it;
-// a place is a candidate of a bucket if all six nibbles of its three bytes allow the bucket.
-//   - A literal is in one of 8 buckets, or 16 if there are more than 8 literals; literals that share
-//     nibbles share buckets.
-//   - The three bytes end `endOffset` bytes behind the start of a match, the same for all literals, so that
-//     candidates come in the order of their starts. The rarest place in source code wins. Bytes before the
-//     start of a match are allowed to be any.
-//   - A code point that others equal allows the bytes of all of them, at every place where it can lie if
-//     those before it differ in size; U+FFFD also allows each byte above 0x7F.
-// A candidate literal must also pass its probe: eight bytes from `probeOffset` on, some of them ORed.
-// So nothing that matches is missed. What looks through a haystack with it: literal-set.ts.
+// The fingerprint of a set of literals, which finds where one of them may start ("Teddy"): nibble
+// tables for three neighbouring bytes of the literals. A table maps a nibble of a byte to the
+// buckets that allow it; a place is a candidate of a bucket if all six nibbles of its three bytes
+// allow the bucket.
+//   - A literal is in one of 8 buckets, or 16 if there are more than 8 literals; literals that
+//     share nibbles share buckets.
+//   - The three bytes end `endOffset` bytes behind the start of a match, the same for all literals,
+//     so that candidates come in the order of their starts. The rarest place in source code wins.
+//     Bytes before the start of a match are allowed to be any.
+//   - A code point that others equal allows the bytes of all of them, at every place where it can
+//     lie if those before it differ in size; U+FFFD also allows each byte above 0x7F.
+// A candidate literal must also pass its probe: eight bytes from `probeOffset` on, some of them
+// ORed. So nothing that matches is missed. What looks through a haystack with it: literal-set.ts.
 // Source: Hyperscan's Teddy (Wang et al., NSDI 2019).
 
 import { FOLD_CLASS_MAX, foldVariants } from '../text/fold';
@@ -31,9 +32,9 @@ const FOLD_SIZE_MAX: u32 = 4;
 const PROBE_BYTES: u32 = 8;
 
 /**
- * Head of a fingerprint. Behind it the tables: for each half of the buckets, for each byte, the last one
- * last, v128 of low nibbles, v128 of high ones. Behind them a Candidate for each literal, bucket by bucket,
- * ascending within each.
+ * Head of a fingerprint. Behind it the tables: for each half of the buckets, for each byte, the
+ * last one last, v128 of low nibbles, v128 of high ones. Behind them a Candidate for each literal,
+ * bucket by bucket, ascending within each.
  */
 @unmanaged
 export class Fingerprint {
@@ -52,7 +53,10 @@ if (FOLD_CLASS_MAX != FOLD_SIZE_MAX) ERROR('Fingerprint: variants');
 /** Bytes of a Candidate. */
 export const CANDIDATE_SIZE: usize = 24;
 
-/** A literal of a bucket. It can be at a place only if the 8 bytes there, ORed with probeOr, are probe. */
+/**
+ * A literal of a bucket. It can be at a place only if the 8 bytes there, ORed with probeOr, are
+ * probe.
+ */
 @unmanaged
 export class Candidate {
   probe: u64;
@@ -91,7 +95,9 @@ export function fingerprintSize(count: u32): usize {
   return HEAD_SIZE + TABLES_SIZE + ((<usize>count * CANDIDATE_SIZE + 15) & ~15);
 }
 
-/** Address of the first Candidate of `bucket`; behind the last one is the first of the next bucket. */
+/**
+ * Address of the first Candidate of `bucket`; behind the last one is the first of the next bucket.
+ */
 @inline
 export function fingerprintCandidates(print: Fingerprint, bucket: usize): usize {
   const before = <usize>load<u8>(changetype<usize>(print) + bucket, BUCKET_STARTS_OFFSET);
@@ -104,8 +110,8 @@ export function fingerprintBegin(): void {
 }
 
 /**
- * Takes literal `index` (below FINGERPRINT_LITERALS_MAX): the `size` (at least 1) bytes at `source`, read as
- * UTF-8. Returns the bytes of its shortest match.
+ * Takes literal `index` (below FINGERPRINT_LITERALS_MAX): the `size` (at least 1) bytes at
+ * `source`, read as UTF-8. Returns the bytes of its shortest match.
  *
  * @param isFolding  case does not count
  * @param isWide     the haystack may hold U+212A and U+017F
@@ -208,7 +214,10 @@ export function fingerprintEnd(print: Fingerprint, count: u32, sizeMin: u32): vo
   writeCandidates(print, count);
 }
 
-/** What literal `index` allows for `byte` (the last one last) of a fingerprint that ends at `endOffset`. */
+/**
+ * What literal `index` allows for `byte` (the last one last) of a fingerprint that ends at
+ * `endOffset`.
+ */
 @inline
 function allowedByte(index: u32, endOffset: u32, byte: u32): NibbleSets {
   const back = BYTE_COUNT - 1 - byte;
@@ -315,7 +324,10 @@ function writeCandidate(candidate: Candidate, index: u32, probeOffset: u32): voi
   }
 }
 
-/** What all bytes of `sets` must be ORed with to be equal, if that is 0 or the bit of case; else 0xFF. */
+/**
+ * What all bytes of `sets` must be ORed with to be equal, if that is 0 or the bit of case; else
+ * 0xFF.
+ */
 function probeOrOf(sets: NibbleSets): u32 {
   const highs = sets >> 16;
   const high = <u32>1 << ctz(highs);

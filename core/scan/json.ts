@@ -1,12 +1,14 @@
-// Writes text as JSON in UTF-8. Strings are escaped as little as JSON allows, and each byte that is not
-// well-formed UTF-8 becomes U+FFFD. Each step takes 16 bytes without a branch on what they are:
-//   1. letters = what stands for each byte: n for a newline and so on, else the byte itself; a lane of 0 is
-//      a byte that has no letter (U+0001, all above 0x7F), and its step is written by code points instead;
+// Writes text as JSON in UTF-8. Strings are escaped as little as JSON allows, and each byte that is
+// not well-formed UTF-8 becomes U+FFFD. Each step takes 16 bytes without a branch on what they are:
+//   1. letters = what stands for each byte: n for a newline and so on, else the byte itself; a lane
+//      of 0 is a byte that has no letter (U+0001, all above 0x7F), and its step is written by code
+//      points instead;
 //   2. escaped = mask of the lanes that differ from their letter, or are a quote or a backslash;
-//   3. for each half: a row of EXPANSIONS, chosen by the half's 8 bits of the mask, spreads the letters so
-//      that there is a gap before each escaped one; a gap is a lane of 0, and becomes a backslash.
-// Measured: 2026-11-21, bench/kernels.ts, Linux kernel/, EPYC (Zen 4): 4.9 GB/s; one escape at a time, each
-// found by ctz, 1.3. Knows nothing of quotes around strings, objects or arrays.
+//   3. for each half: a row of EXPANSIONS, chosen by the half's 8 bits of the mask, spreads the
+//      letters so that there is a gap before each escaped one; a gap is a lane of 0, and becomes a
+//      backslash.
+// Measured: 2026-11-21, bench/kernels.ts, Linux kernel/, EPYC (Zen 4): 4.9 GB/s; one escape at a
+// time, each found by ctz, 1.3. Knows nothing of quotes around strings, objects or arrays.
 
 import { REPLACEMENT, decodeUtf8, decodedPoint, decodedSize } from '../text/utf8';
 
@@ -33,7 +35,9 @@ function buildExpansions(): void {
   }
 }
 
-/** Letters for the control characters below 16: b t n, f r behind a backslash; 0 if there is none. */
+/**
+ * Letters for the control characters below 16: b t n, f r behind a backslash; 0 if there is none.
+ */
 @inline
 function shortEscapes(): v128 {
   return i8x16(0, 0, 0, 0, 0, 0, 0, 0, 0x62, 0x74, 0x6e, 0, 0x66, 0x72, 0, 0);
@@ -95,8 +99,8 @@ function writePoint(outPtr: usize, ptr: usize, point: u32, size: usize): usize {
 }
 
 /**
- * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if a byte of it has no
- * letter.
+ * Writes a last step of `size` bytes, 1 to 15, and returns the address after it; 0 if a byte of it
+ * has no letter.
  */
 function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
   const lanes = i8x16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -117,8 +121,10 @@ function writeLastStep(outPtr: usize, ptr: usize, size: usize): usize {
 let stepsEnd: usize = 0;
 
 /**
- * Writes steps of [ptr, end) up to `end` or to one with a byte that has no letter; stepsEnd is there.
- * Why apart: with calls in the loop its constants leave the registers; without, it is twice as fast.
+ * Writes steps of [ptr, end) up to `end` or to one with a byte that has no letter; stepsEnd is
+ * there.
+ * Why apart: with calls in the loop its constants leave the registers; without, it is twice as
+ * fast.
  */
 function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
   while (end - ptr >= STEP) {
@@ -142,8 +148,8 @@ function writeSteps(outPtr: usize, ptr: usize, end: usize): usize {
 }
 
 /**
- * Writes [start, end) as the inside of a JSON string, without quotes around it, and returns the address
- * after it. A sequence that is cut by `start` or `end` is bad bytes.
+ * Writes [start, end) as the inside of a JSON string, without quotes around it, and returns the
+ * address after it. A sequence that is cut by `start` or `end` is bad bytes.
  *
  * Safety: 6 * (end - start) + 16 bytes are free at outPtr, outside [start, end); all of them may be
  * written. Up to 64 bytes past `end` may be read; they never change a result.
@@ -178,7 +184,10 @@ export function writeDecimal(outPtr: usize, value: u32): usize {
   return outPtr + size;
 }
 
-/** Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are short. */
+/**
+ * Writes an ASCII text of the program. Why: static strings are UTF-16 in the module; texts are
+ * short.
+ */
 export function writeAsciiText(outPtr: usize, text: string): usize {
   const size = text.length;
   const ptr = changetype<usize>(text);

@@ -1,9 +1,9 @@
-// Searches for a set of literals at once, by the rules of literal.ts: compiles the set once and finds the
-// leftmost match of any of its literals in any number of haystacks. Exact for every set: the fingerprint of
-// the set (fingerprint.ts) says where a literal may start, needles (literal.ts) whether it does. The loops
-// are in set-scan.ts.
-// A set has one fingerprint for haystacks without U+212A and U+017F, and another one for the rest if that
-// makes a difference.
+// Searches for a set of literals at once, by the rules of literal.ts: compiles the set once and
+// finds the leftmost match of any of its literals in any number of haystacks. Exact for every set:
+// the fingerprint of the set (fingerprint.ts) says where a literal may start, needles (literal.ts)
+// whether it does. The loops are in set-scan.ts.
+// A set has one fingerprint for haystacks without U+212A and U+017F, and another one for the rest
+// if that makes a difference.
 // Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
 // change a result. Nothing before `start` is read. `start` counts as a code point border.
 
@@ -54,13 +54,13 @@ export function literalSetSizeMax(count: u32, size: usize): usize {
 /**
  * Compiles `count` literals to `outPtr`.
  *
- * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) among `bytes`;
- *                     neither is needed after the call
+ * @param rows         count rows of NEEDLE_ROW_SIZE: offset and size of a literal (u32) among
+ *                     `bytes`; neither is needed after the call
  * @param bytes        UTF-8; bad bytes act as U+FFFD
  * @param outPtr       16-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least literalSetSizeMax of count and the sum of sizes
- * @returns            bytes used, a multiple of 16; or LITERAL_SET_COUNT, NEEDLE_EMPTY, NEEDLE_NO_ROOM,
- *                     NEEDLE_TOO_LARGE
+ * @returns            bytes used, a multiple of 16; or LITERAL_SET_COUNT, NEEDLE_EMPTY,
+ *                     NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
  */
 export function compileLiteralSet(
   rows: usize,
@@ -93,7 +93,13 @@ export function compileLiteralSet(
     store<u32>(outPtr + (<usize>index << 2), <u32>used, LITERAL_SET_HEAD_SIZE);
     const source = bytes + rowOffset(rows, index);
     const out = outPtr + used;
-    const size = compileNeedle(source, rowSize(rows, index), isCaseSensitive, out, outCapacity - used);
+    const size = compileNeedle(
+      source,
+      rowSize(rows, index),
+      isCaseSensitive,
+      out,
+      outCapacity - used,
+    );
     assert(size > 0, 'literal set: needle');
     used += <usize>size;
   }
@@ -149,8 +155,9 @@ function writeFingerprint(
 }
 
 /**
- * Start of the leftmost match of any literal that lies in [start, end), or `end` if there is none. Of the
- * literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its end.
+ * Start of the leftmost match of any literal that lies in [start, end), or `end` if there is none.
+ * Of the literals that match there, foundSetIndex gives the first of the set, and foundSetEnd its
+ * end.
  *
  * @param set    what compileLiteralSet wrote
  * @param flags  HAYSTACK_FOLDS_INTO_ASCII unless the haystack is known to hold no U+212A and U+017F
@@ -158,7 +165,9 @@ function writeFingerprint(
 export function findInSet(set: usize, start: usize, end: usize, flags: u32): usize {
   const record = changetype<LiteralSet>(set);
   const isWide = (flags & HAYSTACK_FOLDS_INTO_ASCII) != 0;
-  const print = changetype<Fingerprint>(set + <usize>(isWide ? record.wideOffset : record.narrowOffset));
+  const print = changetype<Fingerprint>(
+    set + <usize>(isWide ? record.wideOffset : record.narrowOffset),
+  );
   if (end - start < <usize>print.sizeMin) return end;
   if (print.bucketCount == BUCKETS_PER_HALF) return scanHalf(set, print, start, end, flags);
   return scanBoth(set, print, start, end, flags);

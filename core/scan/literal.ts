@@ -1,7 +1,7 @@
-// The literal searcher: compiles a needle once and finds it in any number of haystacks, exactly by the
-// rules of the query language: code points are equal, or fold to the same one (simple case folding) when
-// case does not count, and each byte that is not well-formed UTF-8 is a U+FFFD, in needle and haystack.
-// Chooses the cheapest engine that is exact:
+// The literal searcher: compiles a needle once and finds it in any number of haystacks, exactly by
+// the rules of the query language: code points are equal, or fold to the same one (simple case
+// folding) when case does not count, and each byte that is not well-formed UTF-8 is a U+FFFD, in
+// needle and haystack. Chooses the cheapest engine that is exact:
 //   EXACT       bytes as they are: case counts, or nothing in the needle has case;
 //   ASCII_FOLD  bytes, ASCII letters in both cases: only ASCII letters of the needle have case;
 //   GENERAL     code points (point-plan.ts): case outside ASCII, or U+FFFD in the needle.
@@ -33,7 +33,9 @@ const ENGINE_EXACT: u32 = 1;
 const ENGINE_ASCII_FOLD: u32 = 2;
 const ENGINE_GENERAL: u32 = 3;
 
-/** Flag of a haystack that may hold U+212A or U+017F, the code points that fold into ASCII (k, s). */
+/**
+ * Flag of a haystack that may hold U+212A or U+017F, the code points that fold into ASCII (k, s).
+ */
 export const HAYSTACK_FOLDS_INTO_ASCII: u32 = 1;
 
 /** Status of compileNeedle: the needle has no byte. */
@@ -99,7 +101,8 @@ export function needleSizeMax(size: usize): usize {
  * @param needlePtr    UTF-8; bad bytes act as U+FFFD. Not needed after the call
  * @param outPtr       8-aligned; the result holds no addresses and may be copied
  * @param outCapacity  bytes at outPtr, at least needleSizeMax(size)
- * @returns            bytes used, a multiple of 16; or NEEDLE_EMPTY, NEEDLE_NO_ROOM, NEEDLE_TOO_LARGE
+ * @returns            bytes used, a multiple of 16; or NEEDLE_EMPTY, NEEDLE_NO_ROOM,
+ *                     NEEDLE_TOO_LARGE
  */
 export function compileNeedle(
   needlePtr: usize,
@@ -134,7 +137,10 @@ export function compileNeedle(
   return <i32>used; // Bound: NEEDLE_SIZE_MAX keeps it far below 2^31.
 }
 
-/** The needle's plan for code points, to be used on a haystack with `flags`; null if bytes are exact. */
+/**
+ * The needle's plan for code points, to be used on a haystack with `flags`; null if bytes are
+ * exact.
+ */
 @inline
 function pointPlanFor(needle: usize, flags: u32): usize {
   const record = changetype<Needle>(needle);
@@ -148,10 +154,12 @@ function bytePlanOf(needle: usize): BytePlan {
 }
 
 /**
- * Start of the first match that lies in [start, end), or `end` if there is none; foundEnd gives its end.
+ * Start of the first match that lies in [start, end), or `end` if there is none; foundEnd gives its
+ * end.
  *
  * @param needle  what compileNeedle wrote
- * @param flags   HAYSTACK_FOLDS_INTO_ASCII unless the haystack is known to hold no U+212A and U+017F
+ * @param flags   HAYSTACK_FOLDS_INTO_ASCII unless the haystack is known to hold no U+212A and
+ *                U+017F
  */
 export function findNeedle(needle: usize, start: usize, end: usize, flags: u32): usize {
   const points = pointPlanFor(needle, flags);
@@ -166,8 +174,8 @@ export function findNeedle(needle: usize, start: usize, end: usize, flags: u32):
 }
 
 /**
- * End of the match that starts at `ptr`, a code point border, and lies before `end`; 0 if there is none.
- * Other parameters as for findNeedle.
+ * End of the match that starts at `ptr`, a code point border, and lies before `end`; 0 if there is
+ * none. Other parameters as for findNeedle.
  */
 export function matchNeedle(needle: usize, ptr: usize, end: usize, flags: u32): usize {
   const points = pointPlanFor(needle, flags);
@@ -182,7 +190,9 @@ export function foundEnd(): usize {
   return matchEnd;
 }
 
-/** Matches in [start, end) that do not overlap, taken from the left. Parameters as for findNeedle. */
+/**
+ * Matches in [start, end) that do not overlap, taken from the left. Parameters as for findNeedle.
+ */
 export function countNeedle(needle: usize, start: usize, end: usize, flags: u32): u32 {
   const points = pointPlanFor(needle, flags);
   if (points == 0) return countBytes(bytePlanOf(needle), start, end);

@@ -1,15 +1,17 @@
-// Searches for a string of code points whose match may differ from it in bytes: without regard to case
-// outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. Something that must occur
-// in each match, the anchor, is looked for with SIMD, and only around it code points are compared:
-//   ANCHOR_RUN         a stretch of ASCII that only ASCII can match (so no k, s when folding): a byte plan;
+// Searches for a string of code points whose match may differ from it in bytes: without regard to
+// case outside ASCII, or with U+FFFD, which every bad byte of the haystack equals. Something that
+// must occur in each match, the anchor, is looked for with SIMD, and only around it code points are
+// compared:
+//   ANCHOR_RUN         a stretch of ASCII that only ASCII can match (so no k, s when folding): a
+//                      byte plan;
 //   ANCHOR_TWO_PAIRS   one code point: the first two bytes of each code point that equals it;
 //   ANCHOR_FOUR_PAIRS  the same, if those are more than two;
 //   ANCHOR_BAD         U+FFFD: the haystack is decoded from one byte above 0x7F to the next.
-// The anchor that is rarest in source code, and cheapest to look for, wins. From its place the match's start
-// is found by decoding backward as many code points as stand before it, which gives each start for exactly
-// one place.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a result.
-// Nothing before `start` is read. `start` counts as a code point border.
+// The anchor that is rarest in source code, and cheapest to look for, wins. From its place the
+// match's start is found by decoding backward as many code points as stand before it, which gives
+// each start for exactly one place.
+// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
+// result. Nothing before `start` is read. `start` counts as a code point border.
 
 import { FOLD_CLASS_MAX, foldCodePoint, foldVariants } from '../text/fold';
 import {
@@ -37,7 +39,9 @@ const PAIR_COUNT: u32 = 4;
  */
 const FOUR_PAIRS_COST: u64 = (<u64>FREQUENCY_UNIT * FREQUENCY_UNIT) / 200;
 
-/** Head of a plan. Behind it pointCount u32, folded if isFolding; at runOffset the run's byte plan. */
+/**
+ * Head of a plan. Behind it pointCount u32, folded if isFolding; at runOffset the run's byte plan.
+ */
 @unmanaged
 export class PointPlan {
   pointCount: u32; // at least 1
@@ -83,10 +87,15 @@ function pointsOf(plan: PointPlan): usize {
 }
 
 /**
- * Writes the plan for the `size` (at least 1) bytes at `source`, read as UTF-8, to `plan`, which has room
- * for pointPlanSizeMax(size), and returns its size.
+ * Writes the plan for the `size` (at least 1) bytes at `source`, read as UTF-8, to `plan`, which
+ * has room for pointPlanSizeMax(size), and returns its size.
  */
-export function compilePointPlan(plan: PointPlan, source: usize, size: usize, isFolding: bool): usize {
+export function compilePointPlan(
+  plan: PointPlan,
+  source: usize,
+  size: usize,
+  isFolding: bool,
+): usize {
   memory.fill(changetype<usize>(plan), 0, HEAD_SIZE);
   plan.isFolding = isFolding ? 1 : 0;
   const end = source + size;
@@ -145,7 +154,10 @@ function chooseAnchor(plan: PointPlan, source: usize, end: usize): usize {
   return <usize>plan.runOffset + bytePlanSize(runSize);
 }
 
-/** Makes code point `index` the anchor if it is cheaper than `cost`; returns the cost that then holds. */
+/**
+ * Makes code point `index` the anchor if it is cheaper than `cost`; returns the cost that then
+ * holds.
+ */
 function tryPointAnchor(plan: PointPlan, index: u32, cost: u64): u64 {
   const point = load<u32>(pointsOf(plan) + (<usize>index << 2));
   const pointCost = point == REPLACEMENT ? nonAsciiRate() : pairsCost(point, plan.isFolding != 0);
@@ -163,7 +175,9 @@ function loadVariants(point: u32, isFolding: bool): u32 {
   return 1;
 }
 
-/** The pair, as in PointPlan, of variant `index`. A code point of one byte takes any second byte. */
+/**
+ * The pair, as in PointPlan, of variant `index`. A code point of one byte takes any second byte.
+ */
 function variantPair(index: u32): u32 {
   const end = encodeUtf8(encoded, load<u32>(variants + (<usize>index << 2)));
   const first = <u32>load<u8>(encoded);
@@ -171,7 +185,9 @@ function variantPair(index: u32): u32 {
   return first | (<u32>load<u8>(encoded, 1) << 8);
 }
 
-/** As bytePlanHitRate, for all the pairs of `point`, and FOUR_PAIRS_COST if they are more than two. */
+/**
+ * As bytePlanHitRate, for all the pairs of `point`, and FOUR_PAIRS_COST if they are more than two.
+ */
 function pairsCost(point: u32, isFolding: bool): u64 {
   let cost: u64 = 0;
   const count = loadVariants(point, isFolding);
@@ -192,7 +208,9 @@ function nonAsciiRate(): u64 {
   return rate;
 }
 
-/** Sets the pairs of the code points that equal `point`; returns the kind of anchor that they make. */
+/**
+ * Sets the pairs of the code points that equal `point`; returns the kind of anchor that they make.
+ */
 function setPairs(plan: PointPlan, point: u32): u32 {
   const count = loadVariants(point, plan.isFolding != 0);
   plan.pair0 = variantPair(0);
@@ -209,8 +227,8 @@ function pairHits(bytes: v128, next: v128, first: v128, second: v128): v128 {
 }
 
 /**
- * First address in [start, end) of pair0 or pair1; `end` if none. Neither is of one byte: a code point that
- * has ASCII among its variants, and is not in a run, has three of them (k and s).
+ * First address in [start, end) of pair0 or pair1; `end` if none. Neither is of one byte: a code
+ * point that has ASCII among its variants, and is not in a run, has three of them (k and s).
  */
 function findTwoPairs(plan: PointPlan, start: usize, end: usize): usize {
   const firstA = i8x16.splat(<u8>plan.pair0);
@@ -305,7 +323,10 @@ export function matchPoints(plan: PointPlan, ptr: usize, end: usize): usize {
   return ptr;
 }
 
-/** Address of the first match that lies in [start, end), whose end foundPointsEnd gives; `end` if none. */
+/**
+ * Address of the first match that lies in [start, end), whose end foundPointsEnd gives; `end` if
+ * none.
+ */
 export function findPoints(plan: PointPlan, start: usize, end: usize): usize {
   let from = start;
   while (from < end) {

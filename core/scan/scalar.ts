@@ -1,5 +1,5 @@
-// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, too short to doubt.
-// Tests run both over the same cases; nothing else uses them.
+// The scalar twins of the SIMD scanners: the same contracts, one byte at a time, too short to
+// doubt. Tests run both over the same cases; nothing else uses them.
 
 import { NEEDLE_ROW_SIZE } from '../shared/program';
 import { foldCodePoint } from '../text/fold';

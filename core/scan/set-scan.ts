@@ -1,12 +1,14 @@
 // The loops of the searcher for sets of literals (literal-set.ts). Each step looks at 32 bytes:
-//   1. six table look-ups by nibble give for each byte the buckets whose fingerprint (fingerprint.ts) ends
-//      there; the look-ups of the two bytes before come from the step before, shifted in;
+//   1. six table look-ups by nibble give for each byte the buckets whose fingerprint
+//      (fingerprint.ts) ends there; the look-ups of the two bytes before come from the step before,
+//      shifted in;
 //   2. any_true over both vectors; nearly always false;
-//   3. else for each byte with a bucket, from the left, the literals of its buckets are compared with the
-//      haystack at the only place where they can start: probes first, then needles (literal.ts).
+//   3. else for each byte with a bucket, from the left, the literals of its buckets are compared
+//      with the haystack at the only place where they can start: probes first, then needles
+//      (literal.ts).
 // With 16 buckets a step looks at 16 bytes, with two sets of tables.
-// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a result.
-// Nothing before `start` is read. `start` counts as a code point border.
+// Safety, for all functions here: up to 64 bytes past `end` may be read; they never change a
+// result. Nothing before `start` is read. `start` counts as a code point border.
 
 import { decodeUtf8, decodedSize } from '../text/utf8';
 import {
@@ -25,13 +27,16 @@ const NO_LITERAL: u32 = 0xffffffff;
 /** Bytes of the head of a set. */
 export const LITERAL_SET_HEAD_SIZE: usize = 16;
 
-/** Head of a set: no addresses, so it may be copied. Behind it u32 offsets of the needles from the head. */
+/**
+ * Head of a set: no addresses, so it may be copied. Behind it u32 offsets of the needles from the
+ * head.
+ */
 @unmanaged
 export class LiteralSet {
   count: u32; // 1 to LITERAL_SET_COUNT_MAX
   narrowOffset: u32; // from the head to the Fingerprint for haystacks without U+212A and U+017F
   wideOffset: u32; // the same for other haystacks; may equal narrowOffset
-  startsBad: u32; // 1: a literal starts with U+FFFD, so that a candidate may lie within a code point
+  startsBad: u32; // 1: a literal starts with U+FFFD: a candidate may lie within a code point
 }
 
 if (offsetof<LiteralSet>() != LITERAL_SET_HEAD_SIZE) ERROR('LiteralSet: size');
@@ -55,7 +60,9 @@ export function foundSetIndex(): u32 {
   return matchIndex;
 }
 
-/** True if a well-formed sequence of several bytes lies around `ptr`. Reads nothing before `start`. */
+/**
+ * True if a well-formed sequence of several bytes lies around `ptr`. Reads nothing before `start`.
+ */
 function isWithinPoint(start: usize, ptr: usize, end: usize): bool {
   if (load<u8>(ptr) >> 6 != 2) return false;
   const backMax = min<usize>(ptr - start, 3);
@@ -65,8 +72,18 @@ function isWithinPoint(start: usize, ptr: usize, end: usize): bool {
   return false;
 }
 
-/** Sets matchIndex and matchEnd to the first literal of `hits`, a bit for each bucket, that is at `ptr`. */
-function verify(set: usize, print: Fingerprint, hits: u32, ptr: usize, end: usize, flags: u32): bool {
+/**
+ * Sets matchIndex and matchEnd to the first literal of `hits`, a bit for each bucket, that is at
+ * `ptr`.
+ */
+function verify(
+  set: usize,
+  print: Fingerprint,
+  hits: u32,
+  ptr: usize,
+  end: usize,
+  flags: u32,
+): bool {
   matchIndex = NO_LITERAL;
   const bytes = load<u64>(ptr + <usize>print.probeOffset);
   for (let rest = hits; rest != 0; rest &= rest - 1) {
@@ -77,7 +94,8 @@ function verify(set: usize, print: Fingerprint, hits: u32, ptr: usize, end: usiz
       const candidate = changetype<Candidate>(entry);
       if ((bytes | candidate.probeOr) != candidate.probe) continue;
       if (candidate.index > matchIndex) break;
-      const needle = set + <usize>load<u32>(set + (<usize>candidate.index << 2), LITERAL_SET_HEAD_SIZE);
+      const needle =
+        set + <usize>load<u32>(set + (<usize>candidate.index << 2), LITERAL_SET_HEAD_SIZE);
       const found = matchNeedle(needle, ptr, end, flags);
       if (found == 0) continue;
       matchIndex = candidate.index;
@@ -89,8 +107,9 @@ function verify(set: usize, print: Fingerprint, hits: u32, ptr: usize, end: usiz
 }
 
 /**
- * Start of the first match whose fingerprint ends in the STEP bytes at `ptr`, for which hitsLow and hitsHigh
- * hold the buckets; 0 if there is none. `mask` has a bit for each byte with a bucket that counts.
+ * Start of the first match whose fingerprint ends in the STEP bytes at `ptr`, for which hitsLow and
+ * hitsHigh hold the buckets; 0 if there is none. `mask` has a bit for each byte with a bucket that
+ * counts.
  */
 function verifyStep(
   set: usize,
@@ -132,13 +151,51 @@ function highNibbles(bytes: v128): v128 {
 /** `lanes` moved one place up, behind the last one of `before`. */
 @inline
 function shiftOne(before: v128, lanes: v128): v128 {
-  return i8x16.shuffle(before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+  return i8x16.shuffle(
+    before,
+    lanes,
+    15,
+    16,
+    17,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    30,
+  );
 }
 
 /** `lanes` moved two places up, behind the last two of `before`. */
 @inline
 function shiftTwo(before: v128, lanes: v128): v128 {
-  return i8x16.shuffle(before, lanes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+  return i8x16.shuffle(
+    before,
+    lanes,
+    14,
+    15,
+    16,
+    17,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+  );
 }
 
 /** Mask of the lanes of the 32 in two vectors that are not zero. */
@@ -154,7 +211,13 @@ function nonZeroLanes(lanes0: v128, lanes1: v128): u32 {
  *
  * Safety: the shortest match fits in [start, end).
  */
-export function scanHalf(set: usize, print: Fingerprint, start: usize, end: usize, flags: u32): usize {
+export function scanHalf(
+  set: usize,
+  print: Fingerprint,
+  start: usize,
+  end: usize,
+  flags: u32,
+): usize {
   const tables = fingerprintTables(print, 0);
   const firstLow = v128.load(tables, 0);
   const firstHigh = v128.load(tables, 16);
@@ -196,7 +259,13 @@ export function scanHalf(set: usize, print: Fingerprint, start: usize, end: usiz
 }
 
 /** As scanHalf, for a fingerprint of 16 buckets. */
-export function scanBoth(set: usize, print: Fingerprint, start: usize, end: usize, flags: u32): usize {
+export function scanBoth(
+  set: usize,
+  print: Fingerprint,
+  start: usize,
+  end: usize,
+  flags: u32,
+): usize {
   const tables = fingerprintTables(print, 0);
   const firstLow = v128.load(tables, 0);
   const firstHigh = v128.load(tables, 16);

@@ -1,7 +1,10 @@
-// Finds bytes that are not well-formed UTF-8 (text/utf8.ts says which). Vectors check whole steps of 64 bytes:
-//   1. each byte and the one before it are looked up by three nibbles; a bit that all three results share
-//      names what is wrong with the pair (BAD_...), or says that two continuations meet (TWO_CONTINUATIONS);
-//   2. two continuations are right exactly where the byte two or three before begins a longer sequence;
+// Finds bytes that are not well-formed UTF-8 (text/utf8.ts says which). Vectors check whole steps
+// of 64 bytes:
+//   1. each byte and the one before it are looked up by three nibbles; a bit that all three results
+//      share names what is wrong with the pair (BAD_...), or says that two continuations meet
+//      (TWO_CONTINUATIONS);
+//   2. two continuations are right exactly where the byte two or three before begins a longer
+//      sequence;
 //   3. steps of ASCII behind a step of ASCII pass at once.
 // The step with a bad byte and the end are read again by code points, which finds the byte.
 // Source: J. Keiser, D. Lemire, Validating UTF-8 in less than one instruction per byte, 2021.
@@ -15,7 +18,8 @@ const STEP: usize = 64;
 /** Bytes read by code points where vectors stopped: the step, and what a sequence may hang over. */
 const SCALAR_STEP: usize = 128;
 
-// What is wrong with a pair of bytes: a lead without its continuation, a continuation without its lead, ...
+// What is wrong with a pair of bytes: a lead without its continuation, a continuation without its
+// lead, ...
 const BAD_SHORT: i8 = 0x01;
 const BAD_LONG: i8 = 0x02;
 const BAD_OVERLONG_3: i8 = 0x04; // E0 80..9F
@@ -64,9 +68,66 @@ function secondHigh(): v128 {
 /** Lanes that are not 0 where `bytes`, which follow `before`, break a rule. */
 @inline
 function wrongLanes(before: v128, bytes: v128): v128 {
-  const back1 = i8x16.shuffle(before, bytes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
-  const back2 = i8x16.shuffle(before, bytes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
-  const back3 = i8x16.shuffle(before, bytes, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
+  const back1 = i8x16.shuffle(
+    before,
+    bytes,
+    15,
+    16,
+    17,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+    30,
+  );
+  const back2 = i8x16.shuffle(
+    before,
+    bytes,
+    14,
+    15,
+    16,
+    17,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+    29,
+  );
+  const back3 = i8x16.shuffle(
+    before,
+    bytes,
+    13,
+    14,
+    15,
+    16,
+    17,
+    18,
+    19,
+    20,
+    21,
+    22,
+    23,
+    24,
+    25,
+    26,
+    27,
+    28,
+  );
   const pairs = v128.and(
     v128.and(
       i8x16.swizzle(firstHigh(), i8x16.shr_u(back1, 4)),
@@ -81,8 +142,9 @@ function wrongLanes(before: v128, bytes: v128): v128 {
 }
 
 /**
- * A place up to which [ptr, end) is well-formed, but for a sequence that may be cut there: the start of the
- * step that holds the first bad byte, or of what is left after the last whole step. `ptr` is a code point border.
+ * A place up to which [ptr, end) is well-formed, but for a sequence that may be cut there: the
+ * start of the step that holds the first bad byte, or of what is left after the last whole step.
+ * `ptr` is a code point border.
  */
 function checkSteps(ptr: usize, end: usize): usize {
   let before = i8x16.splat(0);
@@ -103,7 +165,10 @@ function checkSteps(ptr: usize, end: usize): usize {
   return ptr;
 }
 
-/** The code point border at or before `ptr`, if [start, ptr) is well-formed but for a cut sequence at its end. */
+/**
+ * The code point border at or before `ptr`, if [start, ptr) is well-formed but for a cut sequence
+ * at its end.
+ */
 function borderBefore(start: usize, ptr: usize): usize {
   let border = ptr;
   while (border > start && ptr - border < 3) {
@@ -115,8 +180,8 @@ function borderBefore(start: usize, ptr: usize): usize {
 }
 
 /**
- * First byte in [ptr, end) that is not part of a well-formed sequence; `end` if there is none. `ptr` is a code
- * point border, and so is `end`, or the text ends there.
+ * First byte in [ptr, end) that is not part of a well-formed sequence; `end` if there is none.
+ * `ptr` is a code point border, and so is `end`, or the text ends there.
  */
 export function findIllFormed(ptr: usize, end: usize): usize {
   while (ptr < end) {

@@ -1,7 +1,8 @@
-// Builds the stripes of one batch of blobs: cuts contents into blocks, collects the grams of each block,
-// and codes the posting pieces of each full stripe. The host places contents back to back in memory, adds
-// them one by one, and writes out what `finish` leaves: stripes, block rows, blob rows. The merge
-// (merge.ts) joins the stripes of all batches of a shard. One batch at a time; all memory is laid out once.
+// Builds the stripes of one batch of blobs: cuts contents into blocks, collects the grams of each
+// block, and codes the posting pieces of each full stripe. The host places contents back to back in
+// memory, adds them one by one, and writes out what `finish` leaves: stripes, block rows, blob
+// rows. The merge (merge.ts) joins the stripes of all batches of a shard. One batch at a time; all
+// memory is laid out once.
 //
 // A stripe in memory and in its temporary file:
 //   u64 sum of its postings (posting-sum.ts) | u32 gramCount | u32 keys[gramCount] |
@@ -33,7 +34,9 @@ import { encodePiece, pieceSize } from './piece.ts';
 import { hashPosting } from './posting-sum.ts';
 import { BlobRow, BlockRow } from './rows.ts';
 
-/** Keys of one stripe that memory is laid out for; pages are touched only as far as they are used. */
+/**
+ * Keys of one stripe that memory is laid out for; pages are touched only as far as they are used.
+ */
 const KEY_CAPACITY: u32 = 40 << 20;
 const BLOCK_CAPACITY: u32 = STRIPE_BLOCKS * STRIPE_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
@@ -96,7 +99,8 @@ export function builderBegin(): void {
 }
 
 /**
- * Adds the content at [start, start + size), size > 0, which must lie right behind the one added last.
+ * Adds the content at [start, start + size), size > 0, which must lie right behind the one added
+ * last.
  *
  * @param trigramMax  most distinct grams that the content may have; 0 = no limit
  * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_STRIPES_FULL or
@@ -167,7 +171,10 @@ function countDistinct(start: usize, end: usize): u32 {
   return <u32>((listEnd - keysEnd) >> 2);
 }
 
-/** Whether the keys listed from `list` on, block by block, hold more than `trigramMax` distinct ones. */
+/**
+ * Whether the keys listed from `list` on, block by block, hold more than `trigramMax` distinct
+ * ones.
+ */
 function isOverTrigramMax(list: usize, trigramMax: u32): bool {
   if (<u32>((keysEnd - list) >> 2) <= trigramMax) return false;
   let distinct: u32 = 0;
@@ -227,11 +234,14 @@ function writeBlockRow(contentOffset: u32, blobId: u32, line: u32): void {
   blockCount++;
 }
 
-/** Codes the open stripe into the output and fills its unused blockIds with empty rows at `offset`. */
+/**
+ * Codes the open stripe into the output and fills its unused blockIds with empty rows at `offset`.
+ */
 function closeStripe(offset: u32): i32 {
   if (stripeCount == STRIPE_COUNT_MAX) return STATUS_STRIPES_FULL;
   const gramCount = sortIdsByKey();
-  const headSize: usize = STRIPE_HEAD_SIZE + <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
+  const keysSize = <usize>gramCount * 4 + ((<usize>gramCount * 2 + 3) & ~(<usize>3));
+  const headSize = STRIPE_HEAD_SIZE + keysSize;
   if (outputEnd + headSize + PIECE_ROOM > outputLimit) return STATUS_OUT_OF_MEMORY;
   const stripeEnd = encodeStripe(gramCount, outputEnd, outputEnd + headSize);
   if (stripeEnd == 0) return STATUS_OUT_OF_MEMORY;
@@ -248,8 +258,8 @@ function closeStripe(offset: u32): i32 {
 }
 
 /**
- * Counting sort: the local blockIds of each key, in key order, into `idsByKey`; `keyCounts` then holds the
- * end of each key's ids. Returns the number of keys that occur and are indexed.
+ * Counting sort: the local blockIds of each key, in key order, into `idsByKey`; `keyCounts` then
+ * holds the end of each key's ids. Returns the number of keys that occur and are indexed.
  */
 function sortIdsByKey(): u32 {
   memory.fill(keyCounts, 0, <usize>GRAM_KEY_COUNT * 4);
@@ -346,7 +356,10 @@ export function builderBlockCount(): u32 {
 export function builderStripeCount(): u32 {
   return stripeCount;
 }
-/** Where stripe `index` starts and ends in memory. Safety: index < stripe count, or one less for the start. */
+/**
+ * Where stripe `index` starts and ends in memory. Safety: index < stripe count, or one less for the
+ * start.
+ */
 export function builderStripeEnd(index: u32): usize {
   return <usize>load<u32>(stripeEnds + (<usize>index << 2));
 }

@@ -1,5 +1,6 @@
-// The distinct grams of a block: slides over its letters and lists each new key once. Every block counts
-// as standing between two newlines, so that a gram also tells what begins or ends a line. FORMAT.md, "Grams".
+// The distinct grams of a block: slides over its letters and lists each new key once. Every block
+// counts as standing between two newlines, so that a gram also tells what begins or ends a line.
+// FORMAT.md, "Grams".
 
 import { GRAM_KEY_COUNT, LETTER_BITS } from '../shared/format.ts';
 import { appendLetter, asciiLetter, LETTER_NEWLINE } from '../text/letters.ts';
@@ -32,8 +33,8 @@ function shift(key: u32, letter: u32): u32 {
 }
 
 /**
- * Adds the keys of [start, end) that the set does not hold to the list at `list`; returns the list's new
- * end. The set keeps them until `clearKeys`.
+ * Adds the keys of [start, end) that the set does not hold to the list at `list`; returns the
+ * list's new end. The set keeps them until `clearKeys`.
  *
  * Safety: start < end; the list has room for 4 * (end - start + 1) bytes.
  */

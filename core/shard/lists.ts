@@ -1,6 +1,6 @@
-// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list would cost,
-// and adds the piece of one stripe to a bitmap. What it reads of the postings is checked first (pages.ts). Knows nothing
-// of queries. FORMAT.md, "Postings".
+// Reads the gram dictionary and posting lists of an open shard: finds grams, tells what a list
+// would cost, and adds the piece of one stripe to a bitmap. What it reads of the postings is
+// checked first (pages.ts). Knows nothing of queries. FORMAT.md, "Postings".
 
 import {
   BITMAP_SIZE,
@@ -9,6 +9,7 @@ import {
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
 import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
+import { textKey } from '../text/letters.ts';
 import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
 import { decodePiece, pieceSize, setBit } from './piece.ts';
@@ -54,7 +55,10 @@ export function listSize(view: ShardView, gram: u32): u32 {
   return listReference(view, next) - reference;
 }
 
-/** Index of the first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes; gramCount: none has. */
+/**
+ * Index of the first gram from `gram` on whose list has at least `sizeMin` > 0 coded bytes;
+ * gramCount: none has.
+ */
 export function nextLongList(view: ShardView, gram: u32, sizeMin: u32): u32 {
   const end = view.gramCount;
   while (gram < end && isSingle(listReference(view, gram))) gram++;
@@ -80,7 +84,9 @@ export function listMask(view: ShardView, gram: u32): u32 {
 /** Coded bytes that the last readStripe or the last stripeCost looked at. */
 export let pieceBytes: u32 = 0;
 
-/** Head of the piece in `stripe` and, in piecePtr, where it lies; 0 if the list leaves the section. */
+/**
+ * Head of the piece in `stripe` and, in piecePtr, where it lies; 0 if the list leaves the section.
+ */
 let piecePtr: usize = 0;
 
 function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
@@ -103,8 +109,8 @@ function seekPiece(view: ShardView, reference: u32, stripe: u32): u32 {
 }
 
 /**
- * Sets the bits of the list's blocks in `stripe`, which its mask holds, in the bitmap of 1,024 bytes;
- * their coded bytes stand in pieceBytes.
+ * Sets the bits of the list's blocks in `stripe`, which its mask holds, in the bitmap of 1,024
+ * bytes; their coded bytes stand in pieceBytes.
  */
 export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: usize): i32 {
   const reference = listReference(view, gram);
@@ -120,11 +126,12 @@ export function readStripe(view: ShardView, gram: u32, stripe: u32, bitmapPtr: u
 }
 
 /**
- * Blocks of the whole list as a bitmap of SHARD_BITMAP_SIZE bytes at `bitmapPtr`. GRAM_ABSENT as `gram`
- * leaves it empty.
+ * Blocks of the trigram, UTF-8 text of three code points at `text`, as a bitmap of
+ * SHARD_BITMAP_SIZE bytes at `bitmapPtr`. For inspection.
  */
-export function readList(view: ShardView, gram: u32, bitmapPtr: usize): i32 {
+export function listBlocks(view: ShardView, text: usize, size: u32, bitmapPtr: usize): i32 {
   memory.fill(bitmapPtr, 0, SHARD_BITMAP_SIZE);
+  const gram = findGram(view, textKey(text, text + size));
   if (gram == GRAM_ABSENT) return STATUS_OK;
   for (let mask = listMask(view, gram); mask != 0; mask &= mask - 1) {
     const stripe = <u32>ctz(mask);

@@ -1,9 +1,14 @@
-// Joins the coded stripes of a shard into its gram dictionary and posting lists, without decoding any
-// piece: for each key, in order, a mask of the stripes that hold it, their piece heads, their pieces. The
-// postings leave in portions through an output area that the host empties; keys and list references
-// collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
+// Joins the coded stripes of a shard into its gram dictionary and posting lists, without decoding
+// any piece: for each key, in order, a mask of the stripes that hold it, their piece heads, their
+// pieces. The postings leave in portions through an output area that the host empties; keys and
+// list references collect in memory. FORMAT.md, "Gram dictionary" and "Postings".
 
-import { GRAM_KEY_COUNT, LIST_SINGLE_SHIFT, STRIPE_BLOCKS, STRIPE_COUNT_MAX } from '../shared/format.ts';
+import {
+  GRAM_KEY_COUNT,
+  LIST_SINGLE_SHIFT,
+  STRIPE_BLOCKS,
+  STRIPE_COUNT_MAX,
+} from '../shared/format.ts';
 import { PIECE_SINGLE } from '../shared/format.ts';
 import { STRIPE_HEAD_SIZE } from './builder.ts';
 import { pieceCode, pieceSize } from './piece.ts';
@@ -35,7 +40,10 @@ function cursorAt(stripe: u32): StripeCursor {
   return changetype<StripeCursor>(cursors + <usize>stripe * CURSOR_SIZE);
 }
 
-/** Starts a merge; `tables` has room for GRAM_KEY_COUNT keys and as many references: 16 MiB and 4 bytes. */
+/**
+ * Starts a merge; `tables` has room for GRAM_KEY_COUNT keys and as many references: 16 MiB and 4
+ * bytes.
+ */
 export function mergeBegin(tables: usize): void {
   cursorCount = 0;
   keysPtr = tables;
@@ -44,7 +52,10 @@ export function mergeBegin(tables: usize): void {
   postingsSize = 0;
 }
 
-/** Adds the next stripe, in the builder's form, at `ptr`; it must stay there to the end of the merge. */
+/**
+ * Adds the next stripe, in the builder's form, at `ptr`; it must stay there to the end of the
+ * merge.
+ */
 export function mergeAddStripe(ptr: usize): void {
   assert(cursorCount < STRIPE_COUNT_MAX);
   const count = load<u32>(ptr, 8);
@@ -55,7 +66,10 @@ export function mergeAddStripe(ptr: usize): void {
   cursor.piecePtr = cursor.headPtr + ((count * 2 + 3) & ~3);
 }
 
-/** Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the end. */
+/**
+ * Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the
+ * end.
+ */
 export function mergeStep(out: usize, outEnd: usize): u32 {
   let ptr = out;
   while (ptr + LIST_SIZE_MAX <= outEnd) {

@@ -1,7 +1,8 @@
-// Opens a shard that lies in memory: checks header, section table and every row of the small tables, then
-// fills a view, the record of absolute addresses through which everything else reads. After that rows are
-// indexed without tests. Posting pieces are checked when they are decoded, their pages and those of the content when
-// they are first read (pages.ts), all of it by verify.ts. Details of a failure stay in openFailSection and openFailIndex.
+// Opens a shard that lies in memory: checks header, section table and every row of the small
+// tables, then fills a view, the record of absolute addresses through which everything else reads.
+// After that rows are indexed without tests. Posting pieces are checked when they are decoded,
+// their pages and those of the content when they are first read (pages.ts), all of it by verify.ts.
+// openFailSection and openFailIndex tell details of a failure.
 
 import {
   BLOB_ROW_SIZE,
@@ -73,17 +74,33 @@ import {
 } from '../shared/status.ts';
 import { xxh64, xxh64Without } from '../base/xxh64.ts';
 import { arePagesSound, failedPageOf } from './pages.ts';
-import { BlobRow, BlockRow, DocRow, LanguageRow, misplacedSection, RepoRow, SectionRow } from './rows.ts';
+import {
+  BlobRow,
+  BlockRow,
+  DocRow,
+  LanguageRow,
+  misplacedSection,
+  RepoRow,
+  SectionRow,
+} from './rows.ts';
 import { ShardView } from './view.ts';
 
-/** Section and row that the last failed open stumbled over. */
-export let openFailSection: u32 = 0;
-export let openFailIndex: u32 = 0;
+let failSection: u32 = 0;
+let failIndex: u32 = 0;
+
+/** Section that the last failed open stumbled over. */
+export function openFailSection(): u32 {
+  return failSection;
+}
+/** Row, page or other number that it stumbled over there. */
+export function openFailIndex(): u32 {
+  return failIndex;
+}
 
 /** Notes where opening failed; returns the status. */
 export function openFail(status: i32, section: u32, index: u32): i32 {
-  openFailSection = section;
-  openFailIndex = index;
+  failSection = section;
+  failIndex = index;
   return status;
 }
 
@@ -93,14 +110,14 @@ export function headerChecksum(base: usize): u64 {
 }
 
 /**
- * Opens the shard file of `size` bytes at `base` into the view at `viewPtr`. Linear in the small tables.
+ * Opens the shard file of `size` bytes at `base` into `view`, a record of shardViewSize bytes that
+ * the host reserves. Linear in the small tables.
  *
  * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
  */
-export function openShard(base: usize, size: u32, viewPtr: usize): i32 {
+export function openShard(base: usize, size: u32, view: ShardView): i32 {
   let status = checkHeader(base, size);
   if (status != STATUS_OK) return status;
-  const view = changetype<ShardView>(viewPtr);
   view.base = <u32>base;
   view.symbolStarts = 0;
   view.keptIn = 0;
@@ -145,7 +162,9 @@ function checkHeader(base: usize, size: u32): i32 {
 /** Row of the section with this kind; sections stand in the order of their kinds. */
 @inline
 export function sectionRow(base: usize, kind: u32): SectionRow {
-  return changetype<SectionRow>(base + HEADER_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE);
+  return changetype<SectionRow>(
+    base + HEADER_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE,
+  );
 }
 
 /** Checks order, alignment and bounds of all sections and the sizes that the counts demand. */
@@ -155,10 +174,16 @@ function placeSections(view: ShardView): i32 {
   if (load<u32>(base, HEADER_SECTION_COUNT_OFFSET) != SECTION_COUNT) {
     return openFail(STATUS_SECTION_TABLE, 0, 0);
   }
-  const misplaced = misplacedSection(base + HEADER_SECTIONS_OFFSET, SECTION_COUNT, HEADER_SIZE, fileSize);
+  const misplaced = misplacedSection(
+    base + HEADER_SECTIONS_OFFSET,
+    SECTION_COUNT,
+    HEADER_SIZE,
+    fileSize,
+  );
   if (misplaced != 0) return openFail(STATUS_SECTION_TABLE, misplaced, 0);
   const hashSize = load<u32>(base, HEADER_HASH_SIZE_OFFSET);
-  if (hashSize != 20 && hashSize != 32) return openFail(STATUS_SECTION_TABLE, SECTION_BLOB_HASHES, 0);
+  if (hashSize != 20 && hashSize != 32)
+    return openFail(STATUS_SECTION_TABLE, SECTION_BLOB_HASHES, 0);
   if (view.blockCount > STRIPE_BLOCKS * STRIPE_COUNT_MAX) {
     return openFail(STATUS_SECTION_TABLE, SECTION_BLOCKS, view.blockCount);
   }
@@ -183,8 +208,10 @@ function placeSections(view: ShardView): i32 {
   view.caseMarks = addressOf(base, SECTION_CASE_MARKS);
   view.pageSums = addressOf(base, SECTION_PAGE_SUMS);
   if (!hasRows(base, SECTION_BLOBS, view.blobCount, BLOB_ROW_SIZE)) return tableFail(SECTION_BLOBS);
-  if (!hasRows(base, SECTION_BLOB_HASHES, view.blobCount, hashSize)) return tableFail(SECTION_BLOB_HASHES);
-  if (!hasRows(base, SECTION_BLOCKS, view.blockCount + 1, BLOCK_ROW_SIZE)) return tableFail(SECTION_BLOCKS);
+  if (!hasRows(base, SECTION_BLOB_HASHES, view.blobCount, hashSize))
+    return tableFail(SECTION_BLOB_HASHES);
+  if (!hasRows(base, SECTION_BLOCKS, view.blockCount + 1, BLOCK_ROW_SIZE))
+    return tableFail(SECTION_BLOCKS);
   if (!hasRows(base, SECTION_DOCS, view.docCount, DOC_ROW_SIZE)) return tableFail(SECTION_DOCS);
   if (!hasRows(base, SECTION_PATH_ORDER, view.docCount, 4)) return tableFail(SECTION_PATH_ORDER);
   if (!hasRows(base, SECTION_REPOS, view.repoCount, REPO_ROW_SIZE)) return tableFail(SECTION_REPOS);
@@ -192,7 +219,8 @@ function placeSections(view: ShardView): i32 {
     return tableFail(SECTION_LANGUAGES);
   }
   if (!hasRows(base, SECTION_GRAM_KEYS, view.gramCount, 4)) return tableFail(SECTION_GRAM_KEYS);
-  if (!hasRows(base, SECTION_GRAM_LISTS, view.gramCount + 1, 4)) return tableFail(SECTION_GRAM_LISTS);
+  if (!hasRows(base, SECTION_GRAM_LISTS, view.gramCount + 1, 4))
+    return tableFail(SECTION_GRAM_LISTS);
   if (!hasRows(base, SECTION_CASE_MARKS, view.blockCount, CASE_MARKS_SIZE)) {
     return tableFail(SECTION_CASE_MARKS);
   }
@@ -200,7 +228,10 @@ function placeSections(view: ShardView): i32 {
   return hasRows(base, SECTION_PAGE_SUMS, pageCount, 4) ? STATUS_OK : tableFail(SECTION_PAGE_SUMS);
 }
 
-/** Checks the sums of the pages themselves, then the pages of all sections but contents and postings. */
+/**
+ * Checks the sums of the pages themselves, then the pages of all sections but contents and
+ * postings.
+ */
 function checkTablePages(view: ShardView): i32 {
   const sums = sectionRow(view.base, SECTION_PAGE_SUMS);
   if (xxh64(view.pageSums, sums.size, 0) != sums.checksum) {
@@ -259,7 +290,9 @@ function checkBlobs(view: ShardView): i32 {
     content += row.size;
     block = row.firstBlock + row.blockCount;
   }
-  return content == view.contentSize ? STATUS_OK : openFail(STATUS_BLOB_ROW, SECTION_BLOBS, view.blobCount);
+  return content == view.contentSize
+    ? STATUS_OK
+    : openFail(STATUS_BLOB_ROW, SECTION_BLOBS, view.blobCount);
 }
 
 /** Blocks ascend; those of a blob lie inside it and begin where it begins. */
@@ -332,7 +365,9 @@ function checkDocs(view: ShardView): i32 {
   return path == view.pathsSize ? STATUS_OK : openFail(STATUS_PATH_ORDER, SECTION_PATHS, path);
 }
 
-/** A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend. */
+/**
+ * A doc with a blob is reached from it: first, or next of an earlier one; ids in the chain ascend.
+ */
 function isBlobSound(view: ShardView, row: DocRow, docId: u32): bool {
   if (row.blobId == NONE_ID) return row.nextDoc == NONE_ID;
   if (row.blobId >= view.blobCount || blobAt(view, row.blobId).firstDoc > docId) return false;

@@ -1,8 +1,9 @@
-// Sums of pages: each page of 4 KiB of a shard file or symbols file has a sum in the file's last section, and is checked
-// against it before anything in it is read for the first time. Which pages were found sound is one bitmap over the whole
-// memory, so that later reads cost a look at a bit. The host brings a page in before it is touched: one that cannot be
-// read would end the process. Without the bitmap, as in builds and the full check, nothing is checked here.
-// FORMAT.md, "Page sums".
+// Sums of pages: each page of 4 KiB of a shard file or symbols file has a sum in the file's last
+// section, and is checked against it before anything in it is read for the first time. Which pages
+// were found sound is one bitmap over the whole memory, so that later reads cost a look at a bit.
+// The host brings a page in before it is touched: one that cannot be read would end the process.
+// Without the bitmap, as in builds and the full check, nothing is checked here. FORMAT.md, "Page
+// sums".
 
 import { HEADER_SIZE, PAGE_SHIFT, PAGE_SIZE } from '../shared/format.ts';
 import { SYMBOLS_HEADER_SIZE } from '../shared/symbols.ts';
@@ -13,7 +14,9 @@ import { ShardView } from './view.ts';
 @external('env', 'bringIn')
 declare function bringIn(address: usize, size: usize): bool;
 
-/** Tells the host that the page at `address` is damaged. Does not return: the host ends the call. */
+/**
+ * Tells the host that the page at `address` is damaged. Does not return: the host ends the call.
+ */
 @external('env', 'refusePage')
 declare function refusePage(address: usize): void;
 
@@ -23,13 +26,18 @@ declare function willNeed(address: usize, size: usize): void;
 
 /** A bit for each page of the memory; 0: nothing is checked. */
 let soundPages: usize = 0;
-/** Bytes of that bitmap. */
-export const SOUND_PAGES_SIZE: usize = (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
+/** Bytes of that bitmap: 4 GiB of memory. */
+export function soundPagesSize(): usize {
+  return (<usize>1 << (32 - PAGE_SHIFT)) >> 3;
+}
 
 /** The page that the last check stumbled over, by its address. */
 let failedPage: usize = 0;
 
-/** Makes the SOUND_PAGES_SIZE bytes at `bitmap`, which are zero, the bitmap; from now on pages are checked. */
+/**
+ * Makes the soundPagesSize bytes at `bitmap`, which are zero, the bitmap; from now on pages are
+ * checked.
+ */
 export function pagesInit(bitmap: usize): void {
   soundPages = bitmap;
 }
@@ -47,7 +55,10 @@ function isKnown(page: usize): bool {
   return ((<u32>load<u8>(soundPages + (page >> 3)) >> (<u32>page & 7)) & 1) != 0;
 }
 
-/** Sum of the `page`-th page of the file at `base`, whose first `headSize` bytes and those from `end` on count not. */
+/**
+ * Sum of the `page`-th page of the file at `base`, whose first `headSize` bytes and those from
+ * `end` on count not.
+ */
 @inline
 function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   const start = max(base + headSize, base + (page << PAGE_SHIFT));
@@ -55,7 +66,10 @@ function sumOf(base: usize, headSize: usize, end: usize, page: usize): u32 {
   return <u32>xxh64(start, start < stop ? stop - start : 0, 0);
 }
 
-/** Sums of all pages of the file at `base` whose header has `headSize` bytes, up to `end`, as u32 to `out`. */
+/**
+ * Sums of all pages of the file at `base` whose header has `headSize` bytes, up to `end`, as u32 to
+ * `out`.
+ */
 export function sumPages(base: usize, headSize: usize, end: usize, out: usize): void {
   const count = (end - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
   for (let page: usize = 0; page < count; page++) {
@@ -63,7 +77,10 @@ export function sumPages(base: usize, headSize: usize, end: usize, out: usize): 
   }
 }
 
-/** First page of a file that its sum does not fit; 0xffffffff: all are sound. The sums lie behind what they cover. */
+/**
+ * First page of a file that its sum does not fit; 0xffffffff: all are sound. The sums lie behind
+ * what they cover.
+ */
 export function findDamagedPage(base: usize, headSize: usize, sums: usize): u32 {
   const count = (sums - base + PAGE_SIZE - 1) >> PAGE_SHIFT;
   for (let page: usize = 0; page < count; page++) {
@@ -72,8 +89,17 @@ export function findDamagedPage(base: usize, headSize: usize, sums: usize): u32 
   return 0xffffffff;
 }
 
-/** Whether the pages of the file at `base` that hold [start, end) are sound; checks those that nobody has read yet. */
-export function arePagesSound(base: usize, headSize: usize, sums: usize, start: usize, end: usize): bool {
+/**
+ * Whether the pages of the file at `base` that hold [start, end) are sound; checks those that
+ * nobody has read yet.
+ */
+export function arePagesSound(
+  base: usize,
+  headSize: usize,
+  sums: usize,
+  start: usize,
+  end: usize,
+): bool {
   if (soundPages == 0) return true;
   const last = (min(end, sums) - 1) >> PAGE_SHIFT;
   for (let page = start >> PAGE_SHIFT; page <= last; page++) {
@@ -114,7 +140,10 @@ export function needBytes(view: ShardView, start: usize, end: usize): void {
 /** As needBytes, of its symbols file. */
 @inline
 export function needSymbolBytes(view: ShardView, start: usize, end: usize): void {
-  if (start < end && !arePagesSound(view.symbolBase, SYMBOLS_HEADER_SIZE, view.symbolPageSums, start, end)) {
+  if (
+    start < end &&
+    !arePagesSound(view.symbolBase, SYMBOLS_HEADER_SIZE, view.symbolPageSums, start, end)
+  ) {
     refusePage(failedPage);
   }
 }

@@ -1,10 +1,11 @@
-// One piece: the ids of a posting list that lie in one stripe, as ascending local numbers below 8,192.
-// Three codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
+// One piece: the ids of a posting list that lie in one stripe, as ascending local numbers below
+// 8,192. Three codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
 //   SINGLE  one id, as a u16
-//   GOLOMB  a varint count, then the gaps in an exponential Golomb code of the head's order, low bit first
+//   GOLOMB  a varint count, then the gaps in an exponential Golomb code of the head's order, low
+//           bit first
 //   BITMAP  a bit for each block of the stripe, 1,024 bytes
-// Measured: 2026-11-21, experiment X3: lists are clustered, so the code that adapts to each gap beats the
-// Rice code with one parameter a piece; daemon and core documents hold the table.
+// Measured: 2026-11-21, experiment X3: lists are clustered, so the code that adapts to each gap
+// beats the Rice code with one parameter a piece; daemon and core documents hold the table.
 
 import {
   BITMAP_SIZE,
@@ -43,7 +44,10 @@ function pieceOrder(head: u32): u32 {
   return (head >> PIECE_ORDER_SHIFT) & ORDER_MAX;
 }
 
-/** Bits that the gaps of `count` ids take in the code of each order, as the smallest; order by bestOrder(). */
+/**
+ * Bits that the gaps of `count` ids take in the code of each order, as the smallest; order by
+ * bestOrder().
+ */
 let bestOrderFound: u32 = 0;
 
 function bestGolombBits(idsPtr: usize, count: u32): u32 {
@@ -144,9 +148,9 @@ function encodeGolomb(idsPtr: usize, count: u32, order: u32, outPtr: usize): voi
 /**
  * Sets the bits of a piece's ids in the bitmap (1,024 bytes) at `bitmapPtr`.
  *
- * Safety: the caller has checked that the piece's size lies inside its section; up to 8 bytes past the
- * piece are read (the file ends in a tail of zeros). Ids are checked here: STATUS_PIECE if one lies at or
- * past 8,192, if the code runs past the piece, or if the head names no code.
+ * Safety: the caller has checked that the piece's size lies inside its section; up to 8 bytes past
+ * the piece are read (the file ends in a tail of zeros). Ids are checked here: STATUS_PIECE if one
+ * lies at or past 8,192, if the code runs past the piece, or if the head names no code.
  */
 export function decodePiece(head: u32, ptr: usize, bitmapPtr: usize): i32 {
   const code = pieceCode(head);
@@ -177,7 +181,8 @@ function decodeGolomb(ptr: usize, size: u32, order: u32, bitmapPtr: usize): i32 
   const base: u32 = (1 << order) - 1;
   let id: u32 = <u32>-1;
   for (; count > 0; count--) {
-    // Bound: a gap below 8,192 of any order takes at most 13 zeros, a one and 13 bits: 27 < 57 bits.
+    // Bound: a gap below 8,192 of any order takes at most 13 zeros, a one and 13 bits: 27 < 57
+    // bits.
     const word = load<u64>(ptr + (bit >> 3)) >> (bit & 7);
     const zeros = <u32>ctz(word);
     if (zeros > 13) return STATUS_PIECE;

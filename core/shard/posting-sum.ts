@@ -1,6 +1,6 @@
-// A number for a set of postings, whatever their order: the sum of a 64-bit hash of each (gram key, block of
-// its stripe). Two sets with equal sums are equal but for one chance in 2^64. The builder sums what it
-// extracts, the check after a build what the finished file decodes to.
+// A number for a set of postings, whatever their order: the sum of a 64-bit hash of each (gram key,
+// block of its stripe). Two sets with equal sums are equal but for one chance in 2^64. The builder
+// sums what it extracts, the check after a build what the finished file decodes to.
 
 @inline
 export function hashPosting(key: u32, block: u32): u64 {

@@ -1,5 +1,6 @@
-// The rows of a shard's tables as records over mapped memory. FORMAT.md describes them; the offsets in
-// shared/format.ts, which the daemon's writer uses, are checked against them here when asc compiles.
+// The rows of a shard's tables as records over mapped memory. FORMAT.md describes them; the offsets
+// in shared/format.ts, which the daemon's writer uses, are checked against them here when asc
+// compiles.
 
 import {
   BLOB_BLOCK_COUNT_OFFSET,
@@ -91,8 +92,8 @@ export class SectionRow {
 }
 
 /**
- * The first kind of the `count` sections whose rows stand at `table` that is out of order, badly aligned, or not between
- * `start` and the end of the file; 0: all are in place.
+ * The first kind of the `count` sections whose rows stand at `table` that is out of order, badly
+ * aligned, or not between `start` and the end of the file; 0: all are in place.
  */
 export function misplacedSection(table: usize, count: u32, start: u32, fileSize: u32): u32 {
   let end = start;

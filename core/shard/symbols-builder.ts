@@ -1,7 +1,8 @@
-// Builds the sections of a symbols file from the symbols of a shard's blobs, which the host hands over blob by blob. Rows are
-// coded at once; names, and the words within names (`run` of `Job.run`), are collected in a hash table with the
-// blocks they stand in, then sorted and written as the order of names. All memory is laid out once; pages are
-// touched only as far as they are used.
+// Builds the sections of a symbols file from the symbols of a shard's blobs, which the host hands
+// over blob by blob. Rows are coded at once; names, and the words within names (`run` of
+// `Job.run`), are collected in a hash table with the blocks they stand in, then sorted and written
+// as the order of names. All memory is laid out once; pages are touched only as far as they are
+// used.
 //
 //   symbolsBegin -> symbolsAddBlob* -> symbolsFinish -> read the sections
 
@@ -62,7 +63,10 @@ let rowsEnd: usize = 0;
 let rest: usize = 0;
 let limit: usize = 0;
 let symbolCount: u32 = 0;
-/** Block of the last symbol; where it ends in the content section; the parent last named in that block. */
+/**
+ * Block of the last symbol; where it ends in the content section; the parent last named in that
+ * block.
+ */
 let block: u32 = 0;
 let blockEnd: u32 = 0;
 let lastEnd: u32 = 0;
@@ -101,11 +105,11 @@ export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
 }
 
 /**
- * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint), those of a blob behind the one added
- * last.
+ * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint), those of a
+ * blob behind the one added last.
  *
- * Errors: STATUS_SYMBOL_INPUT for a symbol that does not lie within one block behind the one before, or has no such kind;
- * STATUS_OUT_OF_MEMORY. Either ends the build.
+ * Errors: STATUS_SYMBOL_INPUT for a symbol that does not lie within one block behind the one
+ * before, or has no such kind; STATUS_OUT_OF_MEMORY. Either ends the build.
  */
 export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   if (blobId >= view.blobCount) return STATUS_SYMBOL_INPUT;
@@ -119,7 +123,8 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
     const size = load<u32>(row, 4);
     const kind = load<u32>(row, 8) & 0xff;
     const parent = load<u32>(row, 8) >> SYMBOL_INPUT_PARENT_SHIFT;
-    if (size == 0 || size > SYMBOL_NAME_SIZE_MAX || kind >= SYMBOL_KIND_COUNT) return STATUS_SYMBOL_INPUT;
+    if (size == 0 || size > SYMBOL_NAME_SIZE_MAX || kind >= SYMBOL_KIND_COUNT)
+      return STATUS_SYMBOL_INPUT;
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const place = blob.contentOffset + start;
     while (place >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
@@ -142,13 +147,19 @@ function enterBlock(blockId: u32): void {
 }
 
 function writeStarts(last: u32): void {
-  for (; openBlock <= last; openBlock++) store<u32>(starts + (<usize>openBlock << 2), <u32>(rowsEnd - rows));
+  for (; openBlock <= last; openBlock++)
+    store<u32>(starts + (<usize>openBlock << 2), <u32>(rowsEnd - rows));
 }
 
 function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
   rowsEnd = writeNumber(rowsEnd, place - lastEnd);
   rowsEnd = writeNumber(rowsEnd, size);
-  const mode = parent == NO_PARENT ? SYMBOL_PARENT_NONE : parent == lastParent ? SYMBOL_PARENT_SAME : SYMBOL_PARENT_NAMED;
+  const mode =
+    parent == NO_PARENT
+      ? SYMBOL_PARENT_NONE
+      : parent == lastParent
+        ? SYMBOL_PARENT_SAME
+        : SYMBOL_PARENT_NAMED;
   store<u8>(rowsEnd, <u8>(kind | (mode << SYMBOL_KIND_BITS)));
   rowsEnd++;
   if (mode == SYMBOL_PARENT_NAMED) {
@@ -174,7 +185,8 @@ function addNames(ptr: usize, size: u32): i32 {
   const end = ptr + size;
   let status = addName(ptr, size);
   for (let word = ptr + 1; word < end && status == STATUS_OK; word++) {
-    if (isWordByte(load<u8>(word)) && !isWordByte(load<u8>(word - 1))) status = addName(word, <u32>(end - word));
+    if (isWordByte(load<u8>(word)) && !isWordByte(load<u8>(word - 1)))
+      status = addName(word, <u32>(end - word));
   }
   return status;
 }
@@ -259,7 +271,10 @@ export function symbolsFinish(): i32 {
   return STATUS_OK;
 }
 
-/** The first 8 bytes of a name, folded, highest first, as far as they are ASCII: names with other keys are in their order. */
+/**
+ * The first 8 bytes of a name, folded, highest first, as far as they are ASCII: names with other
+ * keys are in their order.
+ */
 function foldedPrefix(ptr: usize, size: u32): u64 {
   let key: u64 = 0;
   const end = ptr + size;

@@ -1,6 +1,6 @@
-// Opens the symbols file of a shard and reads it: which symbols of the code each block holds, and an order
-// of their names. FORMAT.md is the authority. Opening checks the header and every table; rows and lists are
-// checked while they are read, so that no byte of the file leads outside of it.
+// Opens the symbols file of a shard and reads it: which symbols of the code each block holds, and
+// an order of their names. FORMAT.md is the authority. Opening checks the header and every table;
+// rows and lists are checked while they are read, so that no byte of the file leads outside of it.
 
 import {
   HEADER_CHECKSUM_OFFSET,
@@ -60,7 +60,13 @@ import { foldCodePoint } from '../text/fold.ts';
 import { decodedPoint, decodedSize, decodeUtf8 } from '../text/utf8.ts';
 import { blockAt, openFail } from './open.ts';
 import { ShardView } from './view.ts';
-import { arePagesSound, failedPageOf, findDamagedPage, needBytes, needSymbolBytes } from './pages.ts';
+import {
+  arePagesSound,
+  failedPageOf,
+  findDamagedPage,
+  needBytes,
+  needSymbolBytes,
+} from './pages.ts';
 import { misplacedSection, SectionRow } from './rows.ts';
 
 /** Most bytes of a coded number. */
@@ -84,7 +90,8 @@ export function symbolsHeaderChecksum(base: usize): u64 {
 }
 
 /**
- * Opens the symbols file of `size` bytes at `base` as that of the open shard `view`. Linear in the small tables.
+ * Opens the symbols file of `size` bytes at `base` as that of the open shard `view`. Linear in the
+ * small tables.
  *
  * Safety: [base, base + size) is readable and stays as it is for as long as the view is used.
  */
@@ -98,8 +105,10 @@ export function openSymbols(base: usize, size: u32, view: ShardView): i32 {
     return openFail(STATUS_SECTION_CHECKSUM, SYMBOLS_SECTION_PAGE_SUMS, 0);
   }
   if (!areTablePagesSound(base, view)) return openFail(STATUS_PAGE_SUM, 0, failedPageOf(base));
-  if (!areStartsSound(base, view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_STARTS, failedRow);
-  if (!areParentsSound(base, view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_PARENTS, failedRow);
+  if (!areStartsSound(base, view))
+    return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_STARTS, failedRow);
+  if (!areParentsSound(base, view))
+    return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_PARENTS, failedRow);
   if (!areNamesSound(view)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_NAMES, failedRow);
   view.symbolStarts = addressOf(base, SYMBOLS_SECTION_STARTS);
   return STATUS_OK;
@@ -116,8 +125,9 @@ function areTablePagesSound(base: usize, view: ShardView): bool {
 }
 
 /**
- * Checks every byte of the symbols file at `base`, which `view` has open: the checksums of its sections, that the rows of
- * each block are symbols within it, that names ascend and their lists can be read.
+ * Checks every byte of the symbols file at `base`, which `view` has open: the checksums of its
+ * sections, that the rows of each block are symbols within it, that names ascend and their lists
+ * can be read.
  *
  * @param bitmap  scratch memory of SHARD_BITMAP_SIZE bytes
  */
@@ -138,9 +148,18 @@ export function verifySymbols(base: usize, view: ShardView, bitmap: usize): i32 
   }
   if (count != view.symbolCount) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_ROWS, count);
   for (let name: u32 = 0; name < view.symbolNameCount; name++) {
-    const isInOrder = name == 0 || compareFolded(nameAt(view, name - 1), nameSizeAt(view, name - 1), nameAt(view, name), nameSizeAt(view, name), false) <= 0;
+    const isInOrder =
+      name == 0 ||
+      compareFolded(
+        nameAt(view, name - 1),
+        nameSizeAt(view, name - 1),
+        nameAt(view, name),
+        nameSizeAt(view, name),
+        false,
+      ) <= 0;
     if (!isInOrder) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_NAMES, name);
-    if (!readSymbolList(view, name, bitmap)) return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_LISTS, name);
+    if (!readSymbolList(view, name, bitmap))
+      return openFail(STATUS_SYMBOL_TABLE, SYMBOLS_SECTION_LISTS, name);
   }
   return STATUS_OK;
 }
@@ -178,12 +197,14 @@ let failedRow: u32 = 0;
 function checkHeader(base: usize, size: u32, view: ShardView): i32 {
   if (size < SYMBOLS_HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   const isSymbols =
-    load<u32>(base, SYMBOLS_MAGIC_OFFSET) == SYMBOLS_MAGIC_LOW && load<u32>(base, SYMBOLS_MAGIC_OFFSET + 4) == SYMBOLS_MAGIC_HIGH;
+    load<u32>(base, SYMBOLS_MAGIC_OFFSET) == SYMBOLS_MAGIC_LOW &&
+    load<u32>(base, SYMBOLS_MAGIC_OFFSET + 4) == SYMBOLS_MAGIC_HIGH;
   if (!isSymbols) return openFail(STATUS_NOT_A_SHARD, 0, 0);
   const version = load<u32>(base, SYMBOLS_VERSION_OFFSET);
   if (version != SYMBOLS_VERSION) return openFail(STATUS_VERSION, 0, version);
   if (load<u32>(base, SYMBOLS_FILE_SIZE_OFFSET) != size) return openFail(STATUS_TRUNCATED, 0, size);
-  if (load<u64>(base, SYMBOLS_CHECKSUM_OFFSET) != symbolsHeaderChecksum(base)) return openFail(STATUS_HEADER_CHECKSUM, 0, 0);
+  if (load<u64>(base, SYMBOLS_CHECKSUM_OFFSET) != symbolsHeaderChecksum(base))
+    return openFail(STATUS_HEADER_CHECKSUM, 0, 0);
   const isOfShard =
     load<u64>(base, SYMBOLS_SHARD_OFFSET) == load<u64>(view.base, HEADER_CHECKSUM_OFFSET) &&
     load<u32>(base, SYMBOLS_BLOCK_COUNT_OFFSET) == view.blockCount;
@@ -192,7 +213,9 @@ function checkHeader(base: usize, size: u32, view: ShardView): i32 {
 
 @inline
 function sectionRow(base: usize, kind: u32): SectionRow {
-  return changetype<SectionRow>(base + SYMBOLS_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE);
+  return changetype<SectionRow>(
+    base + SYMBOLS_SECTIONS_OFFSET + <usize>(kind - 1) * SECTION_ROW_SIZE,
+  );
 }
 
 @inline
@@ -207,7 +230,12 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
 
 /** Checks order, alignment and bounds of the sections and the sizes that the counts demand. */
 function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
-  failedSection = misplacedSection(base + SYMBOLS_SECTIONS_OFFSET, SYMBOLS_SECTION_COUNT, SYMBOLS_HEADER_SIZE, fileSize);
+  failedSection = misplacedSection(
+    base + SYMBOLS_SECTIONS_OFFSET,
+    SYMBOLS_SECTION_COUNT,
+    SYMBOLS_HEADER_SIZE,
+    fileSize,
+  );
   if (failedSection != 0) return false;
   view.symbolCount = load<u32>(base, SYMBOLS_COUNT_OFFSET);
   view.symbolNameCount = load<u32>(base, SYMBOLS_NAME_COUNT_OFFSET);
@@ -222,7 +250,8 @@ function placeSections(base: usize, fileSize: u32, view: ShardView): bool {
   view.symbolListsSize = sectionRow(base, SYMBOLS_SECTION_LISTS).size;
   view.symbolBase = <u32>base;
   view.symbolPageSums = addressOf(base, SYMBOLS_SECTION_PAGE_SUMS);
-  const pageCount = (sectionRow(base, SYMBOLS_SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
+  const pageCount =
+    (sectionRow(base, SYMBOLS_SECTION_PAGE_SUMS).start + PAGE_SIZE - 1) >> PAGE_SHIFT;
   return (
     hasRows(base, SYMBOLS_SECTION_STARTS, view.blockCount + 1, 4) &&
     hasRows(base, SYMBOLS_SECTION_PARENTS, view.symbolParentCount, SYMBOL_PARENT_ROW_SIZE) &&
@@ -270,7 +299,9 @@ function areNamesSound(view: ShardView): bool {
     if (offset > view.contentSize || size > view.contentSize - offset) return false;
     const list = load<u32>(<usize>view.symbolNameLists + (<usize>i << 2));
     const isSound =
-      list >> LIST_SINGLE_SHIFT ? (list & 0x7fffffff) < view.blockCount : list < view.symbolListsSize;
+      list >> LIST_SINGLE_SHIFT
+        ? (list & 0x7fffffff) < view.blockCount
+        : list < view.symbolListsSize;
     if (!isSound) return false;
   }
   return true;
@@ -278,7 +309,9 @@ function areNamesSound(view: ShardView): bool {
 
 @inline
 export function symbolParentAt(view: ShardView, parent: u32): SymbolParentRow {
-  return changetype<SymbolParentRow>(<usize>view.symbolParents + <usize>parent * SYMBOL_PARENT_ROW_SIZE);
+  return changetype<SymbolParentRow>(
+    <usize>view.symbolParents + <usize>parent * SYMBOL_PARENT_ROW_SIZE,
+  );
 }
 
 /** Whether the shard has a symbols file. */
@@ -294,7 +327,9 @@ export function blockHasSymbols(view: ShardView, blockId: u32): bool {
   return load<u32>(row) < load<u32>(row, 4);
 }
 
-/** Makes sure that the rows of a block can be read and are sound. Safety: as for blockHasSymbols. */
+/**
+ * Makes sure that the rows of a block can be read and are sound. Safety: as for blockHasSymbols.
+ */
 @inline
 export function needSymbolRows(view: ShardView, blockId: u32): void {
   needSymbolBytes(view, symbolRowsOf(view, blockId), symbolRowsEndOf(view, blockId));
@@ -339,11 +374,22 @@ export function readSymbol(view: ShardView, ptr: usize, end: usize, lastParent: 
   symbolRow.kind = packed & ((1 << SYMBOL_KIND_BITS) - 1);
   if (symbolRow.kind >= SYMBOL_KIND_COUNT) return false;
   const mode = packed >> SYMBOL_KIND_BITS;
-  symbolRow.parent = mode == SYMBOL_PARENT_NONE ? NO_PARENT : mode == SYMBOL_PARENT_NAMED ? readNumber(end) : lastParent;
-  return symbolRow.next <= end && (symbolRow.parent < view.symbolParentCount || symbolRow.parent == NO_PARENT);
+  symbolRow.parent =
+    mode == SYMBOL_PARENT_NONE
+      ? NO_PARENT
+      : mode == SYMBOL_PARENT_NAMED
+        ? readNumber(end)
+        : lastParent;
+  return (
+    symbolRow.next <= end &&
+    (symbolRow.parent < view.symbolParentCount || symbolRow.parent == NO_PARENT)
+  );
 }
 
-/** A number of 7 bits a byte, lowest first; moves symbolRow.next behind it, or behind `end` if it does not end in time. */
+/**
+ * A number of 7 bits a byte, lowest first; moves symbolRow.next behind it, or behind `end` if it
+ * does not end in time.
+ */
 function readNumber(end: usize): u32 {
   let value: u32 = 0;
   for (let shift: u32 = 0; shift < 35; shift += 7) {
@@ -358,8 +404,9 @@ function readNumber(end: usize): u32 {
 }
 
 /**
- * Compares two texts by the folded code points of their first SYMBOL_KEY_SIZE_MAX bytes; below 0 if the first one comes
- * first. With `isPrefix` a second text that begins with the first counts as equal to it.
+ * Compares two texts by the folded code points of their first SYMBOL_KEY_SIZE_MAX bytes; below 0 if
+ * the first one comes first. With `isPrefix` a second text that begins with the first counts as
+ * equal to it.
  */
 export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPrefix: bool): i32 {
   const aEnd = a + min(aSize, SYMBOL_KEY_SIZE_MAX);
@@ -377,8 +424,17 @@ export function compareFolded(a: usize, aSize: u32, b: usize, bSize: u32, isPref
   return 1;
 }
 
-/** First name that does not come before `text`; with `isBehind` the first that comes behind it and all it begins. */
-export function lowerSymbolName(view: ShardView, text: usize, size: u32, isPrefix: bool, isBehind: bool): u32 {
+/**
+ * First name that does not come before `text`; with `isBehind` the first that comes behind it and
+ * all it begins.
+ */
+export function lowerSymbolName(
+  view: ShardView,
+  text: usize,
+  size: u32,
+  isPrefix: bool,
+  isBehind: bool,
+): u32 {
   let start: u32 = 0;
   let end = view.symbolNameCount;
   while (start < end) {

@@ -1,6 +1,6 @@
-// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line numbers
-// and cuts of all blocks, and every posting against the content it came from, by extracting the grams of
-// each block again. Slow on purpose: it reads every byte. Works in bounded steps.
+// The full check of an open shard, beyond what openShard looks at: checksums of all sections, line
+// numbers and cuts of all blocks, and every posting against the content it came from, by extracting
+// the grams of each block again. Slow on purpose: it reads every byte. Works in bounded steps.
 
 import {
   BITMAP_SIZE,
@@ -11,7 +11,14 @@ import {
   SECTION_COUNT,
   STRIPE_BLOCKS,
 } from '../shared/format.ts';
-import { STATUS_CASE_MARKS, STATUS_CONTENT, STATUS_OK, STATUS_PAGE_SUM, STATUS_PIECE, STATUS_SECTION_CHECKSUM } from '../shared/status.ts';
+import {
+  STATUS_CASE_MARKS,
+  STATUS_CONTENT,
+  STATUS_OK,
+  STATUS_PAGE_SUM,
+  STATUS_PIECE,
+  STATUS_SECTION_CHECKSUM,
+} from '../shared/status.ts';
 import { xxh64 } from '../base/xxh64.ts';
 import { countByte } from '../scan/newlines.ts';
 import { markBlock } from '../text/case-marks.ts';
@@ -23,11 +30,15 @@ import { hashPosting } from './posting-sum.ts';
 import { blobAt, blockAt, sectionRow } from './open.ts';
 import { ShardView } from './view.ts';
 
+let failIndex: u32 = 0;
+
 /** Section, block or gram that the last failed check stumbled over. */
-export let verifyFailIndex: u32 = 0;
+export function verifyFailIndex(): u32 {
+  return failIndex;
+}
 
 function fail(status: i32, index: u32): i32 {
-  verifyFailIndex = index;
+  failIndex = index;
   return status;
 }
 
@@ -43,8 +54,10 @@ export function verifyChecksums(view: ShardView): i32 {
   return damaged == 0xffffffff ? STATUS_OK : fail(STATUS_PAGE_SUM, damaged);
 }
 
-/** Scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
-export const VERIFY_SCRATCH_SIZE: usize = KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
+/** Bytes of scratch memory for verifyStripe: a set and a list of keys, and a bitmap. */
+export function verifyScratchSize(): usize {
+  return KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
+}
 
 /** Checks that the postings of a stripe are the set with this sum (posting-sum.ts). */
 export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {
@@ -54,8 +67,8 @@ export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch:
 }
 
 /**
- * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and that
- * its postings and case marks are exactly those of its blocks.
+ * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and
+ * that its postings and case marks are exactly those of its blocks.
  */
 export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
   const first = stripe * STRIPE_BLOCKS;
@@ -100,9 +113,21 @@ function isBlockSound(view: ShardView, blockId: u32, start: usize, stop: usize):
 }
 
 /** Whether the block's case marks are those of its bytes; `scratch` has room for them. */
-function areMarksSound(view: ShardView, blockId: u32, start: usize, stop: usize, scratch: usize): bool {
+function areMarksSound(
+  view: ShardView,
+  blockId: u32,
+  start: usize,
+  stop: usize,
+  scratch: usize,
+): bool {
   markBlock(start, stop, scratch);
-  return memory.compare(scratch, <usize>view.caseMarks + <usize>blockId * CASE_MARKS_SIZE, CASE_MARKS_SIZE) == 0;
+  return (
+    memory.compare(
+      scratch,
+      <usize>view.caseMarks + <usize>blockId * CASE_MARKS_SIZE,
+      CASE_MARKS_SIZE,
+    ) == 0
+  );
 }
 
 let postingSum: u64 = 0;

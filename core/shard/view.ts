@@ -1,5 +1,5 @@
-// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and symbols.ts fill it after they
-// have checked the tables; everything else reads through it.
+// The record of an open shard: absolute addresses of what lies where, and counts. open.ts and
+// symbols.ts fill it after they have checked the tables; everything else reads through it.
 
 /** An open shard: absolute addresses of its sections and its counts. */
 @unmanaged
@@ -45,12 +45,17 @@ export class ShardView {
   // Its kept binding (match/bindings.ts), and since when that is so:
   kept: u32;
   keptIn: u32;
-  // Sums of the pages of the file, right behind what they cover; and of its symbols file (pages.ts):
+  // Sums of the pages of the file, right behind what they cover; and of its symbols file
+  // (pages.ts):
   pageSums: u32;
   symbolBase: u32;
   symbolPageSums: u32;
 }
 
 /** Bytes of a view; the host reserves them. */
-export const SHARD_VIEW_SIZE: usize = 168;
+const SHARD_VIEW_SIZE: usize = 168;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
+
+export function shardViewSize(): usize {
+  return SHARD_VIEW_SIZE;
+}

@@ -1,6 +1,6 @@
 // The shard file in numbers: magic, version, record sizes and field offsets, section kinds. Plain
-// constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md explains
-// them and a test compares the two. All integers are little-endian; all offsets are bytes.
+// constants that the core (AssemblyScript) and the daemon (TypeScript) both read; FORMAT.md
+// explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
 export const FORMAT_VERSION: u32 = 3;
 
@@ -135,5 +135,7 @@ export const PIECE_SIZE_MASK: u32 = 2047;
 export const PIECE_SINGLE: u32 = 1;
 export const PIECE_GOLOMB: u32 = 2;
 export const PIECE_BITMAP: u32 = 3;
-/** From this many ids on a piece is a bitmap: larger than the code by a little, far quicker to read. */
+/**
+ * From this many ids on a piece is a bitmap: larger than the code by a little, far quicker to read.
+ */
 export const PIECE_BITMAP_FROM: u32 = 640;

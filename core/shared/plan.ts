@@ -1,6 +1,6 @@
-// The plan in numbers: how the daemon hands a query to the core, once for all shards. A header, node
-// rows, a list of children (u32 node indexes), then data (literals, names, ids). Children stand before
-// their parents. Plain constants that core and daemon both read.
+// The plan in numbers: how the daemon hands a query to the core, once for all shards. A header,
+// node rows, a list of children (u32 node indexes), then data (literals, names, ids). Children
+// stand before their parents. Plain constants that core and daemon both read.
 
 export const PLAN_HEADER_SIZE: u32 = 16;
 export const PLAN_NODE_COUNT_OFFSET: u32 = 0;
@@ -10,7 +10,10 @@ export const PLAN_DATA_SIZE_OFFSET: u32 = 8;
 export const PLAN_NODE_SIZE: u32 = 16;
 export const PLAN_NODE_KIND_OFFSET: u32 = 0;
 export const PLAN_NODE_FLAGS_OFFSET: u32 = 4;
-/** AND, OR: first index in the list of children. NOT: the child. Others: offset in the data. CONST: 0 or 1. */
+/**
+ * AND, OR: first index in the list of children. NOT: the child. Others: offset in the data. CONST:
+ * 0 or 1.
+ */
 export const PLAN_NODE_FIRST_OFFSET: u32 = 8;
 /** AND, OR: number of children. Others: bytes of data. */
 export const PLAN_NODE_SIZE_OFFSET: u32 = 12;
@@ -29,19 +32,25 @@ export const NODE_LANGUAGE: u32 = 7;
 export const NODE_REPOS: u32 = 8;
 /** The doc is in one of the sets that the host hands over beside the plan, shard by shard. */
 export const NODE_DOCS: u32 = 9;
-/** The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: a head, its program (program.ts). */
+/**
+ * The content (REGEX), the path (PATH_REGEX) has a match of the expression in the data: a head, its
+ * program (program.ts).
+ */
 export const NODE_REGEX: u32 = 10;
 export const NODE_PATH_REGEX: u32 = 11;
 /** Below a REGEX only, under AND and OR: a match holds the grams of the literal in the data. */
 export const NODE_GRAMS: u32 = 12;
-/** The name of a symbol of the code holds the literal, has a match of the expression, in the data. */
+/**
+ * The name of a symbol of the code holds the literal, has a match of the expression, in the data.
+ */
 export const NODE_SYMBOL: u32 = 13;
 export const NODE_SYMBOL_REGEX: u32 = 14;
 
-// The head of an expression. The first three are indexes of nodes that tell which grams are held, plus one, or 0: by
-// a match; by the block in which one begins that may span lines; by that block and the next one, each literal in
-// one of them. Or else the next one is made of the bytes of the chain and those beyond ASCII alone. Where
-// that block alone does not hold it, it is these bytes from the start of the match to its end.
+// The head of an expression. The first three are indexes of nodes that tell which grams are held,
+// plus one, or 0: by a match; by the block in which one begins that may span lines; by that block
+// and the next one, each literal in one of them. Or else the next one is made of the bytes of the
+// chain and those beyond ASCII alone. Where that block alone does not hold it, it is these bytes
+// from the start of the match to its end.
 export const REGEX_HEAD_SIZE: u32 = 28;
 export const REGEX_CONDITION_OFFSET: u32 = 0;
 export const REGEX_START_OFFSET: u32 = 4;
@@ -55,7 +64,10 @@ export const PLAN_FLAG_CASE_SENSITIVE: u32 = 1;
 export const PLAN_FLAG_AT_START: u32 = 2;
 export const PLAN_FLAG_AT_END: u32 = 4;
 
-/** REGEX, PATH_REGEX: no more than a choice of literals, so that its runs are not told as runs of an expression. */
+/**
+ * REGEX, PATH_REGEX: no more than a choice of literals, so that its runs are not told as runs of an
+ * expression.
+ */
 export const PLAN_FLAG_LITERALS: u32 = 8;
 /** PATH_REGEX: it holds for every path, though not always by a range of it. */
 export const PLAN_FLAG_ALWAYS: u32 = 16;
@@ -67,32 +79,23 @@ export const PLAN_FLAG_WORD_END: u32 = 64;
 export const PLAN_NODES_MAX: u32 = 20000;
 export const PLAN_DEPTH_MAX: u32 = 600;
 
-// What one unit of work leaves: a row for each matching doc, and counters.
+// What one unit of work leaves: a row for each matching doc (u32: docId, ranges, score and tier,
+// path rank), and counters.
 export const MATCH_ROW_SIZE: u32 = 16;
-export const MATCH_DOC_OFFSET: u32 = 0;
-export const MATCH_COUNT_OFFSET: u32 = 4;
-export const MATCH_SCORE_OFFSET: u32 = 8;
-export const MATCH_PATH_RANK_OFFSET: u32 = 12;
 /** The score field holds the tier above these bits. */
 export const MATCH_TIER_SHIFT: u32 = 28;
 
 /**
- * Docs and candidate bytes that one unit holds at most, unless its first doc alone is larger; docs with the same content
- * as the last one come on top, however many they are.
+ * Docs and candidate bytes that one unit holds at most, unless its first doc alone is larger; docs
+ * with the same content as the last one come on top, however many they are.
  */
 export const UNIT_DOCS_MAX: u32 = 512;
 export const UNIT_BYTES_MAX: u32 = 1048576;
 
-// A doc to render: in: the doc, the ranges to show, which texts for links, address and number of its ranges that a
-// unit kept (0: none); out: the ranges shown, the bytes written, and in place of the texts the bytes of content read
-// beyond what evaluating the doc took.
+// A doc to render: in: the doc, the ranges to show, which texts for links, address and number of
+// its ranges that a unit kept (0: none); out: the ranges shown, the bytes written, and in place of
+// the texts the bytes of content read beyond what evaluating the doc took.
 export const RENDER_REQUEST_SIZE: u32 = 24;
-export const RENDER_DOC_OFFSET: u32 = 0;
-export const RENDER_RANGES_OFFSET: u32 = 4;
-export const RENDER_SIZE_OFFSET: u32 = 8;
-export const RENDER_LINKS_OFFSET: u32 = 12;
-export const RENDER_KEPT_OFFSET: u32 = 16;
-export const RENDER_KEPT_COUNT_OFFSET: u32 = 20;
 /** Addresses and sizes of the texts for links; core/match/file-results.ts. */
 export const LINK_TEXTS_SIZE: u32 = 32;
 
@@ -106,7 +109,6 @@ export const BIND_BYTES_OFFSET: u32 = 32;
 export const BIND_UNITS_OFFSET: u32 = 40;
 export const BIND_REGEXPS_OFFSET: u32 = 48;
 
-export const UNIT_STATS_SIZE: u32 = 48;
 export const UNIT_CONSIDERED_OFFSET: u32 = 0;
 export const UNIT_LOADED_OFFSET: u32 = 8;
 export const UNIT_CONTENT_BYTES_OFFSET: u32 = 16;
@@ -114,8 +116,8 @@ export const UNIT_MATCHES_OFFSET: u32 = 24;
 /** Runs of the regular expression engine: one for each expression and block, or path. */
 export const UNIT_REGEXPS_OFFSET: u32 = 32;
 /**
- * Words of what is kept: for each doc, from the first on, the number of its kept ranges, then these. They lie behind the
- * room for a row of each doc considered.
+ * Words of what is kept: for each doc, from the first on, the number of its kept ranges, then
+ * these. They lie behind the room for a row of each doc considered.
  */
 export const UNIT_KEPT_OFFSET: u32 = 40;
 

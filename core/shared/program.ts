@@ -1,12 +1,13 @@
-// A regular expression as numbers: how the daemon hands the automata of one expression to the core, once per
-// request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core checks every index and runs
-// (core/regex). Plain constants that both read. Little-endian u32 throughout, no addresses.
+// A regular expression as numbers: how the daemon hands the automata of one expression to the core,
+// once per request. The daemon parses, simplifies and compiles (daemon/engine/regex); the core
+// checks every index and runs (core/regex). Plain constants that both read. Little-endian u32
+// throughout, no addresses.
 //
-// Layout: header | forward states | reverse states | transitions | alternatives | needle rows | needle
-// bytes, zero bytes up to a multiple of 4. Both automata work on the bytes of well-formed UTF-8. The forward
-// one reads from the start of a match to its end, the reverse one from the end to the start (its assertions
-// still speak of the text as it stands, not as it is read). Targets are indexes of states of the same
-// automaton.
+// Layout: header | forward states | reverse states | transitions | alternatives | needle rows |
+// needle bytes, zero bytes up to a multiple of 4. Both automata work on the bytes of well-formed
+// UTF-8. The forward one reads from the start of a match to its end, the reverse one from the end
+// to the start (its assertions still speak of the text as it stands, not as it is read). Targets
+// are indexes of states of the same automaton.
 
 export const PROGRAM_HEADER_SIZE: u32 = 48;
 /** Bytes of the whole program, a multiple of 4. */
@@ -45,8 +46,9 @@ export const STATE_ASSERT: u32 = 3;
 /** A match ends (reverse: begins) here. */
 export const STATE_MATCH: u32 = 4;
 /**
- * Reads one code point of a set, then goes on at state `first`. The set is read by BYTES states of its own, from the
- * state `count` on, which lead to one another and in the end to a RETURN; all calls of the set share them.
+ * Reads one code point of a set, then goes on at state `first`. The set is read by BYTES states of
+ * its own, from the state `count` on, which lead to one another and in the end to a RETURN; all
+ * calls of the set share them.
  */
 export const STATE_CALL: u32 = 5;
 /** Goes on behind the CALL through which the search came here. */
@@ -64,7 +66,8 @@ export const ASSERT_TEXT_END: u32 = 4;
 export const ASSERT_WORD_BORDER: u32 = 5;
 export const ASSERT_NOT_WORD_BORDER: u32 = 6;
 
-// Needles: literals of which every match holds at least one. A row: offset in the needle bytes, size.
+// Needles: literals of which every match holds at least one. A row: offset in the needle bytes,
+// size.
 export const NEEDLE_ROW_SIZE: u32 = 8;
 export const NEEDLES_NONE: u32 = 0;
 /** Every match begins with one of them. */
@@ -72,8 +75,9 @@ export const NEEDLES_PREFIX: u32 = 1;
 /** Every match holds one of them somewhere, and none of them holds a newline. */
 export const NEEDLES_INNER: u32 = 2;
 /**
- * Every match that is not empty begins with a run of bytes of one class. One row, NEEDLE_RUN_SIZE bytes: the class
- * (32 bytes, bit `b & 7` of byte `b >> 3` for byte b), then the size of the run, at least 1.
+ * Every match that is not empty begins with a run of bytes of one class. One row, NEEDLE_RUN_SIZE
+ * bytes: the class (32 bytes, bit `b & 7` of byte `b >> 3` for byte b), then the size of the run,
+ * at least 1.
  */
 export const NEEDLES_RUN: u32 = 3;
 export const NEEDLE_RUN_SIZE: u32 = 36;

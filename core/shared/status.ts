@@ -36,4 +36,3 @@ export const STATUS_SYMBOL_INPUT = -32;
 
 // Plans.
 export const STATUS_BAD_PLAN = -40;
-export const STATUS_NEEDLE_TOO_LONG = -41;

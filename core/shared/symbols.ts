@@ -1,5 +1,5 @@
-// The file of symbols in numbers. Plain constants that core and daemon both read; FORMAT.md explains
-// them and a test compares the two. All integers are little-endian; all offsets are bytes.
+// The file of symbols in numbers. Plain constants that core and daemon both read; FORMAT.md
+// explains them and a test compares the two. All integers are little-endian; all offsets are bytes.
 
 export const SYMBOLS_VERSION: u32 = 2;
 
@@ -75,7 +75,10 @@ export const SYMBOL_LABEL: u32 = 21;
 export const SYMBOL_OTHER: u32 = 22;
 export const SYMBOL_KIND_COUNT: u32 = 23;
 
-/** A symbol as the host hands it to the build: start and size in the blob, kind and (parent + 1) above 8 bits. */
+/**
+ * A symbol as the host hands it to the build: start and size in the blob, kind and (parent + 1)
+ * above 8 bits.
+ */
 export const SYMBOL_INPUT_SIZE: u32 = 12;
 export const SYMBOL_INPUT_PARENT_SHIFT: u32 = 8;
 export const SYMBOL_INPUT_PARENTS_MAX: u32 = 16777214;

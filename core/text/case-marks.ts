@@ -1,7 +1,7 @@
-// Case marks: which pairs of neighbouring bytes with a capital ASCII letter in them a block may hold, as 256
-// bits. Grams are folded, so that one index serves both cases; the marks tell PM_RESUME from pm_resume before
-// the block is read. FORMAT.md, "Case marks". Only pairs of ASCII are asked for: in a search
-// bytes beyond it may stand for each other (bad UTF-8 reads as U+FFFD).
+// Case marks: which pairs of neighbouring bytes with a capital ASCII letter in them a block may
+// hold, as 256 bits. Grams are folded, so that one index serves both cases; the marks tell
+// PM_RESUME from pm_resume before the block is read. FORMAT.md, "Case marks". Only pairs of ASCII
+// are asked for: in a search bytes beyond it may stand for each other (bad UTF-8 reads as U+FFFD).
 
 import { CASE_MARKS_SIZE } from '../shared/format.ts';
 
@@ -12,7 +12,10 @@ function isCapital(byte: u32): bool {
   return byte - 0x41 < 26;
 }
 
-/** Whether the pair has a mark: no line ends in it, since lines meet in one block or in two by chance. */
+/**
+ * Whether the pair has a mark: no line ends in it, since lines meet in one block or in two by
+ * chance.
+ */
 @inline
 function isMarked(first: u32, second: u32): bool {
   return (isCapital(first) || isCapital(second)) && first != NEWLINE && second != NEWLINE;
@@ -50,8 +53,8 @@ export function markBlock(start: usize, end: usize, marks: usize): void {
 }
 
 /**
- * Makes the bytes at `marks` those that every block has in which the text [start, end) stands as it is
- * written; false if the text says nothing of them.
+ * Makes the bytes at `marks` those that every block has in which the text [start, end) stands as it
+ * is written; false if the text says nothing of them.
  */
 export function wantMarks(start: usize, end: usize, marks: usize): bool {
   memory.fill(marks, 0, CASE_MARKS_SIZE);

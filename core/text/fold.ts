@@ -1,9 +1,15 @@
-// Unicode simple case folding: two code points are equal without regard to case exactly if they fold to
-// the same one. The data are generated (shared/fold-table.ts). Three facts shape the scanners above: only ASCII
-// letters fold within ASCII; U+212A (Kelvin) and U+017F (long s) are the only code points outside ASCII
-// that fold into it, to k and s; no more than FOLD_CLASS_MAX code points share a fold.
+// Unicode simple case folding: two code points are equal without regard to case exactly if they
+// fold to the same one. The data are generated (shared/fold-table.ts). Three facts shape the
+// scanners above: only ASCII letters fold within ASCII; U+212A (Kelvin) and U+017F (long s) are the
+// only code points outside ASCII that fold into it, to k and s; no more than FOLD_CLASS_MAX code
+// points share a fold.
 
-import { FOLD_CLASS_MAX, FOLD_DELTA_BIAS, FOLD_RANGE_COUNT, FOLD_TABLE } from '../shared/fold-table.ts';
+import {
+  FOLD_CLASS_MAX,
+  FOLD_DELTA_BIAS,
+  FOLD_RANGE_COUNT,
+  FOLD_TABLE,
+} from '../shared/fold-table.ts';
 
 export { FOLD_CLASS_MAX };
 
@@ -31,7 +37,10 @@ function foldWithin(range: FoldRange, point: u32): u32 {
   return isMember ? point + (range.packed >> 2) - FOLD_DELTA_BIAS : point;
 }
 
-/** The code point that `point` folds to; itself if it has no case. Cost: a binary search outside ASCII. */
+/**
+ * The code point that `point` folds to; itself if it has no case. Cost: a binary search outside
+ * ASCII.
+ */
 @inline
 export function foldCodePoint(point: u32): u32 {
   if (point < 0x80) return foldAscii(point);
@@ -58,10 +67,11 @@ function foldFromTable(point: u32): u32 {
 }
 
 /**
- * Writes every code point that folds to the same one as `point`, itself included, as u32 at `outPtr` in
- * no certain order, and returns how many: 1 (no case) to FOLD_CLASS_MAX.
+ * Writes every code point that folds to the same one as `point`, itself included, as u32 at
+ * `outPtr` in no certain order, and returns how many: 1 (no case) to FOLD_CLASS_MAX.
  *
- * Safety: room for FOLD_CLASS_MAX u32. Cost: reads the whole table, so for patterns, not for haystacks.
+ * Safety: room for FOLD_CLASS_MAX u32. Cost: reads the whole table, so for patterns, not for
+ * haystacks.
  */
 export function foldVariants(point: u32, outPtr: usize): u32 {
   const folded = foldCodePoint(point);
@@ -70,7 +80,8 @@ export function foldVariants(point: u32, outPtr: usize): u32 {
   for (let index: u32 = 0; index < FOLD_RANGE_COUNT; index++) {
     const range = foldRange(index);
     const source = folded + FOLD_DELTA_BIAS - (range.packed >> 2);
-    if (source < range.first || source > range.last || foldWithin(range, source) != folded) continue;
+    if (source < range.first || source > range.last || foldWithin(range, source) != folded)
+      continue;
     assert(count < FOLD_CLASS_MAX, 'fold class size');
     store<u32>(outPtr + (<usize>count << 2), source);
     count++;

@@ -1,7 +1,9 @@
 // The alphabet of gram keys: 128 letters of 7 bits, made from code points folded by Unicode simple
 // folding, so that text and query that differ in case only have equal letters.
-//   ASCII: the folded byte itself; tab, newline and carriage return are themselves, other controls 0.
-//   Others: one of 55 classes by the folded code point, which take the codes that folded ASCII leaves
+//   ASCII: the folded byte itself; tab, newline and carriage return are themselves, other controls
+//          0.
+//   Others: one of 55 classes by the folded code point, which take the codes that folded ASCII
+//           leaves
 //   free (26 capitals, 29 controls). A bad byte counts as U+FFFD.
 // K (U+212A) and long s (U+017F) fold into ASCII and get the letters of k and s.
 
@@ -43,11 +45,14 @@ export function asciiLetter(byte: u32): u32 {
 export function letterOf(codePoint: u32): u32 {
   const folded = foldCodePoint(codePoint);
   if (folded < 128) return asciiLetter(folded);
-  // Why: neighbours in a script differ in their low bits; a multiplication spreads them over the classes.
+  // Why: neighbours in a script differ in their low bits; a multiplication spreads them over the
+  // classes.
   return load<u8>(classLetters + (((folded * 2654435761) >> 8) % CLASS_COUNT));
 }
 
-/** Key of the last three code points of a text; of a shorter text, what it would be as their end. */
+/**
+ * Key of the last three code points of a text; of a shorter text, what it would be as their end.
+ */
 export function textKey(start: usize, end: usize): u32 {
   let key: u32 = 0;
   for (let ptr = start; ptr < end; ) {

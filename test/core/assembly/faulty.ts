@@ -6,52 +6,7 @@ import { STATUS_STOPPED } from '../../../core/shared/status';
 import { boundView } from '../../../core/match/bound';
 import { searchUnit as searchSoundUnit } from '../../../core/match/search';
 
-export {
-  builderAddBlob,
-  builderBegin,
-  builderBlobCount,
-  builderBlobRows,
-  builderBlockCount,
-  builderBlockRows,
-  builderCaseMarks,
-  builderClose,
-  builderContentSize,
-  builderFinish,
-  builderInit,
-  builderOutput,
-  builderStripeCount,
-  builderStripeEnd,
-  checksum,
-  coreInit,
-  headerChecksum,
-  heapBase,
-  listBlocks,
-  mergeAddStripe,
-  mergeBegin,
-  mergeFinish,
-  mergeKeys,
-  mergeLists,
-  mergeStep,
-  docSetSize,
-  docSetsInit,
-  openFailIndex,
-  openFailSection,
-  openShard,
-  pagesInit,
-  forgetPages,
-  soundPagesSize,
-  sumPages,
-  planBind,
-  planCompile,
-  renderDocs,
-  renderedLoadCount,
-  requestArenaInit,
-  shardViewSize,
-  verifyChecksums,
-  verifyFailIndex,
-  verifyScratchSize,
-  verifyStripe,
-} from '../../../core/abi';
+export * from '../../../core/abi';
 
 const TRAPPING_DOCS: u32 = 1777;
 const SLOW_DOCS: u32 = 1778;

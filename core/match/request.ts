@@ -1,0 +1,84 @@
+// One request of a search instance: its plan, compiled, and the shard that it is bound to. All of
+// it lies in one arena, which the next plan takes back:
+//
+//   | bits of blocks | match tree | kept bindings (bindings.ts) | present binding | one call |
+//   start                                                                         boundEnd
+
+import { Arena, arenaAlloc, arenaInit, arenaMark, arenaReset } from '../base/arena.ts';
+import { SHARD_BITMAP_SIZE } from '../shared/format.ts';
+import { STATUS_OUT_OF_MEMORY } from '../shared/status.ts';
+import { ShardView } from '../shard/view.ts';
+import { beginBindings, bindOrRestore, isKept, makeRoom } from './bindings.ts';
+import { docBitmapSizeOf, useDocSets } from './bound.ts';
+import { beginDocs, forgetReads } from './current.ts';
+import { renderRequests } from './file-results.ts';
+import { compilePlan } from './match-tree.ts';
+
+export const requestArena = changetype<Arena>(memory.data(12, 8));
+/** Mark behind what is bound: rendering works from there on. */
+let boundEnd: usize = 0;
+
+/** Hands over the memory of all requests. The host keeps clear of it until the next call. */
+export function requestArenaInit(start: usize, end: usize): void {
+  arenaInit(requestArena, start, end);
+}
+
+/**
+ * Compiles the plan at `plan`, which the host keeps there, as the request's; drops the one before.
+ */
+export function planCompile(plan: usize, size: u32): i32 {
+  arenaReset(requestArena, requestArena.start);
+  const bits = arenaAlloc(requestArena, SHARD_BITMAP_SIZE, 16);
+  if (bits == 0) return STATUS_OUT_OF_MEMORY;
+  beginDocs(bits);
+  const status = compilePlan(requestArena, plan, size);
+  beginBindings(requestArena);
+  useDocSets(0, 0);
+  return status;
+}
+
+/** Bytes of one bitmap of the docs of a shard; bits behind the last doc are zero. */
+export function docSetSize(view: ShardView): usize {
+  return docBitmapSizeOf(view);
+}
+
+/**
+ * Room for the sets of docs that the plan names, of the shard that is bound next: a table of
+ * `count` words, and from its end, rounded up to 16, `bitmapCount` bitmaps of docSetSize. The host
+ * fills both: a word is 1 for no doc, 2 for all docs, or the address of a bitmap. Returns the
+ * address; 0: it does not fit; 1: the shard's binding was kept and needs none.
+ */
+export function docSetsInit(view: ShardView, count: u32, bitmapCount: u32): usize {
+  if (isKept(view)) return 1;
+  makeRoom(requestArena);
+  const tableSize = (<usize>count * 4 + 15) & ~15;
+  const table = arenaAlloc(requestArena, tableSize + <usize>bitmapCount * docSetSize(view), 16);
+  useDocSets(table, count);
+  return table;
+}
+
+/**
+ * Binds the plan to a shard; counters (BIND_*) go to `stats`. The shards that a request binds must
+ * stay open until the next planCompile.
+ */
+export function planBind(view: ShardView, stats: usize): i32 {
+  forgetReads();
+  const status = bindOrRestore(requestArena, view, stats);
+  useDocSets(0, 0);
+  boundEnd = arenaMark(requestArena);
+  return status;
+}
+
+/** Renders docs of the bound shard; see renderRequests. */
+export function renderDocs(
+  requests: usize,
+  count: u32,
+  links: usize,
+  contextLines: u32,
+  isWhole: u32,
+  out: usize,
+  outEnd: usize,
+): i32 {
+  arenaReset(requestArena, boundEnd);
+  return renderRequests(requestArena, requests, count, links, contextLines, isWhole, out, outEnd);
+}
