@@ -28,7 +28,7 @@ export class RefWatch {
     this.#options = options;
   }
 
-  /** Takes the repos as they are now for known, and looks for changes from now on. */
+  /** Takes repos that it has not seen for known, and looks for changes from now on. */
   start(): void {
     this.#round = this.#look();
   }
@@ -40,7 +40,7 @@ export class RefWatch {
     if (moved.length > 0 && !this.#isClosed) await this.#options.index(moved);
     if (this.#isClosed) return;
     const pauseMs = Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs);
-    this.#timer = setTimeout(() => (this.#round = this.#look()), pauseMs).unref();
+    this.#timer = setTimeout(() => this.start(), pauseMs).unref();
   }
 
   async #findMoved(): Promise<RepoRecord[]> {
