@@ -12,11 +12,9 @@ import {
   buildShard,
   coreModule,
   printTree,
-  repoRecord,
+  REPO,
   temporaryFolder,
 } from '../engine/host/harness.ts';
-
-const REPO = repoRecord(1, 'host/repo');
 
 function planOf(query: string, isRegexEnabled = false): SearchPlan {
   return encodePlan(

@@ -3,15 +3,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { Engine, REPO } from '../engine/host/harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 /** Grams, with `$` for a newline: $ab abc bcd cde de$, and $ac acb cbe be$. */
 const TEXTS = ['abcde\n', 'acbe\n'];
 
@@ -56,11 +49,9 @@ const EXPRESSIONS: readonly Case[] = [
 
 for (const build of ['debug', 'release'] as const) {
   void test(`a gram counts once for each shard, ${build}`, async (t) => {
-    const module = await coreModule(build);
-    const folder = temporaryFolder();
+    const engine = await Engine.open({}, build);
     const docs = TEXTS.map((text, index) => ({ path: `d${index}`, bytes: Buffer.from(text) }));
-    const shards = [0, 1].map(() => buildShard(module, folder, REPO, docs));
-    const engine = new Engine(module);
+    const shards = [0, 1].map(() => engine.shardOf(REPO, docs));
     for (const shardCount of [1, 2]) {
       engine.publish(shards.slice(0, shardCount), [REPO]);
       for (const [cases, isRegexEnabled] of [

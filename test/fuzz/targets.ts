@@ -13,7 +13,7 @@ import { encodePlan } from '../../daemon/engine/query/encode.ts';
 import { UnknownContextError, planQuery } from '../../daemon/engine/query/plan.ts';
 import { decodeText } from '../core/oracle.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
-import { coreModule, Engine, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
+import { Engine, repoRecord } from '../engine/host/harness.ts';
 import { caseArbitrary, checkCase } from '../oracle/random-case.ts';
 import { checkMatch } from '../engine/regex/check-match.ts';
 import { hasEmptyRounds, rangesInJavaScript } from '../engine/regex/javascript.ts';
@@ -244,13 +244,11 @@ export async function programTarget(): Promise<Target> {
 
 /** Random queries on random corpora, through real shards and the real searcher, find what the slow search finds. */
 export async function planTarget(): Promise<Target> {
-  const module = await coreModule('release');
-  const folder = temporaryFolder();
-  const engine = new Engine(module);
+  const engine = await Engine.open();
   const counts: Counts<'queries' | 'regexRuns'> = { queries: 0, regexRuns: 0 };
   const property = fc.asyncProperty(caseArbitrary, async (randomCase) => {
     counts.queries += randomCase.queries.length;
-    counts.regexRuns += (await checkCase(engine, module, folder, randomCase)).regexRunCount;
+    counts.regexRuns += (await checkCase(engine, randomCase)).regexRunCount;
   });
   return { property, counts, close: () => engine.close() };
 }

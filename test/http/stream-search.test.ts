@@ -12,20 +12,13 @@ import type { EngineParts } from '../../daemon/engine/search/prepare.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { startStream } from '../../daemon/engine/search/stream.ts';
 import { compileEntry } from '../core/driver.ts';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { buildShard, coreModule, Engine, REPO, temporaryFolder } from '../engine/host/harness.ts';
 import type { EngineOptions, FileResult } from '../engine/host/harness.ts';
 import { checkInvariants, rangeCountOf } from '../engine/host/invariants.ts';
 import { onBothAdapters } from './adapters.ts';
 import { eventually, openWire, searchWith, startWorld } from './harness.ts';
 import type { World } from './harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const SLOW_DOCS = 1778;
 const TRAPPING_DOCS = 1777;
 

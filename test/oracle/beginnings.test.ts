@@ -6,20 +6,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  type SearchAnswer,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { Engine, REPO, type SearchAnswer, type TestDoc } from '../engine/host/harness.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 15);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
-const REPO = repoRecord(1, 'host/repo');
 /** A line that is a block, whatever stands around it. */
 const LINE_SIZE = 20_000;
 
@@ -28,19 +19,10 @@ const beginningWith = (text: string): string => `${text.padEnd(LINE_SIZE - 1, '.
 const within = (text: string): string => endingWith(text.padEnd(100, '.'));
 const BLANK = `${' '.repeat(LINE_SIZE - 1)}\n`;
 
-const FOLDER = temporaryFolder();
+const docsOf = (texts: readonly string[]): TestDoc[] =>
+  texts.map((text, index) => ({ path: `${index}`, bytes: Buffer.from(text) }));
 
-function shardOf(module: WebAssembly.Module, docs: readonly string[]): LiveShard {
-  const files = docs.map((text, index) => ({ path: `${index}`, bytes: Buffer.from(text) }));
-  return buildShard(module, FOLDER, REPO, files);
-}
-
-async function engineOver(docs: readonly string[]): Promise<Engine> {
-  const module = await coreModule('release');
-  const engine = new Engine(module);
-  engine.publish([shardOf(module, docs)], [REPO]);
-  return engine;
-}
+const engineOver = (texts: readonly string[]): Promise<Engine> => Engine.over(docsOf(texts));
 
 const ask = (engine: Engine, pattern: string, isExact = true): Promise<SearchAnswer> =>
   engine.search(`"${pattern}"`, { isRegexEnabled: true, isCaseSensitivityEnabled: isExact });
@@ -215,11 +197,10 @@ const corpus = fc.array(
 );
 
 void test(`random gaps and borders, seed ${SEED}`, async () => {
-  const module = await coreModule('release');
-  const engine = new Engine(module);
+  const engine = await Engine.open();
   let [matchCount, unreadCount] = [0, 0];
   const property = fc.asyncProperty(corpus, async (docs) => {
-    engine.publish([shardOf(module, docs)], [REPO]);
+    engine.publish([engine.shardOf(REPO, docsOf(docs))], [REPO]);
     const size = docs.reduce((sum, text) => sum + byteSizeOf(text), 0);
     for (const pattern of PATTERNS) {
       for (const isExact of [true, false]) {

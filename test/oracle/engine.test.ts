@@ -5,15 +5,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import {
-  type Build,
-  buildFromDisk,
-  buildShard,
-  coreModule,
-  Engine,
-  type TestDoc,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { type Build, buildFromDisk, Engine, type TestDoc } from '../engine/host/harness.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { checkAnswer, type OracleDoc } from './compare.ts';
 import { REPO_NAMES } from './corpora.ts';
@@ -24,15 +16,13 @@ const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 50);
 const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
   void test(`random queries over random corpora, ${build}, seed ${SEED}`, async () => {
-    const module = await coreModule(build);
-    const folder = temporaryFolder();
-    const engine = new Engine(module);
+    const engine = await Engine.open({}, build);
     let caseCount = 0;
     let regexRunCount = 0;
     let comparedCount = 0;
     const property = fc.asyncProperty(caseArbitrary, async (randomCase) => {
       caseCount++;
-      const counts = await checkCase(engine, module, folder, randomCase);
+      const counts = await checkCase(engine, randomCase);
       regexRunCount += counts.regexRunCount;
       comparedCount += counts.comparedCount;
     });
@@ -55,7 +45,6 @@ for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {
 }
 
 void test('found by fuzzing: a path that only an empty match holds for has no points', async () => {
-  const module = await coreModule('release');
   const docs = ['a/b/x', 'x', 'Test/kK/\u{17f}et.txt', '\u{17f}et', '\u{65e5}.py'].map(
     (path, tier) => ({
       path,
@@ -65,8 +54,8 @@ void test('found by fuzzing: a path that only an empty match holds for has no po
       tier: tier % 2,
     }),
   );
-  const engine = new Engine(module);
-  engine.publish([buildShard(module, temporaryFolder(), REPOS[0]!, docs)], REPOS);
+  const engine = await Engine.open();
+  engine.publish([engine.shardOf(REPOS[0]!, docs)], REPOS);
   for (const pattern of [raw`\b.*?`, raw`$.*`, '.*?', '.+?']) {
     const asked = { matches: 100, contextLines: 0, isCaseSensitive: false };
     const answer = await engine.search(`file:"${pattern}"`, { ...asked, isRegexEnabled: true });
@@ -124,11 +113,9 @@ const WORKED: readonly [string, string, readonly Bounds[], (readonly [number, nu
 ];
 
 void test('the worked example of the statistics', async (t) => {
-  const module = await coreModule('release');
-  const engine = new Engine(module);
-  const folder = temporaryFolder();
-  const memory = buildShard(module, folder, REPOS[0]!, FRUITS);
-  const disk = await buildFromDisk(module, folder, REPOS[0]!, FRUITS);
+  const engine = await Engine.open();
+  const memory = engine.shardOf(REPOS[0]!, FRUITS);
+  const disk = await buildFromDisk(engine.module, engine.folder, REPOS[0]!, FRUITS);
   for (const [name, shards] of Object.entries({ memory: [memory], disk })) {
     engine.publish(shards, REPOS);
     for (const [query, mode, bounds, classes] of WORKED) {

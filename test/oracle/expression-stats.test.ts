@@ -3,13 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { Engine } from '../engine/host/harness.ts';
 
 /** Larger than any block of several lines. */
 const LINE_SIZE = 20_000;
@@ -97,19 +91,11 @@ void test('S12: what needs no engine runs none', async () => {
   await engine.close();
 });
 
-async function engineOver(docs: Readonly<Record<string, readonly string[]>>): Promise<Engine> {
-  const module = await coreModule('release');
-  const repo = repoRecord(1, 'host/repo');
-  const shard = buildShard(
-    module,
-    temporaryFolder(),
-    repo,
+function engineOver(docs: Readonly<Record<string, readonly string[]>>): Promise<Engine> {
+  return Engine.over(
     Object.entries(docs).map(([path, lines]) => ({
       path,
       bytes: Buffer.from(lines.map(line).join('')),
     })),
   );
-  const engine = new Engine(module);
-  engine.publish([shard], [repo]);
-  return engine;
 }

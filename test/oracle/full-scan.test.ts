@@ -16,14 +16,7 @@ import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { compileTree } from '../../daemon/engine/regex/thompson.ts';
 import { canBeEmpty, spansLines } from '../../daemon/engine/regex/traits.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
-import {
-  buildFromDisk,
-  coreModule,
-  Engine,
-  repoRecord,
-  type SearchAnswer,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { buildFromDisk, Engine, REPO, type SearchAnswer } from '../engine/host/harness.ts';
 
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const FOLDERS = ['commander', 'picomatch', 'cli-progress', 'string-width', 'nano-spawn', 'pino'];
@@ -107,12 +100,10 @@ function rangesOf(answer: SearchAnswer): Found {
 }
 
 void test(`what is indexed is found, up to ${RUNS} expressions, seed ${SEED}`, async () => {
-  const module = await coreModule('release');
-  const repo = repoRecord(1, 'host/repo');
   const files = sourceFiles();
-  const engine = new Engine(module);
+  const engine = await Engine.open();
   const docs = files.map((file) => ({ ...file, language: '' }));
-  engine.publish(await buildFromDisk(module, temporaryFolder(), repo, docs), [repo]);
+  engine.publish(await buildFromDisk(engine.module, engine.folder, REPO, docs), [REPO]);
   const reader = await RegexEngine.make('release', 8 << 20);
   let shift = 0;
   const places = new Map(

@@ -6,14 +6,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { QueryError } from '../../daemon/engine/regex/error.ts';
-import {
-  buildShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  type SearchAnswer,
-  temporaryFolder,
-} from '../engine/host/harness.ts';
+import { Engine, type SearchAnswer } from '../engine/host/harness.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1500);
@@ -81,13 +74,8 @@ const ANSWERED: readonly (readonly [query: string, matches: number])[] = [
   ['\ufffd', 0],
 ];
 
-async function openEngine(): Promise<Engine> {
-  const module = await coreModule('release');
-  const repo = repoRecord(1, 'host/repo');
-  const docs = DOCS.map(([path, text]) => ({ path, bytes: Buffer.from(text) }));
-  const engine = new Engine(module);
-  engine.publish([buildShard(module, temporaryFolder(), repo, docs)], [repo]);
-  return engine;
+function openEngine(): Promise<Engine> {
+  return Engine.over(DOCS.map(([path, text]) => ({ path, bytes: Buffer.from(text) })));
 }
 
 /** The answer, or the refusal, whose position lies in the query. */

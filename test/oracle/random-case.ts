@@ -66,13 +66,11 @@ export function shardsOf(module: WebAssembly.Module, folder: string, corpus: Cor
  */
 export async function checkCase(
   engine: Engine,
-  module: WebAssembly.Module,
-  folder: string,
   { corpus, queries }: Case,
 ): Promise<{ regexRunCount: number; comparedCount: number }> {
   let regexRunCount = 0;
   let comparedCount = 0;
-  engine.publish(shardsOf(module, folder, corpus), REPOS);
+  engine.publish(shardsOf(engine.module, engine.folder, corpus), REPOS);
   for (const { query, ...options } of queries) {
     const { matches, contextLines, isCaseSensitive } = options;
     const answer = await engine.search(query.text, {

@@ -18,13 +18,12 @@ import {
   type EngineOptions,
   type FileResult,
   type Range,
-  repoRecord,
+  REPO,
   type SearchAnswer,
   temporaryFolder,
   type TestDoc,
 } from '../engine/host/harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const RANGES_MIN = 1_000_000;
 const FOREVER_NS = 10n ** 12n;
 

@@ -7,11 +7,9 @@ import path from 'node:path';
 import test from 'node:test';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { IntegrityPass, type IntegrityPassOptions } from '../../daemon/sync/integrity-pass.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
+import { buildShard, coreModule, REPO, temporaryFolder } from '../engine/host/harness.ts';
 import { eventually } from '../e2e/daemon.ts';
 import { createLog } from '../../daemon/base/log.ts';
-
-const REPO = repoRecord(1, 'host/repo');
 
 function makeShards(module: WebAssembly.Module, count: number): LiveShard[] {
   const folder = temporaryFolder();

@@ -37,8 +37,12 @@ import {
 import { type ShardPart, wholePart } from '../../../daemon/engine/shards/parts.ts';
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
 import { checkInvariants } from './invariants.ts';
+import { repoRecord } from '../../repos/record.ts';
 
-export { repoRecord } from '../../repos/record.ts';
+export { repoRecord };
+
+/** The repo of tests that need but one. */
+export const REPO = repoRecord(1, 'host/repo');
 
 export type Build = 'debug' | 'release';
 
@@ -55,10 +59,15 @@ export function wasmFile(build: Build): string {
   return fileURLToPath(new URL(`../../../core.${build}.wasm`, import.meta.url));
 }
 
+const folders: string[] = [];
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
 /** A folder that is gone when the process ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), 'trawl-engine-'));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  folders.push(folder);
   return folder;
 }
 
@@ -305,7 +314,12 @@ export class Engine {
   /** The pool's threads alone do not keep a process alive. */
   readonly #alive = setInterval(() => {}, 60_000);
 
+  readonly module: WebAssembly.Module;
+  /** Of the shards that it builds. */
+  readonly folder = temporaryFolder();
+
   constructor(module: WebAssembly.Module, options: EngineOptions = {}) {
+    this.module = module;
     const { workers = 1, timeoutMs = 0, inlineNs, onDeath, poolMappingMax, ...space } = options;
     this.timeoutMs = timeoutMs;
     this.#inlineNs = inlineNs;
@@ -318,6 +332,23 @@ export class Engine {
       ...(poolMappingMax === undefined ? {} : { mappingMax: poolMappingMax }),
     });
     this.snapshots = new SnapshotKeeper(this.searcher, this.pool);
+  }
+
+  /** On the core as it was built. */
+  static async open(options: EngineOptions = {}, build: Build = 'release'): Promise<Engine> {
+    return new Engine(await coreModule(build), options);
+  }
+
+  /** As `open`, with a shard of these docs that is searched. */
+  static async over(docs: readonly TestDoc[], options: EngineOptions = {}): Promise<Engine> {
+    const engine = await Engine.open(options);
+    engine.publish([engine.shardOf(REPO, docs)], [REPO]);
+    return engine;
+  }
+
+  /** A shard of these docs, not open yet. */
+  shardOf(repo: RepoRecord, docs: readonly TestDoc[]): LiveShard {
+    return buildShard(this.module, this.folder, repo, docs);
   }
 
   /** Opens these shards instead of those before. */

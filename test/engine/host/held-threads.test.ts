@@ -9,9 +9,8 @@ import { search } from '../../../daemon/engine/search/service.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import { Turns } from '../../../daemon/engine/search/turns.ts';
 import { compileEntry } from '../../core/driver.ts';
-import { buildShard, Engine, type EngineOptions, repoRecord, temporaryFolder } from './harness.ts';
+import { buildShard, Engine, type EngineOptions, REPO, temporaryFolder } from './harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 /** Units of a shard of so many docs last until they are stopped (test/core/assembly/faulty.ts). */
 const HELD_DOCS = 1779;
 const THREADS = 2;

@@ -8,9 +8,8 @@ import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { Searcher, type KeptRanges } from '../../../daemon/engine/host/searcher.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder, type TestDoc } from './harness.ts';
+import { buildShard, coreModule, REPO, temporaryFolder, type TestDoc } from './harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };
 const WORDS = ['foo1', 'foo22', 'bar', 'é日本', '\n', '\n\n', ' ', 'x', 'FOO3', '\r\n', '\u212a'];
 

@@ -20,9 +20,8 @@ import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { Space } from '../../../daemon/engine/host/space.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from './harness.ts';
+import { buildShard, coreModule, Engine, REPO, temporaryFolder } from './harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const skip = canMap() ? false : 'files cannot be mapped here';
 
 function makeShards(module: WebAssembly.Module, count: number): LiveShard[] {

@@ -10,12 +10,10 @@ import {
   buildShard,
   coreModule,
   Engine,
-  repoRecord,
+  REPO,
   type SearchAnswer,
   temporaryFolder,
 } from './harness.ts';
-
-const REPO = repoRecord(1, 'host/repo');
 
 /** A shard of `docCount` docs of about `size` bytes: some hold rare words, all hold `common`. */
 function makeShard(

@@ -12,9 +12,8 @@ import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
-import { buildShard, coreModule, repoRecord, temporaryFolder } from './harness.ts';
+import { buildShard, coreModule, REPO, temporaryFolder } from './harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const NEVER_MS = 1_000_000;
 const USED_OFFSET = 16 << 20;
 

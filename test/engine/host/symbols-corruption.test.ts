@@ -17,7 +17,7 @@ import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import type { SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
-import { buildShard, type TestDoc, temporaryFolder, wasmFile } from './harness.ts';
+import { buildShard, temporaryFolder, type TestDoc, wasmFile } from './harness.ts';
 
 const REPO = { repoId: 1, name: 'host/repo' };
 const LINKS = { page: '"/', members: '', external: '', externalEnd: '' };

@@ -8,7 +8,7 @@ import { type Hint, hintsFor, HINTS_MAX } from '../../../daemon/engine/query/hin
 import { parseQuery } from '../../../daemon/engine/query/parser.ts';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { Engine, repoRecord } from '../host/harness.ts';
 
 const raw = String.raw;
 
@@ -139,11 +139,7 @@ async function hintsOf(engine: Engine, query: string): Promise<readonly Hint[]> 
 }
 
 test('answers and streams have hints, whatever was found', async () => {
-  const module = await coreModule('release');
-  const engine = new Engine(module);
-  const repo = repoRecord(1, 'host/repo');
-  const docs = [{ path: 'a', bytes: Buffer.from('plum !pear\n') }];
-  engine.publish([buildShard(module, temporaryFolder(), repo, docs)], [repo]);
+  const engine = await Engine.over([{ path: 'a', bytes: Buffer.from('plum !pear\n') }]);
   for (const [query, count] of [
     ['plum !apple', 1],
     ['plum !pear', 1],
@@ -156,8 +152,7 @@ test('answers and streams have hints, whatever was found', async () => {
 });
 
 test('a revision that is not indexed: what is, and the query that finds it', async () => {
-  const module = await coreModule('release');
-  const engine = new Engine(module);
+  const engine = await Engine.open();
   const repo = {
     ...repoRecord(1, 'host/tree'),
     defaultRevision: 'HEAD',
@@ -165,7 +160,7 @@ test('a revision that is not indexed: what is, and the query that finds it', asy
   };
   const other = { ...repoRecord(2, 'host/bare'), defaultRevision: 'refs/heads/trunk' };
   const docs = [{ path: 'a', bytes: Buffer.from('plum\n') }];
-  const shards = [repo, other].map((one) => buildShard(module, temporaryFolder(), one, docs));
+  const shards = [repo, other].map((one) => engine.shardOf(one, docs));
   engine.publish(shards, [repo, other]);
 
   const [main] = await hintsOf(engine, 'rev:main (plum)');

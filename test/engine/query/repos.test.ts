@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { Engine, repoRecord } from '../host/harness.ts';
 
 const REPOS = [
   { ...repoRecord(1, 'host/open'), visibility: 'public' as const },
@@ -29,12 +29,10 @@ const CASES: readonly [string, string][] = [
 ];
 
 void test('filters over repos', async () => {
-  const module = await coreModule('release');
-  const folder = temporaryFolder();
+  const engine = await Engine.open();
   const shards = REPOS.map((repo) =>
-    buildShard(module, folder, repo, [{ path: 'a.txt', bytes: Buffer.from('plum\n') }]),
+    engine.shardOf(repo, [{ path: 'a.txt', bytes: Buffer.from('plum\n') }]),
   );
-  const engine = new Engine(module);
   engine.publish(shards, REPOS);
   for (const [filter, expected] of CASES) {
     for (const isRegexEnabled of [false, true]) {

@@ -12,19 +12,14 @@ import {
   QUERY_STATES_MAX,
 } from '../../../daemon/engine/query/plan.ts';
 import { type Prepared, prepareSearch } from '../../../daemon/engine/search/prepare.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
-
-const REPO = repoRecord(1, 'host/repo');
+import { Engine, REPO, repoRecord } from '../host/harness.ts';
 
 async function engineOf(): Promise<Engine> {
-  const module = await coreModule('release');
   const docs = [
     { path: 'a.txt', bytes: Buffer.from('foo7 foo2999x\nfoo3000\n') },
     { path: 'b.txt', bytes: Buffer.from('fob7\n') },
   ];
-  const engine = new Engine(module);
-  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
-  return engine;
+  return Engine.over(docs);
 }
 
 /** An OR of as many atoms, none of which is only a choice of literals. */

@@ -7,21 +7,18 @@ import test from 'node:test';
 import { SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
 import { canMap } from '../../../daemon/engine/host/mapping.ts';
 import { listSkipped } from '../../../daemon/engine/search/skipped.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { Engine, REPO } from '../host/harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const skip = canMap() ? false : 'files cannot be mapped here';
 
 void test('a shard whose file was cut is told of, and left out', { skip }, async () => {
-  const module = await coreModule('release');
-  const folder = temporaryFolder();
+  const engine = await Engine.open();
   const shards = ['a', 'b'].map((name) =>
-    buildShard(module, folder, REPO, [
+    engine.shardOf(REPO, [
       { path: name, bytes: Buffer.from(''), skipReason: SKIP_TOO_LARGE },
       { path: `${name}.txt`, bytes: Buffer.from(`plum ${name}\n`.repeat(2000)) },
     ]),
   );
-  const engine = new Engine(module);
   engine.publish(shards, [REPO]);
   const told: string[] = [];
   const parts = {

@@ -8,13 +8,19 @@ import { SECTION_POSTINGS, SKIP_TOO_LARGE } from '../../../core/shared/format.ts
 import type { SearchRequest } from '../../../daemon/engine/search/prepare.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
 import { ShardTables } from '../../../daemon/engine/shards/tables.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import {
+  buildShard,
+  coreModule,
+  Engine,
+  REPO,
+  repoRecord,
+  temporaryFolder,
+} from '../host/harness.ts';
 import type { SearchAnswer, TestDoc } from '../host/harness.ts';
 import { sealShard } from '../host/seal.ts';
 
 const module = await coreModule('release');
 const folder = temporaryFolder();
-const REPO = repoRecord(1, 'host/repo');
 const OTHER = repoRecord(2, 'host/other');
 /** The default of how long a search stays on its thread; and all by the pool. */
 const ENGINES = [{}, { inlineNs: 0n, workers: 2 }].map(

@@ -16,9 +16,8 @@ import { encodePlan } from '../../../daemon/engine/query/encode.ts';
 import { planQuery } from '../../../daemon/engine/query/plan.ts';
 import { search } from '../../../daemon/engine/search/service.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { buildShard, coreModule, Engine, REPO, temporaryFolder } from '../host/harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 /** A match lasts 1,500 letters, and each letter begins a thread of its own: too much for a DFA. */
 const QUERY = String.raw`\w{1000}\w{500}`;
 const MATCH_COUNT = 40;
@@ -113,8 +112,7 @@ void test('a unit that is given back is found whole by who takes it next', async
 });
 
 void test('an expression that takes long on names of repos is refused', async () => {
-  const module = await coreModule('release');
-  const engine = new Engine(module);
+  const engine = await Engine.open();
   // Bits of a hash: expressions that look back by letters have ever new states.
   const bits = Array.from({ length: 50 }, (_, i) => createHash('sha256').update(`${i}`).digest());
   const text = Array.from(Buffer.concat(bits), (byte) => byte.toString(2).padStart(8, '0')).join(
@@ -154,13 +152,11 @@ void test('many atoms that are dense ask whether they are still wanted, and are 
 });
 
 void test('an answer of which its client has left is not rendered to its end', async () => {
-  const module = await coreModule('release');
   const docs = Array.from({ length: 2000 }, (_, i) => ({
     path: `d${i}.txt`,
     bytes: Buffer.from('plum\n'.repeat(50)),
   }));
-  const engine = new Engine(module, { workers: 1 });
-  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
+  const engine = await Engine.over(docs);
   const client = new AbortController();
   let groupCount = 0;
   const environment = {

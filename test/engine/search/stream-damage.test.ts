@@ -12,12 +12,10 @@ import {
   coreModule,
   Engine,
   type FileResult,
-  repoRecord,
+  REPO,
   temporaryFolder,
 } from '../host/harness.ts';
 import { checkInvariants } from '../host/invariants.ts';
-
-const REPO = repoRecord(1, 'host/repo');
 
 interface Event {
   readonly type: string;

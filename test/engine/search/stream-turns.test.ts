@@ -5,9 +5,8 @@ import assert from 'node:assert/strict';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
 import test from 'node:test';
 import { type SearchStream, startStream } from '../../../daemon/engine/search/stream.ts';
-import { buildShard, coreModule, Engine, repoRecord, temporaryFolder } from '../host/harness.ts';
+import { Engine } from '../host/harness.ts';
 
-const REPO = repoRecord(1, 'host/repo');
 const REQUEST = {
   query: 'plum',
   matches: 100_000,
@@ -18,15 +17,12 @@ const REQUEST = {
 };
 
 async function engineWithMuch(): Promise<Engine> {
-  const module = await coreModule('release');
   const docs = Array.from({ length: 60 }, (_, i) => ({
     path: `d${i}`,
     bytes: Buffer.from(`${i} plum\n`.repeat(1500)),
   }));
   // All is found before the first event is asked for.
-  const engine = new Engine(module, { inlineNs: 10n ** 12n });
-  engine.publish([buildShard(module, temporaryFolder(), REPO, docs)], [REPO]);
-  return engine;
+  return Engine.over(docs, { inlineNs: 10n ** 12n });
 }
 
 function streamOf({ parts }: Engine): Promise<SearchStream> {
