@@ -260,3 +260,24 @@ void test(
     await second.close();
   },
 );
+
+void test('a commit that is gone, a repository that has none any more', TIMEOUT, async () => {
+  const repo = makePlum();
+  const index = await indexOf(temporaryFolder(), repo, { branches: ['**'] });
+  git(repo, 'branch', '-D', 'old');
+  git(repo, 'tag', '-d', 'v1');
+  git(repo, 'commit', '-q', '--amend', '--allow-empty', '-m', 'another');
+  writeFiles(repo, { 'new.txt': 'plum\n' });
+  git(repo, 'add', '-A');
+  git(repo, 'commit', '-q', '--amend', '-m', 'another');
+  git(repo, 'reflog', 'expire', '--expire=now', '--all');
+  git(repo, 'gc', '-q', '--prune=now');
+  const [result] = await index.index([repo], {}, 'commits');
+  assert.equal(result?.error, undefined);
+  assert.deepEqual(shown(await index.search('plum')), ['a.txt heads/main', 'new.txt heads/main']);
+  git(repo, 'update-ref', '-d', 'refs/heads/main');
+  const [empty] = await index.index([repo], {}, 'commits');
+  assert.equal(empty?.error, undefined);
+  assert.deepEqual(shown(await index.search('file:. rev:*')), []);
+  await index.close();
+});

@@ -126,16 +126,22 @@ async function targetsOf({
   ];
   const placed = wanted.map(({ name, commit }, index) => {
     const isOnDisk = index === 0 && !isCommitted;
-    return { commit, basis: isOnDisk ? 0 : basisOf(known, name) };
+    if (isOnDisk) return { commit, basis: 0 };
+    return { commit, basis: commit === undefined ? undefined : basisOf(known, name) };
   });
   const commits = [...known.revisions, ...wanted].flatMap(({ commit }) => commit ?? []);
-  const rules = await rulesOf(spec.path, commits);
+  const [rules, isThere] = await Promise.all([
+    rulesOf(spec.path, commits),
+    presenceOf(spec.path, commits),
+  ]);
   const targets: Omit<Target, 'sets'>[] = [];
   for (const { commit, basis } of placed) {
     const before = basis === undefined ? undefined : known.revisions[basis]!.commit;
     const own = commit === undefined ? undefined : rules.get(commit);
     const were = before === undefined ? undefined : rules.get(before);
-    if (basis !== undefined && own?.oid !== were?.oid) return undefined;
+    // A branch that was rewritten may have left nothing of what it was.
+    if (before !== undefined && commit !== before && !isThere.has(before)) return undefined;
+    if (before !== undefined && own?.oid !== were?.oid) return undefined;
     const changes =
       commit === undefined || commit === before ? [] : await diffTrees(spec.path, before, commit);
     if (changes.some(({ path }) => path === RULES_PATH) && before !== undefined) return undefined;
@@ -150,6 +156,16 @@ function basisOf({ revisions }: KnownIndex, name: string): number | undefined {
   if (same >= 0) return same;
   const any = revisions.findIndex(({ commit }) => commit !== undefined);
   return any < 0 ? undefined : any;
+}
+
+/** Those of the commits that the repository has, with their trees. */
+async function presenceOf(
+  repoPath: string,
+  commits: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const names = commits.map((commit) => `${commit}^{tree}`);
+  const trees = await findObjects(repoPath, names, { timeoutMs: 0 });
+  return new Set(commits.filter((_, index) => trees[index] !== undefined));
 }
 
 async function rulesOf(
