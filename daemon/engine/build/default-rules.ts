@@ -25,9 +25,11 @@ interface Rules {
   readonly headerFolders: HeaderFolders;
 }
 
-/** A doc of the default revision that no shard holds. */
+/** A doc that no shard holds. */
 interface NewDoc extends NamedPath {
   readonly oid: string;
+  /** The default revision holds it. */
+  readonly isOfDefault: boolean;
   readonly isSymlink: boolean;
 }
 
@@ -54,7 +56,7 @@ export class DefaultRules {
 
   /**
    * @param before, now  the docs of the default revision in each known shard; it may be another revision now
-   * @param more         what it holds beside them
+   * @param come         docs that no shard holds, of whatever revision
    *
    * Errors: GitError. Cost: a look at each path of both.
    *
@@ -65,8 +67,12 @@ export class DefaultRules {
     docs: KnownDocs,
     before: readonly Uint8Array[],
     now: readonly Uint8Array[],
-    more: readonly NewDoc[],
+    come: readonly NewDoc[],
   ): Promise<DefaultRules | undefined> {
+    const more = come.filter(({ isOfDefault }) => isOfDefault);
+    // Why asked first: most changes touch no names of sources and no attributes, and then only new headers go by them.
+    const needsFolders = come.some(isHeader) || !(await areNamesSame(docs, before, now, more));
+    const mayMatter = needsFolders ? mayBeEither : mayBeAttributes;
     const sources: Found[] = [];
     const texts: (Found & { readonly file: AttributeFile | undefined })[] = [];
     await docs.forEach(united(before, now), mayMatter, (place, { path }) => {
@@ -77,11 +83,15 @@ export class DefaultRules {
       else sources.push(found);
     });
     if (texts.some(({ file }) => file === undefined)) return undefined;
-    const come = await readAttributes(
-      repoPath,
-      more.filter(({ path }) => isAttributeFile(path)).map((doc) => ({ ...doc, size: 0 })),
-    );
-    const areAttributesSame = come.length === 0 && texts.every(({ was, is }) => was === is);
+    const newFiles = more.filter(({ path }) => isAttributeFile(path));
+    const newTexts =
+      newFiles.length === 0
+        ? []
+        : await readAttributes(
+            repoPath,
+            newFiles.map((doc) => ({ ...doc, size: 0 })),
+          );
+    const areAttributesSame = newFiles.length === 0 && texts.every(({ was, is }) => was === is);
     const filesWhere = (isWanted: (found: Found) => boolean): AttributeFile[] =>
       texts.filter(isWanted).flatMap(({ file }) => file ?? []);
     const pathsWhere = (isWanted: (found: Found) => boolean): string[] =>
@@ -90,11 +100,12 @@ export class DefaultRules {
       attributes: new Attributes(filesWhere(({ was }) => was)),
       headerFolders: findHeaderFolders(pathsWhere(({ was }) => was)),
     };
-    const paths = [...pathsWhere(({ is }) => is), ...more.map(({ path }) => path)];
+    const newPaths = needsFolders ? more.map(({ path }) => path) : [];
+    const paths = [...pathsWhere(({ is }) => is), ...newPaths];
     const since: Rules = {
       attributes: areAttributesSame
         ? then.attributes
-        : new Attributes([...filesWhere(({ is }) => is), ...come]),
+        : new Attributes([...filesWhere(({ is }) => is), ...newTexts]),
       headerFolders: findHeaderFolders(paths),
     };
     return new DefaultRules(then, since, areAttributesSame);
@@ -107,7 +118,7 @@ export class DefaultRules {
 
   /** Whether a doc at this path may be of another language or tier now. */
   isStale(path: string): boolean {
-    if (path.toLowerCase().endsWith('.h') && this.#folders.has(folderOf(path))) return true;
+    if (isHeader({ path }) && this.#folders.has(folderOf(path))) return true;
     if (this.#areAttributesSame) return false;
     const [before, now] = [this.before.attributes.of(path), this.now.attributes.of(path)];
     return before.language !== now.language || docTier(path, before) !== docTier(path, now);
@@ -116,15 +127,45 @@ export class DefaultRules {
 
 /** Last characters of the paths below. */
 const LAST = new Set(Buffer.from('sScCpPxX+mM'));
+const LAST_OF_ATTRIBUTES = Buffer.from(ATTRIBUTE_FILE_NAME).at(-1);
 /** Longer than what is looked for. */
 const TAIL_SIZE = 20;
 
 /** Whether a path may be that of an attribute file, or of a source that headers go by. */
-function mayMatter(path: Uint8Array): boolean {
+function mayBeEither(path: Uint8Array): boolean {
   // Why first: of 80,000 paths nearly all end otherwise.
   if (!LAST.has(path[path.length - 1]!)) return false;
   const tail = Buffer.from(path.subarray(-TAIL_SIZE)).toString('latin1');
   return tail.endsWith(ATTRIBUTE_FILE_NAME) || SOURCE_NAME.test(tail);
+}
+
+function mayBeAttributes(path: Uint8Array): boolean {
+  return path[path.length - 1] === LAST_OF_ATTRIBUTES && mayBeEither(path);
+}
+
+function isHeader({ path }: NamedPath): boolean {
+  return path.toLowerCase().endsWith('.h');
+}
+
+/**
+ * Whether the default revision has sources that headers go by at the paths where it had some, and the attribute files
+ * that it had.
+ */
+async function areNamesSame(
+  docs: KnownDocs,
+  before: readonly Uint8Array[],
+  now: readonly Uint8Array[],
+  more: readonly NamedPath[],
+): Promise<boolean> {
+  const differing = before.map((set, shard) => set.map((byte, i) => byte ^ now[shard]![i]!));
+  const come = new Set(more.map(({ path }) => path));
+  const gone = new Set<string>();
+  await docs.forEach(differing, mayBeEither, ({ shard, docId }, { path }) => {
+    (hasBit(now[shard]!, docId) ? come : gone).add(path);
+  });
+  if ([...come, ...gone].some(isAttributeFile)) return false;
+  const sources = [...come].filter((path) => SOURCE_NAME.test(path));
+  return sources.length === gone.size && sources.every((path) => gone.has(path));
 }
 
 /** An attribute file as its shard holds it; undefined: it does not, and it is not empty. */

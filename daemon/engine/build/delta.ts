@@ -212,9 +212,9 @@ class Delta {
         this.#apply(index, target, change);
       }
     this.#options.signal?.throwIfAborted();
+    const retired = this.#retire();
     const rules = await this.#defaultRules();
     if (rules === undefined || !(await this.#replaceStale(rules))) return undefined;
-    const retired = this.#retire();
     if (!this.#isWorthwhile(retired)) return undefined;
     const files = await this.#files();
     const kept = [...this.#docs.shards.keys()].filter((shard) => !retired.has(shard));
@@ -293,9 +293,12 @@ class Delta {
 
   /** What the default revision says of languages and tiers, before and now. */
   #defaultRules(): Promise<DefaultRules | undefined> {
-    const missing = [...this.#missing.values()].filter(({ targets }) => targets.has(0));
     const before = this.#docs.docsIn(0);
     const { sets } = this.#targets[0]!;
+    const missing = [...this.#missing.values()].map(({ targets, ...doc }) => ({
+      ...doc,
+      isOfDefault: targets.has(0),
+    }));
     return DefaultRules.read(this.#options.spec.path, this.#docs, before, sets, missing);
   }
 
@@ -348,11 +351,11 @@ class Delta {
     const union = this.#union();
     for (let shard = union.length - 1; shard >= 0; shard--) {
       const { size } = this.#docs.shards[shard]!;
-      const places = placesIn(union[shard]!, shard);
       const isSmall =
-        places.length <= Math.min(RETIRED_FACTOR * this.#missing.size, RETIRED_DOCS_MAX) &&
+        countBits(union[shard]!) <=
+          Math.min(RETIRED_FACTOR * this.#missing.size, RETIRED_DOCS_MAX) &&
         size <= RETIRED_SIZE_MAX;
-      if (!isSmall || !this.#rebuild(places)) break;
+      if (!isSmall || !this.#rebuild(placesIn(union[shard]!, shard))) break;
       retired.add(shard);
     }
     return retired;
@@ -419,9 +422,11 @@ class Delta {
     const union = this.#union();
     const breather = new Breather();
     for (const shard of kept) {
-      for (const place of placesIn(union[shard]!, shard)) {
+      const { docCount } = this.#docs.shards[shard]!;
+      for (let docId = 0; docId < docCount; docId++) {
+        if (!hasBit(union[shard]!, docId)) continue;
         await breather.pause();
-        const reason = this.#docs.skipReasonOf(place);
+        const reason = this.#docs.skipReasonOf({ shard, docId });
         if (reason === SKIP_NONE) continue;
         const name = SKIP_REASON_NAMES[reason] ?? 'unknown';
         skipped.set(name, (skipped.get(name) ?? 0) + 1);

@@ -106,7 +106,7 @@ export class KnownDocs {
   }
 
   nameOf({ shard, docId }: DocPlace): NamedPath {
-    return decodePath(Buffer.from(this.#open[shard]!.tables.doc(docId).path));
+    return decodePath(Buffer.from(this.#open[shard]!.tables.pathOf(docId)));
   }
 
   /** Bytes of a doc's file. */
@@ -138,7 +138,7 @@ export class KnownDocs {
       const found: KnownDoc[] = [];
       for (let rank = firstRank(tables, docCount, bytes); rank < docCount; rank++) {
         const docId = tables.docAt(rank);
-        if (Buffer.compare(tables.doc(docId).path, bytes) !== 0) break;
+        if (Buffer.compare(tables.pathOf(docId), bytes) !== 0) break;
         found.push({ shard, docId, oid: this.oidOf({ shard, docId }) });
       }
       return found;
@@ -154,9 +154,9 @@ export class KnownDocs {
     const breather = new Breather();
     for (const [shard, { tables, docCount }] of this.#open.entries()) {
       for (let docId = 0; docId < docCount; docId++) {
-        await breather.pause();
         if (!hasBit(sets[shard]!, docId)) continue;
-        const { path } = tables.doc(docId);
+        await breather.pause();
+        const path = tables.pathOf(docId);
         if (isWanted(path)) onDoc({ shard, docId }, decodePath(Buffer.from(path)));
       }
     }
@@ -169,7 +169,7 @@ function firstRank(tables: ShardTables, docCount: number, bytes: Uint8Array): nu
   let end = docCount;
   while (start < end) {
     const middle = (start + end) >>> 1;
-    if (Buffer.compare(tables.doc(tables.docAt(middle)).path, bytes) < 0) start = middle + 1;
+    if (Buffer.compare(tables.pathOf(tables.docAt(middle)), bytes) < 0) start = middle + 1;
     else end = middle;
   }
   return start;

@@ -95,7 +95,7 @@ export class ScopeView implements OrderContext {
   }
 
   pathOf(shard: number, docId: number): Uint8Array {
-    return this.tablesOf(shard).doc(docId).path;
+    return this.tablesOf(shard).pathOf(docId);
   }
 
   versionOf(shard: number, docId: number): DocVersion {

@@ -116,6 +116,16 @@ export class ShardTables {
     };
   }
 
+  /** The path of a doc, as in `doc`, without looking at the rest. */
+  pathOf(docId: number): Uint8Array {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#slice(
+      format.SECTION_PATHS,
+      this.#view.getUint32(row + format.DOC_PATH_OFFSET, true),
+      this.#view.getUint32(row + format.DOC_PATH_SIZE_OFFSET, true),
+    );
+  }
+
   /** Id of the doc whose path is the `rank`th by its bytes. */
   docAt(rank: number): number {
     return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
