@@ -3,7 +3,7 @@
 // two take little longer than one. Tells only that no match lies in a stretch; where one does,
 // dfa.ts finds it. For expressions whose matches hold no byte behind a newline: a line start cuts
 // the stretch.
-// Measured: 2026-11-21, X4 (README.md): 1.9 times one scan; a third and a fourth cost more than
+// Measured: 2026-11-21, X4 (DECISIONS.md): 1.9 times one scan; a third and a fourth cost more than
 // they bring.
 
 import { contextBefore, renewWalks, Work } from './closure.ts';

@@ -1,6 +1,6 @@
 // Finds out who calls: credential -> caller (API.md 4.2). What the store says of credentials and users is kept in
-// memory, so that a request normally asks no database; the store tells every change, and what is kept of the user
-// concerned is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
+// memory, so that a request normally asks no database. The store tells every change: what is kept of that user
+// is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
 
 import { LRUCache } from 'lru-cache';
 import type { Log } from '../base/log.ts';

@@ -1,6 +1,6 @@
 // Records what the configuration file changes (API.md 24.3). At the start and whenever the file was read again, what it
-// says is compared with what it said when that was last recorded, which a file of the data directory keeps: so changes
-// that were made while no daemon ran are recorded too, and a start that changes nothing leaves no record.
+// says is compared with what was recorded last, which a file of the data directory keeps. So changes that were made
+// while no daemon ran are recorded too, and a start that changes nothing leaves no record.
 
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,6 @@
-// What each user sees of the repos (API.md 4.7), kept until repos, licence, grants or the configuration change. A repo is open unless
-// a connection of it enforces permissions; then owners see it, all see it if it is public (members also if it is
-// internal) and that is not enforced too, and those with a grant see it.
+// What each user sees of the repos (API.md 4.7), kept until repos, licence, grants or the configuration change. A repo is
+// open unless its permissions are enforced. Then owners see it, and those with a grant. Unless they are enforced for
+// public repos too, all see it if it is public, and members if it is internal.
 
 import type { RepoDirectory } from '../repos/directory.ts';
 import type { RepoRecord } from '../repos/records.ts';

@@ -1,6 +1,6 @@
-// So many at a time, in the order of asking, and so many more wait. Whoever asks does so for somebody (a repository, a
-// person): one of those may have a part of the places only, so that one whose work hangs does not hold up the others;
-// those behind one who has their part pass.
+// So many at a time, in the order of asking, and so many more wait. Whoever asks does so for a holder (a repository, a
+// person). A holder may have a part of the places only, so that one whose work hangs does not hold up the others. Who
+// waits behind a holder that has its part passes.
 
 export interface SlotsOptions {
   readonly runningMax: number;

@@ -4,12 +4,13 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
-import { request as httpRequest, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { request as httpRequest, type RequestOptions } from 'node:http';
 import { createServer } from 'node:net';
 import { after } from 'node:test';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
+import { type RawCall, type RawReply, replyTo } from '../http/ask.ts';
 import { checkReply } from '../http/api/checker.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 
@@ -156,33 +157,12 @@ export async function call(url: string, init: RequestInit = {}): Promise<Respons
   return new Response(body.length > 0 ? body : null, answer);
 }
 
-export interface Received {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-}
-
 /** An answer as it came, whatever it is. */
 export function send(
   url: string,
-  { body, ...options }: RequestOptions & { readonly body?: string | Uint8Array | undefined },
-): Promise<Received> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(url, options, (reply) => {
-      const parts: Buffer[] = [];
-      reply.on('data', (part: Buffer) => parts.push(part));
-      reply.on('error', reject);
-      reply.on('end', () =>
-        resolve({
-          status: reply.statusCode ?? 0,
-          headers: reply.headers,
-          body: Buffer.concat(parts),
-        }),
-      );
-    });
-    request.on('error', reject);
-    request.end(body);
-  });
+  { body, ...options }: RequestOptions & Pick<RawCall, 'body'>,
+): Promise<RawReply> {
+  return replyTo(httpRequest(url, options), body);
 }
 
 export interface Answer<Body> {

@@ -12,7 +12,8 @@ import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { licenceEnvironment } from '../accounts/licences.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
-import { type Received, send } from './daemon.ts';
+import type { RawReply } from '../http/ask.ts';
+import { send } from './daemon.ts';
 
 const OWNER_KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
 const PASSWORD = 'correct horse battery';
@@ -191,7 +192,7 @@ const ASKED: Readonly<Record<string, readonly Ask[]>> = {
   'GET /api/reference/{file}': [{ values: { file: 'none' } }],
 };
 
-interface Reply extends Omit<Received, 'body'> {
+interface Reply extends Omit<RawReply, 'body'> {
   readonly body: string;
 }
 

@@ -1,7 +1,7 @@
 // A client over node:http that sends paths as they are and checks nothing.
 
 import { request } from 'node:http';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
 import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 
 export interface RawCall {
@@ -24,11 +24,16 @@ export function ask(
   { address }: { readonly address: BoundAddress },
   call: RawCall,
 ): Promise<RawReply> {
+  const { body, ...head } = call;
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const headers = { ...length, ...call.headers };
+  return replyTo(request({ ...address, agent: false, ...head, headers } as object), body);
+}
+
+/** Sends the body of a request that was begun, and waits for the answer. */
+export function replyTo(sent: ClientRequest, body: RawCall['body']): Promise<RawReply> {
   return new Promise((resolve, reject) => {
-    const { body, ...head } = call;
-    const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
-    const headers = { ...length, ...call.headers };
-    const sent = request({ ...address, agent: false, ...head, headers } as object, (reply) => {
+    sent.on('response', (reply) => {
       const pieces: Buffer[] = [];
       reply.on('data', (piece: Buffer) => pieces.push(piece));
       reply.on('error', reject);

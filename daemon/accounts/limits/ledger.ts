@@ -1,6 +1,6 @@
 // Decides whether a request of a user is still within the limit of its day. A daemon on a store of its own decides in
-// memory, and reports what it admitted behind the requests, every 2 seconds: a crash forgets so much at most, and never
-// adds. Several daemons on one store ask it: requests that come together are counted by one transaction, up to
+// memory, and reports what it admitted every 2 seconds, so that a crash forgets that much at most, and never adds.
+// Several daemons on one store ask it: requests that come together are counted by one transaction, up to
 // exactly the limit. Which requests count, and what a refused one is answered, is for the callers.
 
 import { errorOf, messageOf } from '../../base/caught.ts';

@@ -1,6 +1,6 @@
-// Repos as far as nothing of them may be lost with the index: id, name, who may see them, and how a source is known
-// again. What decides which repo a source is, is the caller's; here it gets all repos and what is told is kept, as one
-// transaction, so that daemons that share a store cannot give one id to two repos.
+// What of repos must not be lost with the index: id, name, who may see them, and how a source is known again. The caller
+// decides which repo a source is. It gets all repos for that, and what it says is kept in the same transaction, so that
+// daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
 import { selectBatches } from './batches.ts';

@@ -1,6 +1,6 @@
-// Where the socket is through which commands reach the daemon that owns a data directory: in the directory itself, or,
-// as the path of a socket has about 100 bytes at most, in a private folder of its own that a file in the data directory
-// names.
+// Where the socket is through which commands reach the daemon that owns a data directory: in the directory itself. The
+// path of a socket has about 100 bytes at most; where it would be longer, the socket is in a private folder of its own
+// that a file in the data directory names.
 
 import { chmodSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

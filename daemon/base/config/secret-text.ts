@@ -1,5 +1,5 @@
-// A text that must not be shown: logs, errors and inspections of whatever holds it see that there is one, not what it
-// is. Who needs it asks for it by name.
+// A text that must not be shown. Logs, errors and inspections of what holds it see that there is one, not what it is.
+// Who needs it asks for it by name.
 
 import { inspect } from 'node:util';
 

@@ -1,6 +1,6 @@
 // A large answer of the search endpoint, put together while it is sent: file results lie in the buffers of those
 // who rendered them, in another order, and a copy of all would cost as much memory again.
-// See README.md, Decisions.
+// See daemon/DECISIONS.md.
 
 import { textsAround } from './answer.ts';
 import type { FileResults } from './render.ts';

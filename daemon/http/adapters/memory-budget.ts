@@ -1,7 +1,7 @@
 // How many bytes requests may hold at a time: bodies on their way in, files being read, answers that wait for their
 // readers. One budget for all, and in it a share for each holder, so that neither all together nor one alone fill
 // the memory. Counts and refuses, never waits; what is refused becomes a 503 at whoever asked.
-// See README.md, Decisions.
+// See daemon/DECISIONS.md.
 
 import { ApiError } from '../api/shapes/api-error.ts';
 

@@ -1,6 +1,6 @@
-// The data directory is no source: secret, accounts and index are in it. It is recognised wherever files on disk are
-// listed or read, by its path and, as it may be mounted at several, by the number that the file system gave it; its
-// files also under a further name (a hard link). Threads that are started later know it too.
+// The data directory is no source: secret, accounts and index are in it. Wherever files on disk are listed or read it is
+// recognised by its path, and by the number that the file system gave it, as it may be mounted at several paths. So are
+// further names (hard links) of its files. Threads that are started later know it too.
 
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,7 @@
-// Takes the output stream of `git cat-file` apart: for each object a line `<oid> <type> <size>`, behind which that many
-// bytes and a line end follow if the content was asked for; or `<name> missing`. Content that lies in one piece of the
-// stream is handed on as a view of it; only content that is cut by the end of a piece is copied, into one buffer that is
-// used again. Or all content is copied, once, into memory of its own that whoever asked may keep.
+// Takes the output stream of `git cat-file` apart: for each object a line `<oid> <type> <size>`, or `<name> missing`. If the
+// content was asked for, that many bytes and a line end follow. There are two ways to hand content on. As a view of the
+// stream: then only content that is cut by the end of a piece is copied, into one buffer that is used again. Or as
+// memory of its own, copied once, that whoever asked may keep.
 
 const LINE_END = 10;
 /** A name of at most a kibibyte comes back with an answer that there is no such object. */

@@ -1,8 +1,8 @@
 // Where git goes from a source: its git directory, the common one of linked work trees, alternates, symbolic links. An
 // unpacked archive can lead each of them to the repository of somebody else, whose objects would then be served as
-// those of the source; so what lies outside the source is refused, unless the operator allows the path, or the
-// repository there says itself that this is a work tree of its. A pipe where git wants a file would have it wait for
-// ever, and is refused too.
+// those of the source. So what lies outside the source is refused, unless the operator allows the path, or the
+// repository there says itself that this is one of its work trees. A pipe where git wants a file is refused too, as git
+// would wait for it for ever.
 
 import { isUtf8 } from 'node:buffer';
 import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';

@@ -1,7 +1,8 @@
 // What every git of the daemon is told, whatever the repository says: a repository comes from somebody else, and its
 // configuration can name programs, and files elsewhere. These settings win over its own. Drivers (`diff.<name>.command`,
 // `diff.<name>.textconv`, `filter.<name>.*`) have names that only the repository knows: they are kept out by how git is
-// asked (`--no-ext-diff --no-textconv`, no command that filters). Also keeps equal questions from having other answers.
+// asked (`--no-ext-diff --no-textconv`, no command that filters). Fixed settings also mean that equal questions have equal
+// answers.
 
 /** Never run: what would be run in its place, which fails at once. */
 const NO_PROGRAM = '/bin/false';

@@ -1,7 +1,7 @@
-// The long-lived git processes that read objects (object-process.ts): a few for each repository, so many over all of
-// them, each lent to one request at a time. A process that died, that owes an answer because whoever asked has left,
-// or that is old, is replaced; one that nobody needs for a while is closed, or at once where another repository needs
-// its place. Requests wait in order; beyond a number they are refused.
+// The long-lived git processes that read objects (object-process.ts): a few for each repository, with a bound over all
+// repositories, each lent to one request at a time. A process is replaced when it died, when it is old, or when it owes
+// an answer to somebody who has left. One that nobody needs is closed after a while, or at once where another repository
+// needs its place. Requests wait in order; beyond a number they are refused.
 
 import { availableParallelism } from 'node:os';
 import { namedPool } from '../../base/metrics.ts';

@@ -1,6 +1,6 @@
-// Which commits the refs of a repository reach: only those are served (API.md 4.12), as a repository holds more than it
-// shows: what was pushed over, what a fork or a push that failed has left, objects that others lend it. What is known is
-// kept until a ref no longer reaches what it reached; the refs are looked at once in a while, and whenever a commit is
+// Which commits the refs of a repository reach. Only those are served (API.md 4.12), as a repository holds more than it
+// shows: what was pushed over, what a fork or a failed push has left, objects that others lend it. What is known is
+// kept until a ref no longer reaches what it reached. The refs are looked at once in a while, and whenever a commit is
 // not known yet.
 
 import { LRUCache } from 'lru-cache';

@@ -1,5 +1,5 @@
-// One git process for one question about history: in a folder, and with a list of who is who, that only the commits
-// decide about, so that equal questions have equal answers.
+// One git process for one question about history. Its folder and its list of who is who follow from the commits alone,
+// so that equal questions have equal answers.
 
 import { statSync } from 'node:fs';
 import path from 'node:path';

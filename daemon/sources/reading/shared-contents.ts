@@ -1,6 +1,6 @@
-// Contents of files that several readers ask for at the same time: read once, kept once, and counted once, for the
-// reader who came first; when that one has gone and others still read, for one of them. Forgotten with the last; what
-// is being loaded for nobody any more is not loaded to its end.
+// Contents of files that several readers ask for at the same time: read once and kept once. Their bytes are counted for
+// the reader who came first, and when that one has gone, for one of the others. The last one to leave takes them along;
+// what is being loaded for nobody any more is not loaded to its end.
 
 import { SharedWork } from '../../base/shared-work.ts';
 

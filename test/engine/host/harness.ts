@@ -351,6 +351,11 @@ export class Engine {
     return buildShard(this.module, this.folder, repo, docs);
   }
 
+  /** As shardOf, of several repos. */
+  sharedShardOf(repos: Parameters<typeof buildSharedShard>[2]): LiveShard {
+    return buildSharedShard(this.module, this.folder, repos);
+  }
+
   /** Opens these shards instead of those before. */
   publish(
     shards: readonly LiveShard[],

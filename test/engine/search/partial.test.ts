@@ -14,18 +14,10 @@ import {
   showAnswer,
 } from '../../../daemon/engine/search/service.ts';
 import type { LiveShard, Snapshot } from '../../../daemon/engine/search/snapshot.ts';
-import {
-  buildShard,
-  buildSharedShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-  type TestDoc,
-} from '../host/harness.ts';
+import { Engine, repoRecord, type TestDoc } from '../host/harness.ts';
 
-const module = await coreModule('release');
-const folder = temporaryFolder();
+const engine = await Engine.open();
+after(() => engine.close());
 const REPOS = ['zebra', 'apple', 'melon', 'beech'].map((name, i) => repoRecord(i + 1, name));
 
 function docsOf(repoId: number, count: number): TestDoc[] {
@@ -37,19 +29,13 @@ function docsOf(repoId: number, count: number): TestDoc[] {
 }
 
 const SHARDS: LiveShard[] = [
-  ...REPOS.map((repo) => buildShard(module, folder, repo, docsOf(repo.repoId, 7))),
-  buildSharedShard(
-    module,
-    folder,
-    REPOS.map((repo) => ({ ...repo, docs: docsOf(repo.repoId, 4) })),
-  ),
-  buildShard(module, folder, REPOS[1]!, docsOf(9, 20)),
+  ...REPOS.map((repo) => engine.shardOf(repo, docsOf(repo.repoId, 7))),
+  engine.sharedShardOf(REPOS.map((repo) => ({ ...repo, docs: docsOf(repo.repoId, 4) }))),
+  engine.shardOf(REPOS[1]!, docsOf(9, 20)),
 ];
-const QUARANTINED = [{ ...buildShard(module, folder, REPOS[2]!, docsOf(3, 2)), reason: 'a test' }];
+const QUARANTINED = [{ ...engine.shardOf(REPOS[2]!, docsOf(3, 2)), reason: 'a test' }];
 
-const engine = new Engine(module);
 engine.publish(SHARDS, REPOS, QUARANTINED);
-after(() => engine.close());
 
 const QUERIES = ['plum', 'pear', 'plum pear', 'file:d1', 'plum -file:d1', 'p[a-z]+ \\d', 'absent'];
 

@@ -3,25 +3,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { printSnapshot } from '../../../daemon/engine/search/snapshot.ts';
-import {
-  buildShard,
-  buildSharedShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-} from '../host/harness.ts';
+import { Engine, repoRecord } from '../host/harness.ts';
 
-const module = await coreModule('release');
-const folder = temporaryFolder();
 const [A, B] = [repoRecord(1, 'host/a'), repoRecord(2, 'host/b')];
 const DOCS = ['x', 'y'].map((path) => ({ path, bytes: Buffer.from('plum\n') }));
 
 void test('a search under way keeps its snapshot; what nobody sees any more is closed', async () => {
-  const engine = new Engine(module);
-  const own = buildShard(module, folder, A, DOCS);
-  const broken = { ...buildShard(module, folder, A, DOCS), reason: 'cut off' };
-  const shared = buildSharedShard(module, folder, [
+  const engine = await Engine.open();
+  const own = engine.shardOf(A, DOCS);
+  const broken = { ...engine.shardOf(A, DOCS), reason: 'cut off' };
+  const shared = engine.sharedShardOf([
     { ...A, docs: DOCS },
     { ...B, docs: DOCS },
   ]);

@@ -7,18 +7,11 @@ import * as fc from 'fast-check';
 import { isSeen, SEES_ALL, SEES_NOTHING, type Sight } from '../../../daemon/repos/sight.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import type { LiveShard, QuarantinedShard } from '../../../daemon/engine/search/snapshot.ts';
-import {
-  buildShard,
-  buildSharedShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-  type TestDoc,
-} from '../host/harness.ts';
+import { Engine, repoRecord, type TestDoc } from '../host/harness.ts';
 
-const module = await coreModule('release');
-const folder = temporaryFolder();
+const whole = await Engine.open();
+const alone = await Engine.open();
+after(() => Promise.all([whole.close(), alone.close()]));
 const REPO_COUNT = 9;
 const REPOS = Array.from({ length: REPO_COUNT }, (_, i) =>
   repoRecord(i + 1, `host/repo${(i * 7) % REPO_COUNT}`),
@@ -26,9 +19,7 @@ const REPOS = Array.from({ length: REPO_COUNT }, (_, i) =>
 /** One or two shards a repo; one of them is out of service. */
 const SHARDS: LiveShard[] = REPOS.flatMap((repo) =>
   Array.from({ length: (repo.repoId % 2) + 1 }, (_, part) =>
-    buildShard(
-      module,
-      folder,
+    whole.shardOf(
       repo,
       Array.from({ length: 5 }, (_, doc) => ({
         path: `d${repo.repoId}/part${part}/f${doc}.go`,
@@ -41,10 +32,7 @@ const SHARDS: LiveShard[] = REPOS.flatMap((repo) =>
 const [broken, ...sound] = SHARDS;
 const QUARANTINED: QuarantinedShard[] = [{ ...broken!, reason: 'for a test' }];
 
-const whole = new Engine(module);
 whole.publish(sound, REPOS, QUARANTINED);
-const alone = new Engine(module);
-after(() => Promise.all([whole.close(), alone.close()]));
 
 const QUERIES = [
   'plum',
@@ -160,7 +148,7 @@ function shareShard(isOther: (repoId: number) => boolean): LiveShard {
     ...repo,
     docs: docsOf(repo.repoId, isOther(repo.repoId)),
   }));
-  return buildSharedShard(module, folder, repos);
+  return whole.sharedShardOf(repos);
 }
 
 void test('what is hidden in a shared shard changes no number', async () => {
@@ -168,9 +156,7 @@ void test('what is hidden in a shared shard changes no number', async () => {
   for (const extra of [[], [1], [1, 4], [3, 4]]) {
     const sight: Sight = { base, extra: new Set(extra) };
     const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
-    const own = SHARERS.filter(isIn).map((repo) =>
-      buildShard(module, folder, repo, docsOf(repo.repoId, false)),
-    );
+    const own = SHARERS.filter(isIn).map((repo) => alone.shardOf(repo, docsOf(repo.repoId, false)));
     for (const query of [...QUERIES, 'zzz', 'cherry', 'file:zzz', 'lang:rust', 'c[a-z]+y z']) {
       alone.publish(own, SHARERS.filter(isIn));
       const request = { matches: 1000, isRegexEnabled: true };

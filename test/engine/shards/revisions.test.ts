@@ -8,16 +8,7 @@ import {
   RevisionTable,
   RevisionWriter,
 } from '../../../daemon/engine/shards/revisions.ts';
-import {
-  type Build,
-  buildShard,
-  buildSharedShard,
-  coreModule,
-  Engine,
-  repoRecord,
-  temporaryFolder,
-  type TestDoc,
-} from '../host/harness.ts';
+import { type Build, Engine, repoRecord, type TestDoc } from '../host/harness.ts';
 
 const NAMES = ['refs/heads/main', 'refs/heads/a', 'refs/heads/ab', 'refs/tags/b'];
 const DOC_COUNT = 700;
@@ -43,8 +34,7 @@ const SHOWN: readonly [string, (name: string) => boolean][] = [
 
 for (const build of ['debug', 'release'] satisfies Build[]) {
   void test(`docs of revisions over three shards (${build})`, { timeout: 120_000 }, async () => {
-    const module = await coreModule(build);
-    const folder = temporaryFolder();
+    const maker = await Engine.open({}, build);
     const record = { ...repoRecord(1, 'host/repo'), defaultRevision: NAMES[0]!, revisions: NAMES };
     const plain = repoRecord(2, 'host/plain');
     const docsOf = (shard: number): TestDoc[] =>
@@ -53,9 +43,9 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
         // Docs of one content are searched together, in whatever revisions they are.
         bytes: Buffer.from(`plum ${docId % 5 === 0 ? 'shared' : `${shard} ${docId}`}\n`),
       }));
-    const own = [0, 1].map((shard) => buildShard(module, folder, record, docsOf(shard)));
+    const own = [0, 1].map((shard) => maker.shardOf(record, docsOf(shard)));
     // The third has docs of another repo in front and behind.
-    const shared = buildSharedShard(module, folder, [
+    const shared = maker.sharedShardOf([
       { ...plain, docs: [{ path: 'plain', bytes: Buffer.from('plum\n') }] },
       { ...record, docs: docsOf(2) },
       { ...repoRecord(3, 'host/hidden'), docs: docsOf(3) },
@@ -108,7 +98,7 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
       ['plum shared rev:heads/ab', wanted((held) => some(held, 'heads/ab'))],
     ];
     for (const inlineNs of [1_000_000_000n, 0n]) {
-      const engine = new Engine(module, { workers: 2, inlineNs });
+      const engine = await Engine.open({ workers: 2, inlineNs }, build);
       engine.publish(shards, [record, plain]);
       for (const [query, paths] of cases) {
         const answer = await engine.search(query);
@@ -142,5 +132,6 @@ for (const build of ['debug', 'release'] satisfies Build[]) {
       assert.equal(limited.files.length, 5);
       await engine.close();
     }
+    await maker.close();
   });
 }
