@@ -42,7 +42,10 @@ export function holdsContent(node: ContentAtom): bool {
   return node.state == STATE_YES;
 }
 
-/** Puts the cursor on the first match in the content, or the path, of the current doc. */
+/**
+ * Puts the cursor on the first match in the content, or the path, of the current doc; matchStart =
+ * 0 if there is none. Whatever the cursor stood on before is forgotten.
+ */
 export function startAtom(node: Atom): void {
   if (node.kind == NODE_PATH || node.kind == NODE_PATH_REGEX) enterPath(changetype<PathAtom>(node));
   else enterFirstBlock(changetype<ContentAtom>(node));

@@ -68,7 +68,10 @@ const STEP_SHIFT: u32 = 3;
 const BYTES_MAX: u32 = 1 << 26;
 
 /**
- * Binds the compiled tree to `view`; counters go to `stats` (BIND_*).
+ * Binds the compiled tree to `view`; counters go to `stats` (BIND_*). Reads tables, postings, paths
+ * and names of symbols, and no other content. What it leaves in the arena, bitmaps and lists of
+ * candidates, is used until another shard is bound.
+ *
  * Errors: STATUS_PIECE for a damaged list, STATUS_OUT_OF_MEMORY; STATUS_STOPPED (base/work.ts).
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
@@ -111,6 +114,7 @@ function bindNode(arena: Arena, node: MatchNode): usize {
   return verdict;
 }
 
+/** The one switch of this phase. */
 function bindKind(arena: Arena, node: MatchNode): usize {
   switch (node.kind) {
     case NODE_CONST:
@@ -174,6 +178,10 @@ function complement(arena: Arena, docs: usize): usize {
   return others;
 }
 
+/**
+ * Binds the children until one is ruled out: the rest is not asked, and what is known of it is of a
+ * shard before, which nobody looks at.
+ */
 function bindAnd(arena: Arena, node: MatchNode): usize {
   let verdict: usize = ALL_DOCS;
   sortForBinding(node);
@@ -189,6 +197,7 @@ function bindAnd(arena: Arena, node: MatchNode): usize {
   return verdict;
 }
 
+/** Binds all children: each may give ranges. */
 function bindOr(arena: Arena, node: MatchNode): usize {
   let verdict: usize = NO_DOCS;
   for (let i: u32 = 0; i < node.childCount; i++) {
@@ -226,11 +235,13 @@ function sortChildren(node: MatchNode, orderOf: (node: MatchNode) => u64): void 
   }
 }
 
+/** Kind above, place in the plan below. */
 function bindingOrder(node: MatchNode): u64 {
   // Nodes of a plan lie in its order.
   return (<u64>kindOrder(node.kind) << 32) | changetype<usize>(node);
 }
 
+/** What costs nothing to bind, paths, literals, what is dearer or less selective, subtrees. */
 function kindOrder(kind: u32): u32 {
   switch (kind) {
     case NODE_CONST:

@@ -19,7 +19,12 @@ export let candidateDocs: usize = 0;
 export let candidateDocCount: u32 = 0;
 /** Bytes of content that verifying them takes, about. */
 export let candidateBytes: f64 = 0;
-/** First candidate of each unit, u32, with one more element for the end. */
+/**
+ * First candidate of each unit, u32, with one more element for the end.
+ *
+ *   candidateDocs  | 3 9 12 | 4 5 | 7 ...       9 and 12 have the content of 3: they stay together
+ *   unitStarts     | 0 | 3 | 5 ...
+ */
 export let unitStarts: usize = 0;
 export let unitCount: u32 = 0;
 
@@ -33,6 +38,7 @@ export class Candidates {
   unitCount: u32;
 }
 
+/** Copies what is known of the candidates; the lists themselves stay where they are. */
 export function saveCandidates(out: Candidates): void {
   out.bytes = candidateBytes;
   out.docs = <u32>candidateDocs;
@@ -41,6 +47,7 @@ export function saveCandidates(out: Candidates): void {
   out.unitCount = unitCount;
 }
 
+/** Takes back what saveCandidates wrote. */
 export function restoreCandidates(saved: Candidates): void {
   candidateBytes = saved.bytes;
   candidateDocs = saved.docs;
@@ -49,7 +56,12 @@ export function restoreCandidates(saved: Candidates): void {
   unitCount = saved.unitCount;
 }
 
-/** Lists the candidate docs, those of one blob together, in the order of their first. */
+/**
+ * Lists the candidate docs, those of one blob together, in the order of their first. Errors:
+ * STATUS_OUT_OF_MEMORY.
+ *
+ * @param verdict  NO_DOCS, ALL_DOCS, or a bitmap of docs, which stays as it is
+ */
 export function collectCandidates(arena: Arena, verdict: usize): i32 {
   candidateDocCount = 0;
   candidateDocs = 0;
@@ -74,6 +86,7 @@ export function collectCandidates(arena: Arena, verdict: usize): i32 {
   return STATUS_OK;
 }
 
+/** Safety: there is room for every doc of the shard. */
 @inline
 function addCandidate(docId: u32): void {
   store<u32>(candidateDocs + (<usize>candidateDocCount << 2), docId);
@@ -94,7 +107,11 @@ function addBrothers(left: usize, docId: u32): void {
   }
 }
 
-/** Cuts the candidates into units of at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes. */
+/**
+ * Cuts the candidates into units of at most UNIT_DOCS_MAX docs and about UNIT_BYTES_MAX bytes. A
+ * unit holds more bytes if its first doc alone has them, and more docs if they have the content of
+ * its last one, which is verified once. Errors: STATUS_OUT_OF_MEMORY.
+ */
 export function cutUnits(arena: Arena): i32 {
   unitCount = 0;
   candidateBytes = 0;
@@ -141,6 +158,9 @@ export function prefetchUnits(unit: u32): void {
   if (unit + UNITS_AHEAD < unitCount) prefetchUnit(unit + UNITS_AHEAD);
 }
 
+/**
+ * Tells the system of the stretch of content that the unit's docs lie in, unless it is too long.
+ */
 function prefetchUnit(unit: u32): void {
   const firstDoc = load<u32>(unitStarts + (<usize>unit << 2));
   const endDoc = load<u32>(unitStarts + (<usize>unit << 2), 4);
@@ -177,6 +197,7 @@ function bytesToVerify(blobId: u32): u32 {
   return min(blob.size, most * (blob.size / blob.blockCount + 1));
 }
 
+/** Blocks of [first, first + count) that are in the bitmap. */
 function countBlocksIn(bitmap: usize, first: u32, count: u32): u32 {
   let found: u32 = 0;
   for (let blockId = first; blockId < first + count; blockId++) {
@@ -201,6 +222,7 @@ export function countCandidateBlocks(): f64 {
   return count;
 }
 
+/** Whether any literal or expression that was looked up leaves the block. */
 function isCandidateBlock(blockId: u32): bool {
   for (let i: u32 = 0; i < contentAtoms.count; i++) {
     const node = contentAtomAt(i);

@@ -34,6 +34,7 @@ export class GramsNode extends MatchNode {
 }
 if (offsetof<GramsNode>() > NODE_SIZE) ERROR('GramsNode: size');
 
+/** Errors: compileStatus is set if the arena is full. */
 export function compileGrams(arena: Arena, node: GramsNode): void {
   node.grams = makeGrams(arena, node);
 }
@@ -44,7 +45,14 @@ export function gramsOf(condition: MatchNode): Grams {
   return changetype<GramsNode>(condition).grams;
 }
 
-/** Fills the empty `bitmap` with the blocks that satisfy the condition. */
+/**
+ * Fills the empty `bitmap` with the blocks that satisfy the condition: all that do, and some more
+ * where reading lists to their end does not pay. Takes a bitmap of the arena for each level, and
+ * gives it back.
+ *
+ * Errors: failStatus is set to STATUS_BAD_PLAN for a node that no condition has, STATUS_PIECE,
+ * STATUS_OUT_OF_MEMORY; then the bitmap means nothing.
+ */
 export function fillBlocks(arena: Arena, condition: MatchNode, bitmap: usize): void {
   const mark = arenaMark(arena);
   if (condition.kind == NODE_OR) {
@@ -86,6 +94,7 @@ function intersectAll(arena: Arena, condition: MatchNode, bitmap: usize): void {
   }
 }
 
+/** Keys of the literals right below the condition, each counted as often as it occurs. */
 function countKeys(condition: MatchNode): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < condition.childCount; i++) {
@@ -112,13 +121,18 @@ function joinKeys(condition: MatchNode, out: usize): u32 {
   return count;
 }
 
+/** Whether `key` is one of the `count` keys at `keys`. */
 function isAmong(keys: usize, count: u32, key: u32): bool {
   for (let i: u32 = 0; i < count; i++) if (load<u32>(keys + (<usize>i << 2)) == key) return true;
   return false;
 }
 
 /**
- * Docs that satisfy the condition, in a new bitmap, or NO_DOCS; `scratch` is a bitmap of blocks.
+ * Docs that satisfy the condition, in a new bitmap, or NO_DOCS: of an AND those with a block for
+ * each child, which need not be the same.
+ *
+ * @param node     its cost becomes that of the blocks of the last literal
+ * @param scratch  a bitmap of blocks
  */
 export function docsOfCondition(
   arena: Arena,

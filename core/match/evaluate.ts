@@ -36,7 +36,10 @@ import { holdsPath, PathAtom } from './path-atom.ts';
 /** Active leaves of the current doc, DOCS and CONST aside. */
 export let activeLeafCount: u32 = 0;
 
-/** Makes `id` the current doc and answers whether the tree holds for it. */
+/**
+ * Makes `id` the current doc and answers whether the tree holds for it; if so its active atoms are
+ * listed. Hot: called for every candidate. If isStopped (base/work.ts) the answer means nothing.
+ */
 export function evaluateDoc(id: u32): bool {
   enterDoc(id);
   if (!holds(matchRoot)) return false;
@@ -47,6 +50,10 @@ export function evaluateDoc(id: u32): bool {
   return true;
 }
 
+/**
+ * Whether a subtree holds for the current doc. Atoms keep their answer until another doc, or blob,
+ * is the current one, so that asking again is cheap. Bound: PLAN_DEPTH_MAX deep.
+ */
 function holds(node: MatchNode): bool {
   if (node.isRuledOut) return false;
   switch (node.kind) {
@@ -81,7 +88,10 @@ function holds(node: MatchNode): bool {
   }
 }
 
-/** Lists the active atoms below a node that holds. */
+/**
+ * Lists the active atoms below a node that holds. All children of an AND do; of an OR each is
+ * asked, also those that holds did not come to: all that hold give ranges.
+ */
 function collectActive(node: MatchNode): void {
   switch (node.kind) {
     case NODE_NOT:

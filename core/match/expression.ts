@@ -75,7 +75,7 @@ export function isGiven(condition: MatchNode): bool {
   return changetype<usize>(condition) != 0;
 }
 
-/** Letters at least, and so bytes, of a line that satisfies the condition. */
+/** Letters at least, and so bytes, of a line that satisfies the condition; 0 says nothing. */
 function leastLetters(condition: MatchNode, depth: u32): u32 {
   if (condition.kind == NODE_GRAMS) return gramsOf(condition).letterCount;
   if (depth > PLAN_DEPTH_MAX || (condition.kind != NODE_AND && condition.kind != NODE_OR)) return 0;

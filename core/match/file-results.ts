@@ -59,6 +59,7 @@ export function renderedLoadCount(): u32 {
   return loadCount;
 }
 
+/** Room for the names of members; texts and path come on top. */
 const ROOM: usize = 256;
 
 /**
@@ -122,6 +123,7 @@ export function renderRequests(
   return <i32>count;
 }
 
+/** Writes what comes behind the members of render.ts; returns the end. */
 function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   out = writeAsciiText(out, ',"language":"');
   const language = changetype<LanguageRow>(
@@ -150,12 +152,14 @@ function writeTail(out: usize, doc: DocRow, texts: LinkTexts): usize {
   return writeAsciiText(out, '}');
 }
 
+/** As clients see it (API.md 6.3). */
 function skipReasonName(reason: u32): string {
   if (reason == SKIP_BINARY) return 'binary';
   if (reason == SKIP_TOO_LARGE) return 'too_large';
   return reason == SKIP_TOO_MANY_TRIGRAMS ? 'too_many_trigrams' : '';
 }
 
+/** Copies bytes that are JSON already. */
 function writeBytes(out: usize, ptr: usize, size: u32): usize {
   memory.copy(out, ptr, size);
   return out + size;
@@ -178,6 +182,7 @@ function writeEncodedPath(out: usize, ptr: usize, end: usize): usize {
   return out;
 }
 
+/** Whether the code point stays as it is; 45 to 57 are `-./` and the digits. */
 function isPlain(point: u32): bool {
   const lower = point | 0x20;
   if ((point < 128 && lower >= 97 && lower <= 122) || (point >= 45 && point <= 57)) return true;

@@ -35,11 +35,16 @@ export class DocsNode extends MatchNode {
 }
 if (offsetof<DocsNode>() > NODE_SIZE) ERROR('DocsNode: size');
 
+// Binding: each sets the node's cost, and returns NO_DOCS, ALL_DOCS or the address of a bitmap that
+// the caller may change. holds...: of a bound node, for the current doc; a few loads.
+
+/** CONST holds for all docs or none. */
 export function bindConst(node: MatchNode): usize {
   node.cost = 0;
   return node.data != 0 ? ALL_DOCS : NO_DOCS;
 }
 
+/** Linear in the docs of the shard. */
 export function bindLanguage(arena: Arena, node: LanguageNode): usize {
   node.cost = 1;
   node.languageIndex = findLanguage(node);
@@ -52,6 +57,7 @@ export function bindLanguage(arena: Arena, node: LanguageNode): usize {
   return docs;
 }
 
+/** Row of the shard's languages with the node's name; NONE_ID. */
 function findLanguage(node: MatchNode): u32 {
   for (let i: u32 = 0; i < boundView.languageCount; i++) {
     const row = changetype<LanguageRow>(<usize>boundView.languages + <usize>i * LANGUAGE_ROW_SIZE);
@@ -74,6 +80,7 @@ export function bindRepos(node: MatchNode): usize {
   return NO_DOCS;
 }
 
+/** Whether the current doc is of one of the node's repos. */
 export function holdsRepo(node: MatchNode): bool {
   return hasRepo(node, docAt(boundView, current.docId).repoIndex);
 }
@@ -112,6 +119,7 @@ export function bindDocs(arena: Arena, node: DocsNode): usize {
   return docs;
 }
 
+/** Whether the current doc is in the set. */
 export function holdsDoc(node: DocsNode): bool {
   const set = <usize>node.docs;
   return set == ALL_DOCS || (set != NO_DOCS && getBit(set, current.docId) != 0);

@@ -39,6 +39,7 @@ export function makeGrams(arena: Arena, node: MatchNode): Grams {
   return grams;
 }
 
+/** Decodes the literal [ptr, end); the key of three letters slides over it. */
 function listKeys(grams: Grams, ptr: usize, end: usize): void {
   let key: u32 = 0;
   while (ptr < end) {
@@ -55,12 +56,14 @@ function listKeys(grams: Grams, ptr: usize, end: usize): void {
   if (grams.letterCount < 3) store<u32>(grams.keys, key);
 }
 
+/** Lists a key unless it is listed. */
 function addDistinct(grams: Grams, key: u32): void {
   for (let i: u32 = 0; i < grams.keyCount; i++) if (keyAt(grams, i) == key) return;
   store<u32>(<usize>grams.keys + (<usize>grams.keyCount << 2), key);
   grams.keyCount++;
 }
 
+/** The case marks of the node's literal; 0 if it says nothing of them. */
 function makeMarks(arena: Arena, node: MatchNode): u32 {
   const marks = arenaAlloc(arena, CASE_MARKS_SIZE, 16);
   if (marks == 0) failCompiling(STATUS_OUT_OF_MEMORY);

@@ -91,7 +91,10 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   return countPositive(matchRoot, true, 0) ? STATUS_OK : STATUS_BAD_PLAN;
 }
 
-/** Finds the parts of the plan; false if they are not what its size says. */
+/**
+ * Finds the parts of the plan; false if they are not what its size says. Nothing else of the plan
+ * is known to be sound after it: each row is checked when it is compiled.
+ */
 function readHeader(plan: usize, size: u32): bool {
   if (size < PLAN_HEADER_SIZE) return false;
   rowCount = load<u32>(plan, PLAN_NODE_COUNT_OFFSET);
@@ -137,7 +140,7 @@ function rowAt(index: u32): usize {
   return planRows + <usize>index * PLAN_NODE_SIZE;
 }
 
-/** Expressions of the plan. */
+/** Expressions of the plan, which share the memory for caches. */
 function countExpressions(): u32 {
   let count: u32 = 0;
   for (let i: u32 = 0; i < rowCount; i++) {
@@ -172,6 +175,7 @@ function compileNode(arena: Arena, index: u32): void {
   compileLeaf(arena, node, index);
 }
 
+/** Compiles a leaf whose data lie in the plan. */
 function compileLeaf(arena: Arena, node: MatchNode, index: u32): void {
   switch (node.kind) {
     case NODE_TEXT:
@@ -203,6 +207,7 @@ function linkChild(node: MatchNode, child: u32, index: u32): void {
   node.childCount++;
 }
 
+/** Makes `count` children, rows named in the plan's list from `first` on, those of the node. */
 function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void {
   if (first > childCount || count > childCount - first || count == 0)
     return failCompiling(STATUS_BAD_PLAN);

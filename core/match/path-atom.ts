@@ -42,6 +42,7 @@ import {
 } from './node.ts';
 import { ADVANCE_STEPS } from './runs.ts';
 
+/** Its cursor is an address in the path of the current doc. */
 @unmanaged
 export class PathAtom extends Atom {
   needle: u32; // PATH: address of the compiled needle; 0: the literal is empty, all paths hold it
@@ -49,6 +50,7 @@ export class PathAtom extends Atom {
 }
 if (offsetof<PathAtom>() > NODE_SIZE) ERROR('PathAtom: size');
 
+/** Errors: compileStatus is set as by makeExpression, and if the arena is full. */
 export function compilePath(arena: Arena, node: PathAtom, index: u32): void {
   if (node.kind == NODE_PATH_REGEX) {
     const expression = makeExpression(arena, node, index);
@@ -87,6 +89,7 @@ export function bindPath(arena: Arena, node: PathAtom): usize {
   return count == 0 ? NO_DOCS : docs;
 }
 
+/** Whether the literal has a U+FFFD, or a bad byte, which counts as one. */
 function holdsReplacement(node: PathAtom): bool {
   const end = <usize>node.data + node.dataSize;
   for (let ptr = <usize>node.data; ptr < end; ) {
@@ -97,6 +100,7 @@ function holdsReplacement(node: PathAtom): bool {
   return false;
 }
 
+/** As bindPath, with a search of its own in each path: dearer. */
 function bindPathByPath(node: PathAtom, docs: usize): usize {
   let count: u32 = 0;
   for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
@@ -151,6 +155,7 @@ export function bindPathRegex(arena: Arena, node: PathAtom): usize {
   return count == 0 ? NO_DOCS : docs;
 }
 
+/** Address behind a doc's path, which is where the next one's begins. */
 @inline
 function pathEndOf(docId: u32): usize {
   const doc = docAt(boundView, docId);
@@ -174,6 +179,9 @@ function docOfPath(ptr: usize, docId: u32): u32 {
   return start;
 }
 
+/**
+ * Whether [start, end), a match in all paths together, lies in this doc's path, anchored as asked.
+ */
 function isPathMatch(node: PathAtom, docId: u32, start: usize, end: usize): bool {
   const pathEnd = pathEndOf(docId);
   const pathStart = pathEnd - docAt(boundView, docId).pathSize;
@@ -191,6 +199,7 @@ export function holdsPath(node: PathAtom): bool {
   return node.state == STATE_YES;
 }
 
+/** Without the memory of holdsPath. */
 function isPathRight(node: PathAtom): bool {
   if (node.kind == NODE_PATH_REGEX) {
     return (

@@ -25,6 +25,7 @@ import { hasByte } from './foreign.ts';
 import { addAtom, compileStatus, ContentAtom, contentAtoms, NODE_SIZE } from './node.ts';
 import { enterRun, nextRun, NO_RUN } from './runs.ts';
 
+/** Regex and spansLines stand here too: looking for a match reads them each time. */
 @unmanaged
 export class RegexAtom extends ContentAtom {
   regex: u32; // address of the compiled expression
@@ -38,6 +39,7 @@ if (offsetof<RegexAtom>() > NODE_SIZE) ERROR('RegexAtom: size');
  */
 const CHAIN_SIZE_MAX: usize = 256;
 
+/** Errors: compileStatus is set as by makeExpression. */
 export function compileRegexAtom(arena: Arena, node: RegexAtom, index: u32): void {
   node.expression = makeExpression(arena, node, index);
   if (compileStatus != STATUS_OK) return;
@@ -70,6 +72,7 @@ export function bindRegex(arena: Arena, node: RegexAtom): usize {
   return docs;
 }
 
+/** A match within a line lies in one block, which so holds all that the condition asks. */
 function bindInLine(arena: Arena, node: RegexAtom, bitmap: usize): usize {
   fillBlocks(arena, node.expression.condition, bitmap);
   return failStatus != 0 ? NO_DOCS : docsOfBlocks(arena, node, bitmap);
@@ -82,7 +85,7 @@ export function enterRegexText(node: RegexAtom): void {
   beginRegexText(node.regex, current.start, current.end, current.flags);
 }
 
-/** Moves the cursor to the next match; matchStart = 0 if there is none. */
+/** Moves the cursor to the next match; matchStart = 0 if there is none, and if isStopped. */
 export function advanceRegex(node: RegexAtom): void {
   do {
     if (node.cursor >= node.cursorEnd) continue;
@@ -110,7 +113,7 @@ export function countRestOfRegex(node: RegexAtom): u32 {
   return count;
 }
 
-/** Moves the cursor to the next run; counts the runs of the engine on its blocks. */
+/** Moves the cursor to the next run, false if there is none; counts the runs of the engine. */
 export function nextRegexRun(node: RegexAtom): bool {
   const first =
     node.borders != 0
@@ -122,8 +125,12 @@ export function nextRegexRun(node: RegexAtom): bool {
 }
 
 /**
- * As nextRun, where blocks at a border (beginnings.ts) are runs of their own: of such a block only
- * its end is searched.
+ * As nextRun, where blocks at a border (beginnings.ts) are runs of their own.
+ *
+ *   starts     . # # # . # .
+ *   borders    . . . # . . .
+ *   runs         [---)   [-)    searched whole
+ *                    [-)        searched are the bytes of the chain at its end
  */
 function nextRunAtBorders(node: RegexAtom): u32 {
   let block = node.cursorBlock;

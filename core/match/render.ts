@@ -64,10 +64,15 @@ class Chunk {
 const CHUNK_SIZE: usize = 24;
 if (offsetof<Chunk>() != CHUNK_SIZE) ERROR('Chunk: size');
 
+// Of the doc that is rendered; the lists lie in the arena from where it stood when renderDoc began.
+//
+//   ranges   | start, end, isSymbol | ...       in order of start; none overlaps another
+//   chunks   | firstRange, rangeCount, ... |    neighbouring ranges; by points, then by line
 let ranges: usize = 0;
 let rangeCount: u32 = 0;
 let chunks: usize = 0;
 let chunkCount: u32 = 0;
+/** Where the next byte goes, and the end of the area. */
 let out: usize = 0;
 let outLimit: usize = 0;
 
@@ -118,6 +123,7 @@ export function renderDoc(
   return <i32>(out - outStart);
 }
 
+/** The doc does not match, as may be when isStopped. */
 function writeNothing(): i32 {
   renderedRangeCount = 0;
   renderBytesRead = 0;
@@ -152,6 +158,7 @@ function takeKeptRanges(arena: Arena, docId: u32, kept: usize, keptCount: u32): 
   return true;
 }
 
+/** Fills row `index` of the ranges; addresses. */
 function writeRange(index: u32, start: u32, end: u32, isSymbol: bool): void {
   const ptr = ranges + <usize>index * RANGE_SIZE;
   store<u32>(ptr, start);
@@ -176,6 +183,7 @@ function collectRanges(arena: Arena): bool {
   return arenaAlloc(arena, <usize>rangeCount * RANGE_SIZE, 8) != 0 || rangeCount == 0;
 }
 
+/** Whether so many more bytes fit. Asked once for many writes, which then need no test. */
 @inline
 function hasRoom(size: usize): bool {
   return out + size <= outLimit;
@@ -202,6 +210,7 @@ function writePath(rangeMax: u32): bool {
   return true;
 }
 
+/** A range of the path that starts at `pathStart`: a path is one line. */
 function writePathRange(pathStart: usize, start: usize, end: usize): void {
   if (renderedRangeCount > 0) writeByte(44);
   renderedRangeCount++;
@@ -230,7 +239,10 @@ function writeChunks(arena: Arena, rangeMax: u32, contextLines: u32): bool {
   return true;
 }
 
-/** Groups the ranges: neighbours whose lines, widened by the context, meet share a chunk. */
+/**
+ * Groups the ranges: neighbours whose lines, widened by the context, meet share a chunk. One pass:
+ * positions and the walk over symbols go along. False if the arena is full.
+ */
 function groupRanges(arena: Arena, contextLines: u32): bool {
   chunks = arenaAlloc(arena, <usize>rangeCount * CHUNK_SIZE, 8);
   if (chunks == 0) return false;
@@ -265,6 +277,7 @@ function groupRanges(arena: Arena, contextLines: u32): bool {
   return true;
 }
 
+/** Safety: index < chunkCount. */
 @inline
 function chunkAt(index: u32): Chunk {
   return changetype<Chunk>(chunks + <usize>index * CHUNK_SIZE);
@@ -327,6 +340,7 @@ function writeChunk(chunk: Chunk, shown: u32, contextLines: u32): bool {
   return true;
 }
 
+/** Whether one of the first `shown` ranges of the chunk is part of the name of a symbol. */
 function hasSymbolRange(chunk: Chunk, shown: u32): bool {
   for (let i: u32 = 0; i < shown; i++) {
     if (load<u32>(ranges + <usize>(chunk.firstRange + i) * RANGE_SIZE, 8) != 0) return true;
@@ -368,6 +382,7 @@ function writeSymbol(): void {
   } else writeText('"}');
 }
 
+/** Lines that linesBefore found. */
 let lineCountBefore: u32 = 0;
 
 /**
@@ -402,6 +417,7 @@ function markBlocks(start: usize, end: usize): void {
   markRead(first, blockOf(end - 1, first) + 1);
 }
 
+/** The position of an address in the content, at or behind the one written before. */
 function writePosition(address: u32): void {
   moveTo(<usize>address);
   writeLocation(address - <u32>current.start, currentLine(), currentColumn());

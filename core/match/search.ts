@@ -162,7 +162,10 @@ function keepRange(): void {
 }
 
 /**
- * Ranges of the current doc: those of its content, else those of its path, else one over the path.
+ * Number of ranges of the current doc: those of its content, else those of its path, else one over
+ * the path; the points of the best one go to bestPoints. Once no range can have more points, and
+ * ranges need not be kept, those of a single atom are only counted. If isStopped the number means
+ * nothing.
  */
 function countRanges(): u32 {
   bestPoints = 0;

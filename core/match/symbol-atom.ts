@@ -90,6 +90,9 @@ export function isSymbolAtom(node: MatchNode): bool {
   return node.kind == NODE_SYMBOL || node.kind == NODE_SYMBOL_REGEX;
 }
 
+/**
+ * Errors: compileStatus is set as by makeExpression, for an empty literal, if the arena is full.
+ */
 export function compileSymbol(arena: Arena, node: SymbolAtom, index: u32): void {
   if (node.kind == NODE_SYMBOL_REGEX) node.expression = makeExpression(arena, node, index);
   else if (node.dataSize == 0) return failCompiling(STATUS_BAD_PLAN);
@@ -169,7 +172,7 @@ function fillByContent(arena: Arena, node: SymbolAtom, bitmap: usize): bool {
   return true;
 }
 
-/** Takes the blocks without symbols out of `bitmap`. */
+/** Takes the blocks without symbols out of `bitmap`: a look at two starts for each block in it. */
 function keepNamed(bitmap: usize): void {
   for (let offset: usize = 0; offset < blockBitmapSize; offset += 8) {
     let word = load<u64>(bitmap + offset);
@@ -182,7 +185,10 @@ function keepNamed(bitmap: usize): void {
   }
 }
 
-/** Moves on to the next symbol whose name matches; matchStart = 0 if there is none. */
+/**
+ * Moves on to the next symbol whose name matches; matchStart = 0 if there is none. A symbol has one
+ * match at most, the leftmost in its name. Rows that are damaged end their block.
+ */
 export function advanceSymbol(node: SymbolAtom): void {
   do {
     while (readSymbol(boundView, node.cursor, node.cursorEnd, node.lastParent)) {

@@ -37,6 +37,7 @@ import {
 } from './node.ts';
 import { nextRun, NO_RUN } from './runs.ts';
 
+/** Its runs are the stretches of candidate blocks; within a run the needle is looked for. */
 @unmanaged
 export class TextAtom extends ContentAtom {
   needle: u32; // address of the compiled needle
@@ -47,6 +48,7 @@ if (offsetof<TextAtom>() > NODE_SIZE) ERROR('TextAtom: size');
 /** Guess: what verifying a block costs. */
 const VERIFY_LITERAL_NS: u32 = 700;
 
+/** Errors: compileStatus is set for an empty literal, and if the arena is full. */
 export function compileText(arena: Arena, node: TextAtom): void {
   if (node.dataSize == 0) return failCompiling(STATUS_BAD_PLAN);
   node.needle = makeNeedle(arena, node);
@@ -54,7 +56,14 @@ export function compileText(arena: Arena, node: TextAtom): void {
   addAtom(contentAtoms, node);
 }
 
-/** Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts). */
+/**
+ * Finds its candidate blocks and cost; returns the docs that it may hold for (bound.ts).
+ *
+ *   letters   candidate blocks
+ *   1, 2      those of all grams that hold them; all blocks, if these are most
+ *   3 ...     those that all grams of the literal have in common, as far as reading lists pays
+ *   lines     all blocks of the docs that hold the grams of each line
+ */
 export function bindText(arena: Arena, node: TextAtom): usize {
   const grams = node.grams;
   node.bitmap = 0;
@@ -87,6 +96,7 @@ function bindLines(arena: Arena, node: TextAtom): usize {
   for (let i: u32 = 0; i < node.grams.keyCount; i++) {
     const key = keyAt(node.grams, i);
     if (isMiddleNewline(key)) continue;
+    // The docs of the first gram stay, to be narrowed; those of the others are taken back.
     const mark = arenaMark(arena);
     const docs = docsOfGram(arena, node, key, bitmap);
     if (docs == NO_DOCS) return NO_DOCS;
@@ -103,7 +113,7 @@ function bindLines(arena: Arena, node: TextAtom): usize {
   return verdict;
 }
 
-/** The docs that hold a gram; `bitmap` is scratch memory for its blocks. */
+/** The docs that hold a gram, in a new bitmap; `bitmap` is scratch memory for its blocks. */
 function docsOfGram(arena: Arena, node: TextAtom, key: u32, bitmap: usize): usize {
   const gram = probeGram(boundView, key);
   if (gram == GRAM_ABSENT) return NO_DOCS;
@@ -112,7 +122,10 @@ function docsOfGram(arena: Arena, node: TextAtom, key: u32, bitmap: usize): usiz
   return failStatus == STATUS_OK ? docsOfBlocks(arena, node, bitmap) : NO_DOCS;
 }
 
-/** Moves the cursor to the next match; matchStart = 0 if there is none. */
+/**
+ * Moves the cursor to the next match; matchStart = 0 if there is none. Hot: once for every doc, and
+ * once more for every match in it.
+ */
 export function advanceText(node: TextAtom): void {
   do {
     if (node.cursor >= node.cursorEnd) continue;

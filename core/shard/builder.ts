@@ -38,6 +38,7 @@ import { BlobRow, BlockRow } from './rows.ts';
  * Keys of one stripe that memory is laid out for; pages are touched only as far as they are used.
  */
 const KEY_CAPACITY: u32 = 40 << 20;
+/** BlockIds and blobs that a batch can have. */
 const BLOCK_CAPACITY: u32 = STRIPE_BLOCKS * STRIPE_COUNT_MAX;
 const BLOB_CAPACITY: u32 = 65536;
 /** Bytes before the keys of a stripe. */
@@ -45,6 +46,19 @@ export const STRIPE_HEAD_SIZE: usize = 12;
 /** Room that one piece may need while it is written. */
 const PIECE_ROOM: usize = 2048;
 
+// The tables, laid out once over the memory that builderInit is given, in this order. What belongs
+// to the open stripe is written anew for each; rows, marks and output collect for the batch.
+//
+//   keySet         256 KiB   a bit for each key that the present block holds; zeros between calls
+//   keyCounts        8 MiB   u32 for each key: its blocks, then the end of its ids (closeStripe)
+//   keys           160 MiB   u32 keys of the open stripe, block by block, as extracted (to keysEnd)
+//   blockKeyEnds    32 KiB   u32 for each block of the open stripe: where its keys end
+//   idsByKey        80 MiB   u16 blocks of the stripe, sorted by key
+//   blockRows        3 MiB   BlockRow for each blockId of the batch
+//   blobRows       1.5 MiB   BlobRow for each blob of the batch
+//   caseMarks        8 MiB   CASE_MARKS_SIZE bytes for each blockId
+//   stripeEnds      128 B    u32 for each closed stripe: where it ends in the output
+//   output         the rest  closed stripes, each at a multiple of 8 (to outputEnd)
 let keySet: usize = 0;
 let keyCounts: usize = 0;
 let keys: usize = 0;
@@ -57,9 +71,9 @@ let caseMarks: usize = 0;
 let output: usize = 0;
 let outputEnd: usize = 0;
 let outputLimit: usize = 0;
-/** End of each closed stripe in the output, 32 x u32. */
 let stripeEnds: usize = 0;
 
+/** Of the batch: bytes and number of the blobs added, blockIds used, stripes closed. */
 let contentSize: u32 = 0;
 let blobCount: u32 = 0;
 let blockCount: u32 = 0;
@@ -69,7 +83,12 @@ let stripeBlockCount: u32 = 0;
 /** Sum of the postings of the stripe being closed. */
 let postingSum: u64 = 0;
 
-/** Lays out [start, end); STATUS_OUT_OF_MEMORY if it is too small to be of use. */
+/**
+ * Lays out [start, end), which is the builder's from now on and need not be zeros; the host keeps
+ * the contents of the batch elsewhere.
+ *
+ * Errors: STATUS_OUT_OF_MEMORY if it is too small to be of use.
+ */
 export function builderInit(start: usize, end: usize): i32 {
   keySet = (start + 15) & ~15;
   keyCounts = keySet + KEY_SET_SIZE;
@@ -87,7 +106,7 @@ export function builderInit(start: usize, end: usize): i32 {
   return STATUS_OK;
 }
 
-/** Starts a batch. */
+/** Starts a batch; what the one before left is lost. */
 export function builderBegin(): void {
   contentSize = 0;
   blobCount = 0;
@@ -100,7 +119,7 @@ export function builderBegin(): void {
 
 /**
  * Adds the content at [start, start + size), size > 0, which must lie right behind the one added
- * last.
+ * last. Linear in its size, but for closing a stripe every 32 MiB or so: a pass over all keys.
  *
  * @param trigramMax  most distinct grams that the content may have; 0 = no limit
  * @returns STATUS_OK; STATUS_TOO_MANY_TRIGRAMS: nothing was added; STATUS_STRIPES_FULL or
@@ -112,6 +131,7 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   const count = countBlocks(start, end);
   const keyRoom = (<usize>size + count) * 4;
   if (stripeBlockCount > 0) {
+    // A content that fits one stripe is never cut by the end of one, so that it can be taken back.
     const isRoom = stripeBlockCount + count <= STRIPE_BLOCKS && keysEnd + keyRoom <= blockKeyEnds;
     const status = isRoom ? STATUS_OK : closeStripe(contentSize);
     if (status != STATUS_OK) return status;
@@ -127,6 +147,7 @@ export function builderAddBlob(start: usize, size: u32, trigramMax: u32): i32 {
   const status = addBlocks(start, end);
   if (status != STATUS_OK) return status;
   if (trigramMax > 0 && isOverTrigramMax(keysBefore, trigramMax)) {
+    // Rows and marks beyond the counts are written over by the next content.
     keysEnd = keysBefore;
     stripeBlockCount -= count;
     blockCount -= count;
@@ -158,6 +179,7 @@ function blockEnd(start: usize, end: usize): usize {
   return next < end ? next + 1 : end;
 }
 
+/** Blocks that a content is cut into. */
 function countBlocks(start: usize, end: usize): u32 {
   let count: u32 = 0;
   for (; start < end; count++) start = blockEnd(start, end);
@@ -189,6 +211,7 @@ function isOverTrigramMax(list: usize, trigramMax: u32): bool {
   return distinct > trigramMax;
 }
 
+/** BLOB_FLAG_* of a content. */
 function blobFlags(start: usize, end: usize): u32 {
   if (isAscii(start, end)) return 0;
   let flags: u32 = BLOB_FLAG_NON_ASCII;
@@ -202,6 +225,10 @@ function blobFlags(start: usize, end: usize): u32 {
   return flags;
 }
 
+/**
+ * Cuts a content into blocks and adds each: its row, its case marks, its distinct keys. Closes the
+ * open stripe where it is full, so that a large content may lie in several.
+ */
 function addBlocks(start: usize, end: usize): i32 {
   let line: u32 = 0;
   let blockStart = start;
@@ -262,11 +289,13 @@ function closeStripe(offset: u32): i32 {
  * holds the end of each key's ids. Returns the number of keys that occur and are indexed.
  */
 function sortIdsByKey(): u32 {
+  // 1. how often does each key occur?
   memory.fill(keyCounts, 0, <usize>GRAM_KEY_COUNT * 4);
   for (let ptr = keys; ptr < keysEnd; ptr += 4) {
     const countPtr = keyCounts + (<usize>load<u32>(ptr) << 2);
     store<u32>(countPtr, load<u32>(countPtr) + 1);
   }
+  // 2. where do its ids start?
   let gramCount: u32 = 0;
   let next: u32 = 0;
   for (let key: u32 = 0; key < GRAM_KEY_COUNT; key++) {
@@ -277,6 +306,7 @@ function sortIdsByKey(): u32 {
     next += count;
     if (!isMiddleNewline(key)) gramCount++;
   }
+  // 3. each id goes to its place; blocks come in order, and so the ids of a key ascend.
   let ptr = keys;
   postingSum = 0;
   for (let block: u32 = 0; block < stripeBlockCount; block++) {
@@ -293,7 +323,10 @@ function sortIdsByKey(): u32 {
   return gramCount;
 }
 
-/** Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. */
+/**
+ * Writes head and pieces of the sorted stripe; returns the end, 0 if the output is full. Keys,
+ * heads and pieces grow at three places side by side, since the number of keys is known.
+ */
 function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
   store<u64>(headPtr, postingSum);
   store<u32>(headPtr, gramCount, 8);
@@ -303,6 +336,7 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
   let idsStart: u32 = 0;
   for (let key: u32 = 0; key < GRAM_KEY_COUNT; key++) {
     const idsEnd = load<u32>(keyCounts + (<usize>key << 2));
+    // 0: the key does not occur. Else it is the end of its ids, which start where those before end.
     if (idsEnd == 0) continue;
     const count = idsEnd - idsStart;
     const ids = idsByKey + (<usize>idsStart << 1);
@@ -320,7 +354,8 @@ function encodeStripe(gramCount: u32, headPtr: usize, piecesPtr: usize): usize {
 }
 
 /**
- * Ends the batch: closes the open stripe and moves the rows to where the batch lies in its shard.
+ * Ends the batch, whose stripes are closed: moves the rows to where the batch lies in its shard.
+ * Case marks and stripes know nothing of that place.
  *
  * @param contentBase, blobBase, blockBase  content offset, blobId and blockId of the batch's first
  */
@@ -338,11 +373,15 @@ export function builderFinish(contentBase: u32, blobBase: u32, blockBase: u32): 
   return STATUS_OK;
 }
 
-/** Closes the open stripe, if any, so that all counts are final. */
+/**
+ * Closes the open stripe, if any, so that all counts are final. Errors: STATUS_OUT_OF_MEMORY,
+ * STATUS_STRIPES_FULL.
+ */
 export function builderClose(): i32 {
   return stripeBlockCount > 0 ? closeStripe(contentSize) : STATUS_OK;
 }
 
+// Counts and addresses of what the batch left, for the host to read; final after builderClose.
 export function builderContentSize(): u32 {
   return contentSize;
 }
@@ -363,6 +402,7 @@ export function builderStripeCount(): u32 {
 export function builderStripeEnd(index: u32): usize {
   return <usize>load<u32>(stripeEnds + (<usize>index << 2));
 }
+/** Where the first stripe starts. */
 export function builderOutput(): usize {
   return output;
 }

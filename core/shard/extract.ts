@@ -16,6 +16,7 @@ export const KEY_SET_SIZE: usize = GRAM_KEY_COUNT / 8;
 let listPtr: usize = 0;
 let setPtr: usize = 0;
 
+/** Lists the key if the set does not have it. */
 @inline
 function addKey(key: u32): void {
   const wordPtr = setPtr + ((key >> 5) << 2);
@@ -27,6 +28,7 @@ function addKey(key: u32): void {
   listPtr += 4;
 }
 
+/** The key whose last letter is `letter`; the others move up, the first one leaves. */
 @inline
 function shift(key: u32, letter: u32): u32 {
   return ((key << LETTER_BITS) | letter) & KEY_MASK;
@@ -46,6 +48,7 @@ export function extractKeys(start: usize, end: usize, keySet: usize, list: usize
   return listPtr;
 }
 
+/** Of bytes below 0x80 alone: a load and a look at the set for each. */
 function extractAscii(start: usize, end: usize): void {
   let key = shift(LETTER_NEWLINE, asciiLetter(load<u8>(start)));
   for (let ptr = start + 1; ptr < end; ptr++) {
@@ -55,6 +58,7 @@ function extractAscii(start: usize, end: usize): void {
   if (load<u8>(end - 1) != 10) addKey(shift(key, LETTER_NEWLINE));
 }
 
+/** As extractAscii, by code points. */
 function extractUtf8(start: usize, end: usize): void {
   let key = LETTER_NEWLINE;
   let isFirst = true;

@@ -14,10 +14,20 @@ import { ShardView } from './view.ts';
 import { needBytes } from './pages.ts';
 import { decodePiece, pieceSize, setBit } from './piece.ts';
 
+// How a gram leads to its blocks (FORMAT.md, "Gram dictionary"):
+//
+//   gram keys  | key | key | ...      ascending: binary search gives the gram's index
+//   gram lists | reference | ...      the only blockId, or where the list starts
+//   postings   | mask of stripes | head of each piece | pieces |
+
+/** In place of the index of a gram that no block holds. */
 export const GRAM_ABSENT: u32 = 0xffffffff;
 const SINGLE_MASK: u32 = 0x7fffffff;
 
-/** Index of the first gram whose key is not below `key`; gramCount if there is none. */
+/**
+ * Index of the first gram whose key is not below `key`; gramCount if there is none. Binary search:
+ * 18 steps or so.
+ */
 export function lowerGram(view: ShardView, key: u32): u32 {
   let start: u32 = 0;
   let end = view.gramCount;
@@ -36,11 +46,13 @@ export function findGram(view: ShardView, key: u32): u32 {
   return load<u32>(<usize>view.gramKeys + (<usize>index << 2)) == key ? index : GRAM_ABSENT;
 }
 
+/** Safety: gram <= gramCount; the last one is where the postings end. */
 @inline
 function listReference(view: ShardView, gram: u32): u32 {
   return load<u32>(<usize>view.gramLists + (<usize>gram << 2));
 }
 
+/** Whether a reference is the only blockId. */
 @inline
 function isSingle(reference: u32): bool {
   return reference >> LIST_SINGLE_SHIFT != 0;

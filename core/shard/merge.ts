@@ -17,22 +17,30 @@ import { pieceCode, pieceSize } from './piece.ts';
 const LIST_SIZE_MAX: usize = 4 + STRIPE_COUNT_MAX * (2 + 1024);
 const NO_KEY: u32 = 0xffffffff;
 
-/** Where the merge stands in one stripe. */
+/**
+ * Where the merge stands in one stripe: at the lowest key that it has not merged yet.
+ *
+ *   stripe   | sum, gramCount | keys ... | heads ... | pieces ... |      as builder.ts wrote it
+ *                               ^keyPtr    ^headPtr    ^piecePtr         all three move together
+ */
 @unmanaged
 class StripeCursor {
-  keyPtr: u32;
+  keyPtr: u32; // address of the next key, u32; keyEnd: all are merged
   keyEnd: u32;
-  headPtr: u32;
-  piecePtr: u32;
+  headPtr: u32; // address of the head of its piece, u16
+  piecePtr: u32; // address of its piece
 }
 const CURSOR_SIZE: usize = 16;
 if (offsetof<StripeCursor>() != CURSOR_SIZE) ERROR('StripeCursor: size');
 
+/** A cursor for each stripe of the shard, in order: STRIPE_COUNT_MAX of them. */
 const cursors: usize = memory.data(512, 16);
 let cursorCount: u32 = 0;
+/** What becomes the gram dictionary: keys and list references, u32 each, so far gramCount. */
 let keysPtr: usize = 0;
 let listsPtr: usize = 0;
 let gramCount: u32 = 0;
+/** Bytes of lists that were written, in all steps. */
 let postingsSize: u32 = 0;
 
 @inline
@@ -68,7 +76,10 @@ export function mergeAddStripe(ptr: usize): void {
 
 /**
  * Writes lists to [out, outEnd) until one more might not fit; returns the bytes written, 0 at the
- * end.
+ * end. The host empties the area between two calls; what they wrote, joined, is the section.
+ *
+ * Cost: a look at every stripe for each key, and copying its pieces. Safety: the area takes at
+ * least LIST_SIZE_MAX bytes, else nothing is ever written.
  */
 export function mergeStep(out: usize, outEnd: usize): u32 {
   let ptr = out;
@@ -88,6 +99,7 @@ export function mergeFinish(): u32 {
   return gramCount;
 }
 
+/** Addresses of the keys, and of the list references, one more than there are keys. */
 export function mergeKeys(): usize {
   return keysPtr;
 }
@@ -95,6 +107,7 @@ export function mergeLists(): usize {
   return listsPtr;
 }
 
+/** The lowest key that a stripe still has; NO_KEY: all are merged. */
 function lowestKey(): u32 {
   let lowest = NO_KEY;
   for (let i: u32 = 0; i < cursorCount; i++) {
@@ -124,6 +137,7 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
   if (popcnt(mask) == 1) {
     const cursor = cursorAt(last);
     if (pieceCode(load<u16>(cursor.headPtr)) == PIECE_SINGLE) {
+      // A gram of one block has no list: the reference itself says which.
       const blockId = last * STRIPE_BLOCKS + load<u16>(cursor.piecePtr);
       store<u32>(referencePtr, (<u32>1 << LIST_SINGLE_SHIFT) | blockId);
       stepCursor(cursor);
@@ -134,6 +148,7 @@ function mergeKey(key: u32, listOffset: u32, out: usize): usize {
   return writeList(mask, out);
 }
 
+/** Writes `mask | heads | pieces` of the stripes in the mask; returns the list's end. */
 function writeList(mask: u32, out: usize): usize {
   store<u32>(out, mask);
   let headPtr = out + 4;
@@ -151,6 +166,7 @@ function writeList(mask: u32, out: usize): usize {
   return piecePtr;
 }
 
+/** Moves a cursor behind its key. */
 function stepCursor(cursor: StripeCursor): void {
   cursor.piecePtr += pieceSize(load<u16>(cursor.headPtr));
   cursor.headPtr += 2;

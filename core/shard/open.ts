@@ -142,6 +142,7 @@ export function openShard(base: usize, size: u32, view: ShardView): i32 {
   return checkGrams(view);
 }
 
+/** Checks that the file is a shard of this version, and whole; reads the header alone. */
 function checkHeader(base: usize, size: u32): i32 {
   if (size < HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   if (
@@ -159,7 +160,10 @@ function checkHeader(base: usize, size: u32): i32 {
   return STATUS_OK;
 }
 
-/** Row of the section with this kind; sections stand in the order of their kinds. */
+/**
+ * Row of the section with this kind; sections stand in the order of their kinds. Safety: 1 <= kind
+ * <= SECTION_COUNT; before placeSections has run the row may say anything.
+ */
 @inline
 export function sectionRow(base: usize, kind: u32): SectionRow {
   return changetype<SectionRow>(
@@ -167,7 +171,10 @@ export function sectionRow(base: usize, kind: u32): SectionRow {
   );
 }
 
-/** Checks order, alignment and bounds of all sections and the sizes that the counts demand. */
+/**
+ * Checks order, alignment and bounds of all sections and the sizes that the counts demand, and
+ * fills the view with their addresses.
+ */
 function placeSections(view: ShardView): i32 {
   const base = <usize>view.base;
   const fileSize = load<u32>(base, HEADER_FILE_SIZE_OFFSET);
@@ -253,10 +260,12 @@ function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
   return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
 }
 
+/** A table has not as many rows as the header counts. */
 function tableFail(section: u32): i32 {
   return openFail(STATUS_SECTION_TABLE, section, 0);
 }
 
+// Rows of the tables. Safety: the id is below its count; of blocks it may be the count itself.
 @inline
 export function blobAt(view: ShardView, blobId: u32): BlobRow {
   return changetype<BlobRow>(<usize>view.blobs + <usize>blobId * BLOB_ROW_SIZE);
@@ -327,6 +336,7 @@ function blockFail(blockId: u32): i32 {
   return openFail(STATUS_BLOCK_ROW, SECTION_BLOCKS, blockId);
 }
 
+/** Names of repos and languages lie in the section of names. */
 function checkNames(view: ShardView): i32 {
   for (let i: u32 = 0; i < view.repoCount; i++) {
     const row = changetype<RepoRow>(<usize>view.repos + <usize>i * REPO_ROW_SIZE);
@@ -343,6 +353,10 @@ function checkNames(view: ShardView): i32 {
   return STATUS_OK;
 }
 
+/**
+ * Paths lie back to back in the order of docs; ids and indexes are in range; ranks are a
+ * permutation.
+ */
 function checkDocs(view: ShardView): i32 {
   let path: u32 = 0;
   for (let docId: u32 = 0; docId < view.docCount; docId++) {

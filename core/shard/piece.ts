@@ -1,5 +1,8 @@
 // One piece: the ids of a posting list that lie in one stripe, as ascending local numbers below
 // 8,192. Three codes; the head (u16) names code, order and size. FORMAT.md, "Postings".
+//
+//   head    | code 2 bits | order 3 bits | size 11 bits |      in front of the pieces of its list
+//
 //   SINGLE  one id, as a u16
 //   GOLOMB  a varint count, then the gaps in an exponential Golomb code of the head's order, low
 //           bit first
@@ -22,6 +25,7 @@ import { STATUS_OK, STATUS_PIECE } from '../shared/status.ts';
 
 const ORDER_MAX: u32 = 7;
 
+/** The head of a piece of `size` bytes. */
 @inline
 function pieceHead(code: u32, order: u32, size: u32): u32 {
   return (code << PIECE_CODE_SHIFT) | (order << PIECE_ORDER_SHIFT) | size;
@@ -39,6 +43,7 @@ export function pieceSize(head: u32): u32 {
   return head & PIECE_SIZE_MASK;
 }
 
+/** Order of the code of its gaps; 0 unless the code is GOLOMB. */
 @inline
 function pieceOrder(head: u32): u32 {
   return (head >> PIECE_ORDER_SHIFT) & ORDER_MAX;
@@ -67,6 +72,7 @@ function bestGolombBits(idsPtr: usize, count: u32): u32 {
   return best;
 }
 
+/** Bits that the gaps of the ids take in the code of this order. */
 function golombBits(idsPtr: usize, count: u32, order: u32): u32 {
   let previous: u32 = <u32>-1;
   let bits: u32 = 0;
@@ -79,7 +85,8 @@ function golombBits(idsPtr: usize, count: u32, order: u32): u32 {
 }
 
 /**
- * Writes the ids as a piece and returns its head; 0 < count <= 8,192.
+ * Writes the ids as a piece and returns its head; 0 < count <= 8,192. Linear in the count, up to
+ * four times over for the choice of an order.
  *
  * Safety: 1,024 + 16 bytes are free at outPtr. The ids (u16) ascend strictly and lie below 8,192.
  */
@@ -96,6 +103,7 @@ export function encodePiece(idsPtr: usize, count: u32, outPtr: usize): u32 {
   return pieceHead(PIECE_GOLOMB, bestOrderFound, size);
 }
 
+/** Writes a bit for each block of the stripe. */
 function encodeBitmap(idsPtr: usize, count: u32, outPtr: usize): u32 {
   memory.fill(outPtr, 0, BITMAP_SIZE);
   for (let i: u32 = 0; i < count; i++) setBit(outPtr, load<u16>(idsPtr + (<usize>i << 1)));
@@ -115,6 +123,14 @@ export function getBit(bitmapPtr: usize, index: u32): u32 {
   return (load<u8>(bitmapPtr + (index >> 3)) >> (index & 7)) & 1;
 }
 
+/**
+ * Writes the count, then the gaps, low bit first. Gap 5 of order 2 is value 9, binary 1001:
+ *
+ *   0   1   1 0 0      in the order of the stream
+ *   |   |   the bits of the value below its top bit, lowest first
+ *   |   a one
+ *   as many zeros as the value has bits more than 2^order
+ */
 function encodeGolomb(idsPtr: usize, count: u32, order: u32, outPtr: usize): void {
   let ptr = outPtr;
   if (count < 128) store<u8>(ptr++, <u8>count);
@@ -169,6 +185,11 @@ export function decodePiece(head: u32, ptr: usize, bitmapPtr: usize): i32 {
   return STATUS_OK;
 }
 
+/**
+ * Sets the bits of the ids that encodeGolomb wrote: a word is read for each id, and whether the
+ * code ran past the piece is asked once, at the end. A count that lies reads on no further than the
+ * stripe has blocks, 27 bits for each.
+ */
 function decodeGolomb(ptr: usize, size: u32, order: u32, bitmapPtr: usize): i32 {
   if (size < 2) return STATUS_PIECE;
   let count = <u32>load<u8>(ptr);

@@ -27,7 +27,13 @@ import {
   TAIL_SIZE,
 } from '../shared/format.ts';
 
-/** One stored content. */
+/**
+ * One stored content. Rows of the tables name each other by index:
+ *
+ *   doc   -- blobId, nextDoc (with the same content) -->  blob, doc
+ *   blob  -- firstDoc; firstBlock, blockCount        -->  doc; blocks
+ *   block -- blobId; contentOffset up to the next's  -->  blob; content
+ */
 @unmanaged
 export class BlobRow {
   contentOffset: u32; // bytes from the start of the content section

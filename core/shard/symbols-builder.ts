@@ -27,6 +27,14 @@ import { blobAt, blockAt } from './open.ts';
 import { ShardView } from './view.ts';
 import { compareFolded, NO_PARENT } from './symbols.ts';
 
+// What memory is laid out for, one table behind the other; pages are touched as they are used.
+//
+//   slots    128 MiB   u32 index of a name plus one, by its hash; 0: free (open addressing)
+//   names    448 MiB   Name
+//   places   320 MiB   u32 blockId, u32 index plus one of the name's next place
+//   starts             u32 for each blockId, and one more: where its rows start
+//   rows     384 MiB   rows of symbols as the file has them (FORMAT.md, "Symbol")
+//   rest               for symbolsFinish: rows to sort, twice; offsets, sizes, references, lists
 const HASH_SLOTS: u32 = 1 << 25;
 const NAMES_MAX: u32 = 1 << 24;
 const ROWS_SIZE: usize = 384 << 20;
@@ -34,16 +42,20 @@ const PLACES_MAX: u32 = 40 << 20;
 /** Most bytes that coding one number takes. */
 const NUMBER_SIZE_MAX: usize = 5;
 
-/** A distinct name, or word of a name, and the distinct blocks that it stands in. */
+/**
+ * A distinct name, or word of a name up to the name's end, and the distinct blocks that it stands
+ * in: the first one here, the others in a chain of places. Names are told apart by their bytes, so
+ * that those which fold alike have rows of their own, one behind the other.
+ */
 @unmanaged
 class Name {
-  ptr: u32;
+  ptr: u32; // address in the content of the shard
   size: u32; // at most SYMBOL_KEY_SIZE_MAX
-  firstBlock: u32;
+  firstBlock: u32; // blockIds ascend
   lastBlock: u32;
   firstPlace: u32; // index plus one of the place behind the first block; 0: none
   lastPlace: u32;
-  blockCount: u32;
+  blockCount: u32; // distinct blocks
 }
 const NAME_SIZE: usize = 28;
 if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
@@ -51,6 +63,7 @@ if (offsetof<Name>() != NAME_SIZE) ERROR('Name: size');
 /** A further block of a name: the blockId, and the place behind it. */
 const PLACE_SIZE: usize = 8;
 
+/** The shard, and the tables. */
 let view: ShardView = changetype<ShardView>(0);
 let slots: usize = 0;
 let names: usize = 0;
@@ -74,6 +87,7 @@ let lastParent: u32 = NO_PARENT;
 /** First block whose start is not written yet. */
 let openBlock: u32 = 0;
 
+/** The sections that symbolsFinish makes. */
 let nameOffsets: usize = 0;
 let nameSizes: usize = 0;
 let nameLists: usize = 0;
@@ -106,7 +120,7 @@ export function symbolsBegin(shard: ShardView, start: usize, end: usize): i32 {
 
 /**
  * Adds the `count` symbols at `input` (SYMBOL_INPUT_SIZE each, ascending, disjoint), those of a
- * blob behind the one added last.
+ * blob behind the one added last. Linear in the bytes of their names, times the words in a name.
  *
  * Errors: STATUS_SYMBOL_INPUT for a symbol that does not lie within one block behind the one
  * before, or has no such kind; STATUS_OUT_OF_MEMORY. Either ends the build.
@@ -128,6 +142,7 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
     if (start > blob.size || size > blob.size - start) return STATUS_SYMBOL_INPUT;
     const place = blob.contentOffset + start;
     while (place >= blockEnd && block + 1 < endBlock) enterBlock(block + 1);
+    // Behind the symbol before, and in one block.
     if (place < lastEnd || place + size > blockEnd) return STATUS_SYMBOL_INPUT;
     if (rowsEnd + 3 * NUMBER_SIZE_MAX + 1 > rows + ROWS_SIZE) return STATUS_OUT_OF_MEMORY;
     addRow(place, size, kind, parent - 1);
@@ -137,7 +152,7 @@ export function symbolsAddBlob(blobId: u32, input: usize, count: u32): i32 {
   return STATUS_OK;
 }
 
-/** Makes `blockId` the current block; those between have no symbols. */
+/** Makes `blockId` the current block; those between have no symbols. Gaps count from its start. */
 function enterBlock(blockId: u32): void {
   block = blockId;
   blockEnd = blockAt(view, blockId + 1).contentOffset;
@@ -146,11 +161,13 @@ function enterBlock(blockId: u32): void {
   writeStarts(blockId);
 }
 
+/** Writes the starts of the blocks up to `last` that have none yet: where the next row goes. */
 function writeStarts(last: u32): void {
   for (; openBlock <= last; openBlock++)
     store<u32>(starts + (<usize>openBlock << 2), <u32>(rowsEnd - rows));
 }
 
+/** Writes the row of a symbol at `place` of the content; `parent` NO_PARENT: none. */
 function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
   rowsEnd = writeNumber(rowsEnd, place - lastEnd);
   rowsEnd = writeNumber(rowsEnd, size);
@@ -170,6 +187,7 @@ function addRow(place: u32, size: u32, kind: u32, parent: u32): void {
   symbolCount++;
 }
 
+/** Writes 7 bits a byte, lowest first, bit 7 set in all but the last; returns the end. */
 function writeNumber(ptr: usize, value: u32): usize {
   while (value >= 0x80) {
     store<u8>(ptr, <u8>(value | 0x80));
@@ -191,6 +209,7 @@ function addNames(ptr: usize, size: u32): i32 {
   return status;
 }
 
+/** Notes that the text, as far as keys go, stands in the current block. */
 function addName(ptr: usize, size: u32): i32 {
   const known = min(size, SYMBOL_KEY_SIZE_MAX);
   let slot = hashOf(ptr, known) & (HASH_SLOTS - 1);
@@ -243,7 +262,12 @@ function hashOf(ptr: usize, size: u32): u32 {
   return hash ^ (hash >> 15);
 }
 
-/** Completes the sections. Errors: STATUS_OUT_OF_MEMORY. */
+/**
+ * Completes the sections: sorts the names and writes their lists. The addresses below stay valid
+ * until the next symbolsBegin.
+ *
+ * Errors: STATUS_OUT_OF_MEMORY.
+ */
 export function symbolsFinish(): i32 {
   writeStarts(view.blockCount);
   const sorted = rest;

@@ -69,18 +69,25 @@ import {
 } from './pages.ts';
 import { misplacedSection, SectionRow } from './rows.ts';
 
+// How the sections hang together (FORMAT.md, "Symbols file"):
+//
+//   starts[block] --> rows: | gap | size | kind, mode | parent? | ... of the symbols of the block
+//                                                        +--> parents[i] --> parent names
+//   names[i], name sizes[i] --> content                in the order of their folded text
+//   name lists[i] --> lists: | count | block | gap | ...   or the only block itself
+
 /** Most bytes of a coded number. */
 const NUMBER_SIZE_MAX: usize = 5;
 
 /** What a symbol that is not in another one has in place of a parent. */
 export const NO_PARENT: u32 = 0xffffffff;
 
-/** A parent; its name lies in the section of their names. */
+/** A parent; its name, as people write it, lies in the section of their names. */
 @unmanaged
 export class SymbolParentRow {
-  nameOffset: u32;
-  nameSize: u16;
-  kind: u16;
+  nameOffset: u32; // bytes from the start of that section
+  nameSize: u16; // bytes
+  kind: u16; // SYMBOL_*
 }
 if (offsetof<SymbolParentRow>() != SYMBOL_PARENT_ROW_SIZE) ERROR('SymbolParentRow: size');
 
@@ -182,6 +189,7 @@ function countSymbols(view: ShardView, blockId: u32): i32 {
   return ptr == end ? count : -1;
 }
 
+/** Address and bytes of a row of the order of names. Safety: name < symbolNameCount. */
 @inline
 function nameAt(view: ShardView, name: u32): usize {
   return <usize>view.content + load<u32>(<usize>view.symbolNames + (<usize>name << 2));
@@ -191,9 +199,11 @@ function nameSizeAt(view: ShardView, name: u32): u32 {
   return load<u8>(<usize>view.symbolNameSizes + name);
 }
 
+/** What the last check stumbled over. */
 let failedSection: u32 = 0;
 let failedRow: u32 = 0;
 
+/** Checks that the file is one of this version, whole, and of this very shard. */
 function checkHeader(base: usize, size: u32, view: ShardView): i32 {
   if (size < SYMBOLS_HEADER_SIZE + TAIL_SIZE) return openFail(STATUS_TRUNCATED, 0, size);
   const isSymbols =
@@ -223,6 +233,7 @@ function addressOf(base: usize, kind: u32): u32 {
   return <u32>base + sectionRow(base, kind).start;
 }
 
+/** Whether a section has exactly `count` rows; in 64 bits, so that no count wraps. */
 function hasRows(base: usize, kind: u32, count: u32, rowSize: u32): bool {
   failedSection = kind;
   return <u64>sectionRow(base, kind).size == <u64>count * rowSize;
@@ -275,6 +286,7 @@ function areStartsSound(base: usize, view: ShardView): bool {
   return previous == sectionRow(base, SYMBOLS_SECTION_ROWS).size;
 }
 
+/** Kinds and sizes are in range, and names lie in their section. */
 function areParentsSound(base: usize, view: ShardView): bool {
   const namesSize = sectionRow(base, SYMBOLS_SECTION_PARENT_NAMES).size;
   for (let i: u32 = 0; i < view.symbolParentCount; i++) {
@@ -307,6 +319,7 @@ function areNamesSound(view: ShardView): bool {
   return true;
 }
 
+/** Safety: parent < symbolParentCount, as readSymbol has checked. */
 @inline
 export function symbolParentAt(view: ShardView, parent: u32): SymbolParentRow {
   return changetype<SymbolParentRow>(
@@ -358,7 +371,9 @@ export const symbolRow = changetype<SymbolRow>(memory.data(20, 8));
 if (offsetof<SymbolRow>() != 20) ERROR('SymbolRow: size');
 
 /**
- * Reads the symbol whose row starts at `ptr`, in front of `end`.
+ * Reads the symbol whose row starts at `ptr`, in front of `end`, into symbolRow. A few loads; what
+ * a damaged row says stays within the row and the table of parents, the gap is for the caller to
+ * check against the block.
  *
  * @param lastParent  parent of the last symbol of the block that has one; NO_PARENT
  * @returns  false at the end, and for damaged rows

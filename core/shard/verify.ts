@@ -37,6 +37,7 @@ export function verifyFailIndex(): u32 {
   return failIndex;
 }
 
+/** Notes where the check failed; returns the status. */
 function fail(status: i32, index: u32): i32 {
   failIndex = index;
   return status;
@@ -59,7 +60,12 @@ export function verifyScratchSize(): usize {
   return KEY_SET_SIZE + (<usize>8 << 20) + 64 + BITMAP_SIZE + CASE_MARKS_SIZE;
 }
 
-/** Checks that the postings of a stripe are the set with this sum (posting-sum.ts). */
+/**
+ * Checks that the postings of a stripe are the set with this sum (posting-sum.ts), which the
+ * builder made of what it extracted. Reads the stripe's pieces and no content.
+ *
+ * @param scratch  BITMAP_SIZE bytes
+ */
 export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch: usize): i32 {
   const status = sumPostings(view, stripe, scratch);
   if (status != STATUS_OK) return status;
@@ -68,7 +74,10 @@ export function verifyStripeSum(view: ShardView, stripe: u32, sum: u64, scratch:
 
 /**
  * Checks one stripe: the cuts and lines of its blocks, the flags of the blobs that begin in it, and
- * that its postings and case marks are exactly those of its blocks.
+ * that its postings and case marks are exactly those of its blocks. Reads all of its content, about
+ * 32 MiB.
+ *
+ * @param scratch  verifyScratchSize bytes: | set of keys | keys of a block | bitmap | marks |
  */
 export function verifyStripe(view: ShardView, stripe: u32, scratch: usize): i32 {
   const first = stripe * STRIPE_BLOCKS;
@@ -130,8 +139,13 @@ function areMarksSound(
   );
 }
 
+/** Sum of the postings that sumPostings decoded. */
 let postingSum: u64 = 0;
 
+/**
+ * Decodes the pieces of all grams in the stripe, one by one. Why a sum: the set of
+ * a stripe's postings need not be held beside the one that the contents give.
+ */
 function sumPostings(view: ShardView, stripe: u32, bitmap: usize): i32 {
   postingSum = 0;
   for (let gram: u32 = 0; gram < view.gramCount; gram++) {

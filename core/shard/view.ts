@@ -1,7 +1,10 @@
 // The record of an open shard: absolute addresses of what lies where, and counts. open.ts and
 // symbols.ts fill it after they have checked the tables; everything else reads through it.
 
-/** An open shard: absolute addresses of its sections and its counts. */
+/**
+ * An open shard: absolute addresses of its sections and its counts. The host reserves it, and owns
+ * the bytes that it points to; both stay where they are for as long as the shard is open.
+ */
 @unmanaged
 export class ShardView {
   base: u32;
@@ -52,7 +55,7 @@ export class ShardView {
   symbolPageSums: u32;
 }
 
-/** Bytes of a view; the host reserves them. */
+/** Bytes of a view. */
 const SHARD_VIEW_SIZE: usize = 168;
 if (offsetof<ShardView>() != SHARD_VIEW_SIZE) ERROR('ShardView: size');
 
