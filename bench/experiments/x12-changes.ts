@@ -1,0 +1,133 @@
+// Experiment X12: what a commit costs an index that follows: commits of 1, 10 and 1,000 changed files of a tree, then many
+// of one file one after the other, from the start of the job to the moment at which searches see it.
+//   node build/bench/experiments/x12-changes.js FOLDER [COMMITS]
+// FOLDER is any tree of source files; a bare repository of it is made in a temporary place.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createLog } from '../../daemon/base/log.ts';
+import { indexerOf, openInstance } from '../../daemon/instance.ts';
+
+const [folder, commitCount = '200'] = process.argv.slice(2);
+if (folder === undefined) throw new Error('which folder?');
+const SIZES = [1, 10, 1000];
+const ROUNDS = 5;
+
+const work = mkdtempSync(path.join(tmpdir(), 'trawl-changes-'));
+process.once('exit', () => rmSync(work, { recursive: true, force: true }));
+const repo = path.join(work, 'repo.git');
+git(['init', '-q', '--bare', '-b', 'main', repo]);
+git(['--git-dir', repo, '--work-tree', folder, 'add', '-A', '-f', '.']);
+git([...author(), '--git-dir', repo, '--work-tree', folder, 'commit', '-q', '-m', 'all']);
+const names = git(['--git-dir', repo, 'ls-files'])
+  .split('\n')
+  .filter((name) => /\.(?:c|h|ts|js|py|go|java)$/.test(name));
+
+const log = createLog({
+  level: 'warn',
+  format: 'text',
+  write: (line) => void process.stderr.write(line),
+});
+const instance = await openInstance({
+  dataDir: path.join(work, 'data'),
+  isOwner: true,
+  filters: { maxFileSize: 2 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] },
+  searchTimeoutMs: 0,
+  findsSymbols: false,
+  log,
+});
+const indexer = indexerOf(instance);
+const { records } = await indexer.sources.add([repo], 'commits');
+instance.served.publish();
+print('build', await job());
+let version = 0;
+for (const size of SIZES) {
+  const costs: Cost[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    commit(size);
+    costs.push(await job());
+  }
+  print(`${size} changed files`, medianOf(costs));
+}
+const costs: Cost[] = [];
+for (let i = 0; i < Number(commitCount); i++) {
+  commit(1);
+  costs.push(await job());
+}
+print(`${commitCount} commits of one file`, medianOf(costs));
+const shards = instance.catalog.repos[0]!.shards.map(({ docCount }) => docCount);
+process.stdout.write(`shards, by docs: ${shards.join(', ')}\n`);
+await instance.close();
+
+interface Cost {
+  readonly ms: number;
+  /** Of this process and the git processes that it waited for. */
+  readonly cpuMs: number;
+  readonly bytes: number;
+}
+
+async function job(): Promise<Cost> {
+  const before = usage();
+  const start = performance.now();
+  const [result] = await indexer.jobs.indexAll(records, false);
+  if (result?.error !== undefined) throw new Error(result.error);
+  const ms = performance.now() - start;
+  const after = usage();
+  return { ms, cpuMs: after.cpuMs - before.cpuMs, bytes: after.bytes - before.bytes };
+}
+
+function usage(): { cpuMs: number; bytes: number } {
+  // Source: proc(5): times of the process and of children that were waited for, in hundredths of a second.
+  const fields = readFileSync('/proc/self/stat', 'latin1').split(') ')[1]!.split(' ');
+  const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
+  const io = readFileSync('/proc/self/io', 'latin1');
+  return { cpuMs: ticks * 10, bytes: Number(/^write_bytes: (\d+)$/m.exec(io)?.[1]) };
+}
+
+/** Appends a line to files that are spread over the tree. */
+function commit(count: number): void {
+  version++;
+  const changed = Array.from(
+    { length: count },
+    (_, i) => names[(version * 7919 + i * 104_729) % names.length]!,
+  );
+  const parts = [...new Set(changed)].map((name) => {
+    const old = readFileSync(path.join(folder!, name));
+    const content = Buffer.concat([old, Buffer.from(`\n// version ${version}\n`)]);
+    const head = `M 100644 inline ${JSON.stringify(name)}\ndata ${content.length}\n`;
+    return Buffer.concat([Buffer.from(head), content, Buffer.from('\n')]);
+  });
+  const head = `commit refs/heads/main\ncommitter A <a@example.com> ${1_700_000_000 + version} +0000\n`;
+  const input = Buffer.concat([
+    Buffer.from(`${head}data 1\nx\nfrom refs/heads/main^0\n`),
+    ...parts,
+  ]);
+  git(['--git-dir', repo, 'fast-import', '--quiet'], input);
+}
+
+function author(): string[] {
+  return ['-c', 'user.name=A', '-c', 'user.email=a@example.com'];
+}
+
+function git(args: readonly string[], input?: Buffer): string {
+  const done = spawnSync('git', args, { maxBuffer: 1 << 28, ...(input && { input }) });
+  if (done.status !== 0) throw new Error(`git ${args.join(' ')}: ${done.stderr.toString()}`);
+  return done.stdout.toString();
+}
+
+function medianOf(all: readonly Cost[]): Cost {
+  const median = (of: (cost: Cost) => number): number =>
+    all.map(of).sort((a, b) => a - b)[all.length >> 1]!;
+  return {
+    ms: median(({ ms }) => ms),
+    cpuMs: median(({ cpuMs }) => cpuMs),
+    bytes: median(({ bytes }) => bytes),
+  };
+}
+
+function print(what: string, { ms, cpuMs, bytes }: Cost): void {
+  const figures = `${ms.toFixed(0)} ms, ${(cpuMs / 1000).toFixed(2)} CPU s, ${(bytes / 1e6).toFixed(2)} MB written`;
+  process.stdout.write(`${what.padEnd(32)} ${figures}\n`);
+}
