@@ -16,10 +16,15 @@ export interface RefWatchOptions {
 const PAUSE_MS = 1_000;
 const PAUSE_FACTOR = 20;
 
+/** Guess: files on disk are built anew as a whole, so a repo of them rests for so many times what its job took. */
+const REST_FACTOR = 10;
+
 export class RefWatch {
   readonly #options: RefWatchOptions;
   /** What each repo looked like when a job last began, by repoId. */
   #states = new Map<number, string>();
+  /** Until when a repo rests (performance.now). */
+  readonly #restMs = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -37,10 +42,18 @@ export class RefWatch {
     const startMs = performance.now();
     const moved = await this.#findMoved();
     const tookMs = performance.now() - startMs;
-    if (moved.length > 0 && !this.#isClosed) await this.#options.index(moved);
+    for (const record of moved) if (!this.#isClosed) await this.#index(record);
     if (this.#isClosed) return;
     const pauseMs = Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs);
     this.#timer = setTimeout(() => this.start(), pauseMs).unref();
+  }
+
+  async #index(record: RepoRecord): Promise<void> {
+    const startMs = performance.now();
+    await this.#options.index([record]);
+    const endMs = performance.now();
+    if (record.source.kind === 'worktree')
+      this.#restMs.set(record.repoId, endMs + REST_FACTOR * (endMs - startMs));
   }
 
   async #findMoved(): Promise<RepoRecord[]> {
@@ -53,8 +66,10 @@ export class RefWatch {
       if (source.kind === 'folder') continue;
       const state = refStateOf(source.path);
       const known = this.#states.get(repoId);
-      if (known !== undefined && known !== state) moved.push(record);
-      states.set(repoId, state);
+      const isMoved = known !== undefined && known !== state;
+      const isResting = isMoved && performance.now() < (this.#restMs.get(repoId) ?? 0);
+      if (isMoved && !isResting) moved.push(record);
+      states.set(repoId, isResting ? known : state);
     }
     this.#states = states;
     return moved;
