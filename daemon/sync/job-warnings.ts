@@ -6,7 +6,7 @@ import type { SourceKind } from '../repos/records.ts';
 
 const WAYS_OUT: Readonly<Record<SourceKind, string>> = {
   folder:
-    'change the rule, or take back what you need in a .trawlignore file ("!/*" takes back all)',
+    'change the rule, or take back what you need in a .trawlignore file ("!*" takes back all)',
   worktree: 'change the rule, or index what is committed with --mode commits',
   commits: 'change .trawlignore and commit it',
 };
