@@ -16,6 +16,7 @@ import {
   NODE_CONST,
   NODE_DOCS,
   NODE_LANGUAGE,
+  NODE_NOT,
   NODE_OR,
   NODE_PATH,
   NODE_PATH_REGEX,
@@ -25,7 +26,12 @@ import {
   NODE_SYMBOL_REGEX,
   NODE_TEXT,
 } from '../shared/plan.ts';
-import { STATUS_OK, STATUS_OUT_OF_MEMORY, STATUS_STOPPED } from '../shared/status.ts';
+import {
+  STATUS_BAD_PLAN,
+  STATUS_OK,
+  STATUS_OUT_OF_MEMORY,
+  STATUS_STOPPED,
+} from '../shared/status.ts';
 import { forgetRegexTexts } from '../regex/regex.ts';
 import { getBit, setBit } from '../shard/piece.ts';
 import { ShardView } from '../shard/view.ts';
@@ -35,6 +41,7 @@ import {
   beginBinding,
   boundView,
   docBitmapSize,
+  failBinding,
   failStatus,
   indexBytes,
   intersectBitmaps,
@@ -72,7 +79,8 @@ const BYTES_MAX: u32 = 1 << 26;
  * and names of symbols, and no other content. What it leaves in the arena, bitmaps and lists of
  * candidates, is used until another shard is bound.
  *
- * Errors: STATUS_PIECE for a damaged list, STATUS_OUT_OF_MEMORY; STATUS_STOPPED (base/work.ts).
+ * Errors: STATUS_PIECE for a damaged list, STATUS_BAD_PLAN, STATUS_OUT_OF_MEMORY; STATUS_STOPPED
+ * (base/work.ts).
  */
 export function bindShard(arena: Arena, view: ShardView, stats: usize): i32 {
   beginBinding(view);
@@ -133,15 +141,19 @@ function bindKind(arena: Arena, node: MatchNode): usize {
     case NODE_LANGUAGE:
       return bindLanguage(arena, changetype<LanguageNode>(node));
     case NODE_REPOS:
-      return bindRepos(node);
+      return bindRepos(arena, node);
     case NODE_DOCS:
       return bindDocs(arena, changetype<DocsNode>(node));
     case NODE_AND:
       return bindAnd(arena, node);
     case NODE_OR:
       return bindOr(arena, node);
-    default:
+    case NODE_NOT:
       return bindNot(arena, node);
+    default:
+      // GRAMS stand below expressions only.
+      failBinding(STATUS_BAD_PLAN);
+      return NO_DOCS;
   }
 }
 

@@ -73,11 +73,19 @@ export function holdsLanguage(node: LanguageNode): bool {
   return docAt(boundView, current.docId).languageIndex == node.languageIndex;
 }
 
-/** REPOS: docs of shards with several repos are told apart when they are evaluated. */
-export function bindRepos(node: MatchNode): usize {
+/** REPOS. Linear in the docs of a shard that holds some of the repos and others. */
+export function bindRepos(arena: Arena, node: MatchNode): usize {
   node.cost = 1;
-  for (let i: u32 = 0; i < boundView.repoCount; i++) if (hasRepo(node, i)) return ALL_DOCS;
-  return NO_DOCS;
+  let count: u32 = 0;
+  for (let i: u32 = 0; i < boundView.repoCount; i++) if (hasRepo(node, i)) count++;
+  if (count == 0) return NO_DOCS;
+  if (count == boundView.repoCount) return ALL_DOCS;
+  const docs = newDocBitmap(arena);
+  if (docs == 0) return NO_DOCS;
+  for (let docId: u32 = 0; docId < boundView.docCount; docId++) {
+    if (hasRepo(node, docAt(boundView, docId).repoIndex)) setBit(docs, docId);
+  }
+  return docs;
 }
 
 /** Whether the current doc is of one of the node's repos. */

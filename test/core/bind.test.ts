@@ -10,9 +10,12 @@ import { planQuery } from '../../daemon/engine/query/plan.ts';
 import { parseQuery } from '../../daemon/engine/query/parser.ts';
 import {
   buildShard,
+  buildSharedShard,
   coreModule,
+  Engine,
   printTree,
   REPO,
+  repoRecord,
   temporaryFolder,
 } from '../engine/host/harness.ts';
 
@@ -124,4 +127,27 @@ void test('what is asked first: what rules out most, and filters before content'
   assert.equal(treeOf('plu.*\\d', true), 'regex in 3 blocks');
   assert.equal(treeOf('pear\\s+quince', true), 'regex in 17 blocks, from 17, 0 of them at the end');
   assert.equal(treeOf('open\\s+shut', true), 'regex in 1 blocks, from 1, 0 of them at the end');
+});
+
+void test('repos of one shard are told apart, also by what they are not', async () => {
+  const module = await coreModule('release');
+  const repos = ['host/a', 'host/b', 'host/c'].map((name, i) => repoRecord(i + 1, name));
+  const engine = new Engine(module);
+  const shard = buildSharedShard(
+    module,
+    temporaryFolder(),
+    repos.map((repo) => ({ ...repo, docs: [{ path: 'f', bytes: Buffer.from('plum\n') }] })),
+  );
+  engine.publish([shard], repos);
+  const found = async (query: string): Promise<string[]> => {
+    const { files } = await engine.search(query);
+    return files.map(({ repository }) => repository.slice(-1)).sort();
+  };
+  assert.deepEqual(await found('repo:a plum'), ['a']);
+  assert.deepEqual(await found('-repo:a plum'), ['b', 'c']);
+  assert.deepEqual(await found('-repo:a or file:zebra'), ['b', 'c']);
+  assert.deepEqual(await found('-(repo:a or repo:c) or file:zebra'), ['b']);
+  assert.deepEqual(await found('(repo:a plum) or (-repo:b plum)'), ['a', 'c']);
+  assert.deepEqual(await found('(repo:a or file:zebra) plum'), ['a']);
+  await engine.close();
 });
