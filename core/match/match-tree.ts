@@ -88,6 +88,7 @@ export function compilePlan(arena: Arena, plan: usize, size: u32): i32 {
   if (!beginLookups(arena)) return STATUS_OUT_OF_MEMORY;
   matchRoot = nodeOf(rowCount - 1);
   positiveLeafCount = 0;
+  visitCount = 0;
   return countPositive(matchRoot, true, 0) ? STATUS_OK : STATUS_BAD_PLAN;
 }
 
@@ -215,9 +216,16 @@ function linkChildren(node: MatchNode, first: u32, count: u32, index: u32): void
     linkChild(node, load<u32>(planChildren + ((<usize>(first + i)) << 2)), index);
 }
 
-/** Counts the leaves under no negation; false if the tree is too deep. */
+/** Nodes that countPositive came to. */
+let visitCount: u32 = 0;
+
+/**
+ * Counts the leaves under no negation; false if the tree is too deep, or none: nodes with several
+ * parents would be more active leaves than there is room for.
+ */
 function countPositive(node: MatchNode, isPositive: bool, depth: u32): bool {
-  if (depth > PLAN_DEPTH_MAX) return false;
+  visitCount++;
+  if (depth > PLAN_DEPTH_MAX || visitCount > rowCount) return false;
   // Why not DOCS: which revision a doc is in says nothing of how well it matches.
   if (node.kind >= NODE_TEXT && node.kind != NODE_DOCS && isPositive) positiveLeafCount++;
   for (let i: u32 = 0; i < node.childCount; i++) {

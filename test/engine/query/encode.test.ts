@@ -19,6 +19,7 @@ import {
 import { PlanError, type SearchPlan } from '../../../daemon/engine/host/search-plan.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import { ShardError } from '../../../daemon/engine/host/space.ts';
+import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
 import { compileRegex } from '../../../daemon/engine/regex/compile.ts';
 import { parseRegex } from '../../../daemon/engine/regex/syntax.ts';
 import { encodePlan } from '../../../daemon/engine/query/encode.ts';
@@ -84,7 +85,7 @@ void test('no word of a plan is trusted', async () => {
   let refused = 0;
   const tables = headOf(sound) + REGEX_HEAD_SIZE;
   for (let offset = 0; offset < tables; offset += 4) {
-    for (const word of [0, 1, 2, 5, 11, 40, 0x7fffffff, 0xffffffff]) {
+    for (const word of [0, 1, 2, 5, 11, 12, 40, 0x7fffffff, 0xffffffff]) {
       const changed = Buffer.from(sound);
       changed.writeUInt32LE(word, offset);
       try {
@@ -97,4 +98,28 @@ void test('no word of a plan is trusted', async () => {
     }
   }
   assert.ok(refused > 100, `${refused} were refused`);
+});
+
+void test('nodes with several parents are refused before they become too many', async () => {
+  const module = await coreModule('debug');
+  const docs = [{ path: 'a', bytes: Buffer.from('plum pear\n') }];
+  const shard = buildShard(module, temporaryFolder(), repoRecord(1, 'host/repo'), docs);
+  const searcher = new Searcher(module);
+  searcher.setShards([shard]);
+  const both = (): PlanNode => ({
+    kind: 'and',
+    children: ['plum', 'pear'].map((text) => ({ kind: 'text', text })),
+  });
+  const plan = encodePlan({ kind: 'or', children: [both(), both()] }, false);
+  const bytes = Buffer.from(plan.bytes);
+  const nodeCount = bytes.readUInt32LE(PLAN_NODE_COUNT_OFFSET);
+  // The children of both ANDs, then those of the OR: rows 0 and 1, 3 and 4, 2 and 5.
+  const children = PLAN_HEADER_SIZE + nodeCount * PLAN_NODE_SIZE;
+  const search = (rows: readonly number[]): number => {
+    for (const [index, row] of rows.entries()) bytes.writeUInt32LE(row, children + index * 4);
+    searcher.beginPlan({ ...plan, bytes });
+    return searcher.bind(shard.shardId).candidateDocs;
+  };
+  assert.equal(search([0, 1, 3, 4, 2, 5]), 1);
+  assert.throws(() => search([0, 1, 2, 2, 5, 5]), PlanError);
 });
