@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import test, { after } from 'node:test';
+import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { git, temporaryFolder } from '../sources/git/fixture.ts';
@@ -223,7 +223,6 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
     const selection: RepoChange = seed % 3 === 0 ? {} : { branches: ['**'], tags: ['**'] };
     const following = await openIndexOf(temporaryFolder());
     const anew = await openIndexOf(temporaryFolder());
-    after(() => Promise.all([following.close(), anew.close()]));
     await following.index([history.repo], selection, 'commits');
     await anew.index([history.repo], selection, 'commits');
     const done: string[] = [];
@@ -241,6 +240,7 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
     }
     const faults = following.warnings.filter((one) => /shard|symbols|revision file/.test(one));
     assert.deepEqual(faults, []);
+    await Promise.all([following.close(), anew.close()]);
   }
   assert.ok(counts.delta > counts.anew, JSON.stringify(counts));
   assert.ok(counts.shards > 1 && counts.shards < 12, JSON.stringify(counts));
