@@ -241,7 +241,10 @@ function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
   const { jobs } = indexerOf(instance);
   const watch = new RefWatch({
     records: () => served.records,
-    index: (records) => jobs.indexAll(records, false, signal).catch(() => []),
+    index: async (record) => {
+      const [result] = await jobs.indexAll([record], false, signal).catch(() => []);
+      return result?.state === 'COMPLETED';
+    },
   });
   watch.start();
   return watch;

@@ -84,7 +84,7 @@ export class RepoIndexer {
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repo(record.repoId);
     if (!isForced && known !== undefined) {
-      const kept = await this.#update({ ...known, record }, probed, spec, signal);
+      const kept = await this.#update({ ...known, record }, probed, spec, filters, signal);
       if (kept !== undefined) return kept;
     }
     const built = await buildRepo(this.#buildOptions(record, spec, filters, signal));
@@ -118,9 +118,9 @@ export class RepoIndexer {
     known: CatalogRepo,
     probed: ProbedSource,
     spec: SourceSpec,
+    filters: FilterSettings,
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome | undefined> {
-    const filters = this.#options.filters();
     const isSound = known.shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
     if (known.fingerprint === undefined || !isSound) return undefined;
     // Why first: a listing costs a second for each 80,000 files.
@@ -134,7 +134,7 @@ export class RepoIndexer {
     const isTold =
       spec.kind === 'commits' ||
       (isSameDefault && defaultPartOf(source) === defaultPartOf(sourcePartOf(known.fingerprint)));
-    return isTold ? this.#addDelta(known, probed, spec, source, signal) : undefined;
+    return isTold ? this.#addDelta(known, probed, spec, source, filters, signal) : undefined;
   }
 
   /** Builds and publishes what changed; undefined: all must be built. */
@@ -143,13 +143,13 @@ export class RepoIndexer {
     probed: ProbedSource,
     spec: SourceSpec,
     source: string,
+    filters: FilterSettings,
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome | undefined> {
     const { catalog } = this.#options;
     const { record, commits, ignored = {}, leftOut = {} } = known;
     const table = catalog.revisionsOf(known);
     if (commits === undefined || table instanceof Error) return undefined;
-    const filters = this.#options.filters();
     const names = record.revisions ?? [record.defaultRevision];
     const delta = await buildDelta({
       ...this.#buildOptions(record, spec, filters, signal),
@@ -218,12 +218,13 @@ export class RepoIndexer {
         ...revisionFile,
         commits: commitsOf(probed, spec),
         fingerprint,
-        shards: [...kept, ...adopted],
+        // Why first: what has just changed is found by a search that stops at its limit.
+        shards: [...adopted, ...kept],
         skipped,
         ignored,
         leftOut,
       };
-      await this.#replaceRepo(next);
+      await this.#replaceRepo(next, kept);
       return next;
     } catch (error) {
       // What nobody names is of no use, and the disk may be full.
@@ -268,7 +269,7 @@ export class RepoIndexer {
   }
 
   /** Swaps a repo in the catalog, shows it, and removes the files that nothing names any more. */
-  async #replaceRepo(next: CatalogRepo): Promise<void> {
+  async #replaceRepo(next: CatalogRepo, kept: readonly CatalogShard[]): Promise<void> {
     const { catalog, served, onNewShards } = this.#options;
     const { repoId } = next.record;
     // What was forgotten meanwhile does not come back.
@@ -276,7 +277,9 @@ export class RepoIndexer {
       put: catalog.repo(repoId) === undefined ? [] : [next],
     }));
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
-    served.forget(former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId)));
+    const stays = new Set(kept.map(({ shardId }) => shardId));
+    const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
+    served.forget(replaced.filter((shardId) => !stays.has(shardId)));
     served.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
     await catalog.removeFilesOf(former);

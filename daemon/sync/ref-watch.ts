@@ -8,14 +8,17 @@ import { refStateOf } from '../sources/git/ref-state.ts';
 export interface RefWatchOptions {
   /** The repos that are served now. */
   readonly records: () => readonly RepoRecord[];
-  /** Has repos indexed; resolves when that is done. Errors: none. */
-  readonly index: (records: readonly RepoRecord[]) => Promise<unknown>;
+  /** Has a repo indexed; resolves when that is done, with whether it could be. Errors: none. */
+  readonly index: (record: RepoRecord) => Promise<boolean>;
 }
 
 /** Guess: between two rounds, and at least so many times what a round takes. */
 const PAUSE_MS = 1_000;
 const PAUSE_FACTOR = 20;
 
+/** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
+const RETRY_MS_MIN = 2_000;
+const RETRY_MS_MAX = 3_600_000;
 /** Guess: files on disk are built anew as a whole, so a repo of them rests for so many times what its job took. */
 const REST_FACTOR = 10;
 
@@ -25,6 +28,8 @@ export class RefWatch {
   #states = new Map<number, string>();
   /** Until when a repo rests (performance.now). */
   readonly #restMs = new Map<number, number>();
+  /** The pause after the last failure of a repo whose last job failed, ms. */
+  readonly #retryMs = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -49,11 +54,19 @@ export class RefWatch {
   }
 
   async #index(record: RepoRecord): Promise<void> {
+    const { repoId, source } = record;
     const startMs = performance.now();
-    await this.#options.index([record]);
+    const isDone = await this.#options.index(record);
     const endMs = performance.now();
-    if (record.source.kind === 'worktree')
-      this.#restMs.set(record.repoId, endMs + REST_FACTOR * (endMs - startMs));
+    if (isDone) {
+      this.#retryMs.delete(repoId);
+      if (source.kind === 'worktree')
+        this.#restMs.set(repoId, endMs + REST_FACTOR * (endMs - startMs));
+      return;
+    }
+    const pauseMs = Math.min(2 * (this.#retryMs.get(repoId) ?? RETRY_MS_MIN / 2), RETRY_MS_MAX);
+    this.#retryMs.set(repoId, pauseMs);
+    this.#restMs.set(repoId, endMs + pauseMs);
   }
 
   async #findMoved(): Promise<RepoRecord[]> {
@@ -66,10 +79,10 @@ export class RefWatch {
       if (source.kind === 'folder') continue;
       const state = refStateOf(source.path);
       const known = this.#states.get(repoId);
-      const isMoved = known !== undefined && known !== state;
+      const isMoved = this.#retryMs.has(repoId) || (known !== undefined && known !== state);
       const isResting = isMoved && performance.now() < (this.#restMs.get(repoId) ?? 0);
       if (isMoved && !isResting) moved.push(record);
-      states.set(repoId, isResting ? known : state);
+      states.set(repoId, isResting && known !== undefined ? known : state);
     }
     this.#states = states;
     return moved;

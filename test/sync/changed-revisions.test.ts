@@ -281,3 +281,86 @@ void test('a commit that is gone, a repository that has none any more', TIMEOUT,
   assert.deepEqual(shown(await index.search('file:. rev:*')), []);
   await index.close();
 });
+
+/** A repository whose index has a shard that changes leave alone. */
+function makeMany(more: Record<string, string> = {}): string {
+  const files = Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `pear ${i}\n`]);
+  return makeRepo({ ...Object.fromEntries(files), ...more });
+}
+
+void test('a damaged or missing shard is built anew by the next job', TIMEOUT, async () => {
+  const repo = makeMany();
+  const damages: ((file: string) => void)[] = [
+    (file) => rmSync(file),
+    (file) => writeFileSync(file, ''),
+    (file) => writeFileSync(file, readFileSync(file).fill(1, 60, 70)),
+  ];
+  for (const [round, damage] of damages.entries()) {
+    const dataDir = temporaryFolder();
+    const first = await indexOf(dataDir, repo, {});
+    await first.close();
+    const [name] = filesOf(dataDir).shards;
+    damage(path.join(dataDir, 'shards', name!.split(' ')[0]!));
+    writeFiles(repo, { 'new.txt': `plum ${round}\n` });
+    commitAll(repo);
+    const index = await openIndexOf(dataDir);
+    const [result] = await index.index([repo], {}, 'commits');
+    assert.equal(result?.error, undefined);
+    assert.equal((await index.search('pear')).files.length, 40);
+    assert.deepEqual(shown(await index.search('plum')), ['new.txt heads/main']);
+    await index.close();
+  }
+});
+
+void test('what was just committed is in answers that stop at a limit', TIMEOUT, async () => {
+  const repo = makeMany();
+  const index = await indexOf(temporaryFolder(), repo, {});
+  writeFiles(repo, { 'a.txt': 'pear\n' });
+  commitAll(repo);
+  await index.index([repo], {}, 'commits');
+  for (const matches of [1, 5, 30])
+    assert.equal((await index.search('pear', { matches })).files[0]?.path, 'a.txt');
+  await index.close();
+});
+
+void test('files that are empty or binary are one doc in all revisions', TIMEOUT, async () => {
+  const repo = makeMany({ empty: '', 'bin/b': 'plum\0' });
+  const index = await indexOf(temporaryFolder(), repo, {});
+  git(repo, 'branch', 'dev');
+  await index.index([repo], { branches: ['dev'] }, 'commits');
+  git(repo, 'checkout', '-q', 'dev');
+  writeFiles(repo, { empty: 'x', 'bin/b': 'x' });
+  commitAll(repo);
+  git(repo, 'checkout', '-q', 'main');
+  await index.index([repo], {}, 'commits');
+  git(repo, 'branch', '-f', 'dev', 'main');
+  const [result] = await index.index([repo], {}, 'commits');
+  assert.equal(result?.docCount, 42);
+  assert.deepEqual(shown(await index.search('file:^(empty|bin) rev:*', { isRegexEnabled: true })), [
+    'bin/b heads/main,heads/dev',
+    'empty heads/main,heads/dev',
+  ]);
+  await index.close();
+});
+
+void test('a symbolic link is no attribute file, whenever it becomes one', TIMEOUT, async () => {
+  const repo = makeMany();
+  const rules = 'f1.txt linguist-language=Rust';
+  writeFiles(repo, { '.gitattributes': rules });
+  commitAll(repo);
+  const index = await indexOf(temporaryFolder(), repo, {});
+  const languages = async (): Promise<string[]> =>
+    (await index.search('lang:rust')).files.map(({ path: file }) => file);
+  assert.deepEqual(await languages(), ['f1.txt']);
+  const oid = git(repo, 'rev-parse', 'HEAD:.gitattributes');
+  for (const [mode, expected] of [
+    ['120000', []],
+    ['100644', ['f1.txt']],
+  ] as const) {
+    git(repo, 'update-index', '--cacheinfo', `${mode},${oid},.gitattributes`);
+    git(repo, 'commit', '-q', '-m', mode);
+    await index.index([repo], {}, 'commits');
+    assert.deepEqual(await languages(), expected, mode);
+  }
+  await index.close();
+});

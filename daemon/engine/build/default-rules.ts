@@ -2,7 +2,7 @@
 // marks in `.gitattributes` files, and the language of the headers in a folder by the sources beside them. Docs of which
 // it says something else now are to be built again.
 
-import { folderOf, type NamedPath } from '../../base/paths.ts';
+import { compareText, folderOf, type NamedPath } from '../../base/paths.ts';
 import {
   ATTRIBUTE_FILE_NAME,
   type AttributeFile,
@@ -33,6 +33,12 @@ interface NewDoc extends NamedPath {
   readonly isSymlink: boolean;
 }
 
+/** Those of the paths that are symbolic links in the default revision. Errors: GitError. */
+export interface LinkFinder {
+  linksBefore(paths: readonly string[]): Promise<ReadonlySet<string>>;
+  linksNow(paths: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
 /** A path that matters, and whether the default revision held it and holds it. */
 interface Found {
   readonly path: string;
@@ -57,6 +63,7 @@ export class DefaultRules {
   /**
    * @param before, now  the docs of the default revision in each known shard; it may be another revision now
    * @param come         docs that no shard holds, of whatever revision
+   * @param places       says which paths are symbolic links, whose texts are no rules
    *
    * Errors: GitError. Cost: a look at each path of both.
    *
@@ -68,6 +75,7 @@ export class DefaultRules {
     before: readonly Uint8Array[],
     now: readonly Uint8Array[],
     come: readonly NewDoc[],
+    places: LinkFinder,
   ): Promise<DefaultRules | undefined> {
     const more = come.filter(({ isOfDefault }) => isOfDefault);
     // Why asked first: most changes touch no names of sources and no attributes, and then only new headers go by them.
@@ -83,6 +91,10 @@ export class DefaultRules {
       else sources.push(found);
     });
     if (texts.some(({ file }) => file === undefined)) return undefined;
+    const links = {
+      was: await places.linksBefore(texts.filter(({ was }) => was).map(({ path }) => path)),
+      is: await places.linksNow(texts.filter(({ is }) => is).map(({ path }) => path)),
+    };
     const newFiles = more.filter(({ path }) => isAttributeFile(path));
     const newTexts =
       newFiles.length === 0
@@ -91,21 +103,22 @@ export class DefaultRules {
             repoPath,
             newFiles.map((doc) => ({ ...doc, size: 0 })),
           );
-    const areAttributesSame = newFiles.length === 0 && texts.every(({ was, is }) => was === is);
-    const filesWhere = (isWanted: (found: Found) => boolean): AttributeFile[] =>
-      texts.filter(isWanted).flatMap(({ file }) => file ?? []);
+    const filesAt = (when: 'was' | 'is'): AttributeFile[] =>
+      texts.flatMap(({ file, path, [when]: isHeld }) =>
+        isHeld && !links[when].has(path) && file !== undefined ? [file] : [],
+      );
+    const [filesBefore, filesNow] = [filesAt('was'), [...filesAt('is'), ...newTexts]];
+    const areAttributesSame = textOf(filesBefore) === textOf(filesNow);
     const pathsWhere = (isWanted: (found: Found) => boolean): string[] =>
       sources.filter(isWanted).map(({ path }) => path);
     const then: Rules = {
-      attributes: new Attributes(filesWhere(({ was }) => was)),
+      attributes: new Attributes(filesBefore),
       headerFolders: findHeaderFolders(pathsWhere(({ was }) => was)),
     };
     const newPaths = needsFolders ? more.map(({ path }) => path) : [];
     const paths = [...pathsWhere(({ is }) => is), ...newPaths];
     const since: Rules = {
-      attributes: areAttributesSame
-        ? then.attributes
-        : new Attributes([...filesWhere(({ is }) => is), ...newTexts]),
+      attributes: areAttributesSame ? then.attributes : new Attributes(filesNow),
       headerFolders: findHeaderFolders(paths),
     };
     return new DefaultRules(then, since, areAttributesSame);
@@ -184,4 +197,9 @@ function differing(before: HeaderFolders, now: HeaderFolders): Set<string> {
 
 function united(sets: readonly Uint8Array[], others: readonly Uint8Array[]): Uint8Array[] {
   return sets.map((set, shard) => set.map((byte, i) => byte | others[shard]![i]!));
+}
+
+/** Equal for the same files, in whatever order. */
+function textOf(files: readonly AttributeFile[]): string {
+  return JSON.stringify([...files].sort((a, b) => compareText(a.folder, b.folder)));
 }

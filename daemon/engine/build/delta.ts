@@ -3,6 +3,8 @@
 // commits would be. The shards that stay are not touched; small ones are built again together with the new docs, so
 // that their number stays low.
 
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
 import type { NamedPath } from '../../base/paths.ts';
@@ -15,8 +17,9 @@ import {
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import { docKey } from '../../sources/docs/source-revisions.ts';
 import type { ReadFailure, SourceFile } from '../../sources/docs/source.ts';
-import { findObjects } from '../../sources/git/objects.ts';
+import { findLinks, findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
+import { ShardError } from '../host/space.ts';
 import { bitmapSizeOf, RevisionWriter } from '../shards/revisions.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
@@ -53,7 +56,7 @@ export interface DeltaResult {
   /** Indexes of the known shards that stay. */
   readonly kept: readonly number[];
   readonly shards: readonly ListedShard[];
-  /** The revision file over the shards that stay and those built. */
+  /** The revision file over the shards that were built and those that stay. */
   readonly revisions: Buffer;
   readonly skipped: Readonly<Record<string, number>>;
   readonly ignored: IgnoredCounts;
@@ -99,17 +102,27 @@ interface MissingDoc extends NamedPath {
  *
  * Why only what git can tell apart: a default revision of files on disk must be what it was.
  *
- * Errors: as buildRepo; ShardError.
+ * Errors: as buildRepo.
  */
 export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | undefined> {
   const targets = await targetsOf(options);
   if (targets === undefined) return undefined;
-  const { module, known } = options;
-  const docs = KnownDocs.open(module, known.shards, known.table);
+  const docs = openDocs(options);
+  if (docs === undefined) return undefined;
   try {
     return await new Delta(options, docs, targets).run();
   } finally {
     docs.close();
+  }
+}
+
+/** Undefined: a shard is damaged or gone. */
+function openDocs({ module, known }: DeltaOptions): KnownDocs | undefined {
+  try {
+    return KnownDocs.open(module, known.shards, known.table);
+  } catch (error) {
+    if (error instanceof ShardError && error.fault !== 'unmapped') return undefined;
+    throw error;
   }
 }
 
@@ -205,6 +218,7 @@ class Delta {
 
   async run(): Promise<DeltaResult | undefined> {
     if (!this.#canCount()) return undefined;
+    await this.#learnBlobs();
     const breather = new Breather();
     for (const [index, target] of this.#targets.entries())
       for (const change of target.changes) {
@@ -234,14 +248,32 @@ class Delta {
     };
   }
 
+  /** Asks git for blobs that a build of a single revision has not noted. */
+  async #learnBlobs(): Promise<void> {
+    const { commit } = this.#options.known.revisions[0]!;
+    const unknown = commit === undefined ? [] : this.#docs.unknownDocs();
+    const named = unknown
+      .map((place) => ({ place, ...this.#docs.nameOf(place) }))
+      .filter(({ rawPath }) => rawPath === undefined);
+    const names = named.map(({ path }) => `${commit}:${path}`);
+    const blobs = await findObjects(this.#options.spec.path, names, { timeoutMs: 0 });
+    for (const [index, { place }] of named.entries()) {
+      const blob = blobs[index];
+      if (blob !== undefined) this.#docs.learn(place, blob.oid);
+    }
+  }
+
   /** Whether what is left out can be counted by what changed. */
   #canCount(): boolean {
-    const { ignored } = this.#options.known;
-    if (this.#targets[0]!.rules !== undefined && 'other rules' in ignored) return false;
-    const { revisions, leftOut } = this.#options.known;
-    if (this.#targets.length === 1 && revisions.length === 1) return true;
+    const { ignored, revisions, leftOut } = this.#options.known;
+    const { rules, basis } = this.#targets[0]!;
+    const hasRules = rules !== undefined || Object.keys(ignored).length > 0;
+    if (hasRules && (basis !== 0 || 'other rules' in ignored)) return false;
+    if (this.#targets.length === 1 && revisions.length === 1 && basis === 0) return true;
     // Of many revisions each such path counts once.
-    if (Object.keys(leftOut).length > 0 && this.#targets.length !== revisions.length) return false;
+    const bases = new Set(this.#targets.map((target) => target.basis));
+    const areSame = bases.size === revisions.length && this.#targets.length === revisions.length;
+    if (Object.keys(leftOut).length > 0 && !areSame) return false;
     return !this.#targets.some(({ changes }) => changes.some(changesNoDoc));
   }
 
@@ -299,7 +331,16 @@ class Delta {
       ...doc,
       isOfDefault: targets.has(0),
     }));
-    return DefaultRules.read(this.#options.spec.path, this.#docs, before, sets, missing);
+    const { spec, known } = this.#options;
+    const linksAt = async (
+      commit: string | undefined,
+      paths: readonly string[],
+    ): Promise<ReadonlySet<string>> =>
+      commit === undefined ? linksOnDisk(spec.path, paths) : findLinks(spec.path, commit, paths);
+    return DefaultRules.read(spec.path, this.#docs, before, sets, missing, {
+      linksBefore: (paths) => linksAt(known.revisions[0]!.commit, paths),
+      linksNow: (paths) => linksAt(this.#targets[0]!.commit, paths),
+    });
   }
 
   /**
@@ -344,12 +385,12 @@ class Delta {
     });
   }
 
-  /** Has the docs of small shards built again, the last ones first; returns these shards. */
+  /** Has the docs of small shards built again, the first ones first; returns these shards. */
   #retire(): Set<number> {
     const retired = new Set<number>();
     if (this.#missing.size === 0) return retired;
     const union = this.#union();
-    for (let shard = union.length - 1; shard >= 0; shard--) {
+    for (let shard = 0; shard < union.length; shard++) {
       const { size } = this.#docs.shards[shard]!;
       const isSmall =
         countBits(union[shard]!) <=
@@ -399,7 +440,7 @@ class Delta {
       docCount: shards[shard]!.docCount,
       unstored: this.#docs.unstoredOf(shard),
     }));
-    const writer = new RevisionWriter([...stays, ...built]);
+    const writer = new RevisionWriter([...built, ...stays]);
     const targetsOfFile = files.map((file) => this.#missing.get(docKey(file, file.oid!))!.targets);
     for (const [index, { sets }] of this.#targets.entries()) {
       const ofBuilt = built.map(({ docCount, fileOfDoc }) => {
@@ -408,7 +449,7 @@ class Delta {
           if (targetsOfFile[file]!.has(index)) setBit(bits, docId);
         return bits;
       });
-      writer.add([...kept.map((shard) => sets[shard]!), ...ofBuilt]);
+      writer.add([...ofBuilt, ...kept.map((shard) => sets[shard]!)]);
     }
     return writer.bytes();
   }
@@ -434,6 +475,13 @@ class Delta {
     }
     return Object.fromEntries(skipped);
   }
+}
+
+/** Of files on disk, which are as they were when they were indexed. */
+function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
+  const isLink = (one: string): boolean =>
+    lstatSync(path.join(root, one), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  return new Set(paths.filter(isLink));
 }
 
 /** Whether what is no doc came or went. */

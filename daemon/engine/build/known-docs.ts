@@ -3,7 +3,7 @@
 
 import { Breather } from '../../base/next-turn.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';
-import { Space, type ShardFile } from '../host/space.ts';
+import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import { bitmapSizeOf, type RevisionTable, type UnstoredDoc } from '../shards/revisions.ts';
 import { ShardTables } from '../shards/tables.ts';
 
@@ -27,7 +27,7 @@ interface OpenShard {
   readonly tables: ShardTables;
   readonly docCount: number;
   /** Blob ids of docs without stored content, as far as they are known. */
-  readonly unstored: ReadonlyMap<number, string>;
+  readonly unstored: Map<number, string>;
   /** A bit for each doc that a revision holds. */
   readonly live: Uint8Array;
 }
@@ -49,7 +49,7 @@ export class KnownDocs {
    *
    * @param table  absent: the only revision holds every doc
    *
-   * Errors: ShardError, MappingError.
+   * Errors: ShardError where a file is damaged, gone, or cannot be mapped.
    */
   static open(
     module: WebAssembly.Module,
@@ -70,10 +70,14 @@ export class KnownDocs {
     const { shardId, path, size, docCount } = shard;
     const file = { shardId, path, size };
     let last = this.#spaces.at(-1);
-    if (last === undefined || !last.space.open(file)) {
-      last = { space: new Space(module), shardIds: [] };
-      this.#spaces.push(last);
-      if (!last.space.open(file)) throw new Error(`shard ${shardId} does not fit`);
+    try {
+      if (last === undefined || !last.space.open(file)) {
+        last = { space: new Space(module), shardIds: [] };
+        this.#spaces.push(last);
+        if (!last.space.open(file)) throw new Error(`shard ${shardId} does not fit`);
+      }
+    } catch (error) {
+      throw shardErrorOf(shardId, error);
     }
     last.shardIds.push(shardId);
     const revisions = this.#table?.shards[index];
@@ -102,7 +106,8 @@ export class KnownDocs {
   }
 
   unstoredOf(shard: number): UnstoredDoc[] {
-    return [...this.#open[shard]!.unstored].map(([docId, oid]) => ({ docId, oid }));
+    const rows = [...this.#open[shard]!.unstored].map(([docId, oid]) => ({ docId, oid }));
+    return rows.sort((a, b) => a.docId - b.docId);
   }
 
   nameOf({ shard, docId }: DocPlace): NamedPath {
@@ -112,6 +117,21 @@ export class KnownDocs {
   /** Bytes of a doc's file. */
   sizeOf({ shard, docId }: DocPlace): number {
     return this.#open[shard]!.tables.doc(docId).size;
+  }
+
+  /** Docs without stored content whose blobs are not known. */
+  unknownDocs(): DocPlace[] {
+    return this.#open.flatMap(({ tables, docCount, unstored }, shard) => {
+      const places: DocPlace[] = [];
+      for (let docId = 0; docId < docCount; docId++)
+        if (!tables.hasBlob(docId) && !unstored.has(docId)) places.push({ shard, docId });
+      return places;
+    });
+  }
+
+  /** Takes in which blob a doc without stored content is. */
+  learn({ shard, docId }: DocPlace, oid: string): void {
+    this.#open[shard]!.unstored.set(docId, oid);
   }
 
   /** The stored content of a doc, a view that is valid until `close`; undefined: it is empty or skipped. */

@@ -131,6 +131,12 @@ export class ShardTables {
     return this.#view.getUint32(this.#starts[format.SECTION_PATH_ORDER]! + rank * 4, true);
   }
 
+  /** Whether a doc has stored content. */
+  hasBlob(docId: number): boolean {
+    const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;
+    return this.#view.getUint32(row + format.DOC_BLOB_OFFSET, true) !== format.NONE_ID;
+  }
+
   /** SKIP_* of a doc, as in `doc`, without looking at the rest. */
   skipReasonOf(docId: number): number {
     const row = this.#starts[format.SECTION_DOCS]! + docId * format.DOC_ROW_SIZE;

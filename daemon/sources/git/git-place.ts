@@ -253,7 +253,7 @@ function resolveReal(folder: string, name: string): string {
 }
 
 /** The path that a file names. Errors: as `readText`. */
-function readName(file: string): string | undefined {
+export function readName(file: string): string | undefined {
   return readText(file)?.replace(/[\r\n]+$/, '');
 }
 

@@ -5,6 +5,7 @@
 import { Breather } from '../../base/next-turn.ts';
 import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
 import { FILES_SIZE_MAX, GitError, runGit, tryGit } from './git.ts';
+import { MODE_SYMLINK } from './tree-object.ts';
 import { isInnerPath, splitRecords, type NamedPath } from '../../base/paths.ts';
 
 export interface TreeEntry extends NamedPath {
@@ -61,6 +62,25 @@ export async function listTree(
       });
   });
   return listing;
+}
+
+/** Guess: paths in one command line. */
+const PATHS_AT_ONCE = 500;
+
+/** Those of the paths that are symbolic links in a commit. Errors: GitError. Cost: a process for 500 of them. */
+export async function findLinks(
+  repoPath: string,
+  commit: string,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const links = new Set<string>();
+  for (let start = 0; start < paths.length; start += PATHS_AT_ONCE) {
+    const some = paths.slice(start, start + PATHS_AT_ONCE);
+    await readTreeRecords(repoPath, commit, [], { paths: some }, (head, { path }) => {
+      if (Number.parseInt(head, 8) === MODE_SYMLINK) links.add(path);
+    });
+  }
+  return links;
 }
 
 /**

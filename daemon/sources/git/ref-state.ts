@@ -4,11 +4,13 @@
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf } from '../../base/caught.ts';
-import { gitDirsOf } from './git-place.ts';
+import { isInnerPath } from '../../base/paths.ts';
+import { gitDirsOf, readName } from './git-place.ts';
 
 /** Files of git directories in which branches, tags and HEAD are. Source: gitrepository-layout(5), git-pack-refs(1). */
 const REF_FILES = ['HEAD', 'packed-refs', path.join('reftable', 'tables.list')];
 const REF_FOLDERS = ['refs/heads', 'refs/tags'];
+const REF_MARK = 'ref: ';
 /** Bound on files that are looked at: who has more of them packs them. */
 const FILES_MAX = 10_000;
 
@@ -22,6 +24,7 @@ export function refStateOf(repoPath: string): string {
     for (const gitDir of gitDirsOf(repoPath)) {
       for (const name of REF_FILES) marks.push(markOf(path.join(gitDir, name)));
       for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), marks);
+      marks.push(markOfTarget(gitDir));
     }
     return marks.join();
   } catch (error) {
@@ -33,6 +36,14 @@ export function refStateOf(repoPath: string): string {
 function markOf(file: string): string {
   const status = statSync(file, { bigint: true, throwIfNoEntry: false });
   return status === undefined ? '' : `${status.ino} ${status.size} ${status.mtimeNs}`;
+}
+
+/** The ref that HEAD names, which may be neither a branch nor a tag. */
+function markOfTarget(gitDir: string): string {
+  const head = readName(path.join(gitDir, 'HEAD'));
+  const target = head?.startsWith(REF_MARK) === true ? head.slice(REF_MARK.length) : undefined;
+  if (target === undefined || !isInnerPath(target)) return '';
+  return `${target} ${markOf(path.join(gitDir, target))}`;
 }
 
 function addMarks(folder: string, marks: string[]): void {
