@@ -5,10 +5,11 @@
 // would wait for it for ever.
 
 import { isUtf8 } from 'node:buffer';
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { type Dirent, existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { systemCodeOf } from '../../base/caught.ts';
 
 /** A repository leads out of its source. The message is for the operator: it names paths. */
 export class GitPlaceError extends Error {
@@ -199,12 +200,22 @@ function checkIncluded(file: string, depth: number): void {
 async function checkEntriesBelow(top: string, roots: readonly string[]): Promise<void> {
   const waiting = existsSync(top) ? [top] : [];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    for (const entry of await readdir(folder, { withFileTypes: true })) {
+    for (const entry of await entriesOf(folder)) {
       const place = path.join(folder, entry.name);
       if (entry.isSymbolicLink()) checkLink(place, roots);
       if (entry.isDirectory()) waiting.push(place);
       else if (!entry.isFile()) checkKind(place);
     }
+  }
+}
+
+/** What is in a folder; nothing if it has gone: git removes folders of objects that it packs. */
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return [];
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import {
   appendFileSync,
   cpSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -15,7 +16,11 @@ import {
 import path from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { runGit } from '../../../daemon/sources/git/git.ts';
-import { allowGitPaths, GitPlaceError } from '../../../daemon/sources/git/git-place.ts';
+import {
+  allowGitPaths,
+  checkGitPlaceWholly,
+  GitPlaceError,
+} from '../../../daemon/sources/git/git-place.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
 import { ProbeError, probeSource } from '../../../daemon/sources/git/probe.ts';
 import { resolveRef } from '../../../daemon/sources/git/resolve.ts';
@@ -207,4 +212,18 @@ test('a pipe where git wants a file is refused, without waiting for it', async (
       return error.message.includes(`${pipe} is neither`);
     });
   }
+});
+
+void test('folders of objects that git packs away meanwhile are no fault', async () => {
+  const repo = makeRepo({ 'a.txt': 'x\n' });
+  for (let i = 0; i < 40; i++) git(repo, 'commit', '-q', '--allow-empty', '-m', String(i));
+  // Each look begins while folders go.
+  const objects = path.join(repo, '.git', 'objects');
+  const looks: Promise<void>[] = [];
+  for (const name of readdirSync(objects).filter((one) => one.length === 2)) {
+    looks.push(checkGitPlaceWholly(repo));
+    await new Promise((resolve) => setImmediate(resolve));
+    rmSync(path.join(objects, name), { recursive: true });
+  }
+  await Promise.all(looks);
 });
