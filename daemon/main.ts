@@ -117,11 +117,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.push(server);
     metrics.watch(server, services.readiness, instance.parts.pool);
     opened.push(await startCommands(instance, control, server.url, options));
-    const watch = watchRefs(instance, abort.signal);
-    opened.push(watch);
+    opened.push(watchRefs(instance, abort.signal));
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
-    void instance.symbols?.run();
-    instance.integrity?.run();
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -250,7 +247,7 @@ function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
   return watch;
 }
 
-/** Indexes the sources one after the other, and makes their histories quick to read. */
+/** Indexes the sources one after the other, and makes their histories quick to read; then what goes on all the time. */
 function startJobs(
   instance: Instance,
   { adding, early }: LookedAt,
@@ -267,6 +264,8 @@ function startJobs(
       if (!signal.aborted) throw error;
       return { records: [], results: [] };
     });
+  void instance.symbols?.run();
+  instance.integrity?.run();
   const prepared = jobs.then(
     ({ records, results }) => prepareHistories(results, records, history, signal),
     () => {},
