@@ -12,7 +12,8 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
   STRIPE_COUNT_MAX,
 } from '../../../core/shared/format.ts';
-import { bitmapSizeOf, RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
+import { bitmapSizeOf, setBit } from '../shards/bits.ts';
+import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
 import {
   type AttributeFile,
@@ -546,7 +547,7 @@ async function revisionFile(
       const shard = places.shards[file]!;
       if (shard === NO_SHARD) return;
       const docId = places.docIds[file]!;
-      bitmaps[shard]![docId >> 3]! |= 1 << (docId & 7);
+      setBit(bitmaps[shard]!, docId);
     });
     writer.add(bitmaps);
     for (let i = 0; i < STEPS_PER_REVISION; i++) await breather.pause();

@@ -16,7 +16,8 @@ import {
   SOURCE_NAME,
 } from '../../sources/languages/languages.ts';
 import { readAttributes } from './build.ts';
-import { type DocPlace, hasBit, type KnownDocs } from './known-docs.ts';
+import { hasBit } from '../shards/bits.ts';
+import type { DocPlace, KnownDocs } from './known-docs.ts';
 import { docTier } from './rank.ts';
 
 /** At one time. */

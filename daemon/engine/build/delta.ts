@@ -20,19 +20,12 @@ import type { ReadFailure, SourceFile } from '../../sources/docs/source.ts';
 import { findLinks, findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { ShardError } from '../host/space.ts';
-import { bitmapSizeOf, RevisionWriter } from '../shards/revisions.ts';
+import { bitmapSizeOf, clearBit, countBits, hasBit, setBit } from '../shards/bits.ts';
+import { type RevisionTable, RevisionWriter } from '../shards/revisions.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { DefaultRules } from './default-rules.ts';
-import {
-  clearBit,
-  type DocPlace,
-  hasBit,
-  KnownDocs,
-  type KnownShard,
-  setBit,
-} from './known-docs.ts';
-import type { RevisionTable } from '../shards/revisions.ts';
+import { type DocPlace, KnownDocs, type KnownShard } from './known-docs.ts';
 
 /** What is known of a repo. */
 export interface KnownIndex {
@@ -70,7 +63,7 @@ const DEAD_SHARE_MAX = 0.5;
 const NEW_SHARE_MAX = 0.5;
 /** Shards with at most so many times the docs that are built are built again with them. */
 const RETIRED_FACTOR = 2;
-/** Guess: docs that are built again at a time, and bytes of a shard of them. */
+/** Guess: docs and bytes of a shard that is built again. */
 const RETIRED_DOCS_MAX = 4000;
 const RETIRED_SIZE_MAX = 64 << 20;
 
@@ -499,12 +492,6 @@ function placesIn(bits: Uint8Array, shard: number): DocPlace[] {
     for (let bit = 0; byte >> bit !== 0; bit++)
       if (((byte >> bit) & 1) === 1) places.push({ shard, docId: index * 8 + bit });
   return places;
-}
-
-function countBits(bits: Uint8Array): number {
-  let count = 0;
-  for (let byte of bits) for (; byte !== 0; byte &= byte - 1) count++;
-  return count;
 }
 
 /** Adds to a count; one of zero is none. */

@@ -4,7 +4,8 @@
 import { Breather } from '../../base/next-turn.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
-import { bitmapSizeOf, type RevisionTable, type UnstoredDoc } from '../shards/revisions.ts';
+import { bitmapSizeOf, hasBit, setBits } from '../shards/bits.ts';
+import type { RevisionTable, UnstoredDoc } from '../shards/revisions.ts';
 import { ShardTables } from '../shards/tables.ts';
 
 /** A shard that the repo has to itself. */
@@ -198,19 +199,7 @@ function firstRank(tables: ShardTables, docCount: number, bytes: Uint8Array): nu
 /** A bitmap that the caller may change. */
 function bitsOf(set: 'all' | 'none' | Uint8Array, docCount: number): Uint8Array {
   const bits = new Uint8Array(bitmapSizeOf(docCount));
-  if (set === 'all') for (let docId = 0; docId < docCount; docId++) setBit(bits, docId);
+  if (set === 'all') setBits(bits, 0, docCount);
   else if (set !== 'none') bits.set(set);
   return bits;
-}
-
-export function hasBit(bits: Uint8Array, docId: number): boolean {
-  return ((bits[docId >> 3]! >> (docId & 7)) & 1) === 1;
-}
-
-export function setBit(bits: Uint8Array, docId: number): void {
-  bits[docId >> 3]! |= 1 << (docId & 7);
-}
-
-export function clearBit(bits: Uint8Array, docId: number): void {
-  bits[docId >> 3]! &= ~(1 << (docId & 7));
 }

@@ -306,22 +306,32 @@ function linkGroups(
   docIds: readonly number[],
   { shards, repoOf, revisionTexts }: RenderContext,
 ): LinkGroup[] {
+  return [...indexesByPart(shards[shard]!, docIds)].flatMap(
+    ([{ docStart, revisions }, indexes]) => {
+      const repo = repoOf(shard, docIds[indexes[0]!]!);
+      const ids = indexes.map((index) => docIds[index]! - docStart);
+      return groupByBranches(repo, revisions, revisionTexts, ids).map(({ branches, docs }) => ({
+        repo,
+        branches,
+        docs: docs.map((place) => indexes[place]!),
+      }));
+    },
+  );
+}
+
+/** Indexes of the docs of each part. */
+function indexesByPart(shard: LiveShard, docIds: readonly number[]): Map<ShardPart, number[]> {
+  const [only] = shard.parts;
+  // Why apart: nearly all shards, and answers hold many docs.
+  if (shard.parts.length === 1) return new Map([[only!, [...docIds.keys()]]]);
   const byPart = new Map<ShardPart, number[]>();
   for (const [index, docId] of docIds.entries()) {
-    const part = partOf(shards[shard]!, docId);
+    const part = partOf(shard, docId);
     const known = byPart.get(part);
     if (known === undefined) byPart.set(part, [index]);
     else known.push(index);
   }
-  return [...byPart].flatMap(([{ docStart, revisions }, indexes]) => {
-    const repo = repoOf(shard, docIds[indexes[0]!]!);
-    const ids = indexes.map((index) => docIds[index]! - docStart);
-    return groupByBranches(repo, revisions, revisionTexts, ids).map(({ branches, docs }) => ({
-      repo,
-      branches,
-      docs: docs.map((place) => indexes[place]!),
-    }));
-  });
+  return byPart;
 }
 
 function joinWords(parts: readonly Uint32Array[]): Uint32Array {

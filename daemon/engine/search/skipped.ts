@@ -5,6 +5,7 @@
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import type { DocSet } from '../host/search-plan.ts';
 import { Breather } from '../../base/next-turn.ts';
+import { hasBit } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
@@ -90,7 +91,7 @@ async function skippedIn(
 
 function isIn(set: DocSet, docId: number): boolean {
   if (typeof set === 'string') return set === 'all';
-  return ((set[docId >> 3]! >> (docId & 7)) & 1) === 1;
+  return hasBit(set, docId);
 }
 
 /** Takes the doc with the first path; undefined: none is left. */

@@ -2,7 +2,8 @@
 // shard is some of its parts, and of each the docs of some revisions; here that becomes one set of docs.
 
 import type { DocSet } from '../host/search-plan.ts';
-import { bitmapSizeOf, countDocs, type ShardRevisions } from './revisions.ts';
+import { addBits, bitmapSizeOf, countBits, setBits } from './bits.ts';
+import type { ShardRevisions } from './revisions.ts';
 
 /** The docs of one repo in a shard: from `docStart` to before `docEnd`. */
 export interface ShardPart {
@@ -75,7 +76,7 @@ export function docsOfParts(
   if (sets.every((set) => set === 'all') && isCovered(shard)) return 'all';
   const bitmap = new Uint8Array(new SharedArrayBuffer(bitmapSizeOf(docCount)));
   for (const [index, set] of sets.entries()) addPart(bitmap, parts[index]!, set);
-  const count = countDocs(bitmap, docCount);
+  const count = countBits(bitmap);
   if (count === 0) return 'none';
   return count === docCount ? 'all' : bitmap;
 }
@@ -89,32 +90,6 @@ function docsOfPart({ revisions }: ShardPart, chosen: ChosenRevisions): DocSet {
 /** Sets the bits of a part's docs. */
 function addPart(bitmap: Uint8Array, { docStart, docEnd }: ShardPart, set: DocSet): void {
   if (set === 'none') return;
-  if (set === 'all') fillBits(bitmap, docStart, docEnd);
-  else orBits(bitmap, docStart, set, docEnd - docStart);
-}
-
-/** Sets the bits from `start` to before `end`. */
-function fillBits(bitmap: Uint8Array, start: number, end: number): void {
-  const [firstByte, lastByte] = [start >> 3, end >> 3];
-  const head = 0xff << (start & 7);
-  const tail = ~(0xff << (end & 7)) & 0xff;
-  if (firstByte === lastByte) {
-    bitmap[firstByte]! |= head & tail;
-    return;
-  }
-  bitmap[firstByte]! |= head & 0xff;
-  bitmap.fill(0xff, firstByte + 1, lastByte);
-  if (tail !== 0) bitmap[lastByte]! |= tail;
-}
-
-/** Sets those of `count` bits from `start` on that are set in `source`, which has zeros behind them. */
-function orBits(bitmap: Uint8Array, start: number, source: Uint8Array, count: number): void {
-  const shift = start & 7;
-  const first = start >> 3;
-  const size = Math.ceil(count / 8);
-  for (let i = 0; i < size; i++) {
-    const bits = source[i]! << shift;
-    if ((bits & 0xff) !== 0) bitmap[first + i]! |= bits & 0xff;
-    if (bits > 0xff) bitmap[first + i + 1]! |= bits >> 8;
-  }
+  if (set === 'all') setBits(bitmap, docStart, docEnd);
+  else addBits(bitmap, docStart, set, docEnd - docStart);
 }

@@ -4,6 +4,7 @@
 
 import { hash } from 'node:crypto';
 import type { DocSet } from '../host/search-plan.ts';
+import { bitmapSizeOf, countBits, hasBit } from './bits.ts';
 import {
   type CodedSet,
   decodeInto,
@@ -33,11 +34,6 @@ export interface RevisedShard {
   readonly docCount: number;
   /** Ascending by docId. */
   readonly unstored: readonly UnstoredDoc[];
-}
-
-/** Bytes of a bitmap over so many docs, as threads take it. */
-export function bitmapSizeOf(docCount: number): number {
-  return Math.ceil(docCount / 128) * 16;
 }
 
 /** Collects the sets of one revision after the other and gives the file. */
@@ -271,7 +267,7 @@ export class ShardRevisions {
   holds(revision: number, docId: number): boolean {
     const set = this.docsIn([revision]);
     if (typeof set === 'string') return set === 'all';
-    return ((set[docId >> 3]! >> (docId & 7)) & 1) === 1;
+    return hasBit(set, docId);
   }
 
   /** Blob id of a doc without stored content; undefined: not known. Cost: a binary search. */
@@ -300,16 +296,9 @@ export class ShardRevisions {
   }
 }
 
-const BIT_COUNTS = Uint8Array.from(
-  { length: 256 },
-  (_, byte) => byte.toString(2).replaceAll('0', '').length,
-);
-
 /** Docs in a set over so many. */
 export function countDocs(set: DocSet, docCount: number): number {
   if (set === 'all') return docCount;
   if (set === 'none') return 0;
-  let count = 0;
-  for (const byte of set) count += BIT_COUNTS[byte]!;
-  return count;
+  return countBits(set);
 }

@@ -1,6 +1,8 @@
 // Codes a set of docs as compactly as it allows: nothing for no doc and for all docs, the lengths of its runs, or its
 // bits where those are shorter. Knows neither revisions nor files.
 
+import { setBits } from './bits.ts';
+
 /** Bytes that say nothing more: no doc, every doc. */
 export const FORM_NONE = 0;
 export const FORM_ALL = 1;
@@ -96,18 +98,6 @@ export function isSound({ form, bytes }: CodedSet, docCount: number): boolean {
 export function decodeInto({ form, bytes }: CodedSet, bitmap: Uint8Array): void {
   if (form === FORM_RUNS) forEachRun(bytes, (start, end) => setBits(bitmap, start, end));
   if (form === FORM_BITS) for (let i = 0; i < bytes.length; i++) bitmap[i]! |= bytes[i]!;
-}
-
-function setBits(bitmap: Uint8Array, start: number, end: number): void {
-  let position = start;
-  for (; position < end && (position & 7) !== 0; position++)
-    bitmap[position >> 3]! |= 1 << (position & 7);
-  const wholeEnd = end & ~7;
-  if (position < wholeEnd) {
-    bitmap.fill(255, position >> 3, wholeEnd >> 3);
-    position = wholeEnd;
-  }
-  for (; position < end; position++) bitmap[position >> 3]! |= 1 << (position & 7);
 }
 
 /** Calls back with the index of each doc that is in the set; `docIds` ascend. */

@@ -84,9 +84,14 @@ export function checkGitPlace(repoPath: string): void {
   findGitPlace(repoPath);
 }
 
-/** The git directory of a source, and the one that it shares with others. Errors and cost: as `checkGitPlace`. */
+/**
+ * The git directory of a source, and the one that it shares with others, wherever they are: who reads more there than
+ * times of files has them checked first. Errors: GitPlaceError for names that git could read in another way.
+ */
 export function gitDirsOf(repoPath: string): readonly string[] {
-  return findGitPlace(repoPath).gitDirs;
+  const gitDir = gitDirOfSource(realPathOf(repoPath) ?? repoPath);
+  const commonDir = commonDirOf(gitDir);
+  return gitDir === commonDir ? [gitDir] : [gitDir, commonDir];
 }
 
 /**

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
+import { bitmapSizeOf } from '../../../daemon/engine/shards/bits.ts';
 import {
   type ChosenRevisions,
   docsOfParts,
@@ -13,7 +14,6 @@ import {
   type ShardPart,
 } from '../../../daemon/engine/shards/parts.ts';
 import {
-  bitmapSizeOf,
   RevisionTable,
   RevisionWriter,
   type ShardRevisions,

@@ -3,11 +3,8 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import {
-  bitmapSizeOf,
-  RevisionTable,
-  RevisionWriter,
-} from '../../../daemon/engine/shards/revisions.ts';
+import { bitmapSizeOf } from '../../../daemon/engine/shards/bits.ts';
+import { RevisionTable, RevisionWriter } from '../../../daemon/engine/shards/revisions.ts';
 import { type Build, Engine, repoRecord, type TestDoc } from '../host/harness.ts';
 
 const NAMES = ['refs/heads/main', 'refs/heads/a', 'refs/heads/ab', 'refs/tags/b'];

@@ -3,11 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import {
-  bitmapSizeOf,
-  RevisionTable,
-  RevisionWriter,
-} from '../../../daemon/engine/shards/revisions.ts';
+import { bitmapSizeOf } from '../../../daemon/engine/shards/bits.ts';
+import { RevisionTable, RevisionWriter } from '../../../daemon/engine/shards/revisions.ts';
 import {
   encodeSet,
   FORM_ALL,
