@@ -5,6 +5,10 @@ import type { PassProgress, PassTotals } from './pass-loop.ts';
 
 export interface PassWorkerData {
   readonly module: WebAssembly.Module;
+}
+
+export interface PassOrder {
+  readonly kind: 'run';
   readonly shardPath: string;
   readonly outPath: string;
   readonly concurrency: number;
@@ -13,8 +17,8 @@ export interface PassWorkerData {
   readonly engines: readonly EngineName[];
 }
 
-/** To the thread: end at once. */
-export type ToPassWorker = 'cancel';
+/** To the thread: `cancel` ends what it works on at once, `end` the thread. */
+export type ToPassWorker = PassOrder | { readonly kind: 'cancel' } | { readonly kind: 'end' };
 
 /** What a finished pass has made. */
 export interface PassResult extends PassTotals {

@@ -1,69 +1,82 @@
-// The thread of one symbol pass: checks and opens the shard, runs the pass over its contents with an extractor of its
-// own, writes the symbols file. All of the shard is read here, so all of its pages are checked before, without mapping:
+// The thread of symbol passes, one at a time: checks and opens a shard, runs the pass over its contents with an extractor
+// of its own, writes the symbols file. All of the shard is read here, so all of its pages are checked before, without mapping:
 // a search checks each page that it reads, and damage must not become symbols either.
 
 import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PageCheck } from '../engine/host/page-check.ts';
-import { ShardError, Space } from '../engine/host/space.ts';
+import { ShardError } from '../engine/host/space.ts';
 import { SymbolsFileBuilder } from '../engine/host/symbols-builder.ts';
 import { lowerPriority } from '../base/priority.ts';
 import { ShardTables } from '../engine/shards/tables.ts';
 import { messageOf } from '../base/caught.ts';
 import { openExtractor } from './extractor.ts';
 import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
-import type { FromPassWorker, PassResult, PassWorkerData } from './pass-messages.ts';
+import type {
+  FromPassWorker,
+  PassOrder,
+  PassResult,
+  PassWorkerData,
+  ToPassWorker,
+} from './pass-messages.ts';
 
 const PROGRESS_MS = 200;
 
 lowerPriority('background');
-const data: PassWorkerData = workerData;
+const { module }: PassWorkerData = workerData;
 const port = parentPort!;
-const cancelled = new AbortController();
-port.on('message', () => cancelled.abort());
+/** Of the pass under way. */
+let cancelled = new AbortController();
 
-try {
-  tell({ kind: 'done', result: await run() });
-} catch (error) {
-  const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
-  const damage = isDamage ? { damage: error.reason } : {};
-  tell({ kind: 'failed', message: messageOf(error), ...damage });
+port.on('message', (message: ToPassWorker) => {
+  if (message.kind === 'cancel') cancelled.abort();
+  else if (message.kind === 'end') port.close();
+  else void runAndTell(message);
+});
+
+async function runAndTell(order: PassOrder): Promise<void> {
+  cancelled = new AbortController();
+  try {
+    tell({ kind: 'done', result: await run(order, cancelled.signal) });
+  } catch (error) {
+    const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
+    const damage = isDamage ? { damage: error.reason } : {};
+    tell({ kind: 'failed', message: messageOf(error), ...damage });
+  }
 }
-port.close();
 
 function tell(message: FromPassWorker): void {
   port.postMessage(message);
 }
 
-async function run(): Promise<PassResult> {
-  const source = await openShardSource();
-  const builder = new SymbolsFileBuilder(data.module, data.shardPath);
-  const extractor = await openExtractor(data);
+async function run(order: PassOrder, signal: AbortSignal): Promise<PassResult> {
+  const { shardPath } = order;
+  await checkShard(shardPath, signal);
+  const builder = new SymbolsFileBuilder(module, shardPath);
+  const extractor = await openExtractor(order);
   const closeEarly = (): void => void extractor.close();
-  cancelled.signal.addEventListener('abort', closeEarly, { once: true });
+  signal.addEventListener('abort', closeEarly, { once: true });
   try {
-    const { signal } = cancelled;
-    const totals = await passOver(source, extractor, builder, { signal, onProgress: inTurns() });
-    const { size } = builder.finish(data.outPath);
+    const totals = await passOver(sourceOf(builder), extractor, builder, {
+      signal,
+      onProgress: inTurns(),
+    });
+    const { size } = builder.finish(order.outPath);
     return { ...totals, size, engines: extractor.engines };
   } finally {
     await extractor.close();
   }
 }
 
-async function whileWanted(): Promise<void> {
-  cancelled.signal.throwIfAborted();
+/** Errors: ShardError. */
+async function checkShard(shardPath: string, signal: AbortSignal): Promise<void> {
+  const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
+  const problem = await new PageCheck(module).check(file, async () => signal.throwIfAborted());
+  if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
 }
 
-/** Errors: ShardError. */
-async function openShardSource(): Promise<PassSource> {
-  const { shardPath } = data;
-  const file = { shardId: shardPath, path: shardPath, size: statSync(shardPath).size };
-  const problem = await new PageCheck(data.module).check(file, whileWanted);
-  if (problem !== undefined) throw new ShardError(shardPath, problem.reason, problem.fault);
-  const space = new Space(data.module);
-  space.open(file);
-  const tables = new ShardTables(space.bytesOf(shardPath));
+function sourceOf({ shardBytes }: SymbolsFileBuilder): PassSource {
+  const tables = new ShardTables(shardBytes);
   return {
     blobCount: tables.blobCount,
     contentSize: tables.contentSize,

@@ -1,4 +1,4 @@
-// Runs the symbol pass over one shard file in a thread of its own: finds the symbols of all contents and writes
+// Runs symbol passes over shard files in a thread of their own: a pass finds the symbols of all contents and writes
 // them to a file beside it. Which shards want a pass, when it runs and what becomes of the file is the caller's.
 
 import { rm } from 'node:fs/promises';
@@ -8,11 +8,15 @@ import { ShardError } from '../engine/host/space.ts';
 import type { Log } from '../base/log.ts';
 import type { EngineName } from './extractor.ts';
 import type { PassProgress } from './pass-loop.ts';
-import type { FromPassWorker, PassResult, PassWorkerData, ToPassWorker } from './pass-messages.ts';
+import type {
+  FromPassWorker,
+  PassOrder,
+  PassResult,
+  PassWorkerData,
+  ToPassWorker,
+} from './pass-messages.ts';
 
 export interface SymbolPassOptions {
-  /** The compiled core (engine/host/core.ts). */
-  readonly module: WebAssembly.Module;
   readonly shardPath: string;
   /** The file to write; whatever is there is overwritten, and removed when the pass fails. */
   readonly outPath: string;
@@ -33,19 +37,92 @@ export const FILE_TIMEOUT_MS = 20_000;
 /** Guess: ctags takes a few times the content, tree-sitter up to 50 times. */
 export const FILE_MEMORY_MAX = 512 << 20;
 
+/**
+ * Guess: how long the thread waits for the next pass. Why it waits: a thread that started programs leaves three mappings to
+ * the process when it ends (koffi 3.3.4), of 65,530, and each commit has a pass.
+ */
+const REST_MS = 600_000;
+
 /** How long a cancelled thread may take to end its processes before it is terminated. */
 const CANCEL_MS = 2000;
 
-/**
- * Writes the symbols of the shard to `outPath`, synced.
- *
- * Errors: ShardError for a damaged shard; for a file that cannot be written, symbols that do not fit; the reason of the signal once
- * it is aborted. A content that has no symbols because its engine failed is no error but one of the `failures`.
- */
-export async function runSymbolPass(options: SymbolPassOptions): Promise<PassResult> {
-  options.signal?.throwIfAborted();
-  const workerData: PassWorkerData = {
-    module: options.module,
+/** Runs passes in its thread, which is started for the first one. To be closed. */
+export class SymbolPasses {
+  readonly #module: WebAssembly.Module;
+  #worker: Worker | undefined;
+  #resting: NodeJS.Timeout | undefined;
+
+  /** @param module  the compiled core (engine/host/core.ts) */
+  constructor(module: WebAssembly.Module) {
+    this.#module = module;
+  }
+
+  /**
+   * Writes the symbols of the shard to `outPath`, synced. One at a time.
+   *
+   * Errors: ShardError for a damaged shard; for a file that cannot be written, symbols that do not fit; the reason of the
+   * signal once it is aborted. A content that has no symbols because its engine failed is no error but one of the `failures`.
+   */
+  async run(options: SymbolPassOptions): Promise<PassResult> {
+    options.signal?.throwIfAborted();
+    clearTimeout(this.#resting);
+    const worker = (this.#worker ??= this.#start());
+    let timer: NodeJS.Timeout | undefined;
+    const cancel = (): void => {
+      tell(worker, { kind: 'cancel' });
+      timer = setTimeout(() => void worker.terminate(), CANCEL_MS);
+    };
+    options.signal?.addEventListener('abort', cancel, { once: true });
+    try {
+      const outcome = outcomeOf(worker, options);
+      tell(worker, orderOf(options));
+      const result = await outcome;
+      reportFailures(result, options);
+      return result;
+    } catch (error) {
+      await rm(options.outPath, { force: true });
+      options.signal?.throwIfAborted();
+      throw error;
+    } finally {
+      options.signal?.removeEventListener('abort', cancel);
+      clearTimeout(timer);
+      this.#resting = setTimeout(() => void this.close(), REST_MS).unref();
+    }
+  }
+
+  #start(): Worker {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const workerData: PassWorkerData = { module: this.#module };
+    const worker = new Worker(new URL(`./pass-worker.${extension}`, import.meta.url), {
+      workerData,
+    });
+    // What goes wrong is told to the pass under way.
+    worker.on('error', () => {});
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
+  }
+
+  /** Ends the thread; resolves when it has ended. No pass is to be under way. */
+  async close(): Promise<void> {
+    clearTimeout(this.#resting);
+    const worker = this.#worker;
+    this.#worker = undefined;
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    tell(worker, { kind: 'end' });
+    await ended;
+  }
+}
+
+function tell(worker: Worker, message: ToPassWorker): void {
+  worker.postMessage(message);
+}
+
+function orderOf(options: SymbolPassOptions): PassOrder {
+  return {
+    kind: 'run',
     shardPath: options.shardPath,
     outPath: options.outPath,
     concurrency: options.concurrency ?? availableParallelism(),
@@ -53,48 +130,28 @@ export async function runSymbolPass(options: SymbolPassOptions): Promise<PassRes
     fileMemoryMax: options.fileMemoryMax ?? FILE_MEMORY_MAX,
     engines: options.engines ?? ['ctags', 'tree-sitter'],
   };
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const worker = new Worker(new URL(`./pass-worker.${extension}`, import.meta.url), { workerData });
-  let timer: NodeJS.Timeout | undefined;
-  const cancel = (): void => {
-    worker.postMessage('cancel' satisfies ToPassWorker);
-    timer = setTimeout(() => void worker.terminate(), CANCEL_MS);
-  };
-  options.signal?.addEventListener('abort', cancel, { once: true });
-  try {
-    const result = await outcomeOf(worker, options);
-    reportFailures(result, options);
-    return result;
-  } catch (error) {
-    await rm(options.outPath, { force: true });
-    options.signal?.throwIfAborted();
-    throw error;
-  } finally {
-    options.signal?.removeEventListener('abort', cancel);
-    clearTimeout(timer);
-  }
 }
 
-/** Settles when the thread has ended. */
+/** Settles when the thread has told what became of the pass, or has ended. */
 function outcomeOf(
   worker: Worker,
   { onProgress, shardPath }: SymbolPassOptions,
 ): Promise<PassResult> {
-  return new Promise((resolve, reject) => {
-    let result: PassResult | undefined;
-    let problem: Error = new Error('the symbol pass ended early');
-    worker.on('message', (message: FromPassWorker) => {
+  const over = new AbortController();
+  const outcome = new Promise<PassResult>((resolve, reject) => {
+    const onMessage = (message: FromPassWorker): void => {
       if (message.kind === 'progress') onProgress?.(message.progress);
-      else if (message.kind === 'done') result = message.result;
-      else if (message.damage === undefined) problem = new Error(message.message);
-      else problem = new ShardError(shardPath, message.damage);
-    });
-    worker.on('error', (error) => (problem = error));
-    worker.on('exit', () => {
-      if (result === undefined) reject(problem);
-      else resolve(result);
+      else if (message.kind === 'done') resolve(message.result);
+      else if (message.damage === undefined) reject(new Error(message.message));
+      else reject(new ShardError(shardPath, message.damage));
+    };
+    const onExit = (): void => reject(new Error('the symbol pass ended early'));
+    worker.on('message', onMessage).on('error', reject).on('exit', onExit);
+    over.signal.addEventListener('abort', () => {
+      worker.off('message', onMessage).off('error', reject).off('exit', onExit);
     });
   });
+  return outcome.finally(() => over.abort());
 }
 
 function reportFailures(

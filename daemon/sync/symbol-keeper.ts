@@ -7,7 +7,7 @@ import { ShardError } from '../engine/host/space.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { enginesHere } from '../symbols/extractor.ts';
-import { runSymbolPass } from '../symbols/pass.ts';
+import { SymbolPasses } from '../symbols/pass.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { Indexer } from './indexer.ts';
 import type { Served } from './served.ts';
@@ -28,6 +28,7 @@ export interface SymbolKeeperOptions {
 
 export class SymbolKeeper {
   readonly #options: SymbolKeeperOptions;
+  readonly #passes: SymbolPasses;
   readonly #stop = new AbortController();
   /** Shards whose pass failed. */
   readonly #failed = new Set<string>();
@@ -37,6 +38,7 @@ export class SymbolKeeper {
 
   constructor(options: SymbolKeeperOptions) {
     this.#options = options;
+    this.#passes = new SymbolPasses(options.module);
   }
 
   /** Finds the symbols of the shards that have none by now; resolves when that is done, or cannot be done. */
@@ -95,12 +97,11 @@ export class SymbolKeeper {
     { repo, shardId, path: shardPath }: { repo: string; shardId: string; path: string },
     foundBy: string,
   ): Promise<void> {
-    const { module, served, indexer, folder, log, workers, onProgress } = this.#options;
+    const { served, indexer, folder, log, workers, onProgress } = this.#options;
     const outPath = path.join(folder, `${shardId}.tags.next`);
     const start = Date.now();
     try {
-      const result = await runSymbolPass({
-        module,
+      const result = await this.#passes.run({
         shardPath,
         outPath,
         log,
@@ -127,5 +128,6 @@ export class SymbolKeeper {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     await this.#running;
+    await this.#passes.close();
   }
 }

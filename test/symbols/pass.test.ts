@@ -15,7 +15,8 @@ import { ShardError, Space } from '../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../daemon/engine/build/build.ts';
 import type { Extractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
-import { runSymbolPass } from '../../daemon/symbols/pass.ts';
+import { SymbolPasses, type SymbolPassOptions } from '../../daemon/symbols/pass.ts';
+import type { PassResult } from '../../daemon/symbols/pass-messages.ts';
 import { type PassBlob, passOver, type PassProgress } from '../../daemon/symbols/pass-loop.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { coreModule, temporaryFolder } from '../engine/host/harness.ts';
@@ -59,6 +60,19 @@ async function sampleShard(): Promise<string> {
     workers: 1,
   });
   return shards[0]!.path;
+}
+
+/** Runs one pass in a thread of its own. */
+async function runSymbolPass({
+  module,
+  ...options
+}: SymbolPassOptions & { module: WebAssembly.Module }): Promise<PassResult> {
+  const passes = new SymbolPasses(module);
+  try {
+    return await passes.run(options);
+  } finally {
+    await passes.close();
+  }
 }
 
 /** A log, and what it was told. */
@@ -260,4 +274,35 @@ test('what is read ahead is bounded', async () => {
     await new Promise((resolve) => setImmediate(resolve));
   }
   assert.equal((await running).fileCount, 6);
+});
+
+function countMappings(): number {
+  return readFileSync('/proc/self/maps', 'latin1').split('\n').length;
+}
+
+const hasMappings = existsSync('/proc/self/maps') ? false : 'mappings cannot be counted here';
+
+test('builds and passes leave no mapping behind', { skip: hasMappings }, async () => {
+  const module = await coreModule('release');
+  const { log } = spyLog();
+  const engines = ['tree-sitter'] as const;
+  const passes = new SymbolPasses(module);
+  const run = async (): Promise<void> => {
+    const shardPath = await sampleShard();
+    const { symbolCount } = await passes.run({
+      shardPath,
+      outPath: `${shardPath}.symbols`,
+      log,
+      engines,
+    });
+    assert.ok(symbolCount > 0);
+  };
+  for (let i = 0; i < 2; i++) await run();
+  const before = countMappings();
+  const runs = 8;
+  for (let i = 0; i < runs; i++) await run();
+  // Two threads a run, three mappings a thread: that is what they left behind once.
+  const more = countMappings() - before;
+  await passes.close();
+  assert.ok(more < 3 * runs, `${more} mappings more`);
 });

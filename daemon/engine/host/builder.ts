@@ -15,7 +15,7 @@ import {
   STATUS_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/status.ts';
 import { type Core, instantiateCore, statusName } from './core.ts';
-import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
+import { isBrief, MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
 
 const MIB = 1 << 20;
 /** Address space of a builder: 3 GiB, of which only what a batch uses is ever touched. */
@@ -172,6 +172,7 @@ export function mergeStripes(
   onPostings: (bytes: Uint8Array) => void,
 ): MergedGrams {
   const places = placesOf(stripes);
+  const isRead = isBrief(places.size);
   const pages = Math.ceil((4 * MIB + TABLES_SIZE + MERGE_OUTPUT_SIZE + places.size) / 65536);
   const { exports, memory, heapStart } = instantiateCore(module, pages);
   const output = heapStart + TABLES_SIZE;
@@ -179,7 +180,7 @@ export function mergeStripes(
   exports.mergeBegin(heapStart);
   for (const [index, { path, size }] of stripes.entries()) {
     const address = stripesStart + places.starts[index]!;
-    placeFile(memory, address, path, size, false);
+    placeFile(memory, address, path, size, isRead);
     exports.mergeAddStripe(address);
   }
   for (;;) {
@@ -195,7 +196,7 @@ export function mergeStripes(
     (gramCount + 1) * 4,
   ).slice();
   // Why: the memory would otherwise stay until the garbage collector finds it.
-  releaseRange(memory, heapStart, stripesStart + places.size - heapStart);
+  if (!isRead) releaseRange(memory, heapStart, stripesStart + places.size - heapStart);
   return { gramCount, keys, lists };
 }
 

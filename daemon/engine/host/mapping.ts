@@ -195,6 +195,34 @@ export function placeFile(
   }
 }
 
+/** Guess: files of more bytes are mapped also where they are wanted once. */
+export const BRIEF_SIZE_MAX = 16 << 20;
+
+/** Whether files of so many bytes together are read in where they are wanted for one piece of work. */
+export function isBrief(size: number): boolean {
+  return size <= BRIEF_SIZE_MAX;
+}
+
+/**
+ * Places a file, as `placeFile`, for one piece of work in a memory that is not kept; returns what gives it up again. A
+ * small one is read in.
+ *
+ * Why: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4), and
+ * each commit starts two.
+ */
+export function placeBriefly(
+  memory: WebAssembly.Memory,
+  address: number,
+  path: string,
+  size: number,
+): () => void {
+  const isRead = isBrief(size);
+  placeFile(memory, address, path, size, isRead);
+  return () => {
+    if (!isRead) releaseRange(memory, address, size);
+  };
+}
+
 function mapRange(
   memory: WebAssembly.Memory,
   address: number,

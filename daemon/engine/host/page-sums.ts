@@ -3,7 +3,7 @@
 
 import { PAGE_SIZE } from '../../../core/shared/format.ts';
 import { instantiateCore } from './core.ts';
-import { placeFile, releaseRange } from './mapping.ts';
+import { placeBriefly } from './mapping.ts';
 
 /**
  * The section of page sums of the file at `path`, of which `size` bytes are written.
@@ -23,8 +23,8 @@ export function sumPagesOf(
   const pages = 64 + sumsPages + Math.ceil(size / 65536) + 2;
   const { exports, memory, heapStart } = instantiateCore(module, pages);
   const base = heapStart + sumsPages * 65536;
-  placeFile(memory, base, path, size, false);
+  const giveUp = placeBriefly(memory, base, path, size);
   exports.sumPages(base, headSize, base + size, heapStart);
-  releaseRange(memory, base, size);
+  giveUp();
   return new Uint8Array(memory.buffer, heapStart, sumsSize).slice();
 }

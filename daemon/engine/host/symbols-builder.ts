@@ -12,7 +12,7 @@ import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
-import { MAPPING_ALIGNMENT, placeFile, releaseRange } from './mapping.ts';
+import { MAPPING_ALIGNMENT, placeBriefly } from './mapping.ts';
 import { sumPagesOf } from './page-sums.ts';
 
 /** A symbol in a content; `name` of its parent as people write it. */
@@ -49,6 +49,7 @@ export class SymbolsFileBuilder {
   readonly #input: number;
   readonly #shardStart: number;
   readonly #shardSize: number;
+  readonly #giveUpShard: () => void;
   readonly #parents = new ParentTable();
 
   /**
@@ -68,9 +69,14 @@ export class SymbolsFileBuilder {
     const shardEnd = this.#shardStart + this.#shardSize;
     const areaStart = Math.ceil(shardEnd / MAPPING_ALIGNMENT) * MAPPING_ALIGNMENT;
     if (areaStart >= memory.buffer.byteLength) throw new Error('the shard is too large');
-    placeFile(memory, this.#shardStart, shardPath, this.#shardSize, false);
+    this.#giveUpShard = placeBriefly(memory, this.#shardStart, shardPath, this.#shardSize);
     check(exports.openShard(this.#shardStart, this.#shardSize, this.#view));
     check(exports.symbolsBegin(this.#view, areaStart, memory.buffer.byteLength - 65536));
+  }
+
+  /** The bytes of the shard, valid until `finish`. */
+  get shardBytes(): Uint8Array {
+    return new Uint8Array(this.#core.memory.buffer, this.#shardStart, this.#shardSize);
   }
 
   /**
@@ -156,7 +162,7 @@ export class SymbolsFileBuilder {
     ];
     const symbolCount = exports.symbolsCount() >>> 0;
     const size = this.#write(path, sections, { blockCount, symbolCount, nameCount });
-    releaseRange(this.#core.memory, this.#shardStart, this.#shardSize);
+    this.#giveUpShard();
     return { size, symbolCount, nameCount };
   }
 

@@ -5,7 +5,7 @@ import { statSync } from 'node:fs';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import { HEADER_BLOCK_COUNT_OFFSET, STRIPE_BLOCKS } from '../../../core/shared/format.ts';
 import { type Core, instantiateCore, MEMORY_PAGES_MAX, statusName } from './core.ts';
-import { placeFile, releaseRange } from './mapping.ts';
+import { placeBriefly } from './mapping.ts';
 
 /** Most bytes of a file that fits a memory beside the scratch area. */
 const FILE_SIZE_MAX = 0xe0000000;
@@ -31,11 +31,11 @@ export function verifyShardFile(
   const pages = 64 + SCRATCH_PAGES + Math.ceil(size / 65536) + 2;
   const core = instantiateCore(module, pages);
   const base = core.heapStart + 65536 + SCRATCH_PAGES * 65536;
-  placeFile(core.memory, base, path, size, false);
+  const giveUp = placeBriefly(core.memory, base, path, size);
   try {
     return checkTables(core, base, size) ?? checkStripes(core, base, sums);
   } finally {
-    releaseRange(core.memory, base, size);
+    giveUp();
   }
 }
 
@@ -57,8 +57,8 @@ export function verifySymbolsFile(
   const base = heapStart + 65536 + SCRATCH_PAGES * 65536;
   const start = Math.ceil((base + shardSize) / 65536) * 65536;
   if (start + size > MEMORY_PAGES_MAX * 65536) return `too large: ${size} bytes`;
-  placeFile(memory, base, shardPath, shardSize, false);
-  placeFile(memory, start, path, size, false);
+  const giveUpShard = placeBriefly(memory, base, shardPath, shardSize);
+  const giveUpSymbols = placeBriefly(memory, start, path, size);
   try {
     const status =
       exports.openShard(base, shardSize, heapStart) ||
@@ -67,8 +67,8 @@ export function verifySymbolsFile(
     if (status === STATUS_OK) return undefined;
     return `${statusName(status)} (${placeOf(core)})`;
   } finally {
-    releaseRange(memory, base, shardSize);
-    releaseRange(memory, start, size);
+    giveUpShard();
+    giveUpSymbols();
   }
 }
 

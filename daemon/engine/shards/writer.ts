@@ -7,7 +7,7 @@ import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
 import { instantiateCore } from '../host/core.ts';
-import { placeFile, releaseRange } from '../host/mapping.ts';
+import { placeBriefly } from '../host/mapping.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
 
 /** One doc as the writer needs it, in docId order. */
@@ -360,7 +360,7 @@ function seal(
   const size = header.readUInt32LE(format.HEADER_FILE_SIZE_OFFSET);
   const { exports, memory, heapStart } = instantiateCore(module, 64 + Math.ceil(size / 65536) + 2);
   const base = heapStart + 65536;
-  placeFile(memory, base, path, size, false);
+  const giveUp = placeBriefly(memory, base, path, size);
   for (const section of sections) {
     const checksum = BigInt.asUintN(64, exports.checksum(base + section.start, section.size));
     header.writeBigUInt64LE(
@@ -368,7 +368,7 @@ function seal(
       sectionRowOffset(section.kind) + format.SECTION_CHECKSUM_OFFSET,
     );
   }
-  releaseRange(memory, base, size);
+  giveUp();
   new Uint8Array(memory.buffer).set(header, heapStart);
   header.writeBigUInt64LE(
     BigInt.asUintN(64, exports.headerChecksum(heapStart)),
