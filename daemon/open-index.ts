@@ -1,6 +1,7 @@
 // Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
 
-import { Catalog, CatalogError } from './sync/catalog.ts';
+import { Catalog } from './sync/catalog.ts';
+import { CatalogError } from './sync/catalog-files.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts';
 import { openCatalog } from './sync/open-catalog.ts';
 import { RepoRegister } from './sync/register.ts';

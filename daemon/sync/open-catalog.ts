@@ -3,7 +3,9 @@
 // catalog may be damaged, lost, old or exchanged: it costs a build, and shows nobody more than before.
 
 import type { RepoRecord } from '../repos/records.ts';
-import { CatalogError, type Catalog, type CatalogRepo } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import { CatalogError } from './catalog-files.ts';
+import type { CatalogRepo } from './catalog-records.ts';
 import type { Log } from '../base/log.ts';
 import { recordOf } from './change-repo.ts';
 import type { RepoRegister } from './register.ts';

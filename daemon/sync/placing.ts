@@ -5,7 +5,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { CATALOG_FILE, DAMAGED_FILE, LAST_FILE } from './catalog.ts';
+import {
+  CATALOG_FILE,
+  CHANGES_FILE,
+  DAMAGED_FILE,
+  LAST_CHANGES_FILE,
+  LAST_FILE,
+} from './catalog-files.ts';
 import { syncPath } from '../base/synced.ts';
 
 const STAGING = 'restoring';
@@ -56,7 +62,7 @@ export async function finishPlacing(dataDir: string): Promise<void> {
   }
   // Of the index that was there.
   if (names.includes(CATALOG_FILE))
-    for (const name of [LAST_FILE, DAMAGED_FILE])
+    for (const name of [LAST_FILE, LAST_CHANGES_FILE, CHANGES_FILE, DAMAGED_FILE])
       await rm(path.join(dataDir, name), { force: true });
   // The catalog last: whoever reads the directory meanwhile sees the old index.
   for (const name of ['store.db', 'secret', CATALOG_FILE])

@@ -9,7 +9,8 @@ import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { GitPlaceError } from '../sources/git/git-place.ts';
 import { ProbeError } from '../sources/git/probe.ts';
-import type { Catalog, CatalogRepo, CatalogShard, CatalogSymbols } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import type { CatalogRepo, CatalogShard, CatalogSymbols } from './catalog-records.ts';
 import type { RepoRegister } from './register.ts';
 
 /** Something wrong with a shard, by its id as searches know it. */

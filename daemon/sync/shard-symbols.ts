@@ -1,7 +1,8 @@
 // The symbols of the shards that searches see: which shards have none by now, and putting found ones into service.
 
 import type { Log } from '../base/log.ts';
-import type { Catalog, CatalogShard, CatalogSymbols } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import type { CatalogShard, CatalogSymbols } from './catalog-records.ts';
 import { Retries } from './retries.ts';
 import type { Served } from './served.ts';
 

@@ -3,7 +3,8 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../base/log.ts';
-import type { Catalog, CatalogRepo } from './catalog.ts';
+import type { Catalog } from './catalog.ts';
+import type { CatalogRepo } from './catalog-records.ts';
 import type { RepoChange } from './change-repo.ts';
 import type { RepoRegister } from './register.ts';
 import type { Served } from './served.ts';

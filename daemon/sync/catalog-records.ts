@@ -1,0 +1,96 @@
+// What the catalog keeps of repos and their shards, as it is written and checked when it is read.
+
+import { z } from 'zod';
+import { CODE_HOST_TYPES } from '../repos/records.ts';
+
+const fileId = z.string().regex(/^[0-9a-f]{16}$/);
+
+const symbolsSchema = z.strictObject({
+  symbolsId: fileId,
+  size: z.number().int().positive(),
+  symbolCount: z.number().int().nonnegative(),
+  /** Files that symbols were looked for in, and those where that failed. */
+  fileCount: z.number().int().nonnegative(),
+  failedCount: z.number().int().nonnegative(),
+  /** What found them: they are looked for again when that changes. */
+  foundBy: z.string(),
+});
+
+const shardSchema = z.strictObject({
+  shardId: fileId,
+  size: z.number().int().positive(),
+  docCount: z.number().int().nonnegative(),
+  contentSize: z.number().int().nonnegative(),
+  /** The file with its symbols; absent: they are not known. */
+  symbols: symbolsSchema.exactOptional(),
+});
+
+const recordSchema = z.strictObject({
+  repoId: z.number().int().positive(),
+  name: z.string(),
+  codeHostType: z.enum(CODE_HOST_TYPES),
+  displayName: z.string().exactOptional(),
+  webUrl: z.string().exactOptional(),
+  isFork: z.boolean(),
+  isArchived: z.boolean(),
+  visibility: z.enum(['public', 'internal', 'private', 'unknown']),
+  enforcement: z.enum(['restricted', 'all']).exactOptional(),
+  source: z.strictObject({ kind: z.enum(['commits', 'worktree', 'folder']), path: z.string() }),
+  defaultRevision: z.string(),
+  defaultBranch: z.string().exactOptional(),
+  selection: z
+    .strictObject({
+      branches: z.array(z.string()).readonly(),
+      tags: z.array(z.string()).readonly(),
+    })
+    .exactOptional(),
+  revisions: z.array(z.string()).min(1).readonly().exactOptional(),
+  indexedAt: z.string().exactOptional(),
+  pushedAt: z.string().exactOptional(),
+});
+
+const repoSchema = z.strictObject({
+  record: recordSchema,
+  /** Says when the docs must be built again: source, settings and format in one text. */
+  fingerprint: z.string().exactOptional(),
+  shards: z.array(shardSchema),
+  /** The commits of its revisions, the default one first; null: files on disk, or nothing. */
+  commits: z.array(z.string().nullable()).readonly().exactOptional(),
+  /** The revision file; absent: one revision, which holds all docs. */
+  revisionFile: fileId.exactOptional(),
+  skipped: z.record(z.string(), z.number()),
+  /** What rules leave out, by rule, and paths that are no docs, by reason. */
+  ignored: z.record(z.string(), z.number()).exactOptional(),
+  leftOut: z.record(z.string(), z.number()).exactOptional(),
+  /** Its git leads out of its source: nothing of it is shown until it does so no more. */
+  isStray: z.literal(true).exactOptional(),
+});
+
+export const catalogSchema = z.strictObject({
+  formatVersion: z.number(),
+  /** Older catalogs gave out ids. */
+  nextRepoId: z.number().int().positive().exactOptional(),
+  repos: z.array(repoSchema),
+});
+
+export const changeSchema = z.strictObject({
+  put: z.array(repoSchema).readonly().exactOptional(),
+  removed: z.array(z.number().int()).readonly().exactOptional(),
+});
+
+export type CatalogSymbols = z.infer<typeof symbolsSchema>;
+export type CatalogShard = z.infer<typeof shardSchema>;
+export type CatalogRepo = z.infer<typeof repoSchema>;
+export type CatalogState = z.infer<typeof catalogSchema>;
+
+/** What becomes of repos. Those that are put are new, or take the place of what is known by their ids; ids that go. */
+export type CatalogChange = z.infer<typeof changeSchema>;
+
+/** Does to repos by id what a change says. */
+export function applyChange(
+  repos: Map<number, CatalogRepo>,
+  { put = [], removed = [] }: CatalogChange,
+): void {
+  for (const repoId of removed) repos.delete(repoId);
+  for (const repo of put) repos.set(repo.record.repoId, repo);
+}
