@@ -21,6 +21,14 @@ const shardSchema = z.strictObject({
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
   contentSize: z.number().int().nonnegative(),
+  /** The docs of the repo, and the bytes of their contents; absent: all are of this repo. */
+  part: z
+    .strictObject({
+      docStart: z.number().int().nonnegative(),
+      docEnd: z.number().int().nonnegative(),
+      contentSize: z.number().int().nonnegative(),
+    })
+    .exactOptional(),
   /** The file with its symbols; absent: they are not known. */
   symbols: symbolsSchema.exactOptional(),
 });
@@ -85,6 +93,26 @@ export type CatalogState = z.infer<typeof catalogSchema>;
 
 /** What becomes of repos. Those that are put are new, or take the place of what is known by their ids; ids that go. */
 export type CatalogChange = z.infer<typeof changeSchema>;
+
+/** Those of a shard's docs that are of the repo: from `docStart` to before `docEnd`. */
+export function docsOfRepo({ docCount, part }: CatalogShard): { docStart: number; docEnd: number } {
+  return { docStart: part?.docStart ?? 0, docEnd: part?.docEnd ?? docCount };
+}
+
+export function docCountOf(shard: CatalogShard): number {
+  const { docStart, docEnd } = docsOfRepo(shard);
+  return docEnd - docStart;
+}
+
+/** Bytes of the contents of a repo in a shard, and of the file for them: a share, where others have docs in it. */
+export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
+  contentSize: number;
+  shardSize: number;
+} {
+  if (part === undefined) return { contentSize, shardSize: size };
+  const share = contentSize === 0 ? 0 : part.contentSize / contentSize;
+  return { contentSize: part.contentSize, shardSize: Math.round(size * share) };
+}
 
 /** Does to repos by id what a change says. */
 export function applyChange(

@@ -12,7 +12,12 @@ import { errorOf, systemCodeOf } from '../base/caught.ts';
 import { readOwnSoon } from '../base/own-file.ts';
 import { RevisionTable, revisionFileId } from '../engine/shards/revisions.ts';
 import { CatalogFiles, type LoadedCatalog } from './catalog-files.ts';
-import { applyChange, type CatalogChange, type CatalogRepo } from './catalog-records.ts';
+import {
+  applyChange,
+  type CatalogChange,
+  type CatalogRepo,
+  docCountOf,
+} from './catalog-records.ts';
 import { putAt, replaceFile } from './replace-file.ts';
 
 const SHARD_FOLDER = 'shards';
@@ -144,7 +149,7 @@ export class Catalog {
     try {
       const file = await readOwnSoon(this.#revisionPath(revisionFile));
       if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
-      const docCounts = shards.map(({ docCount }) => docCount);
+      const docCounts = shards.map(docCountOf);
       const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
       this.#tables.set(revisionFile, table);
     } catch (error) {

@@ -18,7 +18,13 @@ import { defaultPartOf } from '../sources/docs/source-revisions.ts';
 import type { SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
-import type { CatalogRepo, CatalogShard } from './catalog-records.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  docCountOf,
+  docsOfRepo,
+  sizesOfRepo,
+} from './catalog-records.ts';
 import type { RepoRegister } from './register.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
@@ -156,11 +162,13 @@ export class RepoIndexer {
       ...this.#buildOptions(record, spec, filters, signal),
       defaultRevision: probed.defaultRevision,
       known: {
-        shards: known.shards.map(({ shardId, size, docCount }) => ({
-          shardId,
-          size,
-          docCount,
-          path: catalog.shardPath(shardId),
+        shards: known.shards.map((shard) => ({
+          shardId: shard.shardId,
+          size: shard.size,
+          path: catalog.shardPath(shard.shardId),
+          docStart: docsOfRepo(shard).docStart,
+          docCount: docCountOf(shard),
+          isShared: shard.part !== undefined,
         })),
         table,
         revisions: names.map((name, index) => ({ name, commit: commits[index] ?? undefined })),
@@ -261,8 +269,8 @@ export class RepoIndexer {
     return {
       revisionCount: record.revisions?.length ?? 1,
       docCount: sumOf(liveCounts, ({ liveCount }) => liveCount),
-      contentSize: sumOf(shards, ({ contentSize }) => contentSize),
-      shardSize: sumOf(shards, ({ size }) => size),
+      contentSize: sumOf(shards, (shard) => sizesOfRepo(shard).contentSize),
+      shardSize: sumOf(shards, (shard) => sizesOfRepo(shard).shardSize),
       skipped,
       ignored,
       leftOut,
@@ -349,8 +357,8 @@ function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
   return counts;
 }
 
-function unrevised({ docCount }: CatalogShard): { readonly liveCount: number } {
-  return { liveCount: docCount };
+function unrevised(shard: CatalogShard): { readonly liveCount: number } {
+  return { liveCount: docCountOf(shard) };
 }
 
 function sumOf<Item>(items: readonly Item[], of: (item: Item) => number): number {

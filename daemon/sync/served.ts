@@ -4,13 +4,18 @@
 import type { Log } from '../base/log.ts';
 import type { ShardError, ShardFault } from '../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../engine/search/snapshot.ts';
-import { wholePart } from '../engine/shards/parts.ts';
+import { isCovered, type ShardPart } from '../engine/shards/parts.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { GitPlaceError } from '../sources/git/git-place.ts';
 import { ProbeError } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
-import type { CatalogRepo, CatalogShard, CatalogSymbols } from './catalog-records.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  type CatalogSymbols,
+  docsOfRepo,
+} from './catalog-records.ts';
 import type { RepoRegister } from './register.ts';
 
 /** Something wrong with a shard, by its id as searches know it. */
@@ -100,9 +105,7 @@ export class Served {
       this.quarantine(blind.shardId, blind.reason);
       return;
     }
-    const all = repos.flatMap((repo) =>
-      repo.shards.map((shard, index) => this.#liveShard(repo, shard, index)),
-    );
+    const all = this.#liveShards(repos);
     const reasonOf = ({ shardId }: LiveShard): string | undefined =>
       this.#quarantined.get(shardIdOf(shardId));
     const refused = this.#options.publish({
@@ -162,11 +165,28 @@ export class Served {
     return undefined;
   }
 
-  #liveShard(repo: CatalogRepo, shard: CatalogShard, index: number): LiveShard {
-    const { shardId, size, docCount } = shard;
-    const symbols = this.#symbolless.has(shardId) ? undefined : shard.symbols;
-    const table = this.#options.catalog.revisionsOf(repo);
-    const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
+  /** The shards of repos, each once with the docs of those. */
+  #liveShards(repos: readonly CatalogRepo[]): LiveShard[] {
+    const found = new Map<string, { shard: CatalogShard; parts: ShardPart[] }>();
+    for (const repo of repos) {
+      const table = this.#options.catalog.revisionsOf(repo);
+      for (const [index, shard] of repo.shards.entries()) {
+        const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
+        const part = { repoId: repo.record.repoId, ...docsOfRepo(shard), revisions };
+        const known = found.get(shard.shardId);
+        if (known === undefined) found.set(shard.shardId, { shard, parts: [part] });
+        else known.parts.push(part);
+      }
+    }
+    return [...found.values()].map(({ shard, parts }) => this.#liveShard(shard, parts));
+  }
+
+  #liveShard(
+    { shardId, size, docCount, symbols: known }: CatalogShard,
+    all: ShardPart[],
+  ): LiveShard {
+    const symbols = this.#symbolless.has(shardId) ? undefined : known;
+    const parts = all.sort((a, b) => a.docStart - b.docStart);
     return {
       ...(symbols === undefined
         ? {}
@@ -179,7 +199,8 @@ export class Served {
       shardId: liveIdOf(shardId, symbols),
       size,
       docCount,
-      parts: [wholePart(repo.record.repoId, docCount, revisions)],
+      parts,
+      ...(isCovered({ docCount, parts }) ? {} : { hidesDocs: true }),
       path: this.#options.catalog.shardPath(shardId),
     };
   }
@@ -237,11 +258,11 @@ export class Served {
     shardIds: readonly string[],
     check: (shards: readonly LiveShard[]) => Promise<readonly ShardDamage[]>,
   ): Promise<void> {
-    const noted = this.#options.catalog.repos.flatMap((repo) =>
-      repo.shards.flatMap((shard, index) =>
-        shardIds.includes(shard.shardId) ? [this.#liveShard(repo, shard, index)] : [],
-      ),
-    );
+    const isNoted = ({ shardId }: { readonly shardId: string }): boolean =>
+      shardIds.includes(shardIdOf(shardId));
+    const { repos } = this.#options.catalog;
+    const holders = repos.filter(({ shards }) => shards.some(isNoted));
+    const noted = this.#liveShards(holders).filter(isNoted);
     if (noted.length === 0) return;
     const fields = { shardIds: noted.map(({ shardId }) => shardId) };
     this.#options.log.warn(

@@ -67,10 +67,11 @@ export function shardsOf(module: WebAssembly.Module, folder: string, corpus: Cor
 export async function checkCase(
   engine: Engine,
   { corpus, queries }: Case,
+  shards = shardsOf(engine.module, engine.folder, corpus),
 ): Promise<{ regexRunCount: number; comparedCount: number }> {
   let regexRunCount = 0;
   let comparedCount = 0;
-  engine.publish(shardsOf(engine.module, engine.folder, corpus), REPOS);
+  engine.publish(shards, REPOS);
   for (const { query, ...options } of queries) {
     const { matches, contextLines, isCaseSensitive } = options;
     const answer = await engine.search(query.text, {

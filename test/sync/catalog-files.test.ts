@@ -198,13 +198,13 @@ void test('a folder in place of the lines is damage', async () => {
 
 void test('who reads while another writes sees a state that was', async () => {
   const changed = await withLines(1);
-  let isWriting = true;
+  const writer = { isDone: false };
   const writing = (async () => {
     for (let i = 0; i < 300; i++) await changed.change({ put: [repoOf((i % 60) + 1, 1000 + i)] });
-    isWriting = false;
+    writer.isDone = true;
   })();
   let last = 0;
-  while (isWriting) {
+  while (!writer.isDone) {
     const { repos } = await read(changed.dataDir);
     // Not yet among the states: the change is on disk, and its writer has not been told.
     const index = changed.states.indexOf(repos);

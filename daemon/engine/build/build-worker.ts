@@ -1,27 +1,15 @@
 // A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
 // contents and coded stripes; or merges the stripes of a shard and completes and checks its file.
 
-import {
-  closeSync,
-  openSync,
-  readSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import {
-  HEADER_SIZE,
   SKIP_BINARY,
   SKIP_NONE,
   SKIP_TOO_LARGE,
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/format.ts';
-import { CONTENT_SIZE_MAX, mergeStripes, StripeBuilder } from '../host/builder.ts';
-import { verifyShardFile } from '../host/verify.ts';
+import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import { writeShard } from '../shards/writer.ts';
 import type {
   BatchJob,
   BuildWorkerData,
@@ -32,6 +20,7 @@ import type {
   PlaceAnswer,
   ToBuildWorker,
 } from './build-messages.ts';
+import { completeShard, writeContent, writeStripes } from './shard-file.ts';
 import { DocFilter, isBinary, type SkipReason } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
@@ -117,11 +106,7 @@ async function runBatch(job: BatchJob): Promise<void> {
     refused,
   });
   writeContent(job.path, content, place.contentBase);
-  const paths = stripes.map((stripe, index) => {
-    const path = `${job.path}.stripe${place.stripeBase + index}`;
-    writeFileSync(path, stripe);
-    return path;
-  });
+  const paths = writeStripes(job.path, stripes, place.stripeBase);
   const rows = builder.rows(place.contentBase, place.blobBase, place.blockBase);
   tell({ kind: 'batchDone', batch, ...rows, stripes: paths });
 }
@@ -182,54 +167,14 @@ function addContents(
   return refused;
 }
 
-function writeContent(path: string, content: Uint8Array, contentBase: number): void {
-  const file = openSync(path, 'r+');
-  try {
-    for (let done = 0; done < content.length;) {
-      const position = HEADER_SIZE + contentBase + done;
-      done += writeSync(file, content, done, content.length - done, position);
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
 async function runMerge(job: MergeJob): Promise<void> {
-  const stripes = job.stripes.map((path) => ({ path, size: statSync(path).size }));
   const tables = {
     ...job,
     blobs: Buffer.concat(job.blobs),
     blocks: Buffer.concat(job.blocks),
     caseMarks: Buffer.concat(job.caseMarks),
   };
-  const sums = job.stripes.map(readSum);
-  const summary = writeShard(module, job.path, tables, (onPostings) =>
-    mergeStripes(module, stripes, onPostings),
-  );
-  for (const path of job.stripes) unlinkSync(path);
-  const problem = verifyShardFile(module, job.path, sums);
-  if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
+  const summary = completeShard(module, job.path, tables, job.stripes);
   tell({ kind: 'mergeDone', path: job.path, summary });
   await Promise.resolve();
-}
-
-/** Sum of the postings of a coded stripe. */
-function readSum(path: string): bigint {
-  const head = Buffer.alloc(8);
-  readInto(path, head);
-  return head.readBigUInt64LE();
-}
-
-function readInto(path: string, target: Uint8Array): void {
-  const file = openSync(path, 'r');
-  try {
-    let done = 0;
-    while (done < target.length) {
-      const count = readSync(file, target, done, target.length - done, done);
-      if (count === 0) throw new Error(`${path} ended early`);
-      done += count;
-    }
-  } finally {
-    closeSync(file);
-  }
 }

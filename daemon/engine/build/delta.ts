@@ -384,8 +384,9 @@ class Delta {
     if (this.#missing.size === 0) return retired;
     const union = this.#union();
     for (let shard = 0; shard < union.length; shard++) {
-      const { size } = this.#docs.shards[shard]!;
+      const { size, isShared } = this.#docs.shards[shard]!;
       const isSmall =
+        !isShared &&
         countBits(union[shard]!) <=
           Math.min(RETIRED_FACTOR * this.#missing.size, RETIRED_DOCS_MAX) &&
         size <= RETIRED_SIZE_MAX;

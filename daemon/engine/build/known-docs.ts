@@ -8,14 +8,19 @@ import { bitmapSizeOf, hasBit, setBits } from '../shards/bits.ts';
 import type { RevisionTable, UnstoredDoc } from '../shards/revisions.ts';
 import { ShardTables } from '../shards/tables.ts';
 
-/** A shard that the repo has to itself. */
+/** A shard by the docs of one repo, which alone are looked at. */
 export interface KnownShard extends Pick<ShardFile, 'shardId' | 'path' | 'size'> {
+  /** Of the first of its docs. */
+  readonly docStart: number;
   readonly docCount: number;
+  /** Other repos have docs in it. */
+  readonly isShared: boolean;
 }
 
 export interface DocPlace {
   /** Index among the shards. */
   readonly shard: number;
+  /** Counted from the repo's first doc in the shard. */
   readonly docId: number;
 }
 
@@ -26,6 +31,7 @@ export interface KnownDoc extends DocPlace {
 
 interface OpenShard {
   readonly tables: ShardTables;
+  readonly docStart: number;
   readonly docCount: number;
   /** Blob ids of docs without stored content, as far as they are known. */
   readonly unstored: Map<number, string>;
@@ -68,7 +74,7 @@ export class KnownDocs {
   }
 
   #openShard(module: WebAssembly.Module, shard: KnownShard, index: number): void {
-    const { shardId, path, size, docCount } = shard;
+    const { shardId, path, size, docStart, docCount } = shard;
     const file = { shardId, path, size };
     let last = this.#spaces.at(-1);
     try {
@@ -84,6 +90,7 @@ export class KnownDocs {
     const revisions = this.#table?.shards[index];
     this.#open.push({
       tables: new ShardTables(last.space.bytesOf(shardId)),
+      docStart,
       docCount,
       unstored: new Map((revisions?.unstoredDocs() ?? []).map(({ docId, oid }) => [docId, oid])),
       live: bitsOf(revisions?.liveDocs ?? 'all', docCount),
@@ -112,20 +119,23 @@ export class KnownDocs {
   }
 
   nameOf({ shard, docId }: DocPlace): NamedPath {
-    return decodePath(Buffer.from(this.#open[shard]!.tables.pathOf(docId)));
+    const { tables, docStart } = this.#open[shard]!;
+    return decodePath(Buffer.from(tables.pathOf(docStart + docId)));
   }
 
   /** Bytes of a doc's file. */
   sizeOf({ shard, docId }: DocPlace): number {
-    return this.#open[shard]!.tables.doc(docId).size;
+    const { tables, docStart } = this.#open[shard]!;
+    return tables.doc(docStart + docId).size;
   }
 
   /** Docs without stored content whose blobs are not known. */
   unknownDocs(): DocPlace[] {
-    return this.#open.flatMap(({ tables, docCount, unstored }, shard) => {
+    return this.#open.flatMap(({ tables, docStart, docCount, unstored }, shard) => {
       const places: DocPlace[] = [];
       for (let docId = 0; docId < docCount; docId++)
-        if (!tables.hasBlob(docId) && !unstored.has(docId)) places.push({ shard, docId });
+        if (!tables.hasBlob(docStart + docId) && !unstored.has(docId))
+          places.push({ shard, docId });
       return places;
     });
   }
@@ -137,30 +147,33 @@ export class KnownDocs {
 
   /** The stored content of a doc, a view that is valid until `close`; undefined: it is empty or skipped. */
   contentOf({ shard, docId }: DocPlace): Uint8Array | undefined {
-    const { tables } = this.#open[shard]!;
-    const { blobId } = tables.doc(docId);
+    const { tables, docStart } = this.#open[shard]!;
+    const { blobId } = tables.doc(docStart + docId);
     return blobId === undefined ? undefined : tables.blob(blobId).content;
   }
 
   skipReasonOf({ shard, docId }: DocPlace): number {
-    return this.#open[shard]!.tables.skipReasonOf(docId);
+    const { tables, docStart } = this.#open[shard]!;
+    return tables.skipReasonOf(docStart + docId);
   }
 
   oidOf({ shard, docId }: DocPlace): string | undefined {
-    const { tables, unstored } = this.#open[shard]!;
-    const { blobId } = tables.doc(docId);
+    const { tables, docStart, unstored } = this.#open[shard]!;
+    const { blobId } = tables.doc(docStart + docId);
     return blobId === undefined ? unstored.get(docId) : tables.blobHash(blobId);
   }
 
   /** The docs at a path, of whatever revision. Cost: a binary search in each shard. */
   at({ path, rawPath }: NamedPath): KnownDoc[] {
     const bytes = rawPath ?? Buffer.from(path);
-    return this.#open.flatMap(({ tables, docCount }, shard) => {
+    return this.#open.flatMap(({ tables, docStart, docCount }, shard) => {
       const found: KnownDoc[] = [];
-      for (let rank = firstRank(tables, docCount, bytes); rank < docCount; rank++) {
-        const docId = tables.docAt(rank);
-        if (Buffer.compare(tables.pathOf(docId), bytes) !== 0) break;
-        found.push({ shard, docId, oid: this.oidOf({ shard, docId }) });
+      const rankEnd = tables.docCount;
+      for (let rank = firstRank(tables, rankEnd, bytes); rank < rankEnd; rank++) {
+        const docId = tables.docAt(rank) - docStart;
+        if (Buffer.compare(tables.pathOf(docStart + docId), bytes) !== 0) break;
+        if (docId >= 0 && docId < docCount)
+          found.push({ shard, docId, oid: this.oidOf({ shard, docId }) });
       }
       return found;
     });
@@ -173,11 +186,11 @@ export class KnownDocs {
     onDoc: (place: DocPlace, named: NamedPath) => void,
   ): Promise<void> {
     const breather = new Breather();
-    for (const [shard, { tables, docCount }] of this.#open.entries()) {
+    for (const [shard, { tables, docStart, docCount }] of this.#open.entries()) {
       for (let docId = 0; docId < docCount; docId++) {
         if (!hasBit(sets[shard]!, docId)) continue;
         await breather.pause();
-        const path = tables.pathOf(docId);
+        const path = tables.pathOf(docStart + docId);
         if (isWanted(path)) onDoc({ shard, docId }, decodePath(Buffer.from(path)));
       }
     }

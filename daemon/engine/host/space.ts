@@ -156,6 +156,13 @@ export class Space {
     return new Uint8Array(this.core.memory.buffer, address, file.size);
   }
 
+  /** The bytes of its symbols, as `bytesOf`; undefined: they are not known. */
+  symbolBytesOf(shardId: string): Uint8Array | undefined {
+    const { address, file } = this.#placed(shardId);
+    if (file.symbols === undefined) return undefined;
+    return new Uint8Array(this.core.memory.buffer, address + align(file.size), file.symbols.size);
+  }
+
   #placed(shardId: string): PlacedShard {
     const shard = this.#shards.get(shardId);
     if (shard === undefined) throw new Error(`shard ${shardId} is not in this space`);

@@ -2,6 +2,7 @@
 // (StripeBuilder, mergeStripes, writeShard) or from a folder on disk (buildRepo), on the debug or the
 // release build of the core, by one searcher and a pool of threads.
 
+import { hash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -159,7 +160,7 @@ export function buildSharedShard(
     repos: repos.map(({ repoId, name, docs }) => ({ repoId, name, docCount: docs.length })),
     docs: shardDocs,
     blobs,
-    blobHashes: new Uint8Array(blobIds.size * 20),
+    blobHashes: Buffer.concat([...blobIds.keys()].map(hashOf)),
     hashSize: 20,
     blocks,
     caseMarks,
@@ -177,6 +178,11 @@ export function buildSharedShard(
     docCount: docs.length,
     parts: partsOf(repos),
   };
+}
+
+/** Of a content, as latin-1 text. */
+function hashOf(content: string): Buffer {
+  return Buffer.from(hash('sha1', Buffer.from(content, 'latin1'), 'hex'), 'hex');
 }
 
 function partsOf(repos: readonly { repoId: number; docs: readonly unknown[] }[]): ShardPart[] {

@@ -1,0 +1,248 @@
+// Makes one shard of docs that others hold: contents, languages, tiers and symbols come along as they are, and only
+// grams are taken again. Nothing is read from a repository. Runs to its end on the thread that calls it.
+
+import { writeFileSync } from 'node:fs';
+import { StripeBuilder } from '../host/builder.ts';
+import { ShardError, type ShardFile, shardErrorOf, Space } from '../host/space.ts';
+import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
+import { SymbolTables } from '../shards/symbol-tables.ts';
+import { ShardTables } from '../shards/tables.ts';
+import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
+import { completeShard, writeContent, writeStripes } from './shard-file.ts';
+
+/** Docs of a repo that are to be in the new shard. */
+export interface MergeRepo {
+  readonly repoId: number;
+  readonly name: string;
+  /** By index of their shard. */
+  readonly docs: readonly { readonly source: number; readonly docIds: Uint32Array }[];
+}
+
+export interface MergeOrder {
+  /** If all have symbols, the new one gets them. All have blob ids of one size. */
+  readonly sources: readonly ShardFile[];
+  readonly repos: readonly MergeRepo[];
+  /** The file to write, and that of its symbols. */
+  readonly path: string;
+  readonly symbolsPath: string;
+}
+
+/** Where the docs of a repo are now. */
+export interface MergedRepo {
+  readonly repoId: number;
+  readonly docStart: number;
+  readonly docEnd: number;
+  /** Bytes of its contents. */
+  readonly contentSize: number;
+  /** For each of its docs from `docStart` on: the index of the shard that it came from, and its id there. */
+  readonly sources: Uint16Array;
+  readonly docIds: Uint32Array;
+}
+
+export interface MergeResult extends ShardSummary {
+  readonly repos: readonly MergedRepo[];
+  readonly symbols: SymbolsSummary | undefined;
+}
+
+/** As in a build (plan.ts): blocks of a batch, and what they hold. */
+const BATCH_BLOCKS = 7400;
+const BYTES_PER_BLOCK = 3850;
+const BLOCKS_PER_FILE = 0.6;
+
+interface Source {
+  readonly tables: ShardTables;
+  readonly symbols: SymbolTables | undefined;
+}
+
+/** A content of the new shard. */
+interface KeptBlob {
+  readonly source: number;
+  readonly blobId: number;
+  readonly oid: string;
+}
+
+interface KeptDoc extends ShardDoc {
+  readonly source: number;
+  readonly docId: number;
+}
+
+/**
+ * Writes the shard, and its symbols.
+ *
+ * Errors: ShardError where a file cannot be opened; of the file system. What was written is left behind.
+ */
+export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
+  const { path, repos } = order;
+  const sources = openSources(new Space(module), order.sources);
+  const contents = new Contents(sources);
+  const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.place(doc)));
+  const { stripes, ...coded } = contents.write(module, path);
+  const tables = {
+    repos: repos.map(({ repoId, name }, i) => ({ repoId, name, docCount: lists[i]!.length })),
+    docs: lists.flat(),
+    ...coded,
+  };
+  const summary = completeShard(module, path, tables, stripes);
+  const symbols = sources.every((source) => source.symbols !== undefined)
+    ? contents.writeSymbols(module, path, order.symbolsPath)
+    : undefined;
+  return { ...summary, repos: placesOf(repos, lists, contents), symbols };
+}
+
+function openSources(space: Space, files: readonly ShardFile[]): Source[] {
+  return files.map((file) => {
+    const { shardId } = file;
+    try {
+      if (!space.open(file)) throw new ShardError(shardId, 'no room', 'unmapped');
+    } catch (error) {
+      throw shardErrorOf(shardId, error);
+    }
+    const bytes = space.bytesOf(shardId);
+    const symbols = space.symbolBytesOf(shardId);
+    return {
+      tables: new ShardTables(bytes),
+      symbols: symbols === undefined ? undefined : new SymbolTables(symbols, bytes),
+    };
+  });
+}
+
+/** The docs of a repo in the order of a build: by tier and path; of one path as they came. */
+function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
+  const found = docs.flatMap(({ source, docIds }) =>
+    Array.from(docIds, (docId) => ({ ...sources[source]!.tables.doc(docId), source, docId })),
+  );
+  return found.sort((a, b) => a.tier - b.tier || Buffer.compare(a.path, b.path));
+}
+
+/** The contents of the new shard, each once. */
+class Contents {
+  readonly #sources: readonly Source[];
+  readonly #blobs: KeptBlob[] = [];
+  readonly #ids = new Map<string, number>();
+
+  constructor(sources: readonly Source[]) {
+    this.#sources = sources;
+  }
+
+  /** The doc with its blob in the new shard. */
+  place(doc: KeptDoc): KeptDoc {
+    const { source, blobId } = doc;
+    if (blobId === undefined) return doc;
+    const { tables } = this.#sources[source]!;
+    const oid = tables.blobHash(blobId);
+    // Why the language: the symbols of a content were found by that of its first doc.
+    const key = `${oid} ${tables.doc(tables.blob(blobId).docId).language}`;
+    let placed = this.#ids.get(key);
+    if (placed === undefined) {
+      placed = this.#blobs.length;
+      this.#blobs.push({ source, blobId, oid });
+      this.#ids.set(key, placed);
+    }
+    return { ...doc, blobId: placed };
+  }
+
+  /** Bytes of the distinct contents of these docs. */
+  sizeOf(docs: readonly KeptDoc[]): number {
+    const distinct = new Set(docs.flatMap(({ blobId }) => blobId ?? []));
+    return [...distinct].reduce((sum, blobId) => sum + this.#bytesOf(blobId).length, 0);
+  }
+
+  #bytesOf(placed: number): Uint8Array {
+    const { source, blobId } = this.#blobs[placed]!;
+    return this.#sources[source]!.tables.blob(blobId).content;
+  }
+
+  /** Writes the contents to the file and their coded stripes beside it. */
+  write(module: WebAssembly.Module, path: string): CodedContents {
+    writeFileSync(path, '', { mode: 0o600 });
+    const builder = new StripeBuilder(module);
+    const stripes: string[] = [];
+    const rows: { blobs: Uint8Array; blocks: Uint8Array; caseMarks: Uint8Array }[] = [];
+    let [contentSize, blobCount, blockCount] = [0, 0, 0];
+    for (const [start, end] of this.#batches()) {
+      builder.begin();
+      for (let blobId = start; blobId < end; blobId++) addContent(builder, this.#bytesOf(blobId));
+      const batch = builder.close();
+      writeContent(path, batch.content, contentSize);
+      stripes.push(...writeStripes(path, batch.stripes, stripes.length));
+      rows.push(builder.rows(contentSize, blobCount, blockCount));
+      contentSize += batch.content.length;
+      blobCount += batch.blobCount;
+      blockCount += batch.blockCount;
+    }
+    const blobHashes = Buffer.from(this.#blobs.map(({ oid }) => oid).join(''), 'hex');
+    return {
+      stripes,
+      blobs: Buffer.concat(rows.map(({ blobs }) => blobs)),
+      blocks: Buffer.concat(rows.map(({ blocks }) => blocks)),
+      caseMarks: Buffer.concat(rows.map(({ caseMarks }) => caseMarks)),
+      contentSize,
+      blobHashes,
+      hashSize: blobCount === 0 ? 20 : blobHashes.length / blobCount,
+    };
+  }
+
+  /** Ranges of blobs that are coded together. */
+  #batches(): [number, number][] {
+    const batches: [number, number][] = [];
+    let [start, blocks] = [0, 0];
+    for (const blobId of this.#blobs.keys()) {
+      const own = this.#bytesOf(blobId).length / BYTES_PER_BLOCK + BLOCKS_PER_FILE;
+      if (blobId > start && blocks + own > BATCH_BLOCKS) {
+        batches.push([start, blobId]);
+        [start, blocks] = [blobId, 0];
+      }
+      blocks += own;
+    }
+    if (start < this.#blobs.length) batches.push([start, this.#blobs.length]);
+    return batches;
+  }
+
+  /** Writes the symbols of the new shard, which is at `shardPath`. */
+  writeSymbols(module: WebAssembly.Module, shardPath: string, path: string): SymbolsSummary {
+    const builder = new SymbolsFileBuilder(module, shardPath);
+    for (const [placed, { source, blobId }] of this.#blobs.entries()) {
+      const symbols = this.#sources[source]!.symbols!.ofBlob(blobId);
+      if (symbols.length > 0) builder.addBlob(placed, symbols);
+    }
+    return builder.finish(path);
+  }
+}
+
+interface CodedContents {
+  /** Paths of the stripes. */
+  readonly stripes: readonly string[];
+  readonly blobs: Uint8Array;
+  readonly blocks: Uint8Array;
+  readonly caseMarks: Uint8Array;
+  readonly contentSize: number;
+  readonly blobHashes: Uint8Array;
+  readonly hashSize: number;
+}
+
+function addContent(builder: StripeBuilder, bytes: Uint8Array): void {
+  const place = builder.stage(bytes);
+  const outcome = place === undefined ? 'full' : builder.add(place, bytes.length, 0);
+  if (outcome !== 'added') throw new Error(`a content of ${bytes.length} bytes: ${outcome}`);
+}
+
+function placesOf(
+  repos: readonly MergeRepo[],
+  lists: readonly (readonly KeptDoc[])[],
+  contents: Contents,
+): MergedRepo[] {
+  let docEnd = 0;
+  return repos.map(({ repoId }, index) => {
+    const docs = lists[index]!;
+    const docStart = docEnd;
+    docEnd += docs.length;
+    return {
+      repoId,
+      docStart,
+      docEnd,
+      contentSize: contents.sizeOf(docs),
+      sources: Uint16Array.from(docs, ({ source }) => source),
+      docIds: Uint32Array.from(docs, ({ docId }) => docId),
+    };
+  });
+}

@@ -1,0 +1,86 @@
+// A shard file while it is made: contents go to their place, coded stripes to files beside it, and at the end all becomes
+// one file, which is checked.
+
+import {
+  closeSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { HEADER_SIZE } from '../../../core/shared/format.ts';
+import { mergeStripes } from '../host/builder.ts';
+import { verifyShardFile } from '../host/verify.ts';
+import { type ShardSummary, type ShardTables, writeShard } from '../shards/writer.ts';
+
+/** Writes contents into the file, behind `contentBase` bytes of others. */
+export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
+  const file = openSync(path, 'r+');
+  try {
+    for (let done = 0; done < content.length;) {
+      const position = HEADER_SIZE + contentBase + done;
+      done += writeSync(file, content, done, content.length - done, position);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Writes stripes to files beside the shard; returns their paths. @param stripeBase  number of the first one */
+export function writeStripes(
+  path: string,
+  stripes: readonly Uint8Array[],
+  stripeBase: number,
+): string[] {
+  return stripes.map((stripe, index) => {
+    const stripePath = `${path}.stripe${stripeBase + index}`;
+    writeFileSync(stripePath, stripe);
+    return stripePath;
+  });
+}
+
+/**
+ * Completes the file behind its contents, removes the stripes, and checks it.
+ *
+ * @param stripes  their paths, in order
+ * Errors: of the file system; where what was written is damaged.
+ */
+export function completeShard(
+  module: WebAssembly.Module,
+  path: string,
+  tables: ShardTables,
+  stripes: readonly string[],
+): ShardSummary {
+  const files = stripes.map((stripe) => ({ path: stripe, size: statSync(stripe).size }));
+  const sums = stripes.map(readSum);
+  const summary = writeShard(module, path, tables, (onPostings) =>
+    mergeStripes(module, files, onPostings),
+  );
+  for (const stripe of stripes) unlinkSync(stripe);
+  const problem = verifyShardFile(module, path, sums);
+  if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
+  return summary;
+}
+
+/** Sum of the postings of a coded stripe. */
+function readSum(path: string): bigint {
+  const head = Buffer.alloc(8);
+  readInto(path, head);
+  return head.readBigUInt64LE();
+}
+
+function readInto(path: string, target: Uint8Array): void {
+  const file = openSync(path, 'r');
+  try {
+    let done = 0;
+    while (done < target.length) {
+      const count = readSync(file, target, done, target.length - done, done);
+      if (count === 0) throw new Error(`${path} ended early`);
+      done += count;
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,123 @@
+// Shards made of others against the slow search: random corpora in several repos and shards, of which some docs have
+// died, become one shard, and each query finds what the docs that live on hold. TRAWL_FUZZ_RUNS: number of corpora.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { mergeShards, type MergeRepo } from '../../daemon/engine/build/merge.ts';
+import { verifyShardFile, verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
+import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
+import { Engine } from '../engine/host/harness.ts';
+import type { Corpus } from './corpora.ts';
+import { type Case, caseArbitrary, checkCase, REPOS, shardsOf } from './random-case.ts';
+
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 20);
+const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
+
+let mergeCount = 0;
+
+/** The docs of a repo in the shards, without those that are dead. */
+function docsOf(
+  shards: readonly LiveShard[],
+  repoId: number,
+  isDead: (shard: number, docId: number) => boolean,
+): MergeRepo['docs'] {
+  return shards.flatMap(({ parts }, source) =>
+    parts
+      .filter((part) => part.repoId === repoId)
+      .map(({ docStart, docEnd }) => ({
+        source,
+        docIds: Uint32Array.from({ length: docEnd - docStart }, (_, i) => docStart + i).filter(
+          (docId) => !isDead(source, docId),
+        ),
+      })),
+  );
+}
+
+/** One shard of all of them; undefined: no doc lives. */
+function merged(
+  { module, folder }: Engine,
+  shards: readonly LiveShard[],
+  isDead: (shard: number, docId: number) => boolean,
+): LiveShard | undefined {
+  const repos = REPOS.map(({ repoId, name }) => ({
+    repoId,
+    name,
+    docs: docsOf(shards, repoId, isDead),
+  })).filter(({ docs }) => docs.some(({ docIds }) => docIds.length > 0));
+  if (repos.length === 0) return undefined;
+  const file = path.join(folder, `merged-${++mergeCount}.shard`);
+  const symbolsPath = `${file}.tags`;
+  const result = mergeShards(module, { sources: shards, repos, path: file, symbolsPath });
+  assert.equal(verifyShardFile(module, file), undefined);
+  const { symbols } = result;
+  if (symbols !== undefined) assert.equal(verifySymbolsFile(module, file, symbolsPath), undefined);
+  return {
+    shardId: `${mergeCount}`.padStart(16, 'm'),
+    path: file,
+    size: result.size,
+    docCount: result.docCount,
+    ...(symbols === undefined ? {} : { symbols: { path: symbolsPath, size: symbols.size } }),
+    parts: result.repos.map(({ repoId, docStart, docEnd }) => ({ repoId, docStart, docEnd })),
+  };
+}
+
+/** What is left of a corpus whose docs die by their index in their shard. */
+function survivors(corpus: Corpus, isDead: (shard: number, docId: number) => boolean): Corpus {
+  const places = placesOf(corpus);
+  const lives = corpus.docs.map((_, index) => !isDead(...places[index]!));
+  return {
+    docs: corpus.docs.filter((_, index) => lives[index]),
+    shardOf: corpus.shardOf.filter((_, index) => lives[index]),
+  };
+}
+
+/** Shard and docId of each doc, as shardsOf places them. */
+function placesOf({ docs, shardOf }: Corpus): [number, number][] {
+  const places = docs.map((): [number, number] => [0, 0]);
+  let shard = 0;
+  for (const { name } of REPOS) {
+    const own = [...docs.keys()].filter((i) => docs[i]!.repo === name && shardOf[i] === 0);
+    for (const [docId, i] of own.entries()) places[i] = [shard, docId];
+    if (own.length > 0) shard++;
+  }
+  let docId = 0;
+  for (const { name } of REPOS)
+    for (const i of docs.keys())
+      if (docs[i]!.repo === name && shardOf[i] === 1) places[i] = [shard, docId++];
+  return places;
+}
+
+interface MergeCase extends Case {
+  /** Of 5 docs so many are dead. */
+  readonly deadOfFive: number;
+  /** Merged a second time, from what the first made. */
+  readonly isTwice: boolean;
+}
+
+const mergeCase: fc.Arbitrary<MergeCase> = fc
+  .tuple(caseArbitrary, fc.constantFrom(0, 0, 1, 3), fc.boolean())
+  .map(([one, deadOfFive, isTwice]) => ({ ...one, deadOfFive, isTwice }));
+
+void test(`random queries over merged shards, seed ${SEED}`, async () => {
+  const engine = await Engine.open({}, 'release');
+  let liveCount = 0;
+  const property = fc.asyncProperty(mergeCase, async ({ deadOfFive, isTwice, corpus, queries }) => {
+    const isDead = (shard: number, docId: number): boolean =>
+      (shard * 3 + docId * 7) % 5 < deadOfFive;
+    const first = merged(engine, shardsOf(engine.module, engine.folder, corpus), isDead);
+    if (first === undefined) return;
+    const shard = isTwice ? merged(engine, [first], () => false)! : first;
+    assert.deepEqual(shard.parts, first.parts);
+    const left = survivors(corpus, isDead);
+    liveCount += left.docs.length;
+    await checkCase(engine, { corpus: left, queries }, [shard]);
+  });
+  try {
+    await fc.assert(property, { numRuns: RUNS, seed: SEED });
+    assert.ok(liveCount > RUNS);
+  } finally {
+    await engine.close();
+  }
+});
