@@ -23,6 +23,7 @@ import type { Catalog } from './sync/catalog.ts';
 import { takeDataDir } from './sync/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import type { MergeLimits } from './sync/merge-plan.ts';
 import type { RepoRegister } from './sync/register.ts';
 import { Served } from './sync/served.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
@@ -52,6 +53,8 @@ export interface InstanceOptions {
   readonly log: Log;
   /** False: symbols stay as they are. */
   readonly findsSymbols?: boolean;
+  /** Of the merging of shards; default: MERGE_LIMITS. */
+  readonly mergeLimits?: MergeLimits | undefined;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   readonly onCompleted?: EngineParts['onCompleted'];
   readonly onSymbolProgress?: (repo: string, progress: PassProgress) => void;
@@ -179,6 +182,7 @@ function openUpkeep(
     filters: () => options.filters,
     workers,
     log,
+    mergeLimits: options.mergeLimits,
     onProgress: options.onProgress,
     onNewShards: () => void symbols?.run(),
   });

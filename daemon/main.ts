@@ -257,7 +257,9 @@ function startJobs(
   const jobs = adding
     .then(async ({ records, failed }) => {
       if (early === undefined) instance.served.publish();
-      const results = await indexerOf(instance).jobs.indexAll(records, false, signal);
+      const indexer = indexerOf(instance);
+      const results = await indexer.jobs.indexAll(records, false, signal);
+      void indexer.merger.run();
       return { records, results: [...failed, ...results] };
     })
     .catch((error: unknown) => {

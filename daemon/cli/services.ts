@@ -166,6 +166,7 @@ async function indexSources(
     );
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.jobs.indexAll(wanted, options.isForced);
+    await indexer.merger.run();
     if (options.findsSymbols) await symbols?.run();
     return [...failed, ...results];
   } finally {

@@ -3,20 +3,37 @@
 
 import { RepoIndexer, type RepoIndexerOptions } from './index-repo.ts';
 import { Jobs } from './jobs.ts';
+import { MERGE_LIMITS, type MergeLimits } from './merge-plan.ts';
+import { Merger } from './merger.ts';
 import { RepoSources } from './repo-sources.ts';
 import { ShardSymbols } from './shard-symbols.ts';
 import { StoreRules } from './store-rules.ts';
 
+export interface IndexerOptions extends RepoIndexerOptions {
+  /** Default: MERGE_LIMITS. */
+  readonly mergeLimits?: MergeLimits | undefined;
+}
+
 export class Indexer {
-  readonly #options: RepoIndexerOptions;
+  readonly #options: IndexerOptions;
   readonly jobs: Jobs;
+  readonly merger: Merger;
   readonly sources: RepoSources;
   readonly rules: StoreRules;
   readonly symbols: ShardSymbols;
 
-  constructor(options: RepoIndexerOptions) {
+  constructor(options: IndexerOptions) {
     this.#options = options;
-    this.jobs = new Jobs({ ...options, indexer: new RepoIndexer(options) });
+    const onNewShards = (): void => {
+      this.merger.noteShards();
+      options.onNewShards();
+    };
+    this.jobs = new Jobs({ ...options, indexer: new RepoIndexer({ ...options, onNewShards }) });
+    this.merger = new Merger({
+      ...options,
+      limits: options.mergeLimits ?? MERGE_LIMITS,
+      inTurn: (work) => this.jobs.inTurn(work),
+    });
     this.sources = new RepoSources({ ...options, jobs: this.jobs });
     this.rules = new StoreRules(options);
     this.symbols = new ShardSymbols({ ...options, onMissing: options.onNewShards });
@@ -47,6 +64,7 @@ export class Indexer {
   async close(): Promise<void> {
     this.rules.close();
     this.symbols.close();
+    await this.merger.close();
     await this.jobs.close();
   }
 }

@@ -49,13 +49,13 @@ export class Jobs {
   ): Promise<JobResult[]> {
     const results: JobResult[] = [];
     for (const record of records) {
-      results.push(await this.#inTurn(() => this.#runJob(record, isForced, signal)));
+      results.push(await this.inTurn(() => this.#runJob(record, isForced, signal)));
     }
     return results;
   }
 
   /** Runs a job when those before it have ended: one at a time, whoever asked for them. */
-  #inTurn(job: () => Promise<JobResult>): Promise<JobResult> {
+  inTurn<Result>(job: () => Promise<Result>): Promise<Result> {
     const turn = this.#last.catch(() => {}).then(job);
     this.#last = turn;
     return turn;

@@ -56,6 +56,8 @@ export class SymbolKeeper {
       while (this.#isWoken && !this.#stop.signal.aborted) {
         this.#isWoken = false;
         await indexer.jobs.whenIdle();
+        // What is merged first needs one pass instead of many.
+        await indexer.merger.whenIdle();
         await this.#findNext();
       }
     } catch (error) {

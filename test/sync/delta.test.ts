@@ -2,209 +2,17 @@
 // answers, numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many changes.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
-import { git, temporaryFolder } from '../sources/git/fixture.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { everythingOf, History } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 /** Changes of one repo before the next one. */
 const CHANGES_PER_REPO = 20;
 const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
-
-/** What is at a path of a commit. */
-interface Item {
-  readonly mode: '100644' | '100755' | '120000' | '160000';
-  readonly content: string;
-}
-type Tree = ReadonlyMap<string, Item>;
-
-/** Numbers from 0 on below 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let value = Math.imul(state ^ (state >>> 15), state | 1);
-    value ^= value + Math.imul(value ^ (value >>> 7), value | 61);
-    return ((value ^ (value >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const PATHS = [
-  'a.c',
-  'a.h',
-  'b.h',
-  'lib/x.cpp',
-  'lib/x.h',
-  'lib/x.H',
-  'lib/y.m',
-  'lib/deep/z.c',
-  'lib/deep/z.h',
-  'run',
-  'src/run',
-  'src/main.go',
-  'src/main_test.go',
-  'docs/readme.md',
-  'docs/guide.pl',
-  'vendor/q.js',
-  'gen/q.js',
-  'empty',
-  'data.bin',
-  'large.txt',
-  String.raw`odd\377.txt`,
-];
-/**
- * Its content defines a symbol. Why no other's: files of one content share the symbols of the first of them in their
- * shard, whatever language the others are.
- */
-const SYMBOL_PATH = 'symbols.go';
-const RULE_PATHS = ['.gitattributes', 'src/.gitattributes', 'docs/.gitattributes', '.trawlignore'];
-const CONTENTS = [
-  'plum\n',
-  'plum pear\n',
-  '#!/usr/bin/env python3\nplum\n',
-  '// vim: set ft=ruby:\nplum cherry\n',
-  '// -*- C++ -*-\nplum;\n',
-  '',
-  'plum\0pear\n',
-  `plum ${'x'.repeat(6000)}\n`,
-];
-const RULES = [
-  '*.h linguist-language=Rust\n',
-  '*.js linguist-vendored=false linguist-generated\n',
-  'run linguist-language=Go\n*.c linguist-documentation\n',
-  '# nothing\n',
-];
-const IGNORES = ['docs/\n', '*.js\n*.h\n', '# nothing\n'];
-const MODES = ['100644', '100644', '100644', '100755', '120000', '160000'] as const;
-
-/** A repository whose branches are written by hand. */
-class History {
-  readonly repo = temporaryFolder();
-  readonly #random: () => number;
-  #trees = new Map<string, Tree>();
-  /** Trees of commits that were, by id. */
-  readonly #commits: { readonly id: string; readonly tree: Tree }[] = [];
-
-  constructor(seed: number) {
-    this.#random = randomOf(seed);
-    git(this.repo, 'init', '-q', '--bare', '-b', 'main');
-    let tree: Tree = new Map();
-    for (let i = 0; i < 12; i++) tree = this.#edit(tree);
-    this.#commit('main', tree);
-  }
-
-  #pick<Value>(values: readonly Value[]): Value {
-    return values[Math.floor(this.#random() * values.length)]!;
-  }
-
-  #edit(tree: Tree): Tree {
-    const next = new Map(tree);
-    const dice = this.#random();
-    const path = this.#pick([...PATHS, ...PATHS, SYMBOL_PATH, ...RULE_PATHS]);
-    if (dice < 0.25) next.delete(this.#pick([...tree.keys()]));
-    else if (dice < 0.35 && tree.size > 1 && path !== SYMBOL_PATH) {
-      // A rename, to a place that may be taken.
-      const from = this.#pick([...tree.keys()].filter((one) => one !== SYMBOL_PATH));
-      const item = next.get(from)!;
-      next.delete(from);
-      next.set(path, item);
-    } else if (dice < 0.42 && next.has(path))
-      next.set(path, { ...next.get(path)!, mode: this.#mode(path) });
-    else next.set(path, { mode: this.#mode(path), content: this.#content(path) });
-    return next;
-  }
-
-  #mode(path: string): Item['mode'] {
-    return RULE_PATHS.includes(path) && this.#random() < 0.9 ? '100644' : this.#pick(MODES);
-  }
-
-  #content(path: string): string {
-    if (path === '.trawlignore') return this.#pick(IGNORES);
-    if (path.endsWith('.gitattributes')) return this.#pick(RULES);
-    const random = Math.floor(this.#random() * 1e6);
-    if (path === SYMBOL_PATH) return `package p\n\nfunc plum${random}() {}\n`;
-    const isOwn = this.#random() < 0.3;
-    return isOwn ? `plum ${random}\n` : this.#pick(CONTENTS);
-  }
-
-  #commit(branch: string, tree: Tree): void {
-    const lines = [`commit refs/heads/${branch}`, 'committer A <a@example.com> 1700000000 +0000'];
-    lines.push('data 1', 'x', 'deleteall');
-    // Where a file is in the way of a folder, the last one stays.
-    for (const [path, { mode, content }] of tree) {
-      if (mode === '160000') lines.push(`M 160000 ${'1'.repeat(40)} "${path}"`);
-      else lines.push(`M ${mode} inline "${path}"`, `data ${content.length}`, content);
-    }
-    const input = `${lines.join('\n')}\n`;
-    const done = spawnSync('git', ['fast-import', '--force', '--quiet'], { cwd: this.repo, input });
-    assert.equal(done.status, 0, done.stderr.toString());
-    this.#trees.set(branch, tree);
-    const id = git(this.repo, 'rev-parse', `refs/heads/${branch}`);
-    this.#commits.push({ id, tree });
-  }
-
-  /** Changes something; says what. */
-  change(): string {
-    const dice = this.#random();
-    const branches = [...this.#trees.keys()];
-    const branch = this.#pick(branches);
-    if (dice < 0.08) {
-      const name = this.#pick(['dev', 'rel/1', 'old', 'main']);
-      const { id, tree } = this.#pick(this.#commits);
-      git(this.repo, 'update-ref', `refs/heads/${name}`, id);
-      this.#trees.set(name, tree);
-      return `${name} is at an earlier commit`;
-    }
-    if (dice < 0.13 && branches.length > 1) {
-      const isHead = git(this.repo, 'symbolic-ref', 'HEAD') === `refs/heads/${branch}`;
-      git(this.repo, 'update-ref', '-d', `refs/heads/${branch}`);
-      this.#trees.delete(branch);
-      return `${branch} is gone${isHead ? ', which was the default' : ''}`;
-    }
-    if (dice < 0.18) {
-      git(this.repo, 'symbolic-ref', 'HEAD', `refs/heads/${branch}`);
-      return `${branch} is the default`;
-    }
-    if (dice < 0.22) {
-      git(this.repo, 'tag', '-f', this.#pick(['v1', 'v2']), `refs/heads/${branch}`);
-      return `a tag of ${branch}`;
-    }
-    const count = this.#random() < 0.1 ? 0 : 1 + Math.floor(this.#random() * 4);
-    let tree = this.#trees.get(branch)!;
-    for (let i = 0; i < count; i++) tree = this.#edit(tree);
-    this.#commit(branch, tree);
-    return `${count} edits of ${branch}`;
-  }
-}
-
-const QUERIES = [
-  'plum',
-  'sym:plum',
-  'pear or cherry',
-  'file:h',
-  'lang:c plum',
-  'lang:rust',
-  'file:. -plum',
-];
-const REVISED = ['', ' rev:*', ' rev:dev', ' rev:v1 -rev:HEAD'];
-
-/** Everything that a repo shows. */
-async function shown(index: IndexOf): Promise<object> {
-  const answers: Record<string, unknown> = {};
-  for (const query of QUERIES)
-    for (const revision of REVISED) {
-      const { files, isSearchExhaustive, stats } = await index.search(query + revision);
-      const { fileCount, totalMatchCount } = stats;
-      answers[query + revision] = { files, isSearchExhaustive, fileCount, totalMatchCount };
-    }
-  const [repo] = index.instance.catalog.repos;
-  const { record, skipped, ignored = {}, leftOut = {}, commits, fingerprint } = repo!;
-  const { indexedAt: _, ...known } = record;
-  return { answers, known, skipped, ignored, leftOut, commits, fingerprint };
-}
 
 async function indexAgain(index: IndexOf, isForced: boolean): Promise<object> {
   const { records } = index.instance.served;
@@ -232,7 +40,7 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
       await indexAgain(following, false);
       await indexAgain(anew, true);
       const message = `seed ${seed}: ${done.join('; ')}`;
-      assert.deepEqual(await shown(following), await shown(anew), message);
+      assert.deepEqual(await everythingOf(following), await everythingOf(anew), message);
       const { shards } = following.instance.catalog.repos[0]!;
       const stays = shards.some(({ shardId }) => before.has(`${shardId}.shard`));
       counts[stays ? 'delta' : 'anew']++;

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { search } from '../../daemon/engine/search/service.ts';
 import type { JobResult } from '../../daemon/sync/jobs.ts';
+import type { MergeLimits } from '../../daemon/sync/merge-plan.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
@@ -51,7 +52,12 @@ export const FILTERS = { maxFileSize: 5000, maxTrigramCount: 1 << 20, alwaysInde
 /** @param inlineNs  0n: searches go to the threads of the pool at once */
 export async function openIndexOf(
   dataDir: string,
-  options: { isOwner?: boolean; inlineNs?: bigint; findsSymbols?: boolean } = {},
+  options: {
+    isOwner?: boolean;
+    inlineNs?: bigint;
+    findsSymbols?: boolean;
+    mergeLimits?: MergeLimits;
+  } = {},
 ): Promise<IndexOf> {
   const warnings: string[] = [];
   const write = (line: string): void => {
@@ -68,6 +74,7 @@ export async function openIndexOf(
     workers: 2,
     log,
     findsSymbols: options.findsSymbols ?? true,
+    mergeLimits: options.mergeLimits,
   });
   const alive = setInterval(() => {}, 60_000);
   instance.served.publish();

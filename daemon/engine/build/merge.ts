@@ -40,6 +40,7 @@ export interface MergedRepo {
 }
 
 export interface MergeResult extends ShardSummary {
+  /** Without those that had no docs to merge. */
   readonly repos: readonly MergedRepo[];
   readonly symbols: SymbolsSummary | undefined;
 }
@@ -72,7 +73,8 @@ interface KeptDoc extends ShardDoc {
  * Errors: ShardError where a file cannot be opened; of the file system. What was written is left behind.
  */
 export function mergeShards(module: WebAssembly.Module, order: MergeOrder): MergeResult {
-  const { path, repos } = order;
+  const { path } = order;
+  const repos = order.repos.filter(({ docs }) => docs.some(({ docIds }) => docIds.length > 0));
   const sources = openSources(new Space(module), order.sources);
   const contents = new Contents(sources);
   const lists = repos.map((repo) => docsOf(repo, sources).map((doc) => contents.place(doc)));

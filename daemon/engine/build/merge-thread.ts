@@ -1,0 +1,63 @@
+// Runs a merge in a thread of its own, which ends with it, and leaves no file behind where it fails.
+
+import { readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { ShardError } from '../host/space.ts';
+import type { MergeOrder, MergeResult } from './merge.ts';
+import type { FromMergeWorker, MergeWorkerData } from './merge-worker.ts';
+
+/**
+ * Merges shards.
+ *
+ * Errors: ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the reason of the
+ * signal.
+ */
+export async function runMerge(
+  module: WebAssembly.Module,
+  order: MergeOrder,
+  signal: AbortSignal,
+): Promise<MergeResult> {
+  signal.throwIfAborted();
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const workerData: MergeWorkerData = { module, order };
+  const worker = new Worker(new URL(`./merge-worker.${extension}`, import.meta.url), {
+    workerData,
+  });
+  const end = (): void => void worker.terminate();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await outcomeOf(worker);
+  } catch (error) {
+    await removeFiles(order);
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+/** Settles when the thread has ended. */
+function outcomeOf(worker: Worker): Promise<MergeResult> {
+  return new Promise((resolve, reject) => {
+    let result: MergeResult | undefined;
+    let problem = new Error('the merge ended early');
+    worker.on('message', (message: FromMergeWorker) => {
+      if (message.kind === 'done') result = message.result;
+      else if (message.shard === undefined) problem = new Error(message.message);
+      else problem = new ShardError(message.shard.shardId, message.message, message.shard.fault);
+    });
+    worker.on('error', (error) => (problem = error));
+    worker.on('exit', () => {
+      if (result === undefined) reject(problem);
+      else resolve(result);
+    });
+  });
+}
+
+/** Removes the file, that of its symbols, and stripes. */
+async function removeFiles({ path: file }: MergeOrder): Promise<void> {
+  const folder = path.dirname(file);
+  for (const name of await readdir(folder))
+    if (name.startsWith(path.basename(file))) await rm(path.join(folder, name), { force: true });
+}

@@ -1,0 +1,360 @@
+// Keeps the number of shards low, in the background: merges small ones, of one repo or of many, and writes those anew that
+// are half dead. Searches see the old shards until one change of the catalog puts the new one in their place. Jobs go on
+// meanwhile; a repo that was built again by then keeps what its job made.
+
+import path from 'node:path';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import type { MergedRepo, MergeOrder, MergeRepo, MergeResult } from '../engine/build/merge.ts';
+import { runMerge } from '../engine/build/merge-thread.ts';
+import { ShardError } from '../engine/host/space.ts';
+import { bitmapSizeOf, hasBit, setBit } from '../engine/shards/bits.ts';
+import { type RevisionTable, RevisionWriter } from '../engine/shards/revisions.ts';
+import { encodeSet } from '../engine/shards/set-code.ts';
+import type { Catalog } from './catalog.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  type CatalogSymbols,
+  docCountOf,
+  docsOfRepo,
+} from './catalog-records.ts';
+import { type MergeCandidate, type MergeLimits, planMerge } from './merge-plan.ts';
+import { Retries } from './retries.ts';
+import type { Served } from './served.ts';
+
+export interface MergerOptions {
+  readonly module: WebAssembly.Module;
+  readonly catalog: Catalog;
+  readonly served: Served;
+  readonly limits: MergeLimits;
+  readonly log: Log;
+  /** Runs work when no job is under way. */
+  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+}
+
+/** A shard and the repos that have docs in it. */
+interface Holding {
+  readonly shard: CatalogShard;
+  readonly repos: readonly CatalogRepo[];
+}
+
+let mergeCount = 0;
+
+export class Merger {
+  readonly #options: MergerOptions;
+  readonly #stop = new AbortController();
+  readonly #retries: Retries;
+  #running: Promise<void> | undefined;
+  #isWoken = false;
+  /** Jobs that may have made shards since it was last looked what is to be merged. */
+  #jobCount = 0;
+
+  constructor(options: MergerOptions) {
+    this.#options = options;
+    this.#retries = new Retries(options.log);
+  }
+
+  /** A job may have made a shard. Why counted: to look costs some ms among thousands of repos. */
+  noteShards(): void {
+    this.#jobCount++;
+    if (this.#jobCount >= this.#options.limits.shardCount) void this.run();
+  }
+
+  /** Resolves when nothing is being merged. */
+  async whenIdle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Merges what is to be merged by now; resolves when that is done, or cannot be done. Errors: none. */
+  run(): Promise<void> {
+    this.#isWoken = true;
+    this.#running ??= this.#work().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#isWoken && !this.#stop.signal.aborted && !this.#retries.isWaiting('merge')) {
+      this.#isWoken = false;
+      this.#jobCount = 0;
+      try {
+        const holdings = this.#next();
+        if (holdings === undefined) return;
+        await this.#merge(holdings);
+        this.#isWoken = true;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        this.#note(error);
+      }
+    }
+  }
+
+  #note(error: unknown): void {
+    const { log, served } = this.#options;
+    // It goes out of service, and its repos are built again.
+    if (error instanceof ShardError)
+      served.noteShardFailure(error.shardId, error.reason, error.fault);
+    log.warn('shards could not be merged', { error: messageOf(error) });
+    this.#retries.run('merge', 'shards are merged', {}, () => void this.run());
+  }
+
+  /** The shards to merge now. */
+  #next(): Holding[] | undefined {
+    const { catalog, limits } = this.#options;
+    const holdings = new Map<string, { shard: CatalogShard; repos: CatalogRepo[] }>();
+    for (const repo of catalog.repos)
+      for (const shard of repo.shards) {
+        const known = holdings.get(shard.shardId);
+        if (known === undefined) holdings.set(shard.shardId, { shard, repos: [repo] });
+        else known.repos.push(repo);
+      }
+    const candidates = [...holdings.values()].flatMap(
+      (holding) => this.#candidateOf(holding) ?? [],
+    );
+    return planMerge(candidates, limits)?.map(({ shardId }) => holdings.get(shardId)!);
+  }
+
+  #candidateOf({ shard, repos }: Holding): MergeCandidate | undefined {
+    const { served } = this.#options;
+    const { shardId, docCount, contentSize, symbols } = shard;
+    if (served.isOut(shardId) || served.isSymbolless(shardId)) return undefined;
+    let liveCount = 0;
+    for (const repo of repos) {
+      const table = this.#options.catalog.revisionsOf(repo);
+      if (table instanceof Error) return undefined;
+      const index = repo.shards.findIndex((one) => one.shardId === shardId);
+      liveCount += table?.shards[index]!.liveCount ?? docCountOf(repo.shards[index]!);
+    }
+    const isOpen = repos.every(({ record }) => record.enforcement === undefined);
+    const kind = [isOpen ? 'open' : 'closed', hashSizeOf(repos), symbols?.foundBy ?? ''].join(' ');
+    const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
+    return { shardId, kind, docCount, liveCount, liveSize };
+  }
+
+  async #merge(holdings: readonly Holding[]): Promise<void> {
+    const { catalog, module, log } = this.#options;
+    const start = Date.now();
+    const order = this.#orderOf(holdings);
+    const result = await runMerge(module, order, this.#stop.signal);
+    const files = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
+    try {
+      await this.#options.inTurn(() => this.#publish(holdings, order, result, files));
+    } catch (error) {
+      await catalog.disown(files).catch(() => {});
+      throw error;
+    }
+    log.info('shards merged', {
+      shards: holdings.length,
+      repos: result.repos.length,
+      docs: result.docCount,
+      size: result.size,
+      durationMs: Date.now() - start,
+    });
+  }
+
+  #orderOf(holdings: readonly Holding[]): MergeOrder {
+    const { catalog } = this.#options;
+    const repos = new Map<number, { repo: CatalogRepo; docs: MergeRepo['docs'][number][] }>();
+    for (const [source, { shard, repos: holders }] of holdings.entries())
+      for (const repo of holders) {
+        const { repoId } = repo.record;
+        const known = repos.get(repoId) ?? { repo, docs: [] };
+        known.docs.push({ source, docIds: liveDocsOf(catalog, repo, shard.shardId) });
+        repos.set(repoId, known);
+      }
+    const file = path.join(catalog.shardFolder, `merge-${process.pid}-${mergeCount++}.tmp`);
+    return {
+      sources: holdings.map(({ shard: { shardId, size, symbols } }) => ({
+        shardId,
+        path: catalog.shardPath(shardId),
+        size,
+        ...(symbols === undefined
+          ? {}
+          : { symbols: { path: catalog.symbolsPath(symbols.symbolsId), size: symbols.size } }),
+      })),
+      repos: [...repos.values()]
+        .sort((a, b) => a.repo.record.repoId - b.repo.record.repoId)
+        .map(({ repo: { record }, docs }) => ({ repoId: record.repoId, name: record.name, docs })),
+      path: file,
+      symbolsPath: `${file}.tags`,
+    };
+  }
+
+  /** Puts the new shard in the place of the others. @param files  those of the shard; get their places */
+  async #publish(
+    holdings: readonly Holding[],
+    { repos: ordered }: MergeOrder,
+    result: MergeResult,
+    files: string[],
+  ): Promise<void> {
+    const { catalog, served } = this.#options;
+    const [file, symbolsFile] = files;
+    const shardId = await catalog.adoptShard(file!);
+    files.push(catalog.shardPath(shardId));
+    const symbols = await this.#adoptSymbols(holdings, result, symbolsFile, files);
+    const { size, docCount, contentSize } = result;
+    const merged: CatalogShard = {
+      shardId,
+      size,
+      docCount,
+      contentSize,
+      ...(symbols === undefined ? {} : { symbols }),
+    };
+    const replacing = new Map<number, Replaced>();
+    for (const repo of ordered) {
+      const replaced = this.#replace(holdings, merged, repo, result.repos);
+      if (replaced !== undefined) replacing.set(repo.repoId, replaced);
+    }
+    const revisionFiles = new Map<number, string>();
+    for (const [repoId, { revisions }] of replacing)
+      if (revisions !== undefined)
+        revisionFiles.set(repoId, await catalog.writeRevisions(revisions));
+    const former = await catalog.commit(() => ({
+      put: [...replacing].flatMap(([repoId, { shards }]) => {
+        const repo = catalog.repo(repoId);
+        if (repo === undefined) return [];
+        const revisionFile = revisionFiles.get(repoId);
+        return [{ ...repo, shards, ...(revisionFile === undefined ? {} : { revisionFile }) }];
+      }),
+    }));
+    if (former.length === 0) await catalog.disown(files);
+    served.publish();
+    const gone = holdings.map(({ shard }) => shard.shardId);
+    served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0));
+    // Mapped files stay readable for searches under way after they are unlinked.
+    await catalog.removeFilesOf(former);
+  }
+
+  async #adoptSymbols(
+    holdings: readonly Holding[],
+    { symbols }: MergeResult,
+    file: string | undefined,
+    files: string[],
+  ): Promise<CatalogSymbols | undefined> {
+    if (symbols === undefined || file === undefined) return undefined;
+    const { catalog } = this.#options;
+    const symbolsId = await catalog.adoptSymbols(file);
+    files.push(catalog.symbolsPath(symbolsId));
+    const known = holdings.map(({ shard }) => shard.symbols!);
+    return {
+      symbolsId,
+      size: symbols.size,
+      symbolCount: symbols.symbolCount,
+      fileCount: known.reduce((sum, { fileCount }) => sum + fileCount, 0),
+      failedCount: known.reduce((sum, { failedCount }) => sum + failedCount, 0),
+      foundBy: known[0]!.foundBy,
+    };
+  }
+
+  /** What becomes of a repo as it is now; undefined: its docs are elsewhere by now. */
+  #replace(
+    holdings: readonly Holding[],
+    merged: CatalogShard,
+    { repoId, name }: MergeRepo,
+    parts: readonly MergedRepo[],
+  ): Replaced | undefined {
+    const { catalog } = this.#options;
+    const repo = catalog.repo(repoId);
+    const table = repo === undefined ? undefined : catalog.revisionsOf(repo);
+    if (repo === undefined || repo.record.name !== name || table instanceof Error) return undefined;
+    const sources = holdings.map(({ shard, repos }) =>
+      repos.some(({ record }) => record.repoId === repoId) ? shard.shardId : undefined,
+    );
+    const isThere = (shardId: string | undefined): boolean =>
+      shardId === undefined || repo.shards.some((shard) => shard.shardId === shardId);
+    if (!sources.every(isThere)) return undefined;
+    // Absent: none of its docs there lived.
+    const own = parts.find((part) => part.repoId === repoId);
+    const made = own === undefined ? [] : [parts.length === 1 ? merged : partly(merged, own)];
+    const kept = [...repo.shards.entries()].filter(([, { shardId }]) => !sources.includes(shardId));
+    const place = repo.shards.findIndex(({ shardId }) => sources.includes(shardId));
+    const before = kept.filter(([index]) => index < place);
+    const behind = kept.filter(([index]) => index > place);
+    if (made.length + kept.length === 0) return undefined;
+    const shardOf = ([, shard]: [number, CatalogShard]): CatalogShard => shard;
+    return {
+      shards: [...before.map(shardOf), ...made, ...behind.map(shardOf)],
+      revisions:
+        table === undefined
+          ? undefined
+          : revisionsOf(table, repo.shards, sources, own, before, behind),
+    };
+  }
+
+  /** Gives up what is under way; resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the index is being closed'));
+    this.#retries.close();
+    await this.#running;
+  }
+}
+
+interface Replaced {
+  readonly shards: CatalogShard[];
+  readonly revisions: Buffer | undefined;
+}
+
+/** A shard as one of its repos has it. */
+function partly(shard: CatalogShard, { docStart, docEnd, contentSize }: MergedRepo): CatalogShard {
+  return { ...shard, part: { docStart, docEnd, contentSize } };
+}
+
+/** The revision file of a repo whose docs of some shards are in a new one, between those that stay. */
+function revisionsOf(
+  table: RevisionTable,
+  shards: readonly CatalogShard[],
+  sources: readonly (string | undefined)[],
+  made: MergedRepo | undefined,
+  before: readonly (readonly [number, CatalogShard])[],
+  behind: readonly (readonly [number, CatalogShard])[],
+): Buffer {
+  const docIds = made?.docIds ?? new Uint32Array();
+  const docCount = docIds.length;
+  const indexes = sources.map((id) => shards.findIndex(({ shardId }) => shardId === id));
+  const starts = indexes.map((index) => (index < 0 ? 0 : docsOfRepo(shards[index]!).docStart));
+  const tableOf = (doc: number) => table.shards[indexes[made!.sources[doc]!]!]!;
+  const formerId = (doc: number): number => docIds[doc]! - starts[made!.sources[doc]!]!;
+  const unstored = Array.from({ length: docCount }, (_, docId) => ({
+    docId,
+    oid: tableOf(docId).unstoredOid(formerId(docId)),
+  })).filter((row): row is { docId: number; oid: string } => row.oid !== undefined);
+  const kept = ([index, shard]: readonly [number, CatalogShard]) => ({
+    docCount: docCountOf(shard),
+    unstored: table.shards[index]!.unstoredDocs(),
+  });
+  const writer = new RevisionWriter([
+    ...before.map(kept),
+    ...(made === undefined ? [] : [{ docCount, unstored }]),
+    ...behind.map(kept),
+  ]);
+  for (let revision = 0; revision < table.revisionCount; revision++) {
+    const bitmap = new Uint8Array(bitmapSizeOf(docCount));
+    for (let doc = 0; doc < docCount; doc++)
+      if (tableOf(doc).holds(revision, formerId(doc))) setBit(bitmap, doc);
+    const coded = ([index]: readonly [number, CatalogShard]) =>
+      table.shards[index]!.sets[revision]!;
+    const own = made === undefined ? [] : [encodeSet(bitmap, docCount)];
+    writer.addCoded([...before.map(coded), ...own, ...behind.map(coded)]);
+  }
+  return writer.bytes();
+}
+
+/** Ids in the shard of the docs of a repo that any revision holds. */
+function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string): Uint32Array {
+  const index = repo.shards.findIndex((one) => one.shardId === shardId);
+  const { docStart, docEnd } = docsOfRepo(repo.shards[index]!);
+  const all = Uint32Array.from({ length: docEnd - docStart }, (_, i) => docStart + i);
+  const table = catalog.revisionsOf(repo);
+  if (table === undefined || table instanceof Error) return all;
+  const live = table.shards[index]!.liveDocs;
+  if (live === 'all') return all;
+  return live === 'none'
+    ? new Uint32Array()
+    : all.filter((docId) => hasBit(live, docId - docStart));
+}
+
+/** Characters of the blob ids of repos. */
+function hashSizeOf(repos: readonly CatalogRepo[]): number {
+  const [commit] = repos.flatMap(({ commits = [] }) => commits.flatMap((one) => one ?? []));
+  return commit?.length ?? 40;
+}

@@ -1,0 +1,96 @@
+// An index whose shards are merged all the time, of several repositories with random histories, against one that is built
+// anew and never merged: the same answers in the same order, counts and symbols; and what lies in the data directory.
+// TRAWL_FUZZ_RUNS: changes in all; TRAWL_SEED.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import { verifyShardFile, verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
+import { coreModule, temporaryFolder } from '../engine/host/harness.ts';
+import { everythingOf, History, randomOf } from './history.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
+
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
+const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
+const CHANGES_PER_WORLD = 12;
+const REPOS = 4;
+
+/** Any two small shards become one. */
+const EAGER = { levels: [1 << 20], shardCount: 2, docCountMax: 10_000, sizeMax: 1 << 20 };
+const NEVER = { ...EAGER, levels: [], sizeMax: 0 };
+
+async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<void> {
+  const { jobs, merger } = indexerOf(index.instance);
+  const records = index.instance.served.records.filter(({ source }) => source.path === repo);
+  const [result] = await jobs.indexAll(records, isForced);
+  assert.equal(result!.error, undefined);
+  // Why waited for: symbols decide on scores.
+  await index.instance.symbols?.run();
+  await merger.run();
+}
+
+/** Every file is named by the catalog, and sound. */
+async function checkFiles({ instance }: IndexOf): Promise<void> {
+  const { catalog } = instance;
+  const module = await coreModule('release');
+  assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [...catalog.fileNames].sort());
+  for (const { shards } of catalog.repos)
+    for (const { shardId, symbols } of shards) {
+      const file = catalog.shardPath(shardId);
+      assert.equal(verifyShardFile(module, file), undefined);
+      if (symbols === undefined) continue;
+      const symbolsFile = catalog.symbolsPath(symbols.symbolsId);
+      assert.equal(verifySymbolsFile(module, file, symbolsFile), undefined);
+    }
+}
+
+void test(
+  `merged shards show what a build shows, seed ${SEED}`,
+  { timeout: 3_600_000 },
+  async () => {
+    let sharedCount = 0;
+    for (let run = 0; run < RUNS; run += CHANGES_PER_WORLD) {
+      const random = randomOf(SEED + run);
+      const histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + run + 1000 * i));
+      const folder = temporaryFolder();
+      const merged = await openIndexOf(folder, { mergeLimits: EAGER });
+      const anew = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+      for (const [i, { repo }] of histories.entries()) {
+        const selection = i % 2 === 0 ? {} : { branches: ['**'], tags: ['**'] };
+        for (const index of [merged, anew]) await index.index([repo], selection, 'commits');
+      }
+      // All are served from here on.
+      const repos = histories.map(({ repo }) => repo);
+      for (const index of [merged, anew]) await index.index(repos, undefined, 'commits');
+      await indexerOf(merged.instance).merger.run();
+      const done: string[] = [];
+      for (let i = 0; i < CHANGES_PER_WORLD; i++) {
+        const which = Math.floor(random() * REPOS);
+        const { repo } = histories[which]!;
+        done.push(`${which}: ${histories[which]!.change()}`);
+        await follow(merged, repo, random() < 0.1);
+        await follow(anew, repo, true);
+        const message = `seed ${SEED + run}: ${done.join('; ')}`;
+        assert.deepEqual(await everythingOf(merged), await everythingOf(anew), message);
+        const { catalog } = merged.instance;
+        sharedCount += catalog.repos.filter(({ shards }) =>
+          shards.some(({ part }) => part !== undefined),
+        ).length;
+        await checkFiles(merged);
+      }
+      await Promise.all([merged.close(), anew.close()]);
+      const faults = merged.warnings.filter((one) => /shard|symbols|revision file/.test(one));
+      assert.deepEqual(faults, []);
+      // What was published is what the next start finds.
+      const again = await openIndexOf(folder, { mergeLimits: NEVER });
+      assert.deepEqual(
+        readdirSync(path.join(folder, 'shards')).sort(),
+        [...again.instance.catalog.fileNames].sort(),
+      );
+      await again.close();
+    }
+    assert.ok(sharedCount > RUNS, `${sharedCount} times a repo shared a shard`);
+  },
+);
