@@ -30,6 +30,8 @@ export interface Exchange {
   errorCode?: ErrorCode;
   /** Bytes held for the request and its answer. */
   hold?: Hold | undefined;
+  /** Of the request, once it was asked for. */
+  body?: Promise<Buffer>;
   /** What is to be done when the response is over. */
   readonly ends: (() => void)[];
 }

@@ -15,7 +15,7 @@ import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { ClientGoneError, bodySize, isBodyStream } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
-import { fromFetchResponse, toFetchRequest } from './adapters/fetch.ts';
+import { fromFetchResponse, giveUp, toFetchRequest } from './adapters/fetch.ts';
 import type { BodyWatch } from './adapters/fetch.ts';
 import {
   checkAuthentication,
@@ -275,7 +275,7 @@ export class Pipeline {
     try {
       if (response.body !== null) this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
     } catch (error) {
-      void response.body?.cancel();
+      if (response.body !== null) giveUp(response.body);
       throw error;
     }
     return fromFetchResponse(response, exchange.request.method === 'HEAD', common, {

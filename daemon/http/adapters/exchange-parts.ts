@@ -3,6 +3,7 @@
 
 import {
   BodyTooLargeError,
+  ClientGoneError,
   REQUEST_TIMEOUT_MS,
   RequestFault,
   UNASKED_BODY_SIZE_MAX,
@@ -187,6 +188,11 @@ export class BodyCollector {
   fail(error: Error): void {
     this.#pieces = [];
     this.#finish(error);
+  }
+
+  /** The answer is out: whoever still waits for the body gets ClientGoneError. */
+  abandon(): void {
+    if (this.#settle !== undefined && this.#outcome === undefined) this.fail(new ClientGoneError());
   }
 
   /**

@@ -114,7 +114,10 @@ export class NodeAdapter implements HttpAdapter {
     const headers = readHeaders(message);
     const body = new BodyCollector(declaredSize(headers), this.#requestTimeoutMs);
     response.on('close', () => {
-      if (response.writableFinished) return;
+      if (response.writableFinished) {
+        body.abandon();
+        return;
+      }
       gone.abort();
       body.fail(new ClientGoneError());
     });
