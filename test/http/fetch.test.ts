@@ -57,7 +57,8 @@ onBothAdapters('bridge to fetch', (kind) => {
     handle: (request: Request, context: CallContext) => Response | Promise<Response>,
     settings = {},
     env = {},
-  ) => serveEndpoints(kind, mounted(handle), settings, env);
+    times = {},
+  ) => serveEndpoints(kind, mounted(handle), settings, env, times);
 
   test('a request as the standard has it: method, address, headers, bodies of any kind', async () => {
     const served = await serve(async (request) => {
@@ -360,6 +361,21 @@ onBothAdapters('bridge to fetch', (kind) => {
       await late.pop();
       socket.destroy();
     }
+    await served.close();
+  });
+
+  test('a client that leaves is seen where nobody reads its large body', async () => {
+    const { body, seen } = pieces(async (index) =>
+      index === 0 ? Buffer.from('begin') : gate<undefined>().opened,
+    );
+    const served = await serve(() => new Response(body), {}, {}, { requestTimeoutMs: 300 });
+    const socket = connect(served.address.port, served.address.host);
+    socket.write('POST /lib/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n');
+    socket.write('x'.repeat(400_000));
+    await eventually(() => seen.pulledCount === 2);
+    socket.destroy();
+    await eventually(() => seen.isCancelled);
+    await eventually(() => served.pipeline.memory.usedSize === 0);
     await served.close();
   });
 
