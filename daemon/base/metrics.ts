@@ -27,7 +27,7 @@ class Rows<State> {
   }
 
   of(labels: readonly string[]): State {
-    const key = labels.join('\n');
+    const key = labels.join('\0');
     const known = this.#rows.get(key);
     if (known !== undefined) return known.state;
     const isFull = this.#rows.size >= ROWS_MAX && labels.some((label) => label !== OTHERS);
@@ -68,7 +68,8 @@ export class Histogram {
   observe(labels: readonly string[], value: number): void {
     const row = this.#rows.of(labels);
     let bucket = 0;
-    while (bucket < this.#bounds.length && value > this.#bounds[bucket]!) bucket++;
+    // NaN, which is no more than anything, is not among the least.
+    while (bucket < this.#bounds.length && !(value <= this.#bounds[bucket]!)) bucket++;
     row.counts[bucket]!++;
     row.sum += value;
   }
@@ -93,6 +94,8 @@ export class Metrics {
 
   counter(head: MetricHead): Counter {
     const counter = new Counter();
+    // Why: the first event is an increase only if there was a 0 before.
+    if (head.labels === undefined) counter.add([], 0);
     this.read('counter', head, () => counter.samples());
     return counter;
   }

@@ -47,6 +47,8 @@ export class ExchangeCalls implements Calls {
   }
 
   async admit(): Promise<Place> {
+    // What is taken now nobody would give back where the handler forgets it.
+    if (this.#exchange.isOver === true) throw new ClientGoneError();
     let place: Place | undefined;
     let isOver = false;
     // Before it waits: the request may be over first.

@@ -30,6 +30,10 @@ export interface Exchange {
   errorCode?: ErrorCode;
   /** Bytes held for the request and its answer. */
   hold?: Hold | undefined;
+  /** Of the request, once it was asked for. */
+  body?: Promise<Buffer>;
+  /** The response is over, and `ends` are done; or it holds nothing, so that nobody will say when it is. */
+  isOver?: boolean;
   /** What is to be done when the response is over. */
   readonly ends: (() => void)[];
 }

@@ -15,7 +15,7 @@ import { isShortage } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { ClientGoneError, bodySize, isBodyStream } from './adapters/adapter.ts';
 import type { HttpRequest, HttpResponse } from './adapters/adapter.ts';
-import { fromFetchResponse, toFetchRequest } from './adapters/fetch.ts';
+import { fromFetchResponse, giveUp, toFetchRequest } from './adapters/fetch.ts';
 import type { BodyWatch } from './adapters/fetch.ts';
 import {
   checkAuthentication,
@@ -156,6 +156,7 @@ export class Pipeline {
     process.nextTick(() => this.#logRequest(exchange, status, bodySize(body), endMs));
     const { hold, ends } = exchange;
     if (hold === undefined && ends.length === 0) {
+      exchange.isOver = true;
       this.options.onAnswerOver?.(0);
       return response;
     }
@@ -163,15 +164,19 @@ export class Pipeline {
   }
 
   /** Gives back all that was held for a request. */
-  #end({ hold, ends }: Exchange): void {
+  #end(exchange: Exchange): void {
+    const { hold, ends } = exchange;
+    exchange.isOver = true;
     const size = hold?.size ?? 0;
     hold?.release();
     for (const end of ends) end();
     this.options.onAnswerOver?.(size);
   }
 
-  /** Takes bytes for a request until its response is over. Errors: SERVER_OVERLOADED. */
+  /** Takes bytes for a request until its response is over. Errors: SERVER_OVERLOADED; ClientGoneError if it is. */
   #takeMemory(exchange: Exchange, size: number): void {
+    // What is taken now nobody would give back.
+    if (exchange.isOver === true) throw new ClientGoneError();
     exchange.hold ??= this.memory.tryTake(holderOf(exchange), 0);
     if (exchange.hold?.grow(size) !== true) throw noMemoryError();
   }
@@ -275,7 +280,7 @@ export class Pipeline {
     try {
       if (response.body !== null) this.#takeMemory(exchange, STREAM_BUFFER_SIZE);
     } catch (error) {
-      void response.body?.cancel();
+      if (response.body !== null) giveUp(response.body);
       throw error;
     }
     return fromFetchResponse(response, exchange.request.method === 'HEAD', common, {

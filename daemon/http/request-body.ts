@@ -29,8 +29,13 @@ export async function readJson(bounds: BodyBounds, exchange: Exchange): Promise<
   }
 }
 
-/** The body, held until the response is over. Errors: those of `readBody`. */
-export async function readHeldBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
+/** The body, held until the response is over; the same for all who ask. Errors: those of `readBody`. */
+export function readHeldBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
+  exchange.body ??= holdBody(bounds, exchange);
+  return exchange.body;
+}
+
+async function holdBody(bounds: BodyBounds, exchange: Exchange): Promise<Buffer> {
   const hold = bounds.memory.tryTake(holderOf(exchange), 0);
   if (hold === undefined) throw noMemoryError();
   exchange.ends.push(() => hold.release());

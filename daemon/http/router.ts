@@ -26,7 +26,7 @@ export class Router {
   readonly #exact = new Map<string, Map<string, Endpoint>>();
   /** By the form of the path, the names of its parameters left out. */
   readonly #patterns = new Map<string, Pattern>();
-  /** In the order of asking: without a wildcard, then with one, the longest first. */
+  /** In the order of asking: without a wildcard, then with one, the longest first; of two forms the one with names. */
   readonly #ordered: readonly Pattern[];
   readonly #prefix: string;
 
@@ -38,7 +38,9 @@ export class Router {
   constructor(endpoints: readonly Endpoint[], baseUrl: string) {
     this.#prefix = new URL(baseUrl).pathname.replace(/\/$/, '');
     for (const endpoint of endpoints) this.#routeFor(endpoint.path).set(endpoint.method, endpoint);
-    this.#ordered = [...this.#patterns.values()].sort((a, b) => rankOf(a) - rankOf(b));
+    this.#ordered = [...this.#patterns.values()].sort(
+      (a, b) => rankOf(a) - rankOf(b) || byNames(a, b),
+    );
   }
 
   #routeFor(path: string): Map<string, Endpoint> {
@@ -76,6 +78,15 @@ function hasWildcard({ segments }: Pattern): boolean {
 
 function rankOf(pattern: Pattern): number {
   return hasWildcard(pattern) ? 1 / pattern.segments.length : 0;
+}
+
+/** A pattern that names a segment before one that takes any there: the first that differ decide. */
+function byNames(a: Pattern, b: Pattern): number {
+  const opens = ({ segments }: Pattern): number[] =>
+    segments.map((segment) => (/^[{*]/.test(segment) ? 1 : 0));
+  const [left, right] = [opens(a), opens(b)];
+  const place = left.findIndex((open, index) => open !== right[index]);
+  return place < 0 ? 0 : left[place]! - (right[place] ?? 0);
 }
 
 /** Values of the parameters if the segments fit. */

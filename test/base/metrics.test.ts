@@ -33,6 +33,7 @@ test('counters and what is read, in the order of their definition', () => {
       'b 2.5',
       '# HELP c_total None yet.',
       '# TYPE c_total counter',
+      'c_total 0',
       '',
     ].join('\n'),
   );
@@ -49,6 +50,18 @@ test('a histogram has cumulative buckets, their upper ends included', () => {
     't_sum{k="s"} 5.5',
     't_count{k="s"} 4',
   ]);
+});
+
+test('what is no number is not among the least; labels with line ends are told apart', () => {
+  const metrics = new Metrics();
+  const times = metrics.histogram({ name: 't', help: 'T.' }, [1]);
+  times.observe([], NaN);
+  const counter = metrics.counter({ name: 'n', help: 'N.', labels: ['a', 'b'] });
+  counter.add(['\n', '']);
+  counter.add(['', '\n']);
+  const lines = metrics.text().split('\n');
+  assert.ok(lines.includes('t_bucket{le="1"} 0') && lines.includes('t_bucket{le="+Inf"} 1'));
+  assert.equal(lines.filter((line) => line.startsWith('n{')).length, 2);
 });
 
 test('labels of too many values are told together', () => {

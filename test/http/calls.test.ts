@@ -8,7 +8,7 @@ import { endpoint, ok } from '../../daemon/http/api/shapes/endpoint.ts';
 import type { CallContext, Endpoint, HeldPlace } from '../../daemon/http/api/shapes/endpoint.ts';
 import { toApiError } from '../../daemon/http/api/shapes/api-error.ts';
 import { onBothAdapters } from './adapters.ts';
-import { OWNER_KEY, eventually } from './harness.ts';
+import { OWNER_KEY, eventually, gate } from './harness.ts';
 import { ask } from './ask.ts';
 import { serveEndpoints } from './mounted.ts';
 import type { Mounted } from './mounted.ts';
@@ -100,6 +100,27 @@ onBothAdapters('calls of one request', (kind) => {
     ]);
     await Promise.all(waiting);
     await eventually(() => admission.runningCount + admission.waitingCount === 0);
+    await served.close();
+  });
+
+  test('a handler that goes on behind its response gets no place and no bytes', async () => {
+    const late: Promise<void>[] = [];
+    const answered = gate();
+    const hasty = batch(async ({ calls, takeMemory }, index) => {
+      if (index > 0) return;
+      const goOn = async () => {
+        await answered.opened;
+        await assert.rejects(calls.admit(), { name: 'ClientGoneError' });
+        assert.throws(() => takeMemory(1000), { name: 'ClientGoneError' });
+      };
+      late.push(goOn());
+    });
+    const served = await serve([hasty]);
+    await results(served);
+    answered.open();
+    await Promise.all(late);
+    assert.equal(served.pipeline.admission.runningCount, 0);
+    assert.equal(served.pipeline.memory.usedSize, 0);
     await served.close();
   });
 

@@ -57,7 +57,8 @@ onBothAdapters('bridge to fetch', (kind) => {
     handle: (request: Request, context: CallContext) => Response | Promise<Response>,
     settings = {},
     env = {},
-  ) => serveEndpoints(kind, mounted(handle), settings, env);
+    times = {},
+  ) => serveEndpoints(kind, mounted(handle), settings, env, times);
 
   test('a request as the standard has it: method, address, headers, bodies of any kind', async () => {
     const served = await serve(async (request) => {
@@ -281,6 +282,109 @@ onBothAdapters('bridge to fetch', (kind) => {
     await isClosed;
     assert.doesNotMatch(text, /piece 1/);
     assert.equal(seen.isCancelled, true);
+    await served.close();
+  });
+
+  test('a body that fails as it is given up ends no more than itself', async () => {
+    const served = await serve((request) => {
+      if (request.url.endsWith('failed'))
+        return new Response(new ReadableStream({ start: (to) => to.error(new Error('lost')) }));
+      const cancel = () => Promise.reject(new Error('not now'));
+      return new Response(new ReadableStream({ cancel }, { highWaterMark: 0 }));
+    });
+    for (const name of ['failed', 'stubborn'])
+      assert.equal((await ask(served, { method: 'HEAD', path: `/lib/${name}` })).status, 200);
+    // What is rejected and not looked at fails the test.
+    await new Promise(setImmediate);
+    await served.close();
+  });
+
+  test('a response that is none, or read by somebody else, is a fault', async () => {
+    const served = await serve((request) => {
+      if (request.url.endsWith('error')) return Response.error();
+      const read = new Response('text');
+      read.body!.getReader();
+      return read;
+    });
+    for (const name of ['error', 'read'])
+      assert.equal((await ask(served, { path: `/lib/${name}` })).status, 500, name);
+    await eventually(() => served.pipeline.memory.usedSize === 0);
+    await served.close();
+  });
+
+  test('pieces of no or few bytes that are there at once leave turns to others', async () => {
+    const streams = [0, 1].map((size) => pieces(() => new Uint8Array(size)));
+    const served = await serve(
+      (request) => new Response(streams[Number(request.url.at(-1))]!.body),
+    );
+    const sockets = streams.map((_, size) => {
+      const socket = connect(served.address.port, served.address.host).pause();
+      socket.write(`GET /lib/${size} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      return socket;
+    });
+    await eventually(() => streams.every(({ seen }) => seen.pulledCount > 1000));
+    let count = -1;
+    await eventually(() => {
+      const isStill = streams[1]!.seen.pulledCount === count;
+      count = streams[1]!.seen.pulledCount;
+      return isStill;
+    });
+    for (const socket of sockets) socket.destroy();
+    await eventually(() => streams.every(({ seen }) => seen.isCancelled));
+    await served.close();
+  });
+
+  test('a body asked for twice is read once; after the answer nobody gets it', async () => {
+    const answered = gate();
+    const late: Promise<unknown>[] = [];
+    const served = await serve(async (request, { fetchRequest }) => {
+      const more = fetchRequest();
+      if (request.url.endsWith('twice'))
+        return Response.json(await Promise.all([request.text(), more.text()]));
+      const isBegun = request.url.endsWith('begun');
+      late.push(
+        assert.rejects(isBegun ? request.text() : answered.opened.then(() => request.text())),
+      );
+      return new Response('soon');
+    });
+    const twice = await ask(served, { method: 'POST', path: '/lib/twice', body: 'text' });
+    assert.equal(twice.body.toString(), '["text","text"]');
+    for (const name of ['begun', 'later']) {
+      const socket = connect(served.address.port, served.address.host);
+      let text = '';
+      socket.on('data', (piece: Buffer) => (text += piece.toString()));
+      socket.write(
+        `POST /lib/${name} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nsome`,
+      );
+      await eventually(() => text.endsWith('\r\n0\r\n\r\n'));
+      answered.open();
+      await late.pop();
+      socket.destroy();
+    }
+    await served.close();
+  });
+
+  test('a client that leaves is seen where nobody reads its large body', async () => {
+    const { body, seen } = pieces(async (index) =>
+      index === 0 ? Buffer.from('begin') : gate<undefined>().opened,
+    );
+    const served = await serve(() => new Response(body), {}, {}, { requestTimeoutMs: 300 });
+    const socket = connect(served.address.port, served.address.host);
+    socket.write('POST /lib/ HTTP/1.1\r\nHost: localhost\r\nContent-Length: 400000\r\n\r\n');
+    socket.write('x'.repeat(400_000));
+    await eventually(() => seen.pulledCount === 2);
+    socket.destroy();
+    await eventually(() => seen.isCancelled);
+    await eventually(() => served.pipeline.memory.usedSize === 0);
+    await served.close();
+  });
+
+  test('a path that the standard reads as another one is none', async () => {
+    const served = await serve((request) => new Response(request.url));
+    for (const rest of ['../other', '%2e%2E/other', '.', 'a\\..\\..\\..\\other', 'a#b'])
+      assert.equal((await ask(served, { path: `/lib/${rest}` })).status, 404, rest);
+    for (const rest of ['%2e%2e%2fother', '', '/', 'a.b/..c', '%5C', '{x}'])
+      assert.equal((await ask(served, { path: `/lib/${rest}` })).status, 200, rest);
     await served.close();
   });
 });

@@ -4,7 +4,7 @@ import { readSettings } from '../../daemon/base/config/settings.ts';
 import type { Environment } from '../../daemon/base/config/configuration.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { ControlPlane } from '../../daemon/control-plane.ts';
-import type { BoundAddress } from '../../daemon/http/adapters/adapter.ts';
+import type { AdapterOptions, BoundAddress } from '../../daemon/http/adapters/adapter.ts';
 import { openAdapter } from '../../daemon/http/adapters/open-adapter.ts';
 import type { Endpoint } from '../../daemon/http/api/shapes/endpoint.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
@@ -24,6 +24,7 @@ export async function serveEndpoints(
   endpoints: readonly Endpoint[],
   settings: Parameters<typeof readSettings>[0] = {},
   env: Environment = {},
+  times: Pick<AdapterOptions, 'requestTimeoutMs'> = {},
 ): Promise<Mounted> {
   const lines: Record<string, unknown>[] = [];
   const write = (line: string) => lines.push(JSON.parse(line) as Record<string, unknown>);
@@ -39,7 +40,8 @@ export async function serveEndpoints(
     version: '0',
     log,
   });
-  const adapter = await openAdapter(kind, { handle: pipeline.handle.bind(pipeline) }, log);
+  const handle = pipeline.handle.bind(pipeline);
+  const adapter = await openAdapter(kind, { handle, ...times }, log);
   const address = await adapter.listen('127.0.0.1', 0);
   const close = async () => {
     await adapter.close(0);

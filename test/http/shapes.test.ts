@@ -304,3 +304,29 @@ test('exact paths come before parameters, these before wildcards, of which the l
   }
   assert.equal(router.find('/based'), undefined);
 });
+
+test('of two paths of one form that fit, the one that names a segment counts, in whatever order they are', () => {
+  const paths = [
+    '/{p}/*rest',
+    '/{p}/b',
+    '/a/{x}',
+    '/a/*rest',
+    '/a/{x}/{y}',
+    '/a/b/{y}',
+    '/{p}/b/c',
+  ];
+  const cases = {
+    '/a/b': '/a/{x}',
+    '/a/c/d/e': '/a/*rest',
+    '/c/d': '/{p}/*rest',
+    '/a/b/c': '/a/b/{y}',
+  };
+  for (const listed of [paths, paths.toReversed()]) {
+    const router = new Router(
+      listed.map((path) => at(path)),
+      'http://x',
+    );
+    for (const [path, wanted] of Object.entries(cases))
+      assert.equal(router.find(path)?.route.get('GET')?.path, wanted, path);
+  }
+});

@@ -1,6 +1,7 @@
 // Files of a folder, over real sockets: what is listed is served, cached and compressed, and nothing else.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -120,6 +121,23 @@ onBothAdapters('static files', (kind) => {
       for (const place of ['/', '/search?q=x', '/browse/a/b/-/tree/', '/../secret.txt']) {
         const reply = await get(place);
         assert.deepEqual([reply.status, reply.body.toString()], [200, '<!doctype html>'], place);
+      }
+    });
+  });
+
+  test('what was a file when it was listed is not served as a link, a pipe or a folder', async () => {
+    const folder = pageFolder();
+    await withFiles({ prefix: '', folder }, async (get) => {
+      const place = path.join(folder, 'index.html');
+      const makers = [
+        () => symlinkSync('../secret.txt', place),
+        () => void execFileSync('mkfifo', [place]),
+        () => mkdirSync(place),
+      ];
+      for (const make of makers) {
+        rmSync(place, { recursive: true });
+        make();
+        assert.equal((await get('/index.html')).status, 500);
       }
     });
   });

@@ -7,7 +7,7 @@ import type { RepoRecord } from '../../repos/records.ts';
 import type { FoundDoc, OrderContext } from './order.ts';
 import type { Prepared } from './prepare.ts';
 import { FileResults, renderAnswer, type RenderedAnswer, type RenderSums } from './render.ts';
-import type { RunOutcome } from './run.ts';
+import type { RunOutcome, RunStop } from './run.ts';
 import type { LiveShard, QuarantinedShard } from './snapshot.ts';
 import type { Thread } from './turns.ts';
 
@@ -83,6 +83,9 @@ function startsOf(parts: readonly PartialAnswer[]): number[] {
   });
 }
 
+/** Why parts stopped early: of several reasons the first of these is told. */
+const STOPS: readonly RunStop[] = ['failed', 'aborted', 'deadline'];
+
 function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]): RunOutcome {
   const all = <Found extends { readonly shard: number }>(
     of: (outcome: RunOutcome) => readonly Found[],
@@ -97,7 +100,7 @@ function joinOutcomes(parts: readonly PartialAnswer[], starts: readonly number[]
     failures: all(({ failures }) => failures),
     times: all(({ times }) => times),
     firstUnitNs: firsts.length === 0 ? undefined : firsts.reduce((a, b) => (a < b ? a : b)),
-    stop: parts.find(({ outcome: { stop } }) => stop !== undefined)?.outcome.stop,
+    stop: STOPS.find((stop) => parts.some(({ outcome }) => outcome.stop === stop)),
   };
 }
 

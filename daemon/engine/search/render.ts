@@ -176,8 +176,11 @@ export async function renderAnswer(
     const done = await renderGroup(shard, docs, places, context, where);
     context.takeMemory?.(done.json.byteLength);
     files.add(done, places);
-    const { rangeCount, loadCount } = done;
-    const contentBytes = readingOf(shard, docs, places, done, context);
+    const { rangeCount } = done;
+    // What the search had read before, and is not told, decides what is read now (tally.ts).
+    const isTold = context.shards[shard]!.hidesDocs !== true;
+    const loadCount = isTold ? done.loadCount : 0;
+    const contentBytes = isTold ? readingOf(shard, docs, places, done, context) : 0;
     sums.rangeCount += rangeCount;
     sums.contentBytes += contentBytes;
     sums.loadCount += loadCount;

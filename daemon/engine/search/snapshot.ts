@@ -6,7 +6,7 @@ import type { SearchPool } from '../host/pool.ts';
 import type { Searcher } from '../host/searcher.ts';
 import type { ShardError, ShardFile } from '../host/space.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import type { ShardPart } from '../shards/parts.ts';
+import { isCovered, type ShardPart } from '../shards/parts.ts';
 
 export interface LiveShard extends ShardFile {
   readonly docCount: number;
@@ -47,6 +47,11 @@ export function printSnapshot({ shards, repos, quarantined }: Snapshot): string 
   return [...shards.map(print), ...broken].join('; ');
 }
 
+/** A shard with docs that are nobody's any more hides them: they may have been a secret. */
+function marked(shard: LiveShard): LiveShard {
+  return isCovered(shard) ? shard : { ...shard, hidesDocs: true };
+}
+
 function fileOf({ shardId, path, size, symbols }: LiveShard): ShardFile {
   return { shardId, path, size, ...(symbols === undefined ? {} : { symbols }) };
 }
@@ -69,7 +74,7 @@ export class SnapshotKeeper {
 
   /** Makes a snapshot the current one; returns the shards that could not be opened. */
   publish(snapshot: Snapshot): ShardError[] {
-    this.#current = snapshot;
+    this.#current = { ...snapshot, shards: snapshot.shards.map(marked) };
     return this.#openNeeded();
   }
 

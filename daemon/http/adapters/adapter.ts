@@ -25,8 +25,8 @@ export interface HttpRequest {
   headers(): Iterable<[string, string]>;
   /**
    * The whole body. Until it is asked for, at most UNASKED_BODY_SIZE_MAX bytes of it are held.
-   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget has no room; ClientGoneError if the client went away;
-   * RequestFault if its framing is broken or it takes too long.
+   * Errors: BodyTooLargeError; SERVER_OVERLOADED if the budget has no room; ClientGoneError if the client went away, or
+   * has its answer; RequestFault if its framing is broken or it takes too long.
    */
   body(allowance: BodyAllowance): Promise<Buffer>;
 }

@@ -3,6 +3,7 @@
 
 import {
   BodyTooLargeError,
+  ClientGoneError,
   REQUEST_TIMEOUT_MS,
   RequestFault,
   UNASKED_BODY_SIZE_MAX,
@@ -162,11 +163,22 @@ export class BodyCollector {
 
   /** More is there than is held of a body that nobody has asked for: wait with the rest until somebody does. */
   get isFull(): boolean {
-    return this.#hold === undefined && this.#size > UNASKED_BODY_SIZE_MAX;
+    const isUnasked = this.#hold === undefined && this.#outcome === undefined;
+    return isUnasked && this.#size > UNASKED_BODY_SIZE_MAX;
+  }
+
+  /**
+   * Nobody has asked for the body in time: the rest is read and thrown away.
+   *
+   * Why: of a connection of which nothing is read nobody learns that the client has left.
+   */
+  giveUp(): void {
+    if (this.#hold === undefined) this.#cut(tooSlow());
   }
 
   /** @param piece  copied only if it is kept */
   push(piece: Uint8Array): void {
+    if (this.#outcome !== undefined) return;
     this.#size += piece.byteLength;
     const isKept = this.#hold === undefined || this.#mayKeep(piece.byteLength);
     if (isKept) this.#pieces.push(Uint8Array.prototype.slice.call(piece));
@@ -187,6 +199,11 @@ export class BodyCollector {
   fail(error: Error): void {
     this.#pieces = [];
     this.#finish(error);
+  }
+
+  /** The answer is out: whoever still waits for the body gets ClientGoneError. */
+  abandon(): void {
+    if (this.#settle !== undefined && this.#outcome === undefined) this.fail(new ClientGoneError());
   }
 
   /**

@@ -2,6 +2,8 @@
 // The body of a request is read when it is asked for, as far as it may be held; that of a response is pulled as fast
 // as the client reads, and cancelled when the client is gone.
 
+import { ApiError } from '../api/shapes/api-error.ts';
+import { Breather } from '../../base/next-turn.ts';
 import type { BodyStream, HttpRequest, HttpResponse } from './adapter.ts';
 
 /** Headers that say how one connection carries a message; whoever sends it adds its own. */
@@ -23,6 +25,7 @@ const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
  *
  * @param baseUrl  of the daemon; its origin is that of the request, whatever the client has named
  * @param readBody  called at most once; its error is that of whoever reads the body
+ * Errors: NOT_FOUND for a path that the standard reads as another one, such as one with `..`.
  */
 export function toFetchRequest(
   request: HttpRequest,
@@ -32,10 +35,21 @@ export function toFetchRequest(
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   const query = request.rawQuery === '' ? '' : `?${request.rawQuery}`;
   const url = new URL(baseUrl).origin + request.path + query;
+  checkPath(request.path, new URL(url).pathname);
   const headers = [...request.headers()].filter(([, value]) => HEADER_VALUE.test(value));
   const head = { method, headers: new Headers(headers), signal: request.signal };
   if (method === 'GET') return new Request(url, head);
   return new Request(url, { ...head, body: lazyBody(readBody), duplex: 'half' });
+}
+
+/**
+ * Refuses a path of which the standard makes another one: `/open/../closed` was let in by the rights of `/open`.
+ *
+ * Errors: NOT_FOUND.
+ */
+function checkPath(sent: string, read: string): void {
+  if (decodeURIComponent(sent) !== decodeURIComponent(read))
+    throw new ApiError('NOT_FOUND', 'Not found.');
 }
 
 /** Why no bytes ahead: a body that nobody reads is not to be held. */
@@ -64,6 +78,7 @@ export interface BodyWatch {
 
 /**
  * The response for one of the standard, its cookies each a header of their own.
+ * Errors: throws TypeError where it says only that it failed, or somebody reads its body already.
  *
  * @param isHead  the body is not wanted
  * @param common  headers that every response carries; those of `response` go before, cookies are added
@@ -76,12 +91,18 @@ export function fromFetchResponse(
   watch: BodyWatch,
 ): HttpResponse {
   const { status, body } = response;
+  if (response.type === 'error') throw new TypeError('a response that says only that it failed');
   const head = { status, headers: joinHeaders(response.headers, common) };
   if (body !== null && !isHead) return { ...head, body: new FetchBody(body, watch) };
-  void body?.cancel();
+  if (body !== null) giveUp(body);
   // Only these say by their status that nothing follows.
   const isEmpty = isHead || status === 204 || status === 304;
   return { ...head, body: isEmpty ? undefined : new Uint8Array() };
+}
+
+/** Tells a body that nobody reads it. Why without a word: that it failed, or fails at this, changes no answer. */
+export function giveUp(body: ReadableStream): void {
+  body.cancel().catch(() => {});
 }
 
 function joinHeaders(own: Headers, common: HttpResponse['headers']): HttpResponse['headers'] {
@@ -96,6 +117,7 @@ class FetchBody implements BodyStream {
   readonly isOpenEnded = true;
   readonly #reader: ReadableStreamDefaultReader<unknown>;
   readonly #watch: BodyWatch;
+  readonly #breather = new Breather();
   #size = 0;
 
   constructor(body: ReadableStream<unknown>, watch: BodyWatch) {
@@ -107,6 +129,8 @@ class FetchBody implements BodyStream {
     try {
       const { value, done } = await this.#reader.read();
       if (done) return undefined;
+      // Why: pieces that are there at once, or hold nothing, would leave no turn to anybody else.
+      await this.#breather.pause();
       await this.#watch.checkRights();
       if (!(value instanceof Uint8Array)) throw new TypeError('a body of something but bytes');
       this.#size += value.byteLength;

@@ -40,6 +40,9 @@ import { Pump } from './pump.ts';
 import { faultOf, malformed, parseTarget } from './request-head.ts';
 import type { Target } from './request-head.ts';
 
+/** Bytes of a body that nobody has asked for which the library reads in any case. */
+const READ_AHEAD_SIZE = 16_384;
+
 /** How often the library looks for requests that take too long. */
 const TIMEOUT_CHECK_MS = 1000;
 
@@ -113,14 +116,27 @@ export class NodeAdapter implements HttpAdapter {
     const gone = new LazySignal();
     const headers = readHeaders(message);
     const body = new BodyCollector(declaredSize(headers), this.#requestTimeoutMs);
+    const unasked = isLarge(headers) ? this.#awaitAsking(message, body) : undefined;
     response.on('close', () => {
-      if (response.writableFinished) return;
+      clearTimeout(unasked);
+      if (response.writableFinished) {
+        body.abandon();
+        return;
+      }
       gone.abort();
       body.fail(new ClientGoneError());
     });
     const exchange = { message, response, headers, body, gone };
     const serve = (): Promise<void> => this.#serve(exchange);
     this.#connections.get(message.socket)?.add({ message, response, body, gone, serve });
+  }
+
+  /** Reads on in the end where nobody asks for a body, so that it is seen when the client leaves. */
+  #awaitAsking(message: IncomingMessage, body: BodyCollector): NodeJS.Timeout {
+    return setTimeout(() => {
+      body.giveUp();
+      message.resume();
+    }, this.#requestTimeoutMs ?? REQUEST_TIMEOUT_MS);
   }
 
   async #serve(exchange: Exchange): Promise<void> {
@@ -244,6 +260,13 @@ function startReading({ message, response, headers, body }: Exchange): void {
   message.on('data', (piece: Buffer) => body.push(piece));
   message.on('end', () => body.end());
   message.on('error', () => body.fail(new ClientGoneError()));
+}
+
+/** May the body be more than the library reads ahead? */
+function isLarge(headers: HeaderMap): boolean {
+  return (
+    headers.get('transfer-encoding') !== undefined || (declaredSize(headers) ?? 0) > READ_AHEAD_SIZE
+  );
 }
 
 /** Does the client send its body only when it is told to? */

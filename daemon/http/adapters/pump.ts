@@ -9,6 +9,12 @@ import type { BodyStream } from './adapter.ts';
 export const BUFFER_SIZE_MAX = 2_097_152;
 /** Room kept for the piece that is asked for, and for one that the socket holds. */
 const RESERVED_SIZE = 1_048_576;
+/**
+ * Bytes that a slice costs beside its own while it waits.
+ * Measured: 2026-11-23: a body in pieces of one byte held 448 MB, and the thread for 10 s.
+ */
+const SLICE_COST = 512;
+
 export interface Outlet {
   /**
    * Bytes handed over at a time, so that it tells in small steps that the client reads: one that takes less within a
@@ -29,6 +35,7 @@ export class Pump {
   readonly #outlet: Outlet;
   readonly #stallMs: number;
   #waiting: Uint8Array[] = [];
+  /** Bytes, what each slice costs included. */
   #waitingSize = 0;
   #hasRoom = true;
   #isOver = false;
@@ -66,16 +73,18 @@ export class Pump {
 
   #add(piece: Uint8Array): void {
     const { sliceSizeMax } = this.#outlet;
-    for (let start = 0; start < piece.byteLength; start += sliceSizeMax)
-      this.#waiting.push(piece.subarray(start, start + sliceSizeMax));
-    this.#waitingSize += piece.byteLength;
+    for (let start = 0; start < piece.byteLength; start += sliceSizeMax) {
+      const slice = piece.subarray(start, start + sliceSizeMax);
+      this.#waiting.push(slice);
+      this.#waitingSize += slice.byteLength + SLICE_COST;
+    }
   }
 
   #flush(): void {
     while (this.#hasRoom && !this.#isOver) {
       const slice = this.#waiting.shift();
       if (slice === undefined) return;
-      this.#waitingSize -= slice.byteLength;
+      this.#waitingSize -= slice.byteLength + SLICE_COST;
       this.#hasRoom = this.#outlet.write(slice);
       if (!this.#hasRoom) this.#stall = setTimeout(() => this.#outlet.drop(), this.#stallMs);
     }

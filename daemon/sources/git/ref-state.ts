@@ -11,8 +11,9 @@ import { gitDirsOf, readName } from './git-place.ts';
 const REF_FILES = ['HEAD', 'packed-refs', path.join('reftable', 'tables.list')];
 const REF_FOLDERS = ['refs/heads', 'refs/tags'];
 const REF_MARK = 'ref: ';
-/** Bound on files that are looked at: who has more of them packs them. */
+/** Bounds on files that are looked at: who has more of them packs them. Of folders behind these only themselves. */
 const FILES_MAX = 10_000;
+const MARKS_MAX = 20_000;
 
 /**
  * A text that is another one after branches, tags or HEAD have changed; rarely also when they have not. What cannot be
@@ -55,10 +56,13 @@ function addMarks(folder: string, marks: string[]): void {
     return;
   }
   for (const entry of entries) {
-    if (marks.length >= FILES_MAX) return;
+    if (marks.length >= MARKS_MAX) return;
     const place = path.join(folder, entry.name);
     if (entry.isDirectory()) addMarks(place, marks);
     // A lock is a file that is being written, and no ref.
-    else if (!entry.name.endsWith('.lock')) marks.push(`${entry.name} ${markOf(place)}`);
+    else if (marks.length < FILES_MAX && !entry.name.endsWith('.lock'))
+      marks.push(`${entry.name} ${markOf(place)}`);
   }
+  // A ref that is set is a file that is made and renamed there.
+  if (marks.length >= FILES_MAX) marks.push(markOf(folder));
 }

@@ -4,7 +4,11 @@ import assert from 'node:assert/strict';
 import test, { after } from 'node:test';
 import * as fc from 'fast-check';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
-import { joinAnswers, ownAnswer } from '../../../daemon/engine/search/partial.ts';
+import {
+  joinAnswers,
+  ownAnswer,
+  type PartialAnswer,
+} from '../../../daemon/engine/search/partial.ts';
 import { prepareSearch } from '../../../daemon/engine/search/prepare.ts';
 import { runSearch } from '../../../daemon/engine/search/run.ts';
 import { repoOrderOf, ScopeView } from '../../../daemon/engine/search/scope.ts';
@@ -129,4 +133,20 @@ void test('an index searched in parts answers as one', async () => {
     { numRuns: 300 },
   );
   assert.ok(cutCount > 20, `${cutCount} answers were cut`);
+});
+
+void test('of the reasons why parts stopped the gravest is told, wherever it stands', () => {
+  const part = (stop: PartialAnswer['outcome']['stop']): PartialAnswer => ({
+    shards: [],
+    quarantined: [],
+    outcome: { bindings: [], units: [], failures: [], times: [], firstUnitNs: undefined, stop },
+    docs: undefined as never,
+    render: () => Promise.reject(new Error('nothing to render')),
+  });
+  const stopOf = (...stops: PartialAnswer['outcome']['stop'][]) =>
+    joinAnswers(stops.map(part)).outcome.stop;
+  assert.equal(stopOf(undefined, undefined), undefined);
+  assert.equal(stopOf(undefined, 'deadline'), 'deadline');
+  assert.equal(stopOf('deadline', 'failed', undefined), 'failed');
+  assert.equal(stopOf('failed', 'deadline'), 'failed');
 });

@@ -157,9 +157,16 @@ void test('what is hidden in a shared shard changes no number', async () => {
     const sight: Sight = { base, extra: new Set(extra) };
     const isIn = ({ repoId }: { repoId: number }): boolean => isSeen(sight, repoId);
     const own = SHARERS.filter(isIn).map((repo) => alone.shardOf(repo, docsOf(repo.repoId, false)));
-    for (const query of [...QUERIES, 'zzz', 'cherry', 'file:zzz', 'lang:rust', 'c[a-z]+y z']) {
+    for (const query of [
+      ...QUERIES,
+      'zzz',
+      'z or fork:no',
+      'file:zzz',
+      'lang:rust',
+      'c[a-z]+y z',
+    ]) {
       alone.publish(own, SHARERS.filter(isIn));
-      const request = { matches: 1000, isRegexEnabled: true };
+      const request = { matches: 1000, isRegexEnabled: true, whole: query.includes(' or ') };
       const expected = await alone.search(query, request);
       const answers: string[] = [];
       for (const isOther of [() => false, (repoId: number) => !isIn({ repoId })]) {
@@ -174,5 +181,20 @@ void test('what is hidden in a shared shard changes no number', async () => {
       }
       assert.equal(answers[0], answers[1], query);
     }
+  }
+});
+
+void test('what a shared shard holds of a repo that is gone changes no number', async () => {
+  const [, ...left] = SHARERS;
+  for (const query of [...QUERIES, 'zzz', 'cherry', 'lang:rust']) {
+    const answers: string[] = [];
+    for (const isOther of [() => false, (repoId: number) => repoId === 1]) {
+      const shard = shareShard(isOther);
+      whole.publish([{ ...shard, parts: shard.parts.slice(1) }], left);
+      const answer = await whole.search(query, { isRegexEnabled: true });
+      const { files: _, accumulatedStats } = await streamed(whole, query, SEES_ALL);
+      answers.push(`${comparable(answer)}\n${comparable(accumulatedStats!)}`);
+    }
+    assert.equal(answers[0], answers[1], query);
   }
 });

@@ -2,7 +2,7 @@
 // MessagePack; clients keep them and ask whether they have changed, unless their headers say otherwise.
 
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { constants, open } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface Asset {
@@ -76,11 +76,28 @@ export class AssetFiles {
 
   async #read(name: string, place: string | URL): Promise<Asset> {
     try {
-      return makeAsset(await readFile(place), contentTypeOf(name), this.#headersOf(name));
+      return makeAsset(await readPlain(place), contentTypeOf(name), this.#headersOf(name));
     } catch (error) {
       this.#assets.delete(name);
       throw error;
     }
+  }
+}
+
+/**
+ * The bytes of a file. Why not readFile: what was a file when it was listed may be a link or a pipe now, and a few pipes
+ * that nobody writes to would keep all threads that read files.
+ *
+ * Errors: those of the system, ELOOP for a link; Error where it is no file.
+ */
+async function readPlain(place: string | URL): Promise<Buffer> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`no file: ${String(place)}`);
+    return await file.readFile();
+  } finally {
+    await file.close();
   }
 }
 

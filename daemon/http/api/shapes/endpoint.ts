@@ -61,7 +61,7 @@ export interface Calls {
   count(): Promise<void>;
   /**
    * A place for a search, to be released by the handler; what it forgets goes back when the response is over.
-   * Errors: SERVER_OVERLOADED; ClientGoneError.
+   * Errors: SERVER_OVERLOADED; ClientGoneError, also of a handler that goes on when its response is over.
    */
   admit(): Promise<HeldPlace>;
   /** Errors: INSUFFICIENT_PERMISSIONS; NOT_AUTHENTICATED. */
@@ -96,7 +96,7 @@ export interface CallContext {
   readonly calls: Calls;
   /** The request for a library that takes one of the Fetch standard; only for endpoints without a body in `input`. */
   readonly fetchRequest: () => Request;
-  /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room. */
+  /** Takes bytes until the response is over. Errors: ApiError SERVER_OVERLOADED where there is no room; ClientGoneError. */
   readonly takeMemory: (size: number) => void;
   readonly memory: ReaderMemory;
   /** Bytes of JSON that an event of a stream may have in the form that the client asks for. */

@@ -1,0 +1,25 @@
+// Whether refs may have changed, told by the files that hold them.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { refStateOf } from '../../../daemon/sources/git/ref-state.ts';
+import { git, makeRepo } from './fixture.ts';
+
+test('a ref that moves is seen also behind more loose refs than are looked at', () => {
+  const repo = makeRepo({ a: 'a' });
+  const commit = git(repo, 'rev-parse', 'HEAD');
+  const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
+  const folder = path.join(repo, '.git/refs/heads/many');
+  mkdirSync(folder);
+  for (let count = 0; count < 10_010; count++)
+    writeFileSync(path.join(folder, String(count)), `${commit}\n`);
+  for (const name of ['refs/heads/zz', 'refs/tags/v1', 'refs/tags/deep/v1']) {
+    git(repo, 'update-ref', name, commit);
+    const state = refStateOf(repo);
+    assert.equal(refStateOf(repo), state);
+    git(repo, 'update-ref', name, next);
+    assert.notEqual(refStateOf(repo), state, name);
+  }
+});
