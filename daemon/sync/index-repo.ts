@@ -30,6 +30,7 @@ import type { RepoRegister } from './register.ts';
 import { News } from './news.ts';
 import { type RevisionWarning, selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
+import { OtherSourceError } from './which-repo.ts';
 
 export interface RepoIndexerOptions {
   readonly module: WebAssembly.Module;
@@ -79,10 +80,7 @@ export class RepoIndexer {
     const filters = this.#options.filters();
     const probed = await probeSource(record.source.path, modeOf(record.source));
     if (!this.#options.register.isSourceOf(record.repoId, probed))
-      throw new Error(
-        `at ${record.source.path} lies another source than that of this repository; the next start, or ` +
-          `"trawl index ${record.source.path}" while no daemon runs, makes it a repository of its own`,
-      );
+      throw new OtherSourceError(record.source.path);
     await this.#options.served.setStray(record, false);
     const base: SourceSpec = {
       ...record.source,
