@@ -238,6 +238,7 @@ function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
   const { jobs } = indexerOf(instance);
   const watch = new RefWatch({
     records: () => served.records,
+    hasFailed: ({ name }) => jobs.failed.reasonOf(name) !== undefined,
     index: async (record) => {
       const [result] = await jobs.indexAll([record], false, signal).catch(() => []);
       return result?.state === 'COMPLETED';

@@ -232,7 +232,7 @@ function isBare(fields: LogFields): boolean {
   return true;
 }
 
-/** `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own. */
+/** `{timestamp} {LEVEL} [{label}] {message} {name}={value} ...`; a stack follows on lines of its own, a text that says what went wrong is a member. */
 function textLine(line: string): string {
   const parsed: Record<string, unknown> = JSON.parse(line);
   const { level, message, label, timestamp, error, ...fields } = parsed;
@@ -244,8 +244,9 @@ function textLine(line: string): string {
 function errorText(error: unknown): string {
   if (error === undefined || error === null) return '';
   const stack = typeof error === 'object' && 'stack' in error ? error.stack : undefined;
-  const shown = typeof stack === 'string' ? stack : text(error);
-  return shown
+  // Why on the line: who looks for ERROR in a log reads the reason beside it.
+  if (typeof stack !== 'string') return ` error=${text(error)}`;
+  return stack
     .split('\n')
     .map((line) => `\n    ${withoutControls(line)}`)
     .join('');

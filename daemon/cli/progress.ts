@@ -22,7 +22,12 @@ export interface ProgressView {
   readonly update: ProgressListener;
   /** Removes or ends what is shown; later updates start anew. */
   stop(): void;
+  /** Removes or ends what is shown for good: a daemon goes on to index for as long as it runs, and its log tells of that. */
+  end(): void;
 }
+
+/** A form of it. */
+type View = Omit<ProgressView, 'end'>;
 
 function ofTotal(done: string, total: number, format: (value: number) => string): string {
   return total > 0 ? `${done}/${format(total)}` : done;
@@ -49,7 +54,7 @@ export function describeProgress(progress: IndexProgress): string {
   ].join(' ');
 }
 
-function lineView(stream: Writable, now: () => number): ProgressView {
+function lineView(stream: Writable, now: () => number): View {
   let shownAtMs = -Infinity;
   let begunAtMs = 0;
   let topic = '';
@@ -84,7 +89,7 @@ function shareDone({ bytesDone, bytesTotal, filesDone, filesTotal }: IndexProgre
   return filesTotal > 0 ? Math.min(1, filesDone / filesTotal) : 0;
 }
 
-function barView(stream: Writable): ProgressView {
+function barView(stream: Writable): View {
   const bar = new SingleBar(
     { stream, format: '{bar} {text}', barsize: 24, clearOnComplete: true, hideCursor: true },
     Presets.shades_classic,
@@ -107,5 +112,16 @@ export function createProgress(
   isTerminal: boolean,
   now: () => number = () => performance.now(),
 ): ProgressView {
-  return isTerminal ? barView(stream) : lineView(stream, now);
+  const view = isTerminal ? barView(stream) : lineView(stream, now);
+  let isOver = false;
+  return {
+    update: (progress) => {
+      if (!isOver) view.update(progress);
+    },
+    stop: view.stop,
+    end: () => {
+      isOver = true;
+      view.stop();
+    },
+  };
 }

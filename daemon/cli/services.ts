@@ -253,7 +253,7 @@ async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly
   const catalog = await readCatalog(path.resolve(dataDir));
   if (catalog.repos.every(({ record }) => record.indexedAt === undefined))
     throw noIndexError(dataDir);
-  return catalog.repos.flatMap(({ shards }) =>
+  const shardChecks = catalog.repos.flatMap(({ shards }) =>
     shards.flatMap(({ shardId, symbols }) => {
       const shardPath = catalog.shardPath(shardId);
       const shard = checkOf(shardPath, verifyShardFile(module, shardPath));
@@ -262,6 +262,14 @@ async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly
       return [shard, checkOf(file, verifySymbolsFile(module, shardPath, file))];
     }),
   );
+  // The catalog has read them, and checked all bytes.
+  const revisionChecks = catalog.repos.flatMap((repo) => {
+    if (repo.revisionFile === undefined) return [];
+    const table = catalog.revisionsOf(repo);
+    const problem = table instanceof Error ? table.message : undefined;
+    return [checkOf(catalog.revisionPath(repo.revisionFile), problem)];
+  });
+  return [...shardChecks, ...revisionChecks];
 }
 
 function checkOf(file: string, problem: string | undefined): ShardCheck {

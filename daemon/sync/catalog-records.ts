@@ -70,7 +70,7 @@ const repoSchema = z.strictObject({
   /** What rules leave out, by rule, and paths that are no docs, by reason. */
   ignored: z.record(z.string(), z.number()).exactOptional(),
   leftOut: z.record(z.string(), z.number()).exactOptional(),
-  /** Its git leads out of its source: nothing of it is shown until it does so no more. */
+  /** Its git, or what lies at its path, is of another source: nothing of it is shown until that is over. */
   isStray: z.literal(true).exactOptional(),
 });
 

@@ -147,7 +147,7 @@ export class Catalog {
   async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
     if (revisionFile === undefined) return;
     try {
-      const file = await readOwnSoon(this.#revisionPath(revisionFile));
+      const file = await readOwnSoon(this.revisionPath(revisionFile));
       if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
       const docCounts = shards.map(docCountOf);
       const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
@@ -162,7 +162,7 @@ export class Catalog {
     return revisionFile === undefined ? undefined : this.#tables.get(revisionFile);
   }
 
-  #revisionPath(id: string): string {
+  revisionPath(id: string): string {
     return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
 
@@ -170,8 +170,8 @@ export class Catalog {
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
     await this.#inTurn(async () => {
-      await replaceFile(this.#revisionPath(id), file);
-      this.#arrived.add(path.basename(this.#revisionPath(id)));
+      await replaceFile(this.revisionPath(id), file);
+      this.#arrived.add(path.basename(this.revisionPath(id)));
     });
     // What was found wrong with the file before is so no more.
     if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);

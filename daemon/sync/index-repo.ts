@@ -15,6 +15,7 @@ import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { openSource } from '../sources/docs/open-source.ts';
 import { defaultPartOf } from '../sources/docs/source-revisions.ts';
+import type { Revision } from '../sources/git/refs.ts';
 import type { SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
@@ -26,8 +27,10 @@ import {
   sizesOfRepo,
 } from './catalog-records.ts';
 import type { RepoRegister } from './register.ts';
-import { selectRevisions } from './select-revisions.ts';
+import { News } from './news.ts';
+import { type RevisionWarning, selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
+import { OtherSourceError } from './which-repo.ts';
 
 export interface RepoIndexerOptions {
   readonly module: WebAssembly.Module;
@@ -61,6 +64,7 @@ export interface IndexOutcome {
 
 export class RepoIndexer {
   readonly #options: RepoIndexerOptions;
+  readonly #news = new News();
 
   constructor(options: RepoIndexerOptions) {
     this.#options = options;
@@ -72,14 +76,11 @@ export class RepoIndexer {
     isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome> {
-    const { catalog, log } = this.#options;
+    const { catalog } = this.#options;
     const filters = this.#options.filters();
     const probed = await probeSource(record.source.path, modeOf(record.source));
     if (!this.#options.register.isSourceOf(record.repoId, probed))
-      throw new Error(
-        `at ${record.source.path} lies another source than that of this repository; ` +
-          `"trawl index ${record.source.path}" makes it a repository of its own`,
-      );
+      throw new OtherSourceError(record.source.path);
     await this.#options.served.setStray(record, false);
     const base: SourceSpec = {
       ...record.source,
@@ -87,7 +88,7 @@ export class RepoIndexer {
         ? { commit: probed.commit }
         : {}),
     };
-    const revisions = await selectRevisions(record, probed, log);
+    const revisions = await this.#revisionsOf(record, probed);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repo(record.repoId);
     if (!isForced && known !== undefined) {
@@ -98,6 +99,14 @@ export class RepoIndexer {
     this.#logLeftOut(record, built);
     const next = await this.#publishBuild(record, probed, spec, built, filters);
     return { isUnchanged: false, ...this.#sizesOf(next) };
+  }
+
+  async #revisionsOf(record: RepoRecord, probed: ProbedSource): Promise<readonly Revision[]> {
+    const warnings: RevisionWarning[] = [];
+    const revisions = await selectRevisions(record, probed, warnings);
+    const news = this.#news.fresh(record.repoId, warnings, (warning) => JSON.stringify(warning));
+    for (const { message, fields } of news) this.#options.log.warn(message, fields);
+    return revisions;
   }
 
   #buildOptions(

@@ -56,7 +56,10 @@ export class Indexer {
       ...(symbollessCount === 0
         ? []
         : [`the symbols of ${symbollessCount} shards are found again`]),
-      ...said(stray, 'repositories are hidden: their git leads elsewhere'),
+      ...said(
+        stray,
+        'repositories are hidden: their git leads elsewhere, or another source lies at their path',
+      ),
     ];
   }
 

@@ -8,6 +8,7 @@ import { totalOf } from '../sources/docs/ignored.ts';
 import { FailedJobs } from './failed-jobs.ts';
 import type { IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { warningsOf } from './job-warnings.ts';
+import { News } from './news.ts';
 import { Retries } from './retries.ts';
 import type { Served } from './served.ts';
 
@@ -30,6 +31,7 @@ export interface JobsOptions {
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #retries: Retries;
+  readonly #news = new News();
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
   readonly #stop = new AbortController();
@@ -75,7 +77,7 @@ export class Jobs {
     signal: AbortSignal | undefined,
   ): Promise<JobResult> {
     const { log, indexer } = this.#options;
-    const start = Date.now();
+    const startMs = performance.now();
     this.#stop.signal.throwIfAborted();
     signal?.throwIfAborted();
     try {
@@ -86,17 +88,18 @@ export class Jobs {
         warnings,
         repo: record.name,
         state: 'COMPLETED' as const,
-        durationMs: Date.now() - start,
+        durationMs: Math.round(performance.now() - startMs),
       };
       this.failed.clear(record.name);
       const { ignored, ...logged } = job;
       log.info('repo indexed', { ...logged, ignored: totalOf(ignored), warnings: warnings.length });
-      for (const warning of warnings) log.warn(warning, { repo: record.name });
+      for (const warning of this.#news.fresh(record.repoId, warnings, String))
+        log.warn(warning, { repo: record.name });
       return job;
     } catch (error) {
       signal?.throwIfAborted();
       await this.#options.served.hideIfStray(record, error);
-      return this.fail(record.name, error, Date.now() - start);
+      return this.fail(record.name, error, Math.round(performance.now() - startMs));
     }
   }
 

@@ -8,17 +8,22 @@ import { refStateOf } from '../sources/git/ref-state.ts';
 export interface RefWatchOptions {
   /** The repos that are served now. */
   readonly records: () => readonly RepoRecord[];
+  /** Whether the last job of a repo failed, whoever asked for it: a start, a changed configuration, this. */
+  readonly hasFailed: (record: RepoRecord) => boolean;
   /** Has a repo indexed; resolves when that is done, with whether it could be. Errors: none. */
   readonly index: (record: RepoRecord) => Promise<boolean>;
 }
 
-/** Guess: between two rounds, and at least so many times what a round takes. */
-const PAUSE_MS = 1_000;
+/** Guess: between two rounds, and at least so many times what a round takes; at most so long, as one may have waited. */
+const PAUSE_MS_MIN = 1_000;
+const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 20;
 
 /** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
 const RETRY_MS_MIN = 2_000;
 const RETRY_MS_MAX = 3_600_000;
+/** Guess: where its refs have moved since, which may have mended it, at the latest so long after that was seen. */
+const MOVED_RETRY_MS = 60_000;
 /** Guess: files on disk are built anew as a whole, so a repo of them rests for so many times what its job took. */
 const REST_FACTOR = 10;
 
@@ -49,8 +54,7 @@ export class RefWatch {
     const tookMs = performance.now() - startMs;
     for (const record of moved) if (!this.#isClosed) await this.#index(record);
     if (this.#isClosed) return;
-    const pauseMs = Math.max(PAUSE_MS, PAUSE_FACTOR * tookMs);
-    this.#timer = setTimeout(() => this.start(), pauseMs).unref();
+    this.#timer = setTimeout(() => this.start(), pauseAfter(tookMs)).unref();
   }
 
   async #index(record: RepoRecord): Promise<void> {
@@ -76,10 +80,13 @@ export class RefWatch {
     for (const record of this.#options.records()) {
       await breather.pause();
       const { repoId, source } = record;
-      if (source.kind === 'folder') continue;
-      const state = refStateOf(source.path);
+      const hasFailed = this.#options.hasFailed(record);
+      if (source.kind === 'folder' && !hasFailed) continue;
+      const state = source.kind === 'folder' ? '' : refStateOf(source.path);
       const known = this.#states.get(repoId);
-      const isMoved = this.#retryMs.has(repoId) || (known !== undefined && known !== state);
+      const hasMoved = known !== undefined && known !== state;
+      this.#noteFailure(repoId, hasFailed, hasMoved);
+      const isMoved = hasFailed || hasMoved;
       const isResting = isMoved && performance.now() < (this.#restMs.get(repoId) ?? 0);
       if (isMoved && !isResting) moved.push(record);
       states.set(repoId, isResting && known !== undefined ? known : state);
@@ -88,10 +95,25 @@ export class RefWatch {
     return moved;
   }
 
+  /** How long a repo rests that has failed, or does no more. */
+  #noteFailure(repoId: number, hasFailed: boolean, hasMoved: boolean): void {
+    const restMs = this.#restMs.get(repoId);
+    if (restMs === undefined) return;
+    if (hasFailed && hasMoved)
+      this.#restMs.set(repoId, Math.min(restMs, performance.now() + MOVED_RETRY_MS));
+    // Another job did what was waited for.
+    if (!hasFailed && this.#retryMs.delete(repoId)) this.#restMs.delete(repoId);
+  }
+
   /** Looks no more; resolves when no job of it is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#round;
   }
+}
+
+/** Before the next round, ms. */
+export function pauseAfter(tookMs: number): number {
+  return Math.min(Math.max(PAUSE_MS_MIN, PAUSE_FACTOR * tookMs), PAUSE_MS_MAX);
 }

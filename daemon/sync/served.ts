@@ -1,6 +1,7 @@
 // What searches see: the repos that are served, and their shards but those out of service. A shard that fails is taken
 // out of service here; who builds, and who finds symbols, is told.
 
+import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { ShardError, ShardFault } from '../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../engine/search/snapshot.ts';
@@ -17,6 +18,7 @@ import {
   docsOfRepo,
 } from './catalog-records.ts';
 import type { RepoRegister } from './register.ts';
+import { OtherSourceError } from './which-repo.ts';
 
 /** Something wrong with a shard, by its id as searches know it. */
 export interface ShardDamage {
@@ -295,18 +297,23 @@ export class Served {
     return isDamaged === true ? repo?.record : undefined;
   }
 
-  /** Hides a repo if an error says that its git leads to that of somebody else, whatever was found in it before. */
+  /** Hides a repo if an error says that its git, or its place, is that of somebody else, whatever was found in it before. */
   async hideIfStray(record: RepoRecord, error: unknown): Promise<void> {
-    if (leadsOut(error)) await this.setStray(record, true);
+    if (isOfAnother(error)) await this.setStray(record, true, messageOf(error));
   }
 
-  /** Hides a repo whose git leads elsewhere, or shows it again. */
-  async setStray({ repoId, name }: RepoRecord, isStray: boolean): Promise<void> {
+  /**
+   * Hides a repo whose git or place is that of another source, or shows it again.
+   *
+   * @param reason  why it is hidden
+   */
+  async setStray({ repoId, name }: RepoRecord, isStray: boolean, reason?: string): Promise<void> {
     const { catalog, log } = this.#options;
     const known = catalog.repo(repoId);
     if (known === undefined || (known.isStray ?? false) === isStray) return;
-    if (isStray) log.error('repo hidden: its git leads out of its source', { repo: name });
-    else log.info('repo shown again: its git stays in its source', { repo: name });
+    if (isStray)
+      log.error('repo hidden: what is at its path is of another source', { repo: name, reason });
+    else log.info('repo shown again: what is at its path is its own', { repo: name });
     await catalog.commit(() => {
       const repo = catalog.repo(repoId);
       if (repo === undefined) return {};
@@ -348,8 +355,8 @@ function shardIdOf(liveId: string): string {
   return liveId.split('+', 1)[0]!;
 }
 
-/** Whether an error says that the git of a source is that of another one. */
-function leadsOut(error: unknown): boolean {
+/** Whether an error says that the git of a source, or what lies at its path, is that of another one. */
+function isOfAnother(error: unknown): boolean {
   const isOfProbe = error instanceof ProbeError && error.failure === 'not_its_own';
-  return isOfProbe || error instanceof GitPlaceError;
+  return isOfProbe || error instanceof GitPlaceError || error instanceof OtherSourceError;
 }

@@ -4,6 +4,18 @@
 
 import type { RepoPlace, StoredRepo } from '../accounts/store/repos.ts';
 
+/** At the place of a repo lies a source that is not its own. The message is for the operator: it names the path. */
+export class OtherSourceError extends Error {
+  override readonly name = 'OtherSourceError';
+
+  constructor(place: string) {
+    super(
+      `at ${place} lies another source than that of this repository; the next start, or ` +
+        `"trawl index ${place}" while no daemon runs, makes it a repository of its own`,
+    );
+  }
+}
+
 /** A source as it is now; without the last two where its folder is gone since. */
 export interface SeenSource {
   readonly kind: RepoPlace['kind'];

@@ -70,6 +70,16 @@ test('levels below the chosen one are not written', () => {
   assert.equal(log.labelled('x').isEnabled('error'), true);
 });
 
+test('a text that says what went wrong is on the line of its message', () => {
+  const lines: string[] = [];
+  const log = createLog({ level: 'info', format: 'text', write: (line) => void lines.push(line) });
+  log.error('indexing failed', { error: 'the disk\nis full', repo: 'local/a' });
+  assert.match(
+    lines.join(''),
+    /ERROR \[trawl\] indexing failed repo=local\/a error="the disk\\nis full"\n$/,
+  );
+});
+
 test('errors are written with their stack, in both forms', () => {
   for (const format of ['json', 'text'] as const) {
     const { lines, log } = capture({ format, level: 'info' });

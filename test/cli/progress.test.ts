@@ -77,6 +77,20 @@ void test('progress: a phase that says nothing is told of again and again, until
   assert.equal(stream.text.trimEnd().split('\n').length, 3);
 });
 
+void test('progress: what comes after the end is not shown, and nothing is told again and again', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  for (const isTerminal of [false, true]) {
+    const stream = new Memory();
+    const view = createProgress(stream, isTerminal, () => 0);
+    view.update(PROGRESS);
+    view.end();
+    const { text } = stream;
+    view.update({ ...PROGRESS, repo: 'local/next' });
+    t.mock.timers.tick(60_000);
+    assert.equal(stream.text, text);
+  }
+});
+
 void test('progress: the bar can start again after a stop', () => {
   const stream = Object.assign(new Memory(), { isTTY: false });
   const view = createProgress(stream, true);

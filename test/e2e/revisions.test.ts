@@ -2,6 +2,8 @@
 // next start does.
 
 import assert from 'node:assert/strict';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { jobsEnded, pathsOf, search, serve, startTrawl, trawl } from './daemon.ts';
@@ -43,6 +45,26 @@ void test('options select branches and tags, and stay', TIMEOUT, async () => {
   const emptied = await trawl(['index', ...flags, '--branches=', '--tags=v9', repo]);
   assert.match(emptied.stderr, /no tag matches/);
   assert.equal((await trawl(['search', '-l', ...flags, 'old rev:*'])).code, 1);
+});
+
+void test('verify tells of revision files', TIMEOUT, async () => {
+  const dataDir = temporaryFolder();
+  const flags = ['--data-dir', dataDir];
+  assert.equal((await trawl(['index', ...flags, '--tags', 'v1', makeBare()])).code, 0);
+  const folder = path.join(dataDir, 'shards');
+  const name = readdirSync(folder).find((one) => one.endsWith('.revisions'))!;
+  const file = path.join(folder, name);
+  const verify = async (): Promise<[number | undefined, string]> => {
+    const { code, stdout } = await trawl(['verify', ...flags]);
+    return [code, stdout.split('\n').find((line) => line.includes(name)) ?? ''];
+  };
+  assert.deepEqual(await verify(), [0, `sound ${file}`]);
+  writeFileSync(file, 'x', { flag: 'a' });
+  assert.deepEqual(await verify(), [1, `damaged ${file}: wrong checksum`]);
+  rmSync(file);
+  const [code, line] = await verify();
+  assert.equal(code, 1);
+  assert.match(line, /^damaged .*ENOENT/);
 });
 
 void test('globs that are none are refused with the reason', TIMEOUT, async () => {

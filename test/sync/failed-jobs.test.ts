@@ -6,7 +6,7 @@ import { renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FailedJobs } from '../../daemon/sync/failed-jobs.ts';
-import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 
 void test('a repo that fails is named until it is indexed', async () => {
@@ -27,6 +27,37 @@ void test('a repo that fails is named until it is indexed', async () => {
   renameSync(`${objects}.away`, objects);
   await index.index([repo], {}, 'commits');
   assert.equal(indexer.jobs.failed.reasonOf(name), undefined);
+  assert.deepEqual(indexer.degradations, []);
+  await index.close();
+});
+
+void test('a repo at whose path another one lies is hidden until its own is back', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum mine\n' });
+  git(repo, 'remote', 'add', 'origin', 'https://host.example/mine.git');
+  const other = makeRepo({ 'a.txt': 'plum other\n' });
+  git(other, 'remote', 'add', 'origin', 'https://host.example/other.git');
+  const index = await openIndexOf(temporaryFolder());
+  const indexer = indexerOf(index.instance);
+  const { served, parts } = index.instance;
+  await index.index([repo], {}, 'commits');
+  const job = async (): Promise<string> =>
+    (await indexer.jobs.indexAll(served.records, false))[0]!.state;
+  const seen = async (): Promise<number[]> => [
+    (await index.search('plum')).files.length,
+    parts.snapshots.current.repos.length,
+  ];
+  assert.deepEqual(await seen(), [1, 1]);
+  renameSync(repo, `${repo}.away`);
+  renameSync(other, repo);
+  assert.equal(await job(), 'FAILED');
+  // What files are read for is the list of repos: what lies there is not shown as files of this one.
+  assert.deepEqual(await seen(), [0, 0]);
+  assert.equal(indexer.degradations.length, 2);
+  assert.match(indexer.degradations.join(), /lies another source.*are hidden/);
+  renameSync(repo, other);
+  renameSync(`${repo}.away`, repo);
+  assert.equal(await job(), 'COMPLETED');
+  assert.deepEqual(await seen(), [1, 1]);
   assert.deepEqual(indexer.degradations, []);
   await index.close();
 });

@@ -120,10 +120,10 @@ async function reportIndexing(
 ): Promise<void> {
   try {
     const results = await serving.indexed;
-    progress.stop();
+    progress.end();
     for (const result of results) stderr.write(`${describeResult(result)}\n`);
   } catch (error) {
-    progress.stop();
+    progress.end();
     stderr.write(`${describeError(error)}\n`);
   }
 }

@@ -21,7 +21,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .command('verify')
     .summary('check shards for damage')
     .description(
-      'Checks every byte of the given shards, or of all shards of the data directory.\n' +
+      'Checks every byte of the given shards, or of all shards of the data directory and of what belongs to them.\n' +
         'Exit code: 0 all sound, 1 problems found, 2 could not run.',
     )
     .argument('[shard...]', 'paths of shard files');

@@ -10,6 +10,7 @@ import {
 } from '../../../core/shared/format.ts';
 import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
 import { lowerPriority } from '../../base/priority.ts';
+import { startByNode } from '../../base/spawn.ts';
 import type {
   BatchJob,
   BuildWorkerData,
@@ -42,6 +43,7 @@ interface ReadBatch {
 
 const { module, spec, filters, headerFolders }: BuildWorkerData = workerData;
 lowerPriority('background');
+startByNode();
 const port = parentPort!;
 const filter = new DocFilter(filters);
 let builder: StripeBuilder | undefined;

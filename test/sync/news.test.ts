@@ -1,0 +1,35 @@
+// Warnings of jobs are given once, not with each job that has them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { News } from '../../daemon/sync/news.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { openIndexOf } from './index-of.ts';
+
+void test('what the job before warned of is no news, whatever its numbers; what came back is', () => {
+  const news = new News();
+  const fresh = (repoId: number, ...texts: string[]): string[] => news.fresh(repoId, texts, String);
+  assert.deepEqual(fresh(1, 'only 2 files', 'no branch'), ['only 2 files', 'no branch']);
+  assert.deepEqual(fresh(1, 'only 3 files', 'no tag'), ['no tag']);
+  assert.deepEqual(fresh(2, 'only 3 files'), ['only 3 files']);
+  assert.deepEqual(fresh(1), []);
+  assert.deepEqual(fresh(1, 'only 3 files'), ['only 3 files']);
+});
+
+void test('a repository that is committed to warns once', async () => {
+  const repo = makeRepo({ '.trawlignore': 'gen*\n', 'a.txt': 'plum\n' });
+  for (let i = 0; i < 5; i++) writeFiles(repo, { [`gen${i}.txt`]: 'plum\n' });
+  commitAll(repo);
+  const index = await openIndexOf(temporaryFolder());
+  for (let i = 0; i < 3; i++) {
+    writeFiles(repo, { 'a.txt': `plum ${i}\n` });
+    commitAll(repo);
+    const [job] = await index.index([repo], { branches: ['none-such'] }, 'commits');
+    assert.equal(job?.warnings.length, 1, 'the job itself tells all');
+  }
+  const counts = ['only ', 'no branch matches'].map(
+    (text) => index.warnings.filter((line) => line.startsWith(text)).length,
+  );
+  assert.deepEqual(counts, [1, 1]);
+  await index.close();
+});
