@@ -201,7 +201,7 @@ export class Admission {
         this.#serve();
       },
       Math.max(5, leftMs),
-    );
+    ).unref();
   }
 
   /**
