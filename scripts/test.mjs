@@ -76,8 +76,8 @@ if (files.length === 0) {
   console.error(`no test file has ${wanted.join(' or ')} in its path below test/`);
   process.exit(1);
 }
-// Why force-exit: a failed test may leave a server or thread open, which would keep its file running for ever.
-const flags = ['--test-force-exit', '--test-timeout=300000', '--test-reporter=spec'];
+const testEnd = new URL('test-end.mjs', import.meta.url).href;
+const flags = ['--import', testEnd, '--test-timeout=300000', '--test-reporter=spec'];
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.
 const concurrency = availableParallelism() + 1;
 node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);

@@ -14,6 +14,8 @@
 // Safety, for all functions that take a haystack: up to 64 bytes past `end` may be read; they never
 // change a result. Nothing before `start` is read.
 
+import { shiftOne } from './lanes';
+
 /** Bytes of a compiled class. */
 export const CLASS_RUN_SIZE: usize = 80;
 /** Bytes of the set that a class is compiled from. */
@@ -193,10 +195,7 @@ function outsideOf(bytes: v128, table: v128, other: v128, isRange: bool): v128 {
 /** `lanes`, or the lane before each. */
 @inline
 function orBefore(before: v128, lanes: v128): v128 {
-  return v128.or(
-    lanes,
-    i8x16.shuffle(before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30),
-  );
+  return v128.or(lanes, shiftOne(before, lanes));
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   fingerprintCandidates,
   fingerprintTables,
 } from './fingerprint';
+import { shiftOne, shiftTwo } from './lanes';
 import { matchNeedle } from './literal';
 import { laneLimit } from './newlines';
 
@@ -146,56 +147,6 @@ function lowNibbles(bytes: v128): v128 {
 @inline
 function highNibbles(bytes: v128): v128 {
   return v128.and(i16x8.shr_u(bytes, 4), i8x16.splat(15));
-}
-
-/** `lanes` moved one place up, behind the last one of `before`. */
-@inline
-function shiftOne(before: v128, lanes: v128): v128 {
-  return i8x16.shuffle(
-    before,
-    lanes,
-    15,
-    16,
-    17,
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-  );
-}
-
-/** `lanes` moved two places up, behind the last two of `before`. */
-@inline
-function shiftTwo(before: v128, lanes: v128): v128 {
-  return i8x16.shuffle(
-    before,
-    lanes,
-    14,
-    15,
-    16,
-    17,
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-  );
 }
 
 /** Mask of the lanes of the 32 in two vectors that are not zero. */

@@ -12,6 +12,7 @@
 // Safety: reads nothing outside the range, but for up to 64 bytes past its end.
 
 import { decodedSize, decodeUtf8 } from '../text/utf8';
+import { shiftOne, shiftThree, shiftTwo } from './lanes';
 import { findNonAscii } from './newlines';
 
 const STEP: usize = 64;
@@ -68,66 +69,9 @@ function secondHigh(): v128 {
 /** Lanes that are not 0 where `bytes`, which follow `before`, break a rule. */
 @inline
 function wrongLanes(before: v128, bytes: v128): v128 {
-  const back1 = i8x16.shuffle(
-    before,
-    bytes,
-    15,
-    16,
-    17,
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-    30,
-  );
-  const back2 = i8x16.shuffle(
-    before,
-    bytes,
-    14,
-    15,
-    16,
-    17,
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-    29,
-  );
-  const back3 = i8x16.shuffle(
-    before,
-    bytes,
-    13,
-    14,
-    15,
-    16,
-    17,
-    18,
-    19,
-    20,
-    21,
-    22,
-    23,
-    24,
-    25,
-    26,
-    27,
-    28,
-  );
+  const back1 = shiftOne(before, bytes);
+  const back2 = shiftTwo(before, bytes);
+  const back3 = shiftThree(before, bytes);
   const pairs = v128.and(
     v128.and(
       i8x16.swizzle(firstHigh(), i8x16.shr_u(back1, 4)),

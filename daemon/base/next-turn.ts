@@ -7,6 +7,8 @@
 // stay on the thread that owns the sockets before it goes to the pool (INLINE_NS). A holder is whom work, places and
 // bytes are counted for: a person, or an address (http/client-address.ts).
 
+import { addToList } from './lists.ts';
+
 /** Unit: ms. Of work that is one of many small ones, such as writing to a socket. */
 export const SLICE_MS = 1;
 
@@ -21,9 +23,7 @@ let isGiving = false;
  */
 export function nextTurn(holder = ''): Promise<void> {
   return new Promise((resolve) => {
-    const own = waiting.get(holder);
-    if (own === undefined) waiting.set(holder, [resolve]);
-    else own.push(resolve);
+    addToList(waiting, holder, resolve);
     if (!isGiving) setImmediate(give);
     isGiving = true;
   });

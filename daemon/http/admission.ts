@@ -7,6 +7,7 @@
 // rid of it if it has none then: it has only to say so.
 
 import { ApiError } from './api/shapes/api-error.ts';
+import { type Deferred, deferred } from '../base/deferred.ts';
 import type { PausableSearch, SearchPlace } from '../base/place.ts';
 import { ClientGoneError } from './adapters/adapter.ts';
 
@@ -201,7 +202,7 @@ export class Admission {
         this.#serve();
       },
       Math.max(5, leftMs),
-    );
+    ).unref();
   }
 
   /**
@@ -301,7 +302,7 @@ export class Place implements SearchPlace {
   isExpired = false;
   #deadline: NodeJS.Timeout | undefined;
   #search: PausableSearch | undefined;
-  #turn: PromiseWithResolvers | undefined;
+  #turn: Deferred | undefined;
   #refusal: Error | undefined;
 
   constructor(admission: Admission, share: Share, signal: AbortSignal) {
@@ -355,7 +356,7 @@ export class Place implements SearchPlace {
 
   turn(): Promise<void> | undefined {
     if (this.state === 'running' || this.state === 'over') return undefined;
-    this.#turn ??= withResolvers();
+    this.#turn ??= deferred();
     return this.#turn.promise;
   }
 
@@ -374,17 +375,4 @@ export class Place implements SearchPlace {
     this.#search = undefined;
     this.#wake();
   }
-}
-
-interface PromiseWithResolvers {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-function withResolvers(): PromiseWithResolvers {
-  let settle: (() => void) | undefined;
-  const promise = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
-  return { promise, resolve: () => settle?.() };
 }

@@ -2,6 +2,7 @@
 // its line and the symbol that the scope means. A tag whose name does not stand on its line (anonymous things,
 // names that the parser made up) is dropped.
 
+import { addToList } from '../base/lists.ts';
 import type { PlacedSymbol } from './found.ts';
 import { kindOfTag, TYPE_FIRST_PARSERS } from './ctags-languages.ts';
 import { holdsLocals, kindInPlace, type SymbolKind } from './kinds.ts';
@@ -200,11 +201,8 @@ function isWhole(text: string, start: number, name: string): boolean {
 
 function wordsOf(text: string): Map<string, number[]> {
   const words = new Map<string, number[]>();
-  for (const { 0: word, index } of text.matchAll(/[\w$\u0080-\u00ff]+/g)) {
-    const columns = words.get(word);
-    if (columns === undefined) words.set(word, [index]);
-    else columns.push(index);
-  }
+  for (const { 0: word, index } of text.matchAll(/[\w$\u0080-\u00ff]+/g))
+    addToList(words, word, index);
   return words;
 }
 

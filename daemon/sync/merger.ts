@@ -271,9 +271,8 @@ export class Merger {
     const before = kept.filter(([index]) => index < place);
     const behind = kept.filter(([index]) => index > place);
     if (made.length + kept.length === 0) return undefined;
-    const shardOf = ([, shard]: [number, CatalogShard]): CatalogShard => shard;
     return {
-      shards: [...before.map(shardOf), ...made, ...behind.map(shardOf)],
+      shards: [...before.map(([, shard]) => shard), ...made, ...behind.map(([, shard]) => shard)],
       revisions:
         table === undefined
           ? undefined

@@ -284,12 +284,12 @@ onBothAdapters('HTTP contract', (kind) => {
   });
 
   test('close drops what has not ended after the time of grace', async () => {
-    const started = gate<AbortSignal>();
+    const [started, finish] = [gate<AbortSignal>(), gate()];
     const world = await startWorld({
       kind,
-      search: (_, { signal }) => {
+      search: async (_, { signal }) => {
         started.open(signal);
-        return new Promise(() => {});
+        await finish.opened;
       },
     });
     const running = assert.rejects(world.call(searchWith(SEARCH_BODY)));
@@ -297,6 +297,7 @@ onBothAdapters('HTTP contract', (kind) => {
     await world.server.close(20);
     await running;
     await eventually(() => signal.aborted);
+    finish.open();
   });
 
   test('a port that is taken is an error that names it', async () => {

@@ -18,6 +18,7 @@ import type {
 } from 'kysely';
 import Libsql from 'libsql';
 import { LRUCache } from 'lru-cache';
+import { deferred } from '../../base/deferred.ts';
 import { isThere, NoFileError } from '../../base/own-file.ts';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { checkFile, DamageError } from './embedded-check.ts';
@@ -218,14 +219,6 @@ class EmbeddedDriver extends SqliteDriver {
     // A full disk has ended it already; saying so would hide the reason.
     if (this.#connection.inTransaction) await super.rollbackTransaction(connection);
   }
-}
-
-function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let settle: (() => void) | undefined;
-  const promise = new Promise<void>((resolve) => {
-    settle = resolve;
-  });
-  return { promise, resolve: () => settle?.() };
 }
 
 /** The connection as kysely uses it, keeping prepared statements. */

@@ -49,6 +49,7 @@ import type {
   SourceFile,
   SourceSpec,
 } from '../../sources/docs/source.ts';
+import { addToList } from '../../base/lists.ts';
 import { Breather } from '../../base/next-turn.ts';
 
 export interface BuildOptions {
@@ -334,9 +335,7 @@ class Build {
           if (oid !== undefined) firsts.set(oid, index);
           return true;
         }
-        const others = alike.get(first);
-        if (others === undefined) alike.set(first, [index]);
-        else others.push(index);
+        addToList(alike, first, index);
         return false;
       });
       this.#batches.push({ shard, docs: unlike, alike, known: [] });

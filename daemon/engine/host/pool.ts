@@ -4,6 +4,7 @@
 
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
+import { deferred } from '../../base/deferred.ts';
 import type {
   Findings,
   FromSearchWorker,
@@ -119,7 +120,7 @@ export class SearchPool {
     const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
       workerData: data,
     });
-    const { promise, resolve: markReady } = withResolver();
+    const { promise, resolve: markReady } = deferred();
     entry.ready = promise;
     worker.on('message', (message: FromSearchWorker) => {
       if (message.kind === 'ready') {
@@ -255,13 +256,4 @@ export class SearchPool {
     for (const { pending } of this.#workers)
       for (const waiting of pending.values()) waiting.settle(undefined);
   }
-}
-
-/** A promise, and what resolves it. */
-function withResolver(): { promise: Promise<void>; resolve: () => void } {
-  let resolve: (() => void) | undefined;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve: () => resolve?.() };
 }

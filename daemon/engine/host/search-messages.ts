@@ -3,7 +3,13 @@
 // the search wants them sooner, in several.
 
 import type { SearchPlan } from './search-plan.ts';
-import type { KeptRanges, RenderedDocs, RenderOptions, SearcherOptions } from './searcher.ts';
+import type {
+  Binding,
+  RenderedDocs,
+  RenderOptions,
+  SearcherOptions,
+  UnitResult,
+} from './searcher.ts';
 import type { ShardFault, ShardFile } from './space.ts';
 
 export interface SearchWorkerData {
@@ -49,29 +55,14 @@ export interface RenderMessage {
 
 export type ToSearchWorker = ShardsMessage | SearchMessage | RenderMessage;
 
-/** Findings of one unit; `rows` as in searcher.ts. */
-export interface UnitFinding {
+/** What one unit found; `shard`, here and below, is an index into `shardIds` of the search. */
+export interface UnitFinding extends UnitResult {
   readonly shard: number;
   readonly unit: number;
-  readonly rows: Uint32Array;
-  readonly considered: number;
-  readonly loaded: number;
-  readonly contentBytes: number;
-  readonly matches: number;
-  readonly regexps: number;
-  readonly kept?: KeptRanges;
 }
 
-export interface BindFinding {
+export interface BindFinding extends Binding {
   readonly shard: number;
-  readonly lookups: number;
-  readonly indexBytes: number;
-  readonly candidateBlocks: number;
-  readonly candidateDocs: number;
-  /** Bytes of content that verifying them takes, about. */
-  readonly candidateBytes: number;
-  readonly unitCount: number;
-  readonly regexps: number;
 }
 
 /** A shard whose work was lost on this thread. */

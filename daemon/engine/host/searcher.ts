@@ -47,6 +47,7 @@ export interface Binding {
   readonly indexBytes: number;
   readonly candidateBlocks: number;
   readonly candidateDocs: number;
+  /** Bytes of content that verifying them takes, about. */
   readonly candidateBytes: number;
   readonly unitCount: number;
   /** Runs of regular expressions on paths. */

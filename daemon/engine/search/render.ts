@@ -15,6 +15,7 @@ import type { FoundDoc } from './order.ts';
 import { type BranchGroup, groupByBranches } from '../query/revisions.ts';
 import { partOf, type ShardPart } from '../shards/parts.ts';
 import type { LiveShard } from './snapshot.ts';
+import { addToList } from '../../base/lists.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { isForHere } from './run.ts';
 import type { Thread } from './turns.ts';
@@ -328,12 +329,7 @@ function indexesByPart(shard: LiveShard, docIds: readonly number[]): Map<ShardPa
   // Why apart: nearly all shards, and answers hold many docs.
   if (shard.parts.length === 1) return new Map([[only!, [...docIds.keys()]]]);
   const byPart = new Map<ShardPart, number[]>();
-  for (const [index, docId] of docIds.entries()) {
-    const part = partOf(shard, docId);
-    const known = byPart.get(part);
-    if (known === undefined) byPart.set(part, [index]);
-    else known.push(index);
-  }
+  for (const [index, docId] of docIds.entries()) addToList(byPart, partOf(shard, docId), index);
   return byPart;
 }
 

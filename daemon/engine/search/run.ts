@@ -18,6 +18,7 @@ import type {
 import { PlanError, type SearchPlan } from '../host/search-plan.ts';
 import type { Searcher } from '../host/searcher.ts';
 import { unitMaxOf } from '../host/unit-max.ts';
+import { type Deferred, deferred } from '../../base/deferred.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { SLICE_MS } from './in-turns.ts';
 import type { LiveShard } from './snapshot.ts';
@@ -75,8 +76,7 @@ export class Run {
   #stop: RunStop | undefined;
   #deadlineNs: bigint | undefined;
   #pauseCount = 0;
-  #resume: (() => void) | undefined;
-  #resumed: Promise<void> | undefined;
+  #resumed: Deferred | undefined;
 
   /** @param isProgressive  the listener wants findings while threads search, not only at their end */
   constructor(
@@ -118,20 +118,17 @@ export class Run {
     if (this.#resumed !== undefined || this.#stop !== undefined) return;
     this.#pauseCount++;
     this.#control.pause();
-    this.#resumed = new Promise((resolve) => {
-      this.#resume = resolve;
-    });
+    this.#resumed = deferred();
   }
 
   resume(): void {
     this.#control.resume();
-    this.#resume?.();
-    this.#resume = undefined;
+    this.#resumed?.resolve();
     this.#resumed = undefined;
   }
 
   async #untilResumed(): Promise<void> {
-    while (this.#resumed !== undefined) await this.#resumed;
+    while (this.#resumed !== undefined) await this.#resumed.promise;
   }
 
   /**

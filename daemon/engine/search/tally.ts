@@ -3,6 +3,7 @@
 // what stands before, so that a cut answer depends on the snapshot alone, not on how threads raced. A
 // stream counts whatever comes.
 
+import { addToList } from '../../base/lists.ts';
 import type { BindFinding, UnitFinding } from '../host/search-messages.ts';
 import type { RunOutcome } from './run.ts';
 import { liveDocCount } from '../shards/parts.ts';
@@ -246,11 +247,7 @@ function emptyCounts(): Counts {
 
 function groupUnits(units: readonly UnitFinding[]): Map<number, UnitFinding[]> {
   const byShard = new Map<number, UnitFinding[]>();
-  for (const unit of units) {
-    const group = byShard.get(unit.shard);
-    if (group === undefined) byShard.set(unit.shard, [unit]);
-    else group.push(unit);
-  }
+  for (const unit of units) addToList(byShard, unit.shard, unit);
   for (const group of byShard.values()) group.sort((a, b) => a.unit - b.unit);
   return byShard;
 }

@@ -3,6 +3,7 @@
 // checked; offsets come from core/shared/format.ts.
 
 import * as format from '../../../core/shared/format.ts';
+import type { ShardDoc } from './writer.ts';
 
 export interface SectionInfo {
   readonly kind: number;
@@ -11,13 +12,7 @@ export interface SectionInfo {
   readonly checksum: bigint;
 }
 
-export interface DocInfo {
-  readonly path: Uint8Array;
-  readonly blobId: number | undefined;
-  readonly size: number;
-  readonly language: string;
-  readonly skipReason: number;
-  readonly tier: number;
+export interface DocInfo extends ShardDoc {
   readonly repoIndex: number;
 }
 

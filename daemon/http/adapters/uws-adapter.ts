@@ -241,7 +241,7 @@ export class UwsAdapter implements HttpAdapter {
       if (now.size - mark.size >= STALL_SIZE) mark = now;
       if (now.atMs - mark.atMs >= streamStallMs) response.close();
       else void sendOn();
-    }, KEEP_INTERVAL_MS);
+    }, KEEP_INTERVAL_MS).unref();
   }
 
   #forget(exchange: Exchange): void {

@@ -2,6 +2,7 @@
 // down from the root through trees that are kept (object-reader.ts); a path is never given to git, so none can be
 // taken for anything else.
 
+import { addToList } from '../../base/lists.ts';
 import { nextTurn } from '../../base/next-turn.ts';
 import { readTree } from './object-reader.ts';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
@@ -119,11 +120,7 @@ export function withFoldersAbove(folders: Iterable<string>): Set<string> {
 function namesByFolder(wanted: ReadonlySet<string>): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const path of wanted) {
-    if (path === '') continue;
-    const folder = folderOf(path);
-    const known = names.get(folder);
-    if (known === undefined) names.set(folder, [baseNameOf(path)]);
-    else known.push(baseNameOf(path));
+    if (path !== '') addToList(names, folderOf(path), baseNameOf(path));
   }
   return names;
 }

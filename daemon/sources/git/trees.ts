@@ -5,6 +5,7 @@
 import { BlobReader } from './blob-reader.ts';
 import { findObjects, type ReadOptions } from './objects.ts';
 import { forEachEntry, MODE_SUBMODULE, MODE_SYMLINK, MODE_TREE } from './tree-object.ts';
+import { addToList } from '../../base/lists.ts';
 import { decodePath, isInnerPath, type NamedPath } from '../../base/paths.ts';
 
 /** A path and blob that some commit holds. */
@@ -96,11 +97,7 @@ async function readAll(repoPath: string, union: Union, options: ReadOptions): Pr
 
 function groupByTree(level: readonly Unread[]): Map<string, Unread[]> {
   const byTree = new Map<string, Unread[]>();
-  for (const unread of level) {
-    const group = byTree.get(unread.oid);
-    if (group === undefined) byTree.set(unread.oid, [unread]);
-    else group.push(unread);
-  }
+  for (const unread of level) addToList(byTree, unread.oid, unread);
   return byTree;
 }
 

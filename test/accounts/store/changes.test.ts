@@ -20,7 +20,7 @@ function tell(store: Store): Told {
 
 async function until(isSo: () => boolean): Promise<void> {
   for (let attempt = 0; !isSo(); attempt++) {
-    assert.ok(attempt < 2_000, 'it never came about');
+    assert.ok(attempt < 6_000, 'it never came about');
     await setTimeout(10);
   }
 }

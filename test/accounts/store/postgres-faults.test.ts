@@ -51,7 +51,7 @@ function startLoad(store: Store): Load {
     progress: async (more) => {
       const wanted = acknowledged.size + more;
       for (let attempt = 0; acknowledged.size < wanted; attempt++) {
-        assert.ok(attempt < 3_000, String(errors.at(-1)));
+        assert.ok(attempt < 6_000, String(errors.at(-1)));
         await setTimeout(10);
       }
     },
@@ -77,7 +77,7 @@ async function checkLoad(store: Store, { acknowledged, errors }: Load): Promise<
 }
 
 async function informed(store: Store): Promise<void> {
-  for (let attempt = 0; !store.isInformed && attempt < 1_000; attempt++) await setTimeout(10);
+  for (let attempt = 0; !store.isInformed && attempt < 6_000; attempt++) await setTimeout(10);
   assert.equal(store.isInformed, true);
 }
 
@@ -144,7 +144,7 @@ onPostgres('faults', (world) => {
         assert.equal(error.message, 'PostgreSQL cannot be reached');
         assert.equal((await store.users.get(id))?.id, id);
         await newUser(store);
-        for (let attempt = 0; store.isInformed && attempt < 2_000; attempt++) await setTimeout(10);
+        for (let attempt = 0; store.isInformed && attempt < 6_000; attempt++) await setTimeout(10);
         await informed(store);
         assert.match(place.logged.join(''), /changes of other daemons are not heard/);
       } finally {

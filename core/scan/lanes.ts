@@ -1,0 +1,26 @@
+// Vectors of bytes moved up, so that each lane holds a byte before it: what shifts in are the last lanes of the vector
+// before.
+
+/** `lanes` moved one place up, behind the last one of `before`. */
+@inline
+export function shiftOne(before: v128, lanes: v128): v128 {
+  // prettier-ignore
+  return i8x16.shuffle(
+    before, lanes, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+}
+
+/** `lanes` moved two places up. */
+@inline
+export function shiftTwo(before: v128, lanes: v128): v128 {
+  // prettier-ignore
+  return i8x16.shuffle(
+    before, lanes, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+}
+
+/** `lanes` moved three places up. */
+@inline
+export function shiftThree(before: v128, lanes: v128): v128 {
+  // prettier-ignore
+  return i8x16.shuffle(
+    before, lanes, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
+}

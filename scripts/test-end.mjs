@@ -1,0 +1,26 @@
+// Loaded into the process of each test file before the file itself (`--import`, by scripts/test.mjs). A test that leaves a
+// server, a thread or a program open keeps its process running: once the file's tests are over and nothing has been
+// reported for a while, the file fails, and what is still open is named. Why not --test-force-exit: it hides what is open,
+// and now and then cuts off the end of a report.
+
+import { after } from 'node:test';
+import { isMainThread } from 'node:worker_threads';
+
+/** The file's own `after` hooks run in this time. */
+const GRACE_MS = Number(process.env['TRAWL_TEST_GRACE_MS'] ?? 10_000);
+
+/** Looks again as long as reports are written; runs only while something keeps the process going. */
+function failOnceQuiet(reportedSize) {
+  const { bytesWritten } = process.stdout;
+  if (bytesWritten !== reportedSize) setTimeout(failOnceQuiet, GRACE_MS, bytesWritten).unref();
+  else {
+    const names = process.getActiveResourcesInfo().sort().join(', ');
+    console.error(
+      `${process.argv[1]}: still open ${GRACE_MS} ms after its last test: ${names} (threads are not named; a PipeWrap or two are the report's own)`,
+    );
+    process.stdout.write('', () => process.exit(1));
+  }
+}
+
+// Threads and programs that a test starts may be given the same options.
+if (isMainThread && /\.test\.m?js$/.test(process.argv[1] ?? '')) after(() => failOnceQuiet(-1));
