@@ -5,7 +5,7 @@ import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { ShardError, ShardFault } from '../engine/host/space.ts';
 import type { LiveShard, Snapshot } from '../engine/search/snapshot.ts';
-import { isCovered, type ShardPart } from '../engine/shards/parts.ts';
+import type { ShardPart } from '../engine/shards/parts.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { GitPlaceError } from '../sources/git/git-place.ts';
@@ -202,7 +202,6 @@ export class Served {
       size,
       docCount,
       parts,
-      ...(isCovered({ docCount, parts }) ? {} : { hidesDocs: true }),
       path: this.#options.catalog.shardPath(shardId),
     };
   }
