@@ -7,19 +7,16 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import { verifyShardFile, verifySymbolsFile } from '../../daemon/engine/host/verify.ts';
-import { coreModule, temporaryFolder } from '../engine/host/harness.ts';
+import { temporaryFolder } from '../engine/host/harness.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
+import { EAGER, NEVER } from './merge-limits.ts';
+import { checkFiles } from './sound-files.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
 const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 const CHANGES_PER_WORLD = 12;
 const REPOS = 4;
-
-/** Any two small shards become one. */
-const EAGER = { levels: [1 << 20], shardCount: 2, docCountMax: 10_000, sizeMax: 1 << 20 };
-const NEVER = { ...EAGER, levels: [], sizeMax: 0 };
 
 async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<void> {
   const { jobs, merger } = indexerOf(index.instance);
@@ -29,21 +26,6 @@ async function follow(index: IndexOf, repo: string, isForced: boolean): Promise<
   // Why waited for: symbols decide on scores.
   await index.instance.symbols?.run();
   await merger.run();
-}
-
-/** Every file is named by the catalog, and sound. */
-async function checkFiles({ instance }: IndexOf): Promise<void> {
-  const { catalog } = instance;
-  const module = await coreModule('release');
-  assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [...catalog.fileNames].sort());
-  for (const { shards } of catalog.repos)
-    for (const { shardId, symbols } of shards) {
-      const file = catalog.shardPath(shardId);
-      assert.equal(verifyShardFile(module, file), undefined);
-      if (symbols === undefined) continue;
-      const symbolsFile = catalog.symbolsPath(symbols.symbolsId);
-      assert.equal(verifySymbolsFile(module, file, symbolsFile), undefined);
-    }
 }
 
 void test(

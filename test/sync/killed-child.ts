@@ -1,0 +1,18 @@
+// An index that is brought up to date and merged again and again, until somebody kills this process.
+// Arguments: data directory, repositories. Says `ready` once it works.
+
+import { indexerOf } from '../../daemon/instance.ts';
+import { openIndexOf } from './index-of.ts';
+import { EAGER } from './merge-limits.ts';
+
+const [dataDir = '', ...repos] = process.argv.slice(2);
+const index = await openIndexOf(dataDir, { mergeLimits: EAGER });
+await index.index(repos, undefined, 'commits');
+process.stdout.write('ready\n');
+const { jobs, merger } = indexerOf(index.instance);
+for (let round = 0; ; round++) {
+  await jobs.indexAll(index.instance.served.records, round % 7 === 6);
+  const passing = index.instance.symbols?.run();
+  await merger.run();
+  await passing;
+}

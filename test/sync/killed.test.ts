@@ -1,0 +1,74 @@
+// A process that indexes and merges is killed at random moments while branches move: what the next one finds is a published
+// state, sound and without a file too many, and becomes what a build of the same commits shows.
+// TRAWL_KILLS: how many; TRAWL_SEED.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { indexerOf } from '../../daemon/instance.ts';
+import { temporaryFolder } from '../engine/host/harness.ts';
+import { everythingOf, History, randomOf } from './history.ts';
+import { openIndexOf } from './index-of.ts';
+import { EAGER, NEVER } from './merge-limits.ts';
+import { checkFiles } from './sound-files.ts';
+
+const KILLS = Number(process.env['TRAWL_KILLS'] ?? 6);
+const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
+const REPOS = 3;
+
+/** Lets a process work on the index and kills it after so long. */
+async function workAndKill(
+  dataDir: string,
+  repos: readonly string[],
+  afterMs: number,
+  change: () => void,
+): Promise<void> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const program = fileURLToPath(new URL(`./killed-child.${extension}`, import.meta.url));
+  const child = spawn(process.execPath, [program, dataDir, ...repos], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const endMs = performance.now() + afterMs;
+  while (performance.now() < endMs) {
+    change();
+    await sleep(20);
+  }
+  child.kill('SIGKILL');
+  const [, signal] = (await exit) as [number, string];
+  assert.equal(signal, 'SIGKILL', 'it ended by itself');
+}
+
+void test(`killed while it indexes and merges, seed ${SEED}`, { timeout: 7_200_000 }, async () => {
+  const random = randomOf(SEED);
+  const histories = Array.from({ length: REPOS }, (_, i) => new History(SEED + i));
+  const repos = histories.map(({ repo }) => repo);
+  const dataDir = temporaryFolder();
+  const anewDir = temporaryFolder();
+  for (let kill = 0; kill < KILLS; kill++) {
+    const message = `seed ${SEED}, kill ${kill}`;
+    await workAndKill(dataDir, repos, 1200 * random(), () =>
+      histories[Math.floor(random() * REPOS)]!.change(),
+    );
+    const index = await openIndexOf(dataDir, { mergeLimits: EAGER });
+    await checkFiles(index, message);
+    const { jobs, merger } = indexerOf(index.instance);
+    await index.index(repos, undefined, 'commits');
+    await index.instance.symbols?.run();
+    await merger.run();
+    await jobs.whenIdle();
+    const anew = await openIndexOf(anewDir, { mergeLimits: NEVER });
+    await anew.index(repos, undefined, 'commits');
+    await indexerOf(anew.instance).jobs.indexAll(anew.instance.served.records, true);
+    await anew.instance.symbols?.run();
+    assert.deepEqual(await everythingOf(index), await everythingOf(anew), message);
+    await checkFiles(index, message);
+    const faults = index.warnings.filter((one) => /shard|symbols|revision file|catalog/.test(one));
+    assert.deepEqual(faults, [], message);
+    await Promise.all([index.close(), anew.close()]);
+  }
+});
