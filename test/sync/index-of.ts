@@ -36,6 +36,7 @@ interface RawFile extends Omit<RevisionResult, 'path'> {
 }
 
 export interface IndexOf {
+  readonly dataDir: string;
   readonly instance: Instance;
   readonly warnings: readonly string[];
   index(
@@ -79,6 +80,7 @@ export async function openIndexOf(
   const alive = setInterval(() => {}, 60_000);
   instance.served.publish();
   return {
+    dataDir,
     instance,
     warnings,
     async index(paths, selection, mode) {

@@ -1,0 +1,130 @@
+// What may happen while shards are merged: one of them is damaged, a repo is built again or goes, the index is closed.
+
+import assert from 'node:assert/strict';
+import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
+import test from 'node:test';
+import { HEADER_SIZE } from '../../core/shared/format.ts';
+import { indexerOf } from '../../daemon/instance.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
+import { EAGER } from './merge-limits.ts';
+import { checkFiles } from './sound-files.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+/** Nothing is merged before it is asked for. */
+const LIMITS = { ...EAGER, shardCount: 3 };
+
+/** Repos of one file each, and an index of them that has merged nothing yet. */
+async function unmerged(count: number): Promise<{ index: IndexOf; repos: string[] }> {
+  const repos = Array.from({ length: count }, (_, i) =>
+    makeRepo({ 'a.c': `int plum${i}(void) { return ${i}; }\n` }),
+  );
+  const index = await openIndexOf(temporaryFolder(), {
+    mergeLimits: { ...LIMITS, shardCount: count + 1 },
+  });
+  await index.index(repos, undefined, 'commits');
+  await index.instance.symbols?.run();
+  assert.equal(shardIdsOf(index).size, count);
+  return { index, repos };
+}
+
+function shardIdsOf({ instance }: IndexOf): Set<string> {
+  return new Set(
+    instance.catalog.repos.flatMap(({ shards }) => shards.map(({ shardId }) => shardId)),
+  );
+}
+
+/** Opens the index of a data directory again, to merge three and more. */
+async function reopened(index: IndexOf, repos: readonly string[]): Promise<IndexOf> {
+  await index.close();
+  const again = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
+  await again.index(repos, undefined, 'commits');
+  return again;
+}
+
+async function plumsOf(index: IndexOf): Promise<string[]> {
+  const { files, isSearchExhaustive } = await index.search('sym:plum');
+  assert.ok(isSearchExhaustive);
+  return files.map(({ repository, path }) => `${repository} ${path}`);
+}
+
+void test('many repos in one shard: a repo that goes leaves at once', TIMEOUT, async () => {
+  const { index, repos } = await unmerged(4);
+  const before = await plumsOf(index);
+  const again = await reopened(index, repos);
+  const { merger, jobs } = indexerOf(again.instance);
+  await merger.run();
+  assert.equal(shardIdsOf(again).size, 1);
+  assert.deepEqual(await plumsOf(again), before);
+  const { catalog, served } = again.instance;
+  const [first] = catalog.repos;
+  await catalog.commit(() => ({ removed: [first!.record.repoId] }));
+  served.publish();
+  assert.deepEqual(
+    (await plumsOf(again)).sort(),
+    before.filter((line) => !line.startsWith(`${first!.record.name} `)).sort(),
+  );
+  // Half of the docs gone: the next merge writes the shard anew.
+  const [second] = catalog.repos;
+  await catalog.commit(() => ({ removed: [second!.record.repoId] }));
+  await merger.run();
+  await jobs.whenIdle();
+  assert.equal(catalog.repos[0]!.shards[0]!.docCount, 2);
+  await checkFiles(again);
+  await again.close();
+});
+
+void test(
+  'a damaged shard among those to merge is built again, and then merged',
+  TIMEOUT,
+  async () => {
+    const { index, repos } = await unmerged(3);
+    const before = await plumsOf(index);
+    const again = await reopened(index, repos);
+    const { catalog } = again.instance;
+    const [{ shards }] = [...catalog.repos] as [(typeof catalog.repos)[0]];
+    const file = openSync(catalog.shardPath(shards[0]!.shardId), 'r+');
+    writeSync(file, 'X', HEADER_SIZE + 6);
+    closeSync(file);
+    const { merger, jobs } = indexerOf(again.instance);
+    await merger.run();
+    await jobs.whenIdle();
+    await again.instance.symbols?.run();
+    await merger.run();
+    await again.instance.symbols?.run();
+    assert.ok(again.warnings.includes('shard quarantined'));
+    assert.deepEqual((await plumsOf(again)).sort(), before.sort());
+    await checkFiles(again);
+    await again.close();
+  },
+);
+
+void test('a repo that is built again meanwhile keeps what its job made', TIMEOUT, async () => {
+  const { index, repos } = await unmerged(3);
+  const again = await reopened(index, repos);
+  const { merger, jobs } = indexerOf(again.instance);
+  const { records } = again.instance.served;
+  for (let i = 0; i < 4; i++) {
+    git(repos[1]!, 'commit', '-q', '--allow-empty', '-m', `${i}`);
+    const merging = merger.run();
+    await jobs.indexAll([records[1]!], true);
+    await jobs.indexAll([records[2]!], i % 2 === 0);
+    await merging;
+    await again.instance.symbols?.run();
+    assert.equal((await plumsOf(again)).length, 3);
+    await checkFiles(again);
+  }
+  await again.close();
+});
+
+void test('closed while it merges: nothing is left behind', TIMEOUT, async () => {
+  const { index, repos } = await unmerged(6);
+  const again = await reopened(index, repos);
+  void indexerOf(again.instance).merger.run();
+  await again.close();
+  const last = await openIndexOf(index.dataDir, { mergeLimits: LIMITS });
+  const { catalog } = last.instance;
+  assert.deepEqual(readdirSync(catalog.shardFolder).sort(), [...catalog.fileNames].sort());
+  assert.equal((await plumsOf(last)).length, 6);
+  await last.close();
+});
