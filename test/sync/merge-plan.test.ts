@@ -1,0 +1,75 @@
+// Which shards are merged: few rounds, each doc written again once or twice, whatever comes in whatever sizes.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as fc from 'fast-check';
+import { MERGE_LIMITS, type MergeCandidate, planMerge } from '../../daemon/sync/merge-plan.ts';
+
+const MIB = 1 << 20;
+
+function candidate(index: number, more: Partial<MergeCandidate>): MergeCandidate {
+  return { shardId: `${index}`, kind: 'a', docCount: 10, liveCount: 10, liveSize: 1000, ...more };
+}
+
+/** Merges until nothing is to be merged; returns what is left, and the bytes that were written. */
+function settle(candidates: readonly MergeCandidate[]): {
+  left: MergeCandidate[];
+  written: number;
+} {
+  let left = [...candidates];
+  let written = 0;
+  for (let round = 0; ; round++) {
+    assert.ok(round < 1000, 'it never ends');
+    const some = planMerge(left, MERGE_LIMITS);
+    if (some === undefined) return { left, written };
+    const sum = (of: (one: MergeCandidate) => number): number =>
+      some.reduce((total, one) => total + of(one), 0);
+    assert.equal(new Set(some.map(({ kind }) => kind)).size, 1);
+    const made = {
+      shardId: `m${round}`,
+      kind: some[0]!.kind,
+      docCount: sum(({ liveCount }) => liveCount),
+      liveCount: sum(({ liveCount }) => liveCount),
+      liveSize: sum(({ liveSize }) => liveSize),
+    };
+    assert.ok(made.liveSize <= MERGE_LIMITS.sizeMax && made.docCount <= MERGE_LIMITS.docCountMax);
+    written += made.liveSize;
+    left = [made, ...left.filter((one) => !some.includes(one))];
+  }
+}
+
+void test('thousands of small repositories become some shards, written twice at most', () => {
+  const many = Array.from({ length: 5000 }, (_, i) => candidate(i, { liveSize: 400 << 10 }));
+  const { left, written } = settle(many);
+  assert.ok(left.length < 24, `${left.length} shards`);
+  assert.ok(written <= 2 * 5000 * (400 << 10));
+});
+
+void test('as they come, one after the other: no more than three levels of fifteen', () => {
+  let left: MergeCandidate[] = [];
+  let most = 0;
+  for (let i = 0; i < 3000; i++) {
+    left = settle([candidate(i, { liveSize: 300 << 10 }), ...left]).left;
+    most = Math.max(most, left.length);
+  }
+  assert.ok(most <= 2 * 15 + 10, `${most} shards`);
+});
+
+void test('random sizes, kinds and dead docs: it ends, and no level keeps sixteen that fit', () => {
+  const one = fc.record({
+    kind: fc.constantFrom('a', 'b'),
+    liveSize: fc.oneof(fc.nat(2 * MIB), fc.nat(300 * MIB)),
+    docCount: fc.integer({ min: 1, max: 30_000 }),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+  });
+  const property = fc.property(fc.array(one, { maxLength: 120 }), (drawn) => {
+    const { left } = settle(
+      drawn.map(({ share, docCount, ...rest }, i) =>
+        candidate(i, { ...rest, docCount, liveCount: Math.round(share * docCount) }),
+      ),
+    );
+    for (const { liveCount, docCount, liveSize } of left)
+      assert.ok(liveCount === 0 || 2 * liveCount > docCount || liveSize > MERGE_LIMITS.sizeMax);
+  });
+  fc.assert(property, { numRuns: 200 });
+});
