@@ -6,6 +6,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync 
 import { unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { systemCodeOf } from '../base/caught.ts';
 import { openOwn } from '../base/own-file.ts';
 import { loadLibc } from '../base/libc.ts';
 
@@ -16,7 +17,7 @@ export class LockedError extends Error {
   readonly exitCode = 2;
   /** Which directory, and who has it. */
   readonly fact: string;
-  /** The owner is a command that soon gives the directory back. */
+  /** The directory will soon be free: its owner is a command, or is no more. */
   readonly isBrief: boolean;
 
   constructor(fact: string, isBrief: boolean) {
@@ -79,8 +80,21 @@ function isAt(handle: number, file: string): boolean {
 function lockedError(dataDir: string, file: string): LockedError {
   const [owner = '', host = '', kind] = readOwner(file).trim().split(' ');
   const name = owner === '' ? 'another process' : `process ${owner} (${host})`;
-  // An empty file: its owner has only just taken it, or is giving it back.
-  return new LockedError(`${dataDir} is in use by ${name}`, kind === BRIEF || owner === '');
+  // An empty file: its owner has only just taken it, or is giving it back. An owner that is no more: a program that it was
+  // starting when it was killed holds the lock, until that program really begins.
+  const isBrief = kind === BRIEF || owner === '' || isGone(Number(owner), host);
+  return new LockedError(`${dataDir} is in use by ${name}`, isBrief);
+}
+
+/** Whether a process of this machine is no more. */
+function isGone(pid: number, host: string): boolean {
+  if (host !== hostname() || !Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return systemCodeOf(error) === 'ESRCH';
+  }
 }
 
 function readOwner(file: string): string {

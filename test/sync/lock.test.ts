@@ -2,12 +2,13 @@
 // that take it and give it back in turn, one that is killed, and one whose git lives on.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
+import { takeDataDir } from '../../daemon/sync/data-dir.ts';
 import { LockedError, lockDataDir } from '../../daemon/sync/lock.ts';
 import type { Answer, Order } from './lock-child.ts';
 
@@ -51,6 +52,28 @@ async function race(dataDir: string): Promise<ChildProcess[]> {
 function newDataDir(): string {
   return mkdtempSync(path.join(root, 'data-'));
 }
+
+void test('the owner was killed and a program that it started has the lock a while: waited for', async () => {
+  const dataDir = newDataDir();
+  const file = path.join(dataDir, 'lock');
+  const holder = spawn('flock', [file, '-c', 'echo; sleep 0.4'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  writeFileSync(file, `4194999 ${hostname()} \n`);
+  assert.throws(() => lockDataDir(dataDir), LockedError);
+  const unlock = await takeDataDir(dataDir);
+  unlock();
+  // One that lives is not waited for.
+  const second = spawn('flock', [file, '-c', 'echo; sleep 20'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  await once(second.stdout, 'data');
+  writeFileSync(file, `${process.pid} ${hostname()} \n`);
+  await assert.rejects(takeDataDir(dataDir), LockedError);
+  process.kill(-second.pid!, 'SIGKILL');
+});
 
 void test('many at once over a lock that is left: one owner, each time', async () => {
   for (let round = 0; round < ROUND_COUNT; round++) {
