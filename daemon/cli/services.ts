@@ -167,6 +167,8 @@ async function indexSources(
     if (wanted.length === 0) throw new UsageError('nothing to index: give a path');
     const results = await indexer.jobs.indexAll(wanted, options.isForced);
     await indexer.merger.run();
+    // Who asks for it may want something gone from the files.
+    if (options.isForced) await indexer.merger.purge();
     if (options.findsSymbols) await symbols?.run();
     return [...failed, ...results];
   } finally {
@@ -253,15 +255,16 @@ async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly
   const catalog = await readCatalog(path.resolve(dataDir));
   if (catalog.repos.every(({ record }) => record.indexedAt === undefined))
     throw noIndexError(dataDir);
-  const shardChecks = catalog.repos.flatMap(({ shards }) =>
-    shards.flatMap(({ shardId, symbols }) => {
-      const shardPath = catalog.shardPath(shardId);
-      const shard = checkOf(shardPath, verifyShardFile(module, shardPath));
-      if (symbols === undefined || shard.problems.length > 0) return [shard];
-      const file = catalog.symbolsPath(symbols.symbolsId);
-      return [shard, checkOf(file, verifySymbolsFile(module, shardPath, file))];
-    }),
-  );
+  const all = catalog.repos.flatMap(({ shards }) => shards);
+  // Repos share shards.
+  const distinct = new Map(all.map((shard) => [shard.shardId, shard]));
+  const shardChecks = [...distinct.values()].flatMap(({ shardId, symbols }) => {
+    const shardPath = catalog.shardPath(shardId);
+    const shard = checkOf(shardPath, verifyShardFile(module, shardPath));
+    if (symbols === undefined || shard.problems.length > 0) return [shard];
+    const file = catalog.symbolsPath(symbols.symbolsId);
+    return [shard, checkOf(file, verifySymbolsFile(module, shardPath, file))];
+  });
   // The catalog has read them, and checked all bytes.
   const revisionChecks = catalog.repos.flatMap((repo) => {
     if (repo.revisionFile === undefined) return [];

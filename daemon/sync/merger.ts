@@ -61,6 +61,16 @@ export class Merger {
     if (this.#jobCount >= this.#options.limits.shardCount) void this.run();
   }
 
+  /**
+   * Writes all shards anew that hold docs of nobody: of repos that went, or were built again. Resolves when that is done, or
+   * cannot be done.
+   */
+  async purge(): Promise<void> {
+    await this.#running;
+    this.#running = this.#work(() => this.#nextHole()).finally(() => (this.#running = undefined));
+    await this.#running;
+  }
+
   /** Resolves when nothing is being merged. */
   async whenIdle(): Promise<void> {
     await this.#running;
@@ -69,16 +79,17 @@ export class Merger {
   /** Merges what is to be merged by now; resolves when that is done, or cannot be done. Errors: none. */
   run(): Promise<void> {
     this.#isWoken = true;
-    this.#running ??= this.#work().finally(() => (this.#running = undefined));
+    this.#running ??= this.#work(() => this.#next()).finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  async #work(): Promise<void> {
+  async #work(next: () => Holding[] | undefined): Promise<void> {
+    this.#isWoken = true;
     while (this.#isWoken && !this.#stop.signal.aborted && !this.#retries.isWaiting('merge')) {
       this.#isWoken = false;
       this.#jobCount = 0;
       try {
-        const holdings = this.#next();
+        const holdings = next();
         if (holdings === undefined) return;
         await this.#merge(holdings);
         this.#isWoken = true;
@@ -98,9 +109,29 @@ export class Merger {
     this.#retries.run('merge', 'shards are merged', {}, () => void this.run());
   }
 
+  /** A shard with docs of nobody. */
+  #nextHole(): Holding[] | undefined {
+    const hole = [...this.#holdings().values()].find(({ shard, repos }) => {
+      const named = repos.map((repo) => repo.shards.find((one) => one.shardId === shard.shardId)!);
+      const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
+      return count < shard.docCount && this.#candidateOf({ shard, repos }) !== undefined;
+    });
+    return hole === undefined ? undefined : [hole];
+  }
+
   /** The shards to merge now. */
   #next(): Holding[] | undefined {
-    const { catalog, limits } = this.#options;
+    const holdings = this.#holdings();
+    const candidates = [...holdings.values()].flatMap(
+      (holding) => this.#candidateOf(holding) ?? [],
+    );
+    const some = planMerge(candidates, this.#options.limits);
+    return some?.map(({ shardId }) => holdings.get(shardId)!);
+  }
+
+  /** By shardId. */
+  #holdings(): Map<string, Holding> {
+    const { catalog } = this.#options;
     const holdings = new Map<string, { shard: CatalogShard; repos: CatalogRepo[] }>();
     for (const repo of catalog.repos)
       for (const shard of repo.shards) {
@@ -108,10 +139,7 @@ export class Merger {
         if (known === undefined) holdings.set(shard.shardId, { shard, repos: [repo] });
         else known.repos.push(repo);
       }
-    const candidates = [...holdings.values()].flatMap(
-      (holding) => this.#candidateOf(holding) ?? [],
-    );
-    return planMerge(candidates, limits)?.map(({ shardId }) => holdings.get(shardId)!);
+    return holdings;
   }
 
   #candidateOf({ shard, repos }: Holding): MergeCandidate | undefined {

@@ -1,7 +1,7 @@
 // What may happen while shards are merged: one of them is damaged, a repo is built again or goes, the index is closed.
 
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { indexerOf } from '../../daemon/instance.ts';
@@ -116,6 +116,32 @@ void test('a repo that is built again meanwhile keeps what its job made', TIMEOU
   }
   await again.close();
 });
+
+void test(
+  'a repo that is built again is gone from the file that it shared, once purged',
+  TIMEOUT,
+  async () => {
+    const { index, repos } = await unmerged(3);
+    const again = await reopened(index, repos);
+    const { merger, jobs } = indexerOf(again.instance);
+    await merger.run();
+    writeFileSync(`${repos[1]!}/a.c`, 'int pear(void);\n');
+    git(repos[1]!, 'commit', '-q', '-a', '--amend', '-m', 'purged');
+    await jobs.indexAll([again.instance.served.records[1]!], true);
+    const { catalog } = again.instance;
+    const isIn = (text: string): boolean =>
+      readdirSync(catalog.shardFolder).some((name) =>
+        readFileSync(catalog.filePath(name)).includes(text),
+      );
+    assert.ok(isIn('plum1'));
+    await merger.purge();
+    assert.ok(!isIn('plum1') && isIn('plum0') && isIn('plum2') && isIn('pear'));
+    await again.instance.symbols?.run();
+    assert.equal((await plumsOf(again)).length, 2);
+    await checkFiles(again);
+    await again.close();
+  },
+);
 
 void test('closed while it merges: nothing is left behind', TIMEOUT, async () => {
   const { index, repos } = await unmerged(6);

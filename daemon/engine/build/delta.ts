@@ -224,7 +224,7 @@ class Delta {
     if (rules === undefined || !(await this.#replaceStale(rules))) return undefined;
     if (!this.#isWorthwhile(retired)) return undefined;
     const files = await this.#files();
-    const kept = [...this.#docs.shards.keys()].filter((shard) => !retired.has(shard));
+    const kept = this.#kept(retired);
     const built =
       files.length === 0
         ? { shards: [], skipped: {}, failures: [] }
@@ -394,6 +394,14 @@ class Delta {
       retired.add(shard);
     }
     return retired;
+  }
+
+  /** The shards that stay: those of which no doc lives go, unless nothing else is left. */
+  #kept(retired: ReadonlySet<number>): number[] {
+    const union = this.#union();
+    const kept = [...union.keys()].filter((shard) => !retired.has(shard));
+    const live = kept.filter((shard) => countBits(union[shard]!) > 0);
+    return live.length + this.#missing.size > 0 ? live : kept;
   }
 
   #isWorthwhile(retired: ReadonlySet<number>): boolean {

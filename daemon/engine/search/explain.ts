@@ -152,7 +152,7 @@ async function explainShards(
     sums = NOTHING_RENDERED,
     work = workTimes([]),
   ): void => {
-    const repository = shard.parts.map(({ repoId }) => names.get(repoId) ?? '').join(', ');
+    const repository = namesOf(shard, names);
     const head = { id: shard.shardId, repository, class: classOf(counts) };
     const docs = liveDocCount(shard);
     rows.push({ ...head, ...more, docs, stats: { ...countNumbers(counts, sums), ...work } });
@@ -206,4 +206,14 @@ function whyOf(
 /** The reason without the name of the shard that messages begin with. */
 function withoutName(reason: string, shardId: string): string {
   return reason.replace(`shard ${shardId}: `, '');
+}
+
+/** Guess: a shard may be of hundreds of repos. */
+const NAMES_MAX = 3;
+
+/** The repos of a shard in words: `a, b, c and 40 more`. */
+function namesOf({ parts }: LiveShard, names: ReadonlyMap<number, string>): string {
+  const first = parts.slice(0, NAMES_MAX).map(({ repoId }) => names.get(repoId) ?? '');
+  const more = parts.length - first.length;
+  return more > 0 ? `${first.join(', ')} and ${more} more` : first.join(', ');
 }
