@@ -33,7 +33,9 @@ if (!existsSync(dataDir)) {
   print('index', `${seconds(built.durationMs)}, ${megabytes(built.memoryPeakSize)} at most`);
   const symbols = await findSymbols(repos, dataDir);
   print('nothing changed, then symbols of all', seconds(symbols.durationMs));
-  const shards = readdirSync(path.join(dataDir, 'shards')).filter((name) => name.endsWith('.shard'));
+  const shards = readdirSync(path.join(dataDir, 'shards')).filter((name) =>
+    name.endsWith('.shard'),
+  );
   print('shards', `${shards.length} in ${megabytes(folderSize(dataDir))}`);
 }
 const startMs = performance.now();
