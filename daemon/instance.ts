@@ -26,6 +26,7 @@ import { Indexer } from './sync/indexer.ts';
 import type { MergeLimits } from './sync/merge-plan.ts';
 import type { RepoRegister } from './sync/register.ts';
 import { Served } from './sync/served.ts';
+import { type OnDemandLimits, OnDemandRevisions } from './sync/on-demand.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
 import { ShardWatch } from './sync/shard-watch.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
@@ -35,6 +36,8 @@ import type { Log } from './base/log.ts';
 /** Files of a data directory: what is being searched, and where the check of shards is. */
 const NOTE_FILE = 'searching';
 const INTEGRITY_FILE = 'integrity.json';
+/** Folder for what is built on demand. */
+const ON_DEMAND_FOLDER = 'on-demand';
 
 export interface InstanceOptions {
   /** Absolute path. */
@@ -49,6 +52,8 @@ export interface InstanceOptions {
   /** Of a git for a request; one that makes no progress for twice as long is ended. Default: as in the settings. */
   readonly gitTimeoutMs?: number;
   readonly searchTimeoutMs: number;
+  /** Absent: only indexed revisions are searched. */
+  readonly onDemand?: OnDemandLimits | undefined;
   readonly workers?: number | undefined;
   readonly log: Log;
   /** False: symbols stay as they are. */
@@ -69,6 +74,8 @@ export interface Instance {
   readonly indexer: Indexer | undefined;
   /** Absent where nothing is built. */
   readonly symbols: SymbolKeeper | undefined;
+  /** Absent where nothing is built. */
+  readonly onDemand: OnDemandRevisions | undefined;
   /** Checks shards in the background once it runs; absent where nothing is built. */
   readonly integrity: IntegrityPass | undefined;
   /** What is wrong with files of shards, in words for the owner; empty: nothing. */
@@ -155,25 +162,44 @@ interface Upkeep {
   readonly served: Served;
   readonly indexer: Indexer | undefined;
   readonly symbols: SymbolKeeper | undefined;
+  readonly onDemand: OnDemandRevisions | undefined;
 }
 
-function openUpkeep(
+async function openUpkeep(
   options: InstanceOptions,
   catalog: Catalog,
   register: RepoRegister | undefined,
   { module, snapshots }: SearchHost,
-): Upkeep {
-  const { log, workers } = options;
+): Promise<Upkeep> {
+  const { dataDir, log, workers } = options;
   let indexer: Indexer | undefined;
+  let onDemand: OnDemandRevisions | undefined;
   const served = new Served({
     catalog,
     register,
     log,
-    publish: (snapshot) => snapshots.publish(snapshot),
+    publish: (snapshot) => {
+      const refused = snapshots.publish(snapshot);
+      onDemand?.noteChange();
+      return refused;
+    },
     onDamage: (repo) => indexer?.jobs.buildAgain(repo),
     onSymbolsLost: (shardId) => indexer?.symbols.findAgain(shardId),
   });
-  if (register === undefined) return { served, indexer, symbols: undefined };
+  if (register === undefined) return { served, indexer, symbols: undefined, onDemand };
+  if (options.onDemand !== undefined)
+    onDemand = await OnDemandRevisions.open({
+      module,
+      catalog,
+      snapshots,
+      folder: path.join(dataDir, ON_DEMAND_FOLDER),
+      isOut: (shardId) => served.isOut(shardId),
+      filters: () => options.filters,
+      // Safety: it is there once, so it is there always.
+      limits: () => options.onDemand!,
+      workers,
+      log,
+    });
   indexer = new Indexer({
     module,
     catalog,
@@ -197,7 +223,7 @@ function openUpkeep(
   };
   const symbols: SymbolKeeper | undefined =
     options.findsSymbols === false ? undefined : new SymbolKeeper(keeper);
-  return { served, indexer, symbols };
+  return { served, indexer, symbols, onDemand };
 }
 
 async function joined(
@@ -211,9 +237,12 @@ async function joined(
     log.warn('the index of a repo cannot be used and has to be built again', fields);
   const host = await openSearchHost(options, catalog);
   const { module, searcher, pool, snapshots } = host;
-  const { served, indexer, symbols } = openUpkeep(options, catalog, index?.register, host);
-  const onDamage = (shardId: string, reason: string, fault?: ShardFault): void =>
-    served.noteShardFailure(shardId, reason, fault);
+  const upkeep = await openUpkeep(options, catalog, index?.register, host);
+  const { served, indexer, symbols, onDemand } = upkeep;
+  const onDamage = (shardId: string, reason: string, fault?: ShardFault): void => {
+    if (onDemand?.noteShardFailure(shardId, reason) !== true)
+      served.noteShardFailure(shardId, reason, fault);
+  };
   const shards = (): readonly LiveShard[] => snapshots.current.shards;
   const integrity = new IntegrityPass({
     module,
@@ -233,6 +262,7 @@ async function joined(
     searcher,
     pool,
     snapshots,
+    revisions: onDemand && ((...asked) => onDemand.snapshotWith(...asked)),
     turns: new Turns(pool),
     get timeoutMs() {
       return options.searchTimeoutMs;
@@ -246,6 +276,7 @@ async function joined(
     served,
     indexer,
     symbols,
+    onDemand,
     integrity: isOwner ? integrity : undefined,
     shardDegradations: () => watch?.degradations ?? [],
     parts,
@@ -256,6 +287,7 @@ async function joined(
       await watch?.close();
       served.close();
       await indexer?.close();
+      await onDemand?.close();
       await pool.close();
       heap.close();
       if (isOwner) clearNotes(host.notePath);

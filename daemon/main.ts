@@ -161,6 +161,9 @@ function openDataDir(
     get searchTimeoutMs() {
       return configuration.settings.searchTimeoutMs;
     },
+    get onDemand() {
+      return configuration.settings.onDemandRevisions;
+    },
     workers: configuration.workerCount,
     log,
     onProgress,

@@ -61,6 +61,8 @@ export interface RepoRecord {
    * Absent: the default revision alone, which holds every doc.
    */
   readonly revisions?: readonly string[];
+  /** Of a record that one search has for itself: what it calls further revisions, which come behind the indexed ones. */
+  readonly onDemand?: readonly string[];
   /** ISO 8601, when the last published build ended; absent: never indexed. */
   readonly indexedAt?: string;
   /** ISO 8601, time of the newest commit. */

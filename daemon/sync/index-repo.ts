@@ -19,14 +19,9 @@ import type { Revision } from '../sources/git/refs.ts';
 import type { SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
-import {
-  type CatalogRepo,
-  type CatalogShard,
-  docCountOf,
-  docsOfRepo,
-  sizesOfRepo,
-} from './catalog-records.ts';
+import { type CatalogRepo, type CatalogShard, docCountOf, sizesOfRepo } from './catalog-records.ts';
 import type { RepoRegister } from './register.ts';
+import { knownIndexOf } from './known-index.ts';
 import { News } from './news.ts';
 import { type RevisionWarning, selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
@@ -163,27 +158,13 @@ export class RepoIndexer {
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome | undefined> {
     const { catalog } = this.#options;
-    const { record, commits, ignored = {}, leftOut = {} } = known;
-    const table = catalog.revisionsOf(known);
-    if (commits === undefined || table instanceof Error) return undefined;
-    const names = record.revisions ?? [record.defaultRevision];
+    const { record } = known;
+    const knownIndex = knownIndexOf(catalog, known);
+    if (knownIndex === undefined) return undefined;
     const delta = await buildDelta({
       ...this.#buildOptions(record, spec, filters, signal),
       defaultRevision: probed.defaultRevision,
-      known: {
-        shards: known.shards.map((shard) => ({
-          shardId: shard.shardId,
-          size: shard.size,
-          path: catalog.shardPath(shard.shardId),
-          docStart: docsOfRepo(shard).docStart,
-          docCount: docCountOf(shard),
-          isShared: shard.part !== undefined,
-        })),
-        table,
-        revisions: names.map((name, index) => ({ name, commit: commits[index] ?? undefined })),
-        ignored,
-        leftOut,
-      },
+      known: knownIndex,
     });
     if (delta === undefined) return undefined;
     this.#logLeftOut(record, { leftOut: delta.newlyLeftOut });

@@ -350,7 +350,7 @@ function liveIdOf(shardId: string, symbols: CatalogSymbols | undefined): string 
 }
 
 /** The catalog's id of a live shard. */
-function shardIdOf(liveId: string): string {
+export function shardIdOf(liveId: string): string {
   return liveId.split('+', 1)[0]!;
 }
 

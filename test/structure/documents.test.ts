@@ -44,7 +44,7 @@ test('links between documents resolve', () => {
 });
 
 /** Names in code font that are no places of ours: the data directory, and the document of the worked example. */
-const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'b.md']);
+const ELSEWHERE: ReadonlySet<string> = new Set(['history/', 'on-demand/', 'b.md']);
 
 /** Files and folders: of JSON only those with their folder, as the data directory has some. */
 const PLACE =

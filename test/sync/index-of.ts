@@ -1,13 +1,14 @@
 // An index of real git repositories in this process: built by the real indexer into a temporary data directory,
 // searched by the real service, its warnings kept.
 
-import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { SEES_ALL, type Sight } from '../../daemon/repos/sight.ts';
 import { allBytes } from '../../daemon/http/api/shapes/lazy-bytes.ts';
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { search } from '../../daemon/engine/search/service.ts';
 import type { JobResult } from '../../daemon/sync/jobs.ts';
+import type { OnDemandLimits } from '../../daemon/sync/on-demand.ts';
 import type { MergeLimits } from '../../daemon/sync/merge-plan.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { createLog } from '../../daemon/base/log.ts';
@@ -44,7 +45,7 @@ export interface IndexOf {
     selection?: RepoChange,
     mode?: 'commits' | 'worktree',
   ): Promise<readonly JobResult[]>;
-  search(query: string, more?: object): Promise<RevisionAnswer>;
+  search(query: string, more?: object, sight?: Sight): Promise<RevisionAnswer>;
   close(): Promise<void>;
 }
 
@@ -58,6 +59,7 @@ export async function openIndexOf(
     inlineNs?: bigint;
     findsSymbols?: boolean;
     mergeLimits?: MergeLimits;
+    onDemand?: OnDemandLimits;
   } = {},
 ): Promise<IndexOf> {
   const warnings: string[] = [];
@@ -76,6 +78,9 @@ export async function openIndexOf(
     log,
     findsSymbols: options.findsSymbols ?? true,
     mergeLimits: options.mergeLimits,
+    get onDemand() {
+      return options.onDemand;
+    },
   });
   const alive = setInterval(() => {}, 60_000);
   instance.served.publish();
@@ -90,7 +95,7 @@ export async function openIndexOf(
       served.publish();
       return indexer.jobs.indexAll(records, false);
     },
-    async search(query, more = {}) {
+    async search(query, more = {}, sight = SEES_ALL) {
       const request = {
         query,
         matches: 100_000,
@@ -106,7 +111,7 @@ export async function openIndexOf(
       const { json } = await search(parts, request, {
         signal,
         baseUrl: 'http://localhost',
-        sight: SEES_ALL,
+        sight,
       });
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the tests check
       const raw = JSON.parse(Buffer.from(allBytes(json)).toString()) as Omit<

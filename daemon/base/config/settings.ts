@@ -103,6 +103,10 @@ export const OTHER_SETTINGS = {
     defaultNote: '{}',
     help: '`requestsPerDay` of a user (10000; null = no limit), `contact` for a higher limit',
   },
+  onDemandRevisions: {
+    defaultNote: '{}',
+    help: 'of any revision: `repos` (20), `docs` (50000), `timeoutMs` (10000), `diskBytes` (4294967296)',
+  },
   logLevel: {
     defaultNote: 'info',
     help: 'least level that is logged, unless variable or flag says: `debug`, `info`, `warn`, `error`',
@@ -120,6 +124,17 @@ export interface RateLimitSettings {
   readonly contact: string;
 }
 
+/** Bounds on the revisions that searches name and no index has. */
+export interface OnDemandSettings {
+  /** Repositories that one search may look for them in. */
+  readonly repos: number;
+  /** Docs that differ from what is indexed. */
+  readonly docs: number;
+  readonly timeoutMs: number;
+  /** Of all that are kept. */
+  readonly diskBytes: number;
+}
+
 export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number } & {
   readonly alwaysIndexFilePatterns: readonly string[];
   readonly apiKeyHeaderAliases: readonly string[];
@@ -130,6 +145,7 @@ export type Settings = { readonly [Key in keyof typeof INTEGER_SETTINGS]: number
   readonly apiKeyCreation?: 'all' | 'owners';
   readonly apiKeyUsage?: 'all' | 'owners';
   readonly rateLimit: RateLimitSettings;
+  readonly onDemandRevisions: OnDemandSettings;
   /** Absent: as usual. Variables and flags beat both. */
   readonly logLevel?: (typeof LOG_LEVELS)[number];
   readonly logFormat?: (typeof LOG_FORMATS)[number];
@@ -148,6 +164,7 @@ export function readSettings(given: Readonly<Record<string, unknown>> = {}): Set
     apiKeyHeaderAliases: [],
     trustedProxies: [],
     rateLimit: {},
+    onDemandRevisions: {},
   };
   for (const [key, row] of Object.entries<IntegerSetting>(INTEGER_SETTINGS)) {
     const { defaultValue } = row;
@@ -207,6 +224,18 @@ const settingsSchema = z.strictObject({
       contact: z.string().min(1).max(200).default('an owner of this instance'),
     },
     { error: 'allowed: requestsPerDay (an integer from 1, or null) and contact (a text)' },
+  ),
+  onDemandRevisions: z.strictObject(
+    {
+      repos: z.int().min(0).default(20),
+      docs: z.int().min(0).default(50_000),
+      timeoutMs: z.int().min(1).default(10_000),
+      diskBytes: z
+        .int()
+        .min(0)
+        .default(2 ** 32),
+    },
+    { error: 'allowed: repos, docs, diskBytes (integers from 0) and timeoutMs (one from 1)' },
   ),
   logLevel: logLevel.exactOptional(),
   logFormat: logFormat.exactOptional(),

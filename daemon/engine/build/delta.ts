@@ -7,7 +7,6 @@ import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
-import type { NamedPath } from '../../base/paths.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import {
   type CommittedRules,
@@ -15,17 +14,17 @@ import {
   rulesOfCommits,
 } from '../../sources/docs/committed-rules.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
-import { docKey } from '../../sources/docs/source-revisions.ts';
 import type { ReadFailure, SourceFile } from '../../sources/docs/source.ts';
 import { findLinks, findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { ShardError } from '../host/space.ts';
-import { bitmapSizeOf, clearBit, countBits, hasBit, setBit } from '../shards/bits.ts';
+import { bitmapSizeOf, clearBit, countBits, hasBit } from '../shards/bits.ts';
 import { type RevisionTable, RevisionWriter } from '../shards/revisions.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { DefaultRules } from './default-rules.ts';
 import { type DocPlace, KnownDocs, type KnownShard } from './known-docs.ts';
+import { MissingDocs } from './missing-docs.ts';
 
 /** What is known of a repo. */
 export interface KnownIndex {
@@ -79,15 +78,6 @@ interface Target {
   readonly rules: CommittedRules | undefined;
   /** For each known shard its docs. */
   readonly sets: Uint8Array[];
-}
-
-/** A doc that is to be built. */
-interface MissingDoc extends NamedPath {
-  readonly oid: string;
-  /** False too where that is not known: it matters for what is new alone. */
-  readonly isSymlink: boolean;
-  /** Indexes of the targets that hold it. */
-  readonly targets: Set<number>;
 }
 
 /**
@@ -190,7 +180,7 @@ class Delta {
   readonly #options: DeltaOptions;
   readonly #docs: KnownDocs;
   readonly #targets: readonly Target[];
-  readonly #missing = new Map<string, MissingDoc>();
+  readonly #missing = new MissingDocs();
   readonly #ignored: Map<string, number>;
   readonly #leftOut: Map<string, number>;
   readonly #newlyLeftOut: (LeftOut | ReadFailure)[] = [];
@@ -200,10 +190,7 @@ class Delta {
     this.#docs = docs;
     this.#targets = targets.map((target) => ({
       ...target,
-      sets:
-        target.basis === undefined
-          ? docs.shards.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)))
-          : docs.docsIn(target.basis),
+      sets: target.basis === undefined ? docs.noDocs() : docs.docsIn(target.basis),
     }));
     this.#ignored = new Map(Object.entries(options.known.ignored));
     this.#leftOut = new Map(Object.entries(options.known.leftOut));
@@ -211,7 +198,8 @@ class Delta {
 
   async run(): Promise<DeltaResult | undefined> {
     if (!this.#canCount()) return undefined;
-    await this.#learnBlobs();
+    const { spec, known } = this.#options;
+    await this.#docs.learnBlobs(spec.path, known.revisions[0]!.commit);
     const breather = new Breather();
     for (const [index, target] of this.#targets.entries())
       for (const change of target.changes) {
@@ -223,7 +211,7 @@ class Delta {
     const rules = await this.#defaultRules();
     if (rules === undefined || !(await this.#replaceStale(rules))) return undefined;
     if (!this.#isWorthwhile(retired)) return undefined;
-    const files = await this.#files();
+    const files = await this.#missing.files(spec.path);
     const kept = this.#kept(retired);
     const built =
       files.length === 0
@@ -239,21 +227,6 @@ class Delta {
       leftOut: countsOf(this.#leftOut),
       newlyLeftOut: [...this.#newlyLeftOut, ...built.failures],
     };
-  }
-
-  /** Asks git for blobs that a build of a single revision has not noted. */
-  async #learnBlobs(): Promise<void> {
-    const { commit } = this.#options.known.revisions[0]!;
-    const unknown = commit === undefined ? [] : this.#docs.unknownDocs();
-    const named = unknown
-      .map((place) => ({ place, ...this.#docs.nameOf(place) }))
-      .filter(({ rawPath }) => rawPath === undefined);
-    const names = named.map(({ path }) => `${commit}:${path}`);
-    const blobs = await findObjects(this.#options.spec.path, names, { timeoutMs: 0 });
-    for (const [index, { place }] of named.entries()) {
-      const blob = blobs[index];
-      if (blob !== undefined) this.#docs.learn(place, blob.oid);
-    }
   }
 
   /** Whether what is left out can be counted by what changed. */
@@ -286,16 +259,9 @@ class Delta {
       if (index === 0) add(this.#ignored, rule, Number(isDoc(after)) - Number(isDoc(before)));
       return;
     }
-    const known = this.#docs.at(change);
-    if (isDoc(before)) {
-      const held = known.find(({ shard, docId }) => hasBit(sets[shard]!, docId));
-      if (held !== undefined) clearBit(sets[held.shard]!, held.docId);
-    }
-    if (!isDoc(after)) return;
-    const same = known.find((doc) => doc.oid === after.oid && this.#docs.isLive(doc));
-    if (same === undefined)
-      this.#miss(index, { ...pathOf(change), oid: after.oid, isSymlink: after.kind === 'symlink' });
-    else setBit(sets[same.shard]!, same.docId);
+    const now = isDoc(after) ? after : undefined;
+    if (!this.#docs.replace(sets, change, isDoc(before), now) && now !== undefined)
+      this.#missing.addItem(index, change, now);
   }
 
   /** Counts what at a path was no doc, and is none. */
@@ -309,18 +275,11 @@ class Delta {
     if (after !== undefined && before === undefined) this.#newlyLeftOut.push({ path, reason });
   }
 
-  #miss(target: number, doc: Omit<MissingDoc, 'targets'>): void {
-    const key = docKey(doc, doc.oid);
-    const known = this.#missing.get(key);
-    if (known !== undefined) known.targets.add(target);
-    else this.#missing.set(key, { ...doc, targets: new Set([target]) });
-  }
-
   /** What the default revision says of languages and tiers, before and now. */
   #defaultRules(): Promise<DefaultRules | undefined> {
     const before = this.#docs.docsIn(0);
     const { sets } = this.#targets[0]!;
-    const missing = [...this.#missing.values()].map(({ targets, ...doc }) => ({
+    const missing = this.#missing.all.map(({ targets, ...doc }) => ({
       ...doc,
       isOfDefault: targets.has(0),
     }));
@@ -362,7 +321,7 @@ class Delta {
       for (const [index, { sets }] of this.#targets.entries()) {
         if (!hasBit(sets[shard]!, docId)) continue;
         clearBit(sets[shard]!, docId);
-        this.#miss(index, { ...named, oid: ids[i]!, isSymlink: false });
+        this.#missing.add(index, { ...named, oid: ids[i]!, isSymlink: false });
       }
     }
     return true;
@@ -412,26 +371,6 @@ class Delta {
     return this.#missing.size <= NEW_SHARE_MAX * all + 1 && live >= (1 - DEAD_SHARE_MAX) * all;
   }
 
-  /** The docs to build, as a listing has them: by path, of one path those of the default revision first. */
-  async #files(): Promise<SourceFile[]> {
-    const missing = [...this.#missing.values()];
-    const blobs = await findObjects(
-      this.#options.spec.path,
-      missing.map(({ oid }) => oid),
-      { timeoutMs: 0 },
-    );
-    const rows = missing.map(({ targets, ...doc }, index) => ({
-      file: { ...doc, size: blobs[index]?.size ?? 0 },
-      isDefault: targets.has(0),
-    }));
-    rows.sort((a, b) => {
-      if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
-      const byRevision = Number(b.isDefault) - Number(a.isDefault);
-      return byRevision !== 0 ? byRevision : a.file.oid < b.file.oid ? -1 : 1;
-    });
-    return rows.map(({ file }) => file);
-  }
-
   #revisionFile(
     kept: readonly number[],
     built: readonly ListedShard[],
@@ -443,16 +382,9 @@ class Delta {
       unstored: this.#docs.unstoredOf(shard),
     }));
     const writer = new RevisionWriter([...built, ...stays]);
-    const targetsOfFile = files.map((file) => this.#missing.get(docKey(file, file.oid!))!.targets);
-    for (const [index, { sets }] of this.#targets.entries()) {
-      const ofBuilt = built.map(({ docCount, fileOfDoc }) => {
-        const bits = new Uint8Array(bitmapSizeOf(docCount));
-        for (const [docId, file] of fileOfDoc.entries())
-          if (targetsOfFile[file]!.has(index)) setBit(bits, docId);
-        return bits;
-      });
-      writer.add([...ofBuilt, ...kept.map((shard) => sets[shard]!)]);
-    }
+    const ofBuilt = this.#missing.docsOf([...this.#targets.keys()], built, files);
+    for (const [index, { sets }] of this.#targets.entries())
+      writer.add([...ofBuilt[index]!, ...kept.map((shard) => sets[shard]!)]);
     return writer.bytes();
   }
 
@@ -480,7 +412,7 @@ class Delta {
 }
 
 /** Of files on disk, which are as they were when they were indexed. */
-function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
+export function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
   const isLink = (one: string): boolean =>
     lstatSync(path.join(root, one), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   return new Set(paths.filter(isLink));
@@ -489,10 +421,6 @@ function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string
 /** Whether what is no doc came or went. */
 function changesNoDoc({ isOuter, before, after }: TreeChange): boolean {
   return isOuter || (before?.kind === 'submodule') !== (after?.kind === 'submodule');
-}
-
-function pathOf({ path, rawPath }: NamedPath): NamedPath {
-  return rawPath === undefined ? { path } : { path, rawPath };
 }
 
 function placesIn(bits: Uint8Array, shard: number): DocPlace[] {

@@ -4,7 +4,9 @@
 import { Breather } from '../../base/next-turn.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
-import { bitmapSizeOf, hasBit, setBits } from '../shards/bits.ts';
+import { findObjects } from '../../sources/git/objects.ts';
+import type { TreeItem } from '../../sources/git/tree-diff.ts';
+import { bitmapSizeOf, clearBit, hasBit, setBit, setBits } from '../shards/bits.ts';
 import type { RevisionTable, UnstoredDoc } from '../shards/revisions.ts';
 import { ShardTables } from '../shards/tables.ts';
 
@@ -107,6 +109,51 @@ export class KnownDocs {
     return this.#open.map(({ docCount }, index) =>
       bitsOf(this.#table?.shards[index]?.docsIn([revision]) ?? 'all', docCount),
     );
+  }
+
+  /** No docs, for each shard a bitmap of its own. */
+  noDocs(): Uint8Array[] {
+    return this.#open.map(({ docCount }) => new Uint8Array(bitmapSizeOf(docCount)));
+  }
+
+  /**
+   * Takes the doc at a path out of the sets, if `wasDoc`, and puts in the one that has `after` for its content.
+   *
+   * @returns  false: no shard holds that doc
+   */
+  replace(
+    sets: readonly Uint8Array[],
+    path: NamedPath,
+    wasDoc: boolean,
+    after: TreeItem | undefined,
+  ): boolean {
+    const known = this.at(path);
+    if (wasDoc) {
+      const held = known.find(({ shard, docId }) => hasBit(sets[shard]!, docId));
+      if (held !== undefined) clearBit(sets[held.shard]!, held.docId);
+    }
+    if (after === undefined) return true;
+    const same = known.find((doc) => doc.oid === after.oid && this.isLive(doc));
+    if (same !== undefined) setBit(sets[same.shard]!, same.docId);
+    return same !== undefined;
+  }
+
+  /**
+   * Asks git for blobs that a build of a single revision has not noted.
+   *
+   * @param commit  that revision; undefined: files on disk. Errors: GitError.
+   */
+  async learnBlobs(repoPath: string, commit: string | undefined): Promise<void> {
+    const unknown = commit === undefined ? [] : this.unknownDocs();
+    const named = unknown
+      .map((place) => ({ place, ...this.nameOf(place) }))
+      .filter(({ rawPath }) => rawPath === undefined);
+    const names = named.map(({ path }) => `${commit}:${path}`);
+    const blobs = await findObjects(repoPath, names, { timeoutMs: 0 });
+    for (const [index, { place }] of named.entries()) {
+      const blob = blobs[index];
+      if (blob !== undefined) this.learn(place, blob.oid);
+    }
   }
 
   isLive({ shard, docId }: DocPlace): boolean {

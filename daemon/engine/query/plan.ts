@@ -19,6 +19,8 @@ export class UnknownContextError extends Error {
 export interface PlanContext extends RepoContext {
   /** Some of their docs are not to be found without a word, such as those of further revisions. */
   readonly needsDocSets: boolean;
+  /** Some have revisions on demand. */
+  readonly hasDemanded?: boolean | undefined;
 }
 
 /** States of all automata of one query. Bound: compiling so many takes about a second. */
@@ -52,7 +54,9 @@ export function* planSteps(query: QueryNode, context: PlanContext): Steps<PlanNo
   const limits = { statesLeft: QUERY_STATES_MAX, programsLeft: PROGRAMS_MAX };
   const known = { expressions: new Map(), revisions: new Map() };
   const plan = yield* planNode(query, { ...context, ...limits, ...known });
-  return context.needsDocSets ? list('and', [planLiveDocs(query), plan]) : plan;
+  return context.needsDocSets
+    ? list('and', [planLiveDocs(query, context.hasDemanded ?? false), plan])
+    : plan;
 }
 
 function countLeaves(query: QueryNode): number {

@@ -3,6 +3,7 @@
 
 import type { PlanNode } from './plan-tree.ts';
 import { quoteText } from './print.ts';
+import { writtenRevision } from './revisions.ts';
 
 /** Canonical text of `plan`, for example `and(lang:"Go", not(file:^"a/"), repo in 2)`. */
 export function printPlan(plan: PlanNode): string {
@@ -30,7 +31,7 @@ export function printPlan(plan: PlanNode): string {
     case 'language':
       return `lang:${quoteText(plan.name)}`;
     case 'docs':
-      return `rev:${quoteText(plan.text)}`;
+      return `rev:${quoteText(writtenRevision(plan.text))}`;
     case 'repos':
       return `repo in ${plan.ids.size}`;
   }

@@ -11,17 +11,44 @@ import type { ShardRevisions } from '../shards/revisions.ts';
 /** What `rev:` says for the default revision, and for any. */
 export const DEFAULT_REVISION = 'HEAD';
 const ANY_REVISION = '*';
+/** Any revision, those on demand too: no `rev:` says it. */
+const LIVE_REVISIONS = '\x01*';
 
 /** In front of the text of a `rev:` that means the revision of this name alone; no name of a ref has it. */
 const EXACT_MARK = '\0';
+/** In front of the text of a `rev:` that means the revision on demand of this name alone. */
+const DEMAND_MARK = '\x01';
 
 /** The text of a `rev:` for the revision with this full name. */
 export function exactRevision(name: string): string {
   return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
 }
 
+/** Names of refs and ids of commits, with steps back from them. Source: git-check-ref-format(1), gitrevisions(7). */
+const GIT_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
+
+/** What git may know by the text of a `rev:` as the name of a revision; undefined: nothing. */
+export function demandedName(text: string): string | undefined {
+  const name = text.startsWith(EXACT_MARK) ? text.slice(EXACT_MARK.length) : text;
+  return GIT_NAME.test(name) ? name : undefined;
+}
+
+/** The query with each `rev:` under no negation whose text names one of these revisions on demand as meaning that alone. */
+export function withDemanded(query: QueryNode, names: ReadonlySet<string>): QueryNode {
+  if (query.kind === 'and' || query.kind === 'or')
+    return { ...query, children: query.children.map((child) => withDemanded(child, names)) };
+  if (query.kind !== 'value' || query.prefix !== 'rev') return query;
+  const name = demandedName(query.value);
+  return name === undefined || !names.has(name) ? query : { ...query, value: DEMAND_MARK + name };
+}
+
+/** A `rev:` as its text was written. */
+export function writtenRevision(text: string): string {
+  return text.startsWith(DEMAND_MARK) ? text.slice(DEMAND_MARK.length) : text;
+}
+
 /** What the names of revisions are tested for. */
-type RevisionNames = Pick<RepoRecord, 'defaultRevision' | 'revisions'>;
+type RevisionNames = Pick<RepoRecord, 'defaultRevision' | 'revisions' | 'onDemand'>;
 
 /** Full ref names of the indexed revisions, the default one first. */
 function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly string[] {
@@ -32,6 +59,10 @@ function revisionsOf({ revisions, defaultRevision }: RevisionNames): readonly st
 export function matchRevisions(repo: RevisionNames, text: string): number[] {
   if (text === DEFAULT_REVISION) return [0];
   const names = revisionsOf(repo);
+  if (text.startsWith(DEMAND_MARK)) {
+    const index = repo.onDemand?.indexOf(text.slice(DEMAND_MARK.length)) ?? -1;
+    return index < 0 ? [] : [names.length + index];
+  }
   if (text.startsWith(EXACT_MARK)) {
     const index = names.indexOf(text.slice(EXACT_MARK.length));
     return index < 0 ? [] : [index];
@@ -64,7 +95,8 @@ const DEFAULT_INDEXES = [0];
  */
 export function planRevisions(repos: readonly RepoRecord[], text: string): DocsNode {
   if (text === DEFAULT_REVISION) return { kind: 'docs', text, chosenOf: () => DEFAULT_INDEXES };
-  if (text === ANY_REVISION) return { kind: 'docs', text, chosenOf: () => 'any' };
+  const isAny = text === ANY_REVISION && repos.every(({ onDemand }) => onDemand === undefined);
+  if (isAny || text === LIVE_REVISIONS) return { kind: 'docs', text, chosenOf: () => 'any' };
   const chosen = new Map<number, readonly number[]>();
   for (const repo of repos) {
     const indexes = matchRevisions(repo, text);
@@ -77,8 +109,9 @@ export function planRevisions(repos: readonly RepoRecord[], text: string): DocsN
  * The leaf that every query is restricted by: the default revisions if it has no `rev:`, else what any revision holds.
  * Not needed where every repo has its default revision alone, and shards of its own.
  */
-export function planLiveDocs(query: QueryNode): DocsNode {
-  return planRevisions([], hasRevisionFilter(query) ? ANY_REVISION : DEFAULT_REVISION);
+export function planLiveDocs(query: QueryNode, hasDemanded: boolean): DocsNode {
+  if (!hasRevisionFilter(query)) return planRevisions([], DEFAULT_REVISION);
+  return planRevisions([], hasDemanded ? LIVE_REVISIONS : ANY_REVISION);
 }
 
 /** A shard as far as sets of its docs concern it. */
@@ -127,8 +160,7 @@ function docSetOf({ text, chosenOf }: DocsNode, shard: PlannedShardView): DocSet
  */
 export function shownRevisionTexts(query: QueryNode): readonly string[] | undefined {
   if (!hasRevisionFilter(query)) return undefined;
-  const texts = new Set<string>();
-  collectTexts(query, texts);
+  const texts = revisionTexts(query);
   return texts.size === 1 && requiresDefault(query) ? undefined : [...texts];
 }
 
@@ -138,10 +170,12 @@ function requiresDefault(query: QueryNode): boolean {
   return query.kind === 'value' && query.prefix === 'rev' && query.value === DEFAULT_REVISION;
 }
 
-function collectTexts(query: QueryNode, texts: Set<string>): void {
+/** Texts of the `rev:` under no negation. */
+export function revisionTexts(query: QueryNode, texts = new Set<string>()): Set<string> {
   if (query.kind === 'and' || query.kind === 'or')
-    for (const child of query.children) collectTexts(child, texts);
+    for (const child of query.children) revisionTexts(child, texts);
   if (query.kind === 'value' && query.prefix === 'rev') texts.add(query.value);
+  return texts;
 }
 
 /** Names of the revisions that some docs are shown in, and which docs these are. */
@@ -165,7 +199,7 @@ export function groupByBranches(
   texts: readonly string[] | undefined,
   docIds: readonly number[],
 ): BranchGroup[] {
-  const names = revisionsOf(repo);
+  const names = [...revisionsOf(repo), ...(repo.onDemand ?? [])];
   if (shard === undefined || texts === undefined)
     return [{ branches: names.slice(0, 1), docs: [...docIds.keys()] }];
   const wanted = new Set(texts.flatMap((text) => matchRevisions(repo, text)));
@@ -180,7 +214,19 @@ export function groupByBranches(
     const key = revisions.join();
     const group = groups.get(key);
     if (group !== undefined) group.docs.push(index);
-    else groups.set(key, { branches: revisions.map((one) => names[one]!), docs: [index] });
+    else groups.set(key, { branches: namesOf(revisions, names, repo), docs: [index] });
   }
   return [...groups.values()];
+}
+
+/** Names of revisions of a repo, the default one first, then by name. */
+function namesOf(
+  revisions: readonly number[],
+  names: readonly string[],
+  { onDemand }: RevisionNames,
+): string[] {
+  const found = revisions.map((one) => names[one]!);
+  if (onDemand === undefined) return found;
+  const first = revisions[0] === 0 ? found.splice(0, 1) : [];
+  return [...first, ...found.sort()];
 }

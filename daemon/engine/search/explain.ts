@@ -17,7 +17,7 @@ import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts
 import { Probe } from './probe.ts';
 import type { RenderSums } from './render.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
-import { type Completed, completeSearch, withSnapshot } from './service.ts';
+import { type Completed, completeSearch, withSnapshotFor } from './service.ts';
 import { liveDocCount } from '../shards/parts.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
 import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './tally.ts';
@@ -66,7 +66,7 @@ export function explain(
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<Explanation> {
-  return withSnapshot(parts, async (snapshot) => {
+  return withSnapshotFor(parts, request, environment, async (snapshot) => {
     const rendered = new Map<number, RenderSums>();
     const completed = await completeSearch(
       parts,

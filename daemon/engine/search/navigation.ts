@@ -4,7 +4,7 @@
 import { exhaustiveness, repositoryInfos } from './answer.ts';
 import type { EngineParts, SearchEnvironment } from './prepare.ts';
 import { DEFAULT_REVISION, exactRevision } from '../query/revisions.ts';
-import { completeSearch, withSnapshot } from './service.ts';
+import { completeSearch, withSnapshotFor } from './service.ts';
 import type { FileResults } from './render.ts';
 import type { QueryNode } from '../query/tree.ts';
 import { parseRegex } from '../regex/syntax.ts';
@@ -69,21 +69,21 @@ const LANGUAGE_FAMILIES: readonly (readonly string[])[] = [
  *
  * Errors: QueryError for a name that is too large; AbortError when the client is gone.
  */
-export function navigate(
+export async function navigate(
   parts: EngineParts,
   kind: NavigationKind,
   call: NavigationCall,
   environment: SearchEnvironment,
 ): Promise<object> {
-  return withSnapshot(parts, async (snapshot) => {
-    const request = {
-      query: queryOf(kind, call),
-      matches: PLACES_MAX,
-      contextLines: 0,
-      whole: false,
-      isRegexEnabled: true,
-      isCaseSensitivityEnabled: true,
-    };
+  const request = {
+    query: queryOf(kind, call),
+    matches: PLACES_MAX,
+    contextLines: 0,
+    whole: false,
+    isRegexEnabled: true,
+    isCaseSensitivityEnabled: true,
+  };
+  return withSnapshotFor(parts, request, environment, async (snapshot) => {
     const { prepared, shown, files, numbers, reasons } = await completeSearch(
       parts,
       request,

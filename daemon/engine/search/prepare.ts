@@ -20,8 +20,9 @@ import { repoTestOf } from '../query/repos.ts';
 import type { SearchPlace } from '../../base/place.ts';
 import { Reading, type RenderContext } from './render.ts';
 import { revisionHints } from './revision-hints.ts';
-import { hasRevisionFilter, shownRevisionTexts } from '../query/revisions.ts';
+import { hasRevisionFilter, shownRevisionTexts, withDemanded } from '../query/revisions.ts';
 import type { RunOptions } from './run.ts';
+import type { RepoRecord } from '../../repos/records.ts';
 import type { Sight } from '../../repos/sight.ts';
 import { repoOrderOf, type Scope, scopeOf, ScopeView } from './scope.ts';
 import type { Snapshot, SnapshotKeeper } from './snapshot.ts';
@@ -50,10 +51,24 @@ export interface SearchEnvironment {
   readonly sight: Sight;
 }
 
+/**
+ * A snapshot in which repos have, of these names, the revisions that their git knows by them; it is held, to be released.
+ * Undefined: none is known. The names are well formed, and no indexed revision has one of them in its name.
+ *
+ * Errors: one with `errorCode` REVISION_TOO_LARGE; ShardError; those of git; the reason of the signal.
+ */
+export type RevisionPort = (
+  repos: readonly RepoRecord[],
+  names: readonly string[],
+  signal: AbortSignal,
+) => Promise<Snapshot | undefined>;
+
 export interface EngineParts {
   readonly searcher: Searcher;
   readonly pool: SearchPool;
   readonly snapshots: SnapshotKeeper;
+  /** Absent: searches know indexed revisions alone. */
+  readonly revisions?: RevisionPort | undefined;
   /** Absent: every search begins at once on the calling thread. */
   readonly turns?: Turns;
   /** 0: none. */
@@ -119,9 +134,12 @@ function* prepareSteps(
     typeof request.query === 'string'
       ? yield* parseSteps(request.query, { isRegexEnabled, isFolded })
       : request.query;
-  const conditions = yield* planSteps(query, {
+  const { demanded } = snapshot;
+  const meant = demanded === undefined ? query : withDemanded(query, demanded);
+  const conditions = yield* planSteps(meant, {
     repos: () => visibleRepos(snapshot, sight),
     needsDocSets: needsDocSets(snapshot, sight),
+    hasDemanded: demanded !== undefined,
     testNames: (program, names) => searcher.testNames(program, names),
   });
   const repoTest = repoTestOf(conditions);
@@ -146,7 +164,7 @@ function* prepareSteps(
     baseUrl,
     contextLines: request.contextLines,
     isWhole: request.whole,
-    revisionTexts: shownRevisionTexts(query),
+    revisionTexts: shownRevisionTexts(meant),
     repoOf: (shard: number, docId: number) => view.repoOf(shard, docId),
     blobOf: (shard: number, docId: number) => view.tablesOf(shard).doc(docId).blobId,
     reading: new Reading(),
@@ -164,7 +182,7 @@ function* prepareSteps(
       isFound || !hasRevisionFilter(query)
         ? []
         : revisionHints(
-            query,
+            meant,
             request.query,
             visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false),
           );

@@ -4,7 +4,7 @@
 import { type Hint, HINTS_MAX } from '../query/hints.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { DEFAULT_REVISION, matchRevisions } from '../query/revisions.ts';
+import { DEFAULT_REVISION, matchRevisions, revisionTexts } from '../query/revisions.ts';
 
 /** Revisions that a message names, and repos whose revisions it may name. */
 const NAMED_MAX = 5;
@@ -25,7 +25,7 @@ export function revisionHints(
   repos: readonly RepoRecord[],
 ): Hint[] {
   if (repos.length === 0) return [];
-  const missing = [...textsOf(query)]
+  const missing = [...revisionTexts(query)]
     .slice(0, HINTS_MAX)
     .filter((revision) => repos.every((repo) => matchRevisions(repo, revision).length === 0));
   return missing.map((revision) => {
@@ -35,14 +35,6 @@ export function revisionHints(
     const more = ` Further branches and tags are indexed by the options --branches and --tags.`;
     return instead === text ? { message: message + more } : { message, query: instead };
   });
-}
-
-/** Texts of the `rev:` under no negation. */
-function textsOf(query: QueryNode, texts = new Set<string>()): Set<string> {
-  if (query.kind === 'and' || query.kind === 'or')
-    for (const child of query.children) textsOf(child, texts);
-  if (query.kind === 'value' && query.prefix === 'rev') texts.add(query.value);
-  return texts;
 }
 
 function indexedNames(repos: readonly RepoRecord[]): string {

@@ -10,6 +10,7 @@ import {
   workTimes,
   writeWithFiles,
 } from './answer.ts';
+import { acquireFor } from './demanded.ts';
 import { inTurns } from './in-turns.ts';
 import { LazyAnswer } from './lazy-answer.ts';
 import { cutDocs, type FoundDoc, orderDocs } from './order.ts';
@@ -47,7 +48,7 @@ export function search(
   request: SearchRequest,
   environment: SearchEnvironment,
 ): Promise<{ json: Uint8Array | LazyAnswer }> {
-  return withSnapshot(parts, async (snapshot) => {
+  return withSnapshotFor(parts, request, environment, async (snapshot) => {
     const { prepared, shown, files, numbers, reasons } = await completeSearch(
       parts,
       request,
@@ -69,20 +70,34 @@ export function search(
 /** Bound: a search that meets damage while it shows what it found begins anew without the shard. */
 const ATTEMPTS_MAX = 3;
 
-/** Does `work` on the current snapshot, kept open until its end; errors become those of a search. */
+/** Does `work` on the snapshot for a search, as `withSnapshot`. Errors: those of acquireFor too. */
+export function withSnapshotFor<Value>(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+  work: (snapshot: Snapshot) => Promise<Value>,
+): Promise<Value> {
+  return withSnapshot(parts, work, () => acquireFor(parts, request, environment));
+}
+
+/**
+ * Does `work` on a snapshot, the current one by default, kept open until its end; errors become those of a search.
+ */
 export async function withSnapshot<Value>(
   parts: EngineParts,
   work: (snapshot: Snapshot) => Promise<Value>,
+  acquire = async () => parts.snapshots.acquire(),
 ): Promise<Value> {
   for (let attempt = 1; ; attempt++) {
-    const snapshot = parts.snapshots.acquire();
+    let snapshot: Snapshot | undefined;
     try {
+      snapshot = await acquire();
       return await work(snapshot);
     } catch (error) {
       if (!(error instanceof ShardError) || attempt === ATTEMPTS_MAX) throw searchErrorOf(error);
       parts.onShardFailure?.(error.shardId, error.message, error.fault);
     } finally {
-      parts.snapshots.release(snapshot);
+      if (snapshot !== undefined) parts.snapshots.release(snapshot);
     }
   }
 }

@@ -29,6 +29,8 @@ export interface Snapshot {
   readonly repos: readonly RepoRecord[];
   /** Shards that are out of service. */
   readonly quarantined: readonly QuarantinedShard[];
+  /** Names of the revisions on demand that some of the repos have in it; absent: none. */
+  readonly demanded?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -84,14 +86,36 @@ export class SnapshotKeeper {
     return this.#current;
   }
 
+  /**
+   * Opens a snapshot that some searches have for themselves, and keeps it open until `release`; returns the shards that
+   * could not be opened. Each later call is released by itself.
+   */
+  hold(snapshot: Snapshot): ShardError[] {
+    const count = this.#users.get(snapshot) ?? 0;
+    this.#users.set(snapshot, count + 1);
+    return count === 0 ? this.#openNeeded() : [];
+  }
+
+  isHeld(snapshot: Snapshot): boolean {
+    return this.#users.has(snapshot);
+  }
+
   release(snapshot: Snapshot): void {
+    if (this.#leave(snapshot)) this.#openNeeded();
+  }
+
+  /** Why at once: what is open is looked through but once. */
+  releaseAll(snapshots: readonly Snapshot[]): void {
+    const gone = snapshots.filter((snapshot) => this.#leave(snapshot));
+    if (gone.length > 0) this.#openNeeded();
+  }
+
+  /** Whether nobody needs it any more. */
+  #leave(snapshot: Snapshot): boolean {
     const count = (this.#users.get(snapshot) ?? 0) - 1;
-    if (count > 0) {
-      this.#users.set(snapshot, count);
-      return;
-    }
-    this.#users.delete(snapshot);
-    if (snapshot !== this.#current) this.#openNeeded();
+    if (count > 0) this.#users.set(snapshot, count);
+    else this.#users.delete(snapshot);
+    return count <= 0 && snapshot !== this.#current;
   }
 
   #openNeeded(): ShardError[] {

@@ -8,6 +8,7 @@ import { ShardError, type ShardFault } from '../host/space.ts';
 import { exhaustiveness, incompleteReasons, repositoryInfos } from './answer.ts';
 import { type FlushReason, statsObject, writeWithFiles } from './answer.ts';
 import { Backlog, type Batch, CHUNK_SIZE_MAX } from './backlog.ts';
+import { acquireFor } from './demanded.ts';
 import type { FoundDoc } from './order.ts';
 import { inTurns } from './in-turns.ts';
 import { prepareSearch, searchErrorOf } from './prepare.ts';
@@ -44,12 +45,15 @@ export async function startStream(
   environment: StreamEnvironment,
 ): Promise<SearchStream> {
   const startNs = process.hrtime.bigint();
-  const snapshot = parts.snapshots.acquire();
+  let snapshot: Snapshot | undefined;
   try {
+    snapshot = await acquireFor(parts, request, environment);
     const prepared = await prepareSearch(parts, request, environment, snapshot);
     return new SearchStream(parts, prepared, snapshot, startNs, environment.eventSizeMax);
   } catch (error) {
-    parts.snapshots.release(snapshot);
+    if (snapshot !== undefined) parts.snapshots.release(snapshot);
+    if (error instanceof ShardError)
+      parts.onShardFailure?.(error.shardId, error.message, error.fault);
     throw searchErrorOf(error);
   }
 }

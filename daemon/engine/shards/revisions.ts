@@ -211,6 +211,12 @@ export class ShardRevisions {
     this.#hashSize = hashSize;
   }
 
+  /** These docs with the sets of other revisions in front, and only those of its own that `chosen` names, in its order. */
+  behind(before: readonly CodedSet[], chosen: readonly number[]): ShardRevisions {
+    const sets = [...before, ...chosen.map((index) => this.sets[index]!)];
+    return new ShardRevisions(this.docCount, sets, this.#unstored, this.#hashSize);
+  }
+
   /** Docs that any revision holds, and how many they are. */
   get liveDocs(): DocSet {
     return this.docsIn([...this.sets.keys()]);
@@ -237,11 +243,15 @@ export class ShardRevisions {
   }
 
   #unite(revisions: readonly number[]): DocSet {
-    // Equal sets are kept once in the file, so they lie at the same place.
+    // Equal sets are kept once in a file, so they lie at the same place.
     const distinct = new Map<string, CodedSet>();
+    const files: ArrayBufferLike[] = [];
     for (const index of revisions) {
       const set = this.sets[index]!;
-      distinct.set(`${set.form} ${set.bytes.byteOffset} ${set.bytes.length}`, set);
+      const { buffer, byteOffset, length } = set.bytes;
+      const known = files.indexOf(buffer);
+      const file = known < 0 ? files.push(buffer) - 1 : known;
+      distinct.set(`${set.form} ${file} ${byteOffset} ${length}`, set);
     }
     if ([...distinct.values()].some(({ form }) => form === FORM_ALL)) return 'all';
     const bitmap = new Uint8Array(new SharedArrayBuffer(bitmapSizeOf(this.docCount)));

@@ -200,6 +200,13 @@ describe('settings', () => {
       apiKeyHeaderAliases: [],
       trustedProxies: [],
       rateLimit: { requestsPerDay: 10000, contact: 'an owner of this instance' },
+      onDemandRevisions: { repos: 20, docs: 50000, timeoutMs: 10000, diskBytes: 4294967296 },
+    });
+    assert.deepEqual(readSettings({ onDemandRevisions: { docs: 7 } }).onDemandRevisions, {
+      repos: 20,
+      docs: 7,
+      timeoutMs: 10000,
+      diskBytes: 4294967296,
     });
     assert.equal(
       readSettings({ rateLimit: { requestsPerDay: null } }).rateLimit.requestsPerDay,

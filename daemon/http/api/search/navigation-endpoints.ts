@@ -29,7 +29,8 @@ const navigationBody = z
         'Name of a language. `C` and `C++` stand for each other; so do `TypeScript`, `JavaScript`, `JSX` and `TSX`.',
     }),
     revisionName: z.string().default('HEAD').meta({
-      description: 'Full name of an indexed revision; `HEAD`: the default one.',
+      description:
+        'Full name of an indexed revision, or one that git knows; `HEAD`: the default one.',
     }),
     repoName: z.string().exactOptional().meta({
       description: 'Name of the one repository to look at.',
@@ -75,7 +76,7 @@ const SHAPE = {
   isCounted: true,
   input: { body: navigationBody },
   responses: { 200: { description: 'The places, best first.', body: navigationAnswer } },
-  errors: [],
+  errors: ['REVISION_TOO_LARGE'],
 } as const;
 
 type Body = z.output<typeof navigationBody>;

@@ -29,6 +29,7 @@ const SEARCH_ERRORS = [
   'FAILED_TO_PARSE_QUERY',
   'INSUFFICIENT_PERMISSIONS',
   'SEARCH_CONTEXT_NOT_FOUND',
+  'REVISION_TOO_LARGE',
 ] as const;
 
 /** Errors: those of the search; INSUFFICIENT_PERMISSIONS for a query with contexts if the licence has none. */

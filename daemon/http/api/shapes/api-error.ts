@@ -18,6 +18,7 @@ export const ERROR_STATUS = {
   INVALID_QUERY_PARAMS: 400,
   MISSING_REQUIRED_QUERY_PARAMETER: 400,
   FAILED_TO_PARSE_QUERY: 400,
+  REVISION_TOO_LARGE: 400,
   SEARCH_CONTEXT_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   INVALID_GIT_REF: 400,
@@ -64,6 +65,8 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
   INVALID_QUERY_PARAMS: 'a query parameter does not fit; the message names it',
   MISSING_REQUIRED_QUERY_PARAMETER: 'a required query parameter of a member endpoint is missing',
   FAILED_TO_PARSE_QUERY: 'the search query does not parse; the message has reason and position',
+  REVISION_TOO_LARGE:
+    'a revision that is not indexed exceeds `onDemandRevisions`; the message names the limit',
   SEARCH_CONTEXT_NOT_FOUND: 'the query names an unknown search context',
   FILE_NOT_FOUND: 'no such file at that ref, or a path that cannot be one',
   INVALID_GIT_REF: 'the ref is malformed or resolves to no commit',

@@ -1,0 +1,79 @@
+// The docs that no shard holds yet, collected from what differs, and which revisions hold each of them.
+
+import type { NamedPath } from '../../base/paths.ts';
+import { docKey } from '../../sources/docs/source-revisions.ts';
+import type { SourceFile } from '../../sources/docs/source.ts';
+import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
+import type { TreeItem } from '../../sources/git/tree-diff.ts';
+import { bitmapSizeOf, setBit } from '../shards/bits.ts';
+import type { ListedShard } from './build.ts';
+
+/** A doc that is to be built. */
+export interface MissingDoc extends NamedPath {
+  readonly oid: string;
+  /** False too where that is not known: it matters for what is new alone. */
+  readonly isSymlink: boolean;
+  /** Indexes of the revisions that hold it. */
+  readonly targets: Set<number>;
+}
+
+export class MissingDocs {
+  readonly #docs = new Map<string, MissingDoc>();
+
+  get size(): number {
+    return this.#docs.size;
+  }
+
+  get all(): MissingDoc[] {
+    return [...this.#docs.values()];
+  }
+
+  add(target: number, doc: Omit<MissingDoc, 'targets'>): void {
+    const key = docKey(doc, doc.oid);
+    const known = this.#docs.get(key);
+    if (known !== undefined) known.targets.add(target);
+    else this.#docs.set(key, { ...doc, targets: new Set([target]) });
+  }
+
+  /** Adds what is at a path. */
+  addItem(target: number, { path, rawPath }: NamedPath, { oid, kind }: TreeItem): void {
+    const named = rawPath === undefined ? { path } : { path, rawPath };
+    this.add(target, { ...named, oid, isSymlink: kind === 'symlink' });
+  }
+
+  /**
+   * The docs as a listing has them: by path, of one path those of revision 0 first. Errors: GitError.
+   */
+  async files(repoPath: string, options: ReadOptions = {}): Promise<SourceFile[]> {
+    const { all } = this;
+    const ids = all.map(({ oid }) => oid);
+    const blobs = await findObjects(repoPath, ids, { timeoutMs: 0, ...options });
+    const rows = all.map(({ targets, ...doc }, index) => ({
+      file: { ...doc, size: blobs[index]?.size ?? 0 },
+      isDefault: targets.has(0),
+    }));
+    rows.sort((a, b) => {
+      if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
+      const byRevision = Number(b.isDefault) - Number(a.isDefault);
+      return byRevision !== 0 ? byRevision : a.file.oid < b.file.oid ? -1 : 1;
+    });
+    return rows.map(({ file }) => file);
+  }
+
+  /** For each of these revisions its docs, a bitmap for each of the shards that were built of these files. */
+  docsOf(
+    targets: readonly number[],
+    built: readonly ListedShard[],
+    files: readonly SourceFile[],
+  ): Uint8Array[][] {
+    const holders = files.map((file) => this.#docs.get(docKey(file, file.oid!))!.targets);
+    return targets.map((target) =>
+      built.map(({ docCount, fileOfDoc }) => {
+        const bits = new Uint8Array(bitmapSizeOf(docCount));
+        for (const [docId, file] of fileOfDoc.entries())
+          if (holders[file]!.has(target)) setBit(bits, docId);
+        return bits;
+      }),
+    );
+  }
+}

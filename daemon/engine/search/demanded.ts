@@ -1,0 +1,89 @@
+// Revisions that are not indexed (API.md 9.6, "Any revision"): which of them a search asks for, in which of the repos that
+// its caller sees, and the snapshot that it is given for them. Who has their docs, and where they come from:
+// sync/on-demand.ts.
+
+import { parseSteps } from '../query/parser.ts';
+import { planSteps } from '../query/plan.ts';
+import { repoTestOf } from '../query/repos.ts';
+import {
+  demandedName,
+  hasRevisionFilter,
+  matchRevisions,
+  revisionTexts,
+} from '../query/revisions.ts';
+import type { Steps } from '../regex/steps.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { inTurns } from './in-turns.ts';
+import type { EngineParts, SearchEnvironment, SearchRequest } from './prepare.ts';
+import type { Snapshot } from './snapshot.ts';
+import { needsDocSets, visibleRepos } from './visible.ts';
+
+interface Demand {
+  readonly repos: readonly RepoRecord[];
+  readonly names: readonly string[];
+}
+
+/**
+ * The snapshot for a search, to be released: the current one, or one with the revisions on demand that the query names.
+ * While others make these, the search gives its place away.
+ *
+ * Errors: QueryError; UnknownContextError; those of RevisionPort.
+ */
+export async function acquireFor(
+  parts: EngineParts,
+  request: SearchRequest,
+  environment: SearchEnvironment,
+): Promise<Snapshot> {
+  const { snapshots, revisions } = parts;
+  const current = snapshots.acquire();
+  if (revisions === undefined || !mayDemand(request)) return current;
+  let demand: Demand | undefined;
+  try {
+    demand = await inTurns(demandSteps(parts, request, environment, current), environment);
+  } catch (error) {
+    snapshots.release(current);
+    throw error;
+  }
+  if (demand === undefined) return current;
+  // Why: it may take long, and what is published meanwhile is better.
+  snapshots.release(current);
+  const { place, signal } = environment;
+  place?.rest();
+  try {
+    return (await revisions(demand.repos, demand.names, signal)) ?? snapshots.acquire();
+  } finally {
+    place?.want();
+  }
+}
+
+/** Whether a query has any `rev:`. Why as a text: nearly none has, and they are not parsed twice. */
+function mayDemand({ query }: SearchRequest): boolean {
+  return typeof query === 'string' ? query.includes('rev:') : hasRevisionFilter(query);
+}
+
+/** What is asked for; undefined: nothing that an indexed revision does not have in its name. */
+function* demandSteps(
+  { searcher }: EngineParts,
+  { query: given, isRegexEnabled, isCaseSensitivityEnabled }: SearchRequest,
+  { sight }: SearchEnvironment,
+  snapshot: Snapshot,
+): Steps<Demand | undefined> {
+  const isFolded = !isCaseSensitivityEnabled;
+  const query =
+    typeof given === 'string' ? yield* parseSteps(given, { isRegexEnabled, isFolded }) : given;
+  const texts = [...revisionTexts(query)].filter((text) => demandedName(text) !== undefined);
+  if (texts.length === 0) return undefined;
+  const seen = visibleRepos(snapshot, sight);
+  const plan = yield* planSteps(query, {
+    repos: () => seen,
+    needsDocSets: needsDocSets(snapshot, sight),
+    testNames: (program, names) => searcher.testNames(program, names),
+  });
+  const test = repoTestOf(plan);
+  const repos = seen.filter(({ repoId }) => test(repoId) !== false);
+  const names = texts
+    .filter((text) => repos.every((repo) => matchRevisions(repo, text).length === 0))
+    .flatMap((text) => demandedName(text) ?? [])
+    .sort();
+  return repos.length === 0 || names.length === 0 ? undefined : { repos, names };
+}

@@ -1,0 +1,407 @@
+// Revisions on demand: random histories against an index that is configured with what is asked for; limits, budget, who
+// may ask, how often is built, and what happens to what was built when the index changes.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import type { OnDemandLimits } from '../../daemon/sync/on-demand.ts';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { narrowed, SEES_ALL } from '../../daemon/repos/sight.ts';
+import { History, randomOf } from './history.ts';
+import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
+const CHANGES_PER_REPO = 12;
+const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
+
+const LIMITS: OnDemandLimits = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
+
+/** Any two small shards become one. */
+const EAGER = { levels: [1 << 20], shardCount: 2, docCountMax: 10_000, sizeMax: 1 << 20 };
+
+const QUERIES = ['plum', 'pear or cherry', 'file:h', 'lang:c plum', 'lang:rust', 'file:. -plum'];
+
+/** What is found of these queries with a condition on revisions. */
+async function found(index: IndexOf, condition: string): Promise<object> {
+  const answers: Record<string, unknown> = {};
+  for (const query of QUERIES) {
+    const { files, isSearchExhaustive, stats } = await index.search(`(${query}) ${condition}`);
+    const { fileCount, totalMatchCount } = stats;
+    answers[query] = { files, isSearchExhaustive, fileCount, totalMatchCount };
+  }
+  return answers;
+}
+
+async function indexAgain(index: IndexOf): Promise<void> {
+  const [result] = await indexerOf(index.instance).jobs.indexAll(
+    index.instance.served.records,
+    false,
+  );
+  assert.equal(result!.error, undefined);
+}
+
+function conditionsOf(one: string, other: string): string[] {
+  return [
+    `rev:${one}`,
+    `rev:${one} -rev:HEAD`,
+    `(rev:${one} or rev:HEAD)`,
+    `(rev:${one} or rev:${other} or plum)`,
+    `rev:${one} rev:${other}`,
+    `(rev:${one} or rev:${other})`,
+  ];
+}
+
+void test(
+  'what is found is what an index of these revisions finds',
+  { timeout: 3_600_000 },
+  async () => {
+    for (let run = 0; run < RUNS; run += CHANGES_PER_REPO) {
+      const seed = SEED + run;
+      const random = randomOf(seed);
+      const history = new History(seed);
+      const onDemand = await openIndexOf(temporaryFolder(), {
+        onDemand: LIMITS,
+        findsSymbols: false,
+      });
+      const options = { findsSymbols: false };
+      const tags = seed % 2 === 0 ? [] : ['**'];
+      await onDemand.index([history.repo], { tags }, 'commits');
+      const done: string[] = [];
+      for (let i = 0; i < CHANGES_PER_REPO; i++) {
+        done.push(history.change());
+        await indexAgain(onDemand);
+        const head = git(history.repo, 'symbolic-ref', 'HEAD');
+        const refs = git(history.repo, 'for-each-ref', '--format=%(refname)')
+          .split('\n')
+          .filter((ref) => ref !== head);
+        if (refs.length === 0) continue;
+        const pick = (): string => refs[Math.floor(random() * refs.length)]!;
+        const [one, other] = [pick(), pick()];
+        const names = (kind: string): string[] =>
+          [one, other].flatMap((ref) => (ref.startsWith(kind) ? ref.slice(kind.length) : []));
+        const configured = await openIndexOf(temporaryFolder(), options);
+        const selection = {
+          branches: names('refs/heads/'),
+          tags: [...tags, ...names('refs/tags/')],
+        };
+        await configured.index([history.repo], selection, 'commits');
+        for (const condition of conditionsOf(one, other)) {
+          const message = `seed ${seed}: ${done.join('; ')}: ${condition}`;
+          assert.deepEqual(
+            await found(onDemand, condition),
+            await found(configured, condition),
+            message,
+          );
+        }
+        await configured.close();
+      }
+      assert.deepEqual(
+        onDemand.warnings.filter((one) => /shard|revision file/.test(one)),
+        [],
+      );
+      await onDemand.close();
+    }
+  },
+);
+
+const TIMEOUT = { timeout: 120_000 };
+
+/** A repository whose commits 0, 1, ... have the file `n.txt` for each number up to theirs; tag `t<n>` names each. */
+function makeNumbered(count: number): { repo: string; commits: string[] } {
+  const repo = makeRepo({ 'base.txt': 'plum base\n' });
+  const commits: string[] = [];
+  for (let i = 0; i < count; i++) {
+    writeFiles(repo, { [`${i}.txt`]: `plum ${i}\n`, 'now.txt': `plum now ${i}\n` });
+    commits.push(commitAll(repo));
+    git(repo, 'tag', `t${i}`);
+  }
+  return { repo, commits };
+}
+
+interface World {
+  readonly index: IndexOf;
+  readonly dataDir: string;
+  readonly limits: { -readonly [Key in keyof OnDemandLimits]: OnDemandLimits[Key] };
+  readonly files: () => string[];
+}
+
+async function openWorld(
+  repos: readonly string[],
+  given: Partial<OnDemandLimits> = {},
+  more: object = {},
+): Promise<World> {
+  const dataDir = temporaryFolder();
+  const limits = { ...LIMITS, ...given };
+  const index = await openIndexOf(dataDir, { onDemand: limits, ...more });
+  await index.index(repos, {}, 'commits');
+  return { index, dataDir, limits, files: () => readdirSync(path.join(dataDir, 'on-demand')) };
+}
+
+/** Files are removed beside searches. */
+async function hasFiles({ files }: World, count: number): Promise<void> {
+  for (let i = 0; i < 100 && files().length !== count; i++) await sleep(20);
+  assert.equal(files().length, count);
+}
+
+function refusal(pattern: RegExp): object {
+  return { errorCode: 'REVISION_TOO_LARGE', message: pattern };
+}
+
+void test('ids, tags, steps back; what is no name finds nothing', TIMEOUT, async () => {
+  const { repo, commits } = makeNumbered(3);
+  git(repo, 'checkout', '-q', '--detach');
+  writeFiles(repo, { 'lost.txt': 'plum lost\n' });
+  const lost = commitAll(repo);
+  git(repo, 'checkout', '-q', 'main');
+  const { index } = await openWorld([repo]);
+  const first = commits[0]!;
+  const of = async (text: string): Promise<string[]> =>
+    shown(await index.search(`plum rev:${text}`));
+  for (const name of [
+    first,
+    first.slice(0, 7),
+    'main~2',
+    't0',
+    'tags/t0',
+    'refs/tags/t0',
+    'main^^',
+  ])
+    assert.deepEqual(
+      await of(name),
+      ['0.txt', 'base.txt', 'now.txt'].map((file) => `${file} ${name.replace('refs/', '')}`),
+    );
+  // Too short for an id; what no ref reaches; what is no name.
+  for (const name of [
+    first.slice(0, 6),
+    lost,
+    'nowhere',
+    'main~9',
+    '--all',
+    'main..t0',
+    '@{0}',
+    ':/x',
+    'main:',
+  ])
+    assert.deepEqual(await of(`"${name}"`), [], name);
+  assert.deepEqual(
+    shown(await index.search('plum -rev:t0')),
+    shown(await index.search('plum rev:*')),
+  );
+  assert.deepEqual(shown(await index.search('plum rev:t0 -rev:t0')), await of('t0'));
+  assert.deepEqual(shown(await index.search('plum rev:t0 -rev:*')), ['now.txt t0']);
+  assert.deepEqual(shown(await index.search('plum rev:t0 rev:t1')), [
+    '0.txt t0,t1',
+    'base.txt t0,t1',
+  ]);
+  git(repo, 'branch', 'brief', lost);
+  assert.equal((await of(lost)).length, 6);
+  git(repo, 'branch', '-D', 'brief');
+  assert.deepEqual(await of('brief'), []);
+  await index.close();
+});
+
+void test('limits are told by name, and nothing is built beyond them', TIMEOUT, async () => {
+  const { repo } = makeNumbered(4);
+  const { index, limits, files } = await openWorld([repo], { docs: 0 });
+  await assert.rejects(
+    index.search('plum rev:t1'),
+    refusal(/^1 files .* limit 0 \(onDemandRevisions\.docs\)/),
+  );
+  await assert.rejects(index.search('plum rev:t1'), refusal(/limit 0/));
+  assert.deepEqual(files(), []);
+  assert.equal((await index.search('plum rev:t3')).files.length, 6);
+  Object.assign(limits, { docs: 10, diskBytes: 10 });
+  await index.close();
+
+  const small = await openWorld([repo], { diskBytes: 10 });
+  await assert.rejects(
+    small.index.search('plum rev:t1'),
+    refusal(/limit 10 \(onDemandRevisions\.diskBytes\)/),
+  );
+  assert.deepEqual(small.files(), []);
+  await small.index.close();
+
+  const brief = await openWorld([repo], { timeoutMs: 1 });
+  await assert.rejects(
+    brief.index.search('plum rev:t1'),
+    refusal(/within 1 ms \(onDemandRevisions\.timeoutMs\)/),
+  );
+  await brief.index.close();
+
+  const alone = await openWorld([repo], { repos: 0 });
+  await assert.rejects(
+    alone.index.search('plum rev:t1'),
+    refusal(/"t1" .* 0 repositories at most \(onDemandRevisions\.repos\), .* about 1:/),
+  );
+  assert.equal((await alone.index.search('plum rev:t1 repo:nosuch')).files.length, 0);
+  const many = Array.from({ length: 21 }, (_, i) => `rev:x${i}`).join(' or ');
+  await alone.index.close();
+  const all = await openWorld([repo]);
+  await assert.rejects(all.index.search(`(${many})`), refusal(/21 revisions .* limit 20/));
+  await all.index.close();
+});
+
+void test('many who ask at once have it built once', TIMEOUT, async () => {
+  const { repo } = makeNumbered(3);
+  const { index, files } = await openWorld([repo]);
+  const asked = Array.from({ length: 8 }, (_, i) => index.search(`plum ${i % 2} rev:t1`));
+  const answers = await Promise.all(asked);
+  assert.deepEqual(
+    answers.map(({ files: found }) => found.length),
+    [1, 2, 1, 2, 1, 2, 1, 2],
+  );
+  assert.equal(files().length, 1);
+  await index.search('plum rev:main~1');
+  assert.equal(files().length, 1);
+  await index.close();
+});
+
+void test('what was used least goes, but not while a search holds it', TIMEOUT, async () => {
+  const { repo } = makeNumbered(4);
+  const probe = await openWorld([repo]);
+  await probe.index.search('plum rev:t0');
+  const one = probe.index.instance.onDemand!.size.bytes;
+  await probe.index.close();
+
+  const world = await openWorld([repo], { diskBytes: Math.floor(2.5 * one) });
+  const { index, files } = world;
+  for (const name of ['t0', 't1', 't0', 't2']) await index.search(`plum rev:${name}`);
+  await hasFiles(world, 2);
+  const { revisions, snapshots } = index.instance.parts;
+  const [record] = snapshots.current.repos;
+  const kept = files();
+  const signal = new AbortController().signal;
+  const held = await revisions!([record!], ['t0'], signal);
+  assert.deepEqual(files(), kept, 't1 had to go, not t0');
+  const also = await revisions!([record!], ['t2'], signal);
+  await index.search('plum rev:t1');
+  await hasFiles(world, 3);
+  assert.equal((await index.search('plum rev:t1')).files.length, 4);
+  snapshots.release(held!);
+  snapshots.release(also!);
+  await index.search('plum rev:t1~0 rev:t0');
+  await hasFiles(world, 2);
+  await index.close();
+});
+
+void test(
+  'who does not see a repo neither learns of its revisions nor has them built',
+  TIMEOUT,
+  async () => {
+    const [open, secret] = [makeNumbered(2), makeNumbered(3)];
+    for (const mergeLimits of [undefined, EAGER]) {
+      const world = await openWorld([open.repo, secret.repo], { repos: 1 }, { mergeLimits });
+      const { index, files } = world;
+      await indexerOf(index.instance).merger.run();
+      const [first] = index.instance.served.records.filter(
+        ({ source }) => source.path === open.repo,
+      );
+      const sight = narrowed(SEES_ALL, [first!.repoId]);
+      const ask = async (): Promise<object> => {
+        const { stats, ...answer } = await index.search('plum rev:t2', {}, sight);
+        const {
+          duration: _,
+          wait: __,
+          matchTreeConstruction: ___,
+          matchTreeSearch: ____,
+          ...counts
+        } = stats;
+        return { ...answer, counts };
+      };
+      const before = await ask();
+      assert.deepEqual(files(), []);
+      assert.ok('files' in before && Array.isArray(before.files) && before.files.length === 0);
+      // Who sees both asks beyond the limit on repos; of one alone it is found.
+      await assert.rejects(index.search('plum rev:t2'), refusal(/about 2:/));
+      const other = index.instance.served.records.find(({ repoId }) => repoId !== first!.repoId)!;
+      const seen = await index.search('plum rev:t2', {}, narrowed(SEES_ALL, [other.repoId]));
+      assert.equal(seen.files.length, 5);
+      assert.equal(
+        (await index.search('plum rev:t0', {}, narrowed(SEES_ALL, [other.repoId]))).files.length,
+        3,
+      );
+      assert.equal(files().length, 1);
+      assert.deepEqual(await ask(), before);
+      await index.index([open.repo], {}, 'commits');
+      assert.equal((await index.search(`plum repo:${other.name} rev:t0`)).files.length, 0);
+      await index.close();
+    }
+  },
+);
+
+void test('a new start begins without', TIMEOUT, async () => {
+  const { repo } = makeNumbered(3);
+  const { index, dataDir, files } = await openWorld([repo]);
+  await index.search('plum rev:t0');
+  assert.equal(files().length, 1);
+  await index.close();
+  const again = await openIndexOf(dataDir, { onDemand: LIMITS });
+  assert.deepEqual(files(), []);
+  assert.equal((await again.search('plum rev:t0')).files.length, 3);
+  await again.close();
+});
+
+void test('commits and merges between two searches', TIMEOUT, async () => {
+  const [one, two] = [makeNumbered(3), makeNumbered(3)];
+  const world = await openWorld([one.repo, two.repo], {}, { mergeLimits: EAGER });
+  const { index } = world;
+  const ask = async (): Promise<string[]> => shown(await index.search('plum rev:t1'));
+  const expected = await ask();
+  assert.equal(expected.length, 8);
+  await indexerOf(index.instance).merger.run();
+  assert.ok(index.instance.catalog.repos.some(({ shards }) => shards.some(({ part }) => part)));
+  assert.deepEqual(await ask(), expected);
+  for (const { repo } of [one, two]) {
+    git(repo, 'rm', '-q', '0.txt', 'base.txt');
+    commitAll(repo);
+    await indexAgain(index);
+    assert.deepEqual(await ask(), expected);
+  }
+  // What did not fit any more is gone.
+  await hasFiles(world, 2);
+  // A tag that moves means what it means now.
+  git(one.repo, 'tag', '-f', 't1', 't0');
+  assert.equal((await ask()).length, 7);
+  await index.close();
+});
+
+void test('files on disk are told from commits by their contents', TIMEOUT, async () => {
+  const repo = makeRepo({ 'same.txt': 'plum same\n', empty: '', 'now.txt': 'plum then\n' });
+  git(repo, 'tag', 'then');
+  writeFiles(repo, { 'now.txt': 'plum now\n', 'new.txt': 'plum new\n' });
+  const dataDir = temporaryFolder();
+  const index = await openIndexOf(dataDir, { onDemand: LIMITS });
+  await index.index([repo], {}, 'worktree');
+  assert.deepEqual(shown(await index.search('plum rev:then')), ['now.txt then', 'same.txt then']);
+  assert.deepEqual(shown(await index.search('file:. rev:then rev:HEAD')), [
+    'empty HEAD,then',
+    'same.txt HEAD,then',
+  ]);
+  assert.deepEqual(shown(await index.search('file:. rev:then -rev:HEAD')), ['now.txt then']);
+  await index.close();
+});
+
+void test(
+  'a damaged shard is built again, one of the index is said to be missing',
+  TIMEOUT,
+  async () => {
+    const { repo } = makeNumbered(3);
+    const { index } = await openWorld([repo]);
+    await index.search('plum rev:t0');
+    const { onDemand, parts, served } = index.instance;
+    const [record] = parts.snapshots.current.repos;
+    const held = (await parts.revisions!([record!], ['t0'], new AbortController().signal))!;
+    const { shardId } = held.shards[0]!;
+    assert.equal(onDemand!.noteShardFailure(shardId, 'test'), true);
+    assert.equal(onDemand!.noteShardFailure('0123456789abcdef', 'test'), false);
+    parts.snapshots.release(held);
+    assert.equal((await index.search('plum rev:t0')).files.length, 3);
+    served.quarantine(index.instance.catalog.repos[0]!.shards[0]!.shardId, 'test');
+    const answer = await index.search('plum rev:t0');
+    assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
+    await index.close();
+  },
+);
