@@ -150,10 +150,11 @@ async function open(db: Kysely<Schema>, instance: string): Promise<StoredJob[]> 
     .select(COLUMNS)
     .where('instance', '=', instance)
     .where('state', '<>', 'COMPLETED')
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('jobs as later')
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('jobs as later')
             .select('later.id')
             .where('later.instance', '=', instance)
             .whereRef('later.queue', '=', 'jobs.queue')
@@ -183,7 +184,7 @@ async function list(
     .offset(offset)
     .limit(limit)
     .execute();
-  return { total: Number(total), rows: rows.map(jobOf) };
+  return { total, rows: rows.map(jobOf) };
 }
 
 async function prune(database: Database, before: number): Promise<number> {

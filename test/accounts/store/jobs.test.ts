@@ -24,7 +24,8 @@ function job(ordinal: number, more: Partial<JobWrite> = {}): JobWrite {
   };
 }
 
-function asRead({ lines: _, ...rest }: JobWrite): Omit<JobWrite, 'lines'> {
+function asRead(written: JobWrite): Omit<JobWrite, 'lines'> {
+  const { lines: _, ...rest } = written;
   return rest;
 }
 
