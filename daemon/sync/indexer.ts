@@ -10,7 +10,8 @@ import { RepoSources } from './repo-sources.ts';
 import { ShardSymbols } from './shard-symbols.ts';
 import { StoreRules } from './store-rules.ts';
 
-export interface IndexerOptions extends RepoIndexerOptions, Omit<JobsOptions, 'indexer'> {
+export interface IndexerOptions
+  extends RepoIndexerOptions, Omit<JobsOptions, 'indexer' | 'served'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
 }

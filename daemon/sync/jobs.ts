@@ -29,8 +29,8 @@ export interface JobResult extends IndexOutcome {
 }
 
 export interface JobsOptions {
-  readonly indexer: RepoIndexer;
-  readonly served: Served;
+  readonly indexer: Pick<RepoIndexer, 'index'>;
+  readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo'>;
   readonly book: JobBook;
   readonly log: Log;
   /** As they are now. */
@@ -214,6 +214,7 @@ export class Jobs {
     const startMs = performance.now();
     const durationMs = (): number => Math.round(performance.now() - startMs);
     job.begin();
+    if (job.isKept) this.#keep(job);
     try {
       const outcome = await this.#index(job);
       this.#complete(job, outcome, durationMs());
@@ -232,7 +233,9 @@ export class Jobs {
     return indexer.index(job.record, job.isForced, {
       signal: job.signal,
       warn: (message, fields) => this.#say(job, 'warn', message, fields),
-      onWork: () => this.#keep(job),
+      onWork: () => {
+        if (!job.isKept) this.#keep(job);
+      },
       onProgress: (progress) => {
         job.progress = progress;
         if (this.#queue.first === job) onProgress?.(job.record.name, progress);
