@@ -229,7 +229,7 @@ async function joined(
   const host = await openSearchHost(options, catalog);
   const { module, searcher, pool, snapshots } = host;
   const { served, indexer, symbols } = openUpkeep(options, catalog, index, host);
-  await indexer?.jobs.recall((repoId) => index?.register.byId(repoId)?.name);
+  await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
   const onDamage = (shardId: string, reason: string, fault?: ShardFault): void =>
     served.noteShardFailure(shardId, reason, fault);
   const shards = (): readonly LiveShard[] => snapshots.current.shards;

@@ -51,6 +51,9 @@ export interface JobWish {
 const RETRY_MS = 30_000;
 /** The longest time that a timer takes. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Why jobs end that nobody wants any more: their repos have not failed. */
+const GONE = 'the repository is gone';
+const UNSERVED = 'the repository is not served any more';
 /** Rules that the result of a job names. */
 const RULES_MAX = 100;
 
@@ -86,13 +89,15 @@ export class Jobs {
   /**
    * Takes over what the process before has noted. Before anything is asked for.
    *
-   * @param nameOf  the name of a repo; undefined: there is none of this id
+   * @param nameOf  the name of a repo in the index; undefined: there is none of this id
    */
   async recall(nameOf: (repoId: number) => string | undefined): Promise<void> {
     for (const job of await this.#options.book.read()) {
       const name = nameOf(job.targetId);
+      const isOver = job.state === 'FAILED';
+      if (isOver && (job.error === GONE || job.error === UNSERVED)) continue;
       if (job.error !== null && name !== undefined) this.failed.note(name, job.error);
-      if (job.state === 'FAILED') this.#lastFailed.set(job.targetId, job);
+      if (isOver) this.#lastFailed.set(job.targetId, job);
       else this.#left.set(job.targetId, { ...job, state: 'PENDING' });
     }
   }
@@ -100,8 +105,8 @@ export class Jobs {
   /** Ends what the process before has left undone and nobody has asked for: those repos are not served any more. */
   forgetLeft(): void {
     for (const job of this.#left.values()) {
-      const error = 'the repository is not served any more';
-      this.#options.book.keep({ ...job, state: 'FAILED', finishedAt: Date.now(), error });
+      const finishedAt = Date.now();
+      this.#options.book.keep({ ...job, state: 'FAILED', finishedAt, error: UNSERVED });
     }
     this.#left.clear();
   }
@@ -177,7 +182,7 @@ export class Jobs {
 
   /** Ends the jobs of repos that are gone. */
   cancel(repoIds: readonly number[]): void {
-    const reason = new Error('the repository is gone');
+    const reason = new Error(GONE);
     for (const repoId of repoIds) {
       this.#lastFailed.delete(repoId);
       this.warned.delete(repoId);
@@ -294,7 +299,7 @@ export class Jobs {
     // What fails in the same way again and again is one job to whoever reads of it.
     if (before?.error === error && before.priority !== PRIORITIES.user)
       this.#options.book.drop(before.id);
-    this.#lastFailed.set(job.repoId, job.row);
+    if (!job.isCancelled) this.#lastFailed.set(job.repoId, job.row);
     this.#keep(job);
   }
 

@@ -44,6 +44,8 @@ export class RefWatch {
   readonly #restMs = new Map<number, number>();
   /** The pause after the last failure of a repo whose last job failed, ms. */
   readonly #retryMs = new Map<number, number>();
+  /** Jobs under way that were asked for, by repoId. */
+  readonly #jobs = new Map<number, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -61,8 +63,13 @@ export class RefWatch {
     const startMs = performance.now();
     const moved = await this.#findMoved();
     const tookMs = performance.now() - startMs;
-    if (!this.#isClosed) await Promise.all(moved.map((one) => this.#index(one)));
     if (this.#isClosed) return;
+    // Why not waited for: a long job of one repo holds up no other.
+    for (const due of moved) {
+      const { repoId } = due.record;
+      const job = this.#index(due).finally(() => this.#jobs.delete(repoId));
+      this.#jobs.set(repoId, job);
+    }
     this.#timer = setTimeout(() => this.start(), pauseAfter(tookMs)).unref();
   }
 
@@ -96,7 +103,8 @@ export class RefWatch {
       const hasMoved = known !== undefined && known !== state;
       this.#noteFailure(repoId, hasFailed, hasMoved);
       const isMoved = hasFailed || hasMoved;
-      const isResting = isMoved && performance.now() < (this.#restMs.get(repoId) ?? 0);
+      const isAtRest = performance.now() < (this.#restMs.get(repoId) ?? 0);
+      const isResting = isMoved && (isAtRest || this.#jobs.has(repoId));
       if (isMoved && !isResting) moved.push({ record, hasMoved });
       states.set(repoId, isResting && known !== undefined ? known : state);
     }
@@ -119,6 +127,7 @@ export class RefWatch {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#round;
+    await Promise.all(this.#jobs.values());
   }
 }
 

@@ -229,6 +229,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
           '1 IN_PROGRESS 1',
           '4 FAILED 0 the repository is not served any more',
         ]);
+        assert.equal(after.jobs.failed.reasonOf('r4'), undefined);
         const idsOf = (jobs: typeof items): string[] => jobs.map(({ id }) => id).sort();
         assert.deepEqual(idsOf((await after.desk.list(ALL)).items), idsOf(items));
         for (const i of [0, 1, 2]) await after.attempts[i]!.end();
