@@ -71,8 +71,10 @@ export class Indexer {
   async close(): Promise<void> {
     this.rules.close();
     this.symbols.close();
+    // Why begun first: what is merged waits for jobs that are to stop.
+    const jobs = this.jobs.close();
     await this.merger.close();
-    await this.jobs.close();
+    await jobs;
   }
 }
 
