@@ -15,6 +15,7 @@ import { type LiveShard, SnapshotKeeper } from './engine/search/snapshot.ts';
 import { HeapTrimmer } from './engine/host/heap.ts';
 import { Turns } from './engine/search/turns.ts';
 import type { EngineParts } from './engine/search/prepare.ts';
+import { BuildThreads } from './engine/build/build-threads.ts';
 import { GIT_TIMEOUT_MS } from './sources/git/git.ts';
 import { allowGitPaths } from './sources/git/git-place.ts';
 import { boundGit } from './sources/git/git-watch.ts';
@@ -23,8 +24,10 @@ import type { Catalog } from './sync/catalog.ts';
 import { takeDataDir } from './sync/data-dir.ts';
 import type { PassProgress } from './symbols/pass-loop.ts';
 import { Indexer } from './sync/indexer.ts';
+import { JobBook } from './sync/job-book.ts';
+import { type JobLimits, jobLimitsOf } from './sync/job-limits.ts';
 import type { MergeLimits } from './sync/merge-plan.ts';
-import type { RepoRegister } from './sync/register.ts';
+import { QuarantineFile } from './sync/quarantine-file.ts';
 import { Served } from './sync/served.ts';
 import { type OnDemandLimits, OnDemandRevisions } from './sync/on-demand.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
@@ -33,11 +36,18 @@ import { SymbolKeeper } from './sync/symbol-keeper.ts';
 import { messageOf } from './base/caught.ts';
 import type { Log } from './base/log.ts';
 
-/** Files of a data directory: what is being searched, and where the check of shards is. */
+/** Files of a data directory: what is being searched, where the check of shards is, and which are out of service. */
 const NOTE_FILE = 'searching';
 const INTEGRITY_FILE = 'integrity.json';
 /** Folder for what is built on demand. */
 const ON_DEMAND_FOLDER = 'on-demand';
+const QUARANTINE_FILE = 'quarantine.json';
+
+/** Of commands and tests: a failure is told at once. */
+const JOB_LIMITS = jobLimitsOf(
+  { maxRepoIndexingJobConcurrency: 8, repoIndexTimeoutMs: 7_200_000 },
+  1,
+);
 
 export interface InstanceOptions {
   /** Absolute path. */
@@ -58,6 +68,8 @@ export interface InstanceOptions {
   readonly log: Log;
   /** False: symbols stay as they are. */
   readonly findsSymbols?: boolean;
+  /** As they are now; default: JOB_LIMITS. */
+  readonly jobLimits?: () => JobLimits;
   /** Of the merging of shards; default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
@@ -168,16 +180,19 @@ interface Upkeep {
 async function openUpkeep(
   options: InstanceOptions,
   catalog: Catalog,
-  register: RepoRegister | undefined,
+  index: Index | undefined,
   { module, snapshots }: SearchHost,
 ): Promise<Upkeep> {
-  const { dataDir, log, workers } = options;
+  const { log, workers, dataDir } = options;
+  const register = index?.register;
+  const quarantinePath = path.join(dataDir, QUARANTINE_FILE);
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
   const served = new Served({
     catalog,
     register,
     log,
+    quarantineFile: new QuarantineFile(quarantinePath, index === undefined ? undefined : log),
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);
       onDemand?.noteChange();
@@ -186,7 +201,7 @@ async function openUpkeep(
     onDamage: (repo) => indexer?.jobs.buildAgain(repo),
     onSymbolsLost: (shardId) => indexer?.symbols.findAgain(shardId),
   });
-  if (register === undefined) return { served, indexer, symbols: undefined, onDemand };
+  if (index === undefined) return { served, indexer, symbols: undefined, onDemand };
   if (options.onDemand !== undefined)
     onDemand = await OnDemandRevisions.open({
       module,
@@ -203,10 +218,12 @@ async function openUpkeep(
   indexer = new Indexer({
     module,
     catalog,
-    register,
+    register: index.register,
     served,
+    book: new JobBook({ rows: index.store.jobs, instance: index.instanceId, log }),
     filters: () => options.filters,
-    workers,
+    threads: new BuildThreads(workers ?? availableParallelism()),
+    jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
     log,
     mergeLimits: options.mergeLimits,
     onProgress: options.onProgress,
@@ -237,8 +254,9 @@ async function joined(
     log.warn('the index of a repo cannot be used and has to be built again', fields);
   const host = await openSearchHost(options, catalog);
   const { module, searcher, pool, snapshots } = host;
-  const upkeep = await openUpkeep(options, catalog, index?.register, host);
+  const upkeep = await openUpkeep(options, catalog, index, host);
   const { served, indexer, symbols, onDemand } = upkeep;
+  await indexer?.jobs.recall((repoId) => catalog.repo(repoId)?.record.name);
   const onDamage = (shardId: string, reason: string, fault?: ShardFault): void => {
     if (onDemand?.noteShardFailure(shardId, reason) !== true)
       served.noteShardFailure(shardId, reason, fault);

@@ -13,7 +13,7 @@ import { readSource } from './sources/reading/source-reader.ts';
 import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { DaemonMetrics } from './metrics.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
-import type { Services } from './http/api/shapes/endpoint-services.ts';
+import type { JobService, Services } from './http/api/shapes/endpoint-services.ts';
 import type { RepoRule } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
@@ -28,6 +28,7 @@ import { search } from './engine/search/service.ts';
 import { listSkipped } from './engine/search/skipped.ts';
 import { startStream } from './engine/search/stream.ts';
 import type { Indexer } from './sync/indexer.ts';
+import { jobLimitsOf } from './sync/job-limits.ts';
 import type { JobResult } from './sync/jobs.ts';
 import type { AddedSources } from './sync/repo-sources.ts';
 import type { Served } from './sync/served.ts';
@@ -64,6 +65,8 @@ export interface Daemon {
 
 /** Sources that take longer to look at are waited for while others are served. Guess. */
 const LISTEN_AFTER_MS = 2_000;
+/** Of a job; what failed for good is begun anew by the watch of refs. */
+const JOB_ATTEMPTS = 2;
 /** How long git may go on when the daemon stops. */
 const GIT_GRACE_MS = 1_000;
 
@@ -165,6 +168,7 @@ function openDataDir(
       return configuration.settings.onDemandRevisions;
     },
     workers: configuration.workerCount,
+    jobLimits: () => jobLimitsOf(configuration.settings, JOB_ATTEMPTS),
     log,
     onProgress,
     onCompleted: (seen) => metrics.noteSearch(seen),
@@ -242,7 +246,9 @@ function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
   const watch = new RefWatch({
     records: () => served.records,
     hasFailed: ({ name }) => jobs.failed.reasonOf(name) !== undefined,
-    index: async (record) => {
+    index: async (record, hasMoved) => {
+      // Why: what moved is to be seen soon, what only failed waits for its next attempt.
+      if (!hasMoved && jobs.isPausing(record.repoId)) return false;
       const [result] = await jobs.indexAll([record], false, signal).catch(() => []);
       return result?.state === 'COMPLETED';
     },
@@ -251,7 +257,7 @@ function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
   return watch;
 }
 
-/** Indexes the sources one after the other, and makes their histories quick to read; then what goes on all the time. */
+/** Indexes the sources, several at a time, and makes their histories quick to read; then what goes on all the time. */
 function startJobs(
   instance: Instance,
   { adding, early }: LookedAt,
@@ -262,7 +268,9 @@ function startJobs(
     .then(async ({ records, failed }) => {
       if (early === undefined) instance.served.publish();
       const indexer = indexerOf(instance);
-      const results = await indexer.jobs.indexAll(records, false, signal);
+      const indexed = indexer.jobs.indexAll(records, false, signal);
+      indexer.jobs.forgetLeft();
+      const results = await indexed;
       void indexer.merger.run();
       return { records, results: [...failed, ...results] };
     })
@@ -296,6 +304,22 @@ function withFailure(repo: RepoRule, indexer: Indexer): RepoRule {
   return failure === undefined ? repo : { ...repo, failure };
 }
 
+function jobServiceOf(instance: Instance): JobService {
+  const { catalog } = instance;
+  const { desk } = indexerOf(instance);
+  return {
+    index: async (repoId) => {
+      const repo = catalog.repo(repoId);
+      return repo === undefined ? undefined : desk.index(repo.record);
+    },
+    latest: (repoIds) => desk.latest(repoIds),
+    list: (query) => desk.list(query),
+    lines: (queue, id) => desk.lines(queue, id),
+    counts: (records) => desk.counts(records),
+    commitOf: (repoId) => catalog.repo(repoId)?.commits?.[0] ?? undefined,
+  };
+}
+
 /** What the endpoints call. */
 function servicesOf(
   log: Log,
@@ -319,6 +343,7 @@ function servicesOf(
     trees: { files: listFiles, folders: listFolders },
     refs: { list: listRefs },
     skipped: { list: (repo, window) => listSkipped(parts, repo.repoId, window) },
+    jobs: jobServiceOf(instance),
     readiness: {
       status: () => ({
         isReady: true,

@@ -1,5 +1,10 @@
 // Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
 
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { systemCodeOf } from './base/caught.ts';
+import { readOwn } from './base/own-file.ts';
 import { Catalog } from './sync/catalog.ts';
 import { CatalogError } from './sync/catalog-files.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts';
@@ -11,7 +16,12 @@ export interface Index {
   readonly catalog: Catalog;
   readonly store: Store;
   readonly register: RepoRegister;
+  /** Of this data directory among those that share the store: jobs are of one of them. */
+  readonly instanceId: string;
 }
+
+/** File of a data directory. */
+const INSTANCE_FILE = 'instance';
 
 /**
  * The data directory must be there, and locked.
@@ -30,10 +40,24 @@ export async function openIndex(
     const catalog = new Catalog(dataDir);
     const register = await RepoRegister.open(store.repos, log);
     await openCatalog(catalog, register, store.kind === 'embedded', log);
-    return { catalog, store, register };
+    const instanceId = store.kind === 'embedded' ? 'embedded' : instanceIdOf(dataDir);
+    return { catalog, store, register, instanceId };
   } catch (error) {
     await store.close();
     throw error;
+  }
+}
+
+/** Made at the first call. */
+function instanceIdOf(dataDir: string): string {
+  const file = path.join(dataDir, INSTANCE_FILE);
+  try {
+    return readOwn(file).toString().trim();
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    const id = randomUUID();
+    writeFileSync(file, `${id}\n`, { mode: 0o600 });
+    return id;
   }
 }
 

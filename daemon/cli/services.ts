@@ -132,6 +132,7 @@ async function indexSources(
   onProgress: ProgressListener,
 ): Promise<readonly JobResult[]> {
   const { indexerOf, openInstance } = await import('../instance.ts');
+  const { jobLimitsOf } = await import('../sync/job-limits.ts');
   const configuration = configurationOf(options);
   const log = createLog(configuration.log);
   const listener = progressListener(configuration, log, onProgress);
@@ -144,6 +145,7 @@ async function indexSources(
     gitTimeoutMs: configuration.settings.gitTimeoutMs,
     searchTimeoutMs: 0,
     workers: configuration.workerCount,
+    jobLimits: () => jobLimitsOf(configuration.settings, 1),
     log,
     findsSymbols: options.findsSymbols,
     onProgress: progressOf(listener),
@@ -202,11 +204,15 @@ function logProgress(log: Log): ProgressListener {
 
 /** Adds the speed to the progress of a build. */
 function progressOf(listener: ProgressListener): (repo: string, progress: BuildProgress) => void {
-  let started = Date.now();
+  let last = '';
+  let [started, doneBefore] = [Date.now(), 0];
   return (repo, progress) => {
-    if (progress.phase === 'listing') started = Date.now();
+    if (progress.phase === 'listing' || repo !== last)
+      [started, doneBefore] = [Date.now(), progress.bytesDone];
+    last = repo;
     const seconds = Math.max((Date.now() - started) / 1000, 0.001);
-    listener({ repo, ...progress, bytesPerSecond: Math.round(progress.bytesDone / seconds) });
+    const bytesPerSecond = Math.round((progress.bytesDone - doneBefore) / seconds);
+    listener({ repo, ...progress, bytesPerSecond });
   };
 }
 

@@ -2,13 +2,14 @@
 // them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
 
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import type { Log } from '../base/log.ts';
+import type { LogFields } from '../base/log.ts';
 import {
   type BuildOptions,
   type BuildProgress,
   buildRepo,
   type BuildResult,
 } from '../engine/build/build.ts';
+import type { BuildThreads } from '../engine/build/build-threads.ts';
 import { buildDelta } from '../engine/build/delta.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../engine/build/filters.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
@@ -34,11 +35,19 @@ export interface RepoIndexerOptions {
   readonly served: Served;
   /** As they are now; a job keeps those it began with. */
   readonly filters: () => FilterSettings;
-  readonly workers?: number | undefined;
-  readonly log: Log;
-  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
+  /** Those of all builds. */
+  readonly threads: BuildThreads;
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards: () => void;
+}
+
+/** Whom an attempt tells what. */
+export interface IndexContext {
+  readonly signal: AbortSignal;
+  readonly warn: (message: string, fields: LogFields) => void;
+  /** Something is to be built: what follows takes time, and changes the index. */
+  readonly onWork: () => void;
+  readonly onProgress: (progress: BuildProgress) => void;
 }
 
 /** What is known of a repo once it is indexed. */
@@ -48,6 +57,7 @@ export interface IndexOutcome {
   /** Indexed revisions. */
   readonly revisionCount: number;
   readonly docCount: number;
+  readonly shardCount: number;
   readonly contentSize: number;
   readonly shardSize: number;
   readonly skipped: Readonly<Record<string, number>>;
@@ -66,11 +76,7 @@ export class RepoIndexer {
   }
 
   /** Errors: those of looking at the source, of the build and of the catalog; the reason of the signal. */
-  async index(
-    record: RepoRecord,
-    isForced: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<IndexOutcome> {
+  async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
     const { catalog } = this.#options;
     const filters = this.#options.filters();
     const probed = await probeSource(record.source.path, modeOf(record.source));
@@ -83,24 +89,29 @@ export class RepoIndexer {
         ? { commit: probed.commit }
         : {}),
     };
-    const revisions = await this.#revisionsOf(record, probed);
+    const revisions = await this.#revisionsOf(record, probed, context);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repo(record.repoId);
     if (!isForced && known !== undefined) {
-      const kept = await this.#update({ ...known, record }, probed, spec, filters, signal);
+      const kept = await this.#update({ ...known, record }, probed, spec, filters, context);
       if (kept !== undefined) return kept;
     }
-    const built = await buildRepo(this.#buildOptions(record, spec, filters, signal));
-    this.#logLeftOut(record, built);
+    context.onWork();
+    const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
+    logLeftOut(record, built, context);
     const next = await this.#publishBuild(record, probed, spec, built, filters);
     return { isUnchanged: false, ...this.#sizesOf(next) };
   }
 
-  async #revisionsOf(record: RepoRecord, probed: ProbedSource): Promise<readonly Revision[]> {
+  async #revisionsOf(
+    record: RepoRecord,
+    probed: ProbedSource,
+    { warn }: IndexContext,
+  ): Promise<readonly Revision[]> {
     const warnings: RevisionWarning[] = [];
     const revisions = await selectRevisions(record, probed, warnings);
     const news = this.#news.fresh(record.repoId, warnings, (warning) => JSON.stringify(warning));
-    for (const { message, fields } of news) this.#options.log.warn(message, fields);
+    for (const { message, fields } of news) warn(message, fields);
     return revisions;
   }
 
@@ -108,9 +119,9 @@ export class RepoIndexer {
     record: RepoRecord,
     spec: SourceSpec,
     filters: FilterSettings,
-    signal: AbortSignal | undefined,
+    { signal, onProgress }: IndexContext,
   ): BuildOptions {
-    const { catalog, module, workers, onProgress } = this.#options;
+    const { catalog, module, threads } = this.#options;
     return {
       module,
       spec,
@@ -118,9 +129,9 @@ export class RepoIndexer {
       repoId: record.repoId,
       repoName: record.name,
       folder: catalog.shardFolder,
-      workers,
+      threads,
       signal,
-      onProgress: (progress) => onProgress?.(record.name, progress),
+      onProgress,
     };
   }
 
@@ -130,7 +141,7 @@ export class RepoIndexer {
     probed: ProbedSource,
     spec: SourceSpec,
     filters: FilterSettings,
-    signal: AbortSignal | undefined,
+    context: IndexContext,
   ): Promise<IndexOutcome | undefined> {
     const isSound = known.shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
     if (known.fingerprint === undefined || !isSound) return undefined;
@@ -145,7 +156,7 @@ export class RepoIndexer {
     const isTold =
       spec.kind === 'commits' ||
       (isSameDefault && defaultPartOf(source) === defaultPartOf(sourcePartOf(known.fingerprint)));
-    return isTold ? this.#addDelta(known, probed, spec, source, filters, signal) : undefined;
+    return isTold ? this.#addDelta(known, probed, spec, source, filters, context) : undefined;
   }
 
   /** Builds and publishes what changed; undefined: all must be built. */
@@ -155,19 +166,20 @@ export class RepoIndexer {
     spec: SourceSpec,
     source: string,
     filters: FilterSettings,
-    signal: AbortSignal | undefined,
+    context: IndexContext,
   ): Promise<IndexOutcome | undefined> {
     const { catalog } = this.#options;
     const { record } = known;
     const knownIndex = knownIndexOf(catalog, known);
     if (knownIndex === undefined) return undefined;
+    context.onWork();
     const delta = await buildDelta({
-      ...this.#buildOptions(record, spec, filters, signal),
+      ...this.#buildOptions(record, spec, filters, context),
       defaultRevision: probed.defaultRevision,
       known: knownIndex,
     });
     if (delta === undefined) return undefined;
-    this.#logLeftOut(record, { leftOut: delta.newlyLeftOut });
+    logLeftOut(record, { leftOut: delta.newlyLeftOut }, context);
     const next = await this.#publish(record, probed, spec, delta, {
       kept: delta.kept.map((index) => known.shards[index]!),
       revisions: delta.revisions,
@@ -175,12 +187,6 @@ export class RepoIndexer {
       leftOut: delta.leftOut,
     });
     return { isUnchanged: false, ...this.#sizesOf(next) };
-  }
-
-  #logLeftOut(record: RepoRecord, built: Pick<BuildResult, 'leftOut'>): void {
-    for (const { path: file, reason } of built.leftOut.slice(0, 100)) {
-      this.#options.log.warn('file left out', { repo: record.name, path: file, reason });
-    }
   }
 
   #publishBuild(
@@ -259,6 +265,7 @@ export class RepoIndexer {
     return {
       revisionCount: record.revisions?.length ?? 1,
       docCount: sumOf(liveCounts, ({ liveCount }) => liveCount),
+      shardCount: shards.length,
       contentSize: sumOf(shards, (shard) => sizesOfRepo(shard).contentSize),
       shardSize: sumOf(shards, (shard) => sizesOfRepo(shard).shardSize),
       skipped,
@@ -278,12 +285,25 @@ export class RepoIndexer {
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
     const stays = new Set(kept.map(({ shardId }) => shardId));
     const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
-    served.forget(replaced.filter((shardId) => !stays.has(shardId)));
+    const isMade = new Set(next.shards.map(({ shardId }) => shardId));
+    // Others that have docs in a damaged one are built again as well.
+    const isOver = (shardId: string): boolean =>
+      isMade.has(shardId) || catalog.reposOfShard(shardId).length === 0;
+    served.forget(replaced.filter((shardId) => !stays.has(shardId) && isOver(shardId)));
     served.publish();
     // Mapped files stay readable for searches under way after they are unlinked.
     await catalog.removeFilesOf(former);
     onNewShards();
   }
+}
+
+function logLeftOut(
+  { name }: RepoRecord,
+  { leftOut }: Pick<BuildResult, 'leftOut'>,
+  { warn }: IndexContext,
+): void {
+  for (const { path: file, reason } of leftOut.slice(0, 100))
+    warn('file left out', { repo: name, path: file, reason });
 }
 
 /** What a repo is published with beside the shards that were built. */

@@ -2,14 +2,16 @@
 // says of them, which symbols are missing. Each is a file of its own; here they are joined.
 
 import { RepoIndexer, type RepoIndexerOptions } from './index-repo.ts';
-import { Jobs } from './jobs.ts';
+import { JobDesk } from './job-desk.ts';
+import { Jobs, type JobsOptions } from './jobs.ts';
 import { MERGE_LIMITS, type MergeLimits } from './merge-plan.ts';
 import { Merger } from './merger.ts';
 import { RepoSources } from './repo-sources.ts';
 import { ShardSymbols } from './shard-symbols.ts';
 import { StoreRules } from './store-rules.ts';
 
-export interface IndexerOptions extends RepoIndexerOptions {
+export interface IndexerOptions
+  extends RepoIndexerOptions, Omit<JobsOptions, 'indexer' | 'served'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
 }
@@ -17,6 +19,7 @@ export interface IndexerOptions extends RepoIndexerOptions {
 export class Indexer {
   readonly #options: IndexerOptions;
   readonly jobs: Jobs;
+  readonly desk: JobDesk;
   readonly merger: Merger;
   readonly sources: RepoSources;
   readonly rules: StoreRules;
@@ -29,10 +32,11 @@ export class Indexer {
       options.onNewShards();
     };
     this.jobs = new Jobs({ ...options, indexer: new RepoIndexer({ ...options, onNewShards }) });
+    this.desk = new JobDesk(this.jobs, options.book);
     this.merger = new Merger({
       ...options,
       limits: options.mergeLimits ?? MERGE_LIMITS,
-      inTurn: (work) => this.jobs.inTurn(work),
+      without: (repoIds, work) => this.jobs.without(repoIds, work),
     });
     this.sources = new RepoSources({ ...options, jobs: this.jobs });
     this.rules = new StoreRules(options);
@@ -67,8 +71,10 @@ export class Indexer {
   async close(): Promise<void> {
     this.rules.close();
     this.symbols.close();
+    // Why begun first: what is merged waits for jobs that are to stop.
+    const jobs = this.jobs.close();
     await this.merger.close();
-    await this.jobs.close();
+    await jobs;
   }
 }
 

@@ -1,12 +1,18 @@
-// What is to be indexed: one job after the other, whoever asks for it, and what came of each. A repo with a damaged shard
-// is built again until none is.
+// What is to be indexed: a job for each repo, several at a time, whoever asks for it, and what came of each. What fails is
+// tried a second time; a repo with a damaged shard is built again until none is.
 
+import type { JobWrite, StoredJob } from '../accounts/store/jobs.ts';
 import { messageOf } from '../base/caught.ts';
-import type { Log } from '../base/log.ts';
+import type { Log, LogFields, LogLevel } from '../base/log.ts';
+import type { BuildProgress } from '../engine/build/build.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { totalOf } from '../sources/docs/ignored.ts';
 import { FailedJobs } from './failed-jobs.ts';
 import type { IndexOutcome, RepoIndexer } from './index-repo.ts';
+import { Job, PRIORITIES } from './job.ts';
+import type { JobBook } from './job-book.ts';
+import type { JobLimits } from './job-limits.ts';
+import { JobQueue } from './job-queue.ts';
 import { warningsOf } from './job-warnings.ts';
 import { News } from './news.ts';
 import { Retries } from './retries.ts';
@@ -23,10 +29,33 @@ export interface JobResult extends IndexOutcome {
 }
 
 export interface JobsOptions {
-  readonly indexer: RepoIndexer;
-  readonly served: Served;
+  readonly indexer: Pick<RepoIndexer, 'index'>;
+  readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo'>;
+  readonly book: JobBook;
   readonly log: Log;
+  /** As they are now. */
+  readonly jobLimits: () => JobLimits;
+  /** Told how far the job is that has been under way for the longest time. */
+  readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
 }
+
+/** How a job is asked for. */
+export interface JobWish {
+  /** Default: that of a first index, or of a scheduled one. */
+  readonly priority?: number;
+  /** Build again even if nothing changed. */
+  readonly isForced?: boolean;
+}
+
+/** Before the second attempt, doubled before each further one; and up to half as much more, by chance. */
+const RETRY_MS = 30_000;
+/** The longest time that a timer takes. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Why jobs end that nobody wants any more: their repos have not failed. */
+const GONE = 'the repository is gone';
+const UNSERVED = 'the repository is not served any more';
+/** Rules that the result of a job names. */
+const RULES_MAX = 100;
 
 export class Jobs {
   readonly #options: JobsOptions;
@@ -35,94 +64,280 @@ export class Jobs {
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
   readonly #stop = new AbortController();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #queue: JobQueue<JobResult>;
+  /** What the process before has left undone, by repoId. */
+  readonly #left = new Map<number, JobWrite>();
+  /** The last job of each repo where that failed for good. */
+  readonly #lastFailed = new Map<number, StoredJob>();
+  /** Repos whose last job warned. */
+  readonly warned = new Set<number>();
   readonly failed = new FailedJobs();
 
   constructor(options: JobsOptions) {
     this.#options = options;
     this.#retries = new Retries(options.log);
+    this.#queue = new JobQueue(
+      () => this.#limits.runningMax,
+      () => this.#beginNext(),
+    );
   }
 
-  /** Runs one job for each repo, in order. A failure is a result, not an error. */
+  get #limits(): JobLimits {
+    return this.#options.jobLimits();
+  }
+
+  /**
+   * Takes over what the process before has noted. Before anything is asked for.
+   *
+   * @param nameOf  the name of a repo in the index; undefined: there is none of this id
+   */
+  async recall(nameOf: (repoId: number) => string | undefined): Promise<void> {
+    for (const job of await this.#options.book.read()) {
+      const name = nameOf(job.targetId);
+      const isOver = job.state === 'FAILED';
+      if (isOver && (job.error === GONE || job.error === UNSERVED)) continue;
+      if (job.error !== null && name !== undefined) this.failed.note(name, job.error);
+      if (isOver) this.#lastFailed.set(job.targetId, job);
+      else this.#left.set(job.targetId, { ...job, state: 'PENDING' });
+    }
+  }
+
+  /** Ends what the process before has left undone and nobody has asked for: those repos are not served any more. */
+  forgetLeft(): void {
+    for (const job of this.#left.values()) {
+      const finishedAt = Date.now();
+      this.#options.book.keep({ ...job, state: 'FAILED', finishedAt, error: UNSERVED });
+    }
+    this.#left.clear();
+  }
+
+  /** Those that have not ended, and those that wait to be taken up again. */
+  get open(): readonly Job<JobResult>[] {
+    return this.#queue.all;
+  }
+
+  get left(): readonly JobWrite[] {
+    return [...this.#left.values()];
+  }
+
+  /** Whether the next attempt of a repo's job waits for its time. */
+  isPausing(repoId: number): boolean {
+    return this.#queue.isPausing(repoId);
+  }
+
+  /**
+   * Asks for a job of a repo: the one that is queued already, if there is one; one more after that which is under way.
+   *
+   * Errors: the index is being closed.
+   */
+  ask(record: RepoRecord, { priority, isForced = false }: JobWish = {}): Job<JobResult> {
+    this.#stop.signal.throwIfAborted();
+    const { repoId, indexedAt } = record;
+    const wanted = priority ?? (indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled);
+    const left = this.#left.get(repoId);
+    this.#left.delete(repoId);
+    const job = this.#queue.queued(repoId) ?? new Job<JobResult>(record, wanted, left);
+    job.askedAgain(record, wanted, isForced);
+    this.#queue.put(job);
+    return job;
+  }
+
+  /** Asks for a job that is kept from now on; returns its id. Errors: as `ask`. */
+  async askKept(record: RepoRecord): Promise<string> {
+    const job = this.ask(record, { priority: PRIORITIES.user });
+    this.#keep(job);
+    await this.#options.book.settled();
+    return job.row.id;
+  }
+
+  /** Runs one job for each repo; their results in order. A failure is a result, not an error. */
   async indexAll(
     records: readonly RepoRecord[],
     isForced: boolean,
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
-    const results: JobResult[] = [];
-    for (const record of records) {
-      results.push(await this.inTurn(() => this.#runJob(record, isForced, signal)));
-    }
-    return results;
-  }
-
-  /** Runs a job when those before it have ended: one at a time, whoever asked for them. */
-  inTurn<Result>(job: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.catch(() => {}).then(job);
-    this.#last = turn;
-    return turn;
-  }
-
-  /** Resolves when no job is under way or waiting. */
-  async whenIdle(): Promise<void> {
-    for (let last = this.#last; ; last = this.#last) {
-      await last.catch(() => {});
-      if (last === this.#last) return;
-    }
-  }
-
-  async #runJob(
-    record: RepoRecord,
-    isForced: boolean,
-    signal: AbortSignal | undefined,
-  ): Promise<JobResult> {
-    const { log, indexer } = this.#options;
-    const startMs = performance.now();
-    this.#stop.signal.throwIfAborted();
     signal?.throwIfAborted();
+    const jobs = records.map((record) => this.ask(record, { isForced }));
+    const outcomes = Promise.all(jobs.map(({ outcome }) => outcome));
+    const stop = (): void => {
+      for (const job of jobs) this.#interrupt(job, signal?.reason);
+    };
+    signal?.addEventListener('abort', stop, { once: true });
     try {
-      const result = await indexer.index(record, isForced, signal);
-      const warnings = warningsOf(record.source.kind, result);
-      const job = {
-        ...result,
-        warnings,
-        repo: record.name,
-        state: 'COMPLETED' as const,
-        durationMs: Math.round(performance.now() - startMs),
-      };
-      this.failed.clear(record.name);
-      const { ignored, ...logged } = job;
-      log.info('repo indexed', { ...logged, ignored: totalOf(ignored), warnings: warnings.length });
-      for (const warning of this.#news.fresh(record.repoId, warnings, String))
-        log.warn(warning, { repo: record.name });
-      return job;
-    } catch (error) {
-      signal?.throwIfAborted();
-      await this.#options.served.hideIfStray(record, error);
-      return this.fail(record.name, error, Math.round(performance.now() - startMs));
+      return await outcomes;
+    } finally {
+      signal?.removeEventListener('abort', stop);
     }
   }
 
-  /** The result of a job that failed, which is noted and logged. */
+  /** Does `work` while no job of these repos is under way. */
+  without<Result>(repoIds: readonly number[], work: () => Promise<Result>): Promise<Result> {
+    return this.#queue.without(repoIds, work);
+  }
+
+  /** Resolves when no job is under way, and none could begin. */
+  whenIdle(): Promise<void> {
+    return this.#queue.whenIdle();
+  }
+
+  /** Ends the jobs of repos that are gone. */
+  cancel(repoIds: readonly number[]): void {
+    const reason = new Error(GONE);
+    for (const repoId of repoIds) {
+      this.#lastFailed.delete(repoId);
+      this.warned.delete(repoId);
+      const running = this.#queue.running(repoId);
+      if (running !== undefined) {
+        running.isCancelled = true;
+        running.stop(reason);
+      }
+      const queued = this.#queue.queued(repoId);
+      if (queued === undefined) continue;
+      this.#queue.remove(queued);
+      queued.end('FAILED', { error: reason.message });
+      if (queued.isKept) this.#keep(queued);
+      queued.settle(failureOf(queued.record.name, reason.message, 0));
+    }
+  }
+
+  #beginNext(): void {
+    for (;;) {
+      if (this.#stop.signal.aborted) return;
+      const job = this.#queue.next();
+      if (job === undefined) return;
+      void this.#run(job);
+    }
+  }
+
+  /** Errors: none. */
+  async #run(job: Job<JobResult>): Promise<void> {
+    const { timeoutMs } = this.#limits;
+    const late = new Error(
+      `the job took longer than ${timeoutMs} ms (settings.repoIndexTimeoutMs)`,
+    );
+    const timer = setTimeout(() => job.stop(late), Math.min(timeoutMs, TIMER_MS_MAX)).unref();
+    const startMs = performance.now();
+    const durationMs = (): number => Math.round(performance.now() - startMs);
+    job.begin();
+    if (job.isKept) this.#keep(job);
+    try {
+      const outcome = await this.#index(job);
+      this.#complete(job, outcome, durationMs());
+    } catch (error) {
+      const { aborted, reason } = job.signal;
+      if (aborted && reason !== late && !job.isCancelled) this.#leave(job, reason);
+      else await this.#fail(job, aborted ? reason : error, durationMs());
+    } finally {
+      clearTimeout(timer);
+      this.#queue.done(job);
+    }
+  }
+
+  #index(job: Job<JobResult>): Promise<IndexOutcome> {
+    const { indexer, onProgress } = this.#options;
+    return indexer.index(job.record, job.isForced, {
+      signal: job.signal,
+      warn: (message, fields) => this.#say(job, 'warn', message, fields),
+      onWork: () => {
+        if (!job.isKept) this.#keep(job);
+      },
+      onProgress: (progress) => {
+        job.progress = progress;
+        if (this.#queue.first === job) onProgress?.(job.record.name, progress);
+      },
+    });
+  }
+
+  #complete(job: Job<JobResult>, outcome: IndexOutcome, durationMs: number): void {
+    const { repoId, name, source } = job.record;
+    const warnings = warningsOf(source.kind, outcome);
+    const result = { ...outcome, warnings, repo: name, state: 'COMPLETED' as const, durationMs };
+    this.failed.clear(name);
+    const { ignored, ...logged } = result;
+    this.#say(job, 'info', 'repo indexed', {
+      ...logged,
+      ignored: totalOf(ignored),
+      warnings: warnings.length,
+    });
+    for (const warning of this.#news.fresh(repoId, warnings, String))
+      this.#say(job, 'warn', warning, { repo: name });
+    if (warnings.length > 0) this.warned.add(repoId);
+    else this.warned.delete(repoId);
+    job.end('COMPLETED', { error: null, result: keptResult(result) });
+    // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
+    const hadFailed = this.#lastFailed.delete(repoId);
+    if (job.isKept || hadFailed) this.#keep(job);
+    job.settle(result);
+  }
+
+  async #fail(job: Job<JobResult>, cause: unknown, durationMs: number): Promise<void> {
+    const { repoId, name } = job.record;
+    await this.#options.served.hideIfStray(job.record, cause).catch((error: unknown) =>
+      this.#options.log.error('a repo could not be hidden', {
+        repo: name,
+        error: messageOf(error),
+      }),
+    );
+    const error = messageOf(cause);
+    this.#say(job, 'error', 'indexing failed', { repo: name, error });
+    if (!job.isCancelled) this.failed.note(name, error);
+    const { attempt } = job.row;
+    const isLast = attempt >= this.#limits.attemptsMax || this.#queue.queued(repoId) !== undefined;
+    if (job.isCancelled || isLast) this.#noteFailed(job, error);
+    else {
+      job.end('PENDING', { error });
+      this.#keep(job);
+      this.#queue.put(job, pauseBefore(attempt + 1));
+    }
+    job.settle(failureOf(name, error, durationMs));
+  }
+
+  /** A job has failed for good. */
+  #noteFailed(job: Job<JobResult>, error: string): void {
+    job.end('FAILED', { error });
+    const before = this.#lastFailed.get(job.repoId);
+    // What fails in the same way again and again is one job to whoever reads of it.
+    if (before?.error === error && before.priority !== PRIORITIES.user)
+      this.#options.book.drop(before.id);
+    if (!job.isCancelled) this.#lastFailed.set(job.repoId, job.row);
+    this.#keep(job);
+  }
+
+  #keep(job: Job<JobResult>): void {
+    job.isKept = true;
+    this.#options.book.keep(job.write);
+  }
+
+  #say(job: Job<JobResult>, level: LogLevel, message: string, fields: LogFields = {}): void {
+    this.#options.log[level](message, fields);
+    job.say(level, message, fields);
+  }
+
+  /** Ends waiting for a job without a result; it is to be done by the next process. */
+  #interrupt(job: Job<JobResult>, reason: unknown): void {
+    if (this.#queue.running(job.repoId) === job) {
+      job.stop(reason);
+      return;
+    }
+    if (this.#queue.queued(job.repoId) !== job) return;
+    this.#queue.remove(job);
+    job.giveUp(reason);
+  }
+
+  /** What was stopped in an attempt waits as before. */
+  #leave(job: Job<JobResult>, reason: unknown): void {
+    job.say('info', 'the job was interrupted');
+    job.end('PENDING');
+    if (job.isKept) this.#keep(job);
+    job.giveUp(reason);
+  }
+
+  /** The result of a job that failed before there was a repo, which is noted and logged. */
   fail(repo: string, cause: unknown, durationMs: number): JobResult {
     const error = messageOf(cause);
     this.#options.log.error('indexing failed', { repo, error });
     this.failed.note(repo, error);
-    return {
-      repo,
-      state: 'FAILED',
-      isUnchanged: false,
-      revisionCount: 0,
-      docCount: 0,
-      contentSize: 0,
-      shardSize: 0,
-      skipped: {},
-      ignored: {},
-      leftOut: {},
-      warnings: [],
-      durationMs,
-      error,
-    };
+    return failureOf(repo, error, durationMs);
   }
 
   /** Builds a repo again, as long as a shard of it is damaged. */
@@ -142,10 +357,51 @@ export class Jobs {
     if (this.#options.served.damagedRepo(damaged.repoId) !== undefined) this.buildAgain(damaged);
   }
 
-  /** Stops building again; resolves when no job is under way, and none begins any more. */
+  /** Stops what is under way, to be done by the next process; resolves when nothing is, and nothing begins any more. */
   async close(): Promise<void> {
-    this.#stop.abort(new Error('the index is being closed'));
+    const reason = new Error('the index is being closed');
+    this.#stop.abort(reason);
     this.#retries.close();
+    for (const job of this.#queue.all) this.#interrupt(job, reason);
     await this.whenIdle();
+    await this.#options.book.close();
   }
+}
+
+/** Unit: ms. */
+function pauseBefore(attempt: number): number {
+  return RETRY_MS * 2 ** (attempt - 2) * (1 + Math.random() / 2);
+}
+
+/** What the store keeps of a result (API.md 13.3). */
+function keptResult(result: JobResult): Record<string, unknown> {
+  const { docCount, shardCount, contentSize, skipped, ignored, durationMs, warnings } = result;
+  return {
+    docs: docCount,
+    shards: shardCount,
+    bytes: contentSize,
+    skipped,
+    ignored: Object.fromEntries(Object.entries(ignored).slice(0, RULES_MAX)),
+    warnings,
+    durationMs,
+  };
+}
+
+function failureOf(repo: string, error: string, durationMs: number): JobResult {
+  return {
+    repo,
+    state: 'FAILED',
+    isUnchanged: false,
+    revisionCount: 0,
+    docCount: 0,
+    shardCount: 0,
+    contentSize: 0,
+    shardSize: 0,
+    skipped: {},
+    ignored: {},
+    leftOut: {},
+    warnings: [],
+    durationMs,
+    error,
+  };
 }

@@ -29,8 +29,11 @@ export interface MergerOptions {
   readonly served: Served;
   readonly limits: MergeLimits;
   readonly log: Log;
-  /** Runs work when no job is under way. */
-  readonly inTurn: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** Runs work while no job of these repos is under way. */
+  readonly without: <Result>(
+    repoIds: readonly number[],
+    work: () => Promise<Result>,
+  ) => Promise<Result>;
 }
 
 /** A shard and the repos that have docs in it. */
@@ -166,7 +169,8 @@ export class Merger {
     const result = await runMerge(module, order, this.#stop.signal);
     const files = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
     try {
-      await this.#options.inTurn(() => this.#publish(holdings, order, result, files));
+      const repoIds = order.repos.map(({ repoId }) => repoId);
+      await this.#options.without(repoIds, () => this.#publish(holdings, order, result, files));
     } catch (error) {
       await catalog.disown(files).catch(() => {});
       throw error;

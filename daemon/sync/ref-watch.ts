@@ -10,8 +10,11 @@ export interface RefWatchOptions {
   readonly records: () => readonly RepoRecord[];
   /** Whether the last job of a repo failed, whoever asked for it: a start, a changed configuration, this. */
   readonly hasFailed: (record: RepoRecord) => boolean;
-  /** Has a repo indexed; resolves when that is done, with whether it could be. Errors: none. */
-  readonly index: (record: RepoRecord) => Promise<boolean>;
+  /**
+   * Has a repo indexed, whose refs have moved, or else whose last job failed; resolves when that is done, with whether
+   * it could be. Errors: none.
+   */
+  readonly index: (record: RepoRecord, hasMoved: boolean) => Promise<boolean>;
 }
 
 /** Guess: between two rounds, and at least so many times what a round takes; at most so long, as one may have waited. */
@@ -27,6 +30,12 @@ const MOVED_RETRY_MS = 60_000;
 /** Guess: files on disk are built anew as a whole, so a repo of them rests for so many times what its job took. */
 const REST_FACTOR = 10;
 
+/** A repo that is to be indexed. */
+interface Due {
+  readonly record: RepoRecord;
+  readonly hasMoved: boolean;
+}
+
 export class RefWatch {
   readonly #options: RefWatchOptions;
   /** What each repo looked like when a job last began, by repoId. */
@@ -35,6 +44,8 @@ export class RefWatch {
   readonly #restMs = new Map<number, number>();
   /** The pause after the last failure of a repo whose last job failed, ms. */
   readonly #retryMs = new Map<number, number>();
+  /** Jobs under way that were asked for, by repoId. */
+  readonly #jobs = new Map<number, Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -52,15 +63,20 @@ export class RefWatch {
     const startMs = performance.now();
     const moved = await this.#findMoved();
     const tookMs = performance.now() - startMs;
-    for (const record of moved) if (!this.#isClosed) await this.#index(record);
     if (this.#isClosed) return;
+    // Why not waited for: a long job of one repo holds up no other.
+    for (const due of moved) {
+      const { repoId } = due.record;
+      const job = this.#index(due).finally(() => this.#jobs.delete(repoId));
+      this.#jobs.set(repoId, job);
+    }
     this.#timer = setTimeout(() => this.start(), pauseAfter(tookMs)).unref();
   }
 
-  async #index(record: RepoRecord): Promise<void> {
+  async #index({ record, hasMoved }: Due): Promise<void> {
     const { repoId, source } = record;
     const startMs = performance.now();
-    const isDone = await this.#options.index(record);
+    const isDone = await this.#options.index(record, hasMoved);
     const endMs = performance.now();
     if (isDone) {
       this.#retryMs.delete(repoId);
@@ -73,8 +89,8 @@ export class RefWatch {
     this.#restMs.set(repoId, endMs + pauseMs);
   }
 
-  async #findMoved(): Promise<RepoRecord[]> {
-    const moved: RepoRecord[] = [];
+  async #findMoved(): Promise<Due[]> {
+    const moved: Due[] = [];
     const states = new Map<number, string>();
     const breather = new Breather();
     for (const record of this.#options.records()) {
@@ -87,8 +103,9 @@ export class RefWatch {
       const hasMoved = known !== undefined && known !== state;
       this.#noteFailure(repoId, hasFailed, hasMoved);
       const isMoved = hasFailed || hasMoved;
-      const isResting = isMoved && performance.now() < (this.#restMs.get(repoId) ?? 0);
-      if (isMoved && !isResting) moved.push(record);
+      const isAtRest = performance.now() < (this.#restMs.get(repoId) ?? 0);
+      const isResting = isMoved && (isAtRest || this.#jobs.has(repoId));
+      if (isMoved && !isResting) moved.push({ record, hasMoved });
       states.set(repoId, isResting && known !== undefined ? known : state);
     }
     this.#states = states;
@@ -110,6 +127,7 @@ export class RefWatch {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#round;
+    await Promise.all(this.#jobs.values());
   }
 }
 

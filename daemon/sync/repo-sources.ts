@@ -65,7 +65,8 @@ export class RepoSources {
     probed: readonly ProbedSource[],
   ): Promise<RepoRecord[]> {
     const records = new Map<number, RepoRecord>();
-    const { catalog } = this.#options;
+    const { catalog, jobs } = this.#options;
+    let removed: number[] = [];
     await catalog.commit(() => {
       const put = new Map<number, CatalogRepo>();
       for (const [index, repo] of repos.entries()) {
@@ -75,12 +76,13 @@ export class RepoSources {
         put.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
       }
       const taken = new Set([...records.values()].map(({ source }) => source.path));
-      const removed = catalog.repos
+      removed = catalog.repos
         .map(({ record }) => record)
         .filter(({ repoId, source }) => !records.has(repoId) && taken.has(source.path))
         .map(({ repoId }) => repoId);
       return { put: [...put.values()], removed };
     });
+    jobs.cancel(removed);
     return [...records.values()];
   }
 

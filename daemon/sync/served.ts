@@ -17,6 +17,7 @@ import {
   type CatalogSymbols,
   docsOfRepo,
 } from './catalog-records.ts';
+import type { QuarantineFile } from './quarantine-file.ts';
 import type { RepoRegister } from './register.ts';
 import { OtherSourceError } from './which-repo.ts';
 
@@ -32,6 +33,8 @@ export interface ServedOptions {
   /** Absent: who sees the data directory sees all. */
   readonly register?: RepoRegister | undefined;
   readonly log: Log;
+  /** Where shards out of service are noted. */
+  readonly quarantineFile: QuarantineFile;
   /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
   readonly publish: (snapshot: Snapshot) => readonly ShardError[];
   /** Told of a repo with a shard that is damaged. */
@@ -49,7 +52,7 @@ export class Served {
   /** Repos that are served, from the next `publish` on; undefined: all of the catalog. */
   repoIds: ReadonlySet<number> | undefined;
   /** Why a shard is out of service, by shardId. */
-  readonly #quarantined = new Map<string, string>();
+  readonly #quarantined: Map<string, string>;
   /** Those of them that are sound, but could not be mapped. */
   readonly #unmapped = new Set<string>();
   readonly #failCounts = new Map<string, number>();
@@ -63,6 +66,9 @@ export class Served {
 
   constructor(options: ServedOptions) {
     this.#options = options;
+    this.#quarantined = options.quarantineFile.read();
+    const isGone = (shardId: string): boolean => options.catalog.reposOfShard(shardId).length === 0;
+    this.forget([...this.#quarantined.keys()].filter(isGone));
   }
 
   get repos(): readonly CatalogRepo[] {
@@ -280,6 +286,7 @@ export class Served {
   quarantine(shardId: string, reason: string): void {
     if (this.#quarantined.has(shardId)) return;
     this.#quarantined.set(shardId, reason);
+    this.#noteQuarantined();
     const repos = this.#options.catalog.reposOfShard(shardId);
     const names = repos.map(({ record }) => record.name).join(', ');
     this.#options.log.error('shard quarantined', { shardId, reason, repo: names });
@@ -329,6 +336,13 @@ export class Served {
       this.#unmapped.delete(shardId);
       this.#failCounts.delete(shardId);
     }
+    this.#noteQuarantined();
+  }
+
+  /** Why without those that could not be mapped: they are sound. */
+  #noteQuarantined(): void {
+    const damaged = [...this.#quarantined].filter(([shardId]) => !this.#unmapped.has(shardId));
+    this.#options.quarantineFile.write(new Map(damaged));
   }
 
   /** Shows the symbols of a shard that were found again. */

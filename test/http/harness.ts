@@ -91,6 +91,7 @@ export interface WorldOptions {
   readonly history?: Partial<Services['history']>;
   readonly trees?: Partial<Services['trees']>;
   readonly refs?: Services['refs']['list'];
+  readonly jobs?: Partial<Services['jobs']>;
   readonly isReady?: boolean;
   readonly degraded?: readonly string[];
   readonly logLevel?: 'debug' | 'info';
@@ -192,6 +193,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     },
     refs: { list: options.refs ?? (async () => []) },
     skipped: { list: async () => ({ items: [], total: 0 }) },
+    jobs: {
+      index: async () => 'job',
+      latest: async () => new Map(),
+      list: async () => ({ items: [], total: 0 }),
+      lines: async () => undefined,
+      counts: () => ({ firstTime: 0, failed: 0, warned: 0 }),
+      commitOf: () => undefined,
+      ...options.jobs,
+    },
     readiness: {
       status: () => ({
         isReady: options.isReady ?? true,

@@ -21,7 +21,7 @@ export interface DumpPart {
 interface TableShape {
   /** Columns that together name one row. */
   readonly key: readonly string[];
-  /** Rows of a part, so that none takes long to read: these have rows of up to 100 KB and of 1 KB. */
+  /** Rows of a part, so that none takes long to read: these have rows of 1 to 100 KB. */
   readonly rowCount?: number;
 }
 
@@ -38,11 +38,12 @@ const TABLES: Readonly<Record<keyof Schema, TableShape>> = {
   settings: { key: ['name'] },
   repos: { key: ['id'] },
   counters: { key: ['name'] },
+  jobs: { key: ['id'], rowCount: 10 },
 };
 
 const HEADER_TABLE = 'store';
 /** Forms whose dumps are read too: they lack tables, or have columns that are gone. */
-const READ_VERSIONS: readonly string[] = ['0001', '0002', STORE_VERSION];
+const READ_VERSIONS: readonly string[] = ['0001', '0002', '0003', STORE_VERSION];
 const GONE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   usage: ['leases', 'wanted_until'],
 };

@@ -7,10 +7,11 @@ import { StoreError } from './error.ts';
 import { migration0001 } from './migration-0001.ts';
 import { migration0002 } from './migration-0002.ts';
 import { migration0003 } from './migration-0003.ts';
+import { migration0004 } from './migration-0004.ts';
 import type { Schema, StoreKind } from './schema.ts';
 
 /** Name of the form of the tables that this version reads and writes. */
-export const STORE_VERSION = '0003';
+export const STORE_VERSION = '0004';
 
 /** Table in which the Migrator notes what has run. */
 const MIGRATION_TABLE = 'trawl_migrations';
@@ -21,6 +22,7 @@ function migrations(kind: StoreKind): Record<string, Migration> {
     '0001': migration0001(kind),
     '0002': migration0002(kind),
     '0003': migration0003,
+    '0004': migration0004(kind),
   };
 }
 

@@ -111,6 +111,29 @@ export interface CounterTable {
   value: number;
 }
 
+/** A job of one daemon; its last attempt counts. */
+export interface JobTable {
+  id: string;
+  /** The daemon whose index it is of. */
+  instance: string;
+  queue: string;
+  /** RepoId, or id of a connection. */
+  target_id: number;
+  priority: number;
+  state: 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
+  attempt: number;
+  /** Ascends with the jobs that one daemon makes. */
+  ordinal: number;
+  created_at: number;
+  started_at: number | null;
+  finished_at: number | null;
+  error: string | null;
+  /** JSON object. */
+  result: string | null;
+  /** JSON array of log lines: always read and written as a whole. */
+  lines: string;
+}
+
 export interface Schema {
   users: UserTable;
   sessions: SessionTable;
@@ -123,4 +146,5 @@ export interface Schema {
   settings: SettingTable;
   repos: RepoTable;
   counters: CounterTable;
+  jobs: JobTable;
 }

@@ -1,4 +1,4 @@
-// The store: users, credentials, repos, grants, counts, audit records and settings in one database, embedded or
+// The store: users, credentials, repos, grants, counts, audit records, jobs and settings in one database, embedded or
 // PostgreSQL, with the same behaviour on both. This file opens it and joins the groups of operations, one
 // file each. The only place of SQL is this folder.
 
@@ -15,6 +15,8 @@ import type { DumpPart, LoadOptions } from './dump.ts';
 import type { Change, Engine } from './engine.ts';
 import { grantsIn } from './grants.ts';
 import type { Grants } from './grants.ts';
+import { jobsIn } from './jobs.ts';
+import type { JobRows } from './jobs.ts';
 import { migrate } from './migrations.ts';
 import { openPostgres } from './postgres.ts';
 import { reposIn } from './repos.ts';
@@ -60,6 +62,7 @@ export interface Store {
   readonly settings: Settings;
   readonly usage: Usage;
   readonly repos: Repos;
+  readonly jobs: JobRows;
   /**
    * Calls `listener` for every change that caches may hold, before the operation that made it here is done,
    * or when another daemon on the same PostgreSQL made it; perhaps more than once. Returns what ends it.
@@ -131,6 +134,7 @@ function joined(database: Database): Store {
     settings: settingsIn(database),
     usage: usageIn(database),
     repos: reposIn(database),
+    jobs: jobsIn(database),
     onChange: (listener) => database.onChange(listener),
     get isInformed() {
       return database.isInformed;

@@ -43,6 +43,16 @@ export const INTEGER_SETTINGS = {
     defaultValue: 0,
     help: 'distinct trigrams of a file; above, only the name is indexed; 0 = no limit',
   },
+  maxRepoIndexingJobConcurrency: {
+    min: 1,
+    defaultValue: 8,
+    help: 'repositories that are indexed at a time, as far as cores and memory allow',
+  },
+  repoIndexTimeoutMs: {
+    min: 1,
+    defaultValue: 7200000,
+    help: 'deadline of an index job',
+  },
   maxMatchCount: { min: 1, defaultValue: 100000, help: 'a search that asks for more gets this' },
   searchTimeoutMs: { min: 0, defaultValue: 30000, help: 'deadline of a search; 0 = none' },
   maxConcurrentSearches: {

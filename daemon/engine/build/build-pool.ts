@@ -1,5 +1,6 @@
 // The threads of one build: hands each idle thread the next job, merges before batches, and passes on what
-// the threads say. The first error ends the build; close() ends the threads in any case.
+// the threads say. Their number follows what other builds leave, one at least. The first error ends the build; close()
+// ends the threads in any case.
 
 import { Worker } from 'node:worker_threads';
 import type {
@@ -10,6 +11,7 @@ import type {
   ToBuildWorker,
 } from './build-messages.ts';
 import { errorOf } from '../../base/caught.ts';
+import type { BuildThreads } from './build-threads.ts';
 
 type Job = BatchJob | MergeJob;
 
@@ -22,30 +24,44 @@ export type OnBuildMessage = (
 ) => void;
 
 export class BuildPool {
-  readonly #workers: Worker[];
-  readonly #idle: Worker[];
+  readonly #threads: BuildThreads;
+  readonly #countMax: number;
+  readonly #data: BuildWorkerData;
+  readonly #workers = new Set<Worker>();
+  readonly #idle: Worker[] = [];
+  /** Those that are ending. */
+  readonly #endings = new Set<Promise<void>>();
   readonly #merges: MergeJob[] = [];
   readonly #batches: BatchJob[] = [];
   readonly #onMessage: OnBuildMessage;
   readonly #onError: (error: Error) => void;
 
+  readonly #endGiving: () => void;
+
+  /** @param threads  one of them is taken, and given back by `close` */
   constructor(
-    count: number,
+    threads: BuildThreads,
+    countMax: number,
     data: BuildWorkerData,
     onMessage: OnBuildMessage,
     onError: (error: Error) => void,
   ) {
+    this.#threads = threads;
+    this.#countMax = countMax;
+    this.#data = data;
     this.#onMessage = onMessage;
     this.#onError = onError;
-    this.#workers = Array.from({ length: count }, () => this.#start(data));
-    this.#idle = [...this.#workers];
+    this.#endGiving = threads.onWanted(() => this.#giveBack());
+    this.#start();
   }
 
-  #start(data: BuildWorkerData): Worker {
+  #start(): void {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const worker = new Worker(new URL(`./build-worker.${extension}`, import.meta.url), {
-      workerData: data,
+      workerData: this.#data,
     });
+    this.#workers.add(worker);
+    this.#idle.push(worker);
     worker.on('message', (message: FromBuildWorker) => {
       try {
         this.#onMessage(message, (reply) => worker.postMessage(reply));
@@ -54,10 +70,26 @@ export class BuildPool {
       }
       if (message.kind !== 'batchDone' && message.kind !== 'mergeDone') return;
       this.#idle.push(worker);
+      this.#giveBack();
       this.#dispatch();
     });
     worker.on('error', (error) => this.#onError(error));
-    return worker;
+  }
+
+  /** Ends an idle thread that another build waits for, unless it is the last one. */
+  #giveBack(): void {
+    if (!this.#threads.isWanted || this.#workers.size === 1) return;
+    const worker = this.#idle.pop();
+    if (worker !== undefined) this.#end(worker);
+  }
+
+  #end(worker: Worker): void {
+    this.#workers.delete(worker);
+    const ending = endWorker(worker).finally(() => {
+      this.#threads.release();
+      this.#endings.delete(ending);
+    });
+    this.#endings.add(ending);
   }
 
   add(job: Job): void {
@@ -67,16 +99,24 @@ export class BuildPool {
   }
 
   #dispatch(): void {
-    while (this.#idle.length > 0) {
-      const job = this.#merges.shift() ?? this.#batches.shift();
-      if (job === undefined) return;
-      this.#idle.pop()?.postMessage(job);
+    while (this.#merges.length + this.#batches.length > 0) {
+      if (this.#idle.length === 0 && !this.#grow()) return;
+      this.#idle.pop()?.postMessage(this.#merges.shift() ?? this.#batches.shift());
     }
+  }
+
+  /** False: there may be no further thread. */
+  #grow(): boolean {
+    if (this.#workers.size >= this.#countMax || !this.#threads.tryTake()) return false;
+    this.#start();
+    return true;
   }
 
   /** Ends the threads, each with what it has started; one that does not end soon is terminated. */
   async close(): Promise<void> {
-    await Promise.all(this.#workers.map(endWorker));
+    this.#endGiving();
+    for (const worker of this.#workers) this.#end(worker);
+    await Promise.all(this.#endings);
   }
 }
 

@@ -32,6 +32,7 @@ import type {
   ToBuildWorker,
 } from './build-messages.ts';
 import { BuildPool } from './build-pool.ts';
+import { BuildThreads } from './build-threads.ts';
 import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import {
   detectLanguage,
@@ -60,8 +61,8 @@ export interface BuildOptions {
   readonly filters: FilterSettings;
   /** Folder for the shard files, on the disk where they are to stay. */
   readonly folder: string;
-  /** Threads; default: one for each core. */
-  readonly workers?: number | undefined;
+  /** Those of all builds; default: one for each core, for this one alone. */
+  readonly threads?: BuildThreads | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -278,7 +279,8 @@ class Build {
     const { headerFolders } = this.#list;
     this.#shards = this.#plan.shards.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
-    const threads = Math.min(this.#options.workers ?? availableParallelism(), this.#batches.length);
+    const threads = this.#options.threads ?? new BuildThreads(availableParallelism());
+    await threads.take(signal);
     const over = new AbortController();
     const done = new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };
@@ -286,7 +288,8 @@ class Build {
       const listening = { once: true, signal: over.signal };
       signal?.addEventListener('abort', () => reject(signal.reason), listening);
       this.#pool = new BuildPool(
-        Math.max(1, threads),
+        threads,
+        Math.max(1, this.#batches.length),
         { module, spec, filters, headerFolders },
         (message, answer) => this.#onMessage(message, answer),
         reject,

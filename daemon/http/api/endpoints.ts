@@ -37,6 +37,13 @@ import {
   listUsers,
   updateUser,
 } from './accounts/member-endpoints.ts';
+import {
+  getJobLogs,
+  getRepoIndexStatus,
+  getRepoSyncCounts,
+  listJobs,
+  triggerRepoIndex,
+} from './sources/job-endpoints.ts';
 import { findDefinitions, findReferences } from './search/navigation-endpoints.ts';
 import { getRefs } from './sources/ref-endpoints.ts';
 import { listRepos } from './sources/repo-endpoints.ts';
@@ -65,6 +72,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listRepos,
   listConnections,
   listSkippedFiles,
+  getRepoIndexStatus,
+  getRepoSyncCounts,
+  listJobs,
+  getJobLogs,
+  triggerRepoIndex,
   getUser,
   listUsers,
   deleteUser,

@@ -32,7 +32,8 @@ onBothEngines('opening', (world) => {
         `ALTER TABLE usage ADD COLUMN leases text NOT NULL DEFAULT '[]'`,
         `ALTER TABLE usage ADD COLUMN wanted_until bigint NOT NULL DEFAULT 0`,
         `INSERT INTO usage (user_id, day, used) VALUES ('u', '2026-06-01', 7)`,
-        `DELETE FROM trawl_migrations WHERE name = '0003'`,
+        `DROP TABLE jobs`,
+        `DELETE FROM trawl_migrations WHERE name IN ('0003', '0004')`,
       ])
         await runSql(place, text);
       const store = await place.open();
@@ -51,7 +52,7 @@ onBothEngines('opening', (world) => {
       const run = (text: string): Promise<void> => runSql(place, text);
       await run(`INSERT INTO trawl_migrations VALUES ('9999', '2026-01-01T00:00:00.000Z')`);
       const error = await refuses(place.open(), 'NOT_READY');
-      assert.match(error.message, /newer version of Trawl: .* 9999.* 0003/);
+      assert.match(error.message, /newer version of Trawl: .* 9999.* 0004/);
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);
     }));

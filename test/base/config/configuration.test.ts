@@ -186,6 +186,8 @@ describe('settings', () => {
     assert.deepEqual(readSettings({ maxMatchCount: 5, alwaysIndexFilePatterns: ['*.min.js'] }), {
       maxFileSize: 2097152,
       maxTrigramCount: 0,
+      maxRepoIndexingJobConcurrency: 8,
+      repoIndexTimeoutMs: 7200000,
       alwaysIndexFilePatterns: ['*.min.js'],
       maxMatchCount: 5,
       searchTimeoutMs: 30000,

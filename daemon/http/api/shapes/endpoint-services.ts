@@ -48,6 +48,55 @@ export interface ReadinessStatus {
   readonly degraded: readonly string[];
 }
 
+type JobState = 'PENDING' | 'IN_PROGRESS' | 'COMPLETED' | 'FAILED';
+
+/** Times are ms since the epoch. */
+export interface JobView {
+  readonly id: string;
+  readonly queue: string;
+  /** RepoId. */
+  readonly targetId: number;
+  readonly priority: number;
+  readonly state: JobState;
+  readonly attempt: number;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly error: string | null;
+  readonly result: Readonly<Record<string, unknown>> | null;
+  /** Absent: it is not under way, or has said nothing yet. */
+  readonly progress?: {
+    readonly phase: 'listing' | 'reading' | 'merging';
+    readonly bytesDone: number;
+    readonly bytesTotal: number;
+    /** When the phase began. */
+    readonly since: number;
+  };
+}
+
+/** The jobs of this instance. Errors of what reads: NOT_READY. */
+export interface JobService {
+  /** Has a repo indexed; the id of the job. Undefined: there is no such repo. */
+  index(repoId: number): Promise<string | undefined>;
+  /** The last job of each of these repos, by repoId, as far as there is one. */
+  latest(repoIds: readonly number[]): Promise<ReadonlyMap<number, JobView>>;
+  list(query: {
+    readonly queue: string | undefined;
+    readonly state: JobState | undefined;
+    readonly offset: number;
+    readonly limit: number;
+  }): Promise<{ readonly items: readonly JobView[]; readonly total: number }>;
+  /** Undefined: there is no such job in the queue. */
+  lines(queue: string, id: string): Promise<readonly object[] | undefined>;
+  counts(repos: readonly RepoRecord[]): {
+    readonly firstTime: number;
+    readonly failed: number;
+    readonly warned: number;
+  };
+  /** The commit of the default revision that is indexed. */
+  commitOf(repoId: number): string | undefined;
+}
+
 /** Paths and refs have passed the checks of sources/git/names.ts. Errors whose `errorCode` is in the table are for the caller. */
 export interface Services {
   readonly search: SearchService;
@@ -63,5 +112,6 @@ export interface Services {
       window: SkippedWindow,
     ): Promise<{ readonly items: readonly SkippedDoc[]; readonly total: number }>;
   };
+  readonly jobs: JobService;
   readonly readiness: { status(): ReadinessStatus };
 }

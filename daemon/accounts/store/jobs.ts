@@ -1,0 +1,239 @@
+// Jobs: what is to be done, is being done, and was done, with its last log lines. Daemons that share a store have an index
+// each, so every job is of one of them, its instance, and nobody else reads it. What jobs do is for the caller.
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import { inBatches } from './batches.ts';
+import type { Database } from './database.ts';
+import type { Page, Window } from './page.ts';
+import type { JobTable, Schema } from './schema.ts';
+import { storable, storableOrNull } from './text.ts';
+
+export type JobState = JobTable['state'];
+
+export interface StoredJob {
+  readonly id: string;
+  readonly queue: string;
+  /** RepoId, or id of a connection. */
+  readonly targetId: number;
+  /** Lower ones go first. */
+  readonly priority: number;
+  readonly state: JobState;
+  /** From 1; 0: it has not begun. */
+  readonly attempt: number;
+  /** Ascends with the jobs that a daemon makes. */
+  readonly ordinal: number;
+  /** Milliseconds since the epoch, as the next two; the beginning of the last attempt, its end. */
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  /** Why the last attempt failed. */
+  readonly error: string | null;
+  readonly result: Readonly<Record<string, unknown>> | null;
+}
+
+/** A job as it is to be kept. @property lines  JSON array of all log lines that are kept */
+export type JobWrite = StoredJob & { readonly lines: string };
+
+export interface JobQuery extends Window {
+  readonly queue?: string | undefined;
+  readonly states: readonly JobState[];
+}
+
+export interface JobRows {
+  /** Adds jobs, or takes over what they are now; those of `gone` are removed. One transaction. */
+  write(instance: string, jobs: readonly JobWrite[], gone: readonly string[]): Promise<void>;
+  byId(instance: string, id: string): Promise<StoredJob | undefined>;
+  /** JSON array of log lines; undefined: there is no such job in the queue. */
+  linesOf(instance: string, queue: string, id: string): Promise<string | undefined>;
+  /** The last job of each of these targets, as far as there is one. */
+  latest(instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]>;
+  /** The last job of each target, where that has failed or has not ended. */
+  open(instance: string): Promise<StoredJob[]>;
+  /** Newest first. */
+  list(instance: string, query: JobQuery): Promise<Page<StoredJob>>;
+  /** Removes jobs of all instances that ended before, and those that never ended and are older; returns how many. */
+  prune(before: number): Promise<number>;
+}
+
+type Row = Selectable<JobTable>;
+
+const COLUMNS = [
+  'id',
+  'queue',
+  'target_id',
+  'priority',
+  'state',
+  'attempt',
+  'ordinal',
+  'created_at',
+  'started_at',
+  'finished_at',
+  'error',
+  'result',
+] as const satisfies (keyof JobTable)[];
+
+/** Jobs that one statement of `write` and `prune` takes. */
+const STEP_COUNT = 100;
+
+export function jobsIn(database: Database): JobRows {
+  return {
+    write: (instance, jobs, gone) =>
+      database.write(async ({ db }) => {
+        for await (const ids of inBatches(gone, STEP_COUNT))
+          await db.deleteFrom('jobs').where('id', 'in', ids).execute();
+        for await (const batch of inBatches(jobs, STEP_COUNT)) await put(db, instance, batch);
+      }),
+    byId: (instance, id) =>
+      database.read(async (db) => {
+        const query = db.selectFrom('jobs').select(COLUMNS).where('id', '=', storable(id));
+        const row = await query.where('instance', '=', instance).executeTakeFirst();
+        return row === undefined ? undefined : jobOf(row);
+      }),
+    linesOf: (instance, queue, id) =>
+      database.read(async (db) => {
+        const query = db.selectFrom('jobs').select('lines').where('id', '=', storable(id));
+        const mine = query.where('instance', '=', instance).where('queue', '=', queue);
+        return (await mine.executeTakeFirst())?.lines;
+      }),
+    latest: (instance, queue, targetIds) =>
+      database.read((db) => latest(db, instance, queue, targetIds)),
+    open: (instance) => database.read((db) => open(db, instance)),
+    list: (instance, query) => database.read((db) => list(db, instance, query)),
+    prune: (before) => prune(database, before),
+  };
+}
+
+async function put(db: Kysely<Schema>, instance: string, jobs: readonly JobWrite[]): Promise<void> {
+  await db
+    .insertInto('jobs')
+    .values(jobs.map((job) => rowOf(instance, job)))
+    .onConflict((conflict) =>
+      conflict.column('id').doUpdateSet((set) => ({
+        priority: set.ref('excluded.priority'),
+        state: set.ref('excluded.state'),
+        attempt: set.ref('excluded.attempt'),
+        started_at: set.ref('excluded.started_at'),
+        finished_at: set.ref('excluded.finished_at'),
+        error: set.ref('excluded.error'),
+        result: set.ref('excluded.result'),
+        lines: set.ref('excluded.lines'),
+      })),
+    )
+    .execute();
+}
+
+async function latest(
+  db: Kysely<Schema>,
+  instance: string,
+  queue: string,
+  targetIds: readonly number[],
+): Promise<StoredJob[]> {
+  const found: StoredJob[] = [];
+  for (const targetId of targetIds) {
+    const query = db.selectFrom('jobs').select(COLUMNS).where('instance', '=', instance);
+    const row = await query
+      .where('queue', '=', queue)
+      .where('target_id', '=', targetId)
+      .orderBy('ordinal', 'desc')
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined) found.push(jobOf(row));
+  }
+  return found;
+}
+
+async function open(db: Kysely<Schema>, instance: string): Promise<StoredJob[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select(COLUMNS)
+    .where('instance', '=', instance)
+    .where('state', '<>', 'COMPLETED')
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('jobs as later')
+            .select('later.id')
+            .where('later.instance', '=', instance)
+            .whereRef('later.queue', '=', 'jobs.queue')
+            .whereRef('later.target_id', '=', 'jobs.target_id')
+            .whereRef('later.ordinal', '>', 'jobs.ordinal'),
+        ),
+      ),
+    )
+    .orderBy('ordinal')
+    .execute();
+  return rows.map(jobOf);
+}
+
+async function list(
+  db: Kysely<Schema>,
+  instance: string,
+  { queue, states, offset, limit }: JobQuery,
+): Promise<Page<StoredJob>> {
+  let query = db.selectFrom('jobs').where('instance', '=', instance).where('state', 'in', states);
+  if (queue !== undefined) query = query.where('queue', '=', queue);
+  const { total } = await query
+    .select((select) => select.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await query
+    .select(COLUMNS)
+    .orderBy('ordinal', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute();
+  return { total, rows: rows.map(jobOf) };
+}
+
+async function prune(database: Database, before: number): Promise<number> {
+  for (let removed = 0; ; await nextTurn()) {
+    const rows = await database.read((db) =>
+      db
+        .selectFrom('jobs')
+        .select('id')
+        .where(sql<number>`coalesce(finished_at, created_at)`, '<', before)
+        .limit(STEP_COUNT)
+        .execute(),
+    );
+    if (rows.length === 0) return removed;
+    const ids = rows.map(({ id }) => id);
+    await database.write(async ({ db }) => {
+      await db.deleteFrom('jobs').where('id', 'in', ids).execute();
+    });
+    removed += ids.length;
+  }
+}
+
+function rowOf(instance: string, job: JobWrite): Row {
+  return {
+    id: job.id,
+    instance,
+    queue: job.queue,
+    target_id: job.targetId,
+    priority: job.priority,
+    state: job.state,
+    attempt: job.attempt,
+    ordinal: job.ordinal,
+    created_at: job.createdAt,
+    started_at: job.startedAt,
+    finished_at: job.finishedAt,
+    error: storableOrNull(job.error),
+    result: job.result === null ? null : storable(JSON.stringify(job.result)),
+    lines: storable(job.lines),
+  };
+}
+
+function jobOf(row: Pick<Row, (typeof COLUMNS)[number]>): StoredJob {
+  const { target_id: targetId, created_at: createdAt, started_at: startedAt, ...rest } = row;
+  const { finished_at: finishedAt, result, ...same } = rest;
+  return {
+    ...same,
+    targetId,
+    createdAt,
+    startedAt,
+    finishedAt,
+    result: result === null ? null : JSON.parse(result),
+  };
+}

@@ -1,0 +1,39 @@
+// The fourth form of the store: jobs, each with its last log lines. A migration that has been released is never changed; the
+// next form is the next file.
+
+import { sql } from 'kysely';
+import type { Kysely, Migration } from 'kysely';
+import { type Dialect, DIALECTS } from './dialects.ts';
+import type { StoreKind } from './schema.ts';
+
+function statements({ text }: Dialect): string[] {
+  return [
+    `create table jobs (
+      id ${text} not null primary key,
+      instance ${text} not null,
+      queue ${text} not null,
+      target_id bigint not null,
+      priority bigint not null,
+      state ${text} not null check (state in ('PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED')),
+      attempt bigint not null,
+      ordinal bigint not null,
+      created_at bigint not null,
+      started_at bigint,
+      finished_at bigint,
+      error ${text},
+      result ${text},
+      lines ${text} not null
+    )`,
+    `create index jobs_by_target on jobs (instance, queue, target_id, ordinal)`,
+    `create index jobs_by_state on jobs (instance, state, ordinal)`,
+    `create index jobs_by_end on jobs (coalesce(finished_at, created_at))`,
+  ];
+}
+
+export function migration0004(kind: StoreKind): Migration {
+  return {
+    async up(db: Kysely<unknown>): Promise<void> {
+      for (const statement of statements(DIALECTS[kind])) await sql.raw(statement).execute(db);
+    },
+  };
+}

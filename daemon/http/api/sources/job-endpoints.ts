@@ -1,0 +1,281 @@
+// Jobs (API.md 13.3 to 13.5): how the index of repositories stands, the jobs themselves with their log lines, and asking
+// for one.
+
+import { z } from 'zod';
+import { ApiError } from '../shapes/api-error.ts';
+import { answer, endpoint, ok } from '../shapes/endpoint.ts';
+import type { JobView } from '../shapes/endpoint-services.ts';
+import { choiceText, integerText, jsonInteger } from '../shapes/input.ts';
+import { PAGE_HEADERS, pageFields, pageOf, windowOf } from '../shapes/pagination.ts';
+import { integer, nullableTime, text, time } from '../shapes/schemas.ts';
+import { findRepoById } from './git-calls.ts';
+
+const LIST_PATH = '/api/jobs';
+const QUEUES = ['connection-sync', 'repo-index', 'repo-cleanup', 'audit-log-prune'] as const;
+const STATES = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'] as const;
+
+const progress = z
+  .object({
+    phase: z.enum(['listing', 'reading', 'merging']).meta({ description: 'What is being done.' }),
+    done: integer('How much of it is done.'),
+    total: integer('How much there is; 0: not known yet.'),
+    unit: z.enum(['bytes']).meta({ description: 'What is counted.' }),
+    remainingMs: integer('Time left at the present speed; null: not known.').nullable(),
+  })
+  .meta({ id: 'JobProgress', description: 'How far a job is.' });
+
+const job = z
+  .object({
+    id: text('Id of the job.'),
+    queue: z.enum(QUEUES).meta({ description: 'What kind of job.' }),
+    data: z
+      .object({ repoId: integer('Id of the repository.', 1) })
+      .meta({ description: 'What it is of.' }),
+    status: z.enum(STATES).meta({ description: 'How it stands.' }),
+    priority: integer('Lower ones go first: 1 asked for, 5 first index, 10 scheduled.', 1),
+    attempt: integer('Number of the last attempt; 0: none has begun.'),
+    createdAt: time('When it was asked for.'),
+    startedAt: nullableTime('When its last attempt began.'),
+    finishedAt: nullableTime('When it ended.'),
+    errorMessage: text('Why its last attempt failed.').nullable(),
+    result: z.record(z.string(), z.unknown()).nullable().meta({
+      description:
+        'Of an index job: `docs`, `shards`, `bytes`, `skipped` and `ignored` (counts by reason and by rule), `warnings`, `durationMs`.',
+    }),
+    progress: progress.nullable(),
+  })
+  .meta({ id: 'Job', description: 'A job.' });
+
+const repoStatus = z
+  .object({
+    repoId: integer('Id of the repository.', 1),
+    indexedAt: nullableTime('When it was last indexed.'),
+    indexedCommitHash: text('The commit of the default revision that is indexed.').nullable(),
+    latestJob: job.nullable(),
+  })
+  .meta({ id: 'RepoIndexStatus', description: 'How the index of a repository stands.' });
+
+const logLine = z
+  .object({
+    version: z.literal(1).meta({ description: 'Form of the line.' }),
+    timestamp: time('When it was written.'),
+    level: text('`info`, `warn` or `error`.'),
+    message: text('What happened.'),
+    attempt: integer('In which attempt.'),
+    fields: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: 'Further facts; secrets are masked.' }),
+  })
+  .meta({ id: 'JobLogLine', description: 'A line of the log of a job.' });
+
+function isoOrNull(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
+function toJson(view: JobView) {
+  return {
+    id: view.id,
+    queue: view.queue,
+    data: { repoId: view.targetId },
+    status: view.state,
+    priority: view.priority,
+    attempt: view.attempt,
+    createdAt: new Date(view.createdAt).toISOString(),
+    startedAt: isoOrNull(view.startedAt),
+    finishedAt: isoOrNull(view.finishedAt),
+    errorMessage: view.error,
+    result: view.result,
+    progress: view.progress === undefined ? null : progressOf(view.progress),
+  };
+}
+
+function progressOf({ phase, bytesDone, bytesTotal, since }: NonNullable<JobView['progress']>) {
+  const isKnown = bytesDone > 0 && phase === 'reading';
+  const left = ((Date.now() - since) * Math.max(0, bytesTotal - bytesDone)) / bytesDone;
+  return {
+    phase,
+    done: bytesDone,
+    total: bytesTotal,
+    unit: 'bytes',
+    remainingMs: isKnown ? Math.round(left) : null,
+  };
+}
+
+export const getRepoIndexStatus = endpoint(
+  {
+    operationId: 'getRepoIndexStatus',
+    method: 'POST',
+    path: '/api/repo-index-status',
+    access: 'opt',
+    tag: 'Repositories',
+    summary: 'How the index of repositories stands',
+    input: {
+      body: z.object({
+        repoIds: z
+          .array(jsonInteger(1), { error: 'expected 1 to 100 ids' })
+          .min(1, { error: 'expected 1 to 100 ids' })
+          .max(100, { error: 'expected 1 to 100 ids' })
+          .meta({ description: 'Ids of repositories.' }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'Those of the repositories that the caller sees, in the order asked for.',
+        body: z.object({ repositories: z.array(repoStatus) }),
+      },
+    },
+  },
+  async ({ body }, { services, sight }) => {
+    const seen = new Map(services.repos.list(sight).map((repo) => [repo.repoId, repo]));
+    const wanted = [...new Set(body.repoIds)].flatMap((repoId) => seen.get(repoId) ?? []);
+    const latest = await services.jobs.latest(wanted.map(({ repoId }) => repoId));
+    const repositories = wanted.map(({ repoId, indexedAt }) => {
+      const view = latest.get(repoId);
+      return {
+        repoId,
+        indexedAt: indexedAt ?? null,
+        indexedCommitHash: services.jobs.commitOf(repoId) ?? null,
+        latestJob: view === undefined ? null : toJson(view),
+      };
+    });
+    return ok({ repositories });
+  },
+);
+
+export const getRepoSyncCounts = endpoint(
+  {
+    operationId: 'getRepositorySyncCounts',
+    method: 'GET',
+    path: '/api/repository-sync-counts',
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'How many repositories are not indexed, failed or warn',
+    responses: {
+      200: {
+        description: 'The counts.',
+        body: z
+          .object({
+            firstTimeIndexingCount: integer('Not indexed yet, and not failed.'),
+            failedCount: integer('Those whose last job failed.'),
+            warningCount: integer('Those whose last job warned.'),
+          })
+          .meta({ id: 'RepositorySyncCounts', description: 'Counts of repositories.' }),
+      },
+    },
+  },
+  (_, { services, sight }) => {
+    const { firstTime, failed, warned } = services.jobs.counts(services.repos.list(sight));
+    return ok({
+      firstTimeIndexingCount: firstTime,
+      failedCount: failed,
+      warningCount: warned,
+    });
+  },
+);
+
+export const listJobs = endpoint(
+  {
+    operationId: 'listJobs',
+    method: 'GET',
+    path: LIST_PATH,
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'Jobs',
+    input: {
+      query: z.object({
+        ...pageFields(30),
+        queue: choiceText(QUEUES).optional().meta({ description: 'Only these.' }),
+        status: choiceText(STATES).optional().meta({ description: 'Only these.' }),
+      }),
+    },
+    responses: {
+      200: {
+        description:
+          'A page of the jobs: those that have not ended, then those of the last 14 days that have; newest first.',
+        body: z.array(job),
+        headers: PAGE_HEADERS,
+      },
+    },
+  },
+  async ({ query }, { services, baseUrl }) => {
+    const { queue, status } = query;
+    const { items, total } = await services.jobs.list({ queue, state: status, ...windowOf(query) });
+    const { headers } = pageOf(total, query, `${baseUrl}${LIST_PATH}`, { queue, status });
+    return ok(items.map(toJson), headers);
+  },
+);
+
+export const getJobLogs = endpoint(
+  {
+    operationId: 'getJobLogs',
+    method: 'POST',
+    path: '/api/job-logs',
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'Log of a job',
+    input: {
+      body: z.object({
+        queue: z
+          .enum(QUEUES, { error: `expected ${QUEUES.join(' or ')}` })
+          .meta({ description: 'The queue of the job.' }),
+        jobId: z.string({ error: 'required' }).meta({ description: 'Id of the job.' }),
+        offset: jsonInteger(0)
+          .default(0)
+          .meta({
+            description: 'So many lines are passed over.',
+            override: { type: 'integer', minimum: 0, default: 0 },
+          }),
+      }),
+    },
+    responses: {
+      200: {
+        description: 'The last lines, 500 at most, oldest first.',
+        body: z
+          .object({
+            logs: z.array(logLine),
+            count: integer('Lines in all, with those passed over.'),
+          })
+          .meta({ id: 'JobLogs', description: 'Lines of the log of a job.' }),
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ body: { queue, jobId, offset } }, { services }) => {
+    const lines = await services.jobs.lines(queue, jobId);
+    if (lines === undefined) throw new ApiError('NOT_FOUND', `Job "${jobId}" not found.`);
+    return ok({ logs: lines.slice(offset), count: lines.length });
+  },
+);
+
+export const triggerRepoIndex = endpoint(
+  {
+    operationId: 'triggerRepoIndex',
+    method: 'POST',
+    path: '/api/repos/{repoId}/index',
+    access: 'owner',
+    tag: 'Repositories',
+    summary: 'Index a repository now',
+    description: 'Asks for a job; one that waits already is taken. Without a body.',
+    input: {
+      path: z.object({
+        repoId: integerText(1, Number.MAX_SAFE_INTEGER).meta({
+          description: 'Id of the repository.',
+        }),
+      }),
+    },
+    responses: {
+      202: {
+        description: 'There will be a job.',
+        body: z.object({ jobId: text('Id of the job.') }),
+      },
+    },
+    errors: ['NOT_FOUND'],
+  },
+  async ({ path }, context) => {
+    const { repoId } = findRepoById(path.repoId, context);
+    const jobId = await context.services.jobs.index(repoId);
+    if (jobId === undefined) throw new ApiError('NOT_FOUND', `Repository ${repoId} not found.`);
+    return answer(202, { jobId });
+  },
+);

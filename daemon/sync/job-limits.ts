@@ -1,0 +1,36 @@
+// How many jobs run at a time, and for how long: what is configured, and what the machine has room for.
+
+import { availableParallelism, totalmem } from 'node:os';
+
+export interface JobLimits {
+  /** Jobs at a time. */
+  readonly runningMax: number;
+  /** Of one attempt. */
+  readonly timeoutMs: number;
+  readonly attemptsMax: number;
+}
+
+/** Guess: a job waits for git and the disk about as long as it computes. */
+const JOBS_PER_CORE = 2;
+/** Guess: what the lists of a large repo take, beside its threads, which all builds share. */
+const MEMORY_OF_JOB = 1 << 30;
+
+/** @param attemptsMax  1: whoever asks hears of a failure, and asks again */
+export function jobLimitsOf(
+  settings: {
+    readonly maxRepoIndexingJobConcurrency: number;
+    readonly repoIndexTimeoutMs: number;
+  },
+  attemptsMax: number,
+): JobLimits {
+  const { maxRepoIndexingJobConcurrency: wanted, repoIndexTimeoutMs: timeoutMs } = settings;
+  const cores = JOBS_PER_CORE * availableParallelism();
+  const room = Math.max(1, Math.floor(memoryOfMachine() / MEMORY_OF_JOB));
+  return { runningMax: Math.min(wanted, cores, room), timeoutMs, attemptsMax };
+}
+
+/** Unit: bytes. What a container may have counts. */
+function memoryOfMachine(): number {
+  const allowed = process.constrainedMemory();
+  return allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+}

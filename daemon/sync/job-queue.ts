@@ -1,0 +1,130 @@
+// Which job is next: by priority, then in the order of asking; one job a repo at a time, so many at a time in all. What must
+// not happen beside a job of a repo waits here too.
+
+import type { Job } from './job.ts';
+
+export class JobQueue<Result> {
+  readonly #runningMax: () => number;
+  /** Called when a job may begin. */
+  readonly #onReady: () => void;
+  /** Those that may begin, by priority. */
+  readonly #ready = new Map<number, Set<Job<Result>>>();
+  /** Those that have not begun, by repoId; the timer of one that waits for its next attempt. */
+  readonly #queued = new Map<number, { job: Job<Result>; timer?: NodeJS.Timeout }>();
+  readonly #running = new Map<number, Job<Result>>();
+  /** Repos no job of which may begin. */
+  readonly #held = new Set<number>();
+  #onChange: (() => void)[] = [];
+
+  constructor(runningMax: () => number, onReady: () => void) {
+    this.#runningMax = runningMax;
+    this.#onReady = onReady;
+  }
+
+  /** All of them, those that are under way first. */
+  get all(): Job<Result>[] {
+    return [...this.#running.values(), ...[...this.#queued.values()].map(({ job }) => job)];
+  }
+
+  get runningCount(): number {
+    return this.#running.size;
+  }
+
+  /** The job that has been under way for the longest time. */
+  get first(): Job<Result> | undefined {
+    return this.#running.values().next().value;
+  }
+
+  running(repoId: number): Job<Result> | undefined {
+    return this.#running.get(repoId);
+  }
+
+  /** That which has not begun. */
+  queued(repoId: number): Job<Result> | undefined {
+    return this.#queued.get(repoId)?.job;
+  }
+
+  /** Whether the next attempt of a repo's job waits for its time. */
+  isPausing(repoId: number): boolean {
+    return this.#queued.get(repoId)?.timer !== undefined;
+  }
+
+  /** Adds a job, or puts it where its priority says now; `pauseMs`: before it may begin. */
+  put(job: Job<Result>, pauseMs = 0): void {
+    // Why: who is asked for again keeps the place among its like.
+    if (pauseMs === 0 && this.#ready.get(job.row.priority)?.has(job) === true) return;
+    this.remove(job);
+    if (pauseMs > 0) {
+      const timer = setTimeout(() => this.put(job), pauseMs).unref();
+      this.#queued.set(job.repoId, { job, timer });
+      return;
+    }
+    const { priority } = job.row;
+    const same = this.#ready.get(priority) ?? new Set();
+    this.#ready.set(priority, same.add(job));
+    this.#queued.set(job.repoId, { job });
+    this.#onReady();
+  }
+
+  /** Removes a job that has not begun. */
+  remove(job: Job<Result>): void {
+    const known = this.#queued.get(job.repoId);
+    if (known?.job !== job) return;
+    clearTimeout(known.timer);
+    this.#queued.delete(job.repoId);
+    for (const jobs of this.#ready.values()) jobs.delete(job);
+    this.#tell();
+  }
+
+  /** The job that is to begin now, which counts as under way from here on. */
+  next(): Job<Result> | undefined {
+    if (this.#running.size >= this.#runningMax()) return undefined;
+    for (const priority of [...this.#ready.keys()].sort((a, b) => a - b))
+      for (const job of this.#ready.get(priority)!) {
+        const { repoId } = job;
+        if (this.#running.has(repoId) || this.#held.has(repoId)) continue;
+        this.remove(job);
+        this.#running.set(repoId, job);
+        return job;
+      }
+    return undefined;
+  }
+
+  /** A job is under way no more. */
+  done({ repoId }: Job<Result>): void {
+    this.#running.delete(repoId);
+    this.#tell();
+    this.#onReady();
+  }
+
+  /** Does `work` while no job of these repos is under way; those that are asked for meanwhile begin afterwards. */
+  async without<Value>(repoIds: readonly number[], work: () => Promise<Value>): Promise<Value> {
+    while (repoIds.some((repoId) => this.#held.has(repoId))) await this.#change();
+    for (const repoId of repoIds) this.#held.add(repoId);
+    try {
+      while (repoIds.some((repoId) => this.#running.has(repoId))) await this.#change();
+      return await work();
+    } finally {
+      for (const repoId of repoIds) this.#held.delete(repoId);
+      this.#tell();
+      this.#onReady();
+    }
+  }
+
+  /** Resolves when no job is under way, and none could begin. */
+  async whenIdle(): Promise<void> {
+    const isBusy = (): boolean =>
+      this.#running.size > 0 || [...this.#ready.values()].some(({ size }) => size > 0);
+    while (isBusy()) await this.#change();
+  }
+
+  #change(): Promise<void> {
+    return new Promise((resolve) => this.#onChange.push(resolve));
+  }
+
+  #tell(): void {
+    const waiting = this.#onChange;
+    this.#onChange = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,54 @@
+// Which shards are out of service, and why, for the next start: they stay so until their repos are built again.
+
+import { renameSync, writeFileSync } from 'node:fs';
+import { z } from 'zod';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import { readOwn } from '../base/own-file.ts';
+
+const reasonsSchema = z.record(z.string(), z.string());
+
+export class QuarantineFile {
+  readonly #path: string;
+  readonly #log: Log | undefined;
+  #text: string;
+
+  /** @param log  absent: it is for reading alone */
+  constructor(path: string, log?: Log) {
+    this.#path = path;
+    this.#log = log;
+    this.#text = textOf(path);
+  }
+
+  /** Reasons by shardId. */
+  read(): Map<string, string> {
+    try {
+      return new Map(Object.entries(reasonsSchema.parse(JSON.parse(this.#text))));
+    } catch {
+      // What is damaged shows again when it is read.
+      return new Map();
+    }
+  }
+
+  write(reasons: ReadonlyMap<string, string>): void {
+    const text = JSON.stringify(Object.fromEntries(reasons));
+    if (this.#log === undefined || text === this.#text) return;
+    this.#text = text;
+    try {
+      writeFileSync(`${this.#path}.next`, text, { mode: 0o600 });
+      renameSync(`${this.#path}.next`, this.#path);
+    } catch (error) {
+      this.#log.warn('which shards are out of service could not be kept', {
+        error: messageOf(error),
+      });
+    }
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readOwn(file).toString();
+  } catch {
+    return '{}';
+  }
+}

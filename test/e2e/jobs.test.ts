@@ -1,0 +1,158 @@
+// Jobs of a real daemon over HTTP: asked for, seen, their log read; one that a kill interrupts goes on after a restart, and
+// why one failed is known then.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { type Answer, call, eventually, serve, serveIndexed, type Served } from './daemon.ts';
+
+const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
+const env = {
+  TRAWL_OWNER_EMAIL: 'owner@example.com',
+  TRAWL_OWNER_API_KEY: KEY,
+  TRAWL_ANONYMOUS_ACCESS: 'true',
+};
+const OWNER = { authorization: `Bearer ${KEY}` };
+const TIMEOUT = { timeout: 120_000 };
+
+interface Job {
+  readonly id: string;
+  readonly data: { readonly repoId: number };
+  readonly status: string;
+  readonly attempt: number;
+  readonly errorMessage: string | null;
+  readonly result: Readonly<Record<string, unknown>> | null;
+}
+
+const repos = ['one', 'two'].map((name) => makeRepo({ 'a.txt': `${name}\n` }));
+const dataDir = temporaryFolder();
+let served: Served;
+
+async function start(isIndexed: boolean): Promise<void> {
+  served = await (isIndexed ? serveIndexed : serve)(dataDir, repos, { env });
+}
+
+async function ask<Body>(
+  method: string,
+  place: string,
+  body?: object,
+  headers: Record<string, string> = OWNER,
+): Promise<Answer<Body>> {
+  const reply = await call(`${served.url}${place}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what it asked for
+  return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Body };
+}
+
+async function latestOf(repoId: number): Promise<Job | null> {
+  const { body } = await ask<{ repositories: { latestJob: Job | null }[] }>(
+    'POST',
+    '/api/repo-index-status',
+    { repoIds: [repoId] },
+  );
+  return body.repositories[0]!.latestJob;
+}
+
+/** Asks for a job; returns its id. */
+async function trigger(repoId: number): Promise<string> {
+  const { status, body } = await ask<{ jobId: string }>('POST', `/api/repos/${repoId}/index`);
+  assert.equal(status, 202);
+  return body.jobId;
+}
+
+before(() => start(true));
+after(() => served.process.stop());
+
+void test('status, jobs in pages, logs from an offset, and who may see them', TIMEOUT, async () => {
+  const jobId = await trigger(1);
+  await eventually(async () => (await latestOf(1))?.status === 'COMPLETED');
+  const status = await ask<{ repositories: Record<string, unknown>[] }>(
+    'POST',
+    '/api/repo-index-status',
+    { repoIds: [2, 77, 1, 2] },
+    {},
+  );
+  assert.deepEqual(
+    status.body.repositories.map(({ repoId, indexedCommitHash }) => [repoId, indexedCommitHash]),
+    // What is on disk is no commit.
+    [
+      [2, null],
+      [1, null],
+    ],
+  );
+  const first = await ask<Job[]>('GET', '/api/jobs?perPage=1&status=COMPLETED');
+  assert.equal(first.headers.get('x-total-count'), '3');
+  assert.match(first.headers.get('link')!, /page=2&perPage=1&status=COMPLETED>; rel="next"/);
+  assert.deepEqual([first.body[0]!.id, first.body[0]!.data.repoId], [jobId, 1]);
+  const { docs, durationMs } = first.body[0]!.result!;
+  assert.deepEqual([docs, typeof durationMs], [1, 'number']);
+  assert.deepEqual((await ask<Job[]>('GET', '/api/jobs?queue=connection-sync')).body, []);
+  const logs = (body: object) =>
+    ask<{ logs: { message: string }[]; count: number }>('POST', '/api/job-logs', {
+      queue: 'repo-index',
+      jobId,
+      ...body,
+    });
+  const whole = (await logs({})).body;
+  assert.deepEqual(
+    whole.logs.map(({ message }) => message),
+    ['repo indexed'],
+  );
+  assert.deepEqual((await logs({ offset: 1 })).body, { logs: [], count: 1 });
+  assert.equal((await logs({ jobId: 'none' })).status, 404);
+  assert.equal((await logs({ queue: 'connection-sync' })).status, 404);
+  assert.equal((await logs({ queue: 'other' })).status, 400);
+  assert.equal((await ask('POST', '/api/repos/77/index')).status, 404);
+  const counts = await ask('GET', '/api/repository-sync-counts');
+  const none = { firstTimeIndexingCount: 0, failedCount: 0, warningCount: 0 };
+  assert.deepEqual(counts.body, none);
+  for (const [method, place] of [
+    ['GET', '/api/jobs'],
+    ['GET', '/api/repository-sync-counts'],
+    ['POST', '/api/repos/1/index'],
+  ] as const)
+    assert.equal((await ask(method, place, undefined, {})).status, 401);
+});
+
+void test('a job that a kill interrupts goes on, as the same', TIMEOUT, async () => {
+  const fifo = path.join(repos[0]!, '.gitignore');
+  execFileSync('mkfifo', [fifo]);
+  const jobId = await trigger(1);
+  await eventually(async () => (await latestOf(1))?.status === 'IN_PROGRESS');
+  assert.notEqual(await trigger(1), jobId, 'one more after that which is under way');
+  const { body } = await ask<Job[]>('GET', '/api/jobs?status=PENDING');
+  assert.equal(body.length, 1);
+  // Another repo does not wait.
+  await trigger(2);
+  await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
+  await served.process.stop('SIGKILL');
+  rmSync(fifo);
+  await start(false);
+  await eventually(async () => (await latestOf(1))?.status === 'COMPLETED');
+  const all = (await ask<Job[]>('GET', '/api/jobs')).body;
+  assert.ok(all.every(({ status }) => status === 'COMPLETED'));
+});
+
+void test('why a repo failed is known after a restart', TIMEOUT, async () => {
+  renameSync(repos[1]!, `${repos[1]!}.away`);
+  const jobId = await trigger(2);
+  const hasFailed = async (): Promise<boolean> => (await latestOf(2))?.errorMessage !== null;
+  await eventually(hasFailed);
+  assert.equal((await latestOf(2))!.status, 'PENDING', 'there is to be a second attempt');
+  await served.process.stop('SIGKILL');
+  await start(false);
+  await eventually(hasFailed);
+  const all = (await ask<Job[]>('GET', '/api/jobs?queue=repo-index')).body;
+  assert.match(all.find(({ id }) => id === jobId)?.errorMessage ?? '', /does not exist/);
+  const { body } = await ask<{ failedCount: number }>('GET', '/api/repository-sync-counts');
+  assert.equal(body.failedCount, 1);
+  renameSync(`${repos[1]!}.away`, repos[1]!);
+  await trigger(2);
+  await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
+});

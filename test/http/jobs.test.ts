@@ -1,0 +1,86 @@
+// The status of repositories over HTTP: what a caller does not see is left out, and never asked for; how jobs are shown.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { JobView } from '../../daemon/http/api/shapes/endpoint-services.ts';
+import { closeWorlds, repo, startWorld } from './harness.ts';
+
+after(closeWorlds);
+
+const JOB: JobView = {
+  id: 'j',
+  queue: 'repo-index',
+  targetId: 2,
+  priority: 5,
+  state: 'IN_PROGRESS',
+  attempt: 2,
+  createdAt: 0,
+  startedAt: 1_500,
+  finishedAt: null,
+  error: 'no',
+  result: null,
+  progress: { phase: 'reading', bytesDone: 10, bytesTotal: 30, since: Date.now() - 1_000 },
+};
+
+test('hidden ids are left out; a job under way tells how far it is', async () => {
+  const asked: (readonly number[])[] = [];
+  const world = await startWorld({
+    kind: 'node',
+    env: { TRAWL_ANONYMOUS_ACCESS: 'true' },
+    repos: [
+      repo(1, 'a', { indexedAt: '2026-01-02T03:04:05.000Z' }),
+      repo(2, 'b'),
+      repo(3, 'c', { enforcement: 'all' }),
+    ],
+    jobs: {
+      latest: (repoIds) => {
+        asked.push(repoIds);
+        return Promise.resolve(new Map([[2, JOB]]));
+      },
+      commitOf: (repoId) => (repoId === 1 ? 'f'.repeat(40) : undefined),
+    },
+  });
+  const ask = (repoIds: unknown) =>
+    world.call({
+      method: 'POST',
+      path: '/api/repo-index-status',
+      body: JSON.stringify({ repoIds }),
+    });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the shape is what the test checks
+  const { repositories } = (await ask([3, 1, 9, 2])).json() as {
+    repositories: { latestJob: { progress: { remainingMs: number } } }[];
+  };
+  assert.deepEqual(asked, [[1, 2]]);
+  const { remainingMs } = repositories[1]!.latestJob.progress;
+  assert.ok(remainingMs >= 2_000 && remainingMs < 60_000, String(remainingMs));
+  assert.deepEqual(repositories, [
+    {
+      repoId: 1,
+      indexedAt: '2026-01-02T03:04:05.000Z',
+      indexedCommitHash: 'f'.repeat(40),
+      latestJob: null,
+    },
+    {
+      repoId: 2,
+      indexedAt: null,
+      indexedCommitHash: null,
+      latestJob: {
+        id: 'j',
+        queue: 'repo-index',
+        data: { repoId: 2 },
+        status: 'IN_PROGRESS',
+        priority: 5,
+        attempt: 2,
+        createdAt: '1970-01-01T00:00:00.000Z',
+        startedAt: '1970-01-01T00:00:01.500Z',
+        finishedAt: null,
+        errorMessage: 'no',
+        result: null,
+        progress: { phase: 'reading', done: 10, total: 30, unit: 'bytes', remainingMs },
+      },
+    },
+  ]);
+  const tooMany = Array.from({ length: 101 }, (_, i) => i + 1);
+  for (const wrong of [[], tooMany, [0], ['1'], 1, undefined])
+    assert.equal((await ask(wrong)).status, 400);
+});

@@ -1,0 +1,402 @@
+// Jobs over both stores, with an indexer that does as it is told: how many run at a time and in which order, one a repo,
+// attempts, what is kept of them and what not, what a start takes up again, and a store that cannot be written.
+
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import type { JobRows } from '../../daemon/accounts/store/jobs.ts';
+import type { Store } from '../../daemon/accounts/store/store.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import type { RepoRecord } from '../../daemon/repos/records.ts';
+import type { IndexContext, IndexOutcome } from '../../daemon/sync/index-repo.ts';
+import { JobBook } from '../../daemon/sync/job-book.ts';
+import { JobDesk } from '../../daemon/sync/job-desk.ts';
+import type { JobLimits } from '../../daemon/sync/job-limits.ts';
+import { Jobs } from '../../daemon/sync/jobs.ts';
+import { onBothEngines } from '../accounts/store/harness.ts';
+
+const OUTCOME: IndexOutcome = {
+  isUnchanged: false,
+  revisionCount: 1,
+  docCount: 3,
+  shardCount: 1,
+  contentSize: 30,
+  shardSize: 40,
+  skipped: { binary: 1 },
+  ignored: {},
+  leftOut: {},
+};
+
+function recordOf(repoId: number): RepoRecord {
+  return {
+    repoId,
+    name: `r${repoId}`,
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind: 'commits', path: `/r${repoId}` },
+    defaultRevision: 'HEAD',
+    indexedAt: '2026-01-01T00:00:00.000Z',
+  };
+}
+
+/** An attempt that is under way. */
+interface Attempt {
+  readonly repoId: number;
+  readonly isForced: boolean;
+  readonly context: IndexContext;
+  end(outcome?: Partial<IndexOutcome> | Error): Promise<void>;
+}
+
+interface Daemon {
+  readonly jobs: Jobs;
+  readonly desk: JobDesk;
+  readonly book: JobBook;
+  /** Those that have begun, in order. */
+  readonly attempts: Attempt[];
+  readonly warnings: string[];
+}
+
+/** Jobs as a daemon on this store has them. */
+async function daemonOn(
+  rows: JobRows,
+  { instance = 'a', ...more }: Partial<JobLimits> & { readonly instance?: string } = {},
+): Promise<Daemon> {
+  const attempts: Attempt[] = [];
+  const warnings: string[] = [];
+  const log = createLog({ level: 'warn', format: 'text', write: (line) => warnings.push(line) });
+  const index = (
+    { repoId }: RepoRecord,
+    isForced: boolean,
+    context: IndexContext,
+  ): Promise<IndexOutcome> =>
+    new Promise((resolve, reject) => {
+      context.signal.addEventListener('abort', () => reject(context.signal.reason));
+      const end = async (outcome: Partial<IndexOutcome> | Error = {}): Promise<void> => {
+        if (outcome instanceof Error) reject(outcome);
+        else resolve({ ...OUTCOME, ...outcome });
+        await turns();
+      };
+      attempts.push({ repoId, isForced, context, end });
+    });
+  const book = new JobBook({ rows, instance, log });
+  const jobs = new Jobs({
+    indexer: { index },
+    served: { hideIfStray: () => Promise.resolve(), damagedRepo: () => undefined },
+    book,
+    log,
+    jobLimits: () => ({ runningMax: 2, timeoutMs: 60_000, attemptsMax: 2, ...more }),
+  });
+  await jobs.recall((repoId) => `r${repoId}`);
+  return { jobs, desk: new JobDesk(jobs, book), book, attempts, warnings };
+}
+
+async function turns(): Promise<void> {
+  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
+}
+
+const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
+
+const ALL = { offset: 0, limit: 100 };
+
+/** `repoId state attempt error` of all jobs, newest first. */
+async function shown({ desk, book }: Daemon): Promise<string[]> {
+  await book.settled();
+  const { items, total } = await desk.list(ALL);
+  assert.equal(items.length, total);
+  return items.map(({ targetId, state, attempt, error }) =>
+    [targetId, state, attempt, error ?? ''].join(' ').trim(),
+  );
+}
+
+/** Timers that the test moves by hand. */
+function mockTimers(t: TestContext): (ms: number) => Promise<void> {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  t.mock.method(Math, 'random', () => 0);
+  return async (ms) => {
+    t.mock.timers.tick(ms);
+    await turns();
+  };
+}
+
+onBothEngines('jobs of the index', ({ withStore }) => {
+  test('two repos at a time, one repo once; asking again gives the job that waits', () =>
+    withStore(async ({ jobs: rows }) => {
+      const daemon = await daemonOn(rows);
+      const { jobs, attempts } = daemon;
+      const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
+      assert.deepEqual(repoIdsOf(daemon), [1, 2]);
+      const third = jobs.ask(recordOf(3), { isForced: true });
+      assert.equal(jobs.ask(recordOf(3)), third);
+      const again = jobs.ask(recordOf(1));
+      assert.equal(jobs.ask(recordOf(1)), again);
+      await attempts[1]!.end();
+      assert.deepEqual(repoIdsOf(daemon), [1, 2, 3]);
+      assert.equal(attempts[2]!.isForced, true);
+      await attempts[2]!.end();
+      assert.deepEqual(repoIdsOf(daemon), [1, 2, 3], 'never twice the same repo');
+      let isIdle = false;
+      const idle = jobs.whenIdle().then(() => (isIdle = true));
+      await attempts[0]!.end();
+      assert.deepEqual(repoIdsOf(daemon), [1, 2, 3, 1]);
+      assert.deepEqual(
+        (await all).map(({ repo, state }) => `${repo} ${state}`),
+        ['r1 COMPLETED', 'r2 COMPLETED', 'r3 COMPLETED'],
+      );
+      assert.equal(isIdle, false);
+      await attempts[3]!.end();
+      await idle;
+      await jobs.close();
+    }));
+
+  test('by priority, then in the order of asking', () =>
+    withStore(async ({ jobs: rows }) => {
+      const daemon = await daemonOn(rows, { runningMax: 1 });
+      const { jobs, attempts } = daemon;
+      for (const repoId of [1, 2, 3]) jobs.ask(recordOf(repoId));
+      const { indexedAt: _, ...fresh } = recordOf(4);
+      jobs.ask(fresh);
+      jobs.ask(recordOf(2));
+      const id = await jobs.askKept(recordOf(3));
+      assert.equal(await jobs.askKept(recordOf(3)), id);
+      for (let i = 0; i < 4; i++) await attempts[i]!.end();
+      assert.deepEqual(repoIdsOf(daemon), [1, 3, 4, 2]);
+      await jobs.close();
+    }));
+
+  test('kept is what did something, what was asked for, what failed, and what ends a failure', () =>
+    withStore(async ({ jobs: rows }) => {
+      const daemon = await daemonOn(rows, { attemptsMax: 1 });
+      const { jobs, desk, attempts } = daemon;
+      const next = async (outcome: Partial<IndexOutcome> | Error): Promise<void> => {
+        jobs.ask(recordOf(1));
+        await attempts.at(-1).end(outcome);
+      };
+      await next({ isUnchanged: true });
+      assert.deepEqual(await shown(daemon), []);
+      jobs.ask(recordOf(1));
+      attempts.at(-1).context.onWork();
+      attempts.at(-1).context.warn('left', { apiKey: 'x', note: `svk_${'0'.repeat(64)}` });
+      await attempts.at(-1).end();
+      assert.deepEqual(await shown(daemon), ['1 COMPLETED 1']);
+      const [done] = (await desk.list(ALL)).items;
+      assert.equal(done!.result!['docs'], 3);
+      assert.deepEqual(done!.result!['skipped'], { binary: 1 });
+      const lines = await desk.lines('repo-index', done!.id);
+      assert.deepEqual(
+        lines!.map(({ message, level, attempt }) => [message, level, attempt]),
+        [
+          ['left', 'warn', 1],
+          ['repo indexed', 'info', 1],
+        ],
+      );
+      assert.deepEqual(lines![0]!.fields, { apiKey: '[redacted]', note: 'svk_[redacted]' });
+      assert.equal(await desk.lines('connection-sync', done!.id), undefined);
+      assert.equal(await desk.lines('repo-index', 'none'), undefined);
+      // The same failure again and again is one job.
+      for (let i = 0; i < 3; i++) await next(new Error('no'));
+      assert.deepEqual(await shown(daemon), ['1 FAILED 1 no', '1 COMPLETED 1']);
+      assert.deepEqual(desk.counts([recordOf(1)]), { firstTime: 0, failed: 1, warned: 0 });
+      await next({ isUnchanged: true });
+      assert.deepEqual(await shown(daemon), ['1 COMPLETED 1', '1 FAILED 1 no', '1 COMPLETED 1']);
+      await next({ isUnchanged: true });
+      assert.equal((await shown(daemon)).length, 3);
+      await jobs.close();
+    }));
+
+  for (const isKilled of [false, true]) {
+    const what = isKilled ? 'a kill' : 'a stop';
+    test(`what ${what} interrupts goes on as it was; of another daemon nothing does`, () =>
+      withStore(async ({ jobs: rows }) => {
+        const before = await daemonOn(rows);
+        for (const repoId of [1, 2, 3, 4]) void before.jobs.askKept(recordOf(repoId));
+        await before.book.settled();
+        const { items } = await before.desk.list(ALL);
+        if (!isKilled) await before.jobs.close();
+        const other = await daemonOn(rows, { instance: 'b' });
+        assert.deepEqual(await shown(other), []);
+        await other.jobs.close();
+        const after = await daemonOn(rows);
+        assert.deepEqual(
+          (await shown(after)).map((one) => one.split(' ')[1]),
+          Array(4).fill('PENDING'),
+        );
+        const all = after.jobs.indexAll([1, 2, 3].map(recordOf), false);
+        after.jobs.forgetLeft();
+        assert.deepEqual(await shown(after), [
+          '3 PENDING 0',
+          '2 IN_PROGRESS 1',
+          '1 IN_PROGRESS 1',
+          '4 FAILED 0 the repository is not served any more',
+        ]);
+        assert.equal(after.jobs.failed.reasonOf('r4'), undefined);
+        const idsOf = (jobs: typeof items): string[] => jobs.map(({ id }) => id).sort();
+        assert.deepEqual(idsOf((await after.desk.list(ALL)).items), idsOf(items));
+        for (const i of [0, 1, 2]) await after.attempts[i]!.end();
+        await all;
+        assert.deepEqual((await shown(after)).slice(1), [
+          '3 COMPLETED 1',
+          '2 COMPLETED 1',
+          '1 COMPLETED 1',
+        ]);
+        await after.jobs.close();
+        if (isKilled) await before.jobs.close();
+      }));
+  }
+
+  test('why the last job of a repo failed is known after a start', () =>
+    withStore(async ({ jobs: rows }) => {
+      const before = await daemonOn(rows, { attemptsMax: 1 });
+      before.jobs.ask(recordOf(1));
+      await before.attempts[0]!.end(new Error('no disk'));
+      await before.jobs.close();
+      const after = await daemonOn(rows);
+      assert.equal(after.jobs.failed.reasonOf('r1'), 'no disk');
+      after.jobs.ask(recordOf(1));
+      await after.attempts[0]!.end({ isUnchanged: true });
+      await after.jobs.close();
+      const last = await daemonOn(rows);
+      assert.equal(last.jobs.failed.reasonOf('r1'), undefined);
+      await last.jobs.close();
+    }));
+});
+
+/** Rows that are kept nowhere; while `error` is there they cannot be written. */
+function emptyRows(): JobRows & { error: Error | undefined; writeCount: number } {
+  return {
+    error: undefined,
+    writeCount: 0,
+    write(this: { error: Error | undefined; writeCount: number }) {
+      this.writeCount++;
+      return this.error === undefined ? Promise.resolve() : Promise.reject(this.error);
+    },
+    byId: () => Promise.resolve(undefined),
+    linesOf: () => Promise.resolve(undefined),
+    latest: () => Promise.resolve([]),
+    open: () => Promise.resolve([]),
+    list: () => Promise.resolve({ total: 0, rows: [] }),
+    prune: () => Promise.resolve(0),
+  } satisfies Store['jobs'] & { error: Error | undefined; writeCount: number };
+}
+
+void test('a second attempt after a pause, at once when asked for; then no more', async (t) => {
+  const pass = mockTimers(t);
+  const daemon = await daemonOn(emptyRows());
+  const { jobs, attempts } = daemon;
+  const [result] = await Promise.all([
+    jobs.indexAll([recordOf(1)], false),
+    attempts[0]!.end(new Error('no')),
+  ]);
+  assert.equal(result[0]!.state, 'FAILED');
+  assert.equal(jobs.failed.reasonOf('r1'), 'no');
+  assert.equal(jobs.isPausing(1), true);
+  await jobs.whenIdle();
+  await pass(29_999);
+  assert.equal(attempts.length, 1);
+  await pass(1);
+  assert.equal(attempts.length, 2);
+  assert.equal(jobs.open[0]!.row.attempt, 2);
+  await attempts[1]!.end(new Error('no again'));
+  await pass(3_600_000);
+  assert.equal(attempts.length, 2);
+  assert.deepEqual([jobs.open.length, jobs.isPausing(1)], [0, false]);
+  jobs.ask(recordOf(1));
+  await attempts[2]!.end(new Error('no'));
+  jobs.ask(recordOf(1));
+  assert.equal(attempts.length, 4);
+  await attempts[3]!.end();
+  assert.equal(jobs.failed.reasonOf('r1'), undefined);
+  await jobs.close();
+});
+
+void test('what takes too long fails; the job of a repo that goes ends', async (t) => {
+  const pass = mockTimers(t);
+  const daemon = await daemonOn(emptyRows(), { attemptsMax: 1, timeoutMs: 1_000 });
+  const { jobs, attempts } = daemon;
+  const all = jobs.indexAll([1, 2, 3].map(recordOf), false);
+  jobs.cancel([2, 3]);
+  await turns();
+  await pass(1_000);
+  assert.deepEqual(
+    (await all).map(({ error }) => error),
+    [
+      'the job took longer than 1000 ms (settings.repoIndexTimeoutMs)',
+      'the repository is gone',
+      'the repository is gone',
+    ],
+  );
+  assert.equal(attempts.length, 2);
+  assert.equal(jobs.failed.reasonOf('r2'), undefined);
+  await jobs.close();
+});
+
+void test('what must not happen beside a job of a repo waits, and holds up those to come', async () => {
+  const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
+  const { jobs, attempts } = daemon;
+  jobs.ask(recordOf(1));
+  const done: string[] = [];
+  let end = (): void => {};
+  const works = [
+    jobs.without([1, 2], async () => {
+      done.push('begun');
+      await new Promise<void>((resolve) => (end = resolve));
+      done.push('ended');
+    }),
+    jobs.without([2, 3], () => Promise.resolve(done.push('second'))),
+    jobs.without([4], () => Promise.resolve(done.push('other'))),
+  ];
+  jobs.ask(recordOf(2));
+  jobs.ask(recordOf(4));
+  await turns();
+  assert.deepEqual([done, repoIdsOf(daemon)], [['other'], [1, 4]]);
+  await attempts[0]!.end();
+  assert.deepEqual(
+    [done, repoIdsOf(daemon)],
+    [
+      ['other', 'begun'],
+      [1, 4],
+    ],
+  );
+  end();
+  await turns();
+  assert.deepEqual([done.at(-1), repoIdsOf(daemon)], ['ended', [1, 4, 2]]);
+  await attempts[2]!.end();
+  await Promise.all(works);
+  assert.equal(done.at(-1), 'second');
+  await jobs.close();
+});
+
+void test('jobs go on while the store cannot be written, and are kept once it can', async (t) => {
+  const pass = mockTimers(t);
+  const rows = emptyRows();
+  rows.error = new Error('the disk is full');
+  const daemon = await daemonOn(rows);
+  const { jobs, desk, attempts, warnings, book } = daemon;
+  const id = await jobs.askKept(recordOf(1));
+  await attempts[0]!.end();
+  assert.equal((await desk.latest([1])).get(1)!.state, 'COMPLETED');
+  assert.equal((await desk.lines('repo-index', id))!.length, 1);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /jobs go on, but cannot be kept now .*the disk is full/);
+  rows.error = undefined;
+  const { writeCount } = rows;
+  await pass(5_000);
+  await book.settled();
+  assert.equal(rows.writeCount, writeCount + 1);
+  assert.equal((await desk.latest([1])).get(1), undefined);
+  await jobs.close();
+});
+
+void test('looks that find nothing write nothing', async () => {
+  const rows = emptyRows();
+  const daemon = await daemonOn(rows, { runningMax: 8 });
+  const { jobs, attempts } = daemon;
+  const all = jobs.indexAll(
+    Array.from({ length: 500 }, (_, i) => recordOf(i + 1)),
+    false,
+  );
+  for (let i = 0; i < 500; i++) await attempts[i]!.end({ isUnchanged: true });
+  await all;
+  await jobs.close();
+  assert.equal(rows.writeCount, 0);
+});
