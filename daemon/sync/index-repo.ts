@@ -9,14 +9,16 @@ import {
   buildRepo,
   type BuildResult,
 } from '../engine/build/build.ts';
-import { buildDelta } from '../engine/build/delta.ts';
+import { buildDelta, type DeltaResult } from '../engine/build/delta.ts';
+import type { DiskLook } from '../engine/build/disk-diff.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../engine/build/filters.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { openSource } from '../sources/docs/open-source.ts';
-import { defaultPartOf } from '../sources/docs/source-revisions.ts';
+import { listDisk } from '../sources/docs/source-disk.ts';
+import { revisionSuffix } from '../sources/docs/source-revisions.ts';
 import type { Revision } from '../sources/git/refs.ts';
-import type { SourceSpec } from '../sources/docs/source.ts';
+import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
 import {
@@ -30,6 +32,7 @@ import type { RepoRegister } from './register.ts';
 import { News } from './news.ts';
 import { type RevisionWarning, selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
+import type { SeenFiles } from './seen-files.ts';
 import { OtherSourceError } from './which-repo.ts';
 
 export interface RepoIndexerOptions {
@@ -44,6 +47,7 @@ export interface RepoIndexerOptions {
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards: () => void;
+  readonly seenFiles: SeenFiles;
 }
 
 /** What is known of a repo once it is indexed. */
@@ -76,6 +80,23 @@ export class RepoIndexer {
     isForced: boolean,
     signal: AbortSignal | undefined,
   ): Promise<IndexOutcome> {
+    const { seenFiles } = this.#options;
+    const { repoId } = record;
+    const told = seenFiles.take(repoId);
+    try {
+      return await this.#index(record, isForced ? 'all' : told, signal);
+    } catch (error) {
+      seenFiles.lose(repoId);
+      throw error;
+    }
+  }
+
+  /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
+  async #index(
+    record: RepoRecord,
+    changed: readonly string[] | 'all' | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<IndexOutcome> {
     const { catalog } = this.#options;
     const filters = this.#options.filters();
     const probed = await probeSource(record.source.path, modeOf(record.source));
@@ -91,13 +112,15 @@ export class RepoIndexer {
     const revisions = await this.#revisionsOf(record, probed);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repo(record.repoId);
-    if (!isForced && known !== undefined) {
-      const kept = await this.#update({ ...known, record }, probed, spec, filters, signal);
+    if (changed !== 'all' && known !== undefined) {
+      const job = { known: { ...known, record }, probed, spec, filters, signal };
+      const kept = await this.#update(job, changed);
       if (kept !== undefined) return kept;
     }
     const built = await buildRepo(this.#buildOptions(record, spec, filters, signal));
     this.#logLeftOut(record, built);
     const next = await this.#publishBuild(record, probed, spec, built, filters);
+    this.#remember(next, built.states, built.leftOut);
     return { isUnchanged: false, ...this.#sizesOf(next) };
   }
 
@@ -131,45 +154,59 @@ export class RepoIndexer {
 
   /** The result where shards of a repo can stay; undefined: all must be built. */
   async #update(
-    known: CatalogRepo,
-    probed: ProbedSource,
-    spec: SourceSpec,
-    filters: FilterSettings,
-    signal: AbortSignal | undefined,
+    job: UpdateJob,
+    told: readonly string[] | undefined,
   ): Promise<IndexOutcome | undefined> {
+    const { known, probed, spec, filters } = job;
     const isSound = known.shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
     if (known.fingerprint === undefined || !isSound) return undefined;
     // Why first: a listing costs a second for each 80,000 files.
     if (rulesPartOf(known.fingerprint) !== rulesPartOf(fingerprintOf('', filters)))
       return undefined;
-    const source = await openSource(spec).fingerprint();
+    const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
+    const source = await fingerprintNow(spec, disk);
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
-    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters))
+    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters)) {
+      if (disk !== undefined) this.#remember(known, disk.listing.states, disk.listing.leftOut);
       return { isUnchanged: true, ...this.#sizesOf(known) };
-    // What differs between files on disk is not known.
-    const isTold =
-      spec.kind === 'commits' ||
-      (isSameDefault && defaultPartOf(source) === defaultPartOf(sourcePartOf(known.fingerprint)));
-    return isTold ? this.#addDelta(known, probed, spec, source, filters, signal) : undefined;
+    }
+    if (disk !== undefined && !isSameDefault) return undefined;
+    return this.#addDelta(job, source, disk);
+  }
+
+  /** The files on disk: those that are told to have changed, if that is enough. */
+  async #lookAtDisk(
+    { known, probed, spec }: UpdateJob,
+    told: readonly string[] | undefined,
+  ): Promise<DiskLook> {
+    const { seenFiles } = this.#options;
+    const { repoId } = known.record;
+    const states = seenFiles.statesOf(repoId, known.fingerprint);
+    const areCommitsSame = commitsOf(probed, spec).join() === known.commits?.join();
+    const isTold = told !== undefined && states !== undefined && areCommitsSame;
+    if (isTold && seenFiles.areEnough(repoId, told)) {
+      const listing = await listDisk(spec, told);
+      if (listing.leftOut.length === 0) return { listing, within: told, known: states };
+    }
+    return { listing: await listDisk(spec), within: undefined, known: states };
   }
 
   /** Builds and publishes what changed; undefined: all must be built. */
   async #addDelta(
-    known: CatalogRepo,
-    probed: ProbedSource,
-    spec: SourceSpec,
+    job: UpdateJob,
     source: string,
-    filters: FilterSettings,
-    signal: AbortSignal | undefined,
+    disk: DiskLook | undefined,
   ): Promise<IndexOutcome | undefined> {
+    const { known, probed, spec, filters, signal } = job;
     const { catalog } = this.#options;
     const { record, commits, ignored = {}, leftOut = {} } = known;
     const table = catalog.revisionsOf(known);
     if (commits === undefined || table instanceof Error) return undefined;
     const names = record.revisions ?? [record.defaultRevision];
-    const delta = await buildDelta({
+    const built = await buildDelta({
       ...this.#buildOptions(record, spec, filters, signal),
       defaultRevision: probed.defaultRevision,
+      disk,
       known: {
         shards: known.shards.map((shard) => ({
           shardId: shard.shardId,
@@ -185,15 +222,67 @@ export class RepoIndexer {
         leftOut,
       },
     });
-    if (delta === undefined) return undefined;
+    if (built === undefined) return undefined;
+    const isListed = disk !== undefined && disk.within === undefined;
+    const delta = isListed ? { ...built, ignored: await disk.listing.ignored() } : built;
     this.#logLeftOut(record, { leftOut: delta.newlyLeftOut });
+    const fingerprint = fingerprintOf(source, filters);
+    if (disk !== undefined && delta.isSame) return this.#keep(job, disk, delta, fingerprint);
     const next = await this.#publish(record, probed, spec, delta, {
       kept: delta.kept.map((index) => known.shards[index]!),
       revisions: delta.revisions,
-      fingerprint: fingerprintOf(source, filters),
+      fingerprint,
       leftOut: delta.leftOut,
     });
+    if (disk !== undefined) this.#rememberLook(next, disk, delta);
     return { isUnchanged: false, ...this.#sizesOf(next) };
+  }
+
+  /** Notes that the files on disk are those that are indexed. */
+  async #keep(
+    { known }: UpdateJob,
+    disk: DiskLook,
+    delta: DeltaResult,
+    fingerprint: string,
+  ): Promise<IndexOutcome> {
+    const { catalog } = this.#options;
+    const { ignored, leftOut } = delta;
+    // What is told of single files does not say how all of them look.
+    const next = disk.within === undefined ? { ...known, fingerprint, ignored, leftOut } : known;
+    if (next !== known)
+      await catalog.commit(() => {
+        const now = catalog.repo(known.record.repoId);
+        return { put: now === undefined ? [] : [{ ...now, fingerprint, ignored, leftOut }] };
+      });
+    this.#rememberLook(next, disk, delta);
+    return { isUnchanged: true, ...this.#sizesOf(next) };
+  }
+
+  #rememberLook(
+    repo: CatalogRepo,
+    { listing, within }: DiskLook,
+    { newlyLeftOut }: DeltaResult,
+  ): void {
+    const leftOut = [...listing.leftOut, ...newlyLeftOut];
+    const { repoId } = repo.record;
+    if (within === undefined) this.#remember(repo, listing.states, leftOut);
+    else if (repo.fingerprint !== undefined)
+      this.#options.seenFiles.rememberSome(
+        repoId,
+        repo.fingerprint,
+        within,
+        listing.states,
+        leftOut,
+      );
+  }
+
+  #remember(
+    { record, fingerprint }: CatalogRepo,
+    states: FileStates | undefined,
+    leftOut: BuildResult['leftOut'],
+  ): void {
+    if (states !== undefined && fingerprint !== undefined)
+      this.#options.seenFiles.remember(record.repoId, fingerprint, states, leftOut);
   }
 
   #logLeftOut(record: RepoRecord, built: Pick<BuildResult, 'leftOut'>): void {
@@ -305,6 +394,15 @@ export class RepoIndexer {
   }
 }
 
+/** A job of a repo that has shards. */
+interface UpdateJob {
+  readonly known: CatalogRepo;
+  readonly probed: ProbedSource;
+  readonly spec: SourceSpec;
+  readonly filters: FilterSettings;
+  readonly signal: AbortSignal | undefined;
+}
+
 /** What a repo is published with beside the shards that were built. */
 interface PublishedState {
   readonly kept: readonly CatalogShard[];
@@ -342,6 +440,16 @@ function publishedRecord(
   };
 }
 
+let toldCount = 0;
+
+/** The fingerprint of the source; where only some files have been looked at, one that no listing has. */
+function fingerprintNow(spec: SourceSpec, disk: DiskLook | undefined): Promise<string> | string {
+  if (disk === undefined) return openSource(spec).fingerprint();
+  const { listing, within } = disk;
+  const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${toldCount++}`;
+  return own + revisionSuffix(spec);
+}
+
 /** Everything that makes docs come out differently: the source, the filters, the format. */
 function fingerprintOf(source: string, filters: FilterSettings): string {
   const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
@@ -350,11 +458,7 @@ function fingerprintOf(source: string, filters: FilterSettings): string {
   return JSON.stringify(parts);
 }
 
-/** What a fingerprint says of the source, and of all else. */
-function sourcePartOf(fingerprint: string): string {
-  const parts: unknown = JSON.parse(fingerprint);
-  return Array.isArray(parts) ? String(parts[0]) : '';
-}
+/** What a fingerprint says of all but the source. */
 function rulesPartOf(fingerprint: string): string {
   const parts: unknown = JSON.parse(fingerprint);
   return Array.isArray(parts) ? JSON.stringify(parts.slice(1)) : '';

@@ -6,10 +6,11 @@ import { Jobs } from './jobs.ts';
 import { MERGE_LIMITS, type MergeLimits } from './merge-plan.ts';
 import { Merger } from './merger.ts';
 import { RepoSources } from './repo-sources.ts';
+import { SeenFiles } from './seen-files.ts';
 import { ShardSymbols } from './shard-symbols.ts';
 import { StoreRules } from './store-rules.ts';
 
-export interface IndexerOptions extends RepoIndexerOptions {
+export interface IndexerOptions extends Omit<RepoIndexerOptions, 'seenFiles'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
 }
@@ -17,6 +18,7 @@ export interface IndexerOptions extends RepoIndexerOptions {
 export class Indexer {
   readonly #options: IndexerOptions;
   readonly jobs: Jobs;
+  readonly seenFiles = new SeenFiles();
   readonly merger: Merger;
   readonly sources: RepoSources;
   readonly rules: StoreRules;
@@ -28,7 +30,9 @@ export class Indexer {
       this.merger.noteShards();
       options.onNewShards();
     };
-    this.jobs = new Jobs({ ...options, indexer: new RepoIndexer({ ...options, onNewShards }) });
+    const { seenFiles } = this;
+    const indexer = new RepoIndexer({ ...options, onNewShards, seenFiles });
+    this.jobs = new Jobs({ ...options, indexer });
     this.merger = new Merger({
       ...options,
       limits: options.mergeLimits ?? MERGE_LIMITS,
