@@ -240,20 +240,24 @@ export class RepoIndexer {
 
   /** Notes that the files on disk are those that are indexed. */
   async #keep(
-    { known }: UpdateJob,
+    { known, probed, spec }: UpdateJob,
     disk: DiskLook,
     delta: DeltaResult,
     fingerprint: string,
   ): Promise<IndexOutcome> {
-    const { catalog } = this.#options;
+    const { catalog, served } = this.#options;
     const { ignored, leftOut } = delta;
+    const { indexedAt: _, ...record } = publishedRecord(known.record, probed, spec);
+    const change = { record: { ...known.record, ...record }, fingerprint, ignored, leftOut };
     // What is told of single files does not say how all of them look.
-    const next = disk.within === undefined ? { ...known, fingerprint, ignored, leftOut } : known;
-    if (next !== known)
+    const next = disk.within === undefined ? { ...known, ...change } : known;
+    if (next !== known) {
       await catalog.commit(() => {
         const now = catalog.repo(known.record.repoId);
-        return { put: now === undefined ? [] : [{ ...now, fingerprint, ignored, leftOut }] };
+        return { put: now === undefined ? [] : [{ ...now, ...change }] };
       });
+      served.publish();
+    }
     this.#rememberLook(next, disk, delta);
     return { isUnchanged: true, ...this.#sizesOf(next) };
   }

@@ -34,8 +34,9 @@ function comparable({ answers, repos }: Everything, isCounted: boolean): object 
   const known = repos.map((repo) => {
     const { ignored, leftOut, known: record, ...rest } = repo;
     const counts = isCounted ? { ignored, leftOut } : {};
-    // Both are of the moment.
-    return { ...rest, ...counts, record: { ...record, pushedAt: '' }, fingerprint: '' };
+    // A job that finds no other docs keeps what it knows of commits.
+    const ofCommits = { pushedAt: '', defaultBranch: '' };
+    return { ...rest, ...counts, record: { ...record, ...ofCommits }, fingerprint: '' };
   });
   return { answers, known };
 }
