@@ -24,6 +24,11 @@ const NOTICES_MAX = 4_000;
 const LOOK_MS = 60_000;
 const IDLE_LOOK_MS = 3_600_000;
 const LOOK_FACTOR = 100;
+/** Guess: and so long after git wrote its index, as it also does where only times changed. */
+const INDEX_LOOK_MS = 2_000;
+const INDEX_LOOK_FACTOR = 10;
+/** Guess: after a job that failed, which others try again too. */
+const FAILED_REST_MS = 10_000;
 /** Guess: between two looks where the system tells nothing, and so many times what a look takes. */
 const POLL_MS_MIN = 1_000;
 const POLL_FACTOR = 20;
@@ -57,6 +62,9 @@ export class WatchedFiles {
   #job: Promise<void> | undefined;
   #jobTimer: NodeJS.Timeout | undefined;
   #lookTimer: NodeJS.Timeout | undefined;
+  /** When all files are looked at next (performance.now), and how long that took before. */
+  #lookDueMs = Infinity;
+  #lookTookMs = 0;
   /** The system tells nothing. */
   #isPolled = false;
   /** Fingerprint of the last look then. */
@@ -97,7 +105,10 @@ export class WatchedFiles {
     const isSame =
       this.#noticeCount === 0 && listing !== undefined && seenFiles.confirm(repoId, listing.states);
     if (!isSame) this.#note(undefined, true);
-    else this.#lookLater(LOOK_MS, performance.now() - startMs);
+    else {
+      this.#noteLook(performance.now() - startMs);
+      this.#lookWithin(LOOK_MS);
+    }
   }
 
   /** Watches all folders that there are now, and no others. */
@@ -118,10 +129,14 @@ export class WatchedFiles {
     const { seenFiles } = this.#options;
     const { repoId } = this.#record;
     const isOfGit = place?.startsWith('.git/') === true && this.#record.source.kind === 'worktree';
-    if (isOfGit && !INDEX_FILES.has(place)) return;
+    if (isOfGit) {
+      const pauseMs = Math.max(INDEX_LOOK_MS, INDEX_LOOK_FACTOR * this.#lookTookMs);
+      if (INDEX_FILES.has(place)) this.#lookWithin(pauseMs);
+      return;
+    }
     if (place !== undefined && this.#idlePaths.has(place)) return;
     this.#noticeCount++;
-    if (place === undefined || isOfGit || this.#noticeCount > NOTICES_MAX) {
+    if (place === undefined || this.#noticeCount > NOTICES_MAX) {
       seenFiles.tell(repoId, undefined);
       this.#areRulesTold = true;
     } else {
@@ -155,12 +170,13 @@ export class WatchedFiles {
   async #run(): Promise<void> {
     const told = this.#told;
     const moved = this.#moved;
+    const isLook = this.#areRulesTold;
     this.#told = new Set();
     this.#moved = new Set();
     this.#noticeCount = 0;
     const startMs = performance.now();
     try {
-      if (this.#areRulesTold) await this.#watchAll();
+      if (isLook) await this.#watchAll();
       else await this.#watchMoved(moved);
     } catch (error) {
       this.#options.log.warn('folders could not be watched', this.#fields(error));
@@ -168,9 +184,11 @@ export class WatchedFiles {
     }
     const isDone = await this.#options.index(this.#record);
     const endMs = performance.now();
-    this.#restUntilMs = endMs + REST_FACTOR * (endMs - startMs);
+    const tookMs = endMs - startMs;
+    this.#restUntilMs = endMs + (isDone ? REST_FACTOR * tookMs : FAILED_REST_MS);
     if (isDone) this.#noteIdle(told);
-    this.#lookLater(told.size > 0 ? LOOK_MS : IDLE_LOOK_MS, endMs - startMs);
+    if (isLook) this.#noteLook(tookMs);
+    else this.#lookWithin(Math.max(LOOK_MS, LOOK_FACTOR * this.#lookTookMs));
   }
 
   #fields(error: unknown): Record<string, string> {
@@ -207,16 +225,21 @@ export class WatchedFiles {
     }
   }
 
-  /** A look at all files, which finds what was not told. */
-  #lookLater(pauseMs: number, tookMs: number): void {
-    if (this.#isPolled) {
-      this.#pollLater(tookMs);
-      return;
-    }
+  /** All files have been looked at: what was not told is found by the next look. */
+  #noteLook(tookMs: number): void {
+    this.#lookTookMs = tookMs;
+    this.#lookDueMs = Infinity;
+    if (this.#isPolled) this.#pollLater(tookMs);
+    else this.#lookWithin(Math.max(IDLE_LOOK_MS, LOOK_FACTOR * tookMs));
+  }
+
+  /** Has all files looked at after this pause, if that is sooner than the next look. */
+  #lookWithin(pauseMs: number): void {
+    const dueMs = performance.now() + pauseMs;
+    if (this.#isClosed || this.#isPolled || dueMs >= this.#lookDueMs) return;
+    this.#lookDueMs = dueMs;
     clearTimeout(this.#lookTimer);
-    if (this.#isClosed) return;
-    const waitMs = Math.max(pauseMs, LOOK_FACTOR * tookMs);
-    this.#lookTimer = setTimeout(() => this.#note(undefined, true), waitMs).unref();
+    this.#lookTimer = setTimeout(() => this.#note(undefined, true), pauseMs).unref();
   }
 
   /** Looks at all files now and then, as nothing tells of them. */
