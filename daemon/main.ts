@@ -32,6 +32,9 @@ import { jobLimitsOf } from './sync/job-limits.ts';
 import type { JobResult } from './sync/jobs.ts';
 import type { AddedSources } from './sync/repo-sources.ts';
 import type { Served } from './sync/served.ts';
+import { RefLooks } from './sources/git/ref-looks.ts';
+import type { RepoRecord } from './repos/records.ts';
+import { FileWatch } from './sync/file-watch.ts';
 import { RefWatch } from './sync/ref-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
@@ -120,7 +123,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.push(server);
     metrics.watch(server, services.readiness, instance.parts.pool);
     opened.push(await startCommands(instance, control, server.url, options));
-    opened.push(watchRefs(instance, abort.signal));
+    opened.push(...watchSources(instance, log, abort.signal));
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     return {
       url: server.url,
@@ -239,22 +242,38 @@ function startCommands(
   });
 }
 
-/** Has repositories indexed whose branches move from now on. */
-function watchRefs(instance: Instance, signal: AbortSignal): RefWatch {
+/** Has repositories indexed whose branches move from now on, and those of files on disk that change. */
+function watchSources(
+  instance: Instance,
+  log: Log,
+  signal: AbortSignal,
+): { readonly close: () => Promise<void> }[] {
   const { served } = instance;
-  const { jobs } = indexerOf(instance);
-  const watch = new RefWatch({
-    records: () => served.records,
+  const { jobs, seenFiles } = indexerOf(instance);
+  const records = (): readonly RepoRecord[] => served.records;
+  const index = async (record: RepoRecord): Promise<boolean> => {
+    const [result] = await jobs.indexAll([record], false, signal).catch(() => []);
+    return result?.state === 'COMPLETED';
+  };
+  const looks = new RefLooks();
+  const refs = new RefWatch({
+    records,
+    statesOf: (paths) => looks.look(paths),
     hasFailed: ({ name }) => jobs.failed.reasonOf(name) !== undefined,
     index: async (record, hasMoved) => {
       // Why: what moved is to be seen soon, what only failed waits for its next attempt.
       if (!hasMoved && jobs.isPausing(record.repoId)) return false;
-      const [result] = await jobs.indexAll([record], false, signal).catch(() => []);
-      return result?.state === 'COMPLETED';
+      return index(record);
     },
   });
-  watch.start();
-  return watch;
+  const files = new FileWatch({ records, seenFiles, index, log });
+  refs.start();
+  files.start();
+  const close = (): Promise<void> => {
+    looks.close();
+    return refs.close();
+  };
+  return [{ close }, files];
 }
 
 /** Indexes the sources, several at a time, and makes their histories quick to read; then what goes on all the time. */

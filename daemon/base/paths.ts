@@ -50,6 +50,11 @@ export function* splitRecords(
   }
 }
 
+/** One text for each path, whatever its bytes. */
+export function nameKey({ path, rawPath }: NamedPath): string {
+  return rawPath === undefined ? path : `\0${Buffer.from(rawPath).toString('latin1')}`;
+}
+
 /** What is at a path in a folder; "" is the root. */
 export function joinPath(folder: NamedPath, name: NamedPath): NamedPath {
   if (folder.path === '') return name;

@@ -10,14 +10,16 @@ import {
   type BuildResult,
 } from '../engine/build/build.ts';
 import type { BuildThreads } from '../engine/build/build-threads.ts';
-import { buildDelta } from '../engine/build/delta.ts';
+import { buildDelta, type DeltaResult } from '../engine/build/delta.ts';
+import type { DiskLook } from '../engine/build/disk-diff.ts';
 import { DOC_RULES_VERSION, type FilterSettings } from '../engine/build/filters.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { openSource } from '../sources/docs/open-source.ts';
-import { defaultPartOf } from '../sources/docs/source-revisions.ts';
+import { listDisk } from '../sources/docs/source-disk.ts';
+import { revisionSuffix } from '../sources/docs/source-revisions.ts';
 import type { Revision } from '../sources/git/refs.ts';
-import type { SourceSpec } from '../sources/docs/source.ts';
+import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogRepo, type CatalogShard, docCountOf, sizesOfRepo } from './catalog-records.ts';
@@ -26,6 +28,7 @@ import { knownIndexOf } from './known-index.ts';
 import { News } from './news.ts';
 import { type RevisionWarning, selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
+import type { SeenFiles } from './seen-files.ts';
 import { OtherSourceError } from './which-repo.ts';
 
 export interface RepoIndexerOptions {
@@ -39,6 +42,7 @@ export interface RepoIndexerOptions {
   readonly threads: BuildThreads;
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards: () => void;
+  readonly seenFiles: SeenFiles;
 }
 
 /** Whom an attempt tells what. */
@@ -77,6 +81,23 @@ export class RepoIndexer {
 
   /** Errors: those of looking at the source, of the build and of the catalog; the reason of the signal. */
   async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
+    const { seenFiles } = this.#options;
+    const { repoId } = record;
+    const told = seenFiles.take(repoId);
+    try {
+      return await this.#index(record, isForced ? 'all' : told, context);
+    } catch (error) {
+      seenFiles.lose(repoId);
+      throw error;
+    }
+  }
+
+  /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
+  async #index(
+    record: RepoRecord,
+    changed: readonly string[] | 'all' | undefined,
+    context: IndexContext,
+  ): Promise<IndexOutcome> {
     const { catalog } = this.#options;
     const filters = this.#options.filters();
     const probed = await probeSource(record.source.path, modeOf(record.source));
@@ -92,14 +113,16 @@ export class RepoIndexer {
     const revisions = await this.#revisionsOf(record, probed, context);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const known = catalog.repo(record.repoId);
-    if (!isForced && known !== undefined) {
-      const kept = await this.#update({ ...known, record }, probed, spec, filters, context);
+    if (changed !== 'all' && known !== undefined) {
+      const job = { known: { ...known, record }, probed, spec, filters, context };
+      const kept = await this.#update(job, changed);
       if (kept !== undefined) return kept;
     }
     context.onWork();
     const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
     logLeftOut(record, built, context);
     const next = await this.#publishBuild(record, probed, spec, built, filters);
+    this.#remember(next, built.states, built.leftOut);
     return { isUnchanged: false, ...this.#sizesOf(next) };
   }
 
@@ -137,56 +160,128 @@ export class RepoIndexer {
 
   /** The result where shards of a repo can stay; undefined: all must be built. */
   async #update(
-    known: CatalogRepo,
-    probed: ProbedSource,
-    spec: SourceSpec,
-    filters: FilterSettings,
-    context: IndexContext,
+    job: UpdateJob,
+    told: readonly string[] | undefined,
   ): Promise<IndexOutcome | undefined> {
+    const { known, probed, spec, filters } = job;
     const isSound = known.shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
     if (known.fingerprint === undefined || !isSound) return undefined;
     // Why first: a listing costs a second for each 80,000 files.
     if (rulesPartOf(known.fingerprint) !== rulesPartOf(fingerprintOf('', filters)))
       return undefined;
-    const source = await openSource(spec).fingerprint();
+    const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
+    const source = await fingerprintNow(spec, disk);
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
-    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters))
+    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters)) {
+      if (disk !== undefined) this.#remember(known, disk.listing.states, disk.listing.leftOut);
       return { isUnchanged: true, ...this.#sizesOf(known) };
-    // What differs between files on disk is not known.
-    const isTold =
-      spec.kind === 'commits' ||
-      (isSameDefault && defaultPartOf(source) === defaultPartOf(sourcePartOf(known.fingerprint)));
-    return isTold ? this.#addDelta(known, probed, spec, source, filters, context) : undefined;
+    }
+    if (disk !== undefined && !isSameDefault) return undefined;
+    return this.#addDelta(job, source, disk);
+  }
+
+  /** The files on disk: those that are told to have changed, if that is enough. */
+  async #lookAtDisk(
+    { known, probed, spec }: UpdateJob,
+    told: readonly string[] | undefined,
+  ): Promise<DiskLook> {
+    const { seenFiles } = this.#options;
+    const { repoId } = known.record;
+    const states = seenFiles.statesOf(repoId, known.fingerprint);
+    const areCommitsSame = commitsOf(probed, spec).join() === known.commits?.join();
+    const isTold = told !== undefined && states !== undefined && areCommitsSame;
+    if (isTold && seenFiles.areEnough(repoId, told)) {
+      const listing = await listDisk(spec, told);
+      if (listing.leftOut.length === 0) return { listing, within: told, known: states };
+    }
+    return { listing: await listDisk(spec), within: undefined, known: states };
   }
 
   /** Builds and publishes what changed; undefined: all must be built. */
   async #addDelta(
-    known: CatalogRepo,
-    probed: ProbedSource,
-    spec: SourceSpec,
+    job: UpdateJob,
     source: string,
-    filters: FilterSettings,
-    context: IndexContext,
+    disk: DiskLook | undefined,
   ): Promise<IndexOutcome | undefined> {
+    const { known, probed, spec, filters, context } = job;
     const { catalog } = this.#options;
     const { record } = known;
     const knownIndex = knownIndexOf(catalog, known);
     if (knownIndex === undefined) return undefined;
-    context.onWork();
-    const delta = await buildDelta({
+    // Of files on disk it is not known yet whether there is anything to build.
+    if (disk === undefined) context.onWork();
+    const built = await buildDelta({
       ...this.#buildOptions(record, spec, filters, context),
       defaultRevision: probed.defaultRevision,
+      disk,
       known: knownIndex,
     });
-    if (delta === undefined) return undefined;
+    if (built === undefined) return undefined;
+    const isListed = disk !== undefined && disk.within === undefined;
+    const delta = isListed ? { ...built, ignored: await disk.listing.ignored() } : built;
     logLeftOut(record, { leftOut: delta.newlyLeftOut }, context);
+    const fingerprint = fingerprintOf(source, filters);
+    if (disk !== undefined && delta.isSame) return this.#keep(job, disk, delta, fingerprint);
+    context.onWork();
     const next = await this.#publish(record, probed, spec, delta, {
       kept: delta.kept.map((index) => known.shards[index]!),
       revisions: delta.revisions,
-      fingerprint: fingerprintOf(source, filters),
+      fingerprint,
       leftOut: delta.leftOut,
     });
+    if (disk !== undefined) this.#rememberLook(next, disk, delta);
     return { isUnchanged: false, ...this.#sizesOf(next) };
+  }
+
+  /** Notes that the files on disk are those that are indexed. */
+  async #keep(
+    { known, probed, spec }: UpdateJob,
+    disk: DiskLook,
+    delta: DeltaResult,
+    fingerprint: string,
+  ): Promise<IndexOutcome> {
+    const { catalog, served } = this.#options;
+    const { ignored, leftOut } = delta;
+    const { indexedAt: _, ...record } = publishedRecord(known.record, probed, spec);
+    const change = { record: { ...known.record, ...record }, fingerprint, ignored, leftOut };
+    // What is told of single files does not say how all of them look.
+    const next = disk.within === undefined ? { ...known, ...change } : known;
+    if (next !== known) {
+      await catalog.commit(() => {
+        const now = catalog.repo(known.record.repoId);
+        return { put: now === undefined ? [] : [{ ...now, ...change }] };
+      });
+      served.publish();
+    }
+    this.#rememberLook(next, disk, delta);
+    return { isUnchanged: true, ...this.#sizesOf(next) };
+  }
+
+  #rememberLook(
+    repo: CatalogRepo,
+    { listing, within }: DiskLook,
+    { newlyLeftOut }: DeltaResult,
+  ): void {
+    const leftOut = [...listing.leftOut, ...newlyLeftOut];
+    const { repoId } = repo.record;
+    if (within === undefined) this.#remember(repo, listing.states, leftOut);
+    else if (repo.fingerprint !== undefined)
+      this.#options.seenFiles.rememberSome(
+        repoId,
+        repo.fingerprint,
+        within,
+        listing.states,
+        leftOut,
+      );
+  }
+
+  #remember(
+    { record, fingerprint }: CatalogRepo,
+    states: FileStates | undefined,
+    leftOut: BuildResult['leftOut'],
+  ): void {
+    if (states !== undefined && fingerprint !== undefined)
+      this.#options.seenFiles.remember(record.repoId, fingerprint, states, leftOut);
   }
 
   #publishBuild(
@@ -306,6 +401,15 @@ function logLeftOut(
     warn('file left out', { repo: name, path: file, reason });
 }
 
+/** A job of a repo that has shards. */
+interface UpdateJob {
+  readonly known: CatalogRepo;
+  readonly probed: ProbedSource;
+  readonly spec: SourceSpec;
+  readonly filters: FilterSettings;
+  readonly context: IndexContext;
+}
+
 /** What a repo is published with beside the shards that were built. */
 interface PublishedState {
   readonly kept: readonly CatalogShard[];
@@ -343,6 +447,16 @@ function publishedRecord(
   };
 }
 
+let toldCount = 0;
+
+/** The fingerprint of the source; where only some files have been looked at, one that no listing has. */
+function fingerprintNow(spec: SourceSpec, disk: DiskLook | undefined): Promise<string> | string {
+  if (disk === undefined) return openSource(spec).fingerprint();
+  const { listing, within } = disk;
+  const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${toldCount++}`;
+  return own + revisionSuffix(spec);
+}
+
 /** Everything that makes docs come out differently: the source, the filters, the format. */
 function fingerprintOf(source: string, filters: FilterSettings): string {
   const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
@@ -351,11 +465,7 @@ function fingerprintOf(source: string, filters: FilterSettings): string {
   return JSON.stringify(parts);
 }
 
-/** What a fingerprint says of the source, and of all else. */
-function sourcePartOf(fingerprint: string): string {
-  const parts: unknown = JSON.parse(fingerprint);
-  return Array.isArray(parts) ? String(parts[0]) : '';
-}
+/** What a fingerprint says of all but the source. */
 function rulesPartOf(fingerprint: string): string {
   const parts: unknown = JSON.parse(fingerprint);
   return Array.isArray(parts) ? JSON.stringify(parts.slice(1)) : '';

@@ -7,11 +7,12 @@ import { Jobs, type JobsOptions } from './jobs.ts';
 import { MERGE_LIMITS, type MergeLimits } from './merge-plan.ts';
 import { Merger } from './merger.ts';
 import { RepoSources } from './repo-sources.ts';
+import { SeenFiles } from './seen-files.ts';
 import { ShardSymbols } from './shard-symbols.ts';
 import { StoreRules } from './store-rules.ts';
 
 export interface IndexerOptions
-  extends RepoIndexerOptions, Omit<JobsOptions, 'indexer' | 'served'> {
+  extends Omit<RepoIndexerOptions, 'seenFiles'>, Omit<JobsOptions, 'indexer' | 'served'> {
   /** Default: MERGE_LIMITS. */
   readonly mergeLimits?: MergeLimits | undefined;
 }
@@ -20,6 +21,7 @@ export class Indexer {
   readonly #options: IndexerOptions;
   readonly jobs: Jobs;
   readonly desk: JobDesk;
+  readonly seenFiles = new SeenFiles();
   readonly merger: Merger;
   readonly sources: RepoSources;
   readonly rules: StoreRules;
@@ -31,7 +33,9 @@ export class Indexer {
       this.merger.noteShards();
       options.onNewShards();
     };
-    this.jobs = new Jobs({ ...options, indexer: new RepoIndexer({ ...options, onNewShards }) });
+    const { seenFiles } = this;
+    const indexer = new RepoIndexer({ ...options, onNewShards, seenFiles });
+    this.jobs = new Jobs({ ...options, indexer });
     this.desk = new JobDesk(this.jobs, options.book);
     this.merger = new Merger({
       ...options,

@@ -1,13 +1,14 @@
 // Looks every second or so whether HEAD, branches or tags of served repositories have moved, and has those indexed. Files
-// on disk are not looked at: what was saved without being committed is found by the next job.
+// on disk are watched by file-watch.ts.
 
 import { Breather } from '../base/next-turn.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { refStateOf } from '../sources/git/ref-state.ts';
 
 export interface RefWatchOptions {
   /** The repos that are served now. */
   readonly records: () => readonly RepoRecord[];
+  /** What refs of repositories look like, by their paths; undefined: that is not known now. */
+  readonly statesOf: (paths: readonly string[]) => Promise<readonly (string | undefined)[]>;
   /** Whether the last job of a repo failed, whoever asked for it: a start, a changed configuration, this. */
   readonly hasFailed: (record: RepoRecord) => boolean;
   /**
@@ -20,15 +21,13 @@ export interface RefWatchOptions {
 /** Guess: between two rounds, and at least so many times what a round takes; at most so long, as one may have waited. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
-const PAUSE_FACTOR = 20;
+const PAUSE_FACTOR = 4;
 
 /** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
 const RETRY_MS_MIN = 2_000;
 const RETRY_MS_MAX = 3_600_000;
 /** Guess: where its refs have moved since, which may have mended it, at the latest so long after that was seen. */
 const MOVED_RETRY_MS = 60_000;
-/** Guess: files on disk are built anew as a whole, so a repo of them rests for so many times what its job took. */
-const REST_FACTOR = 10;
 
 /** A repo that is to be indexed. */
 interface Due {
@@ -74,42 +73,46 @@ export class RefWatch {
   }
 
   async #index({ record, hasMoved }: Due): Promise<void> {
-    const { repoId, source } = record;
-    const startMs = performance.now();
+    const { repoId } = record;
     const isDone = await this.#options.index(record, hasMoved);
-    const endMs = performance.now();
     if (isDone) {
       this.#retryMs.delete(repoId);
-      if (source.kind === 'worktree')
-        this.#restMs.set(repoId, endMs + REST_FACTOR * (endMs - startMs));
       return;
     }
     const pauseMs = Math.min(2 * (this.#retryMs.get(repoId) ?? RETRY_MS_MIN / 2), RETRY_MS_MAX);
     this.#retryMs.set(repoId, pauseMs);
-    this.#restMs.set(repoId, endMs + pauseMs);
+    this.#restMs.set(repoId, performance.now() + pauseMs);
   }
 
   async #findMoved(): Promise<Due[]> {
     const moved: Due[] = [];
     const states = new Map<number, string>();
+    const records = this.#options.records();
+    const current = await this.#statesOf(records);
     const breather = new Breather();
-    for (const record of this.#options.records()) {
+    for (const record of records) {
       await breather.pause();
-      const { repoId, source } = record;
+      const { repoId } = record;
       const hasFailed = this.#options.hasFailed(record);
-      if (source.kind === 'folder' && !hasFailed) continue;
-      const state = source.kind === 'folder' ? '' : refStateOf(source.path);
       const known = this.#states.get(repoId);
+      const state = current.get(record) ?? known;
       const hasMoved = known !== undefined && known !== state;
       this.#noteFailure(repoId, hasFailed, hasMoved);
       const isMoved = hasFailed || hasMoved;
-      const isAtRest = performance.now() < (this.#restMs.get(repoId) ?? 0);
-      const isResting = isMoved && (isAtRest || this.#jobs.has(repoId));
+      const isResting =
+        this.#jobs.has(repoId) || performance.now() < (this.#restMs.get(repoId) ?? 0);
       if (isMoved && !isResting) moved.push({ record, hasMoved });
-      states.set(repoId, isResting && known !== undefined ? known : state);
+      const next = isMoved && isResting ? (known ?? state) : state;
+      if (next !== undefined) states.set(repoId, next);
     }
     this.#states = states;
     return moved;
+  }
+
+  async #statesOf(records: readonly RepoRecord[]): Promise<Map<RepoRecord, string | undefined>> {
+    const repositories = records.filter(({ source }) => source.kind !== 'folder');
+    const states = await this.#options.statesOf(repositories.map(({ source }) => source.path));
+    return new Map(repositories.map((record, index) => [record, states[index]]));
   }
 
   /** How long a repo rests that has failed, or does no more. */

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { git, temporaryFolder } from '../sources/git/fixture.ts';
 import type { IndexOf } from './index-of.ts';
 
@@ -23,7 +24,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-const PATHS = [
+export const PATHS = [
   'a.c',
   'a.h',
   'b.h',
@@ -50,9 +51,14 @@ const PATHS = [
  * Its content defines a symbol. Why no other's: files of one content share the symbols of the first of them in their
  * shard, whatever language the others are.
  */
-const SYMBOL_PATH = 'symbols.go';
-const RULE_PATHS = ['.gitattributes', 'src/.gitattributes', 'docs/.gitattributes', '.trawlignore'];
-const CONTENTS = [
+export const SYMBOL_PATH = 'symbols.go';
+export const RULE_PATHS = [
+  '.gitattributes',
+  'src/.gitattributes',
+  'docs/.gitattributes',
+  '.trawlignore',
+];
+export const CONTENTS = [
   'plum\n',
   'plum pear\n',
   '#!/usr/bin/env python3\nplum\n',
@@ -62,13 +68,13 @@ const CONTENTS = [
   'plum\0pear\n',
   `plum ${'x'.repeat(6000)}\n`,
 ];
-const RULES = [
+export const RULES = [
   '*.h linguist-language=Rust\n',
   '*.js linguist-vendored=false linguist-generated\n',
   'run linguist-language=Go\n*.c linguist-documentation\n',
   '# nothing\n',
 ];
-const IGNORES = ['docs/\n', '*.js\n*.h\n', '# nothing\n'];
+export const IGNORES = ['docs/\n', '*.js\n*.h\n', '# nothing\n'];
 const MODES = ['100644', '100644', '100644', '100755', '120000', '160000'] as const;
 
 /** A repository whose branches are written by hand. */
@@ -182,8 +188,18 @@ const QUERIES = [
 ];
 const REVISED = ['', ' rev:*', ' rev:dev', ' rev:v1 -rev:HEAD'];
 
+export interface Everything {
+  readonly answers: Readonly<Record<string, unknown>>;
+  readonly repos: readonly {
+    readonly known: Omit<RepoRecord, 'indexedAt'>;
+    readonly fingerprint: string | undefined;
+    readonly ignored: object;
+    readonly leftOut: object;
+  }[];
+}
+
 /** Everything that the repos show. */
-export async function everythingOf(index: IndexOf): Promise<object> {
+export async function everythingOf(index: IndexOf): Promise<Everything> {
   const answers: Record<string, unknown> = {};
   for (const query of QUERIES)
     for (const revision of REVISED) {

@@ -45,6 +45,7 @@ import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.t
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import type {
+  FileStates,
   ReadFailure,
   RevisionFiles,
   SourceFile,
@@ -94,6 +95,8 @@ export interface BuildResult {
   readonly leftOut: readonly (LeftOut | ReadFailure)[];
   /** What rules leave out of the default revision. */
   readonly ignored: IgnoredCounts;
+  /** Present if the default revision is files on disk: what they looked like before they were read. */
+  readonly states?: FileStates;
 }
 
 /** Docs to build shards of, and what else their languages and order depend on. */
@@ -148,6 +151,7 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     skipped,
     leftOut: [...listing.leftOut, ...failures],
     ignored: await listing.ignored(),
+    ...(listing.states === undefined ? {} : { states: listing.states }),
   };
   return revisions === undefined
     ? result

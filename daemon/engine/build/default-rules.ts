@@ -15,6 +15,7 @@ import {
   type HeaderFolders,
   SOURCE_NAME,
 } from '../../sources/languages/languages.ts';
+import type { SourceFile } from '../../sources/docs/source.ts';
 import { readAttributes } from './build.ts';
 import { hasBit } from '../shards/bits.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
@@ -27,11 +28,9 @@ interface Rules {
 }
 
 /** A doc that no shard holds. */
-interface NewDoc extends NamedPath {
-  readonly oid: string;
+interface NewDoc extends SourceFile {
   /** The default revision holds it. */
   readonly isOfDefault: boolean;
-  readonly isSymlink: boolean;
 }
 
 /** Those of the paths that are symbolic links in the default revision. Errors: GitError. */
@@ -97,13 +96,7 @@ export class DefaultRules {
       is: await places.linksNow(texts.filter(({ is }) => is).map(({ path }) => path)),
     };
     const newFiles = more.filter(({ path }) => isAttributeFile(path));
-    const newTexts =
-      newFiles.length === 0
-        ? []
-        : await readAttributes(
-            repoPath,
-            newFiles.map((doc) => ({ ...doc, size: 0 })),
-          );
+    const newTexts = newFiles.length === 0 ? [] : await readAttributes(repoPath, newFiles);
     const filesAt = (when: 'was' | 'is'): AttributeFile[] =>
       texts.flatMap(({ file, path, [when]: isHeld }) =>
         isHeld && !links[when].has(path) && file !== undefined ? [file] : [],

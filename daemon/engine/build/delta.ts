@@ -1,12 +1,13 @@
-// Brings the shards of a repo to other commits by what changed: the docs that no shard holds make a shard of their own,
-// and a new revision file says which docs each revision holds. What comes out is to searches what a build of the same
-// commits would be. The shards that stay are not touched; small ones are built again together with the new docs, so
+// Brings the shards of a repo to other commits or files by what changed: the docs that no shard holds make a shard of
+// their own, and a new revision file says which docs each revision holds. What comes out is to searches what a build of
+// the same commits and files would be. The shards that stay are not touched; small ones are built again together with the new docs, so
 // that their number stays low.
 
-import { lstatSync } from 'node:fs';
-import path from 'node:path';
+import { lstatSync, type Stats } from 'node:fs';
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
+import type { NamedPath } from '../../base/paths.ts';
+import { diskPathOf } from '../../sources/disk/disk.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import {
   type CommittedRules,
@@ -23,8 +24,10 @@ import { type RevisionTable, RevisionWriter } from '../shards/revisions.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { DefaultRules } from './default-rules.ts';
+import { type DiskDiff, diffDisk, type DiskLook } from './disk-diff.ts';
+import { DocFilter } from './filters.ts';
 import { type DocPlace, KnownDocs, type KnownShard } from './known-docs.ts';
-import { MissingDocs } from './missing-docs.ts';
+import { type MissingDoc, type MissingRow, MissingDocs } from './missing-docs.ts';
 
 /** What is known of a repo. */
 export interface KnownIndex {
@@ -40,11 +43,15 @@ export interface KnownIndex {
 
 export interface DeltaOptions extends BuildOptions {
   readonly known: KnownIndex;
+  /** Present if the default revision is files on disk. */
+  readonly disk?: DiskLook | undefined;
   /** Full name of the default revision. */
   readonly defaultRevision: string;
 }
 
 export interface DeltaResult {
+  /** Each revision holds the docs that it held. */
+  readonly isSame: boolean;
   /** Indexes of the known shards that stay. */
   readonly kept: readonly number[];
   readonly shards: readonly ListedShard[];
@@ -83,8 +90,6 @@ interface Target {
 /**
  * The shards and sets that bring a repo to the commits of the spec; undefined: it must be built anew.
  *
- * Why only what git can tell apart: a default revision of files on disk must be what it was.
- *
  * Errors: as buildRepo.
  */
 export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | undefined> {
@@ -93,7 +98,14 @@ export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | u
   const docs = openDocs(options);
   if (docs === undefined) return undefined;
   try {
-    return await new Delta(options, docs, targets).run();
+    const { spec, filters, disk } = options;
+    if (disk === undefined) return await new Delta(options, docs, targets, undefined).run();
+    const isShared = targets.length > 1;
+    const diff = await diffDisk(spec.path, disk, docs, new DocFilter(filters), isShared);
+    if (diff === undefined) return undefined;
+    const [first, ...further] = targets;
+    const all = [{ ...first!, changes: diff.changes }, ...further];
+    return await new Delta(options, docs, all, diff).run();
   } finally {
     docs.close();
   }
@@ -116,6 +128,8 @@ async function targetsOf({
   defaultRevision,
 }: DeltaOptions): Promise<Omit<Target, 'sets'>[] | undefined> {
   const isCommitted = spec.kind === 'commits';
+  // Why: docs of a commit say nothing of files on disk.
+  if (!isCommitted && known.revisions[0]?.commit !== undefined) return undefined;
   const wanted = [
     { name: defaultRevision, commit: isCommitted ? spec.commit : undefined },
     ...(spec.revisions ?? []),
@@ -180,13 +194,21 @@ class Delta {
   readonly #options: DeltaOptions;
   readonly #docs: KnownDocs;
   readonly #targets: readonly Target[];
+  /** Present if the default revision is files on disk. */
+  readonly #diff: DiskDiff | undefined;
   readonly #missing = new MissingDocs();
   readonly #ignored: Map<string, number>;
   readonly #leftOut: Map<string, number>;
   readonly #newlyLeftOut: (LeftOut | ReadFailure)[] = [];
 
-  constructor(options: DeltaOptions, docs: KnownDocs, targets: readonly Omit<Target, 'sets'>[]) {
+  constructor(
+    options: DeltaOptions,
+    docs: KnownDocs,
+    targets: readonly Omit<Target, 'sets'>[],
+    diff: DiskDiff | undefined,
+  ) {
     this.#options = options;
+    this.#diff = diff;
     this.#docs = docs;
     this.#targets = targets.map((target) => ({
       ...target,
@@ -207,11 +229,13 @@ class Delta {
         this.#apply(index, target, change);
       }
     this.#options.signal?.throwIfAborted();
+    const areSetsSame = this.#areSetsSame();
     const retired = this.#retire();
     const rules = await this.#defaultRules();
     if (rules === undefined || !(await this.#replaceStale(rules))) return undefined;
     if (!this.#isWorthwhile(retired)) return undefined;
-    const files = await this.#missing.files(spec.path);
+    const rows = await this.#missing.rows(spec.path, { onDisk: (doc) => this.#onDisk(doc) });
+    const files = rows.map(({ file }) => file);
     const kept = this.#kept(retired);
     const built =
       files.length === 0
@@ -219,9 +243,10 @@ class Delta {
         : await buildDocs(this.#options, { ...rules.now, files });
     for (const { reason } of built.failures) add(this.#leftOut, reason, 1);
     return {
+      isSame: areSetsSame && files.length === 0,
       kept,
       shards: built.shards,
-      revisions: this.#revisionFile(kept, built.shards, files),
+      revisions: this.#revisionFile(kept, built.shards, rows),
       skipped: await this.#countSkipped(kept, built.skipped),
       ignored: countsOf(this.#ignored),
       leftOut: countsOf(this.#leftOut),
@@ -229,12 +254,33 @@ class Delta {
     };
   }
 
-  /** Whether what is left out can be counted by what changed. */
+  /** Whether each revision to come is a known one, and holds what that does, but for docs to be built. */
+  #areSetsSame(): boolean {
+    const { known } = this.#options;
+    if (this.#missing.size > 0 || this.#targets.length !== known.revisions.length) return false;
+    return this.#targets.every(({ basis, sets }, index) => {
+      if (basis !== index) return false;
+      const before = this.#docs.docsIn(index);
+      return sets.every((bits, shard) => Buffer.compare(bits, before[shard]!) === 0);
+    });
+  }
+
+  /** Whether what is left out can be counted by what changed; of files on disk it is taken over. */
   #canCount(): boolean {
     const { ignored, revisions, leftOut } = this.#options.known;
-    const { rules, basis } = this.#targets[0]!;
+    const { rules, basis, changes } = this.#targets[0]!;
+    const { disk } = this.#options;
+    const listed = disk?.within === undefined ? disk?.listing.leftOut : undefined;
+    if (disk !== undefined && this.#targets.length === 1) {
+      if (listed !== undefined) this.#leftOut.clear();
+      for (const { reason } of listed ?? []) add(this.#leftOut, reason, 1);
+      return true;
+    }
+    // Which of the paths are those of files on disk is not known.
+    const isMixed = Object.keys(leftOut).length + (listed?.length ?? 0) > 0;
+    if (listed !== undefined && isMixed && changes.length > 0) return false;
     const hasRules = rules !== undefined || Object.keys(ignored).length > 0;
-    if (hasRules && (basis !== 0 || 'other rules' in ignored)) return false;
+    if (disk === undefined && hasRules && (basis !== 0 || 'other rules' in ignored)) return false;
     if (this.#targets.length === 1 && revisions.length === 1 && basis === 0) return true;
     // Of many revisions each such path counts once.
     const bases = new Set(this.#targets.map((target) => target.basis));
@@ -279,19 +325,24 @@ class Delta {
   #defaultRules(): Promise<DefaultRules | undefined> {
     const before = this.#docs.docsIn(0);
     const { sets } = this.#targets[0]!;
-    const missing = this.#missing.all.map(({ targets, ...doc }) => ({
-      ...doc,
-      isOfDefault: targets.has(0),
+    const missing = this.#missing.all.map((doc) => ({
+      ...(this.#onDisk(doc) ?? { ...doc, size: 0 }),
+      isOfDefault: doc.targets.has(0),
     }));
     const { spec, known } = this.#options;
     const linksAt = async (
       commit: string | undefined,
       paths: readonly string[],
     ): Promise<ReadonlySet<string>> =>
-      commit === undefined ? linksOnDisk(spec.path, paths) : findLinks(spec.path, commit, paths);
+      commit === undefined ? new Set() : findLinks(spec.path, commit, paths);
+    const diff = this.#diff;
     return DefaultRules.read(spec.path, this.#docs, before, sets, missing, {
-      linksBefore: (paths) => linksAt(known.revisions[0]!.commit, paths),
-      linksNow: (paths) => linksAt(this.#targets[0]!.commit, paths),
+      linksBefore: async (paths) =>
+        diff?.linksBefore(paths) ?? linksAt(known.revisions[0]!.commit, paths),
+      linksNow: async (paths) =>
+        diff === undefined
+          ? linksAt(this.#targets[0]!.commit, paths)
+          : linksOnDisk(spec.path, paths),
     });
   }
 
@@ -314,17 +365,29 @@ class Delta {
 
   /** Takes docs out of all revisions, to be built again for them; false: a blob is not known, and nothing is done. */
   #rebuild(places: readonly DocPlace[]): boolean {
-    const ids = places.map((place) => this.#docs.oidOf(place));
-    if (ids.includes(undefined)) return false;
-    for (const [i, { shard, docId }] of places.entries()) {
-      const named = this.#docs.nameOf(places[i]!);
-      for (const [index, { sets }] of this.#targets.entries()) {
-        if (!hasBit(sets[shard]!, docId)) continue;
-        clearBit(sets[shard]!, docId);
-        this.#missing.add(index, { ...named, oid: ids[i]!, isSymlink: false });
+    const isKnown = (place: DocPlace): boolean =>
+      this.#docs.oidOf(place) !== undefined || this.#isOnDiskAlone(this.#holdersOf(place));
+    if (!places.every(isKnown)) return false;
+    for (const place of places) {
+      const oid = this.#docs.oidOf(place) ?? '';
+      const named = this.#docs.nameOf(place);
+      for (const index of this.#holdersOf(place)) {
+        clearBit(this.#targets[index]!.sets[place.shard]!, place.docId);
+        this.#missing.add(index, { ...named, oid, isSymlink: false });
       }
     }
     return true;
+  }
+
+  /** Indexes of the targets that hold a doc. */
+  #holdersOf({ shard, docId }: DocPlace): Set<number> {
+    const indexes = [...this.#targets.keys()];
+    return new Set(indexes.filter((index) => hasBit(this.#targets[index]!.sets[shard]!, docId)));
+  }
+
+  /** Whether a doc with these holders is a file on disk that no commit needs to have. */
+  #isOnDiskAlone(holders: ReadonlySet<number>): boolean {
+    return this.#diff !== undefined && holders.size === 1 && holders.has(0);
   }
 
   /** For each known shard the docs that any revision holds now. */
@@ -371,10 +434,18 @@ class Delta {
     return this.#missing.size <= NEW_SHARE_MAX * all + 1 && live >= (1 - DEAD_SHARE_MAX) * all;
   }
 
+  /** What lies at the path of a doc that only files on disk hold; undefined: others hold it too. */
+  #onDisk({ path, rawPath, targets }: MissingDoc): SourceFile | undefined {
+    if (!this.#isOnDiskAlone(targets)) return undefined;
+    const named = rawPath === undefined ? { path } : { path, rawPath };
+    const stat = statOnDisk(this.#options.spec.path, named);
+    return { ...named, size: stat?.size ?? 0, isSymlink: stat?.isSymbolicLink() ?? false };
+  }
+
   #revisionFile(
     kept: readonly number[],
     built: readonly ListedShard[],
-    files: readonly SourceFile[],
+    rows: readonly MissingRow[],
   ): Buffer {
     const { shards } = this.#docs;
     const stays = kept.map((shard) => ({
@@ -382,7 +453,7 @@ class Delta {
       unstored: this.#docs.unstoredOf(shard),
     }));
     const writer = new RevisionWriter([...built, ...stays]);
-    const ofBuilt = this.#missing.docsOf([...this.#targets.keys()], built, files);
+    const ofBuilt = this.#missing.docsOf([...this.#targets.keys()], built, rows);
     for (const [index, { sets }] of this.#targets.entries())
       writer.add([...ofBuilt[index]!, ...kept.map((shard) => sets[shard]!)]);
     return writer.bytes();
@@ -413,9 +484,16 @@ class Delta {
 
 /** Of files on disk, which are as they were when they were indexed. */
 export function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
-  const isLink = (one: string): boolean =>
-    lstatSync(path.join(root, one), { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-  return new Set(paths.filter(isLink));
+  return new Set(paths.filter((path) => statOnDisk(root, { path })?.isSymbolicLink()));
+}
+
+/** Undefined: there is nothing that can be looked at. */
+function statOnDisk(root: string, named: NamedPath): Stats | undefined {
+  try {
+    return lstatSync(diskPathOf(root, named));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether what is no doc came or went. */

@@ -94,12 +94,12 @@ class Extra {
       // Why behind 0: that is the default revision.
       sets.push(await this.#docsOf(index + 1, commit, rules[index], basis));
     if (this.#missing.size > docsMax) throw new TooManyDocsError(this.#missing.size);
-    const files = await this.#missing.files(spec.path, { signal });
-    const shards = files.length === 0 ? [] : await this.#build(files);
+    const rows = await this.#missing.rows(spec.path, { signal });
+    const shards = rows.length === 0 ? [] : await this.#build(rows.map(({ file }) => file));
     const ofBuilt = this.#missing.docsOf(
       commits.map((_, index) => index + 1),
       shards,
-      files,
+      rows,
     );
     const stay = this.#docs.shards.map(({ docCount }, shard) => ({
       docCount,

@@ -10,11 +10,22 @@ import type { ListedShard } from './build.ts';
 
 /** A doc that is to be built. */
 export interface MissingDoc extends NamedPath {
+  /** Of files on disk alone it may be unknown: "". */
   readonly oid: string;
   /** False too where that is not known: it matters for what is new alone. */
   readonly isSymlink: boolean;
   /** Indexes of the revisions that hold it. */
   readonly targets: Set<number>;
+}
+
+/** A doc as it is built. */
+export interface MissingRow extends Pick<MissingDoc, 'oid' | 'targets'> {
+  readonly file: SourceFile;
+}
+
+export interface RowOptions extends ReadOptions {
+  /** The file that is read from disk for a doc; undefined: it is read from git. */
+  readonly onDisk?: (doc: MissingDoc) => SourceFile | undefined;
 }
 
 export class MissingDocs {
@@ -44,34 +55,34 @@ export class MissingDocs {
   /**
    * The docs as a listing has them: by path, of one path those of revision 0 first. Errors: GitError.
    */
-  async files(repoPath: string, options: ReadOptions = {}): Promise<SourceFile[]> {
-    const { all } = this;
-    const ids = all.map(({ oid }) => oid);
+  async rows(repoPath: string, { onDisk, ...options }: RowOptions = {}): Promise<MissingRow[]> {
+    const files = this.all.map((doc) => ({ doc, file: onDisk?.(doc) }));
+    const ids = files.flatMap(({ doc, file }) => (file === undefined ? doc.oid : []));
     const blobs = await findObjects(repoPath, ids, { timeoutMs: 0, ...options });
-    const rows = all.map(({ targets, ...doc }, index) => ({
-      file: { ...doc, size: blobs[index]?.size ?? 0 },
-      isDefault: targets.has(0),
+    const sizes = new Map(ids.map((oid, index) => [oid, blobs[index]?.size ?? 0]));
+    const rows = files.map(({ doc: { targets, ...doc }, file }) => ({
+      file: file ?? { ...doc, size: sizes.get(doc.oid) ?? 0 },
+      oid: doc.oid,
+      targets,
     }));
-    rows.sort((a, b) => {
+    return rows.sort((a, b) => {
       if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
-      const byRevision = Number(b.isDefault) - Number(a.isDefault);
-      return byRevision !== 0 ? byRevision : a.file.oid < b.file.oid ? -1 : 1;
+      const byRevision = Number(b.targets.has(0)) - Number(a.targets.has(0));
+      return byRevision !== 0 ? byRevision : a.oid < b.oid ? -1 : 1;
     });
-    return rows.map(({ file }) => file);
   }
 
-  /** For each of these revisions its docs, a bitmap for each of the shards that were built of these files. */
+  /** For each of these revisions its docs, a bitmap for each of the shards that were built of these rows. */
   docsOf(
     targets: readonly number[],
     built: readonly ListedShard[],
-    files: readonly SourceFile[],
+    rows: readonly MissingRow[],
   ): Uint8Array[][] {
-    const holders = files.map((file) => this.#docs.get(docKey(file, file.oid!))!.targets);
     return targets.map((target) =>
       built.map(({ docCount, fileOfDoc }) => {
         const bits = new Uint8Array(bitmapSizeOf(docCount));
         for (const [docId, file] of fileOfDoc.entries())
-          if (holders[file]!.has(target)) setBit(bits, docId);
+          if (rows[file]!.targets.has(target)) setBit(bits, docId);
         return bits;
       }),
     );

@@ -29,7 +29,7 @@ export const READ_FLAGS =
  * Why: within the resolution of a file system's clock a file may change without a sign. What was changed longer ago
  * than this is known by its time.
  */
-const SETTLED_MS = 2000;
+export const SETTLED_MS = 2000;
 const NS_PER_MS = 1_000_000n;
 
 /** Whether a file that was changed then can no longer change without a sign. */

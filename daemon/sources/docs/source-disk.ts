@@ -3,16 +3,23 @@
 // (their target text), and never followed.
 
 import { hash } from 'node:crypto';
-import { lstatSync, type Stats } from 'node:fs';
+import { constants, lstatSync, type Stats } from 'node:fs';
 import { countIgnored, listWorktree } from '../git/objects.ts';
 import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
-import type { NamedPath } from '../../base/paths.ts';
-import { diskPathOf, errorCodeOf, FolderGuard, isGone } from '../disk/disk.ts';
-import { rulesAtRoot, walkFolder } from '../disk/folder-walk.ts';
+import { nameKey, type NamedPath } from '../../base/paths.ts';
+import { diskPathOf, errorCodeOf, FolderGuard, isGone, SETTLED_MS } from '../disk/disk.ts';
+import { rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
-import type { IngestSource, SourceFile, SourceListing, SourceSpec } from './source.ts';
+import {
+  type FileStates,
+  type IngestSource,
+  type SourceFile,
+  type SourceListing,
+  type SourceSpec,
+  UNSETTLED,
+} from './source.ts';
 import { Breather } from '../../base/next-turn.ts';
 
 export function openDiskSource(spec: SourceSpec): IngestSource {
@@ -23,8 +30,15 @@ export function openDiskSource(spec: SourceSpec): IngestSource {
   };
 }
 
+/** A listing of files on disk, without further revisions. */
+export interface DiskListing extends SourceListing {
+  readonly states: FileStates;
+}
+
 /** A listing being made. */
 interface Found {
+  /** Files that were changed since may change again without a sign, ms. */
+  readonly settledMs: number;
   readonly files: { readonly file: SourceFile; readonly state: string }[];
   readonly leftOut: LeftOut[];
   readonly ignored: IgnoredCounter;
@@ -33,19 +47,35 @@ interface Found {
 /** How the globs of a source are named among the rules. */
 const GLOBS_RULE = 'setting: ignore';
 
-async function listDisk(spec: SourceSpec): Promise<SourceListing> {
+/**
+ * Lists the files; not the further revisions of the source.
+ *
+ * @param within  only these paths in UTF-8, and what lies below them; the fingerprint is that of these files then, and
+ *                what is ignored or left out is told as far as it is among them. Default: all
+ *
+ * Errors: as `IngestSource.list`.
+ */
+export async function listDisk(spec: SourceSpec, within?: readonly string[]): Promise<DiskListing> {
   // Why: an unreadable root must fail, not give an empty repo.
   lstatSync(`${spec.path}/.`);
   if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
-  const found: Found = { files: [], leftOut: [], ignored: new IgnoredCounter() };
+  const settledMs = Date.now() - SETTLED_MS;
+  const found: Found = { settledMs, files: [], leftOut: [], ignored: new IgnoredCounter() };
   const isIgnored = compileIgnoreGlobs(spec.ignore ?? []);
-  if (spec.kind === 'worktree') await addWorktree(spec.path, isIgnored, found);
-  else await addFolder(spec.path, isIgnored, found);
+  if (spec.kind === 'worktree') await addWorktree(spec.path, isIgnored, within, found);
+  else await addFolder(spec.path, isIgnored, within, found);
   found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
   found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = found.files.map(({ file }) => file);
   const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
-  return { files, leftOut: found.leftOut, ignored, fingerprint: fingerprintOf(spec, found) };
+  const states = new Map(found.files.map(({ file, state }) => [nameKey(file), state]));
+  return {
+    files,
+    leftOut: found.leftOut,
+    ignored,
+    states,
+    fingerprint: fingerprintOf(spec, found),
+  };
 }
 
 /** With what git left out of a work tree, which its listing does not tell. */
@@ -61,26 +91,36 @@ async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<Ign
 function fingerprintOf(spec: SourceSpec, found: Found): string {
   const lines = found.files.map(({ file, state }) => `${file.path}\0${state}`);
   const text = [spec.kind, ...(spec.ignore ?? []), '', ...lines].join('\n');
-  return `files:${hash('sha256', text, 'hex')}`;
+  const isSettled = found.files.every(({ state }) => !state.startsWith(UNSETTLED));
+  // Why the time: no other listing is surely equal to one of such files.
+  const mark = isSettled ? '' : ` unsettled at ${found.settledMs}`;
+  return `files:${hash('sha256', text, 'hex')}${mark}`;
 }
 
 /**
  * All that is taken for a sign of a change. The time of the last status change is among it because
  * tools that unpack or copy set the other one back.
  */
-function stateOf(stat: Stats): string {
-  return `${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.mode}`;
+function stateOf(stat: Stats, settledMs: number): string {
+  const mark = stat.ctimeMs < settledMs ? '' : UNSETTLED;
+  return `${mark}${stat.size} ${stat.mtimeMs} ${stat.ctimeMs} ${stat.mode}`;
+}
+
+/** Whether a file of this state is a symbolic link. */
+export function isLinkState(state: string): boolean {
+  return (Number(state.slice(state.lastIndexOf(' ') + 1)) & constants.S_IFMT) === constants.S_IFLNK;
 }
 
 async function addWorktree(
   root: string,
   isIgnored: (path: string) => boolean,
+  within: readonly string[] | undefined,
   found: Found,
 ): Promise<void> {
   const guard = new FolderGuard(root);
   const breather = new Breather();
   const rules = rulesAtRoot(root);
-  for (const named of await listWorktree(root)) {
+  for (const named of await listWorktree(root, within === undefined ? {} : { within })) {
     await breather.pause();
     if (guard.isOwn(named)) continue;
     const rule = isIgnored(named.path.replace(/\/$/, '')) ? GLOBS_RULE : rules.ruleFor(named.path);
@@ -94,11 +134,27 @@ async function addWorktree(
 async function addFolder(
   root: string,
   isIgnored: (path: string) => boolean,
+  within: readonly string[] | undefined,
   found: Found,
 ): Promise<void> {
   const onIgnored = (rule: string): void => found.ignored.add(rule === '' ? GLOBS_RULE : rule);
-  for await (const paths of walkFolder(root, isIgnored, found.leftOut, onIgnored))
-    for (const named of paths) addPath(root, named, found);
+  const isInside = within === undefined ? () => true : insideTest(within);
+  const isEntered =
+    within === undefined
+      ? () => true
+      : (folder: string) => isInside(folder) || within.some((one) => one.startsWith(`${folder}/`));
+  for await (const { files } of walkFolders(root, isIgnored, found.leftOut, isEntered, onIgnored))
+    for (const named of files) if (isInside(named.path)) addPath(root, named, found);
+}
+
+/** Whether a path is one of these, or lies below one. */
+function insideTest(paths: readonly string[]): (path: string) => boolean {
+  const all = new Set(paths);
+  return (path) => {
+    for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1))
+      if (all.has(path.slice(0, end))) return true;
+    return false;
+  };
 }
 
 /** Adds one path to the files, or to what is left out, or to nothing if it is gone. */
@@ -113,7 +169,7 @@ function addPath(root: string, named: NamedPath, found: Found): void {
   if (stat === undefined || isOwnFile(stat)) return;
   if (stat.isFile() || stat.isSymbolicLink()) {
     const file = { ...named, size: stat.size, isSymlink: stat.isSymbolicLink() };
-    found.files.push({ file, state: stateOf(stat) });
+    found.files.push({ file, state: stateOf(stat, found.settledMs) });
   } else if (!stat.isDirectory()) {
     found.leftOut.push({ path: named.path, reason: 'special_file' });
   } else if (named.path.endsWith('/')) {

@@ -3,7 +3,7 @@
 // others are read from disk.
 
 import { hash } from 'node:crypto';
-import type { NamedPath } from '../../base/paths.ts';
+import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { findObjects } from '../git/objects.ts';
 import { readTrees, type TreeUnion } from '../git/trees.ts';
 import { Breather } from '../../base/next-turn.ts';
@@ -17,7 +17,7 @@ const MARK = ' revisions:';
 
 /** @param base  source of the default revision alone */
 export function openRevisionSource(spec: SourceSpec, base: IngestSource): IngestSource {
-  const suffix = `${MARK}${hash('sha256', revisionLines(spec), 'hex')}`;
+  const suffix = revisionSuffix(spec);
   return {
     spec,
     fingerprint: async () => (await base.fingerprint()) + suffix,
@@ -25,19 +25,16 @@ export function openRevisionSource(spec: SourceSpec, base: IngestSource): Ingest
   };
 }
 
-function revisionLines({ revisions = [] }: SourceSpec): string {
-  return revisions.map(({ name, commit }) => `${commit} ${name}\n`).join('');
-}
-
-/** What a fingerprint says of the default revision alone. */
-export function defaultPartOf(fingerprint: string): string {
-  return fingerprint.split(MARK, 1)[0] ?? '';
+/** What a fingerprint says of the further revisions; "" without any. */
+export function revisionSuffix({ revisions = [] }: SourceSpec): string {
+  if (revisions.length === 0) return '';
+  const lines = revisions.map(({ name, commit }) => `${commit} ${name}\n`).join('');
+  return `${MARK}${hash('sha256', lines, 'hex')}`;
 }
 
 /** One text for each path and content, whatever the bytes of the path. */
-export function docKey({ path, rawPath }: NamedPath, oid: string): string {
-  const name = rawPath === undefined ? path : `\0${Buffer.from(rawPath).toString('latin1')}`;
-  return `${name}\0${oid}`;
+export function docKey(named: NamedPath, oid: string): string {
+  return `${nameKey(named)}\0${oid}`;
 }
 
 /** A listing while the union is put together. */
@@ -77,8 +74,7 @@ async function listRevisions(
   }
   const listing = await base.list();
   await addDisk(spec, listing, union, draft);
-  const { ignored, fingerprint } = listing;
-  return { ...sortDraft(draft), ignored, fingerprint: fingerprint + suffix };
+  return { ...listing, ...sortDraft(draft), fingerprint: listing.fingerprint + suffix };
 }
 
 /** Adds the files on disk as the default revision. */

@@ -55,7 +55,18 @@ export interface SourceListing {
   readonly ignored: () => Promise<IgnoredCounts>;
   /** As `IngestSource.fingerprint`, of exactly these files. */
   readonly fingerprint: string;
+  /** Present if the default revision is files on disk. */
+  readonly states?: FileStates;
 }
+
+/**
+ * What files on disk looked like when they were listed, by `nameKey`: equal texts mean equal files, unless they begin
+ * with UNSETTLED.
+ */
+export type FileStates = ReadonlyMap<string, string>;
+
+/** Begins what is known of a file that may have changed since without a sign: its state, which follows, says little. */
+export const UNSETTLED = '~';
 
 export interface IngestSource {
   readonly spec: SourceSpec;

@@ -127,16 +127,16 @@ async function readTreeRecords(
  * tracked files that are gone from the disk, submodules, and nested repositories (their path ends
  * in `/`).
  *
- * @param within  only this path, or what lies below it
+ * @param within  only these paths, and what lies below them; none: all
  *
  * Errors: GitError.
  */
 export async function listWorktree(
   repoPath: string,
-  { within, ...options }: ReadOptions & { within?: string } = {},
+  { within = [], ...options }: ReadOptions & { readonly within?: readonly string[] } = {},
 ): Promise<NamedPath[]> {
   const kinds = ['--cached', '--others', '--exclude-standard', '--full-name'];
-  const args = ['ls-files', '-z', ...kinds, '--', ...(within === undefined ? [] : [within])];
+  const args = ['ls-files', '-z', ...kinds, '--', ...within];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
   const output = await runGit(args, { ...limits, ...options, repoPath, usesWorkTree: true });
   const paths = new Map<string, NamedPath>();
@@ -145,6 +145,33 @@ export async function listWorktree(
     else paths.set(`\0${bytes.toString('latin1')}`, { path, rawPath: Uint8Array.from(bytes) });
   }
   return [...paths.values()];
+}
+
+const LIST_IGNORED = [
+  'ls-files',
+  '-z',
+  '--others',
+  '--ignored',
+  '--exclude-standard',
+  '--directory',
+];
+
+/**
+ * The folders of a work tree that git ignores as a whole, without those in such.
+ *
+ * @param within  as of `listWorktree`
+ *
+ * Errors: GitError. Cost: a process that looks at all folders that are not ignored.
+ */
+export async function ignoredFolders(
+  repoPath: string,
+  within: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
+  const args = [...LIST_IGNORED, '--', ...within];
+  const output = await runGit(args, { ...limits, repoPath, usesWorkTree: true });
+  const paths = [...splitRecords(output)].map(([text]) => text);
+  return new Set(paths.filter((one) => one.endsWith('/')).map((one) => one.slice(0, -1)));
 }
 
 /**
@@ -158,8 +185,7 @@ export async function countIgnored(
   onIgnored: (rule: string, path: string) => void,
 ): Promise<void> {
   const options = { repoPath, usesWorkTree: true, timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
-  const kinds = ['--others', '--ignored', '--exclude-standard', '--directory'];
-  const paths = await runGit(['ls-files', '-z', ...kinds], options);
+  const paths = await runGit(LIST_IGNORED, options);
   if (paths.length === 0) return;
   // Why: this command does not know literal paths; one that begins with `./` is literal in any case.
   const input = Buffer.from(

@@ -1,5 +1,5 @@
 // Whether the refs of a repository may have changed since somebody last looked, without git: by the files that hold
-// them. Measured: 2026-11-22, 36 to 52 us a look.
+// them. Measured: 2026-11-22, 36 to 52 us a look. Where a file system does not answer the caller waits: see ref-looks.ts.
 
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';

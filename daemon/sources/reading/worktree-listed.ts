@@ -33,7 +33,7 @@ export async function isListedInWorktree(
   const key = `${root}\0${path}`;
   const state = stateOf(root, path, settledMs);
   if (state !== undefined && kept.get(key) === state.text) return true;
-  const listed = await withSlot(root, signal, () => listWorktree(root, { signal, within: path }));
+  const listed = await withSlot(root, signal, () => listWorktree(root, { signal, within: [path] }));
   const isListed = listed.some((named) => named.path === path);
   if (isListed && state?.isSettled === true) kept.set(key, state.text);
   else kept.delete(key);

@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { DocReader } from '../../../daemon/sources/docs/doc-reader.ts';
 import { openSource } from '../../../daemon/sources/docs/open-source.ts';
@@ -77,7 +77,14 @@ function makeSources(): SourceSpec[] {
   ];
 }
 
-test('the three sources list and read the same docs', async () => {
+/** From now on files that are there count as settled. */
+function settle(t: TestContext): void {
+  const now = Date.now.bind(Date);
+  t.mock.method(Date, 'now', () => now() + 10_000);
+}
+
+test('the three sources list and read the same docs', async (t) => {
+  settle(t);
   for (const spec of makeSources()) {
     const { files, leftOut, fingerprint } = await openSource(spec).list();
     assert.deepEqual(leftOut, [], spec.kind);
@@ -123,7 +130,8 @@ test('a repository without commits has no docs', async () => {
   });
 });
 
-test('fingerprints follow the files', async () => {
+test('fingerprints follow the files', async (t) => {
+  settle(t);
   const repo = makeRepo(FILES);
   for (const kind of ['worktree', 'folder'] as const) {
     const source = openSource({ kind, path: repo });
@@ -148,6 +156,19 @@ test('fingerprints follow the files', async () => {
     const ignoring = openSource({ kind, path: repo, ignore: ['dir'] });
     assert.ok(!seen.has(await ignoring.fingerprint()));
   }
+});
+
+test('files that may change without a sign have a fingerprint that nothing else has', async (t) => {
+  const repo = makeRepo(FILES);
+  for (const kind of ['worktree', 'folder'] as const) {
+    const source = openSource({ kind, path: repo });
+    const before = await source.fingerprint();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.notEqual(await source.fingerprint(), before);
+  }
+  settle(t);
+  const source = openSource({ kind: 'worktree', path: repo });
+  assert.equal(await source.fingerprint(), await source.fingerprint());
 });
 
 test('the ignore globs of a source', async () => {

@@ -88,8 +88,8 @@ test('a work tree lists tracked and untracked, not ignored, each once', async ()
   git(repo, 'rm', '-q', '--cached', 'gone');
   const paths = (await listWorktree(repo)).map((named) => named.path).sort();
   assert.deepEqual(paths, ['.gitignore', 'a', 'gone', 'kept.log', 'new\nfile', 'sub/-c']);
-  assert.deepEqual(await listWorktree(repo, { within: 'sub' }), [{ path: 'sub/-c' }]);
-  assert.deepEqual(await listWorktree(repo, { within: '*' }), []);
+  assert.deepEqual(await listWorktree(repo, { within: ['sub'] }), [{ path: 'sub/-c' }]);
+  assert.deepEqual(await listWorktree(repo, { within: ['*'] }), []);
 });
 
 test('an unmerged path is listed once', async () => {

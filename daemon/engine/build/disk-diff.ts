@@ -1,0 +1,151 @@
+// What differs between files on disk and the docs that the shards of a repo hold of them: told by what the files looked
+// like when they were read, and by their contents where that says nothing.
+
+import { Breather } from '../../base/next-turn.ts';
+import { nameKey, type NamedPath } from '../../base/paths.ts';
+import { DiskReader } from '../../sources/docs/disk-reader.ts';
+import { type DiskListing, isLinkState } from '../../sources/docs/source-disk.ts';
+import { type FileStates, type SourceFile, UNSETTLED } from '../../sources/docs/source.ts';
+import type { TreeChange } from '../../sources/git/tree-diff.ts';
+import { isAttributeFile } from '../../sources/languages/attributes.ts';
+import type { DocFilter } from './filters.ts';
+import type { DocPlace, KnownDocs } from './known-docs.ts';
+
+/** Files on disk as they are now, and what is known of those that were indexed. */
+export interface DiskLook {
+  readonly listing: DiskListing;
+  /** The listing holds these paths and what lies below them; undefined: all. */
+  readonly within: readonly string[] | undefined;
+  /** What the files looked like when they were listed before they were read; undefined: that is lost. */
+  readonly known: FileStates | undefined;
+}
+
+export interface DiskDiff {
+  readonly changes: readonly TreeChange[];
+  /** Those of the paths that were symbolic links. */
+  readonly linksBefore: (paths: readonly string[]) => ReadonlySet<string>;
+}
+
+/** Blob id of what is not looked into; no doc has it. */
+const UNKNOWN = '';
+const HASHED_AT_ONCE = 16;
+
+/** A listed file that may be another one than its doc, or has none. */
+interface Suspect {
+  readonly file: SourceFile;
+  readonly place: DocPlace | undefined;
+  /** It has not changed, but its blob is not known. */
+  readonly isSame: boolean;
+}
+
+/**
+ * Compares files on disk with the docs of the default revision.
+ *
+ * @param isShared  other revisions may hold the same docs, so that each content has to be known
+ *
+ * @returns  undefined: it cannot be told what attribute files were
+ *
+ * Cost: a look at each doc that the listing may hold; reads what may have changed.
+ */
+export async function diffDisk(
+  root: string,
+  look: DiskLook,
+  docs: KnownDocs,
+  filter: DocFilter,
+  isShared: boolean,
+): Promise<DiskDiff | undefined> {
+  const changes: TreeChange[] = [];
+  const suspects = await findSuspects(look, docs, isShared, (place, named) => {
+    const before = { oid: docs.oidOf(place) ?? UNKNOWN, kind: 'file' as const };
+    changes.push({ ...named, isOuter: false, before });
+  });
+  const isRead = ({ file }: Suspect): boolean =>
+    isShared || filter.skipReasonOfSize(file.path, file.size) === undefined;
+  const ids = await hashFiles(
+    root,
+    suspects.filter((one) => isRead(one) && (isShared || one.place !== undefined)),
+  );
+  for (const suspect of suspects) {
+    const change = changeOf(suspect, docs, ids.get(suspect));
+    if (change !== undefined) changes.push(change);
+  }
+  if (look.known === undefined && changes.some(({ path }) => isAttributeFile(path)))
+    return undefined;
+  const states = look.known ?? look.listing.states;
+  const wasLink = (path: string): boolean => isLinkState(states.get(path) ?? '');
+  return { changes, linksBefore: (paths) => new Set(paths.filter(wasLink)) };
+}
+
+/** The listed files that may differ from their docs, those without a doc last. */
+async function findSuspects(
+  { listing, within, known }: DiskLook,
+  docs: KnownDocs,
+  isShared: boolean,
+  onGone: (place: DocPlace, named: NamedPath) => void,
+): Promise<Suspect[]> {
+  const without = new Map(listing.files.map((file) => [nameKey(file), file]));
+  const suspects: Suspect[] = [];
+  const onDoc = (place: DocPlace, named: NamedPath): void => {
+    const key = nameKey(named);
+    const file = without.get(key);
+    if (file === undefined) {
+      onGone(place, named);
+      return;
+    }
+    without.delete(key);
+    const isSame = isSettled(listing.states.get(key), known?.get(key));
+    const isTold = !isShared || docs.oidOf(place) !== undefined;
+    if (!isSame || !isTold) suspects.push({ file, place, isSame });
+  };
+  const held = docs.docsIn(0);
+  if (within === undefined) await docs.forEach(held, () => true, onDoc);
+  else docs.forEachWithin(held, within, onDoc);
+  for (const file of without.values()) suspects.push({ file, place: undefined, isSame: false });
+  return suspects;
+}
+
+/** Undefined: the doc is the file's. */
+function changeOf(
+  { file, place, isSame }: Suspect,
+  docs: KnownDocs,
+  id: string | undefined,
+): TreeChange | undefined {
+  const { path, rawPath, isSymlink } = file;
+  const wasId = place === undefined ? undefined : docs.oidOf(place);
+  if (wasId !== undefined && wasId === id) return undefined;
+  if (place !== undefined && isSame) {
+    if (id !== undefined) docs.learn(place, id);
+    return undefined;
+  }
+  return {
+    ...(rawPath === undefined ? { path } : { path, rawPath }),
+    isOuter: false,
+    ...(place === undefined ? {} : { before: { oid: wasId ?? UNKNOWN, kind: 'file' as const } }),
+    after: { oid: id ?? UNKNOWN, kind: isSymlink ? 'symlink' : 'file' },
+  };
+}
+
+/** Whether a file is what it was. */
+function isSettled(state: string | undefined, before: string | undefined): boolean {
+  return state !== undefined && state === before && !state.startsWith(UNSETTLED);
+}
+
+/** Blob ids of files; of those that cannot be read none. */
+async function hashFiles(
+  root: string,
+  suspects: readonly Suspect[],
+): Promise<Map<Suspect, string>> {
+  const ids = new Map<Suspect, string>();
+  const reader = new DiskReader(root);
+  const breather = new Breather();
+  for (let start = 0; start < suspects.length; start += HASHED_AT_ONCE) {
+    const some = suspects.slice(start, start + HASHED_AT_ONCE);
+    const files = some.map(({ file }) => file);
+    await reader.read(files, (index, _, oid) => {
+      if (oid !== '') ids.set(some[index]!, oid);
+    });
+    for (let i = 0; i < HASHED_AT_ONCE * 4; i++) await breather.pause();
+  }
+  await reader.close();
+  return ids;
+}

@@ -1,0 +1,99 @@
+// Notices of the file system about what is directly in some folders: a watch for each of them.
+
+import { type FSWatcher, watch } from 'node:fs';
+import path from 'node:path';
+import { messageOf } from '../../base/caught.ts';
+import { REPLACEMENT } from '../../base/paths.ts';
+
+export interface FolderWatchOptions {
+  /** Absolute. */
+  readonly root: string;
+  /**
+   * Something at a path has changed, came or went; undefined: the path cannot be told.
+   *
+   * @param isMoved  it came or went, so a folder there may be another one than before
+   */
+  readonly onNotice: (path: string | undefined, isMoved: boolean) => void;
+  /** No notices come any more of some folder, though it is there. Called once. */
+  readonly onFailure: (reason: string) => void;
+}
+
+/** Guess: watches of this process; the system allows each user so many thousands for all programs. */
+const WATCHES_MAX = 100_000;
+let watchCount = 0;
+
+export class FolderWatch {
+  readonly #options: FolderWatchOptions;
+  /** By path, "" for the root. */
+  readonly #watchers = new Map<string, FSWatcher>();
+  #hasFailed = false;
+
+  constructor(options: FolderWatchOptions) {
+    this.#options = options;
+  }
+
+  /** Watches a folder, too; nothing if it is gone. */
+  add(folder: string): void {
+    if (this.#hasFailed || this.#watchers.has(folder)) return;
+    if (watchCount >= WATCHES_MAX) {
+      this.#fail(`more than ${WATCHES_MAX} folders`);
+      return;
+    }
+    try {
+      const place = path.join(this.#options.root, folder);
+      const watcher = watch(place, { persistent: false }, (event, name) =>
+        this.#tell(folder, event, name),
+      );
+      watcher.on('error', (error) => this.#lose(folder, error));
+      this.#watchers.set(folder, watcher);
+      watchCount++;
+    } catch (error) {
+      this.#lose(folder, error);
+    }
+  }
+
+  #tell(folder: string, event: string, name: string | null): void {
+    const isNamed = name !== null && name !== '' && !name.includes(REPLACEMENT);
+    if (!isNamed) this.#options.onNotice(undefined, true);
+    else this.#options.onNotice(folder === '' ? name : `${folder}/${name}`, event === 'rename');
+  }
+
+  /** A folder that is gone needs no watch; the one that holds it tells that. */
+  #lose(folder: string, error: unknown): void {
+    this.#close(folder);
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const isGone = code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES';
+    if (!isGone || folder === '') this.#fail(messageOf(error));
+  }
+
+  #fail(reason: string): void {
+    if (this.#hasFailed) return;
+    this.close();
+    this.#options.onFailure(reason);
+  }
+
+  /** Watches these folders at most. */
+  keepOnly(folders: ReadonlySet<string>): void {
+    for (const one of this.#watchers.keys()) if (!folders.has(one)) this.#close(one);
+  }
+
+  /** Watches a folder and those below it no more. */
+  remove(folder: string): void {
+    if (!this.#watchers.has(folder)) return;
+    for (const one of this.#watchers.keys())
+      if (one === folder || one.startsWith(`${folder}/`)) this.#close(one);
+  }
+
+  #close(folder: string): void {
+    const watcher = this.#watchers.get(folder);
+    if (watcher === undefined) return;
+    watcher.close();
+    this.#watchers.delete(folder);
+    watchCount--;
+  }
+
+  close(): void {
+    this.#hasFailed = true;
+    for (const folder of this.#watchers.keys()) this.#close(folder);
+  }
+}

@@ -1,0 +1,61 @@
+// The folders of a source of files on disk in which docs may come, change or go: all but those that rules ignore as a
+// whole, and those of git.
+
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { Breather } from '../../base/next-turn.ts';
+import { walkFolders } from '../disk/folder-walk.ts';
+import { ignoredFolders } from '../git/objects.ts';
+import type { RepoSource } from '../../repos/records.ts';
+
+/**
+ * Paths of the folders, "" for the root; each before those in it. Those whose names are not UTF-8 are passed over.
+ *
+ * @param within  only these folders and those below them
+ *
+ * Errors: GitError; of the file system where the root cannot be read.
+ */
+export async function* foldersOf(
+  { kind, path: root }: RepoSource,
+  within: readonly string[] = [''],
+): AsyncGenerator<string> {
+  if (kind !== 'folder') yield* foldersOfWorktree(root, within);
+  else {
+    const isAbove = (folder: string): boolean => within.some((one) => one.startsWith(`${folder}/`));
+    const isInside = (folder: string): boolean =>
+      within.some((one) => one === '' || one === folder || folder.startsWith(`${one}/`));
+    const isEntered = (folder: string): boolean => isInside(folder) || isAbove(folder);
+    for await (const { path: folder } of walkFolders(root, () => false, [], isEntered))
+      if (isInside(folder)) yield folder;
+  }
+}
+
+/** Without what is in submodules and nested repositories, but with their own folders: they may end to be such. */
+async function* foldersOfWorktree(root: string, within: readonly string[]): AsyncGenerator<string> {
+  const ignored = await ignoredFolders(
+    root,
+    within.filter((one) => one !== ''),
+  );
+  const breather = new Breather();
+  const pending = [...within];
+  for (let folder = pending.pop(); folder !== undefined; folder = pending.pop()) {
+    await breather.pause();
+    if (ignored.has(folder)) continue;
+    yield folder;
+    const place = path.join(root, folder);
+    if (folder !== '' && existsSync(path.join(place, '.git'))) continue;
+    for (const name of namesIn(place)) pending.push(folder === '' ? name : `${folder}/${name}`);
+  }
+}
+
+/** The folders in a folder, but `.git`; none where it cannot be read. */
+function namesIn(place: string): string[] {
+  try {
+    const entries = readdirSync(place, { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory() && entry.name !== '.git')
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}

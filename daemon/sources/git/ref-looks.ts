@@ -1,0 +1,98 @@
+// Looks at the refs of many repositories in a thread. One whose file system does not answer keeps a thread of its own
+// until it does, and is passed over meanwhile; the others are looked at in a new thread.
+
+import { Worker } from 'node:worker_threads';
+
+/** What the thread is to look at; `progress` says how far it is. */
+export interface LookOrder {
+  readonly paths: readonly string[];
+  readonly progress: Int32Array;
+}
+
+/** Guess: a look at one repository takes 50 us; a disk that has to start takes seconds, and is looked at again. */
+const DEADLINE_MS = 1_000;
+/** Guess: threads that wait, 5 MB each. With more of them nothing is looked at until one is back. */
+const STUCK_MAX = 16;
+
+export interface RefLooksOptions {
+  /** Default: DEADLINE_MS. */
+  readonly deadlineMs?: number;
+  /** The file of the thread, for tests. */
+  readonly thread?: URL;
+}
+
+export class RefLooks {
+  readonly #deadlineMs: number;
+  readonly #file: URL;
+  #thread: Worker | undefined;
+  /** Repositories that a thread waits for. */
+  readonly #stuck = new Set<string>();
+  readonly #stop = new AbortController();
+
+  constructor(options: RefLooksOptions = {}) {
+    this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    this.#file = options.thread ?? new URL(`./ref-look-worker.${extension}`, import.meta.url);
+  }
+
+  /**
+   * For each repository a text that is another one after its refs have changed; undefined: it does not answer. One call
+   * at a time. Errors: none.
+   */
+  async look(paths: readonly string[]): Promise<readonly (string | undefined)[]> {
+    for (;;) {
+      const wanted = paths.filter((path) => !this.#stuck.has(path));
+      if (wanted.length === 0 || this.#stuck.size >= STUCK_MAX || this.#stop.signal.aborted)
+        return paths.map(() => undefined);
+      const states = await this.#ask(wanted);
+      if (states === 'stuck') continue;
+      const byPath = new Map(wanted.map((path, index) => [path, states?.[index]]));
+      return paths.map((path) => byPath.get(path));
+    }
+  }
+
+  /** 'stuck': one of them is from now on; undefined: the thread has ended, or this is closed. */
+  async #ask(paths: readonly string[]): Promise<readonly string[] | 'stuck' | undefined> {
+    this.#thread ??= new Worker(this.#file);
+    const thread = this.#thread;
+    thread.unref();
+    const progress = new Int32Array(new SharedArrayBuffer(4)).fill(-1);
+    const states = await new Promise<readonly string[] | undefined>((resolve) => {
+      const end = (): void => settle(undefined);
+      let before = -1;
+      const timer = setInterval(() => {
+        const now = Atomics.load(progress, 0);
+        if (now === before && now >= 0) end();
+        before = now;
+      }, this.#deadlineMs);
+      const settle = (found: readonly string[] | undefined): void => {
+        clearInterval(timer);
+        thread.off('message', settle).off('error', end).off('exit', end);
+        this.#stop.signal.removeEventListener('abort', end);
+        resolve(found);
+      };
+      thread.on('message', settle).on('error', end).on('exit', end);
+      this.#stop.signal.addEventListener('abort', end);
+      thread.postMessage({ paths, progress } satisfies LookOrder);
+    });
+    if (states !== undefined) return states;
+    const path = paths[Atomics.load(progress, 0)];
+    this.#giveUp(thread, path);
+    return path === undefined ? undefined : 'stuck';
+  }
+
+  /** Leaves a thread alone that may wait for a repository. */
+  #giveUp(thread: Worker, path: string | undefined): void {
+    this.#thread = undefined;
+    if (path !== undefined) this.#stuck.add(path);
+    thread.on('error', () => {});
+    // It ends when its last call comes back.
+    void thread.terminate().then(() => path !== undefined && this.#stuck.delete(path));
+  }
+
+  /** A look under way ends. Threads that wait are left to themselves. */
+  close(): void {
+    this.#stop.abort();
+    void this.#thread?.terminate();
+  }
+}

@@ -1,0 +1,123 @@
+// Files on disk that are edited in every way, indexed edit by edit, against an index that is built anew each time: answers,
+// numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many edits, of each kind of source.
+
+import assert from 'node:assert/strict';
+import test, { type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { indexerOf } from '../../daemon/instance.ts';
+import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+import { DiskEdits } from './disk-edits.ts';
+import { type Everything, everythingOf } from './history.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
+
+const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
+/** Edits of one source before the next one. */
+const EDITS_PER_SOURCE = 20;
+const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
+/** Later than this, files count as settled. */
+const AGE_MS = 3_000;
+/** Longer than the grain of the clock of file systems here. */
+const GRAIN_MS = 15;
+
+async function indexAgain(index: IndexOf, isForced: boolean): Promise<boolean> {
+  const { records } = index.instance.served;
+  const [result] = await indexerOf(index.instance).jobs.indexAll(records, isForced);
+  assert.equal(result!.error, undefined);
+  // Why waited for: symbols decide on scores.
+  await index.instance.symbols?.run();
+  return result!.isUnchanged;
+}
+
+/** What both must have in common. @param isCounted  what is left out too */
+function comparable({ answers, repos }: Everything, isCounted: boolean): object {
+  const known = repos.map((repo) => {
+    const { ignored, leftOut, known: record, ...rest } = repo;
+    const counts = isCounted ? { ignored, leftOut } : {};
+    // A job that finds no other docs keeps what it knows of commits.
+    const ofCommits = { pushedAt: '', defaultBranch: '' };
+    return { ...rest, ...counts, record: { ...record, ...ofCommits }, fingerprint: '' };
+  });
+  return { answers, known };
+}
+
+interface Counts {
+  delta: number;
+  anew: number;
+  same: number;
+}
+
+/**
+ * @param isTold  the paths that change are told, as by a watch; else all files are looked at
+ * @param isOld   files count as settled at once
+ */
+async function follow(
+  t: TestContext,
+  seed: number,
+  mode: 'worktree' | undefined,
+  { isTold, isOld }: { readonly isTold: boolean; readonly isOld: boolean },
+  counts: Counts,
+): Promise<void> {
+  const edits = new DiskEdits(seed, mode === 'worktree');
+  const hasBranches = mode === 'worktree' && seed % 3 === 0;
+  const selection: RepoChange = hasBranches ? { branches: ['**'] } : {};
+  if (isOld) {
+    const now = Date.now.bind(Date);
+    t.mock.method(Date, 'now', () => now() + AGE_MS);
+    await sleep(GRAIN_MS);
+  }
+  const dataDir = temporaryFolder();
+  let following = await openIndexOf(dataDir);
+  const anew = await openIndexOf(temporaryFolder());
+  await following.index([edits.root], selection, mode);
+  await anew.index([edits.root], selection, mode);
+  const { repoId } = following.instance.served.records[0]!;
+  const watch = (): void => indexerOf(following.instance).seenFiles.watch(repoId);
+  if (isTold) watch();
+  const done: string[] = [];
+  for (let i = 0; i < EDITS_PER_SOURCE; i++) {
+    const { what, told } = edits.edit();
+    done.push(what);
+    if (isOld) await sleep(GRAIN_MS);
+    const { seenFiles } = indexerOf(following.instance);
+    for (const path of told ?? [undefined]) seenFiles.tell(repoId, path);
+    const before = new Set(following.instance.catalog.fileNames);
+    const isUnchanged = await indexAgain(following, false);
+    await indexAgain(anew, true);
+    const message = `seed ${seed} ${mode} told ${isTold} old ${isOld}: ${done.join('; ')}`;
+    const [own, others] = [await everythingOf(following), await everythingOf(anew)];
+    // What is no doc is counted with the next docs, when all files are looked at.
+    const isCounted = !isTold && !isUnchanged;
+    assert.deepEqual(comparable(own, isCounted), comparable(others, isCounted), message);
+    const stays = following.instance.catalog.repos[0]!.shards.some(({ shardId }) =>
+      before.has(`${shardId}.shard`),
+    );
+    counts[isUnchanged ? 'same' : stays ? 'delta' : 'anew']++;
+    if (i % 8 !== 7) continue;
+    // What is remembered is lost.
+    await following.close();
+    following = await openIndexOf(dataDir);
+    if (isTold) watch();
+  }
+  assert.deepEqual(
+    following.warnings.filter((one) => /shard|symbols|revision file/.test(one)),
+    [],
+  );
+  await Promise.all([following.close(), anew.close()]);
+  t.mock.restoreAll();
+}
+
+for (const mode of ['worktree', undefined] as const)
+  void test(
+    `an index that follows edits of a ${mode ?? 'folder'}`,
+    { timeout: 3_600_000 },
+    async (t) => {
+      const counts = { delta: 0, anew: 0, same: 0 };
+      for (let run = 0; run < RUNS; run += EDITS_PER_SOURCE) {
+        const seed = SEED + run;
+        const isTold = (run / EDITS_PER_SOURCE) % 2 === 1;
+        await follow(t, seed, mode, { isTold, isOld: seed % 2 === 0 }, counts);
+      }
+      assert.ok(counts.delta > counts.anew && counts.same > 0, JSON.stringify(counts));
+    },
+  );

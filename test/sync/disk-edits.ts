@@ -1,0 +1,201 @@
+// Random edits of files on disk, of a work tree or a plain folder, each told as a watch of folders would tell it.
+
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import path from 'node:path';
+import { git, temporaryFolder } from '../sources/git/fixture.ts';
+import { CONTENTS, IGNORES, PATHS, randomOf, RULE_PATHS, RULES, SYMBOL_PATH } from './history.ts';
+
+/** No path of these is within one that a rule file of PATHS is at. */
+const MORE_PATHS = ['lib', 'docs', 'lib/deep', '-dash', 'a\nb', '*.c', 'sp ace/é.h', 'new/one/x.c'];
+const IGNORE_PATHS = ['.gitignore', '.ignore', '.trawlignore', 'lib/.gitignore', 'docs/.ignore'];
+const ODD_NAME = Buffer.from('odd\xff.c', 'latin1');
+
+/** What an edit did: the paths that a watch tells; undefined: more than it can tell. */
+export interface Edit {
+  readonly what: string;
+  readonly told: readonly string[] | undefined;
+}
+
+export class DiskEdits {
+  readonly root = temporaryFolder();
+  readonly #random: () => number;
+  readonly #isGit: boolean;
+
+  constructor(seed: number, isGit: boolean) {
+    this.#random = randomOf(seed);
+    this.#isGit = isGit;
+    if (isGit) {
+      git(this.root, 'init', '-q', '-b', 'main');
+      git(this.root, 'commit', '-q', '--allow-empty', '-m', 'first');
+    }
+    for (let i = 0; i < 12; i++) this.#write(this.#path(), this.#content(''));
+  }
+
+  #pick<Value>(values: readonly Value[]): Value {
+    return values[Math.floor(this.#random() * values.length)]!;
+  }
+
+  #path(): string {
+    return this.#pick([...PATHS, ...PATHS, ...MORE_PATHS]);
+  }
+
+  #content(file: string): string {
+    const random = Math.floor(this.#random() * 1e6);
+    if (file === SYMBOL_PATH) return `package p\n\nfunc plum${random}() {}\n`;
+    if (RULE_PATHS.includes(file) && file.endsWith('attributes')) return this.#pick(RULES);
+    if (IGNORE_PATHS.includes(file)) return this.#pick(IGNORES);
+    return this.#random() < 0.3 ? `plum ${random}\n` : this.#pick(CONTENTS);
+  }
+
+  /** Makes room for a path; returns the paths that this changes. */
+  #clear(file: string): string[] {
+    const told: string[] = [];
+    const parts = file.split('/');
+    for (let depth = 1; depth < parts.length; depth++) {
+      const folder = parts.slice(0, depth).join('/');
+      const status = lstatSync(path.join(this.root, folder), { throwIfNoEntry: false });
+      if (status?.isDirectory() === true) continue;
+      rmSync(path.join(this.root, folder), { force: true });
+      mkdirSync(path.join(this.root, folder));
+      told.push(folder);
+    }
+    rmSync(path.join(this.root, file), { recursive: true, force: true });
+    return [...told, file];
+  }
+
+  #write(file: string, content: string): string[] {
+    const place = path.join(this.root, file);
+    const told = isFile(place) && this.#random() < 0.7 ? [file] : this.#clear(file);
+    writeFileSync(place, content);
+    return told;
+  }
+
+  #files(): string[] {
+    const found = readdirSync(this.root, { recursive: true, withFileTypes: true });
+    return found
+      .filter((entry) => !entry.isDirectory() && !entry.name.includes('\uFFFD'))
+      .map((entry) => path.relative(this.root, path.join(entry.parentPath, entry.name)))
+      .filter((one) => !/(?:^|\/)\.git\//.test(one) && one !== SYMBOL_PATH);
+  }
+
+  /** Changes something. */
+  edit(): Edit {
+    const dice = this.#random();
+    const files = this.#files();
+    const file = files.length === 0 ? 'a.c' : this.#pick(files);
+    if (dice < 0.12) return this.#remove(file);
+    if (dice < 0.22) return this.#rename(file);
+    if (dice < 0.27) return this.#touch(file);
+    if (dice < 0.33) {
+      const target = this.#pick([
+        ...RULES,
+        ...CONTENTS.filter((one) => /^[^\0]{1,99}$/s.test(one)),
+      ]);
+      const at = this.#pick([...PATHS, ...RULE_PATHS]);
+      const told = this.#clear(at);
+      symlinkSync(target, path.join(this.root, at));
+      return { what: `link ${at}`, told };
+    }
+    if (dice < 0.4) return this.#rules();
+    if (dice < 0.44) return this.#odd();
+    if (dice < 0.49) return this.#nest();
+    if (dice < 0.6 && this.#isGit) return this.#git();
+    const at = this.#pick([this.#path(), this.#path(), SYMBOL_PATH, ...RULE_PATHS.slice(0, 3)]);
+    return { what: `write ${at}`, told: this.#write(at, this.#content(at)) };
+  }
+
+  #remove(file: string): Edit {
+    const folder = path.dirname(file);
+    const all = folder !== '.' && this.#random() < 0.4 ? folder : file;
+    rmSync(path.join(this.root, all), { recursive: true, force: true });
+    return { what: `remove ${all}`, told: [all] };
+  }
+
+  #rename(file: string): Edit {
+    const folder = path.dirname(file);
+    const from = folder !== '.' && this.#random() < 0.3 ? folder : file;
+    const to = this.#path();
+    if (from === to || to.startsWith(`${from}/`) || from.startsWith(`${to}/`))
+      return { what: 'nothing', told: [] };
+    const told = this.#clear(to);
+    const isThere = existsSync(path.join(this.root, from));
+    if (isThere) renameSync(path.join(this.root, from), path.join(this.root, to));
+    return { what: `rename ${from} ${to}`, told: [from, ...told] };
+  }
+
+  #touch(file: string): Edit {
+    const place = path.join(this.root, file);
+    if (lstatSync(place).isSymbolicLink()) return { what: 'nothing', told: [] };
+    if (this.#random() < 0.5) chmodSync(place, this.#pick([0o644, 0o755]));
+    else utimesSync(place, 1e9, 1e9);
+    return { what: `touch ${file}`, told: [file] };
+  }
+
+  #rules(): Edit {
+    const at = this.#pick(IGNORE_PATHS);
+    if (!this.#isGit || this.#random() < 0.7)
+      return { what: `rules ${at}`, told: this.#write(at, this.#content(at)) };
+    mkdirSync(path.join(this.root, '.git/info'), { recursive: true });
+    writeFileSync(path.join(this.root, '.git/info/exclude'), this.#pick(IGNORES));
+    return { what: 'exclude', told: undefined };
+  }
+
+  #odd(): Edit {
+    const place = Buffer.concat([Buffer.from(`${this.root}/`), ODD_NAME]);
+    if (this.#random() < 0.3) rmSync(place, { force: true });
+    else writeFileSync(place, this.#content(''));
+    return { what: 'odd name', told: undefined };
+  }
+
+  /** A repository in a folder, which comes or is one no more. */
+  #nest(): Edit {
+    const [folder, name] = ['nested', 'nested/.git'];
+    const isThere = existsSync(path.join(this.root, name));
+    if (isThere && this.#random() < 0.7) {
+      rmSync(path.join(this.root, name), { recursive: true });
+      return { what: 'nested no more', told: [name] };
+    }
+    mkdirSync(path.join(this.root, folder), { recursive: true });
+    writeFileSync(path.join(this.root, 'nested/n.c'), this.#content(''));
+    if (!isThere && this.#random() < 0.7) git(path.join(this.root, folder), 'init', '-q');
+    return { what: 'nested', told: [folder, name] };
+  }
+
+  #git(): Edit {
+    const dice = this.#random();
+    const file = this.#files()[0];
+    rmSync(path.join(this.root, 'nested'), { recursive: true, force: true });
+    if (dice < 0.2 && file !== undefined) git(this.root, 'add', '-f', '--', `:(literal)${file}`);
+    else if (dice < 0.4) git(this.root, 'rm', '-q', '-r', '--cached', '--ignore-unmatch', '.');
+    else {
+      git(this.root, 'add', '-A');
+      git(this.root, 'commit', '-q', '--allow-empty', '-m', 'more');
+      if (dice > 0.7) git(this.root, 'branch', '-f', this.#pick(['dev', 'old']));
+      else if (dice > 0.55) git(this.root, 'checkout', '-q', '-f', this.#branch());
+    }
+    return { what: 'git', told: undefined };
+  }
+
+  #branch(): string {
+    return this.#pick(git(this.root, 'for-each-ref', '--format=%(refname:short)').split('\n'));
+  }
+}
+
+function isFile(place: string): boolean {
+  try {
+    return lstatSync(place).isFile();
+  } catch {
+    return false;
+  }
+}
