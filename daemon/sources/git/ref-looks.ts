@@ -88,11 +88,14 @@ export class RefLooks {
     thread.on('error', () => {});
     // It ends when its last call comes back.
     void thread.terminate().then(() => path !== undefined && this.#stuck.delete(path));
+    // Why again: ending a thread has the process wait for it.
+    thread.unref();
   }
 
   /** A look under way ends. Threads that wait are left to themselves. */
   close(): void {
     this.#stop.abort();
     void this.#thread?.terminate();
+    this.#thread?.unref();
   }
 }

@@ -22,7 +22,7 @@ const ENVIRONMENT = {
 /** A temporary folder that is removed after the tests of the file. */
 export function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'trawl-test-')));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   return folder;
 }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RefLooks } from '../../../daemon/sources/git/ref-looks.ts';
 import { eventually } from '../../e2e/daemon.ts';
 import { git, makeRepo, temporaryFolder } from './fixture.ts';
@@ -36,4 +37,6 @@ test('one that does not answer is passed over until it does', async () => {
     paths.map(() => undefined),
   );
   writeFileSync(`${slow} too`, '');
+  // The thread that waits for it sees it before the folder goes: a process waits for its threads.
+  await sleep(500);
 });
