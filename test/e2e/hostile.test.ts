@@ -127,6 +127,8 @@ async function prepare(served: Served): Promise<Vocabulary> {
   const repoNames = ((await repos.json()) as { repoName: string }[]).map(
     ({ repoName }) => repoName,
   );
+  const asked = await done(`${url}/api/repos/1/index`, 'POST');
+  const { jobId } = (await asked.json()) as { jobId: string };
   const words = {
     repo: repoNames,
     path: ['a.txt', 'src/b.ts', 'src', 'none'],
@@ -144,6 +146,8 @@ async function prepare(served: Served): Promise<Vocabulary> {
     since: ['2026-01-01', '2026-01-01T00:00:00Z', 'x'],
     repoIds: [[1], [1, 1], [1, 999], [0]],
     repoId: [1, 999],
+    queue: ['repo-index', 'repo-index', 'x'],
+    jobId: [jobId, jobId, 'none'],
     userId,
     id,
   };

@@ -143,7 +143,7 @@ void test(
     // How far the check in the background is, is kept now and then.
     const steady = own.filter((name) => name !== 'integrity.json');
     const expected = ['.gitignore', 'catalog.json', 'catalog.last.json', 'control.sock', 'lock'];
-    assert.deepEqual(steady.sort(), [...expected, 'searching', 'secret', 'shards']);
+    assert.deepEqual(steady.sort(), [...expected, 'on-demand', 'searching', 'secret', 'shards']);
     await served.process.stop();
   },
 );

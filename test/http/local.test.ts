@@ -76,6 +76,7 @@ onBothAdapters('local callers', (kind) => {
 const BODIES: Readonly<Record<string, object>> = {
   '/api/instance': { anonymousAccess: true },
   '/api/license': { key: 'x' },
+  '/api/job-logs': { queue: 'repo-index', jobId: 'x' },
   '/api/ee/users': { email: 'x@example.com' },
   '/api/ee/grants': { userId: 'x', repoIds: [1] },
   '/api/ee/scoped_access_token': { repoIds: [1] },
