@@ -8,7 +8,7 @@ import { mappingShares, mappingWarning } from './engine/host/mapping-hold.ts';
 import { SearchPool } from './engine/host/pool.ts';
 import { clearNotes, makeNotes, readNotes } from './engine/host/search-note.ts';
 import { Searcher } from './engine/host/searcher.ts';
-import type { ShardFault, ShardFile } from './engine/host/space.ts';
+import type { ShardFault } from './engine/host/space.ts';
 import type { BuildProgress } from './engine/build/build.ts';
 import type { FilterSettings } from './engine/build/filters.ts';
 import { type LiveShard, SnapshotKeeper } from './engine/search/snapshot.ts';
@@ -157,7 +157,7 @@ async function openSearchHost(options: InstanceOptions, catalog: Catalog): Promi
     ...(shares === undefined ? {} : { mappingMax: shares.main }),
     ...(hasNotes ? { note: { path: notePath, slot: 0 } } : {}),
   });
-  const tooMany = mappingWarning(shardFilesOf(catalog), threadCount);
+  const tooMany = mappingWarning(catalog.shardFiles, threadCount);
   if (tooMany !== undefined) log.warn(tooMany);
   const pool = new SearchPool({
     module,
@@ -331,18 +331,4 @@ function areNotesMade(notePath: string, log: Log): boolean {
     });
     return false;
   }
-}
-
-/** The files of all shards that a catalog names. */
-function shardFilesOf(catalog: Catalog): ShardFile[] {
-  return catalog.repos.flatMap(({ shards }) =>
-    shards.map(({ shardId, size, symbols }) => ({
-      shardId,
-      path: catalog.shardPath(shardId),
-      size,
-      ...(symbols === undefined
-        ? {}
-        : { symbols: { path: catalog.symbolsPath(symbols.symbolsId), size: symbols.size } }),
-    })),
-  );
 }

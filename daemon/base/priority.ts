@@ -15,5 +15,9 @@ const NICE_MAX = 19;
  */
 export function lowerPriority(work: keyof typeof PRIORITY_STEPS): void {
   if (process.platform !== 'linux') return;
-  setPriority(Math.min(getPriority() + PRIORITY_STEPS[work], NICE_MAX));
+  try {
+    setPriority(Math.min(getPriority() + PRIORITY_STEPS[work], NICE_MAX));
+  } catch {
+    // A sandbox that refuses: all threads are equal.
+  }
 }

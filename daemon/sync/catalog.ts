@@ -10,12 +10,14 @@ import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../core/shared/format
 import { SYMBOLS_CHECKSUM_OFFSET } from '../../core/shared/symbols.ts';
 import { errorOf, systemCodeOf } from '../base/caught.ts';
 import { readOwnSoon } from '../base/own-file.ts';
+import type { ShardFile } from '../engine/host/space.ts';
 import { RevisionTable, revisionFileId } from '../engine/shards/revisions.ts';
 import { CatalogFiles, type LoadedCatalog } from './catalog-files.ts';
 import {
   applyChange,
   type CatalogChange,
   type CatalogRepo,
+  type CatalogShard,
   docCountOf,
 } from './catalog-records.ts';
 import { putAt, replaceFile } from './replace-file.ts';
@@ -106,6 +108,21 @@ export class Catalog {
 
   symbolsPath(symbolsId: string): string {
     return this.filePath(`${symbolsId}${SYMBOLS_ENDING}`);
+  }
+
+  /** A shard with its symbols, as it is opened. */
+  shardFile({ shardId, size, symbols }: CatalogShard): ShardFile {
+    const file = { shardId, path: this.shardPath(shardId), size };
+    if (symbols === undefined) return file;
+    const { symbolsId } = symbols;
+    return { ...file, symbols: { path: this.symbolsPath(symbolsId), size: symbols.size } };
+  }
+
+  /** The files of all shards, each once. */
+  get shardFiles(): readonly ShardFile[] {
+    const shards = this.repos.flatMap((repo) => repo.shards);
+    const distinct = new Map(shards.map((shard) => [shard.shardId, shard]));
+    return [...distinct.values()].map((shard) => this.shardFile(shard));
   }
 
   /** Names in the shard folder of all files, each once. */

@@ -4,9 +4,11 @@
 
 import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
+import { Breather } from '../base/next-turn.ts';
 import type { Log } from '../base/log.ts';
 import type { MergedRepo, MergeOrder, MergeRepo, MergeResult } from '../engine/build/merge.ts';
 import { runMerge } from '../engine/build/merge-thread.ts';
+import type { DocSet } from '../engine/host/search-plan.ts';
 import { ShardError } from '../engine/host/space.ts';
 import { bitmapSizeOf, hasBit, setBit } from '../engine/shards/bits.ts';
 import { type RevisionTable, RevisionWriter } from '../engine/shards/revisions.ts';
@@ -69,7 +71,7 @@ export class Merger {
    * cannot be done.
    */
   async purge(): Promise<void> {
-    await this.#running;
+    while (this.#running !== undefined) await this.#running;
     this.#running = this.#work(() => this.#nextHole()).finally(() => (this.#running = undefined));
     await this.#running;
   }
@@ -196,14 +198,7 @@ export class Merger {
       }
     const file = path.join(catalog.shardFolder, `merge-${process.pid}-${mergeCount++}.tmp`);
     return {
-      sources: holdings.map(({ shard: { shardId, size, symbols } }) => ({
-        shardId,
-        path: catalog.shardPath(shardId),
-        size,
-        ...(symbols === undefined
-          ? {}
-          : { symbols: { path: catalog.symbolsPath(symbols.symbolsId), size: symbols.size } }),
-      })),
+      sources: holdings.map(({ shard }) => catalog.shardFile(shard)),
       repos: [...repos.values()]
         .sort((a, b) => a.repo.record.repoId - b.repo.record.repoId)
         .map(({ repo: { record }, docs }) => ({ repoId: record.repoId, name: record.name, docs })),
@@ -234,7 +229,7 @@ export class Merger {
     };
     const replacing = new Map<number, Replaced>();
     for (const repo of ordered) {
-      const replaced = this.#replace(holdings, merged, repo, result.repos);
+      const replaced = await this.#replace(holdings, merged, repo, result.repos);
       if (replaced !== undefined) replacing.set(repo.repoId, replaced);
     }
     const revisionFiles = new Map<number, string>();
@@ -278,13 +273,15 @@ export class Merger {
     };
   }
 
-  /** What becomes of a repo as it is now; undefined: its docs are elsewhere by now. */
-  #replace(
+  /**
+   * What becomes of a repo as it is now; undefined: its docs are elsewhere by now. Other work comes in between.
+   */
+  async #replace(
     holdings: readonly Holding[],
     merged: CatalogShard,
     { repoId, name }: MergeRepo,
     parts: readonly MergedRepo[],
-  ): Replaced | undefined {
+  ): Promise<Replaced | undefined> {
     const { catalog } = this.#options;
     const repo = catalog.repo(repoId);
     const table = repo === undefined ? undefined : catalog.revisionsOf(repo);
@@ -303,12 +300,13 @@ export class Merger {
     const before = kept.filter(([index]) => index < place);
     const behind = kept.filter(([index]) => index > place);
     if (made.length + kept.length === 0) return undefined;
+    if (!isWhole(table, repo.shards, sources, own)) return undefined;
     return {
       shards: [...before.map(([, shard]) => shard), ...made, ...behind.map(([, shard]) => shard)],
       revisions:
         table === undefined
           ? undefined
-          : revisionsOf(table, repo.shards, sources, own, before, behind),
+          : await revisionsOf(table, repo.shards, sources, own, before, behind),
     };
   }
 
@@ -330,15 +328,43 @@ function partly(shard: CatalogShard, { docStart, docEnd, contentSize }: MergedRe
   return { ...shard, part: { docStart, docEnd, contentSize } };
 }
 
+/**
+ * Whether each doc of the merged shards that lives now is among those that were merged. A doc that is dead stays so, unless
+ * its repo was built again meanwhile and a shard came out the same.
+ */
+function isWhole(
+  table: RevisionTable | undefined,
+  shards: readonly CatalogShard[],
+  sources: readonly (string | undefined)[],
+  made: MergedRepo | undefined,
+): boolean {
+  const counts = sources.map(() => 0);
+  const lives = sources.map((id) => {
+    const index = shards.findIndex(({ shardId }) => shardId === id);
+    if (index < 0) return { count: 0, has: () => false };
+    const { docStart, docEnd } = docsOfRepo(shards[index]!);
+    const live = table?.shards[index]!.liveDocs ?? 'all';
+    const count = table?.shards[index]!.liveCount ?? docEnd - docStart;
+    return { count, has: (docId: number) => holdsDoc(live, docId - docStart) };
+  });
+  for (const [doc, source] of (made?.sources ?? []).entries())
+    if (lives[source]!.has(made!.docIds[doc]!)) counts[source]!++;
+  return lives.every(({ count }, source) => count === counts[source]);
+}
+
+function holdsDoc(set: DocSet, docId: number): boolean {
+  return typeof set === 'string' ? set === 'all' : hasBit(set, docId);
+}
+
 /** The revision file of a repo whose docs of some shards are in a new one, between those that stay. */
-function revisionsOf(
+async function revisionsOf(
   table: RevisionTable,
   shards: readonly CatalogShard[],
   sources: readonly (string | undefined)[],
   made: MergedRepo | undefined,
   before: readonly (readonly [number, CatalogShard])[],
   behind: readonly (readonly [number, CatalogShard])[],
-): Buffer {
+): Promise<Buffer> {
   const docIds = made?.docIds ?? new Uint32Array();
   const docCount = docIds.length;
   const indexes = sources.map((id) => shards.findIndex(({ shardId }) => shardId === id));
@@ -358,10 +384,16 @@ function revisionsOf(
     ...(made === undefined ? [] : [{ docCount, unstored }]),
     ...behind.map(kept),
   ]);
+  const breather = new Breather();
   for (let revision = 0; revision < table.revisionCount; revision++) {
+    const held = indexes.map((index) =>
+      index < 0 ? 'none' : table.shards[index]!.docsIn([revision]),
+    );
     const bitmap = new Uint8Array(bitmapSizeOf(docCount));
-    for (let doc = 0; doc < docCount; doc++)
-      if (tableOf(doc).holds(revision, formerId(doc))) setBit(bitmap, doc);
+    for (let doc = 0; doc < docCount; doc++) {
+      await breather.pause();
+      if (holdsDoc(held[made!.sources[doc]!]!, formerId(doc))) setBit(bitmap, doc);
+    }
     const coded = ([index]: readonly [number, CatalogShard]) =>
       table.shards[index]!.sets[revision]!;
     const own = made === undefined ? [] : [encodeSet(bitmap, docCount)];

@@ -8,6 +8,7 @@ import type { LiveShard, Snapshot } from '../engine/search/snapshot.ts';
 import type { ShardPart } from '../engine/shards/parts.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import { someNames } from '../repos/some-names.ts';
 import { GitPlaceError } from '../sources/git/git-place.ts';
 import { ProbeError } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
@@ -189,26 +190,15 @@ export class Served {
     return [...found.values()].map(({ shard, parts }) => this.#liveShard(shard, parts));
   }
 
-  #liveShard(
-    { shardId, size, docCount, symbols: known }: CatalogShard,
-    all: ShardPart[],
-  ): LiveShard {
-    const symbols = this.#symbolless.has(shardId) ? undefined : known;
-    const parts = all.sort((a, b) => a.docStart - b.docStart);
+  #liveShard(shard: CatalogShard, parts: ShardPart[]): LiveShard {
+    const { shardId, docCount, symbols, ...rest } = shard;
+    const isShown = symbols !== undefined && !this.#symbolless.has(shardId);
+    const shown = isShown ? shard : { shardId, docCount, ...rest };
     return {
-      ...(symbols === undefined
-        ? {}
-        : {
-            symbols: {
-              path: this.#options.catalog.symbolsPath(symbols.symbolsId),
-              size: symbols.size,
-            },
-          }),
-      shardId: liveIdOf(shardId, symbols),
-      size,
+      ...this.#options.catalog.shardFile(shown),
+      shardId: liveIdOf(shardId, isShown ? symbols : undefined),
       docCount,
-      parts,
-      path: this.#options.catalog.shardPath(shardId),
+      parts: parts.sort((a, b) => a.docStart - b.docStart),
     };
   }
 
@@ -288,7 +278,7 @@ export class Served {
     this.#quarantined.set(shardId, reason);
     this.#noteQuarantined();
     const repos = this.#options.catalog.reposOfShard(shardId);
-    const names = repos.map(({ record }) => record.name).join(', ');
+    const names = someNames(repos.map(({ record }) => record.name));
     this.#options.log.error('shard quarantined', { shardId, reason, repo: names });
     this.publish();
     for (const { record } of repos) this.#options.onDamage(record);

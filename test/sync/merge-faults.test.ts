@@ -55,6 +55,8 @@ void test('many repos in one shard: a repo that goes leaves at once', TIMEOUT, a
   const { merger, jobs } = indexerOf(again.instance);
   await merger.run();
   assert.equal(shardIdsOf(again).size, 1);
+  // What mappings are counted by: one file, whoever shares it.
+  assert.equal(again.instance.catalog.shardFiles.length, 1);
   assert.deepEqual(await plumsOf(again), before);
   const { catalog, served } = again.instance;
   const [first] = catalog.repos;

@@ -19,6 +19,7 @@ import type { RenderSums } from './render.ts';
 import { DEFAULT_REVISION, hasRevisionFilter } from '../query/revisions.ts';
 import { type Completed, completeSearch, withSnapshotFor } from './service.ts';
 import { liveDocCount } from '../shards/parts.ts';
+import { someNames } from '../../repos/some-names.ts';
 import type { LiveShard, Snapshot } from './snapshot.ts';
 import { type Counts, type ShardFindings, shareOf, shareOfQuarantined } from './tally.ts';
 import { visibleQuarantined, visibleShards } from './visible.ts';
@@ -152,7 +153,7 @@ async function explainShards(
     sums = NOTHING_RENDERED,
     work = workTimes([]),
   ): void => {
-    const repository = namesOf(shard, names);
+    const repository = someNames(shard.parts.map(({ repoId }) => names.get(repoId) ?? ''));
     const head = { id: shard.shardId, repository, class: classOf(counts) };
     const docs = liveDocCount(shard);
     rows.push({ ...head, ...more, docs, stats: { ...countNumbers(counts, sums), ...work } });
@@ -206,14 +207,4 @@ function whyOf(
 /** The reason without the name of the shard that messages begin with. */
 function withoutName(reason: string, shardId: string): string {
   return reason.replace(`shard ${shardId}: `, '');
-}
-
-/** Guess: a shard may be of hundreds of repos. */
-const NAMES_MAX = 3;
-
-/** The repos of a shard in words: `a, b, c and 40 more`. */
-function namesOf({ parts }: LiveShard, names: ReadonlyMap<number, string>): string {
-  const first = parts.slice(0, NAMES_MAX).map(({ repoId }) => names.get(repoId) ?? '');
-  const more = parts.length - first.length;
-  return more > 0 ? `${first.join(', ')} and ${more} more` : first.join(', ');
 }
