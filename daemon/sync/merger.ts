@@ -93,16 +93,27 @@ export class Merger {
     while (this.#isWoken && !this.#stop.signal.aborted && !this.#retries.isWaiting('merge')) {
       this.#isWoken = false;
       this.#jobCount = 0;
+      let holdings: Holding[] | undefined;
       try {
-        const holdings = next();
+        holdings = next();
         if (holdings === undefined) return;
         await this.#merge(holdings);
         this.#isWoken = true;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        this.#note(error);
+        // A file that was being read has been replaced meanwhile, and went: not a fault.
+        if (holdings !== undefined && !holdings.every((one) => this.#isAsBefore(one)))
+          this.#isWoken = true;
+        else this.#note(error);
       }
     }
+  }
+
+  /** The files of a shard are still those that it had. */
+  #isAsBefore({ shard: { shardId, symbols } }: Holding): boolean {
+    const [repo] = this.#options.catalog.reposOfShard(shardId);
+    const shard = repo?.shards.find((one) => one.shardId === shardId);
+    return shard !== undefined && shard.symbols?.symbolsId === symbols?.symbolsId;
   }
 
   #note(error: unknown): void {

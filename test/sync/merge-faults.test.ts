@@ -101,6 +101,24 @@ void test(
   },
 );
 
+void test('a shard that goes before it is read is no fault', TIMEOUT, async () => {
+  const { index, repos } = await unmerged(4);
+  const again = await reopened(index, repos);
+  const { catalog, served } = again.instance;
+  const merging = indexerOf(again.instance).merger.run();
+  const [gone] = catalog.repos;
+  const former = await catalog.commit(() => ({ removed: [gone!.record.repoId] }));
+  served.publish();
+  served.forget(gone!.shards.map(({ shardId }) => shardId));
+  await catalog.removeFilesOf(former);
+  await merging;
+  assert.deepEqual(again.warnings, []);
+  assert.equal(shardIdsOf(again).size, 1);
+  assert.equal((await plumsOf(again)).length, 3);
+  await checkFiles(again);
+  await again.close();
+});
+
 void test('a repo that is built again meanwhile keeps what its job made', TIMEOUT, async () => {
   const { index, repos } = await unmerged(3);
   const again = await reopened(index, repos);
