@@ -61,6 +61,8 @@ const repoSchema = z.strictObject({
   record: recordSchema,
   /** Says when the docs must be built again: source, settings and format in one text. */
   fingerprint: z.string().exactOptional(),
+  /** What its refs and settings looked like then: while they do, a job asks no git. Absent: it has to. */
+  look: z.string().exactOptional(),
   shards: z.array(shardSchema),
   /** The commits of its revisions, the default one first; null: files on disk, or nothing. */
   commits: z.array(z.string().nullable()).readonly().exactOptional(),

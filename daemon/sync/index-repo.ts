@@ -1,7 +1,6 @@
 // How one repo is indexed: looks at its source, keeps the shards that it has where its docs are the same, else builds
 // them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
 
-import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import type { LogFields } from '../base/log.ts';
 import {
   type BuildOptions,
@@ -12,17 +11,16 @@ import {
 import type { BuildThreads } from '../engine/build/build-threads.ts';
 import { buildDelta, type DeltaResult } from '../engine/build/delta.ts';
 import type { DiskLook } from '../engine/build/disk-diff.ts';
-import { DOC_RULES_VERSION, type FilterSettings } from '../engine/build/filters.ts';
+import type { FilterSettings } from '../engine/build/filters.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
-import { openSource } from '../sources/docs/open-source.ts';
 import { listDisk } from '../sources/docs/source-disk.ts';
-import { revisionSuffix } from '../sources/docs/source-revisions.ts';
 import type { Revision } from '../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogRepo, type CatalogShard, docCountOf, sizesOfRepo } from './catalog-records.ts';
+import { fingerprintNow, fingerprintOf, hasRules, lookOf } from './fingerprint.ts';
 import type { RepoRegister } from './register.ts';
 import { knownIndexOf } from './known-index.ts';
 import { News } from './news.ts';
@@ -100,6 +98,10 @@ export class RepoIndexer {
   ): Promise<IndexOutcome> {
     const { catalog } = this.#options;
     const filters = this.#options.filters();
+    // Why first: what moves from here on is another look.
+    const look = lookOf(record);
+    const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
+    if (seen !== undefined) return { isUnchanged: true, ...this.#sizesOf(seen) };
     const probed = await probeSource(record.source.path, modeOf(record.source));
     if (!this.#options.register.isSourceOf(record.repoId, probed))
       throw new OtherSourceError(record.source.path);
@@ -110,32 +112,56 @@ export class RepoIndexer {
         ? { commit: probed.commit }
         : {}),
     };
-    const revisions = await this.#revisionsOf(record, probed, context);
+    const { revisions, areMeant } = await this.#revisionsOf(record, probed, context);
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
+    const source: LookedAtSource = { probed, spec, look: areMeant ? look : undefined };
     const known = catalog.repo(record.repoId);
     if (changed !== 'all' && known !== undefined) {
-      const job = { known: { ...known, record }, probed, spec, filters, context };
+      const job = { ...source, known: { ...known, record }, filters, context };
       const kept = await this.#update(job, changed);
       if (kept !== undefined) return kept;
     }
     context.onWork();
     const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
     logLeftOut(record, built, context);
-    const next = await this.#publishBuild(record, probed, spec, built, filters);
+    const next = await this.#publishBuild(record, source, built, filters);
     this.#remember(next, built.states, built.leftOut);
     return { isUnchanged: false, ...this.#sizesOf(next) };
   }
 
+  /** The repo where nothing says that a job of it would find something to do. */
+  #sameAsSeen(
+    record: RepoRecord,
+    look: string | undefined,
+    filters: FilterSettings,
+  ): CatalogRepo | undefined {
+    const { catalog, register } = this.#options;
+    const known = catalog.repo(record.repoId);
+    if (known === undefined || look === undefined || known.look !== look) return undefined;
+    const isSame =
+      known.isStray === undefined &&
+      this.#isSound(known) &&
+      hasRules(known, filters) &&
+      register.isWhereItWas(record);
+    return isSame ? known : undefined;
+  }
+
+  /** Whether all shards are in service. */
+  #isSound({ shards }: CatalogRepo): boolean {
+    return shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
+  }
+
+  /** `areMeant`: none is missing that the repo is to have. */
   async #revisionsOf(
     record: RepoRecord,
     probed: ProbedSource,
     { warn }: IndexContext,
-  ): Promise<readonly Revision[]> {
+  ): Promise<{ revisions: readonly Revision[]; areMeant: boolean }> {
     const warnings: RevisionWarning[] = [];
     const revisions = await selectRevisions(record, probed, warnings);
     const news = this.#news.fresh(record.repoId, warnings, (warning) => JSON.stringify(warning));
     for (const { message, fields } of news) warn(message, fields);
-    return revisions;
+    return { revisions, areMeant: warnings.length === 0 };
   }
 
   #buildOptions(
@@ -164,20 +190,28 @@ export class RepoIndexer {
     told: readonly string[] | undefined,
   ): Promise<IndexOutcome | undefined> {
     const { known, probed, spec, filters } = job;
-    const isSound = known.shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
-    if (known.fingerprint === undefined || !isSound) return undefined;
     // Why first: a listing costs a second for each 80,000 files.
-    if (rulesPartOf(known.fingerprint) !== rulesPartOf(fingerprintOf('', filters)))
-      return undefined;
+    if (!this.#isSound(known) || !hasRules(known, filters)) return undefined;
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
     if (isSameDefault && known.fingerprint === fingerprintOf(source, filters)) {
       if (disk !== undefined) this.#remember(known, disk.listing.states, disk.listing.leftOut);
+      await this.#noteLook(job);
       return { isUnchanged: true, ...this.#sizesOf(known) };
     }
     if (disk !== undefined && !isSameDefault) return undefined;
     return this.#addDelta(job, source, disk);
+  }
+
+  /** Notes that refs look another way now and name the same. */
+  async #noteLook({ known: { record, look: before }, look }: UpdateJob): Promise<void> {
+    if (look === undefined || look === before) return;
+    const { catalog } = this.#options;
+    await catalog.commit(() => {
+      const now = catalog.repo(record.repoId);
+      return { put: now === undefined ? [] : [{ ...now, look }] };
+    });
   }
 
   /** The files on disk: those that are told to have changed, if that is enough. */
@@ -223,7 +257,7 @@ export class RepoIndexer {
     const fingerprint = fingerprintOf(source, filters);
     if (disk !== undefined && delta.isSame) return this.#keep(job, disk, delta, fingerprint);
     context.onWork();
-    const next = await this.#publish(record, probed, spec, delta, {
+    const next = await this.#publish(record, job, delta, {
       kept: delta.kept.map((index) => known.shards[index]!),
       revisions: delta.revisions,
       fingerprint,
@@ -286,12 +320,11 @@ export class RepoIndexer {
 
   #publishBuild(
     record: RepoRecord,
-    probed: ProbedSource,
-    spec: SourceSpec,
+    source: LookedAtSource,
     built: BuildResult,
     filters: FilterSettings,
   ): Promise<CatalogRepo> {
-    return this.#publish(record, probed, spec, built, {
+    return this.#publish(record, source, built, {
       kept: [],
       revisions: built.revisions,
       fingerprint: fingerprintOf(built.fingerprint, filters),
@@ -302,8 +335,7 @@ export class RepoIndexer {
   /** Publishes the shards that stay and those that were built. */
   async #publish(
     record: RepoRecord,
-    probed: ProbedSource,
-    spec: SourceSpec,
+    { probed, spec, look }: LookedAtSource,
     { shards, skipped, ignored }: Pick<BuildResult, 'shards' | 'skipped' | 'ignored'>,
     { kept, revisions, fingerprint, leftOut }: PublishedState,
   ): Promise<CatalogRepo> {
@@ -318,6 +350,7 @@ export class RepoIndexer {
         ...revisionFile,
         commits: commitsOf(probed, spec),
         fingerprint,
+        ...(look === undefined ? {} : { look }),
         // Why first: what has just changed is found by a search that stops at its limit.
         shards: [...adopted, ...kept],
         skipped,
@@ -401,11 +434,17 @@ function logLeftOut(
     warn('file left out', { repo: name, path: file, reason });
 }
 
-/** A job of a repo that has shards. */
-interface UpdateJob {
-  readonly known: CatalogRepo;
+/** A source as a job found it. */
+interface LookedAtSource {
   readonly probed: ProbedSource;
   readonly spec: SourceSpec;
+  /** What a later job compares; undefined: nothing that it could rely on. */
+  readonly look: string | undefined;
+}
+
+/** A job of a repo that has shards. */
+interface UpdateJob extends LookedAtSource {
+  readonly known: CatalogRepo;
   readonly filters: FilterSettings;
   readonly context: IndexContext;
 }
@@ -445,30 +484,6 @@ function publishedRecord(
       ? {}
       : { revisions: [defaultRevision, ...revisions.map(({ name }) => name)] }),
   };
-}
-
-let toldCount = 0;
-
-/** The fingerprint of the source; where only some files have been looked at, one that no listing has. */
-function fingerprintNow(spec: SourceSpec, disk: DiskLook | undefined): Promise<string> | string {
-  if (disk === undefined) return openSource(spec).fingerprint();
-  const { listing, within } = disk;
-  const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${toldCount++}`;
-  return own + revisionSuffix(spec);
-}
-
-/** Everything that makes docs come out differently: the source, the filters, the format. */
-function fingerprintOf(source: string, filters: FilterSettings): string {
-  const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
-  const versions = [FORMAT_VERSION, DOC_RULES_VERSION];
-  const parts = [source, versions, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
-  return JSON.stringify(parts);
-}
-
-/** What a fingerprint says of all but the source. */
-function rulesPartOf(fingerprint: string): string {
-  const parts: unknown = JSON.parse(fingerprint);
-  return Array.isArray(parts) ? JSON.stringify(parts.slice(1)) : '';
 }
 
 function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {

@@ -60,6 +60,7 @@ export async function openIndexOf(
     findsSymbols?: boolean;
     mergeLimits?: MergeLimits;
     onDemand?: OnDemandLimits;
+    filters?: typeof FILTERS;
   } = {},
 ): Promise<IndexOf> {
   const warnings: string[] = [];
@@ -72,7 +73,7 @@ export async function openIndexOf(
   const instance = await openInstance({
     dataDir,
     isOwner: options.isOwner ?? true,
-    filters: FILTERS,
+    filters: options.filters ?? FILTERS,
     searchTimeoutMs: 0,
     workers: 2,
     log,

@@ -1,5 +1,5 @@
-// Whether the refs of a repository may have changed since somebody last looked, without git: by the files that hold
-// them. Measured: 2026-11-22, 36 to 52 us a look. Where a file system does not answer the caller waits: see ref-looks.ts.
+// Whether the refs or settings of a repository may have changed since somebody last looked, without git: by the files that
+// hold them. Measured: 2026-11-22, 36 to 52 us a look. Where a file system does not answer the caller waits: see ref-looks.ts.
 
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -7,30 +7,45 @@ import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { isInnerPath } from '../../base/paths.ts';
 import { gitDirsOf, readName } from './git-place.ts';
 
-/** Files of git directories in which branches, tags and HEAD are. Source: gitrepository-layout(5), git-pack-refs(1). */
-const REF_FILES = ['HEAD', 'packed-refs', path.join('reftable', 'tables.list')];
+/**
+ * Files of git directories in which branches, tags and HEAD are, settings, and where objects are borrowed. Source:
+ * gitrepository-layout(5), git-pack-refs(1).
+ */
+const MARKED_FILES = [
+  'HEAD',
+  'packed-refs',
+  'reftable/tables.list',
+  'config',
+  'objects/info/alternates',
+];
 const REF_FOLDERS = ['refs/heads', 'refs/tags'];
 const REF_MARK = 'ref: ';
 /** Bounds on files that are looked at: who has more of them packs them. Of folders behind these only themselves. */
 const FILES_MAX = 10_000;
 const MARKS_MAX = 20_000;
 
-/**
- * A text that is another one after branches, tags or HEAD have changed; rarely also when they have not. What cannot be
- * read is part of it.
- */
+/** As `refMarksOf`; what cannot be read is part of it. Errors: none. */
 export function refStateOf(repoPath: string): string {
   try {
-    const marks: string[] = [];
-    for (const gitDir of gitDirsOf(repoPath)) {
-      for (const name of REF_FILES) marks.push(markOf(path.join(gitDir, name)));
-      for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), marks);
-      marks.push(markOfTarget(gitDir));
-    }
-    return marks.join();
+    return refMarksOf(repoPath);
   } catch (error) {
     return messageOf(error);
   }
+}
+
+/**
+ * A text that is another one after branches, tags, HEAD or settings have changed; rarely also when they have not.
+ *
+ * Errors: those of `gitDirsOf`; of the file system.
+ */
+export function refMarksOf(repoPath: string): string {
+  const marks: string[] = [];
+  for (const gitDir of gitDirsOf(repoPath)) {
+    for (const name of MARKED_FILES) marks.push(markOf(path.join(gitDir, name)));
+    for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), marks);
+    marks.push(markOfTarget(gitDir));
+  }
+  return marks.join();
 }
 
 /** What tells a file from what it was: git replaces files as a whole. "": there is none. */

@@ -1,0 +1,115 @@
+// A job of a repository whose refs and settings look as they did asks no git: it ends well although the objects are out of
+// reach. Whatever else may have changed has git asked, which says so.
+
+import assert from 'node:assert/strict';
+import { renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import type { JobResult } from '../../daemon/sync/jobs.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { FILTERS, type IndexOf, openIndexOf } from './index-of.ts';
+
+const TIMEOUT = { timeout: 60_000 };
+
+/** Runs the job of the only repo while git cannot read its objects. */
+async function jobWithoutObjects(
+  { instance }: IndexOf,
+  repo: string,
+  isForced = false,
+): Promise<Pick<JobResult, 'state' | 'isUnchanged'>> {
+  const objects = path.join(repo, '.git/objects');
+  renameSync(objects, `${objects}.away`);
+  try {
+    const { jobs } = indexerOf(instance);
+    const [result] = await jobs.indexAll(instance.served.records, isForced);
+    const { state, isUnchanged } = result!;
+    return { state, isUnchanged };
+  } finally {
+    // What git makes of a folder that is gone.
+    rmSync(objects, { recursive: true, force: true });
+    renameSync(`${objects}.away`, objects);
+  }
+}
+
+const UNCHANGED = { state: 'COMPLETED', isUnchanged: true };
+const FAILED = { state: 'FAILED', isUnchanged: false };
+
+void test(
+  'a job of what looks the same asks no git, in this process and the next',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.c': 'int plum;\n' });
+    const first = await openIndexOf(temporaryFolder());
+    await first.index([repo], undefined, 'commits');
+    assert.deepEqual(await jobWithoutObjects(first, repo), UNCHANGED);
+    await first.close();
+    const next = await openIndexOf(first.dataDir);
+    assert.deepEqual(await jobWithoutObjects(next, repo), UNCHANGED);
+    assert.equal((await next.search('plum')).files.length, 1);
+    await next.close();
+  },
+);
+
+const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
+  'a commit': (repo) => git(repo, 'commit', '-q', '--allow-empty', '-m', 'next'),
+  'a new branch': (repo) => git(repo, 'branch', 'more'),
+  'another remote': (repo) => git(repo, 'remote', 'add', 'origin', 'https://example.com/a/b'),
+  'packed refs': (repo) => git(repo, 'pack-refs', '--all'),
+  'another branch of HEAD': (repo) => git(repo, 'checkout', '-q', '-b', 'side'),
+  'other revisions wanted': (_, { instance }) => {
+    const repoIds = new Set(instance.served.records.map(({ repoId }) => repoId));
+    return indexerOf(instance).rules.change(repoIds, { branches: ['*'] });
+  },
+  'a shard out of service': (_, { instance }) => {
+    const [repo] = instance.catalog.repos;
+    instance.served.quarantine(repo!.shards[0]!.shardId, 'damaged');
+  },
+};
+
+for (const [name, change] of Object.entries(CHANGES))
+  void test(`git is asked after: ${name}`, TIMEOUT, async () => {
+    const repo = makeRepo({ 'a.c': 'int plum;\n' });
+    const index = await openIndexOf(temporaryFolder());
+    await index.index([repo], undefined, 'commits');
+    await change(repo, index);
+    assert.deepEqual(await jobWithoutObjects(index, repo), FAILED);
+    await indexerOf(index.instance).jobs.indexAll(index.instance.served.records, false);
+    assert.deepEqual(await jobWithoutObjects(index, repo), UNCHANGED, 'and then no more');
+    await index.close();
+  });
+
+void test('git is asked when it is forced, or the rules of docs are others', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.c': 'int plum;\n' });
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([repo], undefined, 'commits');
+  assert.deepEqual(await jobWithoutObjects(index, repo, true), FAILED);
+  await index.close();
+  const filters = { ...FILTERS, maxFileSize: FILTERS.maxFileSize + 1 };
+  const next = await openIndexOf(index.dataDir, { filters });
+  assert.deepEqual(await jobWithoutObjects(next, repo), FAILED);
+  await next.close();
+});
+
+void test(
+  'revisions that are wanted and not there are warned of at each start',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({ 'a.c': 'int plum;\n' });
+    const first = await openIndexOf(temporaryFolder());
+    await first.index([repo], { branches: ['nowhere'] }, 'commits');
+    await first.close();
+    const next = await openIndexOf(first.dataDir);
+    await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);
+    assert.deepEqual(next.warnings, ['no branch matches']);
+    await next.close();
+  },
+);
+
+void test('a work tree is looked at whatever its refs look like', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.c': 'int plum;\n' });
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([repo], undefined, 'worktree');
+  assert.deepEqual(await jobWithoutObjects(index, repo), FAILED);
+  await index.close();
+});
