@@ -3,6 +3,7 @@
 // is dropped before the change is acknowledged. A wrong, old or revoked credential is the same as none.
 
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../base/entry-bound.ts';
 import type { Log } from '../base/log.ts';
 import type { ApiKey } from './store/api-keys.ts';
 import { StoreError } from './store/error.ts';
@@ -77,8 +78,8 @@ export interface CallersOptions {
 
 export class Callers {
   readonly #options: CallersOptions;
-  readonly #credentials = new LRUCache<string, KnownCredential>({ max: KEPT_MAX });
-  readonly #people = new LRUCache<string, KnownPerson>({ max: KEPT_MAX });
+  readonly #credentials = new LRUCache<string, KnownCredential>(entryBound(KEPT_MAX));
+  readonly #people = new LRUCache<string, KnownPerson>(entryBound(KEPT_MAX));
   readonly #ignore: () => void;
   /** Rises with every change: what was read before it is not kept. */
   #changeCount = 0;

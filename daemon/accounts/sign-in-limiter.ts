@@ -6,6 +6,7 @@
 // so nobody who fails on purpose can lock others out of where they work.
 
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../base/entry-bound.ts';
 
 const FAILURE_COUNT_MAX = 10;
 const WINDOW_MS = 15 * 60_000;
@@ -46,9 +47,9 @@ export class SignInLimiter {
   readonly #underWay = new WeakMap<SignInAttempt, readonly Tries[]>();
 
   constructor({ rememberedMax = REMEMBERED_MAX }: { readonly rememberedMax?: number } = {}) {
-    this.#byEmail = new LRUCache({ max: rememberedMax });
-    this.#byAddress = new LRUCache({ max: rememberedMax });
-    this.#byHome = new LRUCache({ max: rememberedMax });
+    this.#byEmail = new LRUCache(entryBound(rememberedMax));
+    this.#byAddress = new LRUCache(entryBound(rememberedMax));
+    this.#byHome = new LRUCache(entryBound(rememberedMax));
   }
 
   /** The person of this e-mail has shown at this address who it is. */

@@ -29,8 +29,11 @@ export function jobLimitsOf(
   return { runningMax: Math.min(wanted, cores, room), timeoutMs, attemptsMax };
 }
 
-/** Unit: bytes. What a container may have counts. */
+/** Unit: bytes. What a container may have counts. Once: it takes 0.1 ms, and jobs ask each time. */
+let memory: number | undefined;
 function memoryOfMachine(): number {
+  if (memory !== undefined) return memory;
   const allowed = process.constrainedMemory();
-  return allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+  memory = allowed > 0 ? Math.min(allowed, totalmem()) : totalmem();
+  return memory;
 }

@@ -3,6 +3,7 @@
 
 import type { JobWrite, StoredJob } from '../accounts/store/jobs.ts';
 import { messageOf } from '../base/caught.ts';
+import { nextTurn } from '../base/next-turn.ts';
 import type { Log, LogFields, LogLevel } from '../base/log.ts';
 import type { BuildProgress } from '../engine/build/build.ts';
 import type { RepoRecord } from '../repos/records.ts';
@@ -54,6 +55,9 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Why jobs end that nobody wants any more: their repos have not failed. */
 const GONE = 'the repository is gone';
 const UNSERVED = 'the repository is not served any more';
+const REPLACED = 'interrupted; a later job of the repository takes its place';
+/** Guess: a job that finds the same look takes 0.2 ms. */
+const BEGUN_PER_TURN = 8;
 /** Rules that the result of a job names. */
 const RULES_MAX = 100;
 
@@ -64,6 +68,8 @@ export class Jobs {
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
   readonly #stop = new AbortController();
+  /** Attempts that have begun. */
+  #begunCount = 0;
   readonly #queue: JobQueue<JobResult>;
   /** What the process before has left undone, by repoId. */
   readonly #left = new Map<number, JobWrite>();
@@ -98,17 +104,23 @@ export class Jobs {
       if (isOver && (job.error === GONE || job.error === UNSERVED)) continue;
       if (job.error !== null && name !== undefined) this.failed.note(name, job.error);
       if (isOver) this.#lastFailed.set(job.targetId, job);
-      else this.#left.set(job.targetId, { ...job, state: 'PENDING' });
+      else {
+        this.#endLeft(job.targetId, REPLACED);
+        this.#left.set(job.targetId, { ...job, state: 'PENDING' });
+      }
     }
   }
 
   /** Ends what the process before has left undone and nobody has asked for: those repos are not served any more. */
   forgetLeft(): void {
-    for (const job of this.#left.values()) {
-      const finishedAt = Date.now();
-      this.#options.book.keep({ ...job, state: 'FAILED', finishedAt, error: UNSERVED });
-    }
-    this.#left.clear();
+    for (const repoId of this.#left.keys()) this.#endLeft(repoId, UNSERVED);
+  }
+
+  #endLeft(repoId: number, error: string): void {
+    const job = this.#left.get(repoId);
+    if (job === undefined) return;
+    this.#left.delete(repoId);
+    this.#options.book.keep({ ...job, state: 'FAILED', finishedAt: Date.now(), error });
   }
 
   /** Those that have not ended, and those that wait to be taken up again. */
@@ -221,6 +233,8 @@ export class Jobs {
     job.begin();
     if (job.isKept) this.#keep(job);
     try {
+      // Why: a job that finds the same look waits for nothing, and thousands may follow each other.
+      if (++this.#begunCount % BEGUN_PER_TURN === 0) await nextTurn();
       const outcome = await this.#index(job);
       this.#complete(job, outcome, durationMs());
     } catch (error) {
@@ -253,20 +267,18 @@ export class Jobs {
     const warnings = warningsOf(source.kind, outcome);
     const result = { ...outcome, warnings, repo: name, state: 'COMPLETED' as const, durationMs };
     this.failed.clear(name);
+    // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
+    const hadFailed = this.#lastFailed.delete(repoId);
+    job.isKept ||= hadFailed;
     const { ignored, ...logged } = result;
-    this.#say(job, 'info', 'repo indexed', {
-      ...logged,
-      ignored: totalOf(ignored),
-      warnings: warnings.length,
-    });
+    const fields = { ...logged, ignored: totalOf(ignored), warnings: warnings.length };
+    this.#say(job, 'info', 'repo indexed', fields);
     for (const warning of this.#news.fresh(repoId, warnings, String))
       this.#say(job, 'warn', warning, { repo: name });
     if (warnings.length > 0) this.warned.add(repoId);
     else this.warned.delete(repoId);
     job.end('COMPLETED', { error: null, result: keptResult(result) });
-    // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
-    const hadFailed = this.#lastFailed.delete(repoId);
-    if (job.isKept || hadFailed) this.#keep(job);
+    if (job.isKept) this.#keep(job);
     job.settle(result);
   }
 
@@ -310,7 +322,7 @@ export class Jobs {
 
   #say(job: Job<JobResult>, level: LogLevel, message: string, fields: LogFields = {}): void {
     this.#options.log[level](message, fields);
-    job.say(level, message, fields);
+    if (job.isKept || level !== 'info') job.say(level, message, fields);
   }
 
   /** Ends waiting for a job without a result; it is to be done by the next process. */

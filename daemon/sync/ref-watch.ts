@@ -21,7 +21,7 @@ export interface RefWatchOptions {
 /** Guess: between two rounds, and at least so many times what a round takes; at most so long, as one may have waited. */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
-const PAUSE_FACTOR = 4;
+const PAUSE_FACTOR = 15;
 
 /** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
 const RETRY_MS_MIN = 2_000;

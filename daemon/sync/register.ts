@@ -3,7 +3,7 @@
 // something, and where the store says nothing, a repo is for owners alone if there is anything to hide.
 
 import { statSync } from 'node:fs';
-import { seeFolder } from '../sources/disk/identity.ts';
+import { seeFolder, seeFolderId } from '../sources/disk/identity.ts';
 import type { ProbedSource } from '../sources/git/probe.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { freeRepoName } from '../repos/repo-name.ts';
@@ -160,8 +160,8 @@ export class RepoRegister {
   /** Whether the folder of a repo is the one that it was, or is not there; false: it must be looked at more closely. */
   isWhereItWas({ repoId, source }: RepoRecord): boolean {
     const repo = this.#repos.get(repoId);
-    const seen = seeFolder(source.path);
-    return repo !== undefined && (seen === undefined || isFolderOf(repo, seen));
+    const fileId = seeFolderId(source.path);
+    return repo !== undefined && (fileId === undefined || isFolderOf(repo, { fileId }));
   }
 
   /** Whether a source, as it is now, is that of this repo. */

@@ -49,7 +49,7 @@ export interface JobRows {
   linesOf(instance: string, queue: string, id: string): Promise<string | undefined>;
   /** The last job of each of these targets, as far as there is one. */
   latest(instance: string, queue: string, targetIds: readonly number[]): Promise<StoredJob[]>;
-  /** The last job of each target, where that has failed or has not ended. */
+  /** Those that have not ended, and the last job of each target where that has failed; oldest first. */
   open(instance: string): Promise<StoredJob[]>;
   /** Newest first. */
   list(instance: string, query: JobQuery): Promise<Page<StoredJob>>;
@@ -150,19 +150,16 @@ async function open(db: Kysely<Schema>, instance: string): Promise<StoredJob[]> 
     .select(COLUMNS)
     .where('instance', '=', instance)
     .where('state', '<>', 'COMPLETED')
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom('jobs as later')
-            .select('later.id')
-            .where('later.instance', '=', instance)
-            .whereRef('later.queue', '=', 'jobs.queue')
-            .whereRef('later.target_id', '=', 'jobs.target_id')
-            .whereRef('later.ordinal', '>', 'jobs.ordinal'),
-        ),
-      ),
-    )
+    .where((where) => {
+      const later = where
+        .selectFrom('jobs as later')
+        .select('later.id')
+        .where('later.instance', '=', instance)
+        .whereRef('later.queue', '=', 'jobs.queue')
+        .whereRef('later.target_id', '=', 'jobs.target_id')
+        .whereRef('later.ordinal', '>', 'jobs.ordinal');
+      return where.or([where('state', '<>', 'FAILED'), where.not(where.exists(later))]);
+    })
     .orderBy('ordinal')
     .execute();
   return rows.map(jobOf);

@@ -3,6 +3,7 @@
 // dies, is asked for once more from a new one, which sees the packs, alternates and shallow ends of now.
 
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../../base/entry-bound.ts';
 import { namedCache } from '../../base/metrics.ts';
 import type { ObjectInfo, ObjectType } from './cat-file-parser.ts';
 import { GitError } from './git.ts';
@@ -63,7 +64,7 @@ const keptBlobs = namedCache(
   }),
 );
 /** Commit -> tree. */
-const keptRoots = namedCache('git roots', new LRUCache<string, string>({ max: KEPT_ROOTS_MAX }));
+const keptRoots = namedCache('git roots', new LRUCache<string, string>(entryBound(KEPT_ROOTS_MAX)));
 
 /** Asks a process of the pool; where that finds nothing, or dies, a new one. */
 async function ask<Value>(

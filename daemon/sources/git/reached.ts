@@ -4,6 +4,7 @@
 // not known yet.
 
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../../base/entry-bound.ts';
 import { namedCache } from '../../base/metrics.ts';
 import { GitError, REFS_SIZE_MAX, runGit, tryGit } from './git.ts';
 import { withSlot } from './git-slots.ts';
@@ -46,7 +47,7 @@ const knownRefs = namedCache(
 /** What is reached, by `keyOf`. */
 const knownCommits = namedCache(
   'git commits reached',
-  new LRUCache<string, true>({ max: KNOWN_COMMITS_MAX }),
+  new LRUCache<string, true>(entryBound(KNOWN_COMMITS_MAX)),
 );
 /** Readings under way. */
 const readings = new Map<string, Promise<Refs>>();

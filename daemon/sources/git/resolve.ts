@@ -4,6 +4,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../../base/entry-bound.ts';
 import { namedCache } from '../../base/metrics.ts';
 import { GitError, gitDirOf } from './git.ts';
 import { withSlot } from './git-slots.ts';
@@ -38,7 +39,7 @@ const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
 const KNOWN_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as it was given -> id of the commit. */
-const knownIds = namedCache('git ids', new LRUCache<string, string>({ max: KNOWN_IDS_MAX }));
+const knownIds = namedCache('git ids', new LRUCache<string, string>(entryBound(KNOWN_IDS_MAX)));
 
 /**
  * Full id of the commit that a ref names.

@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../../base/entry-bound.ts';
 import { runGit, tryGit } from '../git/git.ts';
 import type { RepoRecord } from '../../repos/records.ts';
 
@@ -58,9 +59,9 @@ export class GraphKeeper {
   readonly #options: GraphKeeperOptions;
   readonly #abort = new AbortController();
   /** `<repoId> <commit>` of what needs no writing: it is in a graph, or its history is short. */
-  readonly #covered = new LRUCache<string, true>({ max: KNOWN_COMMITS_MAX });
+  readonly #covered = new LRUCache<string, true>(entryBound(KNOWN_COMMITS_MAX));
   /** By `<repoId> <path>`. */
-  readonly #places = new LRUCache<string, Place>({ max: KNOWN_REPOS_MAX });
+  readonly #places = new LRUCache<string, Place>(entryBound(KNOWN_REPOS_MAX));
   readonly #waiting = new Map<number, Waiting>();
   #writing: Promise<void> | undefined;
 

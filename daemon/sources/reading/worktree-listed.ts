@@ -4,6 +4,7 @@
 
 import { lstatSync, type BigIntStats } from 'node:fs';
 import { LRUCache } from 'lru-cache';
+import { entryBound } from '../../base/entry-bound.ts';
 import { namedCache } from '../../base/metrics.ts';
 import { isSettled } from '../disk/disk.ts';
 import { withSlot } from '../git/git-slots.ts';
@@ -13,7 +14,7 @@ import { listWorktree } from '../git/objects.ts';
 const KEPT_MAX = 20_000;
 
 /** Root and path -> what the files looked like when git said yes. */
-const kept = namedCache('files listed', new LRUCache<string, string>({ max: KEPT_MAX }));
+const kept = namedCache('files listed', new LRUCache<string, string>(entryBound(KEPT_MAX)));
 
 /**
  * Whether a path is among what `listWorktree` gives.
