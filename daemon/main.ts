@@ -35,6 +35,7 @@ import type { Served } from './sync/served.ts';
 import { RefLooks } from './sources/git/ref-looks.ts';
 import type { RepoRecord } from './repos/records.ts';
 import { FileWatch } from './sync/file-watch.ts';
+import { lookOfState } from './sync/fingerprint.ts';
 import { RefWatch } from './sync/ref-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
@@ -248,7 +249,7 @@ function watchSources(
   log: Log,
   signal: AbortSignal,
 ): { readonly close: () => Promise<void> }[] {
-  const { served } = instance;
+  const { catalog, served } = instance;
   const { jobs, seenFiles } = indexerOf(instance);
   const records = (): readonly RepoRecord[] => served.records;
   const index = async (record: RepoRecord): Promise<boolean> => {
@@ -259,6 +260,10 @@ function watchSources(
   const refs = new RefWatch({
     records,
     statesOf: (paths) => looks.look(paths),
+    wasIndexedIn: (record, state) => {
+      const look = catalog.repo(record.repoId)?.look;
+      return look === undefined ? undefined : look === lookOfState(state, record);
+    },
     hasFailed: ({ name }) => jobs.failed.reasonOf(name) !== undefined,
     index: async (record, hasMoved) => {
       // Why: what moved is to be seen soon, what only failed waits for its next attempt.

@@ -9,7 +9,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import { openSource } from '../sources/docs/open-source.ts';
 import { revisionSuffix } from '../sources/docs/source-revisions.ts';
 import type { SourceSpec } from '../sources/docs/source.ts';
-import { refMarksOf } from '../sources/git/ref-state.ts';
+import { refStateOf } from '../sources/git/ref-state.ts';
 import type { CatalogRepo } from './catalog-records.ts';
 
 let toldCount = 0;
@@ -34,16 +34,21 @@ export function fingerprintOf(source: string, filters: FilterSettings): string {
 }
 
 /**
- * What the refs of a repo look like, and which are wanted; undefined: its docs are files on disk, or what is there cannot
- * be looked at in this way.
+ * What the refs of a repo look like now, and which are wanted; undefined: its docs are files on disk, or what is there
+ * cannot be looked at in this way.
  */
-export function lookOf({ source, selection }: RepoRecord): string | undefined {
-  if (source.kind !== 'commits') return undefined;
+export function lookOf(record: RepoRecord): string | undefined {
+  if (record.source.kind !== 'commits') return undefined;
   try {
-    return hash('sha1', JSON.stringify([refMarksOf(source.path), selection]));
+    return lookOfState(refStateOf(record.source.path), record);
   } catch {
     return undefined;
   }
+}
+
+/** As `lookOf`, where the refs are in this state. */
+export function lookOfState(refState: string, { selection }: RepoRecord): string {
+  return hash('sha1', JSON.stringify([refState, selection]));
 }
 
 /** Whether a repo was indexed under these rules. */

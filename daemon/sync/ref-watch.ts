@@ -1,5 +1,6 @@
-// Looks every second or so whether HEAD, branches or tags of served repositories have moved, and has those indexed. Files
-// on disk are watched by file-watch.ts.
+// Looks every second or so whether HEAD, branches or tags of served repositories have moved, and has those indexed. Of many
+// repositories, those that have not moved for long are looked at every few rounds. Files on disk are watched by
+// file-watch.ts.
 
 import { Breather } from '../base/next-turn.ts';
 import type { RepoRecord } from '../repos/records.ts';
@@ -9,6 +10,8 @@ export interface RefWatchOptions {
   readonly records: () => readonly RepoRecord[];
   /** What refs of repositories look like, by their paths; undefined: that is not known now. */
   readonly statesOf: (paths: readonly string[]) => Promise<readonly (string | undefined)[]>;
+  /** The state in which a repo was indexed, as far as it is known: whether it is this one. */
+  readonly wasIndexedIn: (record: RepoRecord, state: string) => boolean | undefined;
   /** Whether the last job of a repo failed, whoever asked for it: a start, a changed configuration, this. */
   readonly hasFailed: (record: RepoRecord) => boolean;
   /**
@@ -22,6 +25,14 @@ export interface RefWatchOptions {
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 15;
+
+/**
+ * Guess: of more repos than these, those that have not moved for so long are looked at once in so many rounds. 5,000 of them
+ * take 0.25 s of a processor.
+ */
+const CALM_COUNT = 500;
+const CALM_MS = 600_000;
+const CALM_ROUNDS = 8;
 
 /** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
 const RETRY_MS_MIN = 2_000;
@@ -39,6 +50,9 @@ export class RefWatch {
   readonly #options: RefWatchOptions;
   /** What each repo looked like when a job last began, by repoId. */
   #states = new Map<number, string>();
+  /** When a repo was seen to have moved (performance.now). */
+  readonly #movedMs = new Map<number, number>();
+  #roundCount = 0;
   /** Until when a repo rests (performance.now). */
   readonly #restMs = new Map<number, number>();
   /** The pause after the last failure of a repo whose last job failed, ms. */
@@ -96,23 +110,45 @@ export class RefWatch {
       const hasFailed = this.#options.hasFailed(record);
       const known = this.#states.get(repoId);
       const state = current.get(record) ?? known;
-      const hasMoved = known !== undefined && known !== state;
+      const hasMoved = known === undefined ? this.#isOther(record, state) : known !== state;
+      if (hasMoved) this.#movedMs.set(repoId, performance.now());
       this.#noteFailure(repoId, hasFailed, hasMoved);
       const isMoved = hasFailed || hasMoved;
       const isResting =
         this.#jobs.has(repoId) || performance.now() < (this.#restMs.get(repoId) ?? 0);
       if (isMoved && !isResting) moved.push({ record, hasMoved });
-      const next = isMoved && isResting ? (known ?? state) : state;
-      if (next !== undefined) states.set(repoId, next);
+      const next = hasMoved && isResting ? known : state;
+      // Of what was never indexed nobody knows yet in which state its first job finds it.
+      const isKnown = known !== undefined || isMoved || record.indexedAt !== undefined;
+      if (next !== undefined && isKnown) states.set(repoId, next);
     }
     this.#states = states;
     return moved;
   }
 
+  /** Whether a repo that is seen for the first time has moved since it was indexed. */
+  #isOther(record: RepoRecord, state: string | undefined): boolean {
+    return state !== undefined && this.#options.wasIndexedIn(record, state) === false;
+  }
+
+  /** Those that are not looked at in this round are absent. */
   async #statesOf(records: readonly RepoRecord[]): Promise<Map<RepoRecord, string | undefined>> {
-    const repositories = records.filter(({ source }) => source.kind !== 'folder');
+    this.#roundCount++;
+    const isFew = records.length <= CALM_COUNT;
+    const repositories = records.filter(
+      ({ repoId, source }) => source.kind !== 'folder' && (isFew || this.#isTurnOf(repoId)),
+    );
     const states = await this.#options.statesOf(repositories.map(({ source }) => source.path));
     return new Map(repositories.map((record, index) => [record, states[index]]));
+  }
+
+  #isTurnOf(repoId: number): boolean {
+    if ((repoId + this.#roundCount) % CALM_ROUNDS === 0 || !this.#states.has(repoId)) return true;
+    const movedMs = this.#movedMs.get(repoId);
+    if (movedMs === undefined) return false;
+    if (performance.now() - movedMs < CALM_MS) return true;
+    this.#movedMs.delete(repoId);
+    return false;
   }
 
   /** How long a repo rests that has failed, or does no more. */

@@ -4,11 +4,28 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { refStateOf } from '../../daemon/sources/git/ref-state.ts';
-import { pauseAfter, RefWatch } from '../../daemon/sync/ref-watch.ts';
+import { pauseAfter, RefWatch, type RefWatchOptions } from '../../daemon/sync/ref-watch.ts';
 import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 
+function recordOf(repoId: number, repo: string): RepoRecord {
+  return {
+    repoId,
+    name: `local/${repoId}`,
+    codeHostType: 'genericGitHost',
+    isFork: false,
+    isArchived: false,
+    visibility: 'unknown',
+    source: { kind: 'commits', path: repo },
+    defaultRevision: 'refs/heads/main',
+    indexedAt: '2026-11-23T00:00:00.000Z',
+  };
+}
+
 /** A repo and a watch of it whose clock is moved by hand. */
-function watched(t: TestContext): {
+function watched(
+  t: TestContext,
+  more: Partial<RefWatchOptions> = {},
+): {
   readonly repo: string;
   /** What jobs come to from now on. */
   outcome: { hasFailed: boolean };
@@ -16,16 +33,7 @@ function watched(t: TestContext): {
   readonly pass: (seconds: number) => Promise<number[]>;
 } {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
-  const record: RepoRecord = {
-    repoId: 1,
-    name: 'local/a',
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind: 'commits', path: repo },
-    defaultRevision: 'refs/heads/main',
-  };
+  const record = recordOf(1, repo);
   const outcome = { hasFailed: false };
   let second = 0;
   let begun: number[] = [];
@@ -34,11 +42,13 @@ function watched(t: TestContext): {
   const watch = new RefWatch({
     records: () => [record],
     statesOf: (paths) => Promise.resolve(paths.map(refStateOf)),
+    wasIndexedIn: () => undefined,
     hasFailed: () => outcome.hasFailed,
     index: () => {
       begun.push(second);
       return Promise.resolve(!outcome.hasFailed);
     },
+    ...more,
   });
   watch.start();
   const pass = async (seconds: number): Promise<number[]> => {
@@ -85,6 +95,46 @@ void test('a repo that somebody else mended rests no longer', async (t) => {
   await pass(2);
   git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
   assert.deepEqual(await pass(3), [1103]);
+});
+
+void test('what moved between a job and the first look is indexed', async (t) => {
+  const indexedIn = { state: '' };
+  const { repo, pass } = watched(t, {
+    wasIndexedIn: (_, state) => state === indexedIn.state,
+  });
+  indexedIn.state = refStateOf(repo);
+  writeFiles(repo, { 'b.txt': 'pear\n' });
+  commitAll(repo);
+  // The look of the start was before that.
+  assert.deepEqual(await pass(3), [1]);
+});
+
+void test('of many repos a calm one is looked at every eighth time, one that has moved each time', async (t) => {
+  const repos = Array.from({ length: 600 }, (_, i) => recordOf(i + 1, `/nowhere/${i + 1}`));
+  const looks = new Map<string, number>();
+  const moved = { path: '', version: 0 };
+  const { pass } = watched(t, {
+    records: () => repos,
+    statesOf: (paths) => {
+      for (const path of paths) looks.set(path, (looks.get(path) ?? 0) + 1);
+      return Promise.resolve(
+        paths.map((path) => (path === moved.path ? String(moved.version) : '0')),
+      );
+    },
+  });
+  await pass(2);
+  looks.clear();
+  await pass(80);
+  assert.deepEqual([looks.size, new Set(looks.values())], [600, new Set([10])]);
+  [moved.path, moved.version] = ['/nowhere/77', 1];
+  const [first = 0, ...more] = await pass(10);
+  assert.ok(first > 82 && first <= 90 && more.length === 0, `at ${first}`);
+  moved.version++;
+  assert.deepEqual(await pass(5), [93]);
+  await pass(700);
+  looks.clear();
+  await pass(80);
+  assert.deepEqual([looks.get(moved.path), looks.size], [10, 600]);
 });
 
 void test('rounds are a second apart, and half a minute at most', () => {
