@@ -8,12 +8,29 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
+import { search } from '../../daemon/engine/search/service.ts';
 import { indexerOf, openInstance } from '../../daemon/instance.ts';
+import { SEES_ALL } from '../../daemon/repos/sight.ts';
 
 const [folder, commitCount = '200'] = process.argv.slice(2);
 if (folder === undefined) throw new Error('which folder?');
 const SIZES = [1, 10, 1000];
 const ROUNDS = 5;
+/** Of the Linux tree. */
+const RARE_WORDS = [
+  'sb800_fch_wdt_probe',
+  'PM_RESUME_NOTHING',
+  'mutex_lock_io_nested',
+  'xfs_iunlink_item_recover',
+];
+const SEARCH_ROUNDS = 50;
+const REQUEST = {
+  matches: 100,
+  contextLines: 0,
+  whole: false,
+  isRegexEnabled: false,
+  isCaseSensitivityEnabled: false,
+};
 
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-changes-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
@@ -57,9 +74,39 @@ for (let i = 0; i < Number(commitCount); i++) {
   costs.push(await job());
 }
 print(`${commitCount} commits of one file`, medianOf(costs));
-const shards = instance.catalog.repos[0]!.shards.map(({ docCount }) => docCount);
-process.stdout.write(`shards, by docs: ${shards.join(', ')}\n`);
+await indexer.merger.run();
+const grown = await rareMs();
+process.stdout.write(
+  `shards, by docs: ${docCounts().join(', ')}; rare words p50 ${grown.toFixed(2)} ms\n`,
+);
+await indexer.jobs.indexAll(records, true);
+const anew = await rareMs();
+process.stdout.write(
+  `built anew: ${docCounts().join(', ')}; rare words p50 ${anew.toFixed(2)} ms\n`,
+);
 await instance.close();
+
+function docCounts(): number[] {
+  return instance.catalog.repos[0]!.shards.map(({ docCount }) => docCount);
+}
+
+/** The median time of searches for words that few files hold. */
+async function rareMs(): Promise<number> {
+  const signal = new AbortController().signal;
+  const costs: number[] = [];
+  for (let round = 0; round < SEARCH_ROUNDS; round++)
+    for (const query of RARE_WORDS) {
+      const start = performance.now();
+      const request = { ...REQUEST, query };
+      await search(instance.parts, request, {
+        signal,
+        baseUrl: 'http://localhost',
+        sight: SEES_ALL,
+      });
+      costs.push(performance.now() - start);
+    }
+  return costs.sort((a, b) => a - b)[costs.length >> 1]!;
+}
 
 interface Cost {
   readonly ms: number;

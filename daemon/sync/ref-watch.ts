@@ -32,7 +32,7 @@ const PAUSE_FACTOR = 15;
  */
 const CALM_COUNT = 500;
 const CALM_MS = 600_000;
-const CALM_ROUNDS = 8;
+const CALM_ROUNDS = 4;
 
 /** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
 const RETRY_MS_MIN = 2_000;

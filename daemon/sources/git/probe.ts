@@ -73,10 +73,18 @@ export async function probeSource(
   if (layout === 'bare' && mode === 'worktree')
     throw new ProbeError(absolute, 'mode_not_possible', 'a bare repository has no files on disk');
   const kind = mode ?? 'commits';
-  const defaultRevision = await findDefaultRevision(absolute);
-  const commit = await resolveCommit(absolute, kind === 'commits' ? defaultRevision : 'HEAD');
-  const pushedAt = await newestCommitTime(absolute, commit);
-  const remote = await nameFromRemote(absolute);
+  const [{ name: defaultRevision, commit: found, isOfHead }, branchSeconds, remote] =
+    await Promise.all([
+      findDefault(absolute),
+      newestBranchSeconds(absolute),
+      nameFromRemote(absolute),
+    ]);
+  const commit = kind === 'commits' || isOfHead ? found : undefined;
+  // Why: with a detached HEAD the newest commit may be on no branch.
+  const isOnBranch = defaultRevision.startsWith('refs/heads/');
+  const ownSeconds = isOnBranch ? 0 : await commitSeconds(absolute, commit);
+  const newest = Math.max(branchSeconds, ownSeconds);
+  const pushedAt = newest > 0 ? isoTimeOf(newest) : undefined;
   return {
     source: { kind, path: absolute },
     layout,
@@ -152,6 +160,14 @@ async function requireRepository(absolute: string): Promise<void> {
   }
 }
 
+interface DefaultRevision {
+  /** Full ref name, or `HEAD`. */
+  readonly name: string;
+  readonly commit: string | undefined;
+  /** Whether HEAD names that commit. */
+  readonly isOfHead: boolean;
+}
+
 /**
  * The branch that HEAD names, or `HEAD` if it is detached. Where HEAD names a branch without
  * commits although others have some (a bare repository that only got `main`, while its HEAD says
@@ -159,41 +175,43 @@ async function requireRepository(absolute: string): Promise<void> {
  *
  * Errors: GitError.
  */
-export async function findDefaultRevision(repoPath: string): Promise<string> {
+export async function findDefault(repoPath: string): Promise<DefaultRevision> {
   const branch = await tryGit(['symbolic-ref', '--quiet', 'HEAD'], { repoPath });
-  if (branch === undefined) return 'HEAD';
-  if ((await resolveCommit(repoPath, branch)) !== undefined) return branch;
+  const ofHead = branch ?? 'HEAD';
+  const commit = await resolveCommit(repoPath, ofHead);
+  if (branch === undefined || commit !== undefined) return { name: ofHead, commit, isOfHead: true };
   const branches = await readRefs(repoPath, '%(refname)', {}, [
     '--sort=-committerdate',
     'refs/heads/',
   ]);
   const usual = ['refs/heads/main', 'refs/heads/master'].find((name) => branches.includes(name));
-  return usual ?? branches[0] ?? branch;
+  const name = usual ?? branches[0] ?? branch;
+  return { name, commit: await resolveCommit(repoPath, name), isOfHead: false };
 }
 
-async function newestCommitTime(
-  repoPath: string,
-  commit: string | undefined,
-): Promise<string | undefined> {
-  const branchTimes = await tryGit(
-    [
-      'for-each-ref',
-      '--sort=-committerdate',
-      `--count=${REFS_LOOKED_AT}`,
-      '--format=%(committerdate:unix)',
-      'refs/heads/',
-    ],
-    { repoPath },
-  );
-  // Why: with a detached HEAD the newest commit may be on no branch.
-  const headTime =
-    commit === undefined
-      ? undefined
-      : await tryGit(['rev-list', '--max-count=1', '--timestamp', commit, '--'], { repoPath });
+/** Committer date of the newest commit of a branch, Unix time in seconds; 0: there is none. */
+async function newestBranchSeconds(repoPath: string): Promise<number> {
+  const args = [
+    'for-each-ref',
+    '--sort=-committerdate',
+    `--count=${REFS_LOOKED_AT}`,
+    '--format=%(committerdate:unix)',
+    'refs/heads/',
+  ];
+  return newestOf((await tryGit(args, { repoPath })) ?? '');
+}
+
+async function commitSeconds(repoPath: string, commit: string | undefined): Promise<number> {
+  if (commit === undefined) return 0;
+  const args = ['rev-list', '--max-count=1', '--timestamp', commit, '--'];
+  const shown = await tryGit(args, { repoPath });
   // Source: git-rev-list(1), `<time> <id>`.
-  const times = `${branchTimes ?? ''}\n${headTime?.split(' ', 1)[0] ?? ''}`.split('\n').map(Number);
-  const newest = Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
-  return newest > 0 ? isoTimeOf(newest) : undefined;
+  return newestOf(shown?.split(' ', 1)[0] ?? '');
+}
+
+function newestOf(lines: string): number {
+  const times = lines.split('\n').map(Number);
+  return Math.max(0, ...times.filter((time) => isoTimeOf(time) !== undefined));
 }
 
 /** Bound: branches with dates that no calendar has, which are passed over. */

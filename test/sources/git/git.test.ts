@@ -6,7 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/git.ts';
 import { findObjects, resolveCommit } from '../../../daemon/sources/git/objects.ts';
-import { findDefaultRevision, probeSource } from '../../../daemon/sources/git/probe.ts';
+import { findDefault, probeSource } from '../../../daemon/sources/git/probe.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 /** Rejection of a promise that must reject with a GitError. */
@@ -138,7 +138,7 @@ test('git that writes without end is ended at the limit, which the error names',
   try {
     const questions = [
       () => resolveCommit(repo, 'HEAD'),
-      () => findDefaultRevision(repo),
+      () => findDefault(repo),
       () => findObjects(repo, ['HEAD']),
       () => findObjects(repo, ['0'.repeat(40)]),
       () => probeSource(repo),
