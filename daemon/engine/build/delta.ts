@@ -16,6 +16,7 @@ import {
 } from '../../sources/docs/committed-rules.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { ReadFailure, SourceFile } from '../../sources/docs/source.ts';
+import { isAttributeFile } from '../../sources/languages/attributes.ts';
 import { findLinks, findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { ShardError } from '../host/space.ts';
@@ -336,14 +337,23 @@ class Delta {
     ): Promise<ReadonlySet<string>> =>
       commit === undefined ? new Set() : findLinks(spec.path, commit, paths);
     const diff = this.#diff;
-    return DefaultRules.read(spec.path, this.#docs, before, sets, missing, {
-      linksBefore: async (paths) =>
-        diff?.linksBefore(paths) ?? linksAt(known.revisions[0]!.commit, paths),
-      linksNow: async (paths) =>
-        diff === undefined
-          ? linksAt(this.#targets[0]!.commit, paths)
-          : linksOnDisk(spec.path, paths),
-    });
+    let same: Promise<ReadonlySet<string>> | undefined;
+    const linksNow = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
+      diff === undefined ? linksAt(this.#targets[0]!.commit, paths) : linksOnDisk(spec.path, paths);
+    const linksBefore = async (paths: readonly string[]): Promise<ReadonlySet<string>> =>
+      diff?.linksBefore(paths) ?? linksAt(known.revisions[0]!.commit, paths);
+    // The files are the same, and so are the paths: git is asked once.
+    const linksOfBoth = (paths: readonly string[]) => (same ??= linksNow(paths));
+    const links = this.#areAttributesUntouched()
+      ? { linksBefore: linksOfBoth, linksNow: linksOfBoth }
+      : { linksBefore, linksNow };
+    return DefaultRules.read(spec.path, this.#docs, before, sets, missing, links);
+  }
+
+  #areAttributesUntouched(): boolean {
+    const { basis, changes } = this.#targets[0]!;
+    const isTold = this.#diff === undefined && basis === 0;
+    return isTold && !changes.some(({ path }) => isAttributeFile(path));
   }
 
   /**

@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { isMainThread } from 'node:worker_threads';
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads';
 import { checkGitPlace } from './git-place.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
@@ -368,8 +368,11 @@ export async function tryGit(
 
 let version: Promise<[major: number, minor: number]> | undefined;
 
+/** Of what threads are given. */
+const VERSION_KEY = 'version of git';
+
 /**
- * Version of the installed git, asked once.
+ * Version of the installed git, asked once; threads that begin later know it.
  *
  * Errors: GitError if git cannot be started.
  */
@@ -382,6 +385,9 @@ export function gitVersion(): Promise<[major: number, minor: number]> {
 }
 
 async function askVersion(): Promise<[major: number, minor: number]> {
-  const found = /(\d+)\.(\d+)/.exec((await runGit(['version'])).toString('latin1'));
+  const known = getEnvironmentData(VERSION_KEY);
+  const text = typeof known === 'string' ? known : (await runGit(['version'])).toString('latin1');
+  setEnvironmentData(VERSION_KEY, text);
+  const found = /(\d+)\.(\d+)/.exec(text);
   return [Number(found?.[1] ?? 0), Number(found?.[2] ?? 0)];
 }

@@ -6,7 +6,7 @@
 import { constants } from 'node:fs';
 import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { GitError, runGit, tryGit } from './git.ts';
+import { GitError, gitVersion, runGit, tryGit } from './git.ts';
 import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
 import { isoTimeOf } from './iso-time.ts';
 import { resolveCommit } from './objects.ts';
@@ -69,7 +69,8 @@ export async function probeSource(
   const absolute = path.resolve(sourcePath);
   const layout = await layoutOf(absolute);
   if (layout === 'folder') return probeFolder(absolute, mode);
-  await requireRepository(absolute);
+  // Why both: the threads of a build need not ask.
+  await Promise.all([requireRepository(absolute), gitVersion()]);
   if (layout === 'bare' && mode === 'worktree')
     throw new ProbeError(absolute, 'mode_not_possible', 'a bare repository has no files on disk');
   const kind = mode ?? 'commits';
