@@ -24,6 +24,8 @@ export class RepoRegister {
   readonly #store: Repos;
   readonly #log: Log;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
+  /** Of records as the index has them. Why kept: each publish asks for all. */
+  readonly #ruled = new WeakMap<RepoRecord, { repo: StoredRepo; ruled: RepoRecord }>();
   #reading: Promise<void> = Promise.resolve();
   /** The store has said something that could not be read. */
   #isStale = false;
@@ -52,8 +54,12 @@ export class RepoRegister {
   /** The record with the rules that hold now; where they are not known it is for owners alone. */
   ruled(record: RepoRecord): RepoRecord {
     const repo = this.#isStale ? undefined : this.#repos.get(record.repoId);
-    if (repo !== undefined) return recordOf(repo, record);
-    return { ...record, visibility: 'unknown', enforcement: 'all' };
+    if (repo === undefined) return { ...record, visibility: 'unknown', enforcement: 'all' };
+    const known = this.#ruled.get(record);
+    if (known?.repo === repo) return known.ruled;
+    const ruled = recordOf(repo, record);
+    this.#ruled.set(record, { repo, ruled });
+    return ruled;
   }
 
   /** Reads what the store says now. False: it cannot be asked, and until it could no rule is known. */

@@ -59,6 +59,8 @@ export class Served {
   readonly #failCounts = new Map<string, number>();
   /** Shards whose symbols are out of service, until they are found again. */
   readonly #symbolless = new Set<string>();
+  /** Why kept: each publish asks for those of all repos. */
+  readonly #parts = new WeakMap<CatalogRepo, readonly ShardPart[]>();
   #nextMapping: NodeJS.Timeout | undefined;
   #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
   /** Nothing is shown now: what is damaged is being told, and none of it may be opened. */
@@ -178,16 +180,28 @@ export class Served {
   #liveShards(repos: readonly CatalogRepo[]): LiveShard[] {
     const found = new Map<string, { shard: CatalogShard; parts: ShardPart[] }>();
     for (const repo of repos) {
-      const table = this.#options.catalog.revisionsOf(repo);
+      const ownParts = this.#partsOf(repo);
       for (const [index, shard] of repo.shards.entries()) {
-        const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
-        const part = { repoId: repo.record.repoId, ...docsOfRepo(shard), revisions };
+        const part = ownParts[index]!;
         const known = found.get(shard.shardId);
         if (known === undefined) found.set(shard.shardId, { shard, parts: [part] });
         else known.parts.push(part);
       }
     }
     return [...found.values()].map(({ shard, parts }) => this.#liveShard(shard, parts));
+  }
+
+  /** By the shards of a repo. */
+  #partsOf(repo: CatalogRepo): readonly ShardPart[] {
+    const known = this.#parts.get(repo);
+    if (known !== undefined) return known;
+    const table = this.#options.catalog.revisionsOf(repo);
+    const parts = repo.shards.map((shard, index) => {
+      const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
+      return { repoId: repo.record.repoId, ...docsOfRepo(shard), revisions };
+    });
+    if (!(table instanceof Error)) this.#parts.set(repo, parts);
+    return parts;
   }
 
   #liveShard(shard: CatalogShard, parts: ShardPart[]): LiveShard {
