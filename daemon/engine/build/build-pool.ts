@@ -13,7 +13,8 @@ import type {
 import { errorOf } from '../../base/caught.ts';
 import type { BuildThreads } from './build-threads.ts';
 
-type Job = BatchJob | MergeJob;
+/** A batch is made when it is its turn: all together would take more memory than the listing. */
+type Job = (() => BatchJob) | MergeJob;
 
 const END_MS = 5000;
 
@@ -32,7 +33,7 @@ export class BuildPool {
   /** Those that are ending. */
   readonly #endings = new Set<Promise<void>>();
   readonly #merges: MergeJob[] = [];
-  readonly #batches: BatchJob[] = [];
+  readonly #batches: (() => BatchJob)[] = [];
   readonly #onMessage: OnBuildMessage;
   readonly #onError: (error: Error) => void;
 
@@ -93,15 +94,15 @@ export class BuildPool {
   }
 
   add(job: Job): void {
-    if (job.kind === 'merge') this.#merges.push(job);
-    else this.#batches.push(job);
+    if (typeof job === 'function') this.#batches.push(job);
+    else this.#merges.push(job);
     this.#dispatch();
   }
 
   #dispatch(): void {
     while (this.#merges.length + this.#batches.length > 0) {
       if (this.#idle.length === 0 && !this.#grow()) return;
-      this.#idle.pop()?.postMessage(this.#merges.shift() ?? this.#batches.shift());
+      this.#idle.pop()?.postMessage(this.#merges.shift() ?? this.#batches.shift()?.());
     }
   }
 

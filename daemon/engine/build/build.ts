@@ -237,7 +237,9 @@ class Build {
   readonly #options: BuildOptions;
   readonly #list: DocList;
   readonly #outcomes: (FileOutcome | undefined)[] = [];
+  readonly #languages = new Map<string, string>();
   readonly #failures: ReadFailure[] = [];
+  readonly #skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
   readonly #finished: BuiltShard[] = [];
   readonly #batches: RunningBatch[] = [];
   /** Questions that wait for those of earlier batches. */
@@ -299,8 +301,10 @@ class Build {
         reject,
       );
       for (const [batch, { shard, docs, alike }] of this.#batches.entries()) {
-        const batchFiles = docs.map((index) => this.#batchFile(index, alike));
-        this.#pool.add({ kind: 'batch', batch, files: batchFiles, path: shard.path });
+        this.#pool.add(() => {
+          const files = docs.map((index) => this.#batchFile(index, alike));
+          return { kind: 'batch', batch, files, path: shard.path };
+        });
       }
       for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#merge(shard);
     });
@@ -386,12 +390,24 @@ class Build {
   }
 
   #noteOutcome({ alike }: RunningBatch, doc: number, outcome: FileOutcome): void {
-    this.#outcomes[doc] = outcome;
+    const { size, oid, language, languagesThere, skipReason } = outcome;
+    const { file } = this.#plan.docs[doc]!;
+    // Why: what a thread says has texts of its own, which may be millions.
+    const kept = { size, oid: file.oid === oid ? file.oid : oid, skipReason };
+    this.#outcomes[doc] = { ...kept, language: this.#sameText(language) };
     for (const [place, other] of (alike.get(doc) ?? []).entries())
       this.#outcomes[other] = {
-        ...outcome,
-        language: outcome.languagesThere?.[place] ?? outcome.language,
+        ...kept,
+        language: this.#sameText(languagesThere?.[place] ?? language),
       };
+  }
+
+  /** One string for all that are equal. */
+  #sameText(language: string): string {
+    const known = this.#languages.get(language);
+    if (known !== undefined) return known;
+    this.#languages.set(language, language);
+    return language;
   }
 
   #answerPlace(message: AskPlace, answer: (reply: ToBuildWorker) => void): void {
@@ -446,6 +462,7 @@ class Build {
     const hashSize = (shard.hashes[0]?.length ?? 40) === 64 ? HASH_SIZE_SHA256 : HASH_SIZE_SHA1;
     const { repoId, repoName } = this.#options;
     const docs = this.#docsOf(shard);
+    this.#countSkipped(docs);
     shard.fileOfDoc = Uint32Array.from(docs, ({ fileIndex }) => fileIndex);
     shard.unstored = docs.flatMap(({ doc, oid }, docId) =>
       doc.blobId === undefined && oid !== '' ? [{ docId, oid }] : [],
@@ -464,6 +481,8 @@ class Build {
       caseMarks: shard.caseMarks,
       contentSize: shard.contentSize,
     });
+    shard.contents.clear();
+    shard.hashes.length = 0;
   }
 
   /** The docs of a shard in order; files that vanished or could not be read are none. */
@@ -519,22 +538,18 @@ class Build {
         fileOfDoc,
         unstored,
       })),
-      skipped: this.#countSkipped(),
+      skipped: this.#skipped,
       failures: this.#failures,
     };
   }
 
-  #countSkipped(): Record<SkipReason, number> {
-    const skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
-    for (const shard of this.#shards) {
-      for (const { doc } of this.#docsOf(shard)) {
-        const { skipReason } = doc;
-        if (skipReason === SKIP_TOO_LARGE) skipped.too_large++;
-        if (skipReason === SKIP_BINARY) skipped.binary++;
-        if (skipReason === SKIP_TOO_MANY_TRIGRAMS) skipped.too_many_trigrams++;
-      }
+  #countSkipped(docs: readonly DocOfShard[]): void {
+    for (const { doc } of docs) {
+      const { skipReason } = doc;
+      if (skipReason === SKIP_TOO_LARGE) this.#skipped.too_large++;
+      if (skipReason === SKIP_BINARY) this.#skipped.binary++;
+      if (skipReason === SKIP_TOO_MANY_TRIGRAMS) this.#skipped.too_many_trigrams++;
     }
-    return skipped;
   }
 }
 

@@ -3,7 +3,6 @@
 
 import { BlobReader } from '../git/blob-reader.ts';
 import { findObjects, listTree } from '../git/objects.ts';
-import { MODE_SYMLINK } from '../git/tree-object.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
 import { IgnoreRules } from '../disk/ignore-rules.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
@@ -48,7 +47,7 @@ export async function rulesOfCommits(
     found.map(async (blob, index) => {
       if (blob?.type !== 'blob') return undefined;
       const { entries } = await listTree(repoPath, commits[index]!, { within: RULES_PATH });
-      if (entries.every(({ mode }) => mode === MODE_SYMLINK)) return undefined;
+      if (entries.every(({ isSymlink }) => isSymlink)) return undefined;
       const [rules] = await readRules(repoPath, [blob.oid]);
       return { oid: blob.oid, ruleFor: (path: string) => rules?.ruleFor(path) };
     }),

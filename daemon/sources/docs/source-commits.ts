@@ -5,8 +5,6 @@ import { listTree } from '../git/objects.ts';
 import { withoutIgnored } from './committed-rules.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
-const SYMLINK_MODE = 0o120000;
-
 export function openCommitSource(spec: SourceSpec): IngestSource {
   const fingerprint = `commit:${spec.commit ?? 'none'}`;
   return {
@@ -20,11 +18,7 @@ async function listCommit(spec: SourceSpec, fingerprint: string): Promise<Source
   if (spec.commit === undefined)
     return { files: [], leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
   const { entries, submodulePaths, outerPaths } = await listTree(spec.path, spec.commit);
-  const all = entries.map(({ path, rawPath, size, oid, mode }) => {
-    const file = { path, size, oid, isSymlink: mode === SYMLINK_MODE };
-    return rawPath === undefined ? file : { ...file, rawPath };
-  });
-  const { entries: files, ignored } = await withoutIgnored(spec.path, all);
+  const { entries: files, ignored } = await withoutIgnored(spec.path, entries);
   const leftOut = [
     ...submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
     ...outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),

@@ -9,8 +9,8 @@ import { MODE_SYMLINK } from './tree-object.ts';
 import { isInnerPath, splitRecords, type NamedPath } from '../../base/paths.ts';
 
 export interface TreeEntry extends NamedPath {
-  /** 0o100644, 0o100755 or 0o120000 (symbolic link: the blob is its target). */
-  readonly mode: number;
+  /** The blob is the target of a symbolic link. */
+  readonly isSymlink: boolean;
   readonly oid: string;
   /** Bytes of the blob. */
   readonly size: number;
@@ -56,7 +56,7 @@ export async function listTree(
     else
       listing.entries.push({
         ...named,
-        mode: Number.parseInt(mode, 8),
+        isSymlink: Number.parseInt(mode, 8) === MODE_SYMLINK,
         oid,
         size: Number(size) || 0,
       });
