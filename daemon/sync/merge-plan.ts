@@ -30,6 +30,15 @@ export const MERGE_LIMITS: MergeLimits = {
   sizeMax: 256 << 20,
 };
 
+/** Which of the levels a shard is of, from 0; undefined: it is large. */
+export function levelOf(
+  { liveSize }: Pick<MergeCandidate, 'liveSize'>,
+  { levels }: MergeLimits,
+): number | undefined {
+  const level = levels.findIndex((size) => liveSize < size);
+  return level < 0 ? undefined : level;
+}
+
 /** The shards to merge now, at least one, in their order; undefined: none. */
 export function planMerge(
   candidates: readonly MergeCandidate[],
@@ -37,8 +46,8 @@ export function planMerge(
 ): readonly MergeCandidate[] | undefined {
   const groups = new Map<string, MergeCandidate[]>();
   for (const candidate of candidates) {
-    const level = limits.levels.findIndex((size) => candidate.liveSize < size);
-    if (level < 0 || candidate.liveCount === 0) continue;
+    const level = levelOf(candidate, limits);
+    if (level === undefined || candidate.liveCount === 0) continue;
     const key = `${level} ${candidate.kind}`;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [candidate]);

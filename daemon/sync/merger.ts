@@ -21,7 +21,8 @@ import {
   docCountOf,
   docsOfRepo,
 } from './catalog-records.ts';
-import { type MergeCandidate, type MergeLimits, planMerge } from './merge-plan.ts';
+import { candidateOf, type Holding, holdingsOf, liveDocsOf, nextMerge } from './holdings.ts';
+import type { MergeLimits } from './merge-plan.ts';
 import { Retries } from './retries.ts';
 import type { Served } from './served.ts';
 
@@ -36,12 +37,6 @@ export interface MergerOptions {
     repoIds: readonly number[],
     work: () => Promise<Result>,
   ) => Promise<Result>;
-}
-
-/** A shard and the repos that have docs in it. */
-interface Holding {
-  readonly shard: CatalogShard;
-  readonly repos: readonly CatalogRepo[];
 }
 
 let mergeCount = 0;
@@ -127,52 +122,30 @@ export class Merger {
 
   /** A shard with docs of nobody. */
   #nextHole(): Holding[] | undefined {
-    const hole = [...this.#holdings().values()].find(({ shard, repos }) => {
-      const named = repos.map((repo) => repo.shards.find((one) => one.shardId === shard.shardId)!);
+    const { catalog } = this.#options;
+    const hole = [...holdingsOf(catalog).values()].find((holding) => {
+      const { shardId, docCount } = holding.shard;
+      const named = holding.repos.flatMap(({ shards }) =>
+        shards.filter((one) => one.shardId === shardId),
+      );
       const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
-      return count < shard.docCount && this.#candidateOf({ shard, repos }) !== undefined;
+      if (count >= docCount || !this.#isInService(shardId)) return false;
+      return candidateOf(catalog, holding) !== undefined;
     });
     return hole === undefined ? undefined : [hole];
   }
 
   /** The shards to merge now. */
   #next(): Holding[] | undefined {
-    const holdings = this.#holdings();
-    const candidates = [...holdings.values()].flatMap(
-      (holding) => this.#candidateOf(holding) ?? [],
-    );
-    const some = planMerge(candidates, this.#options.limits);
+    const { catalog, limits } = this.#options;
+    const holdings = holdingsOf(catalog);
+    const some = nextMerge(catalog, holdings, (shardId) => this.#isInService(shardId), limits);
     return some?.map(({ shardId }) => holdings.get(shardId)!);
   }
 
-  /** By shardId. */
-  #holdings(): Map<string, Holding> {
-    const { catalog } = this.#options;
-    const holdings = new Map<string, { shard: CatalogShard; repos: CatalogRepo[] }>();
-    for (const repo of catalog.repos)
-      for (const shard of repo.shards) {
-        const known = holdings.get(shard.shardId);
-        if (known === undefined) holdings.set(shard.shardId, { shard, repos: [repo] });
-        else known.repos.push(repo);
-      }
-    return holdings;
-  }
-
-  #candidateOf({ shard, repos }: Holding): MergeCandidate | undefined {
+  #isInService(shardId: string): boolean {
     const { served } = this.#options;
-    const { shardId, docCount, contentSize, symbols } = shard;
-    if (served.isOut(shardId) || served.isSymbolless(shardId)) return undefined;
-    let liveCount = 0;
-    for (const repo of repos) {
-      const table = this.#options.catalog.revisionsOf(repo);
-      if (table instanceof Error) return undefined;
-      const index = repo.shards.findIndex((one) => one.shardId === shardId);
-      liveCount += table?.shards[index]!.liveCount ?? docCountOf(repo.shards[index]!);
-    }
-    const isOpen = repos.every(({ record }) => record.enforcement === undefined);
-    const kind = [isOpen ? 'open' : 'closed', hashSizeOf(repos), symbols?.foundBy ?? ''].join(' ');
-    const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
-    return { shardId, kind, docCount, liveCount, liveSize };
+    return !served.isOut(shardId) && !served.isSymbolless(shardId);
   }
 
   async #merge(holdings: readonly Holding[]): Promise<void> {
@@ -411,24 +384,4 @@ async function revisionsOf(
     writer.addCoded([...before.map(coded), ...own, ...behind.map(coded)]);
   }
   return writer.bytes();
-}
-
-/** Ids in the shard of the docs of a repo that any revision holds. */
-function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string): Uint32Array {
-  const index = repo.shards.findIndex((one) => one.shardId === shardId);
-  const { docStart, docEnd } = docsOfRepo(repo.shards[index]!);
-  const all = Uint32Array.from({ length: docEnd - docStart }, (_, i) => docStart + i);
-  const table = catalog.revisionsOf(repo);
-  if (table === undefined || table instanceof Error) return all;
-  const live = table.shards[index]!.liveDocs;
-  if (live === 'all') return all;
-  return live === 'none'
-    ? new Uint32Array()
-    : all.filter((docId) => hasBit(live, docId - docStart));
-}
-
-/** Characters of the blob ids of repos. */
-function hashSizeOf(repos: readonly CatalogRepo[]): number {
-  const [commit] = repos.flatMap(({ commits = [] }) => commits.flatMap((one) => one ?? []));
-  return commit?.length ?? 40;
 }
