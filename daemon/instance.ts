@@ -36,12 +36,11 @@ import { SymbolKeeper } from './sync/symbol-keeper.ts';
 import { messageOf } from './base/caught.ts';
 import type { Log } from './base/log.ts';
 
-/** Files of a data directory: what is being searched, where the check of shards is, and which are out of service. */
+/** Files of a data directory: what is being searched, and where the check of shards is. */
 const NOTE_FILE = 'searching';
 const INTEGRITY_FILE = 'integrity.json';
 /** Folder for what is built on demand. */
 const ON_DEMAND_FOLDER = 'on-demand';
-const QUARANTINE_FILE = 'quarantine.json';
 
 /** Of commands and tests: a failure is told at once. */
 const JOB_LIMITS = jobLimitsOf(
@@ -185,14 +184,13 @@ async function openUpkeep(
 ): Promise<Upkeep> {
   const { log, workers, dataDir } = options;
   const register = index?.register;
-  const quarantinePath = path.join(dataDir, QUARANTINE_FILE);
   let indexer: Indexer | undefined;
   let onDemand: OnDemandRevisions | undefined;
   const served = new Served({
     catalog,
     register,
     log,
-    quarantineFile: new QuarantineFile(quarantinePath, index === undefined ? undefined : log),
+    quarantineFile: new QuarantineFile(dataDir, index === undefined ? undefined : log),
     publish: (snapshot) => {
       const refused = snapshots.publish(snapshot);
       onDemand?.noteChange();

@@ -3,7 +3,7 @@
 
 import type { ConditionNode, GramNode } from '../engine/search/explain-plan.ts';
 import type { Explanation, ShardRow } from '../http/api/search/explain-schemas.ts';
-import { formatColumns, formatCount } from './format.ts';
+import { countOf, formatColumns, formatCount } from './format.ts';
 import { formatStats, type NumberTable } from './search-output.ts';
 import { escapeControls } from './terminal-text.ts';
 
@@ -12,11 +12,6 @@ interface TreeLine {
   readonly depth: number;
   readonly text: string;
   readonly counts: string;
-}
-
-/** `1 block`, `12 blocks`. */
-function countOf(count: number, unit: string): string {
-  return `${formatCount(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
 function countsOf(counts: readonly (readonly [number | undefined, string])[]): string {

@@ -6,6 +6,11 @@ export function formatCount(count: number): string {
   return Math.round(count).toLocaleString('en-US');
 }
 
+/** `1 block`, `12 blocks`. */
+export function countOf(count: number, unit: string): string {
+  return `${formatCount(count)} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 /** Decimal units, three significant digits: `0 B`, `12.3 kB`, `1.30 GB`. */
 export function formatBytes(bytes: number): string {
   let unit = 0;

@@ -14,7 +14,8 @@ import type { Daemon } from '../main.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
 import type { JobResult } from '../sync/jobs.ts';
-import { noIndexError, UsageError } from './errors.ts';
+import { UsageError } from './errors.ts';
+import type { VerifyOptions } from './index-files.ts';
 import type { ProgressListener } from './progress.ts';
 
 const API_LABEL = 'v5.1.6';
@@ -30,8 +31,12 @@ export const SERVICES = {
   indexSources,
   /** Errors: not a shard, unreadable. */
   inspectShard: async (request: InspectRequest) =>
-    (await import('../engine/shards/inspect.ts')).inspectShard(request),
-  verifyShards,
+    (await import('./index-files.ts')).inspectShard(request),
+  /** Errors: no index there. */
+  surveyIndex: async (dataDir: string) => (await import('./index-files.ts')).surveyIndex(dataDir),
+  /** Errors: no index there, a path that cannot be read; a damaged shard is a result, not an error. */
+  verifyShards: async (options: VerifyOptions) =>
+    (await import('./index-files.ts')).verifyShards(options),
   /** Errors: no data directory there, or somebody has it who takes no commands. */
   openOperator: async ({ isMaking, ...common }: OperatorOptions) =>
     (await import('./operator.ts')).openOperator(configurationOf(common), isMaking),
@@ -237,52 +242,6 @@ function symbolProgressOf(
       bytesPerSecond: Math.round(bytesDone / seconds),
     });
   };
-}
-
-interface VerifyOptions {
-  readonly dataDir: string;
-  /** Empty: all shards of the data directory. */
-  readonly paths: readonly string[];
-}
-
-export interface ShardCheck {
-  readonly path: string;
-  /** One sentence each; empty: sound. */
-  readonly problems: readonly string[];
-}
-
-/** Errors: a path that cannot be read; a damaged shard is a result, not an error. */
-async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<readonly ShardCheck[]> {
-  const { compileCore } = await import('../engine/host/core.ts');
-  const { verifyShardFile, verifySymbolsFile } = await import('../engine/host/verify.ts');
-  const { readCatalog } = await import('../open-index.ts');
-  const module = await compileCore();
-  if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
-  const catalog = await readCatalog(path.resolve(dataDir));
-  if (catalog.repos.every(({ record }) => record.indexedAt === undefined))
-    throw noIndexError(dataDir);
-  const all = catalog.repos.flatMap(({ shards }) => shards);
-  // Repos share shards.
-  const distinct = new Map(all.map((shard) => [shard.shardId, shard]));
-  const shardChecks = [...distinct.values()].flatMap(({ shardId, symbols }) => {
-    const shardPath = catalog.shardPath(shardId);
-    const shard = checkOf(shardPath, verifyShardFile(module, shardPath));
-    if (symbols === undefined || shard.problems.length > 0) return [shard];
-    const file = catalog.symbolsPath(symbols.symbolsId);
-    return [shard, checkOf(file, verifySymbolsFile(module, shardPath, file))];
-  });
-  // The catalog has read them, and checked all bytes.
-  const revisionChecks = catalog.repos.flatMap((repo) => {
-    if (repo.revisionFile === undefined) return [];
-    const table = catalog.revisionsOf(repo);
-    const problem = table instanceof Error ? table.message : undefined;
-    return [checkOf(catalog.revisionPath(repo.revisionFile), problem)];
-  });
-  return [...shardChecks, ...revisionChecks];
-}
-
-function checkOf(file: string, problem: string | undefined): ShardCheck {
-  return { path: file, problems: problem === undefined ? [] : [problem] };
 }
 
 interface OperatorOptions extends CommonOptions {

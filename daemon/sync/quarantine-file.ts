@@ -1,10 +1,14 @@
 // Which shards are out of service, and why, for the next start: they stay so until their repos are built again.
 
 import { renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { readOwn } from '../base/own-file.ts';
+
+/** File of a data directory. */
+const QUARANTINE_FILE = 'quarantine.json';
 
 const reasonsSchema = z.record(z.string(), z.string());
 
@@ -14,10 +18,10 @@ export class QuarantineFile {
   #text: string;
 
   /** @param log  absent: it is for reading alone */
-  constructor(path: string, log?: Log) {
-    this.#path = path;
+  constructor(dataDir: string, log?: Log) {
+    this.#path = path.join(dataDir, QUARANTINE_FILE);
     this.#log = log;
-    this.#text = textOf(path);
+    this.#text = textOf(this.#path);
   }
 
   /** Reasons by shardId. */

@@ -324,11 +324,36 @@ void test('inspect: text and JSON', async () => {
   assert.deepEqual(echoed(skipped.stderr, 'inspect'), { path: 's1', docs: 'skipped' });
 });
 
+void test('inspect without a shard: the index; lists are of a shard', async () => {
+  const text = await trawl(['inspect', '--data-dir', 'd']);
+  assert.equal(text.code, 0);
+  assert.deepEqual(echoed(text.stderr, 'survey'), { dataDir: 'd' });
+  assert.match(
+    text.stdout,
+    /^index: +d\nrepositories: +6\nshards: +4, 1 shared, 1 out of service$/m,
+  );
+  const json = await trawl(['inspect', '--json']);
+  assert.match(
+    json.stdout,
+    /^\{"dataDir":".trawl","repoCount":6,.*"nextMerge":null,"shards":\[.*\}\n$/,
+  );
+  for (const flag of ['--docs', '--skipped', '--trigram=abc'])
+    assert.equal((await trawl(['inspect', flag])).code, 2);
+});
+
 void test('verify: one line a shard, exit 1 on problems', async () => {
   assert.deepEqual(await trawl(['verify', 'a']), { code: 0, stdout: 'sound a\n', stderr: '' });
   const damaged = await trawl(['verify', 'a', 'bad']);
   assert.equal(damaged.code, 1);
   assert.equal(damaged.stdout, 'sound a\ndamaged bad: checksum of content\n');
+  // Of an index more is known than of files.
+  const all = await trawl(['verify']);
+  assert.deepEqual(all, {
+    code: 0,
+    stdout: 'sound a\nsound b: 2 docs that no revision holds; out of service: page 1\n',
+    stderr:
+      '2 files checked, all sound; 2 docs that no revision holds, which is no damage: merges leave them out\n',
+  });
 });
 
 void test('version: three lines; the real entry tells the product version', async () => {

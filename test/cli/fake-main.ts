@@ -7,7 +7,7 @@ import { runProgram } from '../../daemon/cli/program.ts';
 import type { CliServices } from '../../daemon/cli/services.ts';
 import type { SearchEvent, SearchResponse } from '../../daemon/http/api/search/search-schemas.ts';
 import { statsOf } from '../http/answers.ts';
-import { chunk, explanation, file, response } from './responses.ts';
+import { chunk, explanation, file, response, surveyed } from './responses.ts';
 
 function echo(name: string, options: unknown): void {
   process.stderr.write(`${name} ${JSON.stringify(options)}\n`);
@@ -137,10 +137,20 @@ const services: CliServices = {
       sections: [{ name: 'content', offset: 64, size: 2000, checksum: 'abcd' }],
     });
   },
+  surveyIndex(dataDir) {
+    echo('survey', { dataDir });
+    return Promise.resolve(surveyed({ dataDir }));
+  },
   verifyShards({ paths }) {
-    return Promise.resolve(
-      paths.map((path) => ({ path, problems: path === 'bad' ? ['checksum of content'] : [] })),
-    );
+    const [first, ...more] = paths.length > 0 ? paths : ['a', 'b'];
+    return Promise.resolve([
+      { path: first!, problems: first === 'bad' ? ['checksum of content'] : [] },
+      ...more.map((path) => ({
+        path,
+        problems: path === 'bad' ? ['checksum of content'] : [],
+        ...(path === 'b' ? { deadCount: 2, outOfService: 'page 1' } : {}),
+      })),
+    ]);
   },
   openOperator(options) {
     echo('operator', options);

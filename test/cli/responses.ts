@@ -1,6 +1,7 @@
 // Makes search responses by hand: a chunk is written as its text with the matched stretches between
 // guillemets, `one «two» three`, and the positions are worked out from that.
 
+import type { IndexReport } from '../../daemon/cli/index-files.ts';
 import { statsOf } from '../http/answers.ts';
 import type {
   Chunk,
@@ -141,6 +142,43 @@ export function explanation(more: Partial<Explanation> = {}): Explanation {
     },
     isSearchExhaustive: false,
     incompleteReasons: ['match_limit'],
+    ...more,
+  };
+}
+
+/** What `trawl inspect` tells of an index of four shards; nothing is to be merged unless `more` says so. */
+export function surveyed(more: Partial<IndexReport> = {}): IndexReport {
+  const shard = {
+    size: 1500,
+    contentSize: 1000,
+    docCount: 10,
+    deadCount: 0,
+    deadSize: 0,
+    level: 1,
+    isMergedNext: false,
+  };
+  return {
+    dataDir: '/data',
+    repoCount: 6,
+    docCount: 40,
+    deadCount: 4,
+    contentSize: 4000,
+    deadSize: 400,
+    levels: [1000, 16_000],
+    mergedShardCount: 16,
+    nextMerge: null,
+    shards: [
+      {
+        ...shard,
+        shardId: 'aa',
+        deadCount: 4,
+        deadSize: 400,
+        repos: ['r/a', 'r/b', 'r/c', 'r/d', 'r/e'],
+      },
+      { ...shard, shardId: 'bb', level: null, repos: ['r/a'] },
+      { ...shard, shardId: 'cc', outOfService: 'page 1 is damaged', repos: ['r/a'] },
+      { ...shard, shardId: 'dd', deadCount: null, deadSize: null, level: null, repos: ['r/\x1bf'] },
+    ],
     ...more,
   };
 }

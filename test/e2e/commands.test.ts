@@ -7,7 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import type { IndexReport } from '../../daemon/cli/index-files.ts';
+import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { freePort, Running, serveIndexed, shardNames, trawl } from './daemon.ts';
 import type { Outcome, Served } from './daemon.ts';
 
@@ -193,6 +194,54 @@ void test('inspect and verify on the files of a running daemon', async () => {
   assert.equal(none.code, 2);
   assert.match(none.stderr, /nosuch\.shard/);
 });
+
+void test(
+  'an index of shared shards and docs that no revision holds: what commands tell of it',
+  { timeout: 90_000 },
+  async () => {
+    const repos = Array.from({ length: 16 }, (_, i) =>
+      makeRepo({ 'a.txt': `a${i}`, 'b.txt': `b${i}`, 'c.txt': `c${i}` }),
+    );
+    const dir = temporaryFolder();
+    const index = (...args: string[]): Promise<Outcome> =>
+      trawl(['index', '--mode', 'commits', '--data-dir', dir, ...args]);
+    const survey = async (dataDirectory: string): Promise<IndexReport> => {
+      const { stdout } = await trawl(['inspect', '--json', '--data-dir', dataDirectory]);
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- our own command's output
+      return JSON.parse(stdout) as IndexReport;
+    };
+    assert.equal((await index(...repos)).code, 0);
+    writeFiles(repos[0]!, { 'a.txt': 'other' });
+    commitAll(repos[0]!);
+    assert.equal((await index(repos[0]!)).code, 0);
+    const before = await survey(dir);
+    assert.deepEqual([before.repoCount, before.docCount, before.deadCount], [16, 49, 1]);
+    assert.equal(before.nextMerge, null);
+    const shared = before.shards.find((shard) => shard.repos.length === 16)!;
+    assert.deepEqual([before.shards.length, shared.docCount, shared.deadCount], [2, 48, 1]);
+
+    const file = path.join(dir, 'shards', `${shared.shardId}.shard`);
+    const inspected = await trawl(['inspect', file]);
+    assert.match(inspected.stdout, /^held by: +\S+, \S+, \S+ and 13 more$/m);
+    assert.match(
+      inspected.stdout,
+      /^live docs: +47, and 1 that no revision holds \(about 2 bytes/m,
+    );
+    const verified = await trawl(['verify', '--data-dir', dir]);
+    assert.equal(verified.code, 0);
+    assert.ok(verified.stdout.includes(`sound ${file}: 1 doc that no revision holds\n`));
+    assert.match(verified.stderr, /files checked, all sound; 1 doc that no revision holds/);
+
+    const backup = path.join(temporaryFolder(), 'b.tar');
+    const elsewhere = temporaryFolder();
+    assert.equal((await trawl(['backup', '--with-index', '--data-dir', dir, backup])).code, 0);
+    assert.equal((await trawl(['restore', '--data-dir', elsewhere, backup])).code, 0);
+    assert.deepEqual(await survey(elsewhere), { ...before, dataDir: elsewhere });
+    assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
+    assert.equal((await index('--force', '--repo', shared.repos[0]!)).code, 0);
+    assert.equal((await survey(dir)).deadCount, 0);
+  },
+);
 
 void test('every command has help with examples; unknown things are exit 2', async () => {
   for (const command of ['serve', 'index', 'search', 'explain', 'inspect', 'verify', 'version']) {

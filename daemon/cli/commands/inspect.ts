@@ -1,13 +1,17 @@
-// `trawl inspect SHARD`: what a shard file holds.
+// `trawl inspect [SHARD]`: what a shard file holds, or all shards of an index.
 
 import type { Command } from 'commander';
-import type { Inspection } from '../../engine/shards/inspect.ts';
+import { someNames } from '../../repos/some-names.ts';
 import type { CliContext } from '../context.ts';
+import { UsageError } from '../errors.ts';
 import { formatColumns, formatCount } from '../format.ts';
-import { addExamples } from '../options.ts';
+import type { ShardReport } from '../index-files.ts';
+import { addCommonOptions, addExamples } from '../options.ts';
+import { formatSurvey, shardFields } from '../survey-output.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 interface InspectFlags {
+  readonly dataDir: string;
   readonly docs?: true;
   readonly skipped?: true;
   readonly trigram?: string;
@@ -18,7 +22,7 @@ function ratio(size: number, contentSize: number): string {
   return contentSize > 0 ? `${(size / contentSize).toFixed(3)} x content` : '';
 }
 
-function headRows(report: Inspection): string[][] {
+function headRows(report: ShardReport): string[][] {
   const { fileSize, contentSize } = report;
   return [
     ['path', escapeControls(report.path)],
@@ -28,15 +32,16 @@ function headRows(report: Inspection): string[][] {
     ['docs', formatCount(report.docCount)],
     ['blocks', formatCount(report.blockCount)],
     ['trigrams', formatCount(report.trigramCount)],
-    ...report.repos.map(({ repoId, name }) => [
-      'repo',
-      `${String(repoId)} ${escapeControls(name)}`,
-    ]),
+    [
+      'repos',
+      escapeControls(someNames(report.repos.map(({ repoId, name }) => `${repoId} ${name}`))),
+    ],
+    ...(report.index === undefined ? [] : shardFields(report.index)),
   ].map(([name, value]) => [`${name ?? ''}:`, value ?? '']);
 }
 
 /** The report as text: the head, a table of sections, then docs and postings if it has them. */
-export function formatReport(report: Inspection): string {
+export function formatReport(report: ShardReport): string {
   const sections = report.sections.map(({ name, offset, size, checksum }) => [
     name,
     formatCount(offset),
@@ -72,23 +77,36 @@ export function formatReport(report: Inspection): string {
 export function addInspectCommand(program: Command, { services, stdout }: CliContext): void {
   const command = program
     .command('inspect')
-    .summary('show what a shard holds')
-    .description('Shows the header, the sections, the counts and the size ratios of a shard file.')
-    .argument('<shard>', 'path of a shard file')
+    .summary('show what an index or a shard holds')
+    .description(
+      'Of a shard file: the header, the sections, the counts and the size ratios, and what the index has it for.\n' +
+        'Without one, of the index: how many docs live, what else the shards hold, which repositories share them, and\n' +
+        'what the next merge would do.',
+    )
+    .argument('[shard]', 'path of a shard file')
     .option('--docs', 'list the docs')
     .option('--skipped', 'list the docs that are known by name only, with the reason')
     .option('--trigram <text>', 'list the blocks of this trigram')
     .option('--json', 'the report as JSON');
+  addCommonOptions(command);
   addExamples(command, [
+    'trawl inspect',
     'trawl inspect .trawl/shards/00000001.shard',
     'trawl inspect --trigram abc --json .trawl/shards/00000001.shard',
   ]);
-  command.action(async (path: string, { docs, skipped, trigram, json }: InspectFlags) => {
-    const report = await services.inspectShard({
-      path,
-      docs: skipped ? 'skipped' : docs && 'all',
-      trigram,
-    });
-    stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
+  command.action(async (path: string | undefined, flags: InspectFlags) => {
+    const { docs, skipped, trigram, json } = flags;
+    if (path !== undefined) {
+      const listed = skipped ? 'skipped' : docs && 'all';
+      const report = await services.inspectShard({ path, docs: listed, trigram });
+      stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
+      return;
+    }
+    if (docs || skipped || trigram !== undefined)
+      throw new UsageError(
+        '--docs, --skipped and --trigram are of a shard: give the path of its file',
+      );
+    const report = await services.surveyIndex(flags.dataDir);
+    stdout.write(json ? `${JSON.stringify(report)}\n` : formatSurvey(report));
   });
 }

@@ -3,20 +3,38 @@
 import type { Command } from 'commander';
 import { EXIT_NONE, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
+import { countOf } from '../format.ts';
+import type { FileCheck } from '../index-files.ts';
 import { addCommonOptions, addExamples } from '../options.ts';
-import type { ShardCheck } from '../services.ts';
 import { escapeControls } from '../terminal-text.ts';
 
 /** One line, without line feed. */
-export function describeCheck({ path, problems }: ShardCheck): string {
+export function describeCheck({ path, problems, deadCount = 0, outOfService }: FileCheck): string {
   const state = problems.length === 0 ? 'sound' : 'damaged';
-  const detail = problems.length === 0 ? '' : `: ${problems.join('; ')}`;
+  const notes = [
+    ...problems,
+    ...(deadCount > 0 ? [`${countOf(deadCount, 'doc')} that no revision holds`] : []),
+    ...(outOfService === undefined ? [] : [`out of service: ${outOfService}`]),
+  ];
+  const detail = notes.length === 0 ? '' : `: ${notes.join('; ')}`;
   return `${state} ${escapeControls(path + detail)}`;
+}
+
+/** All checks in a line, without line feed. */
+export function describeChecks(checks: readonly FileCheck[]): string {
+  const damaged = checks.filter(({ problems }) => problems.length > 0).length;
+  const dead = checks.reduce((sum, { deadCount = 0 }) => sum + deadCount, 0);
+  const verdict = damaged === 0 ? 'all sound' : `${countOf(damaged, 'file')} damaged`;
+  const rest =
+    dead === 0
+      ? ''
+      : `; ${countOf(dead, 'doc')} that no revision holds, which is no damage: merges leave them out`;
+  return `${countOf(checks.length, 'file')} checked, ${verdict}${rest}`;
 }
 
 /** Adds the command to `program`. */
 export function addVerifyCommand(program: Command, context: CliContext): void {
-  const { services, stdout } = context;
+  const { services, stdout, stderr } = context;
   const command = program
     .command('verify')
     .summary('check shards for damage')
@@ -30,6 +48,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
   command.action(async (paths: string[], { dataDir }: { dataDir: string }) => {
     const checks = await services.verifyShards({ dataDir, paths });
     for (const check of checks) stdout.write(`${describeCheck(check)}\n`);
+    if (paths.length === 0) stderr.write(`${describeChecks(checks)}\n`);
     const isSound = checks.every(({ problems }) => problems.length === 0);
     context.setExitCode(isSound ? EXIT_OK : EXIT_NONE);
   });

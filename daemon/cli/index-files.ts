@@ -1,0 +1,112 @@
+// What commands tell of the files of an index: what is in a shard and what of that is in use, whether all bytes are what
+// they were. Reads beside whoever owns the data directory. Loads the engine.
+
+import path from 'node:path';
+import { compileCore } from '../engine/host/core.ts';
+import { verifyShardFile, verifySymbolsFile } from '../engine/host/verify.ts';
+import {
+  inspectShard as inspectFile,
+  type Inspection,
+  type InspectRequest,
+} from '../engine/shards/inspect.ts';
+import { readCatalog } from '../open-index.ts';
+import type { Catalog } from '../sync/catalog.ts';
+import { CatalogError } from '../sync/catalog-files.ts';
+import { QuarantineFile } from '../sync/quarantine-file.ts';
+import { type NextMerge, type Survey, type SurveyedShard, surveyOf } from '../sync/survey.ts';
+import { noIndexError, UsageError } from './errors.ts';
+
+/** A survey, and where. */
+export interface IndexReport extends Survey {
+  /** Absolute path. */
+  readonly dataDir: string;
+}
+
+/** What a shard file holds. */
+export interface ShardReport extends Inspection {
+  /** What the index has it for; absent: it is of none, or the catalog cannot be read. */
+  readonly index?: SurveyedShard & { readonly nextMerge: NextMerge | null };
+}
+
+/** Errors: no index there; CatalogError. */
+export async function surveyIndex(dataDir: string): Promise<IndexReport> {
+  return { dataDir: path.resolve(dataDir), ...surveyIn(dataDir, await indexIn(dataDir)) };
+}
+
+/** Errors: not a shard, unreadable. */
+export async function inspectShard(request: InspectRequest): Promise<ShardReport> {
+  const inspection = await inspectFile(request);
+  const dataDir = path.dirname(path.dirname(path.resolve(request.path)));
+  const catalog = await readCatalog(dataDir).catch((error: unknown) => {
+    if (error instanceof CatalogError) return undefined;
+    throw error;
+  });
+  if (catalog === undefined) return inspection;
+  const { shards, nextMerge } = surveyIn(dataDir, catalog);
+  const row = shards.find(({ shardId }) => shardId === path.parse(request.path).name);
+  return row === undefined ? inspection : { ...inspection, index: { ...row, nextMerge } };
+}
+
+function surveyIn(dataDir: string, catalog: Catalog): Survey {
+  return surveyOf(catalog, new QuarantineFile(dataDir).read());
+}
+
+async function indexIn(dataDir: string): Promise<Catalog> {
+  const catalog = await readCatalog(path.resolve(dataDir));
+  if (catalog.repos.every(({ record }) => record.indexedAt === undefined))
+    throw noIndexError(dataDir);
+  return catalog;
+}
+
+export interface VerifyOptions {
+  readonly dataDir: string;
+  /** Empty: all shards of the data directory. */
+  readonly paths: readonly string[];
+}
+
+export interface FileCheck {
+  readonly path: string;
+  /** One sentence each; empty: sound. */
+  readonly problems: readonly string[];
+  /** Of a shard of the index: its docs that no revision holds, which is no problem. */
+  readonly deadCount?: number;
+  /** Why the daemon has it out of service. */
+  readonly outOfService?: string;
+}
+
+/** Errors: no index there, a path that cannot be read; a damaged shard is a result, not an error. */
+export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<FileCheck[]> {
+  const other = paths.find((file) => /\.(tags|revisions)$/.test(file));
+  if (other !== undefined)
+    throw new UsageError(`${other} is no shard; without a path all files of an index are checked`);
+  const module = await compileCore();
+  if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
+  const catalog = await indexIn(dataDir);
+  const rows = new Map(surveyIn(dataDir, catalog).shards.map((row) => [row.shardId, row]));
+  const shardChecks = catalog.shardFiles.flatMap(({ shardId, path: file, symbols }) => {
+    const { deadCount, outOfService } = rows.get(shardId)!;
+    const check = {
+      ...checkOf(file, verifyShardFile(module, file)),
+      ...(deadCount === null ? {} : { deadCount }),
+      ...(outOfService === undefined ? {} : { outOfService }),
+    };
+    if (symbols === undefined || check.problems.length > 0) return [check];
+    return [check, checkOf(symbols.path, verifySymbolsFile(module, file, symbols.path))];
+  });
+  return [...shardChecks, ...revisionChecks(catalog)];
+}
+
+/** The catalog has read the revision files, and checked all bytes. Repos may share one. */
+function revisionChecks(catalog: Catalog): FileCheck[] {
+  const checks = catalog.repos.flatMap((repo) => {
+    if (repo.revisionFile === undefined) return [];
+    const table = catalog.revisionsOf(repo);
+    const problem = table instanceof Error ? table.message : undefined;
+    return [checkOf(catalog.revisionPath(repo.revisionFile), problem)];
+  });
+  return [...new Map(checks.map((check) => [check.path, check])).values()];
+}
+
+function checkOf(file: string, problem: string | undefined): FileCheck {
+  return { path: file, problems: problem === undefined ? [] : [problem] };
+}
