@@ -56,10 +56,17 @@ export interface IndexContext {
 export interface IndexOutcome {
   /** Nothing had changed. */
   readonly isUnchanged: boolean;
+  /** What changed alone, or everything; absent: nothing was built. */
+  readonly built?: 'delta' | 'whole';
+  /** Why everything, of a repo that had shards. */
+  readonly reason?: string;
   /** Indexed revisions. */
   readonly revisionCount: number;
+  /** Docs that a revision holds, and others that are still in the shards. */
   readonly docCount: number;
+  readonly deadCount: number;
   readonly shardCount: number;
+  /** Bytes of contents and files, those of docs that no revision holds among them. */
   readonly contentSize: number;
   readonly shardSize: number;
   readonly skipped: Readonly<Record<string, number>>;
@@ -116,17 +123,18 @@ export class RepoIndexer {
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const source: LookedAtSource = { probed, spec, look: areMeant ? look : undefined };
     const known = catalog.repo(record.repoId);
-    if (changed !== 'all' && known !== undefined) {
-      const job = { ...source, known: { ...known, record }, filters, context };
-      const kept = await this.#update(job, changed);
-      if (kept !== undefined) return kept;
-    }
+    const job = known && { ...source, known: { ...known, record }, filters, context };
+    const updated =
+      changed === 'all' ? 'it was asked for' : job && (await this.#update(job, changed));
+    if (typeof updated === 'object') return updated;
     context.onWork();
     const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
     logLeftOut(record, built, context);
     const next = await this.#publishBuild(record, source, built, filters);
     this.#remember(next, built.states, built.leftOut);
-    return { isUnchanged: false, ...this.#sizesOf(next) };
+    const isFirst = known === undefined || known.shards.length === 0;
+    const reason = updated === undefined || isFirst ? {} : { reason: updated };
+    return { isUnchanged: false, built: 'whole', ...reason, ...this.#sizesOf(next) };
   }
 
   /** The repo where nothing says that a job of it would find something to do. */
@@ -184,14 +192,15 @@ export class RepoIndexer {
     };
   }
 
-  /** The result where shards of a repo can stay; undefined: all must be built. */
+  /** The result where shards of a repo can stay; a text: why all must be built. */
   async #update(
     job: UpdateJob,
     told: readonly string[] | undefined,
-  ): Promise<IndexOutcome | undefined> {
+  ): Promise<IndexOutcome | string> {
     const { known, probed, spec, filters } = job;
     // Why first: a listing costs a second for each 80,000 files.
-    if (!this.#isSound(known) || !hasRules(known, filters)) return undefined;
+    if (!this.#isSound(known)) return 'a shard is out of service';
+    if (!hasRules(known, filters)) return 'settings or the format of the index changed';
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);
     const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
@@ -200,7 +209,7 @@ export class RepoIndexer {
       await this.#noteLook(job);
       return { isUnchanged: true, ...this.#sizesOf(known) };
     }
-    if (disk !== undefined && !isSameDefault) return undefined;
+    if (disk !== undefined && !isSameDefault) return 'another revision is the default one';
     return this.#addDelta(job, source, disk);
   }
 
@@ -231,17 +240,17 @@ export class RepoIndexer {
     return { listing: await listDisk(spec), within: undefined, known: states };
   }
 
-  /** Builds and publishes what changed; undefined: all must be built. */
+  /** Builds and publishes what changed; a text: why all must be built. */
   async #addDelta(
     job: UpdateJob,
     source: string,
     disk: DiskLook | undefined,
-  ): Promise<IndexOutcome | undefined> {
+  ): Promise<IndexOutcome | string> {
     const { known, probed, spec, filters, context } = job;
     const { catalog } = this.#options;
     const { record } = known;
     const knownIndex = knownIndexOf(catalog, known);
-    if (knownIndex === undefined) return undefined;
+    if (knownIndex === undefined) return 'it is not known which docs its revisions hold';
     // Of files on disk it is not known yet whether there is anything to build.
     if (disk === undefined) context.onWork();
     const built = await buildDelta({
@@ -250,7 +259,7 @@ export class RepoIndexer {
       disk,
       known: knownIndex,
     });
-    if (built === undefined) return undefined;
+    if (typeof built === 'string') return built;
     const isListed = disk !== undefined && disk.within === undefined;
     const delta = isListed ? { ...built, ignored: await disk.listing.ignored() } : built;
     logLeftOut(record, { leftOut: delta.newlyLeftOut }, context);
@@ -264,7 +273,7 @@ export class RepoIndexer {
       leftOut: delta.leftOut,
     });
     if (disk !== undefined) this.#rememberLook(next, disk, delta);
-    return { isUnchanged: false, ...this.#sizesOf(next) };
+    return { isUnchanged: false, built: 'delta', ...this.#sizesOf(next) };
   }
 
   /** Notes that the files on disk are those that are indexed. */
@@ -386,13 +395,15 @@ export class RepoIndexer {
     return adopted;
   }
 
-  #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged'> {
+  #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged' | 'built' | 'reason'> {
     const { shards, record, skipped, ignored = {}, leftOut = {} } = repo;
     const table = this.#options.catalog.revisionsOf(repo);
     const liveCounts = table instanceof RevisionTable ? table.shards : shards.map(unrevised);
+    const docCount = sumOf(liveCounts, ({ liveCount }) => liveCount);
     return {
       revisionCount: record.revisions?.length ?? 1,
-      docCount: sumOf(liveCounts, ({ liveCount }) => liveCount),
+      docCount,
+      deadCount: sumOf(shards, docCountOf) - docCount,
       shardCount: shards.length,
       contentSize: sumOf(shards, (shard) => sizesOfRepo(shard).contentSize),
       shardSize: sumOf(shards, (shard) => sizesOfRepo(shard).shardSize),

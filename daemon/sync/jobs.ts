@@ -406,6 +406,7 @@ function failureOf(repo: string, error: string, durationMs: number): JobResult {
     isUnchanged: false,
     revisionCount: 0,
     docCount: 0,
+    deadCount: 0,
     shardCount: 0,
     contentSize: 0,
     shardSize: 0,

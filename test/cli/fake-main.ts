@@ -104,6 +104,7 @@ const services: CliServices = {
     const done = {
       revisionCount: 1,
       docCount: 2,
+      deadCount: 0,
       shardCount: 1,
       contentSize: 10,
       shardSize: 9,

@@ -189,7 +189,8 @@ void test('inspect and verify on the files of a running daemon', async () => {
   const report = JSON.parse(inspected.stdout) as { docCount: number; docs: { path: string }[] };
   assert.equal(report.docCount, 3);
   assert.deepEqual(report.docs.map((doc) => doc.path).sort(), ['a.ts', 'bad.txt', 'dir/b.txt']);
-  assert.equal((await trawl(['verify', '--data-dir', dataDir])).code, 0);
+  const verified = await trawl(['verify', '--data-dir', dataDir]);
+  assert.equal(verified.code, 0, verified.stderr);
   const none = await trawl(['verify', path.join(dataDir, 'nosuch.shard')]);
   assert.equal(none.code, 2);
   assert.match(none.stderr, /nosuch\.shard/);
@@ -213,7 +214,9 @@ void test(
     assert.equal((await index(...repos)).code, 0);
     writeFiles(repos[0]!, { 'a.txt': 'other' });
     commitAll(repos[0]!);
-    assert.equal((await index(repos[0]!)).code, 0);
+    const followed = await index(repos[0]!);
+    assert.match(followed.stderr, /repo indexed .*built=delta .*deadCount=1/);
+    assert.match(followed.stdout, /: 3 docs, 1 that no revision holds, /);
     const before = await survey(dir);
     assert.deepEqual([before.repoCount, before.docCount, before.deadCount], [16, 49, 1]);
     assert.equal(before.nextMerge, null);
@@ -238,7 +241,9 @@ void test(
     assert.equal((await trawl(['restore', '--data-dir', elsewhere, backup])).code, 0);
     assert.deepEqual(await survey(elsewhere), { ...before, dataDir: elsewhere });
     assert.equal((await trawl(['verify', '--data-dir', elsewhere])).code, 0);
-    assert.equal((await index('--force', '--repo', shared.repos[0]!)).code, 0);
+    const forced = await index('--force', '--repo', shared.repos[0]!);
+    assert.match(forced.stderr, /repo indexed .*built=whole reason="it was asked for"/);
+    assert.match(forced.stdout, / \(built anew: it was asked for\)\n$/);
     assert.equal((await survey(dir)).deadCount, 0);
   },
 );

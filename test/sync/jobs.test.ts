@@ -18,6 +18,7 @@ const OUTCOME: IndexOutcome = {
   isUnchanged: false,
   revisionCount: 1,
   docCount: 3,
+  deadCount: 0,
   shardCount: 1,
   contentSize: 30,
   shardSize: 40,

@@ -28,11 +28,13 @@ export function describeResult(result: JobResult): string {
   const warnings = result.warnings.map((text) => `\n${repo}: warning: ${escapeControls(text)}`);
   const line = [
     `${repo}:${result.isUnchanged ? ' unchanged,' : ''} ${formatCount(result.docCount)} docs,`,
+    ...(result.deadCount > 0 ? [`${formatCount(result.deadCount)} that no revision holds,`] : []),
     ...(result.revisionCount > 1 ? [`${formatCount(result.revisionCount)} revisions,`] : []),
     `${formatBytes(result.contentSize)} of content,`,
     `${formatBytes(result.shardSize)} of shards,`,
     formatDuration(result.durationMs),
     ...(skipped === '' ? [] : [`(content left out: ${skipped})`]),
+    ...(result.reason === undefined ? [] : [`(built anew: ${result.reason})`]),
   ].join(' ');
   return line + warnings.join('');
 }

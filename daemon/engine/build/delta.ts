@@ -74,6 +74,8 @@ const RETIRED_FACTOR = 2;
 const RETIRED_DOCS_MAX = 4000;
 const RETIRED_SIZE_MAX = 64 << 20;
 
+const RULES_CHANGED = `${RULES_PATH} changed`;
+
 const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
 
 /** A revision to come. */
@@ -89,21 +91,21 @@ interface Target {
 }
 
 /**
- * The shards and sets that bring a repo to the commits of the spec; undefined: it must be built anew.
+ * The shards and sets that bring a repo to the commits of the spec; a text: why it must be built anew.
  *
  * Errors: as buildRepo.
  */
-export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | undefined> {
+export async function buildDelta(options: DeltaOptions): Promise<DeltaResult | string> {
   const targets = await targetsOf(options);
-  if (targets === undefined) return undefined;
+  if (typeof targets === 'string') return targets;
   const docs = openDocs(options);
-  if (docs === undefined) return undefined;
+  if (docs === undefined) return 'a shard is damaged';
   try {
     const { spec, filters, disk } = options;
     if (disk === undefined) return await new Delta(options, docs, targets, undefined).run();
     const isShared = targets.length > 1;
     const diff = await diffDisk(spec.path, disk, docs, new DocFilter(filters), isShared);
-    if (diff === undefined) return undefined;
+    if (diff === undefined) return 'it is not known what an attribute file was';
     const [first, ...further] = targets;
     const all = [{ ...first!, changes: diff.changes }, ...further];
     return await new Delta(options, docs, all, diff).run();
@@ -122,15 +124,16 @@ function openDocs({ module, known }: DeltaOptions): KnownDocs | undefined {
   }
 }
 
-/** What each revision to come differs in from what is known; undefined: nothing can be told. */
+/** What each revision to come differs in from what is known; a text: why that cannot be told. */
 async function targetsOf({
   spec,
   known,
   defaultRevision,
-}: DeltaOptions): Promise<Omit<Target, 'sets'>[] | undefined> {
+}: DeltaOptions): Promise<Omit<Target, 'sets'>[] | string> {
   const isCommitted = spec.kind === 'commits';
   // Why: docs of a commit say nothing of files on disk.
-  if (!isCommitted && known.revisions[0]?.commit !== undefined) return undefined;
+  if (!isCommitted && known.revisions[0]?.commit !== undefined)
+    return 'files on disk take the place of a commit';
   const wanted = [
     { name: defaultRevision, commit: isCommitted ? spec.commit : undefined },
     ...(spec.revisions ?? []),
@@ -151,11 +154,13 @@ async function targetsOf({
     const own = commit === undefined ? undefined : rules.get(commit);
     const were = before === undefined ? undefined : rules.get(before);
     // A branch that was rewritten may have left nothing of what it was.
-    if (before !== undefined && commit !== before && !isThere.has(before)) return undefined;
-    if (before !== undefined && own?.oid !== were?.oid) return undefined;
+    if (before !== undefined && commit !== before && !isThere.has(before))
+      return 'a commit that was indexed is gone';
+    if (before !== undefined && own?.oid !== were?.oid) return RULES_CHANGED;
     const changes =
       commit === undefined || commit === before ? [] : await diffTrees(spec.path, before, commit);
-    if (changes.some(({ path }) => path === RULES_PATH) && before !== undefined) return undefined;
+    if (changes.some(({ path }) => path === RULES_PATH) && before !== undefined)
+      return RULES_CHANGED;
     targets.push({ commit, basis, changes, rules: own });
   }
   return targets;
@@ -219,8 +224,8 @@ class Delta {
     this.#leftOut = new Map(Object.entries(options.known.leftOut));
   }
 
-  async run(): Promise<DeltaResult | undefined> {
-    if (!this.#canCount()) return undefined;
+  async run(): Promise<DeltaResult | string> {
+    if (!this.#canCount()) return 'it cannot be counted what is left out now';
     const { spec, known } = this.#options;
     await this.#docs.learnBlobs(spec.path, known.revisions[0]!.commit);
     const breather = new Breather();
@@ -233,8 +238,10 @@ class Delta {
     const areSetsSame = this.#areSetsSame();
     const retired = this.#retire();
     const rules = await this.#defaultRules();
-    if (rules === undefined || !(await this.#replaceStale(rules))) return undefined;
-    if (!this.#isWorthwhile(retired)) return undefined;
+    if (rules === undefined || !(await this.#replaceStale(rules)))
+      return 'it is not known what attribute files change';
+    if (!this.#isWorthwhile(retired))
+      return 'more than half of the docs are new, or in no revision any more';
     const rows = await this.#missing.rows(spec.path, { onDisk: (doc) => this.#onDisk(doc) });
     const files = rows.map(({ file }) => file);
     const kept = this.#kept(retired);

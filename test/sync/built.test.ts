@@ -1,0 +1,58 @@
+// A job tells whether it built what changed or everything, and why everything; and of docs that no revision holds any more.
+
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import test from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import type { JobResult } from '../../daemon/sync/jobs.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { FILTERS, openIndexOf } from './index-of.ts';
+import { NEVER } from './merge-limits.ts';
+
+const OPTIONS = { mergeLimits: NEVER, findsSymbols: false };
+
+void test('delta or whole, and why', { timeout: 120_000 }, async () => {
+  const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
+  const textsOf = (text: string): Record<string, string> =>
+    Object.fromEntries(names.map((name) => [name, `${text} ${name}`]));
+  const repo = makeRepo(textsOf('plum'));
+  const index = await openIndexOf(temporaryFolder(), OPTIONS);
+  const told = ({ built, reason, docCount, deadCount }: JobResult) =>
+    [built, reason, docCount, deadCount] as const;
+  const follow = async (files?: Record<string, string>) => {
+    if (files !== undefined) {
+      writeFiles(repo, files);
+      commitAll(repo);
+    }
+    return told((await index.index([repo], undefined, 'commits'))[0]!);
+  };
+  assert.deepEqual(await follow(), ['whole', undefined, 10, 0]);
+  assert.deepEqual(await follow(), [undefined, undefined, 10, 0]);
+  assert.deepEqual(await follow({ '0.txt': 'pear' }), ['delta', undefined, 10, 1]);
+  const more = 'more than half of the docs are new, or in no revision any more';
+  assert.deepEqual(await follow(textsOf('apple')), ['whole', more, 10, 0]);
+  assert.deepEqual(await follow({ '.trawlignore': '9.txt\n' }), [
+    'whole',
+    '.trawlignore changed',
+    10,
+    0,
+  ]);
+  const { jobs } = indexerOf(index.instance);
+  const [forced] = await jobs.indexAll(index.instance.served.records, true);
+  assert.deepEqual(told(forced!), ['whole', 'it was asked for', 10, 0]);
+  git(repo, 'commit', '-q', '--amend', '-m', 'other');
+  rmSync(`${repo}/.git/logs`, { recursive: true, force: true });
+  git(repo, 'gc', '-q', '--prune=now');
+  assert.deepEqual(await follow(), ['whole', 'a commit that was indexed is gone', 10, 0]);
+  const { shardId } = index.instance.catalog.repos[0]!.shards[0]!;
+  index.instance.served.quarantine(shardId, 'for the test');
+  await jobs.whenIdle();
+  assert.deepEqual(await follow({ '0.txt': 'other' }), ['delta', undefined, 10, 1]);
+  await index.close();
+
+  const filters = { ...FILTERS, maxFileSize: 4999 };
+  const again = await openIndexOf(index.dataDir, { ...OPTIONS, filters });
+  const [result] = await again.index([repo], undefined, 'commits');
+  assert.equal(result!.reason, 'settings or the format of the index changed');
+  await again.close();
+});
