@@ -141,6 +141,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         await closeAll(() => jobs);
         await objectPool.close();
         clearInterval(ending);
+        log.info('the daemon has stopped');
       },
     };
   } catch (error) {

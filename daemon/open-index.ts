@@ -1,10 +1,9 @@
 // Catalog and store of a data directory, opened and brought together; for its owner, and the catalog alone for others.
 
 import { randomUUID } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { systemCodeOf } from './base/caught.ts';
-import { readOwn } from './base/own-file.ts';
+import { readOwn, writeOwn } from './base/own-file.ts';
 import { Catalog } from './sync/catalog.ts';
 import { CatalogError } from './sync/catalog-files.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts';
@@ -56,7 +55,7 @@ function instanceIdOf(dataDir: string): string {
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
     const id = randomUUID();
-    writeFileSync(file, `${id}\n`, { mode: 0o600 });
+    writeOwn(file, `${id}\n`, { mode: 0o600 });
     return id;
   }
 }

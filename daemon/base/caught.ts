@@ -11,6 +11,13 @@ export function systemCodeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
+/** The value; an error of the system that does not say of which file it is, as that of a full disk, says so from now on. */
+export function named(error: unknown, file: string): unknown {
+  if (systemCodeOf(error) === undefined || !(error instanceof Error) || 'path' in error)
+    return error;
+  return Object.assign(error, { message: `${error.message} '${file}'`, path: file });
+}
+
 const SHORTAGES = ['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EAGAIN', 'EINTR'];
 const REFUSALS = ['EACCES', 'EPERM'];
 

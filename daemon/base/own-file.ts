@@ -1,4 +1,4 @@
-// How files of the data directory are opened to be read: what lies at the name of one may be a folder, a pipe or a
+// How files of the data directory are opened to be read, and small ones written: what lies at the name of one may be a folder, a pipe or a
 // device, by a mistake or a failed copy. A pipe would be waited for without end, and the errors of the others do not
 // name the file.
 
@@ -10,8 +10,11 @@ import {
   readFileSync,
   statSync,
   type Stats,
+  writeFileSync,
+  type WriteFileOptions,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
+import { named } from './caught.ts';
 
 /** What lies at the name of a file is no file. The message names it, and says what to do. */
 export class NoFileError extends Error {
@@ -99,5 +102,18 @@ export async function readOwnSoon(file: string): Promise<Buffer> {
     return await handle.readFile();
   } finally {
     await handle.close();
+  }
+}
+
+/** Writes a file. Errors: the file system's, which name it. */
+export function writeOwn(
+  file: string,
+  content: string | Uint8Array,
+  options: WriteFileOptions = {},
+): void {
+  try {
+    writeFileSync(file, content, options);
+  } catch (error) {
+    throw named(error, file);
   }
 }

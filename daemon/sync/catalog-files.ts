@@ -11,7 +11,7 @@ import { constants, link, open, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { systemCodeOf } from '../base/caught.ts';
+import { named, systemCodeOf } from '../base/caught.ts';
 import { NoFileError, readOwnSoon } from '../base/own-file.ts';
 import { syncPath } from '../base/synced.ts';
 import {
@@ -183,7 +183,7 @@ export class CatalogFiles {
         // The next change writes a state.
         this.#stateSize = 0;
       });
-      throw error;
+      throw named(error, this.#changesFile);
     } finally {
       await file.close();
     }

@@ -1,8 +1,9 @@
 // Takes possession of a data directory: makes it if it is missing, locks it, and finishes a restore that was killed.
 
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { writeOwn } from '../base/own-file.ts';
 import { lockDataDir, LockedError } from './lock.ts';
 import { claimOwnFolder } from '../sources/disk/own-folder.ts';
 import { finishPlacing } from './placing.ts';
@@ -23,7 +24,7 @@ export async function takeDataDir(dataDir: string, isBrief = false): Promise<() 
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   claimOwnFolder(path.resolve(dataDir));
   const isNew = (await readdir(dataDir)).every((name) => name === 'secret');
-  if (isNew) await writeFile(path.join(dataDir, '.gitignore'), '*\n');
+  if (isNew) writeOwn(path.join(dataDir, '.gitignore'), '*\n');
   const unlock = await lockSoon(dataDir, isBrief);
   try {
     await finishPlacing(dataDir);

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, ftruncateSync, readFileSync, statSync 
 import { unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { systemCodeOf } from '../base/caught.ts';
+import { named, systemCodeOf } from '../base/caught.ts';
 import { openOwn } from '../base/own-file.ts';
 import { loadLibc } from '../base/libc.ts';
 
@@ -54,7 +54,7 @@ export function lockDataDir(dataDir: string, isBrief = false): () => void {
       }
     } catch (error) {
       closeSync(handle);
-      throw error;
+      throw named(error, file);
     }
     // The owner before has removed the file in between: a lock on what is no longer there keeps nobody out.
     closeSync(handle);

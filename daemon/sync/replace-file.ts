@@ -2,7 +2,7 @@
 
 import { open, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { systemCodeOf } from '../base/caught.ts';
+import { named, systemCodeOf } from '../base/caught.ts';
 import { syncPath } from '../base/synced.ts';
 
 /** @param whenWritten  called when the new file is written and synced, before it takes its name */
@@ -24,7 +24,7 @@ export async function replaceFile(
     await putAt(next, file);
   } catch (error) {
     await rm(next, { force: true }).catch(() => {});
-    throw error;
+    throw named(error, file);
   }
 }
 

@@ -8,7 +8,14 @@ import test from 'node:test';
 import { openInstanceSecret } from '../../daemon/base/config/secrets.ts';
 import { canMap } from '../../daemon/engine/host/mapping.ts';
 import { makeNotes, readNotes, SearchNote } from '../../daemon/engine/host/search-note.ts';
-import { isThere, NoFileError, openOwn, readOwn, readOwnSoon } from '../../daemon/base/own-file.ts';
+import {
+  isThere,
+  NoFileError,
+  openOwn,
+  readOwn,
+  readOwnSoon,
+  writeOwn,
+} from '../../daemon/base/own-file.ts';
 import { readCatalog } from '../../daemon/open-index.ts';
 import { lockDataDir } from '../../daemon/sync/lock.ts';
 import { openStore } from '../../daemon/accounts/store/store.ts';
@@ -74,4 +81,13 @@ void test('a file, or none, is as it is', async () => {
   assert.equal(readOwn(file).toString(), 'plum');
   assert.equal((await readOwnSoon(file)).toString(), 'plum');
   closeSync(openOwn(file, constants.O_RDWR));
+});
+
+void test('what cannot be written is named, once', () => {
+  assert.throws(() => writeOwn('/dev/full', 'x'), {
+    code: 'ENOSPC',
+    message: "ENOSPC: no space left on device, write '/dev/full'",
+  });
+  const message = "ENOTDIR: not a directory, open '/dev/null/a'";
+  assert.throws(() => writeOwn('/dev/null/a', 'x'), { message });
 });

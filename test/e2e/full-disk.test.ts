@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { appendFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
-import { call, eventually, get, post, serveIndexed } from './daemon.ts';
+import { call, eventually, get, post, serveIndexed, trawl } from './daemon.ts';
 
 const KEY = `svk_${'a1'.repeat(32)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };
@@ -28,13 +28,18 @@ function fill(file: string): void {
   }
 }
 
+/** A file system of this size; undefined: none can be mounted, and the test is skipped. */
+function smallDisk(t: TestContext, size: string): string | undefined {
+  const folder = temporaryFolder();
+  const mounted = run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder);
+  if (mounted.status === 0) return folder;
+  t.skip(`no file system can be mounted: ${String(mounted.stderr).trim()}`);
+  return undefined;
+}
+
 void test('a full disk is told for as long as it lasts', { timeout: 120_000 }, async (t) => {
-  const dataDir = temporaryFolder();
-  const mounted = run('mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', dataDir);
-  if (mounted.status !== 0) {
-    t.skip(`no file system can be mounted: ${String(mounted.stderr).trim()}`);
-    return;
-  }
+  const dataDir = smallDisk(t, '16m');
+  if (dataDir === undefined) return;
   try {
     const served = await serveIndexed(dataDir, [makeRepo({ 'a.txt': 'plum\n' })], { env });
     const change = async (anonymousAccess: boolean): Promise<number> => {
@@ -69,5 +74,18 @@ void test('a full disk is told for as long as it lasts', { timeout: 120_000 }, a
     await served.process.stop();
   } finally {
     run('umount', '-l', dataDir);
+  }
+});
+
+void test('a start on a full disk names the file that cannot be written', async (t) => {
+  const disk = smallDisk(t, '1m');
+  if (disk === undefined) return;
+  try {
+    fill(path.join(disk, 'filler'));
+    const { code, stderr } = await trawl(['serve', '--port', '0', '--data-dir', disk]);
+    assert.equal(code, 2);
+    assert.ok(stderr.includes(`ENOSPC: no space left on device, write '${disk}/`), stderr);
+  } finally {
+    run('umount', '-l', disk);
   }
 });

@@ -158,6 +158,7 @@ void test(
     assert.equal(code, 0, stderr);
     await Promise.all(answers);
     assert.doesNotMatch(stderr, /\n\s+at /);
+    assert.match(stderr, / the daemon has stopped\n$/);
   },
 );
 

@@ -2,10 +2,10 @@
 // path of a socket has about 100 bytes at most; where it would be longer, the socket is in a private folder of its own
 // that a file in the data directory names.
 
-import { chmodSync, mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { readOwn } from '../own-file.ts';
+import { readOwn, writeOwn } from '../own-file.ts';
 
 const SOCKET_FILE = 'control.sock';
 /** Of requests through the socket: the operating-system account that the command runs under, as encodeURIComponent has it. */
@@ -37,7 +37,7 @@ export function makeControlPath(dataDir: string): string {
   const folder = mkdtempSync(path.join(shortFolder(), FOLDER_PREFIX));
   chmodSync(folder, 0o700);
   const file = path.join(folder, SOCKET_FILE);
-  writeFileSync(path.join(dataDir, PATH_FILE), `${file}\n`, { mode: 0o600 });
+  writeOwn(path.join(dataDir, PATH_FILE), `${file}\n`, { mode: 0o600 });
   return file;
 }
 

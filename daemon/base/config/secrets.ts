@@ -2,17 +2,9 @@
 // crash or a full disk, never has its name.
 
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { readOwn } from '../own-file.ts';
+import { readOwn, writeOwn } from '../own-file.ts';
 
 const SECRET_FILE = 'secret';
 const SECRET_SIZE = 32;
@@ -50,7 +42,7 @@ function makeSecret(dataDir: string, file: string): string {
   const text = randomBytes(SECRET_SIZE).toString('hex');
   const made = `${file}.new`;
   rmSync(made, { force: true });
-  writeFileSync(made, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
+  writeOwn(made, `${text}\n`, { flag: 'wx', mode: 0o600, flush: true });
   renameSync(made, file);
   syncFolder(dataDir);
   return text;

@@ -4,8 +4,8 @@
 // starts checks the shards that it finds there before it maps them.
 // Guess: noting a shard takes 0.1 us; reading its id anew took 0.3 (2026-11-22, busy cores).
 
-import { rmSync, writeFileSync } from 'node:fs';
-import { readOwn } from '../../base/own-file.ts';
+import { rmSync } from 'node:fs';
+import { readOwn, writeOwn } from '../../base/own-file.ts';
 import { mapShared } from './mapping.ts';
 
 /** Bytes of a slot: the shardId, a number of 64 bits. */
@@ -81,7 +81,7 @@ export function readNotes(path: string): string[] {
 export function makeNotes(path: string): void {
   try {
     clearNotes(path);
-    writeFileSync(path, Buffer.alloc(FILE_SIZE), { flag: 'wx', mode: 0o600 });
+    writeOwn(path, Buffer.alloc(FILE_SIZE), { flag: 'wx', mode: 0o600 });
   } catch (error) {
     clearNotes(path);
     throw error;
