@@ -86,11 +86,13 @@ export class RepoIndexer {
 
   /** Errors: those of looking at the source, of the build and of the catalog; the reason of the signal. */
   async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
-    const { seenFiles } = this.#options;
+    const { catalog, seenFiles } = this.#options;
     const { repoId } = record;
     const told = seenFiles.take(repoId);
+    // Why: since the job was asked for another one may have ended, or rules may have changed.
+    const now = catalog.repo(repoId)?.record ?? record;
     try {
-      return await this.#index(record, isForced ? 'all' : told, context);
+      return await this.#index(now, isForced ? 'all' : told, context);
     } catch (error) {
       seenFiles.lose(repoId);
       throw error;
@@ -123,7 +125,7 @@ export class RepoIndexer {
     const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
     const source: LookedAtSource = { probed, spec, look: areMeant ? look : undefined };
     const known = catalog.repo(record.repoId);
-    const job = known && { ...source, known: { ...known, record }, filters, context };
+    const job = known && { ...source, known, filters, context };
     const updated =
       changed === 'all' ? 'it was asked for' : job && (await this.#update(job, changed));
     if (typeof updated === 'object') return updated;
@@ -285,14 +287,16 @@ export class RepoIndexer {
   ): Promise<IndexOutcome> {
     const { catalog, served } = this.#options;
     const { ignored, leftOut } = delta;
-    const { indexedAt: _, ...record } = publishedRecord(known.record, probed, spec);
-    const change = { record: { ...known.record, ...record }, fingerprint, ignored, leftOut };
+    const kept = (now: CatalogRepo): CatalogRepo => {
+      const { indexedAt: _, ...record } = publishedRecord(now.record, probed, spec);
+      return { ...now, record: { ...now.record, ...record }, fingerprint, ignored, leftOut };
+    };
     // What is told of single files does not say how all of them look.
-    const next = disk.within === undefined ? { ...known, ...change } : known;
+    const next = disk.within === undefined ? kept(known) : known;
     if (next !== known) {
       await catalog.commit(() => {
         const now = catalog.repo(known.record.repoId);
-        return { put: now === undefined ? [] : [{ ...now, ...change }] };
+        return { put: now === undefined ? [] : [kept(now)] };
       });
       served.publish();
     }
@@ -354,8 +358,8 @@ export class RepoIndexer {
       const adopted = await this.#adoptShards(record, shards, files);
       const revisionFile =
         revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) };
-      const next: CatalogRepo = {
-        record: publishedRecord(record, probed, spec),
+      const next = (now: RepoRecord): CatalogRepo => ({
+        record: publishedRecord(now, probed, spec),
         ...revisionFile,
         commits: commitsOf(probed, spec),
         fingerprint,
@@ -365,9 +369,8 @@ export class RepoIndexer {
         skipped,
         ignored,
         leftOut,
-      };
-      await this.#replaceRepo(next, kept);
-      return next;
+      });
+      return await this.#replaceRepo(record, next, kept);
     } catch (error) {
       // What nobody names is of no use, and the disk may be full.
       await catalog.disown(files).catch(() => {});
@@ -413,14 +416,27 @@ export class RepoIndexer {
     };
   }
 
-  /** Swaps a repo in the catalog, shows it, and removes the files that nothing names any more. */
-  async #replaceRepo(next: CatalogRepo, kept: readonly CatalogShard[]): Promise<void> {
+  /**
+   * Swaps a repo in the catalog, shows it, and removes the files that nothing names any more.
+   *
+   * @param nextOf  what it is to be, by its record as it is now
+   */
+  async #replaceRepo(
+    record: RepoRecord,
+    nextOf: (now: RepoRecord) => CatalogRepo,
+    kept: readonly CatalogShard[],
+  ): Promise<CatalogRepo> {
     const { catalog, served, onNewShards } = this.#options;
-    const { repoId } = next.record;
-    // What was forgotten meanwhile does not come back.
-    const former = await catalog.commit(() => ({
-      put: catalog.repo(repoId) === undefined ? [] : [next],
-    }));
+    const { repoId } = record;
+    let next = nextOf(record);
+    const former = await catalog.commit(() => {
+      const now = catalog.repo(repoId);
+      // What was forgotten meanwhile does not come back.
+      if (now === undefined) return {};
+      // Rules may have changed meanwhile.
+      next = nextOf(now.record);
+      return { put: [next] };
+    });
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
     const stays = new Set(kept.map(({ shardId }) => shardId));
     const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
@@ -433,6 +449,7 @@ export class RepoIndexer {
     // Mapped files stay readable for searches under way after they are unlinked.
     await catalog.removeFilesOf(former);
     onNewShards();
+    return next;
   }
 }
 

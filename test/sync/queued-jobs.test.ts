@@ -1,0 +1,74 @@
+// Jobs that were asked for before something changed: they find what is there when they begin, and keep what others change
+// while they run.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import type { RepoRecord } from '../../daemon/repos/records.ts';
+import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
+
+const TIMEOUT = { timeout: 60_000 };
+const ALL = { branches: ['**'], tags: [] };
+
+async function openWith(repo: string, selection: RepoChange): Promise<IndexOf> {
+  const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+  await index.index([repo], selection, 'commits');
+  return index;
+}
+
+/** Runs a job of repos as they were when it was asked for. */
+async function run({ instance }: IndexOf, records: readonly RepoRecord[]): Promise<void> {
+  const [result] = await indexerOf(instance).jobs.indexAll(records, false);
+  assert.equal(result!.error, undefined);
+}
+
+void test('a job knows the revisions that the job before it found', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  git(repo, 'branch', 'dev');
+  git(repo, 'branch', 'old');
+  writeFiles(repo, { 'b.txt': 'pear\n' });
+  commitAll(repo);
+  const index = await openWith(repo, ALL);
+  const before = index.instance.served.records;
+  git(repo, 'branch', '-D', 'dev');
+  git(repo, 'branch', '-D', 'old');
+  await run(index, before);
+  git(repo, 'branch', 'dev');
+  git(repo, 'branch', 'old', 'HEAD~1');
+  await run(index, before);
+  assert.deepEqual(index.instance.served.records[0]!.revisions?.length, 3);
+  assert.equal((await index.search('pear rev:dev')).files.length, 1);
+  assert.equal((await index.search('plum rev:old')).files.length, 1);
+  assert.equal((await index.search('plum rev:main')).files.length, 1);
+  await index.close();
+});
+
+void test('a job knows the default branch that the job before it found', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const index = await openWith(repo, {});
+  const before = index.instance.served.records;
+  git(repo, 'branch', 'dev');
+  git(repo, 'symbolic-ref', 'HEAD', 'refs/heads/dev');
+  await run(index, before);
+  assert.equal(index.instance.served.records[0]!.defaultRevision, 'refs/heads/dev');
+  git(repo, 'symbolic-ref', 'HEAD', 'refs/heads/main');
+  await run(index, before);
+  assert.equal(index.instance.served.records[0]!.defaultRevision, 'refs/heads/main');
+  await index.close();
+});
+
+void test('rules that change while a repo is built stay as they are', TIMEOUT, async () => {
+  const index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), ALL);
+  const { served, catalog } = index.instance;
+  const { jobs, rules } = indexerOf(index.instance);
+  const [record] = served.records;
+  const building = jobs.indexAll([record!], true);
+  await rules.change(new Set([record!.repoId]), { enforcement: 'restricted', tags: ['v1'] });
+  const [result] = await building;
+  assert.equal(result!.isUnchanged, false);
+  const { enforcement, selection } = catalog.repo(record!.repoId)!.record;
+  assert.deepEqual({ enforcement, selection }, { enforcement: 'restricted', selection: { ...ALL, tags: ['v1'] } });
+  await index.close();
+});
