@@ -2,7 +2,7 @@
 // hold them. Measured: 2026-11-22, 36 to 52 us a look. Where a file system does not answer the caller waits: see ref-looks.ts.
 
 import { hash } from 'node:crypto';
-import { readdirSync, statSync } from 'node:fs';
+import { type BigIntStats, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { messageOf, systemCodeOf } from '../../base/caught.ts';
 import { isInnerPath } from '../../base/paths.ts';
@@ -21,6 +21,10 @@ const MARKED_FILES = [
 ];
 const REF_FOLDERS = ['refs/heads', 'refs/tags'];
 const REF_MARK = 'ref: ';
+/** Of the file of a ref that names no other one: an id and a line end. */
+const ID_SIZES: ReadonlySet<bigint> = new Set([41n, 65n]);
+/** Source: SYMREF_MAXDEPTH of git. */
+const SYMREF_DEPTH_MAX = 5;
 /** Bounds on files that are looked at: who has more of them packs them. Of folders behind these only themselves. */
 const FILES_MAX = 10_000;
 const MARKS_MAX = 20_000;
@@ -32,29 +36,55 @@ const MARKS_MAX = 20_000;
  */
 export function refStateOf(repoPath: string): string {
   const marks: string[] = [];
-  for (const gitDir of gitDirsOf(repoPath)) {
+  const gitDirs = gitDirsOf(repoPath);
+  for (const gitDir of gitDirs) {
     for (const name of MARKED_FILES) marks.push(markOf(path.join(gitDir, name)));
-    for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), marks);
-    marks.push(markOfTarget(gitDir));
+    for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), gitDirs, marks);
+    addTarget(path.join(gitDir, 'HEAD'), gitDirs, marks);
   }
   return hash('sha1', marks.join());
 }
 
 /** What tells a file from what it was: git replaces files as a whole. "": there is none. */
 function markOf(file: string): string {
-  const status = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return markOfStatus(statusOf(file));
+}
+
+function statusOf(file: string): BigIntStats | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false });
+}
+
+function markOfStatus(status: BigIntStats | undefined): string {
   return status === undefined ? '' : `${status.ino} ${status.size} ${status.mtimeNs}`;
 }
 
-/** The ref that HEAD names, which may be neither a branch nor a tag. */
-function markOfTarget(gitDir: string): string {
-  const head = readName(path.join(gitDir, 'HEAD'));
-  const target = head?.startsWith(REF_MARK) === true ? head.slice(REF_MARK.length) : undefined;
-  if (target === undefined || !isInnerPath(target)) return '';
-  return `${target} ${markOf(path.join(gitDir, target))}`;
+/** The ref that another one names, which may be neither a branch nor a tag. */
+function addTarget(file: string, gitDirs: readonly string[], marks: string[], depth = 0): void {
+  const text = readName(file);
+  const target = text?.startsWith(REF_MARK) === true ? text.slice(REF_MARK.length) : undefined;
+  if (target === undefined || !isInnerPath(target) || depth === SYMREF_DEPTH_MAX) return;
+  for (const gitDir of gitDirs) addRef(target, path.join(gitDir, target), gitDirs, marks, depth + 1);
 }
 
-function addMarks(folder: string, marks: string[]): void {
+function addRef(
+  name: string,
+  file: string,
+  gitDirs: readonly string[],
+  marks: string[],
+  depth = 0,
+): void {
+  const status = statusOf(file);
+  marks.push(`${name} ${markOfStatus(status)}`);
+  // Why by size: to read each file takes longer than to look at it.
+  if (status === undefined || ID_SIZES.has(status.size)) return;
+  try {
+    addTarget(file, gitDirs, marks, depth);
+  } catch (error) {
+    marks.push(messageOf(error));
+  }
+}
+
+function addMarks(folder: string, gitDirs: readonly string[], marks: string[]): void {
   let entries;
   try {
     entries = readdirSync(folder, { withFileTypes: true });
@@ -65,11 +95,11 @@ function addMarks(folder: string, marks: string[]): void {
   for (const entry of entries) {
     if (marks.length >= MARKS_MAX) return;
     const place = path.join(folder, entry.name);
-    if (entry.isDirectory()) addMarks(place, marks);
+    if (entry.isDirectory()) addMarks(place, gitDirs, marks);
     // A lock is a file that is being written, and no ref.
     else if (marks.length < FILES_MAX && !entry.name.endsWith('.lock'))
-      marks.push(`${entry.name} ${markOf(place)}`);
+      addRef(entry.name, place, gitDirs, marks);
   }
-  // A ref that is set is a file that is made and renamed there.
-  if (marks.length >= FILES_MAX) marks.push(markOf(folder));
+  // A ref that is set is a file that is made and renamed there. Why always: one that came and went leaves no other trace.
+  marks.push(markOf(folder));
 }

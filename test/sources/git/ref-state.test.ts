@@ -23,3 +23,31 @@ test('a ref that moves is seen also behind more loose refs than are looked at', 
     assert.notEqual(refStateOf(repo), state, name);
   }
 });
+
+test('a branch that came and went is seen: whoever looked in between has found it', () => {
+  const repo = makeRepo({ a: 'a' });
+  const state = refStateOf(repo);
+  git(repo, 'update-ref', 'refs/heads/short', 'HEAD');
+  git(repo, 'update-ref', '-d', 'refs/heads/short');
+  assert.notEqual(refStateOf(repo), state);
+});
+
+test('what a branch names that names another ref is seen', () => {
+  const repo = makeRepo({ a: 'a' });
+  const next = git(repo, 'commit-tree', '-m', 'next', 'HEAD^{tree}');
+  git(repo, 'update-ref', 'refs/remotes/origin/main', 'HEAD');
+  git(repo, 'symbolic-ref', 'refs/remotes/origin/HEAD', 'refs/remotes/origin/main');
+  git(repo, 'symbolic-ref', 'refs/heads/main', 'refs/remotes/origin/HEAD');
+  const state = refStateOf(repo);
+  assert.equal(refStateOf(repo), state);
+  git(repo, 'update-ref', 'refs/remotes/origin/main', next);
+  assert.notEqual(refStateOf(repo), state);
+});
+
+test('a ref that is no text hides no other', () => {
+  const repo = makeRepo({ a: 'a' });
+  writeFileSync(path.join(repo, '.git/refs/heads/broken'), Buffer.of(0, 255));
+  const state = refStateOf(repo);
+  git(repo, 'update-ref', 'refs/tags/v1', 'HEAD');
+  assert.notEqual(refStateOf(repo), state);
+});
