@@ -50,6 +50,8 @@ export class RefWatch {
   readonly #options: RefWatchOptions;
   /** What each repo looked like when a job last began, by repoId. */
   #states = new Map<number, string>();
+  /** Repos that had never been indexed when they were seen: nobody knows in which state their first job finds them. */
+  readonly #unindexed = new Set<number>();
   /** When a repo was seen to have moved (performance.now). */
   readonly #movedMs = new Map<number, number>();
   #roundCount = 0;
@@ -109,8 +111,9 @@ export class RefWatch {
       const { repoId } = record;
       const hasFailed = this.#options.hasFailed(record);
       const known = this.#states.get(repoId);
-      const state = current.get(record) ?? known;
-      const hasMoved = known === undefined ? this.#isOther(record, state) : known !== state;
+      const seen = current.get(record);
+      const state = seen ?? known;
+      const hasMoved = seen !== undefined && this.#hasMoved(record, known, seen);
       if (hasMoved) this.#movedMs.set(repoId, performance.now());
       this.#noteFailure(repoId, hasFailed, hasMoved);
       const isMoved = hasFailed || hasMoved;
@@ -118,17 +121,20 @@ export class RefWatch {
         this.#jobs.has(repoId) || performance.now() < (this.#restMs.get(repoId) ?? 0);
       if (isMoved && !isResting) moved.push({ record, hasMoved });
       const next = hasMoved && isResting ? known : state;
-      // Of what was never indexed nobody knows yet in which state its first job finds it.
-      const isKnown = known !== undefined || isMoved || record.indexedAt !== undefined;
-      if (next !== undefined && isKnown) states.set(repoId, next);
+      if (next !== undefined) states.set(repoId, next);
     }
     this.#states = states;
     return moved;
   }
 
-  /** Whether a repo that is seen for the first time has moved since it was indexed. */
-  #isOther(record: RepoRecord, state: string | undefined): boolean {
-    return state !== undefined && this.#options.wasIndexedIn(record, state) === false;
+  /** Whether a repo has moved since it was seen, or was indexed, where it is seen for the first time since then. */
+  #hasMoved(record: RepoRecord, known: string | undefined, state: string): boolean {
+    const { repoId, indexedAt } = record;
+    const isFirst = indexedAt !== undefined && this.#unindexed.delete(repoId);
+    if (indexedAt === undefined) this.#unindexed.add(repoId);
+    const isSame =
+      known === undefined || isFirst ? this.#options.wasIndexedIn(record, state) : undefined;
+    return isSame === undefined ? known !== undefined && known !== state : !isSame;
   }
 
   /** Those that are not looked at in this round are absent. */

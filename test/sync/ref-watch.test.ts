@@ -109,6 +109,19 @@ void test('what moved between a job and the first look is indexed', async (t) =>
   assert.deepEqual(await pass(3), [1]);
 });
 
+void test('what moved while a repo was indexed for the first time is indexed', async (t) => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const { indexedAt: _, ...unindexed } = recordOf(1, repo);
+  let record: RepoRecord = unindexed;
+  const { pass } = watched(t, { records: () => [record] });
+  assert.deepEqual(await pass(2), []);
+  writeFiles(repo, { 'b.txt': 'pear\n' });
+  commitAll(repo);
+  // Its job ends before the next look.
+  record = recordOf(1, repo);
+  assert.equal((await pass(3)).length, 1);
+});
+
 void test('of many repos a calm one is looked at every fourth time, one that has moved each time', async (t) => {
   const repos = Array.from({ length: 600 }, (_, i) => recordOf(i + 1, `/nowhere/${i + 1}`));
   const looks = new Map<string, number>();
