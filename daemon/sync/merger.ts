@@ -223,7 +223,9 @@ export class Merger {
     const former = await catalog.commit(() => ({
       put: [...replacing].flatMap(([repoId, { shards }]) => {
         const repo = catalog.repo(repoId);
-        if (repo === undefined) return [];
+        // What was found to be damaged meanwhile would pass for sound.
+        if (repo === undefined || holdings.some(({ shard }) => served.isOut(shard.shardId)))
+          return [];
         const revisionFile = revisionFiles.get(repoId);
         return [{ ...repo, shards, ...(revisionFile === undefined ? {} : { revisionFile }) }];
       }),
