@@ -1,6 +1,7 @@
 // How one repo is indexed: looks at its source, keeps the shards that it has where its docs are the same, else builds
 // them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
 
+import { access } from 'node:fs/promises';
 import type { LogFields } from '../base/log.ts';
 import {
   type BuildOptions,
@@ -107,6 +108,8 @@ export class RepoIndexer {
   ): Promise<IndexOutcome> {
     const { catalog } = this.#options;
     const filters = this.#options.filters();
+    // Why: where a file system does not answer, this job alone waits.
+    await access(record.source.path).catch(() => {});
     // Why first: what moves from here on is another look.
     const look = lookOf(record);
     const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
