@@ -84,9 +84,16 @@ export class History {
   #trees = new Map<string, Tree>();
   /** Trees of commits that were, by id. */
   readonly #commits: { readonly id: string; readonly tree: Tree }[] = [];
+  readonly #twin: string | undefined;
+  /** Ids of commits by the word that their twins have. */
+  readonly twins = new Map<string, string>();
+  /** Another number after each change. */
+  version = 0;
 
-  constructor(seed: number) {
+  /** @param twin  what a word begins with that each commit writes into two files; absent: it does not */
+  constructor(seed: number, twin?: string) {
     this.#random = randomOf(seed);
+    this.#twin = twin;
     git(this.repo, 'init', '-q', '--bare', '-b', 'main');
     let tree: Tree = new Map();
     for (let i = 0; i < 12; i++) tree = this.#edit(tree);
@@ -129,22 +136,49 @@ export class History {
 
   #commit(branch: string, tree: Tree): void {
     const lines = [`commit refs/heads/${branch}`, 'committer A <a@example.com> 1700000000 +0000'];
-    lines.push('data 1', 'x', 'deleteall');
+    lines.push('data 1', 'x');
+    if (this.#trees.has(branch)) lines.push(`from refs/heads/${branch}^0`);
+    lines.push('deleteall');
     // Where a file is in the way of a folder, the last one stays.
     for (const [path, { mode, content }] of tree) {
       if (mode === '160000') lines.push(`M 160000 ${'1'.repeat(40)} "${path}"`);
       else lines.push(`M ${mode} inline "${path}"`, `data ${content.length}`, content);
     }
+    const count = this.twins.size;
+    for (const [path, content] of this.#twinFiles(count))
+      lines.push(`M 100644 inline ${path}`, `data ${content.length}`, content);
     const input = `${lines.join('\n')}\n`;
     const done = spawnSync('git', ['fast-import', '--force', '--quiet'], { cwd: this.repo, input });
     assert.equal(done.status, 0, done.stderr.toString());
     this.#trees.set(branch, tree);
     const id = git(this.repo, 'rev-parse', `refs/heads/${branch}`);
     this.#commits.push({ id, tree });
+    this.twins.set(this.#wordOf(count), id);
+  }
+
+  #wordOf(count: number): string {
+    return `${this.#twin}x${count}`;
+  }
+
+  /** Two files with the word of a commit, and some with words of those before, which change now and then. */
+  #twinFiles(count: number): [string, string][] {
+    if (this.#twin === undefined) return [];
+    const older = [0, 1, 2].map((index): [string, string] => [
+      `twin/older${index}.txt`,
+      `twin ${this.#wordOf(count - ((count + index) % 3))}\n`,
+    ]);
+    const word = this.#wordOf(count);
+    return [['twin/one.txt', `twin ${word}\n`], ...older, ['twin/two.txt', `twin and ${word}\n`]];
   }
 
   /** Changes something; says what. */
   change(): string {
+    const done = this.#change();
+    this.version++;
+    return done;
+  }
+
+  #change(): string {
     const dice = this.#random();
     const branches = [...this.#trees.keys()];
     const branch = this.#pick(branches);

@@ -175,21 +175,25 @@ void test('closed while it merges: nothing is left behind', TIMEOUT, async () =>
   await last.close();
 });
 
-void test('what is found to be damaged while it is merged does not pass for sound', TIMEOUT, async () => {
-  const { index, repos } = await unmerged(4);
-  const again = await reopened(index, repos);
-  const { merger, jobs } = indexerOf(again.instance);
-  const { served, catalog } = again.instance;
-  const shardId = (): string => catalog.repos[0]!.shards[0]!.shardId;
-  served.quarantine(shardId(), 'for the test');
-  await jobs.whenIdle();
-  const merging = merger.run();
-  // It was built again before: the next time that is after a pause.
-  served.quarantine(shardId(), 'for the test');
-  await merging;
-  assert.ok(served.isOut(shardId()));
-  assert.equal((await again.search('plum')).isSearchExhaustive, false);
-  await again.index(repos, undefined, 'commits');
-  assert.equal((await plumsOf(again)).length, 4);
-  await again.close();
-});
+void test(
+  'what is found to be damaged while it is merged does not pass for sound',
+  TIMEOUT,
+  async () => {
+    const { index, repos } = await unmerged(4);
+    const again = await reopened(index, repos);
+    const { merger, jobs } = indexerOf(again.instance);
+    const { served, catalog } = again.instance;
+    const shardId = (): string => catalog.repos[0]!.shards[0]!.shardId;
+    served.quarantine(shardId(), 'for the test');
+    await jobs.whenIdle();
+    const merging = merger.run();
+    // It was built again before: the next time that is after a pause.
+    served.quarantine(shardId(), 'for the test');
+    await merging;
+    assert.ok(served.isOut(shardId()));
+    assert.equal((await again.search('plum')).isSearchExhaustive, false);
+    await again.index(repos, undefined, 'commits');
+    assert.equal((await plumsOf(again)).length, 4);
+    await again.close();
+  },
+);

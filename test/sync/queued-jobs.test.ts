@@ -69,6 +69,9 @@ void test('rules that change while a repo is built stay as they are', TIMEOUT, a
   const [result] = await building;
   assert.equal(result!.isUnchanged, false);
   const { enforcement, selection } = catalog.repo(record!.repoId)!.record;
-  assert.deepEqual({ enforcement, selection }, { enforcement: 'restricted', selection: { ...ALL, tags: ['v1'] } });
+  assert.deepEqual(
+    { enforcement, selection },
+    { enforcement: 'restricted', selection: { ...ALL, tags: ['v1'] } },
+  );
   await index.close();
 });

@@ -63,7 +63,8 @@ function addTarget(file: string, gitDirs: readonly string[], marks: string[], de
   const text = readName(file);
   const target = text?.startsWith(REF_MARK) === true ? text.slice(REF_MARK.length) : undefined;
   if (target === undefined || !isInnerPath(target) || depth === SYMREF_DEPTH_MAX) return;
-  for (const gitDir of gitDirs) addRef(target, path.join(gitDir, target), gitDirs, marks, depth + 1);
+  for (const gitDir of gitDirs)
+    addRef(target, path.join(gitDir, target), gitDirs, marks, depth + 1);
 }
 
 function addRef(
