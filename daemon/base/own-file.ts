@@ -1,4 +1,4 @@
-// How files of the data directory are opened to be read: what lies at the name of one may be a folder, a pipe or a
+// How small files of the data directory are replaced, and how files of it are opened to be read: what lies at the name of one may be a folder, a pipe or a
 // device, by a mistake or a failed copy. A pipe would be waited for without end, and the errors of the others do not
 // name the file.
 
@@ -8,8 +8,11 @@ import {
   fstatSync,
   openSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   type Stats,
+  writeFileSync,
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
@@ -99,5 +102,17 @@ export async function readOwnSoon(file: string): Promise<Buffer> {
     return await handle.readFile();
   } finally {
     await handle.close();
+  }
+}
+
+/** Puts a text in the place of a file, as a whole. It may not outlive a power loss. Errors: the file system's. */
+export function replaceOwn(file: string, text: string): void {
+  const next = `${file}.next`;
+  try {
+    writeFileSync(next, text, { mode: 0o600 });
+    renameSync(next, file);
+  } catch (error) {
+    rmSync(next, { force: true });
+    throw error;
   }
 }

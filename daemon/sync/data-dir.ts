@@ -1,6 +1,6 @@
 // Takes possession of a data directory: makes it if it is missing, locks it, and finishes a restore that was killed.
 
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { lockDataDir, LockedError } from './lock.ts';
@@ -27,11 +27,18 @@ export async function takeDataDir(dataDir: string, isBrief = false): Promise<() 
   const unlock = await lockSoon(dataDir, isBrief);
   try {
     await finishPlacing(dataDir);
+    await removeHalfWritten(dataDir);
     return unlock;
   } catch (error) {
     unlock();
     throw error;
   }
+}
+
+/** What a process that was killed was about to put in place of a file. */
+async function removeHalfWritten(dataDir: string): Promise<void> {
+  for (const entry of await readdir(dataDir, { withFileTypes: true }))
+    if (entry.isFile() && entry.name.endsWith('.next')) await rm(path.join(dataDir, entry.name));
 }
 
 async function lockSoon(dataDir: string, isBrief: boolean): Promise<() => void> {

@@ -344,10 +344,11 @@ export class RepoIndexer {
     try {
       const adopted = await this.#adoptShards(record, shards, files);
       const revisionFile =
-        revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) };
+        revisions === undefined ? undefined : await catalog.writeRevisions(revisions);
+      if (revisionFile !== undefined) files.push(catalog.revisionPath(revisionFile));
       const next: CatalogRepo = {
         record: publishedRecord(record, probed, spec),
-        ...revisionFile,
+        ...(revisionFile === undefined ? {} : { revisionFile }),
         commits: commitsOf(probed, spec),
         fingerprint,
         ...(look === undefined ? {} : { look }),

@@ -4,7 +4,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../base/caught.ts';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { SharedWork } from '../base/shared-work.ts';
 import { Slots } from '../base/slots.ts';
@@ -63,6 +63,17 @@ class ChangingError extends Error {
 
   constructor() {
     super('The repositories are being indexed.');
+  }
+}
+
+/** The message is for the caller. */
+class NoRoomError extends Error {
+  readonly errorCode = 'NOT_READY';
+
+  constructor(cause: unknown) {
+    super('The revision is not indexed, and the disk is full: there is no room to build it.', {
+      cause,
+    });
   }
 }
 
@@ -289,7 +300,9 @@ export class OnDemandRevisions {
         this.#refuse(key, docsMessage(error.count, limits), limits, Infinity);
       if (time.isOver && !this.#abort.signal.aborted)
         this.#refuse(key, timeMessage(limits), limits, Date.now() + TIMEOUT_KEPT_MS);
-      throw error;
+      if (systemCodeOf(error) !== 'ENOSPC') throw error;
+      this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
+      throw new NoRoomError(error);
     } finally {
       time.end();
     }

@@ -1,10 +1,9 @@
 // Which shards are out of service, and why, for the next start: they stay so until their repos are built again.
 
-import { renameSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
-import { readOwn } from '../base/own-file.ts';
+import { readOwn, replaceOwn } from '../base/own-file.ts';
 
 const reasonsSchema = z.record(z.string(), z.string());
 
@@ -35,8 +34,7 @@ export class QuarantineFile {
     if (this.#log === undefined || text === this.#text) return;
     this.#text = text;
     try {
-      writeFileSync(`${this.#path}.next`, text, { mode: 0o600 });
-      renameSync(`${this.#path}.next`, this.#path);
+      replaceOwn(this.#path, text);
     } catch (error) {
       this.#log.warn('which shards are out of service could not be kept', {
         error: messageOf(error),
