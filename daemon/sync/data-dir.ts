@@ -42,12 +42,12 @@ async function removeHalfWritten(dataDir: string): Promise<void> {
 }
 
 async function lockSoon(dataDir: string, isBrief: boolean): Promise<() => void> {
-  const end = Date.now() + WAIT_MS;
+  const endMs = performance.now() + WAIT_MS;
   for (;;) {
     try {
       return lockDataDir(dataDir, isBrief);
     } catch (error) {
-      const isWorthIt = error instanceof LockedError && error.isBrief && Date.now() < end;
+      const isWorthIt = error instanceof LockedError && error.isBrief && performance.now() < endMs;
       if (!isWorthIt) throw error;
     }
     await setTimeout(PAUSE_MS);
