@@ -2,13 +2,12 @@
 // says is compared with what was recorded last, which a file of the data directory keeps. So changes that were made
 // while no daemon ran are recorded too, and a start that changes nothing leaves no record.
 
-import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Configuration } from '../base/config/configuration.ts';
 import { NO_PERMISSIONS, type PermissionsConfiguration } from '../base/config/file.ts';
-import { readOwn } from '../base/own-file.ts';
+import { readOwn, replaceOwn } from '../base/own-file.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { type Actor, type AuditTrail, ORG } from './audit-trail.ts';
@@ -68,8 +67,7 @@ export class ConfiguredChanges {
     await trail.flush();
     if (trail.isWaiting) return;
     try {
-      writeFileSync(`${this.#recordedFile}.next`, JSON.stringify(this.#recorded), { mode: 0o600 });
-      renameSync(`${this.#recordedFile}.next`, this.#recordedFile);
+      replaceOwn(this.#recordedFile, JSON.stringify(this.#recorded));
     } catch (error) {
       log.warn('the next start records the configuration file again', { error: messageOf(error) });
     }

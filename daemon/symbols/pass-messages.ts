@@ -34,6 +34,8 @@ export type FromPassWorker =
   | {
       readonly kind: 'failed';
       readonly message: string;
+      /** Of the system, if that is why. */
+      readonly code?: string;
       /** What is wrong with the shard, if that is why. */
       readonly damage?: string;
     };

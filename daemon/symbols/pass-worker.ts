@@ -9,7 +9,7 @@ import { ShardError } from '../engine/host/space.ts';
 import { SymbolsFileBuilder } from '../engine/host/symbols-builder.ts';
 import { lowerPriority } from '../base/priority.ts';
 import { ShardTables } from '../engine/shards/tables.ts';
-import { messageOf } from '../base/caught.ts';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
 import { openExtractor } from './extractor.ts';
 import { passOver, type PassProgress, type PassSource } from './pass-loop.ts';
 import type {
@@ -41,7 +41,9 @@ async function runAndTell(order: PassOrder): Promise<void> {
   } catch (error) {
     const isDamage = error instanceof ShardError && error.fault !== 'unmapped';
     const damage = isDamage ? { damage: error.reason } : {};
-    tell({ kind: 'failed', message: messageOf(error), ...damage });
+    const code = systemCodeOf(error);
+    const fault = code === undefined ? {} : { code };
+    tell({ kind: 'failed', message: messageOf(error), ...fault, ...damage });
   }
 }
 

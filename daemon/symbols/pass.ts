@@ -142,8 +142,8 @@ function outcomeOf(
     const onMessage = (message: FromPassWorker): void => {
       if (message.kind === 'progress') onProgress?.(message.progress);
       else if (message.kind === 'done') resolve(message.result);
-      else if (message.damage === undefined) reject(new Error(message.message));
-      else reject(new ShardError(shardPath, message.damage));
+      else if (message.damage !== undefined) reject(new ShardError(shardPath, message.damage));
+      else reject(errorOf(message));
     };
     const onExit = (): void => reject(new Error('the symbol pass ended early'));
     worker.on('message', onMessage).on('error', reject).on('exit', onExit);
@@ -152,6 +152,10 @@ function outcomeOf(
     });
   });
   return outcome.finally(() => over.abort());
+}
+
+function errorOf({ message, code }: { readonly message: string; readonly code?: string }): Error {
+  return Object.assign(new Error(message), code === undefined ? {} : { code });
 }
 
 function reportFailures(

@@ -174,7 +174,11 @@ export class CatalogFiles {
     const file = await open(this.#changesFile, O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600);
     const end = this.#linesSize;
     try {
-      await file.write(line, 0, line.length, end);
+      // Why in a loop: a disk that gets full takes a part without an error.
+      for (let done = 0; done < line.length;) {
+        const { bytesWritten } = await file.write(line, done, line.length - done, end + done);
+        done += bytesWritten;
+      }
       await file.datasync();
       if (end === 0) await syncPath(path.dirname(this.#changesFile));
       this.#linesSize += line.length;

@@ -1,6 +1,6 @@
 // Takes possession of a data directory: makes it if it is missing, locks it, and finishes a restore that was killed.
 
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { writeOwn } from '../base/own-file.ts';
@@ -28,6 +28,7 @@ export async function takeDataDir(dataDir: string, isBrief = false): Promise<() 
   const unlock = await lockSoon(dataDir, isBrief);
   try {
     await finishPlacing(dataDir);
+    await removeHalfWritten(dataDir);
     return unlock;
   } catch (error) {
     unlock();
@@ -35,13 +36,19 @@ export async function takeDataDir(dataDir: string, isBrief = false): Promise<() 
   }
 }
 
+/** What a process that was killed was about to put in place of a file. */
+async function removeHalfWritten(dataDir: string): Promise<void> {
+  for (const entry of await readdir(dataDir, { withFileTypes: true }))
+    if (entry.isFile() && entry.name.endsWith('.next')) await rm(path.join(dataDir, entry.name));
+}
+
 async function lockSoon(dataDir: string, isBrief: boolean): Promise<() => void> {
-  const end = Date.now() + WAIT_MS;
+  const endMs = performance.now() + WAIT_MS;
   for (;;) {
     try {
       return lockDataDir(dataDir, isBrief);
     } catch (error) {
-      const isWorthIt = error instanceof LockedError && error.isBrief && Date.now() < end;
+      const isWorthIt = error instanceof LockedError && error.isBrief && performance.now() < endMs;
       if (!isWorthIt) throw error;
     }
     await setTimeout(PAUSE_MS);

@@ -360,10 +360,11 @@ export class RepoIndexer {
     try {
       const adopted = await this.#adoptShards(record, shards, files);
       const revisionFile =
-        revisions === undefined ? {} : { revisionFile: await catalog.writeRevisions(revisions) };
+        revisions === undefined ? undefined : await catalog.writeRevisions(revisions);
+      if (revisionFile !== undefined) files.push(catalog.revisionPath(revisionFile));
       const next = (now: RepoRecord): CatalogRepo => ({
         record: publishedRecord(now, probed, spec),
-        ...revisionFile,
+        ...(revisionFile === undefined ? {} : { revisionFile }),
         commits: commitsOf(probed, spec),
         fingerprint,
         ...(look === undefined ? {} : { look }),

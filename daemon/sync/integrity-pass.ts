@@ -3,13 +3,12 @@
 // is built again. Where the pass is, is kept in a file, so that a restart goes on from there; a finished pass rests before
 // the next one. Also checks what was being searched when the process before ended without a word.
 
-import { renameSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { PageCheck, type Pace } from '../engine/host/page-check.ts';
 import type { ShardFault, ShardProblem } from '../engine/host/space.ts';
 import type { LiveShard } from '../engine/search/snapshot.ts';
-import { readOwn, writeOwn } from '../base/own-file.ts';
+import { readOwn, replaceOwn } from '../base/own-file.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 
@@ -194,8 +193,7 @@ export class IntegrityPass {
     this.#savedMs = Date.now();
     const { stateFile, log } = this.#options;
     try {
-      writeOwn(`${stateFile}.next`, JSON.stringify(state), { mode: 0o600 });
-      renameSync(`${stateFile}.next`, stateFile);
+      replaceOwn(stateFile, JSON.stringify(state));
     } catch (error) {
       log.warn('where the check of shards is could not be kept', { error: messageOf(error) });
     }

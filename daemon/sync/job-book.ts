@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobRows, JobState, JobWrite, StoredJob } from '../accounts/store/jobs.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
+import { ascendFrom } from './job.ts';
 
 export interface JobBookOptions {
   readonly rows: JobRows;
@@ -20,6 +21,7 @@ const UNWRITTEN_MAX = 1_000;
 /** Guess: before the store is tried again. */
 const PAUSE_MS = 5_000;
 
+const STATES: readonly JobState[] = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 const KEPT_MS = 14 * 24 * 3_600_000;
 const PRUNE_MS = 6 * 3_600_000;
 
@@ -42,6 +44,8 @@ export class JobBook {
     const { rows, instance, log } = this.#options;
     try {
       const open = await rows.open(instance);
+      const newest = await rows.list(instance, { states: STATES, offset: 0, limit: 1 });
+      for (const { ordinal } of newest.rows) ascendFrom(ordinal);
       const jobs: JobWrite[] = [];
       for (const job of open) {
         const isOver = job.state === 'FAILED';

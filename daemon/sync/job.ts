@@ -21,7 +21,12 @@ export interface JobProgress extends BuildProgress {
 
 let lastOrdinal = 0;
 
-/** Ascends, from one start to the next too unless the clock is set back. */
+/** Ordinals from now on are higher than that of a job of the process before, although the clock may be set back. */
+export function ascendFrom(ordinal: number): void {
+  lastOrdinal = Math.max(lastOrdinal, ordinal);
+}
+
+/** Ascends. */
 function nextOrdinal(): number {
   lastOrdinal = Math.max(lastOrdinal + 1, Date.now() * 1000);
   return lastOrdinal;

@@ -48,8 +48,7 @@ export function lockDataDir(dataDir: string, isBrief = false): () => void {
     try {
       if (!tryFlock(handle, file)) throw lockedError(dataDir, file);
       if (isAt(handle, file)) {
-        ftruncateSync(handle);
-        writeSync(handle, `${process.pid} ${hostname()} ${isBrief ? BRIEF : ''}\n`);
+        noteOwner(handle, file, isBrief);
         return () => release(handle, file);
       }
     } catch (error) {
@@ -58,6 +57,17 @@ export function lockDataDir(dataDir: string, isBrief = false): () => void {
     }
     // The owner before has removed the file in between: a lock on what is no longer there keeps nobody out.
     closeSync(handle);
+  }
+}
+
+/** Errors: the file cannot be written; it is gone then. */
+function noteOwner(handle: number, file: string, isBrief: boolean): void {
+  try {
+    ftruncateSync(handle);
+    writeSync(handle, `${process.pid} ${hostname()} ${isBrief ? BRIEF : ''}\n`);
+  } catch (error) {
+    unlinkSync(file);
+    throw error;
   }
 }
 

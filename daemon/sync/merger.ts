@@ -217,9 +217,12 @@ export class Merger {
       if (replaced !== undefined) replacing.set(repo.repoId, replaced);
     }
     const revisionFiles = new Map<number, string>();
-    for (const [repoId, { revisions }] of replacing)
-      if (revisions !== undefined)
-        revisionFiles.set(repoId, await catalog.writeRevisions(revisions));
+    for (const [repoId, { revisions }] of replacing) {
+      if (revisions === undefined) continue;
+      const revisionFile = await catalog.writeRevisions(revisions);
+      files.push(catalog.revisionPath(revisionFile));
+      revisionFiles.set(repoId, revisionFile);
+    }
     const former = await catalog.commit(() => ({
       put: [...replacing].flatMap(([repoId, { shards }]) => {
         const repo = catalog.repo(repoId);

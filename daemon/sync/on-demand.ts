@@ -4,7 +4,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../base/caught.ts';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { SharedWork } from '../base/shared-work.ts';
 import { Slots } from '../base/slots.ts';
@@ -18,6 +18,7 @@ import type { FilterSettings } from '../engine/build/filters.ts';
 import type { Snapshot, SnapshotKeeper } from '../engine/search/snapshot.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
+import { GitError } from '../sources/git/git.ts';
 import { checkRef, RefError } from '../sources/git/names.ts';
 import { RepoGoneError, resolveRef } from '../sources/git/resolve.ts';
 import type { Catalog } from './catalog.ts';
@@ -66,6 +67,17 @@ class ChangingError extends Error {
   }
 }
 
+/** The message is for the caller. */
+class NoRoomError extends Error {
+  readonly errorCode = 'NOT_READY';
+
+  constructor(cause: unknown) {
+    super('The revision is not indexed, and the disk is full: there is no room to build it.', {
+      cause,
+    });
+  }
+}
+
 /** Guess: what one query names by hand. */
 const NAMES_MAX = 20;
 /** Guess: each takes all cores for moments. */
@@ -96,6 +108,7 @@ interface KeptSnapshot {
 
 interface Refusal {
   readonly limits: OnDemandLimits;
+  /** Of performance.now. */
   readonly untilMs: number;
   readonly message: string;
 }
@@ -151,7 +164,12 @@ export class OnDemandRevisions {
     const time = new TimeLimit(limits.timeoutMs, signal);
     try {
       const found = await Promise.all(
-        askable.map((record) => wantedOf(record, names, time.signal)),
+        askable.map((record) =>
+          wantedOf(record, names, time.signal).catch(
+            (error: unknown) =>
+              this.#passOver(record, error, time.signal) ?? { record, revisions: [] },
+          ),
+        ),
       );
       const wanted = found.filter(({ revisions }) => revisions.length > 0);
       return wanted.length === 0 ? undefined : await this.#snapshotFor(wanted, limits, time.signal);
@@ -171,7 +189,11 @@ export class OnDemandRevisions {
   ): Promise<Snapshot | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal });
-      const asked = wanted.map((one) => this.#docsFor(one, limits, signal));
+      const asked = wanted.map((one) =>
+        this.#docsFor(one, limits, signal).catch((error: unknown) =>
+          this.#passOver(one.record, error, signal),
+        ),
+      );
       const docs = await Promise.all(asked).catch(ifChanging);
       if (docs === undefined) continue;
       const demanded = wanted.flatMap(({ revisions }, index) => {
@@ -183,6 +205,13 @@ export class OnDemandRevisions {
       if (snapshot !== undefined) return snapshot;
     }
     throw new ChangingError();
+  }
+
+  /** A repository that is gone, damaged or rewritten meanwhile has no such revision. Errors: others. */
+  #passOver({ name }: RepoRecord, error: unknown, signal: AbortSignal): undefined {
+    if (signal.aborted || !(error instanceof GitError)) throw error;
+    const fields = { repo: name, error: error.message };
+    this.#options.log.warn('a repository could not be asked for a revision', fields);
   }
 
   /** The held snapshot with these docs; undefined: they are no longer those of the repos. Errors: ShardError. */
@@ -257,7 +286,7 @@ export class OnDemandRevisions {
   #checkRefusal(key: string, limits: OnDemandLimits): void {
     const refusal = this.#refusals.get(key);
     if (refusal === undefined) return;
-    const holds = refusal.limits === limits && Date.now() < refusal.untilMs;
+    const holds = refusal.limits === limits && performance.now() < refusal.untilMs;
     if (holds) throw new RevisionLimitError(refusal.message);
     this.#refusals.delete(key);
   }
@@ -288,8 +317,10 @@ export class OnDemandRevisions {
       if (error instanceof TooManyDocsError)
         this.#refuse(key, docsMessage(error.count, limits), limits, Infinity);
       if (time.isOver && !this.#abort.signal.aborted)
-        this.#refuse(key, timeMessage(limits), limits, Date.now() + TIMEOUT_KEPT_MS);
-      throw error;
+        this.#refuse(key, timeMessage(limits), limits, performance.now() + TIMEOUT_KEPT_MS);
+      if (systemCodeOf(error) !== 'ENOSPC') throw error;
+      this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
+      throw new NoRoomError(error);
     } finally {
       time.end();
     }

@@ -1,11 +1,10 @@
 // Which shards are out of service, and why, for the next start: they stay so until their repos are built again.
 
-import { renameSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
-import { readOwn, writeOwn } from '../base/own-file.ts';
+import { readOwn, replaceOwn } from '../base/own-file.ts';
 
 /** File of a data directory. */
 const QUARANTINE_FILE = 'quarantine.json';
@@ -39,8 +38,7 @@ export class QuarantineFile {
     if (this.#log === undefined || text === this.#text) return;
     this.#text = text;
     try {
-      writeOwn(`${this.#path}.next`, text, { mode: 0o600 });
-      renameSync(`${this.#path}.next`, this.#path);
+      replaceOwn(this.#path, text);
     } catch (error) {
       this.#log.warn('which shards are out of service could not be kept', {
         error: messageOf(error),

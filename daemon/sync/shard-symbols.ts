@@ -2,7 +2,7 @@
 
 import type { Log } from '../base/log.ts';
 import type { Catalog } from './catalog.ts';
-import type { CatalogShard, CatalogSymbols } from './catalog-records.ts';
+import type { CatalogChange, CatalogShard, CatalogSymbols } from './catalog-records.ts';
 import { Retries } from './retries.ts';
 import type { Served } from './served.ts';
 
@@ -56,13 +56,18 @@ export class ShardSymbols {
     const symbols = { symbolsId: await catalog.adoptSymbols(file), ...found };
     const withSymbols = (shard: CatalogShard): CatalogShard =>
       shard.shardId === shardId ? { ...shard, symbols } : shard;
-    const former = await catalog.commit(() => ({
+    const own = catalog.symbolsPath(symbols.symbolsId);
+    const change = (): CatalogChange => ({
       put: catalog
         .reposOfShard(shardId)
         .map((repo) => ({ ...repo, shards: repo.shards.map(withSymbols) })),
-    }));
+    });
+    const former = await catalog.commit(change).catch(async (error: unknown) => {
+      await catalog.disown([own]);
+      throw error;
+    });
     if (former.length === 0) {
-      await catalog.disown([catalog.symbolsPath(symbols.symbolsId)]);
+      await catalog.disown([own]);
       return;
     }
     served.showSymbols(shardId);

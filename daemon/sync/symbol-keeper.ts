@@ -1,10 +1,10 @@
 // Keeps the symbols of the served shards known: runs the symbol pass over each shard that has none, one after the
 // other, while no repo is being indexed, and hands the files to the indexer. A pass that fails is tried again at the
-// next start. Search goes on meanwhile; it says that symbols are missing where they are asked for.
+// next start, or after a pause where the machine is at fault. Search goes on meanwhile; it says that symbols are missing where they are asked for.
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';
-import { messageOf } from '../base/caught.ts';
+import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { enginesHere } from '../symbols/extractor.ts';
 import { SymbolPasses } from '../symbols/pass.ts';
@@ -121,6 +121,8 @@ export class SymbolKeeper {
       if (this.#stop.signal.aborted) return;
       // It goes out of service and is built again, and its symbols are looked for then.
       if (error instanceof ShardError) served.noteShardFailure(shardId, error.reason, error.fault);
+      // A full disk, say: nothing of the shard.
+      else if (systemCodeOf(error) !== undefined) indexer.symbols.findAgain(shardId);
       else this.#failed.add(shardId);
       log.error('symbols could not be found', { repo, shardId, error: messageOf(error) });
     }

@@ -314,3 +314,17 @@ void test(
     await checkStart(dataDir, repo);
   },
 );
+
+void test('a second daemon on a data directory refuses, and names the first', async () => {
+  const dataDir = temporaryFolder();
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const served = await serveIndexed(dataDir, [repo], OWNED);
+  const { code, stderr } = await trawl(['serve', '--port', '0', '--data-dir', dataDir, repo]);
+  assert.equal(code, 2);
+  assert.ok(
+    stderr.includes(`${dataDir} is in use by process ${served.process.child.pid} (`),
+    stderr,
+  );
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
+  await served.process.stop();
+});

@@ -2,6 +2,7 @@
 // attempts, what is kept of them and what not, what a start takes up again, and a store that cannot be written.
 
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import test, { type TestContext } from 'node:test';
 import type { JobRows } from '../../daemon/accounts/store/jobs.ts';
 import type { Store } from '../../daemon/accounts/store/store.ts';
@@ -255,6 +256,28 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       assert.equal(after.jobs.failed.reasonOf('r1'), 'no disk');
       after.jobs.ask(recordOf(1));
       await after.attempts[0]!.end({ isUnchanged: true });
+      await after.jobs.close();
+      const last = await daemonOn(rows);
+      assert.equal(last.jobs.failed.reasonOf('r1'), undefined);
+      await last.jobs.close();
+    }));
+
+  test('a clock that was set back: what came later is still the last job', () =>
+    withStore(async ({ jobs: rows }) => {
+      const before = await daemonOn(rows, { attemptsMax: 1 });
+      before.jobs.ask(recordOf(1));
+      await before.attempts[0]!.end(new Error('the disk is gone'));
+      await before.jobs.close();
+      const [row] = (await rows.list('a', { states: ['FAILED'], offset: 0, limit: 1 })).rows;
+      const createdAt = Date.now() + 3_600_000;
+      const ordinal = createdAt * 1000;
+      const failed = { ...row!, id: randomUUID(), createdAt, ordinal, lines: '[]' };
+      await rows.write('a', [failed], [row!.id]);
+
+      const after = await daemonOn(rows);
+      after.jobs.ask(recordOf(1));
+      await after.attempts[0]!.end({ isUnchanged: true });
+      assert.deepEqual(await shown(after), ['1 COMPLETED 1', '1 FAILED 1 the disk is gone']);
       await after.jobs.close();
       const last = await daemonOn(rows);
       assert.equal(last.jobs.failed.reasonOf('r1'), undefined);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { OnDemandLimits } from '../../daemon/sync/on-demand.ts';
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
@@ -402,6 +402,41 @@ void test(
     served.quarantine(index.instance.catalog.repos[0]!.shards[0]!.shardId, 'test');
     const answer = await index.search('plum rev:t0');
     assert.deepEqual(answer.incompleteReasons, ['shard_quarantined']);
+    await index.close();
+  },
+);
+
+void test(
+  'repositories that are gone, damaged or rewritten have no such revision; others have it',
+  { timeout: 120_000 },
+  async () => {
+    const repos = ['gone', 'damaged', 'rewritten', 'sound'].map((word) => {
+      const repo = makeRepo({ [`${word}.c`]: 'int plum;\n' });
+      git(repo, 'tag', 'old');
+      writeFiles(repo, { [`${word}.c`]: 'int pear;\n' });
+      commitAll(repo);
+      return repo;
+    });
+    const [gone, damaged, rewritten] = repos as [string, string, string];
+    const index = await openIndexOf(temporaryFolder(), { onDemand: LIMITS, findsSymbols: false });
+    await index.index(repos, undefined, 'commits');
+    const commit = git(rewritten, 'rev-parse', 'old');
+    const other = git(gone, 'rev-parse', 'old');
+    assert.equal((await index.search('plum rev:old')).files.length, 4);
+    // What was built is built again.
+    for (const repo of repos) git(repo, 'commit', '-q', '--allow-empty', '-m', 'x');
+    await indexAgain(index);
+    rmSync(gone, { recursive: true });
+    rmSync(path.join(damaged, '.git', 'objects'), { recursive: true });
+    git(rewritten, 'tag', '-d', 'old');
+    git(rewritten, 'checkout', '-q', '--orphan', 'fresh');
+    git(rewritten, 'commit', '-q', '-m', 'fresh');
+    git(rewritten, 'branch', '-q', '-M', 'fresh', 'main');
+    git(rewritten, 'reflog', 'expire', '--expire=now', '--all');
+    git(rewritten, 'gc', '-q', '--prune=now');
+    assert.deepEqual(shown(await index.search('plum rev:old')), ['sound.c old']);
+    assert.deepEqual(shown(await index.search(`plum rev:${commit}`)), []);
+    assert.deepEqual(shown(await index.search(`plum rev:${other}`)), []);
     await index.close();
   },
 );

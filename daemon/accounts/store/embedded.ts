@@ -263,6 +263,7 @@ const REASONS: readonly (readonly [prefix: string, reason: string])[] = [
   ['SQLITE_BUSY', LOCKED],
   ['SQLITE_LOCKED', LOCKED],
   ['SQLITE_FULL', 'cannot grow: the disk is full'],
+  ['SQLITE_IOERR_SHMSIZE', 'cannot be opened: the disk is full'],
   ['SQLITE_IOERR', 'cannot be read or written: the system reports an input or output error'],
   ['SQLITE_CANTOPEN', 'cannot be opened'],
   ['SQLITE_READONLY', 'cannot be written'],

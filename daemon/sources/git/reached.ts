@@ -24,6 +24,7 @@ const TIPS_AT_ONCE = 10_000;
 interface Refs {
   /** What they name, HEAD too, annotated tags both ways. */
   readonly tips: ReadonlySet<string>;
+  /** Of performance.now: the clock may be set back. */
   readonly readAtMs: number;
   /** Another number: some commit is no longer reached. */
   readonly epoch: number;
@@ -74,7 +75,7 @@ export async function isReached(
   const { freshMs = REFS_FRESH_MS } = options;
   const before = knownRefs.get(repoPath);
   const wasKnown = before !== undefined && isKnown(repoPath, before, commit);
-  if (wasKnown && Date.now() - before.readAtMs < freshMs) return true;
+  if (wasKnown && performance.now() - before.readAtMs < freshMs) return true;
   const refs = await refsNow(repoPath, wasKnown, options);
   if (isKnown(repoPath, refs, commit)) return true;
   // Refs that are broken reach nothing, and are no reason to refuse what others reach.
@@ -112,7 +113,7 @@ async function refsNow(repoPath: string, mayShare: boolean, options: ReachOption
 }
 
 async function readRefs(repoPath: string, options: ReachOptions): Promise<Refs> {
-  const readAtMs = Date.now();
+  const readAtMs = performance.now();
   const tips = await readTips(repoPath, options);
   const before = knownRefs.get(repoPath);
   if (before !== undefined && before.readAtMs > readAtMs) return before;

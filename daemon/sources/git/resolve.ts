@@ -61,8 +61,9 @@ export async function resolveRef(
 ): Promise<string> {
   const commit = await findCommit(repo, ref, signal);
   const revision = ref ?? repo.defaultRevision;
-  if (REF_NAME.test(revision) || (await isReached(repo.source.path, commit, { signal, env })))
-    return commit;
+  if (REF_NAME.test(revision)) return commit;
+  const isServed = await withRepo(repo, () => isReached(repo.source.path, commit, { signal, env }));
+  if (isServed) return commit;
   throw refError(revision);
 }
 

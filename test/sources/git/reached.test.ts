@@ -225,3 +225,17 @@ test('dates of commits do not matter', async () => {
       assert.equal(await isReached(skewed, id, { signal }), reached.has(id), `${round} ${id}`);
   }
 });
+
+test('refs are read again although the clock is set back', async (t) => {
+  const { repo, lost } = makeHistory();
+  const options = { signal, freshMs: 0 };
+  git(repo, 'branch', 'doomed', lost);
+  assert.ok(await isReached(repo, lost, options));
+  const { now } = Date;
+  t.mock.method(Date, 'now', () => now() - 3_600_000);
+  git(repo, 'branch', '-D', 'doomed');
+  writeFiles(repo, { 'a.txt': 'new' });
+  const later = commitAll(repo);
+  assert.equal(await isReached(repo, lost, options), false);
+  assert.ok(await isReached(repo, later, options));
+});

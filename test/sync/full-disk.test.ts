@@ -1,0 +1,183 @@
+// A disk that gets full at any point of what is written into the index: what was published stays, searches go on, no file
+// is left behind, and the same work is done once there is room again.
+
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { indexerOf } from '../../daemon/instance.ts';
+import { CatalogFiles } from '../../daemon/sync/catalog-files.ts';
+import { applyChange, type CatalogRepo } from '../../daemon/sync/catalog-records.ts';
+import { Merger } from '../../daemon/sync/merger.ts';
+import { messageOf } from '../../daemon/base/caught.ts';
+import { createLog } from '../../daemon/base/log.ts';
+import { coreModule } from '../engine/host/harness.ts';
+import { repoRecord } from '../repos/record.ts';
+import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
+import { type IndexOf, openIndexOf } from './index-of.ts';
+import { EAGER, NEVER } from './merge-limits.ts';
+import { SmallDisk } from './small-disk.ts';
+import { checkFiles } from './sound-files.ts';
+
+const TIMEOUT = { timeout: 120_000 };
+
+function diskOf(size: string, t: { skip: (why: string) => void }): SmallDisk | undefined {
+  const disk = SmallDisk.mount(size);
+  if (typeof disk !== 'string') return disk;
+  t.skip(disk);
+  return undefined;
+}
+
+function repoOf(repoId: number, note: string): CatalogRepo {
+  return {
+    record: {
+      ...repoRecord(repoId, `host/repo-${repoId}`),
+      source: { kind: 'commits', path: `/repos/${repoId}` },
+      defaultRevision: 'refs/heads/main',
+    },
+    fingerprint: note,
+    shards: [],
+    skipped: {},
+  };
+}
+
+void test('catalog: a change that does not fit is refused as a whole', TIMEOUT, async (t) => {
+  const disk = diskOf('1m', t);
+  if (disk === undefined) return;
+  const files = new CatalogFiles(disk.folder);
+  const repos = new Map<number, CatalogRepo>();
+  const keep = async (put: readonly CatalogRepo[]): Promise<void> => {
+    const next = new Map(repos);
+    applyChange(next, { put });
+    await files.keep({ put }, () => [...next.values()]);
+    applyChange(repos, { put });
+  };
+  await keep(Array.from({ length: 60 }, (_, i) => repoOf(i + 1, 'x'.repeat(1000))));
+  let refused = 0;
+  for (let i = 0; i < 60; i++) {
+    disk.fill(i % 3);
+    await keep([repoOf((i % 60) + 1, `${i} `.repeat(1000 + 100 * i))]).catch(
+      (error: NodeJS.ErrnoException) => {
+        assert.equal(error.code, 'ENOSPC');
+        refused++;
+      },
+    );
+    const { state, damage } = await new CatalogFiles(disk.folder).load();
+    assert.equal(damage, undefined, `${i}`);
+    assert.deepEqual(state.repos, [...repos.values()], `${i}`);
+    disk.clear();
+  }
+  assert.ok(refused > 10 && refused < 60, `${refused}`);
+});
+
+const ON_DEMAND = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
+
+async function found(index: IndexOf, query: string): Promise<string[]> {
+  const { files, isSearchExhaustive } = await index.search(query);
+  assert.ok(isSearchExhaustive);
+  return files.map(({ repository, path: file }) => `${repository} ${file}`);
+}
+
+/** Runs work with room for 0, 1, 2, .. pages until it succeeds; returns how often it failed. */
+async function fillStepwise(
+  disk: SmallDisk,
+  index: IndexOf,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  const { catalog, symbols } = index.instance;
+  await symbols?.run();
+  const repos = JSON.stringify(catalog.repos);
+  const plums = await found(index, 'plum');
+  const names = (): string[] => [
+    ...readdirSync(index.dataDir).filter((name) => name.endsWith('.next')),
+    ...readdirSync(path.join(index.dataDir, 'on-demand')),
+  ];
+  const namesBefore = names();
+  for (let pagesLeft = 0; ; pagesLeft++) {
+    const message = `${pagesLeft} pages left`;
+    disk.fill(pagesLeft);
+    const error: unknown = await work().then(
+      () => undefined,
+      (cause: unknown) => cause,
+    );
+    disk.clear();
+    if (error === undefined) return pagesLeft;
+    assert.match(messageOf(error), /ENOSPC|disk is full/, message);
+    assert.equal(JSON.stringify(catalog.repos), repos, message);
+    assert.deepEqual(await found(index, 'plum'), plums, message);
+    await checkFiles(index, message);
+    assert.deepEqual(names(), namesBefore, message);
+  }
+}
+
+/** Indexes the first repo. Errors: its job failed. */
+async function job({ instance }: IndexOf, isForced: boolean): Promise<void> {
+  const records = instance.served.records.slice(0, 1);
+  const [result] = await indexerOf(instance).jobs.indexAll(records, isForced);
+  if (result?.error !== undefined) throw new Error(result.error);
+}
+
+/** Merges all shards, once. Errors: they could not be merged. */
+async function merge({ instance }: IndexOf): Promise<void> {
+  const { catalog, served } = instance;
+  const { jobs } = indexerOf(instance);
+  const lines: string[] = [];
+  const merger = new Merger({
+    module: await coreModule('release'),
+    catalog,
+    served,
+    limits: EAGER,
+    log: createLog({ level: 'warn', format: 'json', write: (line) => lines.push(line) }),
+    without: (repoIds, work) => jobs.without(repoIds, work),
+  });
+  await merger.run();
+  await merger.close();
+  if (lines.length > 0) throw new Error(lines[0]);
+}
+
+void test('delta, build, revision on demand, merge: all or nothing', TIMEOUT, async (t) => {
+  const disk = diskOf('4m', t);
+  if (disk === undefined) return;
+  const repo = makeRepo({ 'a.c': 'int plum(void);\n'.repeat(99), 'b.c': 'int plum_b;\n' });
+  git(repo, 'branch', 'old');
+  const first = git(repo, 'rev-parse', 'HEAD');
+  const index = await openIndexOf(disk.folder, { mergeLimits: NEVER, onDemand: ON_DEMAND });
+  const other = makeRepo({ 'c.c': 'int plum_c;\n' });
+  await index.index([repo, other], { branches: ['old'] }, 'commits');
+  git(repo, 'branch', '-f', 'old', 'main~0');
+  writeFiles(repo, { 'a.c': 'int pear;\n', 'n.c': 'int pear;\n' });
+  commitAll(repo);
+  git(repo, 'branch', '-f', 'old');
+  const steps = [
+    await fillStepwise(disk, index, () => job(index, false)),
+    await fillStepwise(disk, index, () => found(index, `plum rev:${first}`)),
+    await fillStepwise(disk, index, () => merge(index)),
+    await fillStepwise(disk, index, () => job(index, true)),
+  ];
+  assert.ok(
+    steps.every((count) => count > 1),
+    steps.join(),
+  );
+  assert.deepEqual(await found(index, 'plum -file:c.c'), [
+    `${index.instance.served.records[0]!.name} b.c`,
+  ]);
+  await checkFiles(index);
+  await index.close();
+});
+
+void test('symbols that found no room are found once there is some', TIMEOUT, async (t) => {
+  const disk = diskOf('4m', t);
+  if (disk === undefined) return;
+  const index = await openIndexOf(disk.folder, { mergeLimits: NEVER });
+  await index.instance.symbols?.run();
+  await index.index([makeRepo({ 'a.c': 'int plum;\n' })], undefined, 'commits');
+  disk.fill(0);
+  await index.instance.symbols?.run();
+  assert.ok(index.warnings.includes('symbols could not be found'));
+  disk.clear();
+  while (!(await index.search('sym:plum')).isSearchExhaustive) await sleep(50);
+  assert.equal((await found(index, 'sym:plum')).length, 1);
+  await checkFiles(index);
+  await index.close();
+});

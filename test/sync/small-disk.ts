@@ -1,0 +1,55 @@
+// A file system of its own that is small, and can be filled up to a few pages.
+
+import assert from 'node:assert/strict';
+import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
+import { ftruncateSync, closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { after } from 'node:test';
+import { temporaryFolder } from '../sources/git/fixture.ts';
+
+const FILLER = 'filler';
+
+function run(program: string, ...args: string[]): SpawnSyncReturns<Buffer> {
+  return spawnSync(program, args);
+}
+
+export class SmallDisk {
+  readonly folder: string;
+  readonly pageSize: number;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+    this.pageSize = statfsSync(folder).bsize;
+  }
+
+  /** Gone at the end of the test file. A text: why none can be had here. */
+  static mount(size: string): SmallDisk | string {
+    let folder = '';
+    // Why first: it is removed after that.
+    after(() => void run('umount', '-l', folder));
+    folder = temporaryFolder();
+    const mounted = run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder);
+    if (mounted.status !== 0) return `no file system can be mounted: ${String(mounted.stderr)}`;
+    return new SmallDisk(folder);
+  }
+
+  /** Leaves room for so many pages. */
+  fill(pagesLeft: number): void {
+    this.clear();
+    const file = openSync(path.join(this.folder, FILLER), 'w');
+    const piece = Buffer.alloc(this.pageSize, 'x');
+    let size = 0;
+    try {
+      for (;;) size += writeSync(file, piece);
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+    }
+    ftruncateSync(file, size - pagesLeft * this.pageSize);
+    closeSync(file);
+  }
+
+  /** There is room again. */
+  clear(): void {
+    rmSync(path.join(this.folder, FILLER), { force: true });
+  }
+}
