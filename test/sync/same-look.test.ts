@@ -2,7 +2,7 @@
 // reach. Whatever else may have changed has git asked, which says so.
 
 import assert from 'node:assert/strict';
-import { renameSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
@@ -19,16 +19,21 @@ async function jobWithoutObjects(
   isForced = false,
 ): Promise<Pick<JobResult, 'state' | 'isUnchanged'>> {
   const objects = path.join(repo, '.git/objects');
-  renameSync(objects, `${objects}.away`);
+  const away = path.join(repo, '.git/away');
+  const names = readdirSync(objects).filter((name) => name !== 'pack' && name !== 'info');
+  mkdirSync(away);
+  const move = (from: string, to: string): void => {
+    for (const name of names) renameSync(path.join(from, name), path.join(to, name));
+  };
+  move(objects, away);
   try {
     const { jobs } = indexerOf(instance);
     const [result] = await jobs.indexAll(instance.served.records, isForced);
     const { state, isUnchanged } = result!;
     return { state, isUnchanged };
   } finally {
-    // What git makes of a folder that is gone.
-    rmSync(objects, { recursive: true, force: true });
-    renameSync(`${objects}.away`, objects);
+    move(away, objects);
+    rmdirSync(away);
   }
 }
 
@@ -61,6 +66,7 @@ const CHANGES: Record<string, (repo: string, index: IndexOf) => unknown> = {
     const repoIds = new Set(instance.served.records.map(({ repoId }) => repoId));
     return indexerOf(instance).rules.change(repoIds, { branches: ['*'] });
   },
+  'objects that went': (repo) => rmSync(path.join(repo, '.git/objects/pack'), { recursive: true }),
   'a shard out of service': (_, { instance }) => {
     const [repo] = instance.catalog.repos;
     instance.served.quarantine(repo!.shards[0]!.shardId, 'damaged');

@@ -19,6 +19,8 @@ const MARKED_FILES = [
   'config',
   'objects/info/alternates',
 ];
+/** What git reads all else from. Why not by their times: each object that is written changes those. */
+const OBJECT_FOLDERS = ['objects', 'objects/pack'];
 const REF_FOLDERS = ['refs/heads', 'refs/tags'];
 const REF_MARK = 'ref: ';
 /** Of the file of a ref that names no other one: an id and a line end. */
@@ -39,6 +41,8 @@ export function refStateOf(repoPath: string): string {
   const gitDirs = gitDirsOf(repoPath);
   for (const gitDir of gitDirs) {
     for (const name of MARKED_FILES) marks.push(markOf(path.join(gitDir, name)));
+    for (const name of OBJECT_FOLDERS)
+      marks.push(String(statusOf(path.join(gitDir, name))?.ino ?? ''));
     for (const folder of REF_FOLDERS) addMarks(path.join(gitDir, folder), gitDirs, marks);
     addTarget(path.join(gitDir, 'HEAD'), gitDirs, marks);
   }
