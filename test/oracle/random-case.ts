@@ -138,7 +138,7 @@ async function checkFlipped(
 function areReadAlike(node: QueryNode): boolean {
   if (node.kind === 'not') return areReadAlike(node.child);
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areReadAlike);
-  if (node.kind !== 'regex' && node.kind !== 'pattern') return true;
+  if (node.kind !== 'regex') return true;
   const [folded, exact] = [true, false].map((isFolded) => {
     const tree = parseRegex(node.pattern, { isFolded });
     return atOnce(expressionOf({ ...node, tree })).kind;
