@@ -9,7 +9,7 @@ export interface LookOrder {
   readonly progress: Int32Array;
 }
 
-/** Guess: a look at one repository takes 50 us; a disk that has to start takes seconds, and is looked at again. */
+/** Guess: a look at one repository takes 60 us; a disk that has to start takes seconds, and is looked at again. */
 const DEADLINE_MS = 1_000;
 /** Guess: threads that wait, 5 MB each. With more of them nothing is looked at until one is back. */
 const STUCK_MAX = 16;
