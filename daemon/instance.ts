@@ -220,7 +220,7 @@ async function openUpkeep(
     served,
     book: new JobBook({ rows: index.store.jobs, instance: index.instanceId, log }),
     filters: () => options.filters,
-    threads: new BuildThreads(workers ?? availableParallelism()),
+    threads: new BuildThreads(module, workers ?? availableParallelism()),
     jobLimits: options.jobLimits ?? (() => JOB_LIMITS),
     log,
     mergeLimits: options.mergeLimits,

@@ -79,15 +79,6 @@ interface Library {
 let library: Library | undefined;
 let isProbed = false;
 
-/**
- * From now on Node.js starts the programs of this thread, which forks. Why: a thread that has called a foreign function
- * leaves three mappings to the process when it ends (koffi 3.3.4), and each commit starts one that reads from git.
- */
-export function startByNode(): void {
-  isProbed = true;
-  library = undefined;
-}
-
 /** The functions of the C library; undefined where they are not all there. */
 function findLibrary(): Library | undefined {
   if (isProbed) return library;

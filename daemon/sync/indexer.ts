@@ -79,6 +79,7 @@ export class Indexer {
     const jobs = this.jobs.close();
     await this.merger.close();
     await jobs;
+    await this.#options.threads.close();
   }
 }
 

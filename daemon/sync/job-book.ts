@@ -1,7 +1,6 @@
 // What is kept of jobs, in the store: written behind them, several at once, so that no job waits for it. While the store
 // cannot be written what is to be kept stays here, as much as there is room for, and jobs go on.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { JobRows, JobState, JobWrite, StoredJob } from '../accounts/store/jobs.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
@@ -20,6 +19,12 @@ const BATCH_COUNT = 100;
 const UNWRITTEN_MAX = 1_000;
 /** Guess: before the store is tried again. */
 const PAUSE_MS = 5_000;
+/**
+ * What is noted within this time is one transaction: each stops the event loop until the disk has it. What a kill takes of it
+ * are jobs whose repositories are looked at again at the next start.
+ * Measured: 2026-11-23, first index of 150 repositories: 22 ms a repository where each job was written twice or more.
+ */
+const GATHER_MS = 200;
 
 const STATES: readonly JobState[] = ['PENDING', 'IN_PROGRESS', 'COMPLETED', 'FAILED'];
 const KEPT_MS = 14 * 24 * 3_600_000;
@@ -30,7 +35,7 @@ export class JobBook {
   readonly #unwritten = new Map<string, JobWrite>();
   readonly #gone = new Set<string>();
   #writing: Promise<void> | undefined;
-  #nextTry: NodeJS.Timeout | undefined;
+  #nextWrite: NodeJS.Timeout | undefined;
   #hasFailed = false;
   readonly #pruning: NodeJS.Timeout;
 
@@ -76,6 +81,7 @@ export class JobBook {
 
   /** Resolves when all is written, or cannot be. */
   async settled(): Promise<void> {
+    if (this.#unwritten.size + this.#gone.size > 0) this.#writeNow();
     await this.#writing;
   }
 
@@ -108,15 +114,18 @@ export class JobBook {
     return this.#options.rows.list(this.#options.instance, { queue, states, ...window });
   }
 
-  #writeSoon(): void {
-    if (this.#nextTry !== undefined) return;
+  #writeSoon(pauseMs = GATHER_MS): void {
+    this.#nextWrite ??= setTimeout(() => this.#writeNow(), pauseMs).unref();
+  }
+
+  #writeNow(): void {
+    clearTimeout(this.#nextWrite);
+    this.#nextWrite = undefined;
     this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
   }
 
   /** Errors: none. */
   async #write(): Promise<void> {
-    // Why: what is noted in the same turn is one transaction.
-    await nextTurn();
     while (this.#unwritten.size + this.#gone.size > 0) {
       const jobs = [...this.#unwritten.values()].slice(0, BATCH_COUNT);
       const gone = [...this.#gone];
@@ -140,10 +149,7 @@ export class JobBook {
     this.#hasFailed = true;
     for (const id of this.#unwritten.keys())
       if (this.#unwritten.size > UNWRITTEN_MAX) this.#unwritten.delete(id);
-    this.#nextTry = setTimeout(() => {
-      this.#nextTry = undefined;
-      this.#writeSoon();
-    }, PAUSE_MS).unref();
+    this.#writeSoon(PAUSE_MS);
   }
 
   /** Errors: none. */
@@ -158,10 +164,7 @@ export class JobBook {
   /** Writes what waits, if the store takes it. */
   async close(): Promise<void> {
     clearInterval(this.#pruning);
-    clearTimeout(this.#nextTry);
-    this.#nextTry = undefined;
-    if (this.#unwritten.size + this.#gone.size > 0) this.#writeSoon();
     await this.settled();
-    clearTimeout(this.#nextTry);
+    clearTimeout(this.#nextWrite);
   }
 }

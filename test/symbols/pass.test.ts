@@ -13,7 +13,6 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { ShardError, Space } from '../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../daemon/engine/build/build.ts';
-import { BuildThreads } from '../../daemon/engine/build/build-threads.ts';
 import type { Extractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
 import { SymbolPasses, type SymbolPassOptions } from '../../daemon/symbols/pass.ts';
@@ -58,7 +57,6 @@ async function sampleShard(): Promise<string> {
     repoName: 'samples',
     filters: FILTERS,
     folder,
-    threads: new BuildThreads(1),
   });
   return shards[0]!.path;
 }

@@ -9,6 +9,10 @@ import type { ReadFailure, SourceFile, SourceSpec } from '../../sources/docs/sou
 
 export interface BuildWorkerData {
   readonly module: WebAssembly.Module;
+}
+
+/** What a thread knows of the build that it works for. */
+export interface OfBuild {
   readonly spec: SourceSpec;
   readonly filters: FilterSettings;
   readonly headerFolders: HeaderFolders;
@@ -52,12 +56,19 @@ export interface PlaceAnswer {
   readonly stripeBase: number;
 }
 
-/** Nothing more is to be done. */
-export interface EndOrder {
-  readonly kind: 'end';
+/** The jobs that follow are of this build. */
+export interface BeginOrder extends OfBuild {
+  readonly kind: 'begin';
 }
 
-export type ToBuildWorker = BatchJob | MergeJob | KnownAnswer | PlaceAnswer | EndOrder;
+/** The thread is to let go of all that it has of its build; then `rested` follows, or it ends. */
+export interface LetGoOrder {
+  readonly kind: 'letGo';
+  readonly isOver: boolean;
+}
+
+export type ToBuildWorker =
+  BeginOrder | BatchJob | MergeJob | KnownAnswer | PlaceAnswer | LetGoOrder;
 
 /** A content that a batch reads. */
 export interface BatchFile extends SourceFile {
@@ -111,4 +122,8 @@ export interface MergeDone {
   readonly summary: ShardSummary;
 }
 
-export type FromBuildWorker = AskKnown | AskPlace | BatchDone | MergeDone;
+export interface Rested {
+  readonly kind: 'rested';
+}
+
+export type FromBuildWorker = AskKnown | AskPlace | BatchDone | MergeDone | Rested;

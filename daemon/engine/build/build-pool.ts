@@ -1,22 +1,20 @@
 // The threads of one build: hands each idle thread the next job, merges before batches, and passes on what
 // the threads say. Their number follows what other builds leave, one at least. The first error ends the build; close()
-// ends the threads in any case.
+// gives the threads back in any case.
 
-import { Worker } from 'node:worker_threads';
 import type {
   BatchJob,
-  BuildWorkerData,
   FromBuildWorker,
   MergeJob,
+  OfBuild,
   ToBuildWorker,
 } from './build-messages.ts';
 import { errorOf } from '../../base/caught.ts';
+import type { BuildThread } from './build-thread.ts';
 import type { BuildThreads } from './build-threads.ts';
 
 /** A batch is made when it is its turn: all together would take more memory than the listing. */
 type Job = (() => BatchJob) | MergeJob;
-
-const END_MS = 5000;
 
 /** Called for each message of a thread; `answer` goes back to the same thread. */
 export type OnBuildMessage = (
@@ -27,11 +25,11 @@ export type OnBuildMessage = (
 export class BuildPool {
   readonly #threads: BuildThreads;
   readonly #countMax: number;
-  readonly #data: BuildWorkerData;
-  readonly #workers = new Set<Worker>();
-  readonly #idle: Worker[] = [];
-  /** Those that are ending. */
-  readonly #endings = new Set<Promise<void>>();
+  readonly #build: OfBuild;
+  readonly #taken = new Set<BuildThread>();
+  readonly #idle: BuildThread[] = [];
+  /** Those that are being given back. */
+  readonly #leaving = new Set<Promise<void>>();
   readonly #merges: MergeJob[] = [];
   readonly #batches: (() => BatchJob)[] = [];
   readonly #onMessage: OnBuildMessage;
@@ -43,54 +41,54 @@ export class BuildPool {
   constructor(
     threads: BuildThreads,
     countMax: number,
-    data: BuildWorkerData,
+    build: OfBuild,
     onMessage: OnBuildMessage,
     onError: (error: Error) => void,
   ) {
     this.#threads = threads;
     this.#countMax = countMax;
-    this.#data = data;
+    this.#build = build;
     this.#onMessage = onMessage;
     this.#onError = onError;
-    this.#endGiving = threads.onWanted(() => this.#giveBack());
+    this.#endGiving = threads.onWanted(() => this.#spare());
     this.#start();
   }
 
   #start(): void {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./build-worker.${extension}`, import.meta.url), {
-      workerData: this.#data,
+    const thread = this.#threads.thread();
+    this.#taken.add(thread);
+    this.#idle.push(thread);
+    thread.begin(this.#build, {
+      onMessage: (message) => this.#onThread(thread, message),
+      onError: this.#onError,
     });
-    this.#workers.add(worker);
-    this.#idle.push(worker);
-    worker.on('message', (message: FromBuildWorker) => {
-      try {
-        this.#onMessage(message, (reply) => worker.postMessage(reply));
-      } catch (error) {
-        this.#onError(errorOf(error));
-      }
-      if (message.kind !== 'batchDone' && message.kind !== 'mergeDone') return;
-      this.#idle.push(worker);
-      this.#giveBack();
-      this.#dispatch();
-    });
-    worker.on('error', (error) => this.#onError(error));
   }
 
-  /** Ends an idle thread that another build waits for, unless it is the last one. */
-  #giveBack(): void {
-    if (!this.#threads.isWanted || this.#workers.size === 1) return;
-    const worker = this.#idle.pop();
-    if (worker !== undefined) this.#end(worker);
+  #onThread(thread: BuildThread, message: FromBuildWorker): void {
+    try {
+      this.#onMessage(message, (reply) => thread.post(reply));
+    } catch (error) {
+      this.#onError(errorOf(error));
+    }
+    if (message.kind !== 'batchDone' && message.kind !== 'mergeDone') return;
+    this.#idle.push(thread);
+    this.#spare();
+    this.#dispatch();
   }
 
-  #end(worker: Worker): void {
-    this.#workers.delete(worker);
-    const ending = endWorker(worker).finally(() => {
-      this.#threads.release();
-      this.#endings.delete(ending);
-    });
-    this.#endings.add(ending);
+  /** Gives back an idle thread that another build waits for, unless it is the last one. */
+  #spare(): void {
+    if (!this.#threads.isWanted || this.#taken.size === 1) return;
+    const thread = this.#idle.pop();
+    if (thread !== undefined) this.#giveBack(thread, true);
+  }
+
+  #giveBack(thread: BuildThread, isIdle: boolean): void {
+    this.#taken.delete(thread);
+    const leaving = this.#threads
+      .giveBack(thread, isIdle)
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
   }
 
   add(job: Job): void {
@@ -102,31 +100,22 @@ export class BuildPool {
   #dispatch(): void {
     while (this.#merges.length + this.#batches.length > 0) {
       if (this.#idle.length === 0 && !this.#grow()) return;
-      this.#idle.pop()?.postMessage(this.#merges.shift() ?? this.#batches.shift()?.());
+      const job = this.#merges.shift() ?? this.#batches.shift()?.();
+      if (job !== undefined) this.#idle.pop()?.post(job);
     }
   }
 
   /** False: there may be no further thread. */
   #grow(): boolean {
-    if (this.#workers.size >= this.#countMax || !this.#threads.tryTake()) return false;
+    if (this.#taken.size >= this.#countMax || !this.#threads.tryTake()) return false;
     this.#start();
     return true;
   }
 
-  /** Ends the threads, each with what it has started; one that does not end soon is terminated. */
+  /** Gives the threads back; one that is at work ends. */
   async close(): Promise<void> {
     this.#endGiving();
-    for (const worker of this.#workers) this.#end(worker);
-    await Promise.all(this.#endings);
+    for (const thread of this.#taken) this.#giveBack(thread, this.#idle.includes(thread));
+    await Promise.all(this.#leaving);
   }
-}
-
-async function endWorker(worker: Worker): Promise<void> {
-  const isOver = worker.threadId === -1;
-  if (isOver) return;
-  const ended = new Promise((resolve) => worker.once('exit', resolve));
-  worker.postMessage({ kind: 'end' } satisfies ToBuildWorker);
-  const timer = setTimeout(() => void worker.terminate(), END_MS);
-  await ended;
-  clearTimeout(timer);
 }

@@ -1,20 +1,37 @@
 // The threads that builds may have, all together. One big build has them all; a build that comes then gets its first one as
-// soon as a thread of the other has done what it has begun.
+// soon as a thread of the other has done what it has begun. Threads that nobody needs rest for a while.
+
+import { BuildThread } from './build-thread.ts';
+
+/** Guess: how long a thread waits for the next build before it ends. */
+const REST_MS = 600_000;
 
 export class BuildThreads {
+  readonly #module: WebAssembly.Module;
   readonly #count: number;
+  readonly #resting: BuildThread[] = [];
+  #restTimer: NodeJS.Timeout | undefined;
   #takenCount = 0;
   readonly #waiting = new Set<() => void>();
   readonly #givers = new Set<() => void>();
 
-  /** @param count  of all builds; for example one for each core */
-  constructor(count: number) {
+  /**
+   * @param module  the compiled core (engine/host/core.ts)
+   * @param count   of all builds; for example one for each core
+   */
+  constructor(module: WebAssembly.Module, count: number) {
+    this.#module = module;
     this.#count = count;
   }
 
   /** Those in use. */
   get takenCount(): number {
     return this.#takenCount;
+  }
+
+  /** Those that wait for a build. */
+  get restingCount(): number {
+    return this.#resting.length;
   }
 
   /** A build waits for its first thread: whoever has more than one gives one back. */
@@ -48,7 +65,25 @@ export class BuildThreads {
     return true;
   }
 
-  /** Gives a thread back. */
+  /** The thread that one may have who has taken one. To be given back. */
+  thread(): BuildThread {
+    for (;;) {
+      const rested = this.#resting.pop();
+      if (rested === undefined) return new BuildThread(this.#module);
+      if (!rested.isOver) return rested;
+    }
+  }
+
+  /** Resolves when another build may have it. @param isIdle  it has done all that it was told; else it ends */
+  async giveBack(thread: BuildThread, isIdle: boolean): Promise<void> {
+    await (isIdle ? thread.rest() : thread.end());
+    if (!thread.isOver) this.#resting.push(thread);
+    clearTimeout(this.#restTimer);
+    this.#restTimer = setTimeout(() => void this.close(), REST_MS).unref();
+    this.release();
+  }
+
+  /** Gives back what was taken, without a thread. */
   release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
@@ -63,5 +98,11 @@ export class BuildThreads {
   onWanted(give: () => void): () => void {
     this.#givers.add(give);
     return () => void this.#givers.delete(give);
+  }
+
+  /** Ends the threads that rest. */
+  async close(): Promise<void> {
+    clearTimeout(this.#restTimer);
+    await Promise.all(this.#resting.splice(0).map((thread) => thread.end()));
   }
 }

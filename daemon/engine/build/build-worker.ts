@@ -1,5 +1,5 @@
 // A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
-// contents and coded stripes; or merges the stripes of a shard and completes and checks its file.
+// contents and coded stripes; or merges the stripes of a shard and completes and checks its file. One build after the other.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -9,8 +9,8 @@ import {
   SKIP_TOO_MANY_TRIGRAMS,
 } from '../../../core/shared/format.ts';
 import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
+import { giveMemoryBack } from '../host/heap.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import { startByNode } from '../../base/spawn.ts';
 import type {
   BatchJob,
   BuildWorkerData,
@@ -18,6 +18,7 @@ import type {
   FromBuildWorker,
   KnownAnswer,
   MergeJob,
+  OfBuild,
   PlaceAnswer,
   ToBuildWorker,
 } from './build-messages.ts';
@@ -41,12 +42,16 @@ interface ReadBatch {
   readonly failures: readonly ReadFailure[];
 }
 
-const { module, spec, filters, headerFolders }: BuildWorkerData = workerData;
+/** Bytes of contents of a build, behind which the thread gives back the memory that it took. */
+const LARGE_SIZE = 8 << 20;
+
+const { module }: BuildWorkerData = workerData;
 lowerPriority('background');
-startByNode();
 const port = parentPort!;
-const filter = new DocFilter(filters);
 let builder: StripeBuilder | undefined;
+/** What the build is of that the thread works for. */
+let build: (OfBuild & { readonly filter: DocFilter }) | undefined;
+let stagedSize = 0;
 let reader: SourceReader | undefined;
 let onAnswer: ((answer: KnownAnswer | PlaceAnswer) => void) | undefined;
 
@@ -55,8 +60,12 @@ port.on('message', (message: ToBuildWorker) => {
     onAnswer?.(message);
     return;
   }
-  if (message.kind === 'end') {
-    void closeReader().then(() => port.close());
+  if (message.kind === 'begin') {
+    build = { ...message, filter: new DocFilter(message.filters) };
+    return;
+  }
+  if (message.kind === 'letGo') {
+    void closeReader().then(message.isOver ? () => port.close() : rest);
     return;
   }
   // Why: an error must end the thread, so that the build sees it.
@@ -74,6 +83,18 @@ async function closeReader(): Promise<void> {
   const open = reader;
   reader = undefined;
   await open?.close().catch(() => {});
+}
+
+function rest(): void {
+  build = undefined;
+  onAnswer = undefined;
+  // Why: the collector may not find the builder's memory for long.
+  if (stagedSize > LARGE_SIZE) {
+    builder = undefined;
+    giveMemoryBack();
+  }
+  stagedSize = 0;
+  tell({ kind: 'rested' });
 }
 
 function tell(message: FromBuildWorker): void {
@@ -114,6 +135,7 @@ async function runBatch(job: BatchJob): Promise<void> {
 }
 
 async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatch> {
+  const { spec, filter, headerFolders } = build!;
   reader ??= new DocReader(spec.path);
   const outcomes: FileOutcome[] = [];
   const places: (number | undefined)[] = [];
@@ -144,6 +166,7 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
       languagesThere: alsoAt.map(languageAt),
       skipReason,
     };
+    stagedSize += bytes.length;
     if (isKept) places[index] = target.stage(bytes);
   });
   return { outcomes, places, failures };
@@ -160,7 +183,7 @@ function addContents(
   for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
     if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
     const place = places[index];
-    const trigramMax = filter.trigramCountMax(job.files[index]!.path);
+    const trigramMax = build!.filter.trigramCountMax(job.files[index]!.path);
     const outcome = place === undefined ? 'full' : target.add(place, size, trigramMax);
     if (outcome === 'too_many_trigrams')
       refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });

@@ -160,12 +160,18 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
 
 /** Builds shards of these docs. On failure and abort no file is left behind. Errors: as buildRepo. */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
-  for (let stripes = STRIPES_PLANNED; ; stripes = Math.floor(stripes / 2)) {
-    try {
-      return await new Build(options, list).run(stripes);
-    } catch (error) {
-      if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
+  const own = new BuildThreads(options.module, availableParallelism());
+  const threads = options.threads ?? own;
+  try {
+    for (let stripes = STRIPES_PLANNED; ; stripes = Math.floor(stripes / 2)) {
+      try {
+        return await new Build(options, threads, list).run(stripes);
+      } catch (error) {
+        if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
+      }
     }
+  } finally {
+    await own.close();
   }
 }
 
@@ -235,6 +241,7 @@ interface RunningBatch {
 
 class Build {
   readonly #options: BuildOptions;
+  readonly #threads: BuildThreads;
   readonly #list: DocList;
   readonly #outcomes: (FileOutcome | undefined)[] = [];
   readonly #languages = new Map<string, string>();
@@ -253,8 +260,9 @@ class Build {
   #progress = NOTHING_DONE;
   #end: { resolve(): void; reject(error: Error): void } | undefined;
 
-  constructor(options: BuildOptions, list: DocList) {
+  constructor(options: BuildOptions, threads: BuildThreads, list: DocList) {
     this.#options = options;
+    this.#threads = threads;
     this.#list = list;
   }
 
@@ -281,12 +289,11 @@ class Build {
   }
 
   async #runThreads(): Promise<void> {
-    const { module, spec, filters, signal } = this.#options;
+    const { spec, filters, signal } = this.#options;
     const { headerFolders } = this.#list;
     this.#shards = this.#plan.shards.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
-    const threads = this.#options.threads ?? new BuildThreads(availableParallelism());
-    await threads.take(signal);
+    await this.#threads.take(signal);
     const over = new AbortController();
     const done = new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };
@@ -294,9 +301,9 @@ class Build {
       const listening = { once: true, signal: over.signal };
       signal?.addEventListener('abort', () => reject(signal.reason), listening);
       this.#pool = new BuildPool(
-        threads,
+        this.#threads,
         Math.max(1, this.#batches.length),
-        { module, spec, filters, headerFolders },
+        { spec, filters, headerFolders },
         (message, answer) => this.#onMessage(message, answer),
         reject,
       );

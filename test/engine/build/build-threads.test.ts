@@ -1,7 +1,9 @@
 // The threads that builds share: one build has them all, a further one soon gets its first, and never are there more.
+// A thread that has built is as good as a new one.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
 import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
@@ -9,7 +11,7 @@ import { makeRepo, temporaryFolder } from '../../sources/git/fixture.ts';
 import { coreModule } from '../host/harness.ts';
 
 void test('who has several is asked for one, and whoever waits gets it first', async () => {
-  const threads = new BuildThreads(2);
+  const threads = new BuildThreads(await coreModule('release'), 2);
   await threads.take(undefined);
   assert.ok(threads.tryTake());
   assert.ok(!threads.tryTake());
@@ -32,9 +34,62 @@ void test('who has several is asked for one, and whoever waits gets it first', a
   assert.equal(threads.takenCount, 0);
 });
 
+const FILTERS = { maxFileSize: 64 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] };
+
+/** The bytes of the shards of these files. */
+async function build(
+  threads: BuildThreads,
+  files: Readonly<Record<string, string>>,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const { shards } = await buildRepo({
+    module: await coreModule('release'),
+    spec: { kind: 'worktree', path: makeRepo(files) },
+    repoId: 1,
+    repoName: 'plums',
+    filters: FILTERS,
+    folder: temporaryFolder(),
+    threads,
+    signal,
+  });
+  return shards.map(({ path: file }) => readFileSync(file, 'latin1'));
+}
+
+void test('a thread that rests builds the same as a new one, behind builds of any size', async () => {
+  const threads = new BuildThreads(await coreModule('release'), 1);
+  const small = { 'a.c': 'int plum;\n', 'b/c.h': '#pragma once\n' };
+  const other = { 'x.py': 'def pear():\n  pass\n', 'a.c': 'int plum;\n' };
+  const fresh = [await build(threads, small)];
+  assert.equal(threads.restingCount, 1);
+  await threads.close();
+  fresh.push(await build(threads, other));
+  assert.deepEqual([await build(threads, small), await build(threads, other)], fresh);
+  assert.equal(threads.restingCount, 1, 'it is the same one');
+  await build(threads, { 'large.txt': 'quince 1234567\n'.repeat(700_000) });
+  assert.equal(threads.restingCount, 1);
+  assert.deepEqual([await build(threads, small), await build(threads, other)], fresh);
+  await threads.close();
+  assert.equal(threads.restingCount, 0);
+});
+
+void test('a thread whose build was stopped does not rest', async () => {
+  const threads = new BuildThreads(await coreModule('release'), 1);
+  const files = Object.fromEntries(
+    Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `plum ${i}\n`.repeat(50_000)]),
+  );
+  const stop = new AbortController();
+  const building = build(threads, files, stop.signal);
+  while (threads.takenCount === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  stop.abort(new Error('enough'));
+  await assert.rejects(building, /enough/);
+  assert.deepEqual([threads.takenCount, threads.restingCount], [0, 0]);
+  assert.equal((await build(threads, { 'a.c': 'int plum;\n' })).length, 1);
+  await threads.close();
+});
+
 void test('builds beside each other give all back', async () => {
-  const threads = new BuildThreads(2);
   const module = await coreModule('release');
+  const threads = new BuildThreads(module, 2);
   const files = Object.fromEntries(
     Array.from({ length: 40 }, (_, i) => [`f${i}.txt`, `plum ${i}\n`.repeat(20_000)]),
   );
@@ -60,4 +115,5 @@ void test('builds beside each other give all back', async () => {
   );
   assert.equal(takenMax, 2);
   assert.equal(threads.takenCount, 0);
+  await threads.close();
 });

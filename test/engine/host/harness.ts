@@ -18,7 +18,6 @@ import { SearchPool } from '../../../daemon/engine/host/pool.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
-import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
@@ -233,7 +232,6 @@ export async function buildFromDisk(
     repoName: repo.name,
     filters: { maxFileSize: 64 << 20, maxTrigramCount: 1 << 21, alwaysIndexFilePatterns: [] },
     folder,
-    threads: new BuildThreads(2),
   });
   return shards.map((shard) => ({
     shardId: (++fileCount).toString(16).padStart(16, '0'),

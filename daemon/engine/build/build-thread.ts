@@ -1,0 +1,76 @@
+// A thread that builds (build-worker.ts). It works for one build after the other: to start one takes longer than a small
+// build does, and one that has ended leaves mappings to the process (koffi 3.3.4).
+
+import { Worker } from 'node:worker_threads';
+import type { BuildWorkerData, FromBuildWorker, OfBuild, ToBuildWorker } from './build-messages.ts';
+
+/** How long a thread may take to let go of a build before it is terminated. */
+const END_MS = 5000;
+
+/** Who it works for. */
+export interface BuildListener {
+  readonly onMessage: (message: FromBuildWorker) => void;
+  readonly onError: (error: Error) => void;
+}
+
+export class BuildThread {
+  readonly #worker: Worker;
+  #listener: BuildListener | undefined;
+  #onRest: (() => void) | undefined;
+  #isOver = false;
+
+  constructor(module: WebAssembly.Module) {
+    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+    const workerData: BuildWorkerData = { module };
+    this.#worker = new Worker(new URL(`./build-worker.${extension}`, import.meta.url), {
+      workerData,
+    });
+    this.#worker.on('message', (message: FromBuildWorker) => {
+      if (message.kind === 'rested') this.#onRest?.();
+      else this.#listener?.onMessage(message);
+    });
+    this.#worker.on('error', (error) => this.#listener?.onError(error));
+    this.#worker.once('exit', () => {
+      this.#isOver = true;
+      this.#onRest?.();
+    });
+  }
+
+  /** Whether it has ended, by itself or because it was told to. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Works for another build from now on. */
+  begin(build: OfBuild, listener: BuildListener): void {
+    this.#listener = listener;
+    this.#worker.ref();
+    this.post({ kind: 'begin', ...build });
+  }
+
+  post(message: ToBuildWorker): void {
+    this.#worker.postMessage(message);
+  }
+
+  /** Resolves when it has let go of its build, or has ended. It has nothing to do, and does not keep the process alive. */
+  rest(): Promise<void> {
+    return this.#letGo(false);
+  }
+
+  /** Ends it with what it has started; resolves when it has ended. */
+  end(): Promise<void> {
+    return this.#letGo(true);
+  }
+
+  async #letGo(isOver: boolean): Promise<void> {
+    this.#listener = undefined;
+    if (this.#isOver) return;
+    const done = new Promise<void>((resolve) => (this.#onRest = resolve));
+    this.post({ kind: 'letGo', isOver });
+    const timer = setTimeout(() => void this.#worker.terminate(), END_MS);
+    await done;
+    clearTimeout(timer);
+    this.#onRest = undefined;
+    this.#worker.unref();
+  }
+}
