@@ -15,15 +15,17 @@ import {
   displaced,
   isFolderOf,
   possibleRepos,
+  RepoSigns,
   seenAt,
   type SeenSource,
-  signsOf,
 } from './which-repo.ts';
 
 export class RepoRegister {
   readonly #store: Repos;
   readonly #log: Log;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
+  /** Of `#repos`; made when it is asked for. */
+  #signs: RepoSigns | undefined;
   /** Of records as the index has them. Why kept: each publish asks for all. */
   readonly #ruled = new WeakMap<RepoRecord, { repo: StoredRepo; ruled: RepoRecord }>();
   #reading: Promise<void> = Promise.resolve();
@@ -92,6 +94,7 @@ export class RepoRegister {
     });
     this.#isStale = false;
     this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
+    this.#signs = undefined;
   }
 
   async #change<Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> {
@@ -172,7 +175,9 @@ export class RepoRegister {
 
   /** Whether a source, as it is now, is that of this repo. */
   isSourceOf(repoId: number, source: ProbedSource): boolean {
-    const possible = possibleRepos(this.all, seenSource(source), isGone);
+    const seen = seenSource(source);
+    this.#signs ??= new RepoSigns(this.all);
+    const possible = possibleRepos(this.#signs.near(seen), seen, isGone);
     return possible.length === 1 && possible[0]!.repoId === repoId;
   }
 
@@ -201,11 +206,9 @@ export class RepoRegister {
 
 /** The repos while something is being decided on them. */
 class Desk {
-  readonly #repos: Map<number, StoredRepo>;
+  readonly #signs: RepoSigns;
   readonly #changed = new Set<number>();
   readonly #names: Set<string>;
-  /** Ids of repos by what they are known by; some may have lost it. */
-  readonly #bySign = new Map<string, Set<number>>();
   /** Ids from here on were never given out. */
   readonly firstNewId: number;
   readonly wasEmpty: boolean;
@@ -215,9 +218,8 @@ class Desk {
 
   /** @param reserved  whose ids are not given to others */
   constructor({ repos, nextRepoId }: RepoBook, reserved: readonly RepoRecord[] = []) {
-    this.#repos = new Map(repos.map((repo) => [repo.repoId, repo]));
+    this.#signs = new RepoSigns(repos);
     this.#names = new Set(repos.map(({ name }) => name));
-    for (const repo of repos) this.#noteSigns(repo);
     this.wasEmpty = repos.length === 0;
     this.firstNewId = nextRepoId;
     this.isWary = this.wasEmpty
@@ -226,21 +228,12 @@ class Desk {
     this.nextRepoId = reserved.reduce((next, { repoId }) => Math.max(next, repoId + 1), nextRepoId);
   }
 
-  #noteSigns(repo: StoredRepo): void {
-    for (const sign of signsOf({ ...repo.place, remote: repo.remote })) {
-      const ids = this.#bySign.get(sign) ?? new Set();
-      this.#bySign.set(sign, ids.add(repo.repoId));
-    }
-  }
-
-  /** The repos that share something with a source by which it may be known. */
   near(seen: SeenSource): StoredRepo[] {
-    const ids = new Set(signsOf(seen).flatMap((sign) => [...(this.#bySign.get(sign) ?? [])]));
-    return [...ids].map((repoId) => this.#repos.get(repoId)!);
+    return this.#signs.near(seen);
   }
 
   byId(repoId: number): StoredRepo | undefined {
-    return this.#repos.get(repoId);
+    return this.#signs.byId(repoId);
   }
 
   freeName(name: string): string {
@@ -251,9 +244,8 @@ class Desk {
   put(repo: StoredRepo, seen?: SeenSource): StoredRepo {
     const others = seen === undefined ? [] : displaced(this.near(seen), repo, seen);
     for (const one of [repo, ...others]) {
-      this.#repos.set(one.repoId, one);
+      this.#signs.put(one);
       this.#changed.add(one.repoId);
-      this.#noteSigns(one);
     }
     this.#names.add(repo.name);
     this.nextRepoId = Math.max(this.nextRepoId, repo.repoId + 1);
@@ -261,7 +253,7 @@ class Desk {
   }
 
   decided<Result>(result: Result): RepoDecision<Result> {
-    return { changed: [...this.#changed].map((repoId) => this.#repos.get(repoId)!), result };
+    return { changed: [...this.#changed].map((repoId) => this.#signs.byId(repoId)!), result };
   }
 }
 

@@ -93,7 +93,8 @@ export class RepoSources {
     change: RepoChange,
   ): ReadonlySet<number> {
     if (Object.keys(change).length > 0) return new Set();
-    const known = paths.map((one) => this.#repoAt(path.resolve(one), mode));
+    const byPlace = this.#byPlace(mode);
+    const known = paths.map((one) => byPlace.get(path.resolve(one)));
     const sure = known.filter(
       (one) => one !== undefined && this.#options.register.isWhereItWas(one),
     );
@@ -110,17 +111,16 @@ export class RepoSources {
     const kept: RepoRecord[] = [];
     const failed: JobResult[] = [];
     let failure: unknown;
-    const found = await probeTogether(
-      paths.map((one) => () => probeForIndex(one, mode)),
-      signal,
-    );
+    const probes = paths.map((one) => () => probeForIndex(one, mode));
+    const found = await this.#probeTogether(probes, signal);
+    const byPlace = this.#byPlace(mode);
     for (const [index, one] of paths.entries()) {
       try {
         probed.push(found[index]!());
         this.#options.jobs.failed.clear(one);
       } catch (error) {
         failure = error;
-        const known = this.#repoAt(path.resolve(one), mode);
+        const known = byPlace.get(path.resolve(one));
         if (known === undefined) failed.push(this.#options.jobs.fail(one, error, 0));
         else kept.push(known);
         if (known !== undefined) await this.#options.served.hideIfStray(known, error);
@@ -130,12 +130,14 @@ export class RepoSources {
     return { probed, kept, failed };
   }
 
-  #repoAt(place: string, mode: 'commits' | 'worktree' | undefined): RepoRecord | undefined {
-    const known = this.#options.catalog.repos.find(({ record: { source } }) => {
-      const isMeant = mode === undefined || (mode === 'commits') === (source.kind === 'commits');
-      return source.path === place && isMeant;
-    });
-    return known?.record;
+  #byPlace(mode: 'commits' | 'worktree' | undefined): ReadonlyMap<string, RepoRecord> {
+    const found = new Map<string, RepoRecord>();
+    for (const { record } of this.#options.catalog.repos) {
+      const { kind, path: place } = record.source;
+      const isMeant = mode === undefined || (mode === 'commits') === (kind === 'commits');
+      if (isMeant && !found.has(place)) found.set(place, record);
+    }
+    return found;
   }
 
   /**
@@ -152,14 +154,12 @@ export class RepoSources {
       else doubtful.push(record);
     this.#options.served.repoIds = sure;
     const probed: ProbedSource[] = [];
-    const found = await probeTogether(
-      doubtful.map(
-        ({ source }) =>
-          () =>
-            probeForIndex(source.path, modeOf(source)),
-      ),
-      signal,
+    const probes = doubtful.map(
+      ({ source }) =>
+        () =>
+          probeForIndex(source.path, modeOf(source)),
     );
+    const found = await this.#probeTogether(probes, signal);
     for (const result of found) {
       try {
         probed.push(result());
@@ -169,6 +169,30 @@ export class RepoSources {
     }
     if (probed.length > 0) await this.#note(await this.#options.register.admit(probed, {}), probed);
     this.#options.served.repoIds = before;
+  }
+
+  /** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
+  async #probeTogether(
+    probes: readonly (() => Promise<ProbedSource>)[],
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<(() => ProbedSource)[]> {
+    const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
+    // Each source that waits listens; of more than ten Node warns.
+    setMaxListeners(0, signal);
+    let done = 0;
+    const telling = setInterval(
+      () => this.#options.log.info('looking at sources', { done, total: probes.length }),
+      TELL_MS,
+    ).unref();
+    const found = await Promise.allSettled(
+      probes.map((probe, index) => slots.run(String(index), signal, probe).finally(() => done++)),
+    );
+    clearInterval(telling);
+    signal.throwIfAborted();
+    return found.map((result) => () => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
   }
 
   #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
@@ -198,24 +222,8 @@ async function probeForIndex(
 
 /** Guess: looking waits for the disk about as long as it computes. */
 const PROBES_AT_ONCE = 8;
-
-/** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
-async function probeTogether(
-  probes: readonly (() => Promise<ProbedSource>)[],
-  signal: AbortSignal = new AbortController().signal,
-): Promise<(() => ProbedSource)[]> {
-  const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
-  // Each source that waits listens; of more than ten Node warns.
-  setMaxListeners(0, signal);
-  const found = await Promise.allSettled(
-    probes.map((probe, index) => slots.run(String(index), signal, probe)),
-  );
-  signal.throwIfAborted();
-  return found.map((result) => () => {
-    if (result.status === 'rejected') throw result.reason;
-    return result.value;
-  });
-}
+/** How often it is told how far that is. */
+const TELL_MS = 5_000;
 
 function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
   return {

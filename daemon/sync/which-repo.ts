@@ -70,13 +70,43 @@ export function seenAt(repo: StoredRepo, seen: SeenSource): StoredRepo {
 }
 
 /** Equal texts for all by which a source and a repo may be told to be the same. */
-export function signsOf({ path, realPath, fileId, remote }: Partial<SeenSource>): string[] {
+function signsOf({ path, realPath, fileId, remote }: Partial<SeenSource>): string[] {
   return [
     ...(path === undefined ? [] : [`path ${path}`]),
     ...(realPath === undefined ? [] : [`path ${realPath}`]),
     ...(fileId === undefined ? [] : [`folder ${fileId}`]),
     ...(remote === undefined ? [] : [`remote ${remote}`]),
   ];
+}
+
+/** Repos by what they may be known by. Why: thousands are asked for one after the other. */
+export class RepoSigns {
+  readonly #repos = new Map<number, StoredRepo>();
+  /** Ids of repos by sign; some may have lost it. */
+  readonly #ids = new Map<string, Set<number>>();
+
+  constructor(repos: readonly StoredRepo[]) {
+    for (const repo of repos) this.put(repo);
+  }
+
+  /** Adds a repo, or what it is now. */
+  put(repo: StoredRepo): void {
+    this.#repos.set(repo.repoId, repo);
+    for (const sign of signsOf({ ...repo.place, remote: repo.remote })) {
+      const ids = this.#ids.get(sign) ?? new Set();
+      this.#ids.set(sign, ids.add(repo.repoId));
+    }
+  }
+
+  byId(repoId: number): StoredRepo | undefined {
+    return this.#repos.get(repoId);
+  }
+
+  /** The repos that share something with a source by which it may be known. */
+  near(seen: SeenSource): StoredRepo[] {
+    const ids = new Set(signsOf(seen).flatMap((sign) => [...(this.#ids.get(sign) ?? [])]));
+    return [...ids].map((repoId) => this.#repos.get(repoId)!);
+  }
 }
 
 /** The other repos that were where the source is, without that place: what is there is not theirs any more. */
