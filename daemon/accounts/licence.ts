@@ -4,7 +4,7 @@
 // (environment or store) is the caller's matter.
 
 import type { KeyObject } from 'node:crypto';
-import { compactVerify, errors } from 'jose';
+import type { errors as joseErrors } from 'jose';
 import { z } from 'zod';
 
 export const ENTITLEMENTS = [
@@ -57,6 +57,9 @@ export interface LicenceDescription {
   readonly expiresAt?: string;
 }
 
+/** Why not with the rest: it takes a start some 30 ms, and most have no key. */
+const loadJose = () => import('jose');
+
 const KEY_SIZE_MAX = 16_384; // characters; a key with all members has about 500
 const NOT_BEFORE_TOLERANCE_MS = 60_000;
 const SECONDS_MAX = 253_402_300_799; // the end of the year 9999
@@ -95,12 +98,14 @@ export async function readLicence(
   if (key === '') return { kind: 'none' };
   if (key.length > KEY_SIZE_MAX) return { kind: 'invalid', reason: 'too long for a licence key' };
   try {
+    const { compactVerify } = await loadJose();
     const verified = await compactVerify(key, publicKey, { algorithms: ['EdDSA'] });
     headerSchema.parse(verified.protectedHeader);
     const claims: unknown = JSON.parse(Buffer.from(verified.payload).toString('utf8'));
     return { kind: 'signed', terms: termsOf(claimsSchema.parse(claims)) };
   } catch (error) {
-    return { kind: 'invalid', reason: refusalOf(error) };
+    const { errors } = await loadJose();
+    return { kind: 'invalid', reason: refusalOf(error, errors) };
   }
 }
 
@@ -172,7 +177,7 @@ function termsOf(claims: z.infer<typeof claimsSchema>): LicenceTerms {
   };
 }
 
-function refusalOf(error: unknown): string {
+function refusalOf(error: unknown, errors: typeof joseErrors): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) {
     return 'the signature does not fit the public key';
   }

@@ -18,7 +18,6 @@ import type { Grants } from './grants.ts';
 import { jobsIn } from './jobs.ts';
 import type { JobRows } from './jobs.ts';
 import { migrate } from './migrations.ts';
-import { openPostgres } from './postgres.ts';
 import { reposIn } from './repos.ts';
 import type { Repos } from './repos.ts';
 import type { StoreKind } from './schema.ts';
@@ -95,6 +94,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** For a daemon: whoever needs an answer of the store hears within 2 s that there is none (API.md 2.9). */
 export const ANSWER_MS_MAX = 1_800;
 
+/** Why not with the rest: it takes a start some 45 ms, and most have the embedded one. */
+const loadPostgres = () => import('./postgres.ts');
+
 /**
  * Opens the store, made if missing, and brings its tables to the form of this version.
  *
@@ -107,7 +109,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const engine: Engine =
     databaseUrl === undefined
       ? await openEmbedded(dataDir, busyTimeoutMs)
-      : openPostgres(databaseUrl, label);
+      : (await loadPostgres()).openPostgres(databaseUrl, label);
   const database = new Database({ engine, log: label, busyTimeoutMs, now });
   try {
     await database.read((db) => migrate(db, engine.kind));
