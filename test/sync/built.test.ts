@@ -56,3 +56,36 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   assert.equal(result!.reason, 'settings or the format of the index changed');
   await again.close();
 });
+
+void test('a repository without docs has no shard', { timeout: 120_000 }, async () => {
+  const repo = makeRepo({});
+  git(repo, 'branch', 'other');
+  const onDemand = { repos: 20, docs: 1000, timeoutMs: 60_000, diskBytes: 1 << 30 };
+  let index = await openIndexOf(temporaryFolder(), { ...OPTIONS, onDemand });
+  const told = async (selection = {}) => {
+    const [job] = await index.index([repo], selection, 'commits');
+    const { built, docCount, shardCount, revisionCount } = job!;
+    const { files, isSearchExhaustive } = await index.search('plum');
+    assert.ok(isSearchExhaustive);
+    return [built, docCount, shardCount, revisionCount, files.length] as const;
+  };
+  assert.deepEqual(await told(), ['whole', 0, 0, 1, 0]);
+  assert.deepEqual(await told(), [undefined, 0, 0, 1, 0]);
+  git(repo, 'commit', '-q', '--allow-empty', '-m', 'nothing');
+  assert.deepEqual(await told(), ['delta', 0, 0, 1, 0]);
+  assert.deepEqual(await told({ branches: ['**'] }), ['delta', 0, 0, 2, 0]);
+  const { dataDir } = index;
+  await index.close();
+  index = await openIndexOf(dataDir, { ...OPTIONS, onDemand });
+  assert.deepEqual(await told(), [undefined, 0, 0, 2, 0]);
+  writeFiles(repo, { 'a.txt': 'plum' });
+  commitAll(repo);
+  const [built, docCount, shardCount, , found] = await told();
+  assert.deepEqual([built, docCount, shardCount, found], ['delta', 1, 1, 1]);
+  assert.equal((await index.search('rev:other plum')).files.length, 0);
+  git(repo, 'rm', '-q', 'a.txt');
+  git(repo, 'commit', '-q', '-m', 'gone');
+  assert.deepEqual((await told()).slice(1), [0, 0, 2, 0]);
+  assert.equal((await index.search('rev:HEAD~1 plum')).files.length, 1, 'from nothing');
+  await index.close();
+});

@@ -153,13 +153,15 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     ignored: await listing.ignored(),
     ...(listing.states === undefined ? {} : { states: listing.states }),
   };
-  return revisions === undefined
+  return revisions === undefined || shards.length === 0
     ? result
     : { ...result, revisions: await revisionFile(shards, revisions, files.length) };
 }
 
-/** Builds shards of these docs. On failure and abort no file is left behind. Errors: as buildRepo. */
+/** Builds shards of these docs, of none no shard. On failure and abort no file is left behind. Errors: as buildRepo. */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
+  if (list.files.length === 0)
+    return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
   const own = new BuildThreads(options.module, availableParallelism());
   const threads = options.threads ?? own;
   try {

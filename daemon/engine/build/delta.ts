@@ -57,7 +57,7 @@ export interface DeltaResult {
   readonly kept: readonly number[];
   readonly shards: readonly ListedShard[];
   /** The revision file over the shards that were built and those that stay. */
-  readonly revisions: Buffer;
+  readonly revisions: Buffer | undefined;
   readonly skipped: Readonly<Record<string, number>>;
   readonly ignored: IgnoredCounts;
   readonly leftOut: Readonly<Record<string, number>>;
@@ -435,12 +435,10 @@ class Delta {
     return retired;
   }
 
-  /** The shards that stay: those of which no doc lives go, unless nothing else is left. */
+  /** The shards that stay: those of which no doc lives go. */
   #kept(retired: ReadonlySet<number>): number[] {
     const union = this.#union();
-    const kept = [...union.keys()].filter((shard) => !retired.has(shard));
-    const live = kept.filter((shard) => countBits(union[shard]!) > 0);
-    return live.length + this.#missing.size > 0 ? live : kept;
+    return [...union.keys()].filter((shard) => !retired.has(shard) && countBits(union[shard]!) > 0);
   }
 
   #isWorthwhile(retired: ReadonlySet<number>): boolean {
@@ -463,7 +461,8 @@ class Delta {
     kept: readonly number[],
     built: readonly ListedShard[],
     rows: readonly MissingRow[],
-  ): Buffer {
+  ): Buffer | undefined {
+    if (kept.length + built.length === 0) return undefined;
     const { shards } = this.#docs;
     const stays = kept.map((shard) => ({
       docCount: shards[shard]!.docCount,
