@@ -50,6 +50,20 @@ export function* splitRecords(
   }
 }
 
+/** As `splitRecords`, of a listing that comes in pieces. */
+export class RecordSplitter {
+  /** The beginning of the record to come. */
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** The records that a piece completes. */
+  push(piece: Buffer): Iterable<[text: string, bytes: Buffer | undefined]> {
+    const all = this.#rest.length === 0 ? piece : Buffer.concat([this.#rest, piece]);
+    const end = all.lastIndexOf(0) + 1;
+    this.#rest = all.subarray(end);
+    return splitRecords(all.subarray(0, end));
+  }
+}
+
 /** One text for each path, whatever its bytes. */
 export function nameKey({ path, rawPath }: NamedPath): string {
   return rawPath === undefined ? path : `\0${Buffer.from(rawPath).toString('latin1')}`;

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { mergeStripes, StripeBuilder } from '../../daemon/engine/host/builder.ts';
 import { verifyShardFile } from '../../daemon/engine/host/verify.ts';
+import { ShardDocs } from '../../daemon/engine/shards/shard-docs.ts';
 import { writeShard } from '../../daemon/engine/shards/writer.ts';
 
 /** A doc with a content that no other doc has. */
@@ -32,14 +33,16 @@ export function writeShardFile(
   writeFileSync(file, Buffer.concat([new Uint8Array(HEADER_SIZE), batch.content]));
   const tables = {
     repos: [{ repoId: 1, name: 'demo', docCount: docs.length }],
-    docs: docs.map(({ path, content, language }, blobId) => ({
-      path: Buffer.from(path),
-      blobId,
-      size: Buffer.byteLength(content),
-      language: language ?? '',
-      skipReason: 0,
-      tier: 0,
-    })),
+    docs: ShardDocs.of(
+      docs.map(({ path, content, language }, blobId) => ({
+        path: Buffer.from(path),
+        blobId,
+        size: Buffer.byteLength(content),
+        language: language ?? '',
+        skipReason: 0,
+        tier: 0,
+      })),
+    ),
     ...builder.rows(0, 0, 0),
     blobHashes: Buffer.from(docs.map(({ oid }) => oid ?? '0'.repeat(40)).join(''), 'hex'),
     hashSize: 20,

@@ -2,10 +2,13 @@
 // batch of files, or the merge of a shard. While it works on a batch it asks twice: which contents are
 // known already, and where the batch lies in its shard; both are answered in the order of the batches.
 
-import type { ShardDoc, ShardRepo, ShardSummary } from '../shards/writer.ts';
+import type { BatchOutcomes } from './batch-outcomes.ts';
+import type { DocColumns } from '../shards/shard-docs.ts';
+import type { ShardRepo, ShardSummary } from '../shards/writer.ts';
 import type { FilterSettings } from './filters.ts';
 import type { HeaderFolders } from '../../sources/languages/languages.ts';
-import type { ReadFailure, SourceFile, SourceSpec } from '../../sources/docs/source.ts';
+import type { PackedFiles } from '../../sources/docs/file-list.ts';
+import type { ReadFailure, SourceSpec } from '../../sources/docs/source.ts';
 
 export interface BuildWorkerData {
   readonly module: WebAssembly.Module;
@@ -21,7 +24,10 @@ export interface OfBuild {
 export interface BatchJob {
   readonly kind: 'batch';
   readonly batch: number;
-  readonly files: readonly BatchFile[];
+  /** The contents to read. */
+  readonly files: PackedFiles;
+  /** By place in the batch: other paths of the content in the shard, whose files are not read again. */
+  readonly alsoAt: ReadonlyMap<number, readonly string[]>;
   /** The shard file under construction. */
   readonly path: string;
 }
@@ -32,7 +38,7 @@ export interface MergeJob {
   /** Files of the coded stripes, in order. */
   readonly stripes: readonly string[];
   readonly repos: readonly ShardRepo[];
-  readonly docs: readonly ShardDoc[];
+  readonly docs: DocColumns;
   readonly blobs: readonly Uint8Array[];
   readonly blobHashes: Uint8Array;
   readonly hashSize: number;
@@ -70,29 +76,10 @@ export interface LetGoOrder {
 export type ToBuildWorker =
   BeginOrder | BatchJob | MergeJob | KnownAnswer | PlaceAnswer | LetGoOrder;
 
-/** A content that a batch reads. */
-export interface BatchFile extends SourceFile {
-  /** Other paths of it in the shard, whose files are not read again. */
-  readonly alsoAt: readonly string[];
-}
-
-/** What became of one file of a batch. */
-export interface FileOutcome {
-  /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if it could not be read. */
-  readonly size: number;
-  /** Git object id, "" without content. */
-  readonly oid: string;
-  readonly language: string;
-  /** At the other paths of the content, in their order. */
-  readonly languagesThere?: readonly string[];
-  /** SKIP_*. */
-  readonly skipReason: number;
-}
-
 export interface AskKnown {
   readonly kind: 'askKnown';
   readonly batch: number;
-  readonly outcomes: readonly FileOutcome[];
+  readonly outcomes: BatchOutcomes;
   readonly failures: readonly ReadFailure[];
 }
 
@@ -127,3 +114,18 @@ export interface Rested {
 }
 
 export type FromBuildWorker = AskKnown | AskPlace | BatchDone | MergeDone | Rested;
+
+/** What of a job is given away with it. */
+export function givenAway(job: BatchJob | MergeJob): ArrayBuffer[] {
+  if (job.kind === 'batch') return job.files.flatMap(buffersOf);
+  const { docs, blobs, blobHashes, blocks, caseMarks } = job;
+  const rows = [...blobs, ...blocks, ...caseMarks, blobHashes];
+  return [...buffersOf(docs), ...buffersOf(rows)];
+}
+
+/** The memory of columns, which must be theirs alone. */
+export function buffersOf(columns: object): ArrayBuffer[] {
+  return Object.values(columns).flatMap((column) =>
+    ArrayBuffer.isView(column) && column.buffer instanceof ArrayBuffer ? column.buffer : [],
+  );
+}

@@ -2,19 +2,20 @@
 // the threads say. Their number follows what other builds leave, one at least. The first error ends the build; close()
 // gives the threads back in any case.
 
-import type {
-  BatchJob,
-  FromBuildWorker,
-  MergeJob,
-  OfBuild,
-  ToBuildWorker,
+import {
+  type BatchJob,
+  type FromBuildWorker,
+  givenAway,
+  type MergeJob,
+  type OfBuild,
+  type ToBuildWorker,
 } from './build-messages.ts';
 import { errorOf } from '../../base/caught.ts';
 import type { BuildThread } from './build-thread.ts';
 import type { BuildThreads } from './build-threads.ts';
 
-/** A batch is made when it is its turn: all together would take more memory than the listing. */
-type Job = (() => BatchJob) | MergeJob;
+/** Jobs are made when it is their turn: all together would take more memory than the listing. */
+type Job = () => BatchJob | MergeJob;
 
 /** Called for each message of a thread; `answer` goes back to the same thread. */
 export type OnBuildMessage = (
@@ -30,8 +31,8 @@ export class BuildPool {
   readonly #idle: BuildThread[] = [];
   /** Those that are being given back. */
   readonly #leaving = new Set<Promise<void>>();
-  readonly #merges: MergeJob[] = [];
-  readonly #batches: (() => BatchJob)[] = [];
+  readonly #merges: Job[] = [];
+  readonly #batches: Job[] = [];
   readonly #onMessage: OnBuildMessage;
   readonly #onError: (error: Error) => void;
 
@@ -59,17 +60,19 @@ export class BuildPool {
     this.#taken.add(thread);
     this.#idle.push(thread);
     thread.begin(this.#build, {
-      onMessage: (message) => this.#onThread(thread, message),
+      onMessage: (message) => {
+        try {
+          this.#onThread(thread, message);
+        } catch (error) {
+          this.#onError(errorOf(error));
+        }
+      },
       onError: this.#onError,
     });
   }
 
   #onThread(thread: BuildThread, message: FromBuildWorker): void {
-    try {
-      this.#onMessage(message, (reply) => thread.post(reply));
-    } catch (error) {
-      this.#onError(errorOf(error));
-    }
+    this.#onMessage(message, (reply) => thread.post(reply));
     if (message.kind !== 'batchDone' && message.kind !== 'mergeDone') return;
     this.#idle.push(thread);
     this.#spare();
@@ -91,17 +94,16 @@ export class BuildPool {
     this.#leaving.add(leaving);
   }
 
-  add(job: Job): void {
-    if (typeof job === 'function') this.#batches.push(job);
-    else this.#merges.push(job);
+  add(kind: 'batch' | 'merge', job: Job): void {
+    (kind === 'batch' ? this.#batches : this.#merges).push(job);
     this.#dispatch();
   }
 
   #dispatch(): void {
     while (this.#merges.length + this.#batches.length > 0) {
       if (this.#idle.length === 0 && !this.#grow()) return;
-      const job = this.#merges.shift() ?? this.#batches.shift()?.();
-      if (job !== undefined) this.#idle.pop()?.post(job);
+      const job = (this.#merges.shift() ?? this.#batches.shift())!();
+      this.#idle.pop()!.post(job, givenAway(job));
     }
   }
 

@@ -11,21 +11,23 @@ import {
 import { CONTENT_SIZE_MAX, StripeBuilder } from '../host/builder.ts';
 import { giveMemoryBack } from '../host/heap.ts';
 import { lowerPriority } from '../../base/priority.ts';
-import type {
-  BatchJob,
-  BuildWorkerData,
-  FileOutcome,
-  FromBuildWorker,
-  KnownAnswer,
-  MergeJob,
-  OfBuild,
-  PlaceAnswer,
-  ToBuildWorker,
+import {
+  type BatchJob,
+  buffersOf,
+  type BuildWorkerData,
+  type FromBuildWorker,
+  type KnownAnswer,
+  type MergeJob,
+  type OfBuild,
+  type PlaceAnswer,
+  type ToBuildWorker,
 } from './build-messages.ts';
+import { type FileOutcome, packOutcomes } from './batch-outcomes.ts';
 import { completeShard, writeContent, writeStripes } from './shard-file.ts';
 import { DocFilter, isBinary, type SkipReason } from './filters.ts';
 import { detectLanguage, languageOfPath, saidLanguage } from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
+import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { ReadFailure, SourceReader } from '../../sources/docs/source.ts';
 import { utf8Of } from '../../base/utf16.ts';
 
@@ -102,17 +104,18 @@ function rest(): void {
   tell({ kind: 'rested' });
 }
 
-function tell(message: FromBuildWorker): void {
-  port.postMessage(message);
+function tell(message: FromBuildWorker, givenAway: readonly ArrayBuffer[] = []): void {
+  port.postMessage(message, givenAway);
 }
 
 async function ask<Answer extends KnownAnswer | PlaceAnswer>(
   question: FromBuildWorker,
+  givenAway: readonly ArrayBuffer[] = [],
 ): Promise<Answer> {
   return new Promise((resolve) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Safety: one question is open at a time, and each has its kind of answer.
     onAnswer = (answer) => resolve(answer as Answer);
-    tell(question);
+    tell(question, givenAway);
   });
 }
 
@@ -120,9 +123,12 @@ async function runBatch(job: BatchJob): Promise<void> {
   const { batch } = job;
   builder ??= new StripeBuilder(module);
   builder.begin();
-  const { outcomes, places, failures } = await readBatch(builder, job);
-  const { known } = await ask<KnownAnswer>({ kind: 'askKnown', batch, outcomes, failures });
-  const refused = addContents(builder, job, outcomes, places, known);
+  const files = [...new FileList(job.files)];
+  const { outcomes, places, failures } = await readBatch(builder, files, job.alsoAt);
+  const told = packOutcomes(outcomes);
+  const question = { kind: 'askKnown' as const, batch, outcomes: told, failures };
+  const { known } = await ask<KnownAnswer>(question, buffersOf(told));
+  const refused = addContents(builder, files, outcomes, places, known);
   const { content, stripes, blobCount, blockCount } = builder.close();
   const place = await ask<PlaceAnswer>({
     kind: 'askPlace',
@@ -136,16 +142,20 @@ async function runBatch(job: BatchJob): Promise<void> {
   writeContent(job.path, content, place.contentBase);
   const paths = writeStripes(job.path, stripes, place.stripeBase);
   const rows = builder.rows(place.contentBase, place.blobBase, place.blockBase);
-  tell({ kind: 'batchDone', batch, ...rows, stripes: paths });
+  tell({ kind: 'batchDone', batch, ...rows, stripes: paths }, buffersOf(rows));
 }
 
-async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatch> {
+async function readBatch(
+  target: StripeBuilder,
+  files: readonly SourceFile[],
+  alsoAt: BatchJob['alsoAt'],
+): Promise<ReadBatch> {
   const { spec, filter, headerFolders } = build!;
   reader ??= new DocReader(spec.path);
   const outcomes: FileOutcome[] = [];
   const places: (number | undefined)[] = [];
-  const failures = await reader.read(job.files, (index, stored, oid) => {
-    const { path, size, alsoAt } = job.files[index]!;
+  const failures = await reader.read(files, (index, stored, oid) => {
+    const { path, size } = files[index]!;
     if (stored === undefined) {
       outcomes[index] = {
         size,
@@ -168,7 +178,7 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
       size: kept.length,
       oid,
       language: languageAt(path),
-      languagesThere: alsoAt.map(languageAt),
+      languagesThere: alsoAt.get(index)?.map(languageAt) ?? [],
       skipReason,
     };
     if (isKept) places[index] = target.stage(bytes);
@@ -178,7 +188,7 @@ async function readBatch(target: StripeBuilder, job: BatchJob): Promise<ReadBatc
 
 function addContents(
   target: StripeBuilder,
-  job: BatchJob,
+  files: readonly SourceFile[],
   outcomes: readonly FileOutcome[],
   places: readonly (number | undefined)[],
   known: readonly boolean[],
@@ -187,7 +197,7 @@ function addContents(
   for (const [index, { size, skipReason, oid }] of outcomes.entries()) {
     if (skipReason !== SKIP_NONE || size === 0 || oid === '' || known[index]) continue;
     const place = places[index];
-    const trigramMax = build!.filter.trigramCountMax(job.files[index]!.path);
+    const trigramMax = build!.filter.trigramCountMax(files[index]!.path);
     const outcome = place === undefined ? 'full' : target.add(place, size, trigramMax);
     if (outcome === 'too_many_trigrams')
       refused.push({ index, skipReason: SKIP_TOO_MANY_TRIGRAMS });

@@ -14,20 +14,22 @@ import {
 } from '../../../core/shared/format.ts';
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
-import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
+import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
+import type { ShardSummary } from '../shards/writer.ts';
 import {
   type AttributeFile,
   Attributes,
+  isAttributeFile,
   readAttributeFiles,
 } from '../../sources/languages/attributes.ts';
 import type {
   AskKnown,
   AskPlace,
   BatchDone,
-  BatchFile,
-  FileOutcome,
+  BatchJob,
   FromBuildWorker,
   MergeDone,
+  MergeJob,
   PlaceAnswer,
   ToBuildWorker,
 } from './build-messages.ts';
@@ -35,24 +37,33 @@ import { BuildPool } from './build-pool.ts';
 import { BuildThreads } from './build-threads.ts';
 import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import {
-  detectLanguage,
   findHeaderFolders,
   type HeaderFolders,
+  isHeader,
 } from '../../sources/languages/languages.ts';
 import { DocReader } from '../../sources/docs/doc-reader.ts';
 import { openSource } from '../../sources/docs/open-source.ts';
-import { type BuildPlan, planBuild, planDocs, type PlannedShard } from './plan.ts';
+import { DocOutcomes } from './doc-outcomes.ts';
+import {
+  planDocs,
+  type PlannedBatch,
+  type PlannedDocs,
+  type PlannedShard,
+  planShards,
+  sizeToRead,
+} from './plan.ts';
+import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import type {
   FileStates,
   ReadFailure,
   RevisionFiles,
-  SourceFile,
+  SourceListing,
   SourceSpec,
 } from '../../sources/docs/source.ts';
-import { addToList } from '../../base/lists.ts';
 import { Breather } from '../../base/next-turn.ts';
+import { folderOf } from '../../base/paths.ts';
 
 export interface BuildOptions {
   readonly module: WebAssembly.Module;
@@ -102,7 +113,7 @@ export interface BuildResult {
 /** Docs to build shards of, and what else their languages and order depend on. */
 export interface DocList {
   /** Sorted by path. */
-  readonly files: readonly SourceFile[];
+  readonly files: FileList;
   readonly attributes: Attributes;
   readonly headerFolders: HeaderFolders;
 }
@@ -137,12 +148,8 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
   const listing = await openSource(spec).list();
   signal?.throwIfAborted();
   const { files, revisions, fingerprint } = listing;
-  const ofDefault = filesOfDefault(files, revisions);
-  const { shards, skipped, failures } = await buildDocs(options, {
-    files,
-    attributes: new Attributes(await readAttributes(spec.path, ofDefault)),
-    headerFolders: findHeaderFolders(ofDefault.map((file) => file.path)),
-  });
+  const list = { files, ...(await rulesOf(spec, listing)) };
+  const { shards, skipped, failures } = await buildDocs(options, list);
   const result = {
     fingerprint,
     shards,
@@ -158,16 +165,44 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
     : { ...result, revisions: await revisionFile(shards, revisions, files.length) };
 }
 
+/** What the files of the default revision say of languages: it counts for all. Errors: GitError. */
+async function rulesOf(
+  { path: repoPath }: SourceSpec,
+  { files, revisions }: SourceListing,
+): Promise<Omit<DocList, 'files'>> {
+  const areHeld = new Uint8Array(files.length).fill(revisions === undefined ? 1 : 0);
+  revisions?.visit(0, (file) => (areHeld[file] = 1));
+  const texts: SourceFile[] = [];
+  const withHeaders = new Set<string>();
+  const folders = findHeaderFolders(heldPaths());
+  return {
+    attributes: new Attributes(await readAttributes(repoPath, texts)),
+    // Why not all: each thread has its own, and of 200,000 folders they would be 20 MB.
+    headerFolders: new Map([...folders].filter(([folder]) => withHeaders.has(folder))),
+  };
+
+  function* heldPaths(): Generator<string> {
+    for (let file = 0; file < files.length; file++) {
+      const one = files.pathOf(file);
+      if (isHeader(one)) withHeaders.add(folderOf(one));
+      if (areHeld[file] === 0) continue;
+      if (isAttributeFile(one)) texts.push(files.at(file));
+      yield one;
+    }
+  }
+}
+
 /** Builds shards of these docs, of none no shard. On failure and abort no file is left behind. Errors: as buildRepo. */
 export async function buildDocs(options: BuildOptions, list: DocList): Promise<BuiltDocs> {
   if (list.files.length === 0)
     return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
+  const docs = planDocs(list.files, list.attributes, new DocFilter(options.filters));
   const own = new BuildThreads(options.module, availableParallelism());
   const threads = options.threads ?? own;
   try {
     for (let stripes = STRIPES_PLANNED; ; stripes = Math.floor(stripes / 2)) {
       try {
-        return await new Build(options, threads, list).run(stripes);
+        return await new Build(options, threads, list, docs, planShards(docs, stripes)).run();
       } catch (error) {
         if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
       }
@@ -199,8 +234,6 @@ const NOTHING_DONE: BuildProgress = {
   skipped: 0,
 };
 
-const HASH_SIZE_SHA1 = 20;
-const HASH_SIZE_SHA256 = 32;
 let buildCount = 0;
 
 /** One shard while it grows. */
@@ -208,12 +241,14 @@ interface GrowingShard {
   readonly plan: PlannedShard;
   readonly path: string;
   readonly stripes: string[];
+  /** Of its batches, in order. */
   readonly blobs: Uint8Array[];
   readonly blocks: Uint8Array[];
   readonly caseMarks: Uint8Array[];
-  readonly hashes: string[];
-  /** What became of each content, by object id. */
-  readonly contents: Map<string, { blobId: number } | { skipReason: number }>;
+  /** Index of its first batch. */
+  readonly firstBatch: number;
+  /** From the first batch on until it is merged. */
+  outcomes: DocOutcomes | undefined;
   contentSize: number;
   blobCount: number;
   blockCount: number;
@@ -224,29 +259,24 @@ interface GrowingShard {
   unstored: readonly UnstoredDoc[];
 }
 
-interface DocOfShard {
-  readonly doc: ShardDoc;
-  readonly fileIndex: number;
-  /** Blob id, "" if it is not known. */
-  readonly oid: string;
-}
-
 interface RunningBatch {
   readonly shard: GrowingShard;
-  /** Indexes of the build's docs. */
-  readonly docs: readonly number[];
-  /** For each: the other docs of the shard that have its content, as listed. */
-  readonly alike: ReadonlyMap<number, readonly number[]>;
-  /** For each file: content stored before or by an earlier file of the batch. */
-  known: boolean[];
+  readonly plan: PlannedBatch;
+  /** While it runs: the docs that it reads. */
+  docs: readonly number[];
+  /** For each of them: it has a content that no other doc before it has. */
+  areNew: readonly boolean[];
+  /** Of them: bytes, and how many are indexed by name only. */
+  size: number;
+  skipped: number;
 }
 
 class Build {
   readonly #options: BuildOptions;
   readonly #threads: BuildThreads;
   readonly #list: DocList;
-  readonly #outcomes: (FileOutcome | undefined)[] = [];
-  readonly #languages = new Map<string, string>();
+  readonly #docs: PlannedDocs;
+  readonly #plan: readonly PlannedShard[];
   readonly #failures: ReadFailure[] = [];
   readonly #skipped = { too_large: 0, binary: 0, too_many_trigrams: 0 };
   readonly #finished: BuiltShard[] = [];
@@ -258,27 +288,30 @@ class Build {
   #nextPlace = 0;
   #shards: GrowingShard[] = [];
   #pool: BuildPool | undefined;
-  #plan: BuildPlan = { docs: [], shards: [] };
   #progress = NOTHING_DONE;
   #end: { resolve(): void; reject(error: Error): void } | undefined;
 
-  constructor(options: BuildOptions, threads: BuildThreads, list: DocList) {
+  constructor(
+    options: BuildOptions,
+    threads: BuildThreads,
+    list: DocList,
+    docs: PlannedDocs,
+    plan: readonly PlannedShard[],
+  ) {
     this.#options = options;
     this.#threads = threads;
     this.#list = list;
+    this.#docs = docs;
+    this.#plan = plan;
   }
 
-  async run(stripesPerShard: number): Promise<BuiltDocs> {
-    const { files, attributes } = this.#list;
-    const docs = planDocs(files, attributes, new DocFilter(this.#options.filters));
-    this.#plan = planBuild(docs, stripesPerShard);
-    this.#report({
-      phase: 'reading',
-      filesTotal: docs.length,
-      bytesTotal: docs.reduce((sum, doc) => sum + (doc.isTooLarge ? 0 : doc.file.size), 0),
-      filesDone: docs.filter((doc) => doc.isTooLarge).length,
-      skipped: docs.filter((doc) => doc.isTooLarge).length,
-    });
+  async run(): Promise<BuiltDocs> {
+    const filesTotal = this.#docs.fileIndexes.length;
+    const tooLarge = this.#docs.areTooLarge.reduce((sum, isTooLarge) => sum + isTooLarge, 0);
+    let bytesTotal = 0;
+    for (let doc = 0; doc < filesTotal; doc++) bytesTotal += sizeToRead(this.#docs, doc);
+    const done = { filesDone: tooLarge, skipped: tooLarge };
+    this.#report({ phase: 'reading', filesTotal, bytesTotal, ...done });
     try {
       await this.#runThreads();
     } catch (error) {
@@ -293,7 +326,7 @@ class Build {
   async #runThreads(): Promise<void> {
     const { spec, filters, signal } = this.#options;
     const { headerFolders } = this.#list;
-    this.#shards = this.#plan.shards.map((plan) => this.#startShard(plan));
+    this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
     await this.#threads.take(signal);
     const over = new AbortController();
@@ -309,20 +342,33 @@ class Build {
         (message, answer) => this.#onMessage(message, answer),
         reject,
       );
-      for (const [batch, { shard, docs, alike }] of this.#batches.entries()) {
-        this.#pool.add(() => {
-          const files = docs.map((index) => this.#batchFile(index, alike));
-          return { kind: 'batch', batch, files, path: shard.path };
-        });
-      }
+      for (const batch of this.#batches.keys())
+        this.#pool.add('batch', () => this.#batchJob(batch));
       for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#merge(shard);
     });
     await done.finally(() => over.abort());
   }
 
-  #batchFile(doc: number, alike: RunningBatch['alike']): BatchFile {
-    const alsoAt = (alike.get(doc) ?? []).map((other) => this.#plan.docs[other]!.file.path);
-    return { ...this.#plan.docs[doc]!.file, alsoAt };
+  #batchJob(index: number): BatchJob {
+    const batch = this.#batches[index]!;
+    const { shard, plan } = batch;
+    const outcomes = this.#outcomesOf(shard);
+    batch.docs = outcomes.docsToRead(plan.docStart, plan.docEnd);
+    const { files, fileIndexes } = this.#docs;
+    const toRead = new FileList();
+    const alsoAt = new Map<number, string[]>();
+    for (const doc of batch.docs) {
+      const alike = outcomes.docsAlike(doc);
+      const paths = alike.map((other) => files.pathOf(fileIndexes[other]!));
+      if (paths.length > 0) alsoAt.set(toRead.length, paths);
+      toRead.add(files.at(fileIndexes[doc]!));
+    }
+    return { kind: 'batch', batch: index, files: toRead.packed(), alsoAt, path: shard.path };
+  }
+
+  #outcomesOf(shard: GrowingShard): DocOutcomes {
+    shard.outcomes ??= new DocOutcomes(this.#docs, shard.plan);
+    return shard.outcomes;
   }
 
   #startShard(plan: PlannedShard): GrowingShard {
@@ -334,33 +380,18 @@ class Build {
       blobs: [],
       blocks: [],
       caseMarks: [],
-      hashes: [],
-      contents: new Map(),
+      firstBatch: this.#batches.length,
+      outcomes: undefined,
       contentSize: 0,
       blobCount: 0,
       blockCount: 0,
       stripeCount: 0,
-      batchesLeft: 0,
+      batchesLeft: plan.batches.length,
       fileOfDoc: new Uint32Array(),
       unstored: [],
     };
-    // Contents that the listing already knows to be equal are read once.
-    const firsts = new Map<string, number>();
-    const alike = new Map<number, number[]>();
-    for (const { docs } of plan.batches) {
-      const unlike = docs.filter((index) => {
-        const { oid } = this.#plan.docs[index]!.file;
-        const first = oid === undefined ? undefined : firsts.get(oid);
-        if (first === undefined) {
-          if (oid !== undefined) firsts.set(oid, index);
-          return true;
-        }
-        addToList(alike, first, index);
-        return false;
-      });
-      this.#batches.push({ shard, docs: unlike, alike, known: [] });
-      shard.batchesLeft++;
-    }
+    for (const batch of plan.batches)
+      this.#batches.push({ shard, plan: batch, docs: [], areNew: [], size: 0, skipped: 0 });
     return shard;
   }
 
@@ -384,43 +415,20 @@ class Build {
 
   #answerKnown(message: AskKnown, answer: (reply: ToBuildWorker) => void): void {
     const batch = this.#batches[message.batch]!;
-    const { contents } = batch.shard;
     this.#failures.push(...message.failures);
-    batch.known = message.outcomes.map((outcome, index) => {
-      this.#noteOutcome(batch, batch.docs[index]!, outcome);
-      const isStored = outcome.oid !== '' && outcome.size > 0 && outcome.skipReason === SKIP_NONE;
-      if (!isStored) return false;
-      if (contents.has(outcome.oid)) return true;
-      // The blobId follows with the batch's place.
-      contents.set(outcome.oid, { blobId: -1 });
-      return false;
+    const outcomes = this.#outcomesOf(batch.shard);
+    const notes = batch.docs.map((doc, index) => {
+      batch.size += message.outcomes.sizes[index]!;
+      if (message.outcomes.skipReasons[index] !== SKIP_NONE) batch.skipped++;
+      return outcomes.note(doc, message.outcomes, index);
     });
-    answer({ kind: 'known', known: batch.known });
-  }
-
-  #noteOutcome({ alike }: RunningBatch, doc: number, outcome: FileOutcome): void {
-    const { size, oid, language, languagesThere, skipReason } = outcome;
-    const { file } = this.#plan.docs[doc]!;
-    // Why: what a thread says has texts of its own, which may be millions.
-    const kept = { size, oid: file.oid === oid ? file.oid : oid, skipReason };
-    this.#outcomes[doc] = { ...kept, language: this.#sameText(language) };
-    for (const [place, other] of (alike.get(doc) ?? []).entries())
-      this.#outcomes[other] = {
-        ...kept,
-        language: this.#sameText(languagesThere?.[place] ?? language),
-      };
-  }
-
-  /** One string for all that are equal. */
-  #sameText(language: string): string {
-    const known = this.#languages.get(language);
-    if (known !== undefined) return known;
-    this.#languages.set(language, language);
-    return language;
+    batch.areNew = notes.map((note) => note === 'new');
+    answer({ kind: 'known', known: notes.map((note) => note === 'known') });
   }
 
   #answerPlace(message: AskPlace, answer: (reply: ToBuildWorker) => void): void {
-    const { shard, docs, known } = this.#batches[message.batch]!;
+    const { shard, docs, areNew } = this.#batches[message.batch]!;
+    const outcomes = this.#outcomesOf(shard);
     const place: PlaceAnswer = {
       kind: 'place',
       contentBase: shard.contentSize,
@@ -430,13 +438,10 @@ class Build {
     };
     const refused = new Map(message.refused.map((one) => [one.index, one.skipReason]));
     for (const [index, doc] of docs.entries()) {
-      const { oid, size, skipReason } = this.#outcomes[doc]!;
-      if (known[index] || oid === '' || size === 0 || skipReason !== SKIP_NONE) continue;
+      if (!areNew[index]) continue;
       const refusal = refused.get(index);
-      if (refusal === undefined) {
-        shard.contents.set(oid, { blobId: shard.blobCount++ });
-        shard.hashes.push(oid);
-      } else shard.contents.set(oid, { skipReason: refusal });
+      if (refusal === undefined) outcomes.store(doc, shard.blobCount++);
+      else outcomes.refuse(doc, refusal);
     }
     shard.contentSize += message.contentSize;
     shard.blockCount += message.blockCount;
@@ -446,21 +451,19 @@ class Build {
   }
 
   #finishBatch(message: BatchDone): void {
-    const { shard, docs } = this.#batches[message.batch]!;
-    const order = this.#batches
-      .filter((batch) => batch.shard === shard)
-      .indexOf(this.#batches[message.batch]!);
+    const batch = this.#batches[message.batch]!;
+    const { shard, docs, size, skipped } = batch;
+    const order = message.batch - shard.firstBatch;
     shard.blobs[order] = message.blobs;
     shard.blocks[order] = message.blocks;
     shard.caseMarks[order] = message.caseMarks;
     shard.stripes.push(...message.stripes);
+    batch.docs = [];
+    batch.areNew = [];
     this.#report({
       filesDone: this.#progress.filesDone + docs.length,
-      bytesDone:
-        this.#progress.bytesDone + docs.reduce((sum, doc) => sum + this.#outcomes[doc]!.size, 0),
-      skipped:
-        this.#progress.skipped +
-        docs.filter((doc) => this.#outcomes[doc]!.skipReason !== SKIP_NONE).length,
+      bytesDone: this.#progress.bytesDone + size,
+      skipped: this.#progress.skipped + skipped,
     });
     shard.batchesLeft--;
     if (shard.batchesLeft === 0) this.#merge(shard);
@@ -468,57 +471,55 @@ class Build {
 
   #merge(shard: GrowingShard): void {
     if (this.#shards.every((one) => one.batchesLeft === 0)) this.#report({ phase: 'merging' });
-    const hashSize = (shard.hashes[0]?.length ?? 40) === 64 ? HASH_SIZE_SHA256 : HASH_SIZE_SHA1;
+    this.#pool?.add('merge', () => this.#mergeJob(shard));
+  }
+
+  /** What the thread needs that completes a shard; it is given away. */
+  #mergeJob(shard: GrowingShard): MergeJob {
     const { repoId, repoName } = this.#options;
-    const docs = this.#docsOf(shard);
-    this.#countSkipped(docs);
-    shard.fileOfDoc = Uint32Array.from(docs, ({ fileIndex }) => fileIndex);
-    shard.unstored = docs.flatMap(({ doc, oid }, docId) =>
-      doc.blobId === undefined && oid !== '' ? [{ docId, oid }] : [],
-    );
-    this.#pool?.add({
+    const outcomes = this.#outcomesOf(shard);
+    const docs = this.#docsOf(shard, outcomes);
+    const [blobHashes, hashSize] = outcomes.blobHashes(shard.blobCount);
+    shard.outcomes = undefined;
+    return {
       kind: 'merge',
       path: shard.path,
       // Stripes are numbered; threads may have finished them in another order.
       stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
-      repos: [{ repoId, name: repoName, docCount: docs.length }],
-      docs: docs.map(({ doc }) => doc),
-      blobs: shard.blobs,
-      blobHashes: Buffer.from(shard.hashes.join(''), 'hex'),
+      repos: [{ repoId, name: repoName, docCount: docs.count }],
+      docs,
+      blobs: shard.blobs.splice(0),
+      blobHashes,
       hashSize,
-      blocks: shard.blocks,
-      caseMarks: shard.caseMarks,
+      blocks: shard.blocks.splice(0),
+      caseMarks: shard.caseMarks.splice(0),
       contentSize: shard.contentSize,
-    });
-    shard.contents.clear();
-    shard.hashes.length = 0;
+    };
   }
 
   /** The docs of a shard in order; files that vanished or could not be read are none. */
-  #docsOf(shard: GrowingShard): DocOfShard[] {
-    const { plan, contents } = shard;
-    const docs: DocOfShard[] = [];
-    for (let index = plan.docStart; index < plan.docEnd; index++) {
-      const { file, fileIndex, tier, isTooLarge } = this.#plan.docs[index]!;
-      const outcome = isTooLarge ? tooLargeOutcome(file) : this.#outcomes[index];
-      if (outcome === undefined || (outcome.oid === '' && !isTooLarge)) continue;
-      const content = contents.get(outcome.oid);
-      const isRefused = content !== undefined && 'skipReason' in content;
-      const skipReason = isRefused ? content.skipReason : outcome.skipReason;
-      const doc = {
-        path: file.rawPath ?? Buffer.from(file.path),
-        blobId:
-          skipReason === SKIP_NONE && content !== undefined && !isRefused
-            ? content.blobId
-            : undefined,
-        size: outcome.size,
-        language: this.#list.attributes.of(file.path).language ?? outcome.language,
-        skipReason,
-        tier,
-      };
-      docs.push({ doc, fileIndex, oid: file.oid ?? outcome.oid });
+  #docsOf(shard: GrowingShard, outcomes: DocOutcomes): DocColumns {
+    const { docStart, docEnd } = shard.plan;
+    const { files, fileIndexes } = this.#docs;
+    const { attributes } = this.#list;
+    const docs = new ShardDocs(docEnd - docStart);
+    const fileOfDoc = new Uint32Array(docEnd - docStart);
+    const unstored: UnstoredDoc[] = [];
+    for (let doc = docStart; doc < docEnd; doc++) {
+      const file = fileIndexes[doc]!;
+      const said = attributes.isEmpty ? undefined : attributes.of(files.pathOf(file)).language;
+      const row = outcomes.shardDoc(doc, said);
+      if (row === undefined) continue;
+      const id = row.blobId === undefined ? outcomes.idOf(doc) : undefined;
+      if (id !== undefined)
+        unstored.push({ docId: docs.count, oid: Buffer.from(id).toString('hex') });
+      fileOfDoc[docs.count] = file;
+      docs.add(row);
+      this.#countSkipped(row.skipReason);
     }
-    return docs;
+    shard.fileOfDoc = fileOfDoc.subarray(0, docs.count);
+    shard.unstored = unstored;
+    return docs.columns();
   }
 
   #finishShard({ path: file, summary }: MergeDone): void {
@@ -552,13 +553,10 @@ class Build {
     };
   }
 
-  #countSkipped(docs: readonly DocOfShard[]): void {
-    for (const { doc } of docs) {
-      const { skipReason } = doc;
-      if (skipReason === SKIP_TOO_LARGE) this.#skipped.too_large++;
-      if (skipReason === SKIP_BINARY) this.#skipped.binary++;
-      if (skipReason === SKIP_TOO_MANY_TRIGRAMS) this.#skipped.too_many_trigrams++;
-    }
+  #countSkipped(skipReason: number): void {
+    if (skipReason === SKIP_TOO_LARGE) this.#skipped.too_large++;
+    if (skipReason === SKIP_BINARY) this.#skipped.binary++;
+    if (skipReason === SKIP_TOO_MANY_TRIGRAMS) this.#skipped.too_many_trigrams++;
   }
 }
 
@@ -607,17 +605,6 @@ export function placesOf(
   return places;
 }
 
-/** The files that the default revision holds: what they say of languages counts for all. */
-function filesOfDefault(
-  files: readonly SourceFile[],
-  revisions: RevisionFiles | undefined,
-): readonly SourceFile[] {
-  if (revisions === undefined) return files;
-  const indexes: number[] = [];
-  revisions.visit(0, (file) => indexes.push(file));
-  return indexes.sort((a, b) => a - b).map((index) => files[index]!);
-}
-
 /** Runs the waiting answers from `next` on as far as they are there; returns the next one missing. */
 function answerInOrder(waiting: Map<number, () => void>, next: number): number {
   for (; ; next++) {
@@ -630,13 +617,4 @@ function answerInOrder(waiting: Map<number, () => void>, next: number): number {
 
 function stripeNumber(file: string): number {
   return Number(/\.stripe(\d+)$/.exec(file)?.[1]);
-}
-
-function tooLargeOutcome(file: SourceFile): FileOutcome {
-  return {
-    size: file.size,
-    oid: '',
-    language: detectLanguage(file.path, new Uint8Array()),
-    skipReason: SKIP_TOO_LARGE,
-  };
 }

@@ -13,9 +13,10 @@ import {
 import {
   findHeaderFolders,
   type HeaderFolders,
+  isHeader,
   SOURCE_NAME,
 } from '../../sources/languages/languages.ts';
-import type { SourceFile } from '../../sources/docs/source.ts';
+import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { readAttributes } from './build.ts';
 import { hasBit } from '../shards/bits.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
@@ -79,7 +80,8 @@ export class DefaultRules {
   ): Promise<DefaultRules | undefined> {
     const more = come.filter(({ isOfDefault }) => isOfDefault);
     // Why asked first: most changes touch no names of sources and no attributes, and then only new headers go by them.
-    const needsFolders = come.some(isHeader) || !(await areNamesSame(docs, before, now, more));
+    const needsFolders =
+      come.some(({ path }) => isHeader(path)) || !(await areNamesSame(docs, before, now, more));
     const mayMatter = needsFolders ? mayBeEither : mayBeAttributes;
     const sources: Found[] = [];
     const texts: (Found & { readonly file: AttributeFile | undefined })[] = [];
@@ -125,7 +127,7 @@ export class DefaultRules {
 
   /** Whether a doc at this path may be of another language or tier now. */
   isStale(path: string): boolean {
-    if (isHeader({ path }) && this.#folders.has(folderOf(path))) return true;
+    if (isHeader(path) && this.#folders.has(folderOf(path))) return true;
     if (this.#areAttributesSame) return false;
     const [before, now] = [this.before.attributes.of(path), this.now.attributes.of(path)];
     return before.language !== now.language || docTier(path, before) !== docTier(path, now);
@@ -148,10 +150,6 @@ export function mayBeEither(path: Uint8Array): boolean {
 
 function mayBeAttributes(path: Uint8Array): boolean {
   return path[path.length - 1] === LAST_OF_ATTRIBUTES && mayBeEither(path);
-}
-
-function isHeader({ path }: NamedPath): boolean {
-  return path.toLowerCase().endsWith('.h');
 }
 
 /**

@@ -14,8 +14,9 @@ import {
   RULES_PATH,
   rulesOfCommits,
 } from '../../sources/docs/committed-rules.ts';
+import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
-import type { ReadFailure, SourceFile } from '../../sources/docs/source.ts';
+import type { ReadFailure } from '../../sources/docs/source.ts';
 import { isAttributeFile } from '../../sources/languages/attributes.ts';
 import { findLinks, findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
@@ -248,7 +249,7 @@ class Delta {
     const built =
       files.length === 0
         ? { shards: [], skipped: {}, failures: [] }
-        : await buildDocs(this.#options, { ...rules.now, files });
+        : await buildDocs(this.#options, { ...rules.now, files: FileList.of(files) });
     for (const { reason } of built.failures) add(this.#leftOut, reason, 1);
     return {
       isSame: areSetsSame && files.length === 0,

@@ -5,7 +5,8 @@ import { Breather } from '../../base/next-turn.ts';
 import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { DiskReader } from '../../sources/docs/disk-reader.ts';
 import { type DiskListing, isLinkState } from '../../sources/docs/source-disk.ts';
-import { type FileStates, type SourceFile, UNSETTLED } from '../../sources/docs/source.ts';
+import type { SourceFile } from '../../sources/docs/file-list.ts';
+import { type FileStates, UNSETTLED } from '../../sources/docs/source.ts';
 import type { TreeChange } from '../../sources/git/tree-diff.ts';
 import { isAttributeFile } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
@@ -83,7 +84,7 @@ async function findSuspects(
   isShared: boolean,
   onGone: (place: DocPlace, named: NamedPath) => void,
 ): Promise<Suspect[]> {
-  const without = new Map(listing.files.map((file) => [nameKey(file), file]));
+  const without = new Map(Array.from(listing.files, (file) => [nameKey(file), file]));
   const suspects: Suspect[] = [];
   const onDoc = (place: DocPlace, named: NamedPath): void => {
     const key = nameKey(named);

@@ -7,7 +7,7 @@ import {
   RULES_PATH,
   rulesOfCommits,
 } from '../../sources/docs/committed-rules.ts';
-import type { SourceFile } from '../../sources/docs/source.ts';
+import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import { findLinks, findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { RevisionWriter } from '../shards/revisions.ts';
@@ -119,7 +119,8 @@ class Extra {
 
   async #build(files: readonly SourceFile[]): Promise<readonly ListedShard[]> {
     const options = { ...this.#options, workers: this.#options.workersFor(files.length) };
-    const built = await buildDocs(options, { ...(await this.#defaultRules()), files });
+    const list = { ...(await this.#defaultRules()), files: FileList.of(files) };
+    const built = await buildDocs(options, list);
     return built.shards;
   }
 

@@ -7,7 +7,8 @@ import { ShardError, type ShardFile, shardErrorOf, Space } from '../host/space.t
 import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
 import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
-import type { ShardDoc, ShardSummary } from '../shards/writer.ts';
+import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
+import type { ShardSummary } from '../shards/writer.ts';
 import { completeShard, writeContent, writeStripes } from './shard-file.ts';
 
 /** Docs of a repo that are to be in the new shard. */
@@ -81,7 +82,7 @@ export function mergeShards(module: WebAssembly.Module, order: MergeOrder): Merg
   const { stripes, ...coded } = contents.write(module, path);
   const tables = {
     repos: repos.map(({ repoId, name }, i) => ({ repoId, name, docCount: lists[i]!.length })),
-    docs: lists.flat(),
+    docs: ShardDocs.of(lists.flat()),
     ...coded,
   };
   const summary = completeShard(module, path, tables, stripes);

@@ -2,7 +2,7 @@
 
 import type { NamedPath } from '../../base/paths.ts';
 import { docKey } from '../../sources/docs/source-revisions.ts';
-import type { SourceFile } from '../../sources/docs/source.ts';
+import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
 import { bitmapSizeOf, setBit } from '../shards/bits.ts';

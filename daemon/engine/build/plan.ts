@@ -5,22 +5,24 @@
 
 import type { Attributes } from '../../sources/languages/attributes.ts';
 import type { DocFilter } from './filters.ts';
-import { docTier, type DocTier } from './rank.ts';
-import type { SourceFile } from '../../sources/docs/source.ts';
+import { docTier } from './rank.ts';
+import type { FileList } from '../../sources/docs/file-list.ts';
 
-/** A doc of the build: a listed file with what is known before it is read. */
-export interface PlannedDoc {
-  readonly file: SourceFile;
-  /** Index in the listing. */
-  readonly fileIndex: number;
-  readonly tier: DocTier;
-  /** Too large by its listed size: indexed by name only, never read. */
-  readonly isTooLarge: boolean;
+/** The docs of a build in their order, with what is known before they are read. */
+export interface PlannedDocs {
+  readonly files: FileList;
+  /** For each doc its index in the listing. */
+  readonly fileIndexes: Uint32Array;
+  /** DocTier. */
+  readonly tiers: Uint8Array;
+  /** 1: too large by its listed size: indexed by name only, never read. */
+  readonly areTooLarge: Uint8Array;
 }
 
+/** A range of docs; those that are too large are not read. */
 export interface PlannedBatch {
-  /** Indexes into the docs. */
-  readonly docs: readonly number[];
+  readonly docStart: number;
+  readonly docEnd: number;
 }
 
 export interface PlannedShard {
@@ -30,11 +32,6 @@ export interface PlannedShard {
   readonly batches: readonly PlannedBatch[];
 }
 
-export interface BuildPlan {
-  readonly docs: readonly PlannedDoc[];
-  readonly shards: readonly PlannedShard[];
-}
-
 /** Measured: 2026-11-21, Linux 6.1: a block holds 3,558 bytes on average, a file half a block too much. */
 const BYTES_PER_BLOCK = 3850;
 const BLOCKS_PER_FILE = 0.6;
@@ -42,20 +39,33 @@ const BATCH_BLOCKS = 7400;
 const SHARD_CONTENT_MAX = 1000 << 20;
 const SHARD_DOCS_MAX = 1 << 20;
 
-/** Orders the docs of a listing. */
-export function planDocs(
-  files: readonly SourceFile[],
-  attributes: Attributes,
-  filter: DocFilter,
-): PlannedDoc[] {
-  const docs = files.map((file, fileIndex) => ({
-    file,
-    fileIndex,
-    tier: docTier(file.path, attributes.of(file.path)),
-    isTooLarge: filter.skipReasonOfSize(file.path, file.size) !== undefined,
-  }));
-  // Stable: within a tier the order of the listing, which is that of the paths.
-  return docs.sort((a, b) => a.tier - b.tier);
+/** Orders the docs of a listing: by tier, within a tier as in the listing, which is by path. */
+export function planDocs(files: FileList, attributes: Attributes, filter: DocFilter): PlannedDocs {
+  const count = files.length;
+  const tierOfFile = new Uint8Array(count);
+  const isFileTooLarge = new Uint8Array(count);
+  for (let file = 0; file < count; file++) {
+    const path = files.pathOf(file);
+    tierOfFile[file] = docTier(path, attributes.of(path));
+    const reason = filter.skipReasonOfSize(path, files.sizeOf(file));
+    isFileTooLarge[file] = reason === undefined ? 0 : 1;
+  }
+  const fileIndexes = orderByTier(tierOfFile);
+  const [tiers, areTooLarge] = [new Uint8Array(count), new Uint8Array(count)];
+  for (const [doc, file] of fileIndexes.entries()) {
+    tiers[doc] = tierOfFile[file]!;
+    areTooLarge[doc] = isFileTooLarge[file]!;
+  }
+  return { files, fileIndexes, tiers, areTooLarge };
+}
+
+function orderByTier(tierOfFile: Uint8Array): Uint32Array {
+  const order = new Uint32Array(tierOfFile.length);
+  let count = 0;
+  for (let tier = 0; count < order.length; tier++)
+    for (let file = 0; file < order.length; file++)
+      if (tierOfFile[file] === tier) order[count++] = file;
+  return order;
 }
 
 /**
@@ -63,56 +73,63 @@ export function planDocs(
  *
  * @param stripesPerShard most stripes that a shard may be planned with
  */
-export function planBuild(docs: readonly PlannedDoc[], stripesPerShard: number): BuildPlan {
-  const total = docs.reduce((sum, doc) => sum + blocksOf(doc), 0);
+export function planShards(docs: PlannedDocs, stripesPerShard: number): PlannedShard[] {
+  const count = docs.fileIndexes.length;
+  let total = 0;
+  for (let doc = 0; doc < count; doc++) total += blocksOf(docs, doc);
   const shardCount = Math.max(1, Math.ceil(total / (stripesPerShard * BATCH_BLOCKS)));
   const blocksPerShard = Math.max(total / shardCount, BATCH_BLOCKS);
   const shards: PlannedShard[] = [];
   let start = 0;
-  while (start < docs.length || shards.length === 0) {
+  while (start < count || shards.length === 0) {
     const shard = planShard(docs, start, blocksPerShard);
     shards.push(shard);
     start = shard.docEnd;
   }
-  return { docs, shards };
+  return shards;
 }
 
-function blocksOf(doc: PlannedDoc): number {
-  return doc.isTooLarge ? 0 : doc.file.size / BYTES_PER_BLOCK + BLOCKS_PER_FILE;
+/** Bytes that are to be read of a doc. */
+export function sizeToRead({ files, fileIndexes, areTooLarge }: PlannedDocs, doc: number): number {
+  return areTooLarge[doc] === 1 ? 0 : files.sizeOf(fileIndexes[doc]!);
 }
 
-function planShard(
-  docs: readonly PlannedDoc[],
-  docStart: number,
-  blocksPerShard: number,
-): PlannedShard {
+function blocksOf(docs: PlannedDocs, doc: number): number {
+  return docs.areTooLarge[doc] === 1
+    ? 0
+    : sizeToRead(docs, doc) / BYTES_PER_BLOCK + BLOCKS_PER_FILE;
+}
+
+function planShard(docs: PlannedDocs, docStart: number, blocksPerShard: number): PlannedShard {
+  const count = docs.fileIndexes.length;
   const batches: PlannedBatch[] = [];
-  let batch: number[] = [];
+  let batchStart = docStart;
+  let readCount = 0;
   let batchBlocks = 0;
   let blocks = 0;
   let bytes = 0;
-  let index = docStart;
-  for (; index < docs.length; index++) {
-    const doc = docs[index]!;
-    const own = blocksOf(doc);
-    const size = doc.isTooLarge ? 0 : doc.file.size;
+  let doc = docStart;
+  for (; doc < count; doc++) {
+    const own = blocksOf(docs, doc);
+    const size = sizeToRead(docs, doc);
     const isFull =
       blocks + own > blocksPerShard * 1.01 ||
       bytes + size > SHARD_CONTENT_MAX ||
-      index - docStart >= SHARD_DOCS_MAX;
-    if (isFull && index > docStart) break;
-    if (batch.length > 0 && batchBlocks + own > BATCH_BLOCKS) closeBatch();
-    if (!doc.isTooLarge) batch.push(index);
+      doc - docStart >= SHARD_DOCS_MAX;
+    if (isFull && doc > docStart) break;
+    if (readCount > 0 && batchBlocks + own > BATCH_BLOCKS) closeBatch();
+    if (docs.areTooLarge[doc] === 0) readCount++;
     batchBlocks += own;
     blocks += own;
     bytes += size;
   }
   closeBatch();
-  return { docStart, docEnd: index, batches };
+  return { docStart, docEnd: doc, batches };
 
   function closeBatch(): void {
-    if (batch.length > 0) batches.push({ docs: batch });
-    batch = [];
+    if (readCount > 0) batches.push({ docStart: batchStart, docEnd: doc });
+    batchStart = doc;
+    readCount = 0;
     batchBlocks = 0;
   }
 }

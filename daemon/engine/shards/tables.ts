@@ -3,7 +3,7 @@
 // checked; offsets come from core/shared/format.ts.
 
 import * as format from '../../../core/shared/format.ts';
-import type { ShardDoc } from './writer.ts';
+import type { ShardDoc } from './shard-docs.ts';
 
 export interface SectionInfo {
   readonly kind: number;

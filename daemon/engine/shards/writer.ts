@@ -9,21 +9,7 @@ import type { MergedGrams } from '../host/builder.ts';
 import { instantiateCore } from '../host/core.ts';
 import { placeBriefly } from '../host/mapping.ts';
 import { sumPagesOf } from '../host/page-sums.ts';
-
-/** One doc as the writer needs it, in docId order. */
-export interface ShardDoc {
-  /** Bytes of the path. */
-  readonly path: Uint8Array;
-  /** Stored content, undefined for empty and skipped docs. */
-  readonly blobId: number | undefined;
-  /** Bytes of the file. */
-  readonly size: number;
-  /** Name of its language, "" if unknown. */
-  readonly language: string;
-  /** SKIP_*. */
-  readonly skipReason: number;
-  readonly tier: number;
-}
+import type { DocColumns } from './shard-docs.ts';
 
 /** A repo of a shard. */
 export interface ShardRepo {
@@ -37,8 +23,8 @@ export interface ShardRepo {
 export interface ShardTables {
   /** In the order of their docs. */
   readonly repos: readonly ShardRepo[];
-  readonly docs: readonly ShardDoc[];
-  /** Blob rows of all batches, in order; their first docs are filled in here. */
+  readonly docs: DocColumns;
+  /** Blob rows of all batches, in order; the writer fills in their first docs. */
   readonly blobs: Uint8Array;
   /** Git object ids of the blobs, `hashSize` bytes each. */
   readonly blobHashes: Uint8Array;
@@ -84,11 +70,11 @@ export function writeShard(
     const blocks = blockRows(tables);
     const names = new NameTable();
     const docs = docRows(tables, names);
-    sections.write(format.SECTION_BLOBS, docs.blobs);
+    sections.write(format.SECTION_BLOBS, tables.blobs);
     sections.write(format.SECTION_BLOB_HASHES, tables.blobHashes);
     sections.write(format.SECTION_BLOCKS, blocks);
     sections.write(format.SECTION_DOCS, docs.rows);
-    sections.write(format.SECTION_PATHS, Buffer.concat(tables.docs.map((doc) => doc.path)));
+    sections.write(format.SECTION_PATHS, tables.docs.paths);
     sections.write(format.SECTION_PATH_ORDER, docs.pathOrder);
     sections.write(format.SECTION_REPOS, repoRows(tables, names));
     sections.write(format.SECTION_LANGUAGES, docs.languages);
@@ -106,12 +92,12 @@ export function writeShard(
     sections.end();
     const size = sections.writeTail();
     const counts = {
-      docCount: tables.docs.length,
+      docCount: tables.docs.count,
       blobCount: tables.blobs.length / format.BLOB_ROW_SIZE,
       blockCount,
       gramCount: grams.gramCount,
     };
-    const header = headerOf(tables, counts, docs.languageCount, size, sections.sections);
+    const header = headerOf(tables, counts, size, sections.sections);
     seal(module, file, path, header, sections.sections);
     return { size, ...counts, contentSize: tables.contentSize };
   } finally {
@@ -192,94 +178,83 @@ class NameTable {
 
 interface DocSections {
   readonly rows: Uint8Array;
-  readonly blobs: Uint8Array;
   readonly pathOrder: Uint8Array;
   readonly languages: Uint8Array;
-  readonly languageCount: number;
 }
 
 /** Doc rows, the order of their paths, languages, and the blob rows with their first docs. */
 function docRows(tables: ShardTables, names: NameTable): DocSections {
   const { docs } = tables;
-  const rows = new DataView(new ArrayBuffer(docs.length * format.DOC_ROW_SIZE));
-  const blobs = tables.blobs.slice();
-  const blobView = new DataView(blobs.buffer, blobs.byteOffset);
-  const languages = new LanguageTable(names);
-  const lastDocOfBlob = new Map<number, number>();
-  const repoIndexes = tables.repos.flatMap(({ docCount }, index) =>
-    Array.from({ length: docCount }, () => index),
-  );
-  let pathOffset = 0;
-  for (const [docId, doc] of docs.entries()) {
+  const rows = new DataView(new ArrayBuffer(docs.count * format.DOC_ROW_SIZE));
+  let pathStart = 0;
+  for (let docId = 0; docId < docs.count; docId++) {
     const row = docId * format.DOC_ROW_SIZE;
-    rows.setUint32(row + format.DOC_PATH_OFFSET, pathOffset, true);
-    rows.setUint32(row + format.DOC_PATH_SIZE_OFFSET, doc.path.length, true);
-    rows.setUint32(row + format.DOC_BLOB_OFFSET, doc.blobId ?? format.NONE_ID, true);
+    const pathEnd = docs.pathEnds[docId]!;
+    rows.setUint32(row + format.DOC_PATH_OFFSET, pathStart, true);
+    rows.setUint32(row + format.DOC_PATH_SIZE_OFFSET, pathEnd - pathStart, true);
+    rows.setUint32(row + format.DOC_BLOB_OFFSET, docs.blobIds[docId]!, true);
     rows.setUint32(row + format.DOC_NEXT_OFFSET, format.NONE_ID, true);
-    rows.setUint32(row + format.DOC_SIZE_OFFSET, Math.min(doc.size, 0xffffffff), true);
-    rows.setUint16(row + format.DOC_REPO_OFFSET, repoIndexes[docId]!, true);
-    rows.setUint16(row + format.DOC_LANGUAGE_OFFSET, languages.indexOf(doc.language), true);
-    rows.setUint8(row + format.DOC_SKIP_REASON_OFFSET, doc.skipReason);
-    rows.setUint8(row + format.DOC_TIER_OFFSET, doc.tier);
-    pathOffset += doc.path.length;
-    if (doc.blobId !== undefined) linkDoc(docId, doc.blobId);
+    rows.setUint32(row + format.DOC_SIZE_OFFSET, docs.sizes[docId]!, true);
+    rows.setUint16(row + format.DOC_LANGUAGE_OFFSET, docs.languages[docId]!, true);
+    rows.setUint8(row + format.DOC_SKIP_REASON_OFFSET, docs.skipReasons[docId]!);
+    rows.setUint8(row + format.DOC_TIER_OFFSET, docs.tiers[docId]!);
+    pathStart = pathEnd;
   }
+  setRepos(rows, tables.repos);
+  linkDocs(rows, docs.blobIds, tables.blobs);
   const pathOrder = orderPaths(docs);
   for (const [rank, docId] of pathOrder.entries()) {
     rows.setUint32(docId * format.DOC_ROW_SIZE + format.DOC_PATH_RANK_OFFSET, rank, true);
   }
   return {
     rows: new Uint8Array(rows.buffer),
-    blobs,
     pathOrder: new Uint8Array(pathOrder.buffer),
-    languages: languages.rows(),
-    languageCount: languages.count,
+    languages: languageRows(docs.languageNames, names),
   };
+}
 
-  function linkDoc(docId: number, blobId: number): void {
-    const last = lastDocOfBlob.get(blobId);
-    if (last === undefined) {
-      blobView.setUint32(blobId * format.BLOB_ROW_SIZE + format.BLOB_DOC_OFFSET, docId, true);
-    } else rows.setUint32(last * format.DOC_ROW_SIZE + format.DOC_NEXT_OFFSET, docId, true);
-    lastDocOfBlob.set(blobId, docId);
+function setRepos(rows: DataView, repos: readonly ShardRepo[]): void {
+  let docId = 0;
+  for (const [index, { docCount }] of repos.entries()) {
+    const end = docId + docCount;
+    for (; docId < end; docId++)
+      rows.setUint16(docId * format.DOC_ROW_SIZE + format.DOC_REPO_OFFSET, index, true);
   }
 }
 
-/** The languages of a shard in order of first use. */
-class LanguageTable {
-  readonly #indexes = new Map<string, number>();
-  readonly #rows: number[] = [];
-  readonly #names: NameTable;
-
-  constructor(names: NameTable) {
-    this.#names = names;
+/** Has each blob name its first doc, and each doc the next one of its blob. */
+function linkDocs(rows: DataView, blobIds: Uint32Array, blobs: Uint8Array): void {
+  const blobView = new DataView(blobs.buffer, blobs.byteOffset, blobs.length);
+  const lastDocs = new Uint32Array(blobs.length / format.BLOB_ROW_SIZE).fill(format.NONE_ID);
+  for (const [docId, blobId] of blobIds.entries()) {
+    if (blobId === format.NONE_ID) continue;
+    const last = lastDocs[blobId]!;
+    if (last === format.NONE_ID)
+      blobView.setUint32(blobId * format.BLOB_ROW_SIZE + format.BLOB_DOC_OFFSET, docId, true);
+    else rows.setUint32(last * format.DOC_ROW_SIZE + format.DOC_NEXT_OFFSET, docId, true);
+    lastDocs[blobId] = docId;
   }
+}
 
-  indexOf(language: string): number {
-    const known = this.#indexes.get(language);
-    if (known !== undefined) return known;
-    const { offset, size } = this.#names.add(language);
-    this.#rows.push(offset, size);
-    this.#indexes.set(language, this.#indexes.size);
-    return this.#indexes.size - 1;
-  }
-
-  get count(): number {
-    return this.#indexes.size;
-  }
-
-  rows(): Uint8Array {
-    return new Uint8Array(Uint32Array.from(this.#rows).buffer);
-  }
+function languageRows(languageNames: readonly string[], names: NameTable): Uint8Array {
+  const rows = languageNames.flatMap((name) => {
+    const { offset, size } = names.add(name);
+    return [offset, size];
+  });
+  return new Uint8Array(Uint32Array.from(rows).buffer);
 }
 
 /** DocIds in byte order of their paths; docIds decide between equal paths. */
-function orderPaths(docs: readonly ShardDoc[]): Uint32Array {
-  const paths = docs.map((doc) =>
-    Buffer.from(doc.path.buffer, doc.path.byteOffset, doc.path.length),
-  );
-  const order = Uint32Array.from(docs.keys());
-  return order.sort((a, b) => Buffer.compare(paths[a]!, paths[b]!) || a - b);
+function orderPaths({ count, paths, pathEnds }: DocColumns): Uint32Array {
+  const bytes = Buffer.from(paths.buffer, paths.byteOffset, paths.length);
+  const startOf = (docId: number): number => (docId === 0 ? 0 : pathEnds[docId - 1]!);
+  // Why a plain list: its sort takes runs that are in order as they are, and docs of a tier are one.
+  const order = Array.from({ length: count }, (_, docId) => docId);
+  order.sort((a, b) => {
+    const [start, end] = [startOf(b), pathEnds[b]!];
+    return bytes.compare(bytes, start, end, startOf(a), pathEnds[a]) || a - b;
+  });
+  return Uint32Array.from(order);
 }
 
 /** Block rows without the unused ones at the end, and the row that says where the content ends. */
@@ -314,7 +289,6 @@ function repoRows({ repos }: ShardTables, names: NameTable): Uint8Array {
 function headerOf(
   tables: ShardTables,
   counts: { docCount: number; blobCount: number; blockCount: number; gramCount: number },
-  languageCount: number,
   size: number,
   sections: readonly Section[],
 ): Buffer {
@@ -329,7 +303,7 @@ function headerOf(
   header.writeUInt32LE(counts.blockCount, format.HEADER_BLOCK_COUNT_OFFSET);
   header.writeUInt32LE(counts.gramCount, format.HEADER_GRAM_COUNT_OFFSET);
   header.writeUInt32LE(tables.repos.length, format.HEADER_REPO_COUNT_OFFSET);
-  header.writeUInt32LE(languageCount, format.HEADER_LANGUAGE_COUNT_OFFSET);
+  header.writeUInt32LE(tables.docs.languageNames.length, format.HEADER_LANGUAGE_COUNT_OFFSET);
   header.writeUInt32LE(sections.length, format.HEADER_SECTION_COUNT_OFFSET);
   header.writeUInt32LE(tables.hashSize, format.HEADER_HASH_SIZE_OFFSET);
   for (const section of sections) {

@@ -5,6 +5,7 @@ import { BlobReader } from '../git/blob-reader.ts';
 import { findObjects, listTree } from '../git/objects.ts';
 import type { TreeDoc, TreeUnion } from '../git/trees.ts';
 import { IgnoreRules } from '../disk/ignore-rules.ts';
+import { FileList } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 
 export const RULES_PATH = '.trawlignore';
@@ -46,8 +47,11 @@ export async function rulesOfCommits(
   return Promise.all(
     found.map(async (blob, index) => {
       if (blob?.type !== 'blob') return undefined;
-      const { entries } = await listTree(repoPath, commits[index]!, { within: RULES_PATH });
-      if (entries.every(({ isSymlink }) => isSymlink)) return undefined;
+      let isFile = false;
+      await listTree(repoPath, commits[index]!, { within: RULES_PATH }, (entry) => {
+        isFile ||= !entry.isSymlink;
+      });
+      if (!isFile) return undefined;
       const [rules] = await readRules(repoPath, [blob.oid]);
       return { oid: blob.oid, ruleFor: (path: string) => rules?.ruleFor(path) };
     }),
@@ -55,26 +59,24 @@ export async function rulesOfCommits(
 }
 
 /**
- * The entries of a commit without those that its rules leave out. Errors: GitError.
+ * The files of a commit without those that its rules leave out. Errors: GitError.
  *
- * Cost: nothing without a file of rules, else a git process.
+ * @param rulesId  blob id of its file of rules
  */
-export async function withoutIgnored<
-  Entry extends { readonly path: string; readonly oid: string; readonly isSymlink: boolean },
->(
+export async function withoutIgnored(
   repoPath: string,
-  entries: readonly Entry[],
-): Promise<{ readonly entries: readonly Entry[]; readonly ignored: IgnoredCounts }> {
-  const file = entries.find(({ path, isSymlink }) => path === RULES_PATH && !isSymlink);
-  if (file === undefined) return { entries, ignored: {} };
-  const [rules] = await readRules(repoPath, [file.oid]);
+  files: FileList,
+  rulesId: string,
+): Promise<{ readonly files: FileList; readonly ignored: IgnoredCounts }> {
+  const [rules] = await readRules(repoPath, [rulesId]);
   const counter = new IgnoredCounter();
-  const kept = entries.filter(({ path }) => {
-    const rule = rules?.ruleFor(path);
-    if (rule !== undefined) counter.add(rule);
-    return rule === undefined;
-  });
-  return { entries: kept, ignored: counter.counts() };
+  const kept = new FileList();
+  for (const file of files) {
+    const rule = rules?.ruleFor(file.path);
+    if (rule === undefined) kept.add(file);
+    else counter.add(rule);
+  }
+  return { files: kept, ignored: counter.counts() };
 }
 
 /** A union of trees without what the rules of each commit leave out of it. */
@@ -84,7 +86,7 @@ export interface FilteredUnion extends TreeUnion {
 }
 
 /**
- * As `withoutIgnored`, of many commits. Errors: GitError.
+ * The union without what the rules of each commit leave out of it. Errors: GitError.
  *
  * Cost: nothing where no commit has a file of rules, else a test of each doc for each version of that file.
  */

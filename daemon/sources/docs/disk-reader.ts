@@ -5,7 +5,8 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
-import type { OnFile, ReadFailure, SourceFile, SourceReader } from './source.ts';
+import type { SourceFile } from './file-list.ts';
+import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
 /**
  * Room before the content for the header `blob <size>\0`, so that id and content are hashed in one

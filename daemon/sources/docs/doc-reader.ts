@@ -2,7 +2,8 @@
 
 import { BlobReader } from '../git/blob-reader.ts';
 import { DiskReader } from './disk-reader.ts';
-import type { OnFile, ReadFailure, SourceFile, SourceReader } from './source.ts';
+import type { SourceFile } from './file-list.ts';
+import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
 export class DocReader implements SourceReader {
   readonly #path: string;

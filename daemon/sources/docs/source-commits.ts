@@ -2,7 +2,8 @@
 // fingerprint.
 
 import { listTree } from '../git/objects.ts';
-import { withoutIgnored } from './committed-rules.ts';
+import { RULES_PATH, withoutIgnored } from './committed-rules.ts';
+import { FileList } from './file-list.ts';
 import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 export function openCommitSource(spec: SourceSpec): IngestSource {
@@ -15,10 +16,18 @@ export function openCommitSource(spec: SourceSpec): IngestSource {
 }
 
 async function listCommit(spec: SourceSpec, fingerprint: string): Promise<SourceListing> {
+  const listed = new FileList();
   if (spec.commit === undefined)
-    return { files: [], leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
-  const { entries, submodulePaths, outerPaths } = await listTree(spec.path, spec.commit);
-  const { entries: files, ignored } = await withoutIgnored(spec.path, entries);
+    return { files: listed, leftOut: [], ignored: () => Promise.resolve({}), fingerprint };
+  let rulesId: string | undefined;
+  const { submodulePaths, outerPaths } = await listTree(spec.path, spec.commit, {}, (entry) => {
+    if (entry.path === RULES_PATH && !entry.isSymlink) rulesId = entry.oid;
+    listed.add(entry);
+  });
+  const { files, ignored } =
+    rulesId === undefined
+      ? { files: listed, ignored: {} }
+      : await withoutIgnored(spec.path, listed, rulesId);
   const leftOut = [
     ...submodulePaths.map((path) => ({ path, reason: 'submodule' as const })),
     ...outerPaths.map((path) => ({ path, reason: 'outer_path' as const })),

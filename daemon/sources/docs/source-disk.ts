@@ -10,12 +10,12 @@ import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone, SETTLED_MS } from '../disk/disk.ts';
 import { rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
 import { compileIgnoreGlobs } from '../disk/globs.ts';
+import { FileList, type SourceFile } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
 import {
   type FileStates,
   type IngestSource,
-  type SourceFile,
   type SourceListing,
   type SourceSpec,
   UNSETTLED,
@@ -66,7 +66,7 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
   else await addFolder(spec.path, isIgnored, within, found);
   found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
   found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
-  const files = found.files.map(({ file }) => file);
+  const files = FileList.of(found.files.map(({ file }) => file));
   const ignored = (): Promise<IgnoredCounts> => ignoredOf(spec, found.ignored);
   const states = new Map(found.files.map(({ file, state }) => [nameKey(file), state]));
   return {

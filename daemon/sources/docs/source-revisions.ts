@@ -9,9 +9,10 @@ import { readTrees, type TreeUnion } from '../git/trees.ts';
 import { Breather } from '../../base/next-turn.ts';
 import { filterUnion } from './committed-rules.ts';
 import { DiskReader } from './disk-reader.ts';
+import { FileList, type SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
-import type { IngestSource, SourceFile, SourceListing, SourceSpec } from './source.ts';
+import type { IngestSource, SourceListing, SourceSpec } from './source.ts';
 
 const MARK = ' revisions:';
 
@@ -86,11 +87,12 @@ async function addDisk(
 ): Promise<void> {
   const known = new Map(union.docs.map((doc, index) => [docKey(doc, doc.oid), index]));
   const sizes = new Set(draft.files.map((file) => docKey(file, String(file.size))));
+  const files = [...listing.files];
   const ids = await hashFiles(
     spec.path,
-    listing.files.filter((file) => sizes.has(docKey(file, String(file.size)))),
+    files.filter((file) => sizes.has(docKey(file, String(file.size)))),
   );
-  const indexes = listing.files.map((file) => {
+  const indexes = files.map((file) => {
     const oid = ids.get(file);
     const committed = oid === undefined ? undefined : known.get(docKey(file, oid));
     return committed ?? draft.files.push(file) - 1;
@@ -140,7 +142,7 @@ function sortDraft({
   for (const [place, index] of order.entries()) places[index] = place;
   leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
-    files: order.map((index) => files[index]!),
+    files: FileList.of(order.map((index) => files[index]!)),
     leftOut,
     revisions: {
       count: visitors.length,

@@ -3,10 +3,10 @@
 // number of worker threads (doc-reader.ts).
 // Filters, languages and the index are not done here.
 
+import type { FileList, SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
 import type { SourceKind } from '../../repos/records.ts';
-import type { NamedPath } from '../../base/paths.ts';
 import type { Revision } from '../git/refs.ts';
 
 /** Plain values: may be posted to a worker. */
@@ -28,16 +28,6 @@ export interface SourceSpec {
   readonly ignore?: readonly string[];
 }
 
-/** Plain values: may be posted to a worker. */
-export interface SourceFile extends NamedPath {
-  /** Bytes, as listed. A file on disk may have another size when it is read. */
-  readonly size: number;
-  /** The content is the target text of the link. */
-  readonly isSymlink: boolean;
-  /** git blob id of the content, where the listing knows it: the content is then read from git. */
-  readonly oid?: string;
-}
-
 /** Which files each revision holds. */
 export interface RevisionFiles {
   readonly count: number;
@@ -47,7 +37,7 @@ export interface RevisionFiles {
 
 export interface SourceListing {
   /** Sorted by path; several of one path have different contents. */
-  readonly files: readonly SourceFile[];
+  readonly files: FileList;
   /** Present if the spec names further revisions. */
   readonly revisions?: RevisionFiles;
   readonly leftOut: LeftOut[];

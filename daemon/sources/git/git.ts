@@ -331,22 +331,48 @@ function exitError(command: string, exitCode: number, stderr: string): GitError 
  * Errors: GitError if it does not end with code 0, in time, within `outputSizeMax`, or makes no progress for long.
  */
 export async function runGit(args: readonly string[], options: RunOptions = {}): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  await streamGit(args, options, (chunk) => chunks.push(chunk));
+  return Buffer.concat(chunks);
+}
+
+/**
+ * As `runGit`, but hands on what git writes as it comes, in pieces that are the callee's to keep. Between them others
+ * have turns.
+ *
+ * Errors: as `runGit`; what `onChunk` throws.
+ */
+export async function streamGit(
+  args: readonly string[],
+  options: RunOptions,
+  onChunk: (chunk: Buffer) => void,
+): Promise<void> {
   const git = startGit(args, options);
   const outputSizeMax = options.outputSizeMax ?? ANSWER_SIZE_MAX;
-  const chunks: Buffer[] = [];
   let size = 0;
+  let problem: { readonly error: unknown } | undefined;
   git.stdout.on('data', (chunk: Buffer) => {
+    if (problem !== undefined) return;
     size += chunk.length;
-    if (size > outputSizeMax) git.kill('output_too_large', `limit ${outputSizeMax} bytes`);
-    else chunks.push(chunk);
+    if (size > outputSizeMax) {
+      git.kill('output_too_large', `limit ${outputSizeMax} bytes`);
+      return;
+    }
+    try {
+      onChunk(chunk);
+    } catch (error) {
+      problem = { error };
+      git.kill('aborted');
+    }
   });
   git.stdin.end(options.input ?? '');
   const endWatch = watchProgress(
     () => ({ pid: git.pid, outputSize: size }),
     () => git.kill('timeout'),
   );
-  await git.ended.finally(endWatch);
-  return Buffer.concat(chunks, size);
+  const ended = await Promise.allSettled([git.ended.finally(endWatch)]);
+  if (problem !== undefined) throw problem.error;
+  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 /**

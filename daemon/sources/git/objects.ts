@@ -2,11 +2,10 @@
 // names stand for, a git process each. Blobs in bulk are read by blob-reader.ts, single objects for
 // requests by object-reader.ts.
 
-import { Breather } from '../../base/next-turn.ts';
 import { type ObjectInfo, parseObjectLine } from './cat-file-parser.ts';
-import { FILES_SIZE_MAX, GitError, runGit, tryGit } from './git.ts';
+import { FILES_SIZE_MAX, GitError, runGit, streamGit, tryGit } from './git.ts';
 import { MODE_SYMLINK } from './tree-object.ts';
-import { isInnerPath, splitRecords, type NamedPath } from '../../base/paths.ts';
+import { isInnerPath, RecordSplitter, splitRecords, type NamedPath } from '../../base/paths.ts';
 
 export interface TreeEntry extends NamedPath {
   /** The blob is the target of a symbolic link. */
@@ -19,9 +18,8 @@ export interface TreeEntry extends NamedPath {
 /** Where the type of a record of a tree's listing begins. */
 const TYPE_OFFSET = '100644 '.length;
 
-export interface TreeListing {
-  /** In git order: by the bytes of the path. */
-  readonly entries: TreeEntry[];
+/** What a tree holds beside blobs. */
+export interface TreeRest {
   readonly submodulePaths: string[];
   /** Paths that lead out (`isInnerPath`). */
   readonly outerPaths: string[];
@@ -35,33 +33,31 @@ export interface ReadOptions {
 }
 
 /**
- * All blobs of the tree of a commit.
+ * Calls back for each blob of the tree of a commit, in git order: by the bytes of the path. Lets others in between.
  *
  * @param commit  object id, or a revision that is known to resolve
  * @param within  only this path, or what lies below it
  *
- * Errors: GitError.
+ * Errors: GitError; what `onEntry` throws.
  */
 export async function listTree(
   repoPath: string,
   commit: string,
-  { within, ...options }: ReadOptions & { readonly within?: string } = {},
-): Promise<TreeListing> {
-  const listing: TreeListing = { entries: [], submodulePaths: [], outerPaths: [] };
+  { within, ...options }: ReadOptions & { readonly within?: string },
+  onEntry: (entry: TreeEntry) => void,
+): Promise<TreeRest> {
+  const rest: TreeRest = { submodulePaths: [], outerPaths: [] };
   const paths = within === undefined ? [] : [within];
   await readTreeRecords(repoPath, commit, ['-l'], { ...options, paths }, (head, named) => {
     const [mode = '', type, oid = '', size] = head.split(/ +/);
-    if (!isInnerPath(named.path)) listing.outerPaths.push(named.path);
-    else if (type !== 'blob') listing.submodulePaths.push(named.path);
-    else
-      listing.entries.push({
-        ...named,
-        isSymlink: Number.parseInt(mode, 8) === MODE_SYMLINK,
-        oid,
-        size: Number(size) || 0,
-      });
+    if (!isInnerPath(named.path)) rest.outerPaths.push(named.path);
+    else if (type !== 'blob') rest.submodulePaths.push(named.path);
+    else {
+      const isSymlink = Number.parseInt(mode, 8) === MODE_SYMLINK;
+      onEntry({ ...named, isSymlink, oid, size: Number(size) || 0 });
+    }
   });
-  return listing;
+  return rest;
 }
 
 /** Guess: paths in one command line. */
@@ -110,16 +106,15 @@ async function readTreeRecords(
 ): Promise<void> {
   const args = ['ls-tree', '-r', ...more, '-z', '--full-tree', '--end-of-options', tree, ...paths];
   const limits = { timeoutMs: 0, outputSizeMax: FILES_SIZE_MAX };
-  const breather = new Breather();
-  for (const [text, bytes] of splitRecords(
-    await runGit(args, { ...limits, ...options, repoPath }),
-  )) {
-    await breather.pause();
-    const tab = text.indexOf('\t');
-    const path = text.slice(tab + 1);
-    const rawPath = bytes && Uint8Array.from(bytes.subarray(tab + 1));
-    onRecord(text.slice(0, tab), rawPath === undefined ? { path } : { path, rawPath });
-  }
+  const splitter = new RecordSplitter();
+  await streamGit(args, { ...limits, ...options, repoPath }, (chunk) => {
+    for (const [text, bytes] of splitter.push(chunk)) {
+      const tab = text.indexOf('\t');
+      const path = text.slice(tab + 1);
+      const rawPath = bytes && Uint8Array.from(bytes.subarray(tab + 1));
+      onRecord(text.slice(0, tab), rawPath === undefined ? { path } : { path, rawPath });
+    }
+  });
 }
 
 /**

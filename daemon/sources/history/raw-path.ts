@@ -23,12 +23,14 @@ export async function findNamedPath(
   const segmentCount = path.split('/').length;
   for (const commit of commits) {
     const limits = { ...options, outputSizeMax: LISTING_SIZE_MAX };
-    const { entries } = await listTree(repoPath, commit, limits);
-    for (const { path: candidate, rawPath, size } of entries) {
-      if (rawPath === undefined) continue;
-      if (candidate === path) return { path, rawPath, size };
-      if (candidate.startsWith(`${path}/`)) return { path, rawPath: headOf(rawPath, segmentCount) };
-    }
+    let found: FoundPath | undefined;
+    await listTree(repoPath, commit, limits, ({ path: candidate, rawPath, size }) => {
+      if (rawPath === undefined || found !== undefined) return;
+      if (candidate === path) found = { path, rawPath, size };
+      if (candidate.startsWith(`${path}/`))
+        found = { path, rawPath: headOf(rawPath, segmentCount) };
+    });
+    if (found !== undefined) return found;
   }
   return { path };
 }

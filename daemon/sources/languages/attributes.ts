@@ -6,7 +6,8 @@
 import picomatch from 'picomatch';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { resolveLanguage } from './languages.ts';
-import type { SourceFile, SourceReader } from '../docs/source.ts';
+import type { SourceFile } from '../docs/file-list.ts';
+import type { SourceReader } from '../docs/source.ts';
 
 /** One `.gitattributes` file. A plain value: may be posted to a worker. */
 export interface AttributeFile {
@@ -64,9 +65,14 @@ export class Attributes {
       .reverse();
   }
 
+  /** Nothing is said of any path. */
+  get isEmpty(): boolean {
+    return this.#rules.length === 0;
+  }
+
   /** Cost: one match a rule; nothing for repos without such rules. */
   of(path: string): DocAttributes {
-    if (this.#rules.length === 0) return NOTHING;
+    if (this.isEmpty) return NOTHING;
     const values = new Map<string, string | boolean | undefined>();
     for (const rule of this.#rules) {
       if (!rule.matches(path)) continue;

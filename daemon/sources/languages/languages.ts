@@ -136,6 +136,11 @@ function scriptLanguages(head: Uint8Array): readonly string[] | undefined {
 /** Names of sources that headers go by: C, Objective-C, or C++. */
 export const SOURCE_NAME = /\.(?:(c)|cc|cpp|cxx|c\+\+|(mm?))$/i;
 
+/** Whether a path is one of those whose language goes by the sources beside it. */
+export function isHeader(path: string): boolean {
+  return path.toLowerCase().endsWith('.h');
+}
+
 /** Finds the folders whose own sources say what their headers are. Cost: one pass over the paths. */
 export function findHeaderFolders(paths: Iterable<string>): HeaderFolders {
   const folders = new Map<string, 'C' | 'C++' | 'mixed'>();

@@ -22,7 +22,12 @@ import {
 import { diskPathOf, FolderGuard } from '../disk/disk.ts';
 import { type DiskFile, readDiskFile, statDiskFile, versionOf } from './disk-file.ts';
 import { isIgnoredInFolder, walkFolder } from '../disk/folder-walk.ts';
-import { detectLanguage, findHeaderFolders, type HeaderFolders } from '../languages/languages.ts';
+import {
+  detectLanguage,
+  findHeaderFolders,
+  type HeaderFolders,
+  isHeader,
+} from '../languages/languages.ts';
 import { type ReaderMemory, SharedContents } from './shared-contents.ts';
 import { isOnDisk } from './tree-reader.ts';
 import { utf8Of } from '../../base/utf16.ts';
@@ -98,10 +103,6 @@ function tooLarge(path: string, size: number, sizeMax: number): SourceError {
 
 function requireSize(path: string, size: number, sizeMax: number): void {
   if (size > sizeMax) throw tooLarge(path, size, sizeMax);
-}
-
-function isHeader(path: string): boolean {
-  return path.toLowerCase().endsWith('.h');
 }
 
 function languageOf(

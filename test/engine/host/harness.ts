@@ -36,6 +36,7 @@ import {
   SnapshotKeeper,
 } from '../../../daemon/engine/search/snapshot.ts';
 import { type ShardPart, wholePart } from '../../../daemon/engine/shards/parts.ts';
+import { ShardDocs } from '../../../daemon/engine/shards/shard-docs.ts';
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
 import { checkInvariants } from './invariants.ts';
 import { repoRecord } from '../../repos/record.ts';
@@ -158,7 +159,7 @@ export function buildSharedShard(
   }));
   const tables = {
     repos: repos.map(({ repoId, name, docs }) => ({ repoId, name, docCount: docs.length })),
-    docs: shardDocs,
+    docs: ShardDocs.of(shardDocs),
     blobs,
     blobHashes: Buffer.concat([...blobIds.keys()].map(hashOf)),
     hashSize: 20,

@@ -15,7 +15,7 @@ const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 
 async function listed(spec: SourceSpec): Promise<{ paths: string[]; ignored: object }> {
   const listing = await openSource(spec).list();
-  const paths = listing.files.map(({ path }) => path);
+  const paths = [...listing.files].map(({ path }) => path);
   return {
     paths: paths.filter((path) => !path.endsWith('ignore')),
     ignored: await listing.ignored(),
@@ -105,7 +105,7 @@ test('plain folders agree with ripgrep', { skip, timeout: 120_000 }, async () =>
       const expected = output.toString().split('\n').slice(0, -1);
       const { files } = await openSource({ kind: 'folder', path: root }).list();
       assert.deepEqual(
-        files.map(({ path }) => path),
+        [...files].map(({ path }) => path),
         expected.sort(),
       );
       for (const path of expected) assert.equal(isIgnoredInFolder(root, { path }), false, path);
@@ -166,7 +166,7 @@ test('commits: .trawlignore as committed in each revision', async () => {
   }).list();
   const held = [0, 1, 2].map((revision) => {
     const paths: string[] = [];
-    listing.revisions?.visit(revision, (file) => paths.push(listing.files[file]?.path ?? ''));
+    listing.revisions?.visit(revision, (file) => paths.push(listing.files.at(file).path));
     return paths.filter((path) => !path.endsWith('ignore')).sort();
   });
   assert.deepEqual(held, [['a.c'], ['a.c', 'gen/x.c'], ['b.tmp', 'gen/x.c', 'only.c']]);

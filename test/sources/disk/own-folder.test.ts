@@ -63,7 +63,7 @@ for (const kind of ['worktree', 'folder'] as const)
 
     const { files, leftOut } = await openSource(source).list();
     assert.deepEqual(
-      files.map((file) => file.path),
+      [...files].map((file) => file.path),
       open,
     );
     assert.deepEqual(leftOut, []);
@@ -111,7 +111,7 @@ void test('it is no source itself, nor is what lies in it, through a link either
   }
   const { files } = await openSource({ kind: 'folder', path: link }).list();
   assert.deepEqual(
-    files.map((file) => file.path),
+    [...files].map((file) => file.path),
     ['b.txt'],
   );
 });

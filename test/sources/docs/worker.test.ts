@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { DocReader } from '../../../daemon/sources/docs/doc-reader.ts';
 import { openSource } from '../../../daemon/sources/docs/open-source.ts';
-import type { SourceFile, SourceSpec } from '../../../daemon/sources/docs/source.ts';
+import type { SourceFile } from '../../../daemon/sources/docs/file-list.ts';
+import type { SourceSpec } from '../../../daemon/sources/docs/source.ts';
 import { commitAll, makeRepo } from '../git/fixture.ts';
 
 interface Work {
@@ -32,7 +33,9 @@ if (isMainThread) {
       const spec: SourceSpec =
         kind === 'commits' ? { kind, path: repo, commit } : { kind, path: repo };
       const { files } = await openSource(spec).list();
-      const worker = new Worker(new URL(import.meta.url), { workerData: { spec, files } });
+      const worker = new Worker(new URL(import.meta.url), {
+        workerData: { spec, files: [...files] },
+      });
       const texts = await new Promise((resolve, reject) => {
         worker.once('message', resolve).once('error', reject);
       });

@@ -9,7 +9,12 @@ import * as fc from 'fast-check';
 import { BlobReader } from '../../../daemon/sources/git/blob-reader.ts';
 import { CatFileParser, parseObjectLine } from '../../../daemon/sources/git/cat-file-parser.ts';
 import { GitError } from '../../../daemon/sources/git/git.ts';
-import { findObjects, listTree, listWorktree } from '../../../daemon/sources/git/objects.ts';
+import {
+  findObjects,
+  listTree,
+  listWorktree,
+  type TreeEntry,
+} from '../../../daemon/sources/git/objects.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 const HARD_NAMES = [
@@ -53,7 +58,8 @@ test('a tree with hard names, a link, a submodule and a path that is not UTF-8',
   );
   const commit = commitAll(repo);
 
-  const { entries, submodulePaths } = await listTree(repo, commit);
+  const entries: TreeEntry[] = [];
+  const { submodulePaths } = await listTree(repo, commit, {}, (entry) => entries.push(entry));
   assert.deepEqual(submodulePaths, ['mod']);
   const expected = [...HARD_NAMES, '.gitmodules', 'bad\uFFFD.c', 'link'];
   assert.deepEqual(entries.map((entry) => entry.path).sort(), expected.sort());

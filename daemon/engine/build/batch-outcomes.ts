@@ -1,0 +1,54 @@
+// What became of the files of a batch, as a thread tells it. Columns, because V8 puts what comes with a large message
+// among its old objects, which it seldom looks through: objects would stay for hundreds of megabytes.
+
+/** What became of one file. */
+export interface FileOutcome {
+  /** Bytes of the content in UTF-8 if it is kept, else of the file; the listed size if it could not be read. */
+  readonly size: number;
+  /** Git object id, "" without content. */
+  readonly oid: string;
+  readonly language: string;
+  /** At the other paths of the content, in their order. */
+  readonly languagesThere?: readonly string[];
+  /** SKIP_*. */
+  readonly skipReason: number;
+}
+
+/** By the file's place in the batch. Plain values: may be posted. */
+export interface BatchOutcomes {
+  readonly sizes: Float64Array;
+  readonly skipReasons: Uint8Array;
+  /** 1: there is content, and so an id. */
+  readonly areRead: Uint8Array;
+  /** Git object ids, one behind the other. */
+  readonly ids: Uint8Array;
+  readonly idSize: number;
+  /** Indexes into `languageNames`. */
+  readonly languages: Uint16Array;
+  /** Of files with other paths. */
+  readonly languagesThere: ReadonlyMap<number, readonly string[]>;
+  readonly languageNames: readonly string[];
+}
+
+export function packOutcomes(outcomes: readonly FileOutcome[]): BatchOutcomes {
+  const names = new Map<string, number>();
+  for (const { language } of outcomes) if (!names.has(language)) names.set(language, names.size);
+  const idSize = (outcomes.find(({ oid }) => oid !== '')?.oid.length ?? 0) / 2;
+  const ids = new Uint8Array(outcomes.length * idSize);
+  const languagesThere = new Map<number, readonly string[]>();
+  for (const [index, { oid, languagesThere: there = [] }] of outcomes.entries()) {
+    if (oid.length === idSize * 2) ids.set(Buffer.from(oid, 'hex'), index * idSize);
+    else if (oid !== '') throw new Error('blob ids of two sizes');
+    if (there.length > 0) languagesThere.set(index, there);
+  }
+  return {
+    sizes: Float64Array.from(outcomes, ({ size }) => size),
+    skipReasons: Uint8Array.from(outcomes, ({ skipReason }) => skipReason),
+    areRead: Uint8Array.from(outcomes, ({ oid }) => (oid === '' ? 0 : 1)),
+    ids,
+    idSize,
+    languages: Uint16Array.from(outcomes, ({ language }) => names.get(language)!),
+    languagesThere,
+    languageNames: [...names.keys()],
+  };
+}

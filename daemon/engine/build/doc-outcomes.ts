@@ -1,0 +1,247 @@
+// What became of the docs of a shard that is built, as columns by docs of the plan, and which of them have one content. Texts and
+// objects of millions of docs would take gigabytes.
+
+import { SKIP_NONE, SKIP_TOO_LARGE } from '../../../core/shared/format.ts';
+import { detectLanguage } from '../../sources/languages/languages.ts';
+import type { ShardDoc } from '../shards/shard-docs.ts';
+import type { BatchOutcomes } from './batch-outcomes.ts';
+import type { PlannedDocs, PlannedShard } from './plan.ts';
+
+/** There is no such doc, or no stored content yet. */
+const NONE = 0xffffffff;
+/** The content of a batch whose place is not known yet. */
+const COMING = 0xfffffffe;
+const NO_DOCS: readonly number[] = [];
+
+/** Docs are those of the plan, of the range of the shard. */
+export class DocOutcomes {
+  readonly #plan: PlannedDocs;
+  readonly #docStart: number;
+  /** 1: the doc has been read, so that its content is known. This and those below are by place in the shard. */
+  readonly #areRead: Uint8Array;
+  readonly #sizes: Uint32Array;
+  readonly #skipReasons: Uint8Array;
+  readonly #languages: Uint16Array;
+  readonly #languageNames: string[] = [];
+  readonly #languageIndexes = new Map<string, number>();
+  /** The place that stands for the content of each, and the next one of the same content as listed. */
+  readonly #contents: Uint32Array;
+  readonly #nexts: Uint32Array;
+  /** By the place that stands for a content: its blobId, and why it is not stored after all. */
+  readonly #blobIds: Uint32Array;
+  readonly #refusals: Uint8Array;
+  readonly #table: ContentTable;
+  /** Ids that the listing did not know, one after the other; none until one is found. */
+  #foundIds: Uint8Array | undefined;
+  #foundIdSize = 0;
+
+  /** Has contents that the listing already knows to be equal read once. */
+  constructor(plan: PlannedDocs, { docStart, docEnd }: PlannedShard) {
+    const count = docEnd - docStart;
+    this.#plan = plan;
+    this.#docStart = docStart;
+    this.#areRead = new Uint8Array(count);
+    this.#sizes = new Uint32Array(count);
+    this.#skipReasons = new Uint8Array(count);
+    this.#languages = new Uint16Array(count);
+    this.#contents = new Uint32Array(count);
+    this.#nexts = new Uint32Array(count).fill(NONE);
+    this.#blobIds = new Uint32Array(count).fill(NONE);
+    this.#refusals = new Uint8Array(count);
+    this.#table = new ContentTable(count, (place) => this.#idAt(place)!);
+    this.#joinListed();
+  }
+
+  #joinListed(): void {
+    const lasts = new Map<number, number>();
+    for (let place = 0; place < this.#contents.length; place++) {
+      this.#contents[place] = place;
+      const isTooLarge = this.#plan.areTooLarge[this.#docStart + place] === 1;
+      if (isTooLarge || this.#idAt(place) === undefined) continue;
+      const first = this.#table.firstOf(place);
+      if (first === place) continue;
+      this.#contents[place] = first;
+      this.#nexts[lasts.get(first) ?? first] = place;
+      lasts.set(first, place);
+    }
+  }
+
+  #listedId(place: number): Uint8Array | undefined {
+    return this.#plan.files.idOf(this.#plan.fileIndexes[this.#docStart + place]!);
+  }
+
+  #idAt(place: number): Uint8Array | undefined {
+    const listed = this.#listedId(place);
+    if (listed !== undefined || this.#areRead[place] === 0) return listed;
+    return this.#foundIds?.subarray(place * this.#foundIdSize, (place + 1) * this.#foundIdSize);
+  }
+
+  /** Blob id of a doc, a view; undefined: it is not known, or not yet. */
+  idOf(doc: number): Uint8Array | undefined {
+    return this.#idAt(doc - this.#docStart);
+  }
+
+  /** The docs of a range that are to be read. Call before any of them is noted. */
+  docsToRead(docStart: number, docEnd: number): number[] {
+    const docs: number[] = [];
+    for (let doc = docStart; doc < docEnd; doc++) {
+      const place = doc - this.#docStart;
+      if (this.#plan.areTooLarge[doc] === 0 && this.#contents[place] === place) docs.push(doc);
+    }
+    return docs;
+  }
+
+  /** The docs that have the content of a doc that is to be read, as listed, without itself. */
+  docsAlike(doc: number): readonly number[] {
+    let next = this.#nexts[doc - this.#docStart]!;
+    if (next === NONE) return NO_DOCS;
+    const docs: number[] = [];
+    for (; next !== NONE; next = this.#nexts[next]!) docs.push(this.#docStart + next);
+    return docs;
+  }
+
+  /**
+   * Notes what became of a doc that was read, and of those alike.
+   *
+   * @param index  its place in its batch
+   *
+   * @returns  whether it has content to be stored, and whether another doc has that content
+   */
+  note(doc: number, outcomes: BatchOutcomes, index: number): 'new' | 'known' | 'none' {
+    const { sizes, skipReasons, areRead, ids, idSize, languages, languageNames } = outcomes;
+    const language = languageNames[languages[index]!]!;
+    this.#noteOne(doc, outcomes, index, language);
+    const there = outcomes.languagesThere.get(index);
+    for (const [nth, other] of this.docsAlike(doc).entries())
+      this.#noteOne(other, outcomes, index, there?.[nth] ?? language);
+    if (areRead[index] === 0) return 'none';
+    const place = doc - this.#docStart;
+    if (this.#listedId(place) === undefined)
+      this.#noteId(place, ids.subarray(index * idSize, (index + 1) * idSize));
+    const content = this.#table.firstOf(place);
+    this.#contents[place] = content;
+    if (sizes[index] === 0 || skipReasons[index] !== SKIP_NONE) return 'none';
+    if (this.#blobIds[content] !== NONE || this.#refusals[content] !== SKIP_NONE) return 'known';
+    this.#blobIds[content] = COMING;
+    return 'new';
+  }
+
+  #noteOne(
+    doc: number,
+    { sizes, skipReasons, areRead }: BatchOutcomes,
+    index: number,
+    language: string,
+  ): void {
+    const place = doc - this.#docStart;
+    this.#areRead[place] = areRead[index]!;
+    this.#sizes[place] = Math.min(sizes[index]!, NONE);
+    this.#skipReasons[place] = skipReasons[index]!;
+    this.#languages[place] = this.#languageIndex(language);
+  }
+
+  #languageIndex(language: string): number {
+    let index = this.#languageIndexes.get(language);
+    if (index === undefined) {
+      index = this.#languageNames.push(language) - 1;
+      this.#languageIndexes.set(language, index);
+    }
+    return index;
+  }
+
+  #noteId(place: number, id: Uint8Array): void {
+    if (this.#foundIds === undefined) {
+      this.#foundIdSize = id.length;
+      this.#foundIds = new Uint8Array(this.#areRead.length * id.length);
+    }
+    if (id.length !== this.#foundIdSize) throw new Error('blob ids of two sizes');
+    this.#foundIds.set(id, place * id.length);
+  }
+
+  /** Notes where the content of a doc is stored in the shard. */
+  store(doc: number, blobId: number): void {
+    this.#blobIds[this.#contents[doc - this.#docStart]!] = blobId;
+  }
+
+  /** Notes why the content of a doc is not stored. */
+  refuse(doc: number, skipReason: number): void {
+    const content = this.#contents[doc - this.#docStart]!;
+    this.#blobIds[content] = NONE;
+    this.#refusals[content] = skipReason;
+  }
+
+  /**
+   * A doc as it is to be written; undefined: it vanished, or could not be read.
+   *
+   * @param language  what is said of it, whatever its content; undefined: nothing
+   */
+  shardDoc(doc: number, language: string | undefined): ShardDoc | undefined {
+    const { files, fileIndexes, tiers, areTooLarge } = this.#plan;
+    const file = fileIndexes[doc]!;
+    const place = doc - this.#docStart;
+    const tier = tiers[doc]!;
+    if (areTooLarge[doc] === 1) {
+      const byName = language ?? detectLanguage(files.pathOf(file), new Uint8Array());
+      const [path, size] = [files.pathBytesOf(file), files.sizeOf(file)];
+      return { path, blobId: undefined, size, language: byName, skipReason: SKIP_TOO_LARGE, tier };
+    }
+    if (this.#areRead[place] === 0) return undefined;
+    const content = this.#contents[place]!;
+    const refusal = this.#refusals[content]!;
+    const skipReason = refusal === SKIP_NONE ? this.#skipReasons[place]! : refusal;
+    const blobId = this.#blobIds[content]!;
+    return {
+      path: files.pathBytesOf(file),
+      blobId: skipReason === SKIP_NONE && blobId !== NONE ? blobId : undefined,
+      size: this.#sizes[place]!,
+      language: language ?? this.#languageNames[this.#languages[place]!]!,
+      skipReason,
+      tier,
+    };
+  }
+
+  /** Ids of the blobs, one after the other, and the size of each. */
+  blobHashes(blobCount: number): [Uint8Array, number] {
+    let hashes: Uint8Array | undefined;
+    let idSize = ID_SIZE;
+    for (const [place, blobId] of this.#blobIds.entries()) {
+      if (blobId === NONE) continue;
+      const id = this.#idAt(place)!;
+      hashes ??= new Uint8Array(blobCount * (idSize = id.length));
+      if (id.length !== idSize) throw new Error('blob ids of two sizes');
+      hashes.set(id, blobId * idSize);
+    }
+    return [hashes ?? new Uint8Array(), idSize];
+  }
+}
+
+/** Of a shard without blobs. */
+const ID_SIZE = 20;
+
+/** Finds places of equal blob ids, by the beginnings of the ids, which are as good as random. */
+class ContentTable {
+  readonly #idAt: (place: number) => Uint8Array;
+  /** NONE: free. */
+  readonly #slots: Uint32Array;
+
+  /** @param count  most places */
+  constructor(count: number, idAt: (place: number) => Uint8Array) {
+    this.#idAt = idAt;
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(count * 2 + 2))).fill(NONE);
+  }
+
+  /** The first place that was asked about with the id of this one; itself, if none was before. */
+  firstOf(place: number): number {
+    const id = this.#idAt(place);
+    const mask = this.#slots.length - 1;
+    let slot = (id[0]! | (id[1]! << 8) | (id[2]! << 16) | (id[3]! << 24)) & mask;
+    for (;;) {
+      const other = this.#slots[slot]!;
+      if (other === NONE) {
+        this.#slots[slot] = place;
+        return place;
+      }
+      if (other === place || Buffer.compare(this.#idAt(other), id) === 0) return other;
+      slot = (slot + 1) & mask;
+    }
+  }
+}
