@@ -52,6 +52,9 @@ interface ReadBatch {
  */
 const KEPT_MS = 2_000;
 
+/** Guess: a shard of so many stripes is worth it to give memory back before and after it is completed. */
+const MANY_STRIPES = 4;
+
 const { module }: BuildWorkerData = workerData;
 lowerPriority('background');
 const port = parentPort!;
@@ -96,12 +99,14 @@ async function closeReader(): Promise<void> {
 function rest(): void {
   build = undefined;
   onAnswer = undefined;
-  keeping = setTimeout(() => {
-    // Why: the collector may not find it for long.
-    builder = undefined;
-    giveMemoryBack();
-  }, KEPT_MS);
+  keeping = setTimeout(dropBuilder, KEPT_MS);
   tell({ kind: 'rested' });
+}
+
+function dropBuilder(): void {
+  // Why: the collector may not find it for long.
+  builder = undefined;
+  giveMemoryBack();
 }
 
 function tell(message: FromBuildWorker, givenAway: readonly ArrayBuffer[] = []): void {
@@ -207,6 +212,8 @@ function addContents(
 }
 
 async function runMerge(job: MergeJob): Promise<void> {
+  const isLarge = job.stripes.length >= MANY_STRIPES;
+  if (isLarge) dropBuilder();
   const tables = {
     ...job,
     blobs: Buffer.concat(job.blobs),
@@ -214,6 +221,7 @@ async function runMerge(job: MergeJob): Promise<void> {
     caseMarks: Buffer.concat(job.caseMarks),
   };
   const summary = completeShard(module, job.path, tables, job.stripes);
+  if (isLarge) giveMemoryBack();
   tell({ kind: 'mergeDone', path: job.path, summary });
   await Promise.resolve();
 }
