@@ -2,7 +2,7 @@
 // Files are told apart by path, mode, size and times, never opened here. Symbolic links are docs
 // (their target text), and never followed.
 
-import { hash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants, lstatSync, type Stats } from 'node:fs';
 import { countIgnored, listWorktree } from '../git/objects.ts';
 import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
@@ -89,12 +89,12 @@ async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<Ign
 }
 
 function fingerprintOf(spec: SourceSpec, found: Found): string {
-  const lines = found.files.map(({ file, state }) => `${file.path}\0${state}`);
-  const text = [spec.kind, ...(spec.ignore ?? []), '', ...lines].join('\n');
+  const sum = createHash('sha256').update([spec.kind, ...(spec.ignore ?? []), ''].join('\n'));
+  for (const { file, state } of found.files) sum.update(`\n${file.path}\0${state}`);
   const isSettled = found.files.every(({ state }) => !state.startsWith(UNSETTLED));
   // Why the time: no other listing is surely equal to one of such files.
   const mark = isSettled ? '' : ` unsettled at ${found.settledMs}`;
-  return `files:${hash('sha256', text, 'hex')}${mark}`;
+  return `files:${sum.digest('hex')}${mark}`;
 }
 
 /**
