@@ -11,6 +11,7 @@ import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worke
 import { checkGitPlace } from './git-place.ts';
 import { SETTINGS } from './git-settings.ts';
 import { watchProgress } from './git-watch.ts';
+import { nextTurn } from '../../base/next-turn.ts';
 import { type Child, holdChild, killChild, startProgram } from '../../base/spawn.ts';
 
 export interface GitOptions {
@@ -41,6 +42,8 @@ export interface RunOptions extends GitOptions {
 export const GIT_TIMEOUT_MS = 30_000;
 /** Bound: the answer to one small question, such as what a name stands for. Bytes, like the two below. */
 const ANSWER_SIZE_MAX = 1 << 20;
+/** Unit: ms. Of work on what git writes, before others have a turn. */
+const BUSY_MS_MAX = 10;
 /** Bound of a list of refs: some hundred thousand. */
 export const REFS_SIZE_MAX = 64 << 20;
 /** Bound of a list of the files of a repository: some four million. A tree of trees that share folders has no end. */
@@ -337,8 +340,7 @@ export async function runGit(args: readonly string[], options: RunOptions = {}):
 }
 
 /**
- * As `runGit`, but hands on what git writes as it comes, in pieces that are the callee's to keep. Between them others
- * have turns.
+ * As `runGit`, but hands on what git writes as it comes, in pieces that are the callee's to keep. Lets others in between.
  *
  * Errors: as `runGit`; what `onChunk` throws.
  */
@@ -350,6 +352,7 @@ export async function streamGit(
   const git = startGit(args, options);
   const outputSizeMax = options.outputSizeMax ?? ANSWER_SIZE_MAX;
   let size = 0;
+  let busyMs = 0;
   let problem: { readonly error: unknown } | undefined;
   git.stdout.on('data', (chunk: Buffer) => {
     if (problem !== undefined) return;
@@ -358,21 +361,32 @@ export async function streamGit(
       git.kill('output_too_large', `limit ${outputSizeMax} bytes`);
       return;
     }
+    const startMs = performance.now();
     try {
       onChunk(chunk);
     } catch (error) {
       problem = { error };
       git.kill('aborted');
     }
+    busyMs += performance.now() - startMs;
+    if (busyMs < BUSY_MS_MAX) return;
+    busyMs = 0;
+    git.stdout.pause();
+    void nextTurn().then(() => git.stdout.resume());
   });
   git.stdin.end(options.input ?? '');
   const endWatch = watchProgress(
     () => ({ pid: git.pid, outputSize: size }),
     () => git.kill('timeout'),
   );
-  const ended = await Promise.allSettled([git.ended.finally(endWatch)]);
+  try {
+    await git.ended;
+  } catch (error) {
+    if (problem === undefined) throw error;
+  } finally {
+    endWatch();
+  }
   if (problem !== undefined) throw problem.error;
-  for (const one of ended) if (one.status === 'rejected') throw one.reason;
 }
 
 /**
