@@ -7,7 +7,7 @@ import { buildShard, buildSharedShard, type Engine, repoRecord } from '../engine
 import type { QueryNode } from '../../daemon/engine/query/tree.ts';
 import { atOnce } from '../../daemon/engine/regex/steps.ts';
 import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
-import { expressionOf } from '../../daemon/engine/query/expressions.ts';
+import { type Expression, expressionOf } from '../../daemon/engine/query/expressions.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { checkAnswer } from './compare.ts';
 import {
@@ -132,16 +132,25 @@ async function checkFlipped(
 }
 
 /**
- * Whether each expression of a query is a choice of literals with and without regard to case, or in neither: only
- * literal search looks literals of one and two characters up.
+ * Whether what is looked up for a query can be the same with and without regard to case: each expression is a choice of
+ * literals in both, or in neither, as only literal search looks literals of one and two characters up; and each name of a
+ * symbol is found by the order of names in both, or in neither. `\bk` is found by it with regard to case alone:
+ * U+212A is another k, but no part of a word (core/match/symbol-atom.ts). So are `\bs` and U+017F.
  */
 function areReadAlike(node: QueryNode): boolean {
   if (node.kind === 'not') return areReadAlike(node.child);
   if (node.kind === 'and' || node.kind === 'or') return node.children.every(areReadAlike);
-  if (node.kind !== 'regex') return true;
-  const [folded, exact] = [true, false].map((isFolded) => {
+  if (node.kind !== 'regex' && !(node.kind === 'pattern' && node.prefix === 'sym')) return true;
+  const expressions = [true, false].map((isFolded) => {
     const tree = parseRegex(node.pattern, { isFolded });
-    return atOnce(expressionOf({ ...node, tree })).kind;
+    return atOnce(expressionOf({ ...node, tree }));
   });
-  return folded === exact;
+  return expressions[0]!.kind === expressions[1]!.kind && !expressions.some(isFoldedWord);
+}
+
+/** Whether it is a name with a word that begins with a letter that others outside of words fold to. */
+function isFoldedWord(expression: Expression): boolean {
+  if (expression.kind !== 'name') return false;
+  const { start, text } = expression.literal;
+  return start === 'word' && /^[ks]/i.test(text);
 }
