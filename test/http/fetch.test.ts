@@ -4,6 +4,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { z } from 'zod';
 import type { Person } from '../../daemon/accounts/caller.ts';
 import { endpoint, fetched } from '../../daemon/http/api/shapes/endpoint.ts';
@@ -12,6 +14,9 @@ import { onBothAdapters } from './adapters.ts';
 import { OWNER_KEY, eventually, gate } from './harness.ts';
 import { ask } from './ask.ts';
 import { serveEndpoints } from './mounted.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE'];
 
@@ -216,9 +221,11 @@ onBothAdapters('bridge to fetch', (kind) => {
 
   test('a client that leaves aborts the signal of its request, before and within the answer', async () => {
     const signals: AbortSignal[] = [];
+    let heardCount = 0;
     const silent = pieces(() => gate<undefined>().opened);
-    const served = await serve(async (request) => {
+    const served = await serve(async (request, { fetchRequest }) => {
       signals.push(request.signal);
+      fetchRequest().signal.addEventListener('abort', () => heardCount++);
       if (request.url.endsWith('never')) await gate().opened;
       return new Response(silent.body);
     });
@@ -227,10 +234,13 @@ onBothAdapters('bridge to fetch', (kind) => {
       socket.write(`GET /lib/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await eventually(() => signals.length === (path === 'never' ? 1 : 2));
       if (path === 'silent') await eventually(() => silent.seen.pulledCount === 1);
+      // Of the request nothing but its signal is in use any more.
+      collectGarbage();
       socket.destroy();
       await eventually(() => signals.every(({ aborted }) => aborted));
     }
     await eventually(() => silent.seen.isCancelled);
+    assert.equal(heardCount, 2);
     await served.close();
   });
 

@@ -21,6 +21,12 @@ const CONNECTION_HEADERS = new Set([
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
 
 /**
+ * What was made of a request, by its signal. Why it is held: the signal of a Request is aborted only while the Request
+ * itself is in use (undici 6.24), and handlers keep the signal alone, or a listener to it.
+ */
+const held = new WeakMap<AbortSignal, Request[]>();
+
+/**
  * The request as the standard has it: GET for HEAD, headers with values outside of Latin-1 left out.
  *
  * @param baseUrl  of the daemon; its origin is that of the request, whatever the client has named
@@ -37,9 +43,17 @@ export function toFetchRequest(
   const url = new URL(baseUrl).origin + request.path + query;
   checkPath(request.path, new URL(url).pathname);
   const headers = [...request.headers()].filter(([, value]) => HEADER_VALUE.test(value));
-  const head = { method, headers: new Headers(headers), signal: request.signal };
-  if (method === 'GET') return new Request(url, head);
-  return new Request(url, { ...head, body: lazyBody(readBody), duplex: 'half' });
+  const { signal } = request;
+  const body = method === 'GET' ? null : lazyBody(readBody);
+  const made = new Request(url, {
+    method,
+    headers: new Headers(headers),
+    signal,
+    body,
+    duplex: 'half',
+  });
+  held.set(signal, [...(held.get(signal) ?? []), made]);
+  return made;
 }
 
 /**
