@@ -38,8 +38,14 @@ function rangesOf(answer: SearchAnswer, path: string): number[][] {
     .sort((a, b) => a[0]! - b[0]!);
 }
 
+/** Of JavaScript, but for lines: there a carriage return ends one too. */
+function expressionOf(pattern: string, isExact: boolean): RegExp {
+  const source = pattern.replace(/(?<!\[)\^/g, raw`(?<![^\n])`).replaceAll('$', raw`(?![^\n])`);
+  return new RegExp(source.replaceAll('.', raw`[^\n]`), isExact ? 'gu' : 'giu');
+}
+
 function wantedOf(text: string, pattern: string, isExact: boolean): number[][] {
-  const expression = new RegExp(pattern, isExact ? 'gmu' : 'gimu');
+  const expression = expressionOf(pattern, isExact);
   const ranges: number[][] = [];
   let [index, offset] = [0, 0];
   for (const { 0: match, index: start } of text.matchAll(expression)) {
