@@ -1,7 +1,9 @@
 // What commands tell of the files of an index: what is in a shard and what of that is in use, whether all bytes are what
 // they were. Reads beside whoever owns the data directory. Loads the engine.
 
+import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { errorOf } from '../base/caught.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { verifyShardFile, verifySymbolsFile } from '../engine/host/verify.ts';
 import {
@@ -81,19 +83,68 @@ export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<F
     throw new UsageError(`${other} is no shard; without a path all files of an index are checked`);
   const module = await compileCore();
   if (paths.length > 0) return paths.map((file) => checkOf(file, verifyShardFile(module, file)));
-  const catalog = await indexIn(dataDir);
+  return verifyIndex(module, dataDir);
+}
+
+/** By path, what is wrong with a file. It stays what it is under its name. */
+type Verdicts = Map<string, string | undefined>;
+
+/**
+ * All files of an index. Whoever owns it may replace some meanwhile: in place of one that went before it was checked, what
+ * the next catalog names is.
+ */
+async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
+  const verdicts: Verdicts = new Map();
+  for (let catalog = await indexIn(dataDir); ;) {
+    const checks = attempt(() => [
+      ...shardChecks(module, dataDir, catalog, verdicts),
+      ...revisionChecks(catalog),
+    ]);
+    if (!(checks instanceof Error) && checks.every(({ path: file }) => existsSync(file)))
+      return checks;
+    const next = await indexIn(dataDir);
+    const names = new Set(next.fileNames);
+    if ([...catalog.fileNames].every((name) => names.has(name))) {
+      if (checks instanceof Error) throw checks;
+      return checks;
+    }
+    catalog = next;
+  }
+}
+
+function attempt<Result>(work: () => Result): Result | Error {
+  try {
+    return work();
+  } catch (error) {
+    return errorOf(error);
+  }
+}
+
+function shardChecks(
+  module: WebAssembly.Module,
+  dataDir: string,
+  catalog: Catalog,
+  verdicts: Verdicts,
+): FileCheck[] {
+  const verdictOn = (file: string, verify: () => string | undefined): string | undefined => {
+    if (!verdicts.has(file)) verdicts.set(file, verify());
+    return verdicts.get(file);
+  };
   const rows = new Map(surveyIn(dataDir, catalog).shards.map((row) => [row.shardId, row]));
-  const shardChecks = catalog.shardFiles.flatMap(({ shardId, path: file, symbols }) => {
+  return catalog.shardFiles.flatMap(({ shardId, path: file, symbols }) => {
     const { deadCount, outOfService } = rows.get(shardId)!;
     const check = {
-      ...checkOf(file, verifyShardFile(module, file)),
+      ...checkOf(
+        file,
+        verdictOn(file, () => verifyShardFile(module, file)),
+      ),
       ...(deadCount === null ? {} : { deadCount }),
       ...(outOfService === undefined ? {} : { outOfService }),
     };
     if (symbols === undefined || check.problems.length > 0) return [check];
-    return [check, checkOf(symbols.path, verifySymbolsFile(module, file, symbols.path))];
+    const verdict = verdictOn(symbols.path, () => verifySymbolsFile(module, file, symbols.path));
+    return [check, checkOf(symbols.path, verdict)];
   });
-  return [...shardChecks, ...revisionChecks(catalog)];
 }
 
 /** The catalog has read the revision files, and checked all bytes. Repos may share one. */

@@ -1,0 +1,56 @@
+// Checks of the files of an index that its owner changes meanwhile.
+
+import assert from 'node:assert/strict';
+import fs, { cpSync, rmSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import path from 'node:path';
+import test from 'node:test';
+import { verifyShards } from '../../daemon/cli/index-files.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { openIndexOf } from '../sync/index-of.ts';
+
+async function indexed(dataDir: string, repo: string): Promise<string[]> {
+  const index = await openIndexOf(dataDir);
+  await index.index([repo], { branches: ['**'] }, 'commits');
+  await index.instance.symbols!.run();
+  await index.close();
+  const { shardFolder, fileNames } = index.instance.catalog;
+  return [...fileNames].map((name) => path.join(shardFolder, name)).sort();
+}
+
+void test('what is replaced while an index is checked is checked as it is then', async (t) => {
+  const repo = makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' });
+  git(repo, 'branch', 'dev');
+  const [dataDir, later] = [temporaryFolder(), temporaryFolder()];
+  const before = await indexed(dataDir, repo);
+  writeFiles(repo, { 'a.go': 'package a\n\nfunc pear() {}\n' });
+  commitAll(repo);
+  await indexed(later, repo);
+  for (const ending of ['.shard', '.tags']) {
+    const now = temporaryFolder();
+    cpSync(dataDir, now, { recursive: true });
+    const { statSync } = fs;
+    let isReplaced = false;
+    t.mock.method(fs, 'statSync', (...args: Parameters<typeof statSync>) => {
+      if (!isReplaced && String(args[0]).endsWith(ending)) {
+        isReplaced = true;
+        rmSync(now, { recursive: true });
+        cpSync(later, now, { recursive: true });
+      }
+      return statSync(...args);
+    });
+    syncBuiltinESMExports();
+    const checks = await verifyShards({ dataDir: now, paths: [] });
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.ok(isReplaced);
+    assert.deepEqual(
+      checks.flatMap(({ problems }) => problems),
+      [],
+    );
+    const names = checks.map((check) => path.relative(now, check.path)).sort();
+    const wanted = fs.readdirSync(path.join(now, 'shards')).map((name) => `shards/${name}`);
+    assert.deepEqual(names, wanted.sort());
+    assert.ok(before.every((file) => !names.includes(path.relative(dataDir, file))));
+  }
+});
