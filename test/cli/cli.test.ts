@@ -26,7 +26,7 @@ function start(args: readonly string[], env: Record<string, string> = {}, main =
   return spawn(process.execPath, [main, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 20_000,
+    timeout: 240_000,
   });
 }
 
@@ -44,7 +44,7 @@ function finished(child: ReturnType<typeof start>): Promise<Outcome> {
 }
 
 function outcomeOf(args: readonly string[], stdio: StdioOptions): Promise<Outcome> {
-  const child = spawn(process.execPath, [FAKE_MAIN, ...args], { stdio, timeout: 20_000 });
+  const child = spawn(process.execPath, [FAKE_MAIN, ...args], { stdio, timeout: 240_000 });
   let stdout = '';
   let stderr = '';
   child.stdout?.on('data', (data: Buffer) => (stdout += data.toString()));

@@ -31,7 +31,7 @@ async function license(
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [MAIN, 'license', ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...env },
-    timeout: 20_000,
+    timeout: 240_000,
   });
   const code = new Promise<number | null>((resolve) => {
     child.on('close', resolve);

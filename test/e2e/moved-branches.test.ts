@@ -8,7 +8,7 @@ import { eventually, pathsOf, search, serveIndexed, shardNames } from './daemon.
 const shardsOf = (dataDir: string): string[] =>
   shardNames(dataDir).filter((name) => name.endsWith('.shard'));
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 240_000 };
 
 void test('commits, packed refs, other branches and a default that goes', TIMEOUT, async () => {
   const others = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`o${i}.txt`, 'pear\n']));

@@ -110,7 +110,7 @@ const MOMENTS: [string, RegExp][] = [
 
 void test(
   'kill -9 during a build: the last published state stays searchable, no remains',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const repo = makeRepo(manyFiles('oldword'));
     const dataDir = temporaryFolder();
@@ -150,7 +150,7 @@ void test(
 
 void test(
   'kill -9 of the first build ever: the next start is a first start',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const repo = makeRepo(manyFiles('plum'));
     for (const moment of [/^listing /m, /^merging /m]) {
@@ -165,7 +165,7 @@ void test(
 
 void test(
   'kill -9 while serving: nothing is lost, nothing is built again',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const { repo, dataDir, shard } = await indexedPlum();
     const before = statSync(shard);
@@ -182,7 +182,7 @@ void test(
 
 void test(
   'a damaged shard at start: quarantined, said so, built again, then fine',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const { dataDir, shard } = await indexedPlum();
     const sound = makeRepo(manyFiles('pear'));
@@ -215,7 +215,7 @@ void test(
 
 void test(
   'a damaged shard whose source is gone: out of service, reported by everything',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const { repo, dataDir, shard } = await indexedPlum();
     damageTables(shard);
@@ -234,7 +234,7 @@ void test(
 
 void test(
   'a search of the command line never repairs: it only reads',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const { dataDir, shard } = await indexedPlum();
     damageTables(shard);
@@ -247,7 +247,7 @@ void test(
 
 void test(
   'damaged content: verify names it, a search does not crash',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const { dataDir, shard } = await indexedPlum();
     flipByte(shard, 4096);
@@ -262,7 +262,7 @@ void test(
 
 void test(
   'a shard file that is gone or cut short is built again',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     for (const harm of [
       rmSync,
@@ -283,7 +283,7 @@ void test(
 
 void test(
   'a damaged catalog: a search that only reads says so and what to do, a start makes it again',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const { repo, dataDir } = await indexedPlum();
     for (const name of ['catalog.json', 'catalog.last.json'])
@@ -303,7 +303,7 @@ void test(
 
 void test(
   'kill -9 while shard files are being written: none is left behind',
-  { timeout: 60_000 },
+  { timeout: 240_000 },
   async () => {
     const repo = makeRepo(manyFiles('plum'));
     const dataDir = temporaryFolder();

@@ -22,7 +22,7 @@ import {
 } from './daemon.ts';
 import type { Served } from './daemon.ts';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: 240_000 };
 
 function manyFiles(word: string): Record<string, string> {
   const text = Array.from(

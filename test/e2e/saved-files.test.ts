@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { eventually, pathsOf, search, serveIndexed, shardNames } from './daemon.ts';
 
-const TIMEOUT = { timeout: 90_000 };
+const TIMEOUT = { timeout: 240_000 };
 
 type Served = Awaited<ReturnType<typeof serveIndexed>>;
 
@@ -21,13 +21,13 @@ function jobCount({ process }: Served): number {
   return `${process.stdout}${process.stderr}`.split('repo indexed').length;
 }
 
-/** Waits until no job has begun for a while. */
+/** Waits until no job has ended for a while. */
 async function untilQuiet(served: Served): Promise<number> {
   for (let before = -1; ;) {
     const now = jobCount(served);
     if (now === before) return now;
     before = now;
-    await sleep(1500);
+    await sleep(4000);
   }
 }
 

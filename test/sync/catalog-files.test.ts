@@ -212,7 +212,7 @@ void test('who reads while another writes sees a state that was', async () => {
       assert.ok(index >= last, 'a reader went back in time');
       last = index;
     } else {
-      for (let i = 0; i < 1000 && !changed.states.includes(repos); i++)
+      for (let i = 0; i < 12_000 && !changed.states.includes(repos); i++)
         await new Promise((resolve) => setTimeout(resolve, 5));
       assert.ok(changed.states.includes(repos), 'a state that never was');
     }

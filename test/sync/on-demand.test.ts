@@ -142,7 +142,7 @@ async function openWorld(
 
 /** Files are removed beside searches. */
 async function hasFiles({ files }: World, count: number): Promise<void> {
-  for (let i = 0; i < 100 && files().length !== count; i++) await sleep(20);
+  for (let i = 0; i < 3000 && files().length !== count; i++) await sleep(20);
   assert.equal(files().length, count);
 }
 

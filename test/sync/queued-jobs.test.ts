@@ -9,7 +9,7 @@ import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 240_000 };
 const ALL = { branches: ['**'], tags: [] };
 
 async function openWith(repo: string, selection: RepoChange): Promise<IndexOf> {

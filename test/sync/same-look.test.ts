@@ -10,7 +10,7 @@ import type { JobResult } from '../../daemon/sync/jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { FILTERS, type IndexOf, openIndexOf } from './index-of.ts';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: 240_000 };
 
 /** Runs the job of the only repo while git cannot read its objects. */
 async function jobWithoutObjects(

@@ -70,11 +70,17 @@ void test('notices are gathered, and told by path', async (t) => {
 void test('a file that is written all the time is indexed now and then', async (t) => {
   const { folder, jobs } = await watched(t);
   await sleep(300);
+  const startMs = performance.now();
+  let restCount = 0;
   for (let i = 0; i < 60; i++) {
     appendFileSync(path.join(folder, 'a.txt'), 'pear\n');
+    const beforeMs = performance.now();
     await sleep(20);
+    // On a machine that has much else to do: so long that the file counts as written.
+    if (performance.now() - beforeMs > 50) restCount++;
   }
-  assert.ok(jobs.length >= 2 && jobs.length <= 12, `${jobs.length} jobs`);
+  const most = restCount + 3 * ((performance.now() - startMs) / 300);
+  assert.ok(jobs.length >= 2 && jobs.length <= most, `${jobs.length} jobs, of ${most}`);
 });
 
 void test('without watches all files are looked at', async (t) => {

@@ -160,7 +160,9 @@ onPostgres('limits', (world) => {
       const take = (daemon: Daemon) => async () => daemon.ledger.take('u', 400, NOON_MS);
       assert.equal(await admittedOf(Array.from({ length: 50 }, take(a))), 50);
       assert.equal(await admittedOf(Array.from({ length: 50 }, take(b))), 50);
-      await sleep(5_000 / SPEED); // both have reported
+      const reader = await place.open();
+      do await sleep(5_000 / SPEED);
+      while ((await reader.usage.read('u', TODAY)) !== 100); // both have reported
       a.crash();
       assert.equal(await admittedOf(Array.from({ length: 400 }, take(b))), 300);
       await b.stop();
