@@ -50,6 +50,7 @@ void test('an index that follows changes is that of a build', { timeout: 3_600_0
     assert.deepEqual(faults, []);
     await Promise.all([following.close(), anew.close()]);
   }
-  assert.ok(counts.delta > counts.anew, JSON.stringify(counts));
+  // Of ten changes about six, on average, leave shards in place.
+  assert.ok(counts.delta > RUNS / 8, JSON.stringify(counts));
   assert.ok(counts.shards > 1 && counts.shards < 12, JSON.stringify(counts));
 });
