@@ -103,7 +103,7 @@ async function fillStepwise(
     );
     disk.clear();
     if (error === undefined) return pagesLeft;
-    assert.match(messageOf(error), /ENOSPC|disk is full/, message);
+    assert.match(messageOf(error), /ENOSPC: .* '\/[^']+'|disk is full/, message);
     assert.equal(JSON.stringify(catalog.repos), repos, message);
     assert.deepEqual(await found(index, 'plum'), plums, message);
     await checkFiles(index, message);

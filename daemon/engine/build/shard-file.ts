@@ -1,30 +1,35 @@
 // A shard file while it is made: contents go to their place, coded stripes to files beside it, and at the end all becomes
 // one file, which is checked.
 
-import {
-  closeSync,
-  openSync,
-  readSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { named } from '../../base/caught.ts';
+import { writeOwn } from '../../base/own-file.ts';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import { mergeStripes } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
 import { type ShardSummary, type ShardTables, writeShard } from '../shards/writer.ts';
 
-/** Writes contents into the file, behind `contentBase` bytes of others. */
+/** Writes contents into the file, behind `contentBase` bytes of others. Errors: of the file system, which name it. */
 export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
   const file = openSync(path, 'r+');
   try {
-    for (let done = 0; done < content.length;) {
-      const position = HEADER_SIZE + contentBase + done;
-      done += writeSync(file, content, done, content.length - done, position);
-    }
+    writeNamed(path, () => {
+      for (let done = 0; done < content.length;) {
+        const position = HEADER_SIZE + contentBase + done;
+        done += writeSync(file, content, done, content.length - done, position);
+      }
+    });
   } finally {
     closeSync(file);
+  }
+}
+
+/** Errors of `write` say which file could not be written. */
+function writeNamed<Result>(path: string, write: () => Result): Result {
+  try {
+    return write();
+  } catch (error) {
+    throw named(error, path);
   }
 }
 
@@ -36,7 +41,7 @@ export function writeStripes(
 ): string[] {
   return stripes.map((stripe, index) => {
     const stripePath = `${path}.stripe${stripeBase + index}`;
-    writeFileSync(stripePath, stripe);
+    writeOwn(stripePath, stripe);
     return stripePath;
   });
 }
@@ -55,8 +60,8 @@ export function completeShard(
 ): ShardSummary {
   const files = stripes.map((stripe) => ({ path: stripe, size: statSync(stripe).size }));
   const sums = stripes.map(readSum);
-  const summary = writeShard(module, path, tables, (onPostings) =>
-    mergeStripes(module, files, onPostings),
+  const summary = writeNamed(path, () =>
+    writeShard(module, path, tables, (onPostings) => mergeStripes(module, files, onPostings)),
   );
   for (const stripe of stripes) unlinkSync(stripe);
   const problem = verifyShardFile(module, path, sums);

@@ -8,6 +8,7 @@ import {
   SECTION_ALIGNMENT,
   TAIL_SIZE,
 } from '../../../core/shared/format.ts';
+import { named } from '../../base/caught.ts';
 import * as format from '../../../core/shared/format.ts';
 import { STATUS_OK } from '../../../core/shared/status.ts';
 import * as layout from '../../../core/shared/symbols.ts';
@@ -202,6 +203,8 @@ export class SymbolsFileBuilder {
       writeAll(file, header, 0);
       fsyncSync(file);
       return end + TAIL_SIZE;
+    } catch (error) {
+      throw named(error, path);
     } finally {
       closeSync(file);
     }
