@@ -47,6 +47,8 @@ export class Merger {
   readonly #retries: Retries;
   #running: Promise<void> | undefined;
   #isWoken = false;
+  /** It was asked what is to be merged since a purge began. */
+  #isAsked = false;
   /** Jobs that may have made shards since it was last looked what is to be merged. */
   #jobCount = 0;
 
@@ -67,7 +69,10 @@ export class Merger {
    */
   async purge(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
-    this.#running = this.#work(() => this.#nextHole()).finally(() => (this.#running = undefined));
+    this.#isAsked = false;
+    this.#running = this.#work(() => this.#nextHole())
+      .then(() => (this.#isAsked ? this.#work(() => this.#next()) : undefined))
+      .finally(() => (this.#running = undefined));
     await this.#running;
   }
 
@@ -79,6 +84,7 @@ export class Merger {
   /** Merges what is to be merged by now; resolves when that is done, or cannot be done. Errors: none. */
   run(): Promise<void> {
     this.#isWoken = true;
+    this.#isAsked = true;
     this.#running ??= this.#work(() => this.#next()).finally(() => (this.#running = undefined));
     return this.#running;
   }

@@ -197,3 +197,15 @@ void test(
     await again.close();
   },
 );
+
+void test('merges that are asked for during a purge follow it', TIMEOUT, async () => {
+  const { index, repos } = await unmerged(3);
+  const again = await reopened(index, repos);
+  const { merger } = indexerOf(again.instance);
+  const purging = merger.purge();
+  await merger.run();
+  assert.equal(shardIdsOf(again).size, 1);
+  await purging;
+  await checkFiles(again);
+  await again.close();
+});
