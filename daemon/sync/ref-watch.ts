@@ -124,7 +124,14 @@ export class RefWatch {
       if (next !== undefined) states.set(repoId, next);
     }
     this.#states = states;
+    this.#forgetOthers(new Set(records.map(({ repoId }) => repoId)));
     return moved;
+  }
+
+  /** Forgets repos that are not served any more. */
+  #forgetOthers(served: ReadonlySet<number>): void {
+    for (const known of [this.#unindexed, this.#movedMs, this.#restMs, this.#retryMs])
+      for (const repoId of known.keys()) if (!served.has(repoId)) known.delete(repoId);
   }
 
   /** Whether a repo has moved since it was seen, or was indexed, where it is seen for the first time since then. */

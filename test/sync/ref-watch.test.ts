@@ -123,7 +123,7 @@ void test('what moved while a repo was indexed for the first time is indexed', a
 });
 
 void test('of many repos a calm one is looked at every fourth time, one that has moved each time', async (t) => {
-  const repos = Array.from({ length: 600 }, (_, i) => recordOf(i + 1, `/nowhere/${i + 1}`));
+  let repos = Array.from({ length: 600 }, (_, i) => recordOf(i + 1, `/nowhere/${i + 1}`));
   const looks = new Map<string, number>();
   const moved = { path: '', version: 0 };
   const { pass } = watched(t, {
@@ -148,6 +148,17 @@ void test('of many repos a calm one is looked at every fourth time, one that has
   looks.clear();
   await pass(80);
   assert.deepEqual([looks.get(moved.path), looks.size], [20, 600]);
+  moved.version++;
+  await pass(10);
+  // One that is served no more, and later again, is another one.
+  const all = repos;
+  repos = all.filter(({ source }) => source.path !== moved.path);
+  await pass(5);
+  repos = all;
+  await pass(5);
+  looks.clear();
+  await pass(80);
+  assert.equal(looks.get(moved.path), 20);
 });
 
 void test('rounds are a second apart, and half a minute at most', () => {
