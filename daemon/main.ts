@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backupSource } from './backup/source.ts';
+import { messageOf } from './base/caught.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
@@ -36,7 +37,7 @@ import { RefLooks } from './sources/git/ref-looks.ts';
 import type { RepoRecord } from './repos/records.ts';
 import { FileWatch } from './sync/file-watch.ts';
 import { lookOfState } from './sync/fingerprint.ts';
-import { RefWatch } from './sync/ref-watch.ts';
+import { pauseAfter, RefWatch } from './sync/ref-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
 
@@ -126,6 +127,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.push(await startCommands(instance, control, server.url, options));
     opened.push(...watchSources(instance, log, abort.signal));
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
+    opened.push(watchMissing(instance, looked, log, abort.signal));
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -280,6 +282,37 @@ function watchSources(
     return refs.close();
   };
   return [{ close }, files];
+}
+
+/** Serves and indexes sources that were missing at the start as soon as they are there. */
+function watchMissing(
+  instance: Instance,
+  { adding }: LookedAt,
+  log: Log,
+  signal: AbortSignal,
+): { readonly close: () => Promise<void> } {
+  const { sources, jobs } = indexerOf(instance);
+  const look = async (): Promise<void> => {
+    const come = await sources.lookAgain(signal);
+    if (come.length === 0) return;
+    instance.served.publish();
+    jobs.indexAll(come, false, signal).catch(() => {});
+  };
+  const lookOn = async (): Promise<void> => {
+    await adding;
+    for (let tookMs = 0; sources.missingCount > 0;) {
+      await sleep(pauseAfter(tookMs), undefined, { ref: false, signal });
+      const startMs = performance.now();
+      await look().catch((error: unknown) => {
+        signal.throwIfAborted();
+        log.error('a missing source was not looked at', { error: messageOf(error) });
+      });
+      tookMs = performance.now() - startMs;
+    }
+  };
+  // It ends without a word when the daemon stops, or has no sources.
+  const looking = lookOn().catch(() => {});
+  return { close: () => looking };
 }
 
 /** Indexes the sources, several at a time, and makes their histories quick to read; then what goes on all the time. */

@@ -2,6 +2,7 @@
 // then on.
 
 import { setMaxListeners } from 'node:events';
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { StoredRepo } from '../accounts/store/repos.ts';
 import type { Log } from '../base/log.ts';
@@ -22,6 +23,12 @@ export interface AddedSources {
   readonly failed: readonly JobResult[];
 }
 
+/** How a path becomes a repo. */
+interface Wish {
+  readonly mode: 'commits' | 'worktree' | undefined;
+  readonly change: RepoChange;
+}
+
 export interface RepoSourcesOptions {
   readonly catalog: Catalog;
   readonly register: RepoRegister;
@@ -32,6 +39,10 @@ export interface RepoSourcesOptions {
 
 export class RepoSources {
   readonly #options: RepoSourcesOptions;
+  /** Paths that were no sources when they were named. */
+  #missing: readonly string[] = [];
+  /** How those become repos that are sources later. */
+  #wish: Wish = { mode: undefined, change: {} };
 
   constructor(options: RepoSourcesOptions) {
     this.#options = options;
@@ -56,7 +67,43 @@ export class RepoSources {
     const records = [...(await this.#note(repos, probed)), ...kept];
     for (const record of records) this.#warnOfFolder(record, change);
     this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
+    this.#wish = { mode, change };
+    this.#missing = failed.map(({ repo }) => repo);
     return { records, failed };
+  }
+
+  /** Of paths that are no sources. */
+  get missingCount(): number {
+    return this.#missing.length;
+  }
+
+  /**
+   * Looks again at the paths that were no sources when they were named. Returns the repos of those that are by now, which
+   * searches see from then on.
+   *
+   * Errors: NOT_READY; the reason of the signal.
+   */
+  async lookAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
+    const { register, served, jobs } = this.#options;
+    const { mode, change } = this.#wish;
+    const come: RepoRecord[] = [];
+    for (const one of this.#missing) {
+      const isThere = await access(one).then(
+        () => true,
+        () => false,
+      );
+      const probed = isThere && (await probeForIndex(one, mode).catch(() => false as const));
+      signal.throwIfAborted();
+      if (probed === false) continue;
+      const repos = await register.admit([probed], change);
+      come.push(...(await this.#note(repos, [probed])));
+      this.#missing = this.#missing.filter((other) => other !== one);
+      jobs.failed.clear(one);
+    }
+    for (const record of come) this.#warnOfFolder(record, change);
+    if (come.length > 0)
+      served.repoIds = new Set([...(served.repoIds ?? []), ...come.map(({ repoId }) => repoId)]);
+    return come;
   }
 
   /** Notes the repos of sources in the catalog, instead of others that it has at their places. */

@@ -93,6 +93,24 @@ void test('a missing source does not keep the others from being served', async (
   assert.equal((await trawl(['serve', missing], { cwd: temporaryFolder() })).code, 2);
 });
 
+void test('a source that was missing at the start is served once it is there', async () => {
+  const good = makeRepo({ 'a.txt': 'plum\n' });
+  const missing = path.join(temporaryFolder(), 'later');
+  const served = await serve(temporaryFolder(), [missing, good], {
+    flags: ['--mode', 'commits', '--branches', 'side'],
+  });
+  await served.process.until(/ repo indexed /);
+  const later = makeRepo({ 'b.txt': 'plum\n' });
+  git(later, 'branch', 'side');
+  renameSync(later, missing);
+  await served.process.until(/ repo indexed /, 2);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt', 'b.txt']);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum rev:side')), ['b.txt']);
+  const ready = await get<{ degraded?: readonly string[] }>(`${served.url}/api/ready`);
+  assert.equal(ready.body.degraded?.some((one) => one.includes('later')) ?? false, false);
+  await served.process.stop();
+});
+
 void test('a source that is away for a while keeps its index', async () => {
   const dataDir = temporaryFolder();
   const good = makeRepo({ 'a.txt': 'plum\n' });
