@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backupSource } from './backup/source.ts';
+import type { StoredRepo } from './accounts/store/repos.ts';
 import { messageOf } from './base/caught.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
@@ -40,6 +41,7 @@ import { lookOfState } from './sync/fingerprint.ts';
 import { pauseAfter, RefWatch } from './sync/ref-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
+import { recordToldRules } from './told-rules.ts';
 
 export interface DaemonOptions {
   readonly configuration: Configuration;
@@ -94,11 +96,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await instance.close();
   };
   try {
+    const before = reposOf(instance);
     const looked = await lookAtSources(instance, options, abort.signal);
     instance.served.publish();
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
     const control = await openControl(instance, directory, options);
     opened.push(control);
+    looked.adding
+      .then(() => {
+        const { trail } = control.accounts;
+        recordToldRules(options.change ?? {}, before, reposOf(instance), { trail, log });
+      })
+      .catch(() => {});
     const history = await openHistory(configuration, instance.catalog, log);
     opened.push(history);
     const indexAgain = (): Promise<unknown> =>
@@ -234,7 +243,7 @@ function startCommands(
 ): Promise<ControlServer> {
   const indexer = indexerOf(instance);
   const repos = {
-    list: () => (instance.index?.register.all ?? []).map((repo) => withFailure(repo, indexer)),
+    list: () => reposOf(instance).map((repo) => withFailure(repo, indexer)),
     change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
       indexer.rules.change(repoIds, change),
   };
@@ -355,6 +364,11 @@ async function startAgain(
   await indexer.sources.confirm(signal);
   await indexer.rules.changeServed(change);
   return { records: served.records, failed: [] };
+}
+
+/** All that the store knows. */
+function reposOf({ index }: Instance): readonly StoredRepo[] {
+  return index?.register.all ?? [];
 }
 
 function withFailure(repo: RepoRule, indexer: Indexer): RepoRule {

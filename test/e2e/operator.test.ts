@@ -410,15 +410,31 @@ void test('visibility and enforcement of sources that are given as arguments', a
   await desk.ok(['user', 'add', 'ada@x.org']);
   await desk.ok(['user', 'add', 'bob@x.org']);
   const key = (await desk.ok(['key', 'create', '--user', 'bob@x.org', '--name', 'x'])).trim();
+  let warnings: readonly string[] = [];
   const listed = async (flags: readonly string[]): Promise<number> => {
     const served = await serveIndexed(desk.dataDir, [repo], { flags });
     const headers = { authorization: `Bearer ${key}` };
     const { body } = await get<unknown[]>(`${served.url}/api/repos`, headers);
-    await served.process.stop();
+    const { stderr } = await served.process.stop();
+    warnings = stderr.match(/^.* WARN .*enforced any more.*$/gm) ?? [];
     return body.length;
   };
   assert.equal(await listed([]), 0);
   assert.equal(await listed(['--enforce-permissions']), 1, 'public');
   assert.equal(await listed(['--visibility', 'private']), 0);
+  assert.deepEqual(warnings, []);
   assert.equal(await listed(['--no-enforce-permissions']), 1);
+  assert.equal(warnings.length, 1);
+  assert.equal(await listed(['--no-enforce-permissions']), 1);
+  assert.deepEqual(warnings, []);
+  const records = (await desk.rows<Record<string, unknown>>(['audit'])).filter(
+    ({ action }) => action === 'settings.changed',
+  );
+  const changed = { repos: [path.basename(repo)].map((name) => `local/${name}`), repoCount: 1 };
+  assert.deepEqual(
+    records.map(({ actorId, metadata }) => ({ actorId, metadata })).reverse(),
+    [{ enforcement: 'restricted' }, { visibility: 'private' }, { enforcement: 'none' }].map(
+      (told) => ({ actorId: 'operator', metadata: { ...told, ...changed } }),
+    ),
+  );
 });
