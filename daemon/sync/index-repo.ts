@@ -96,8 +96,20 @@ export class RepoIndexer {
       return await this.#index(now, isForced ? 'all' : told, context);
     } catch (error) {
       seenFiles.lose(repoId);
+      if (isForced) await this.#owe(repoId).catch(() => {});
       throw error;
     }
+  }
+
+  /** What was to be built anew and was not: the next job builds it, whatever it finds. Errors: those of the catalog. */
+  async #owe(repoId: number): Promise<void> {
+    const { catalog } = this.#options;
+    await catalog.commit(() => {
+      const now = catalog.repo(repoId);
+      if (now?.fingerprint === undefined) return {};
+      const { fingerprint: _, look: __, ...owed } = now;
+      return { put: [owed] };
+    });
   }
 
   /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
@@ -205,6 +217,7 @@ export class RepoIndexer {
     const { known, probed, spec, filters } = job;
     // Why first: a listing costs a second for each 80,000 files.
     if (!this.#isSound(known)) return 'a shard is out of service';
+    if (known.fingerprint === undefined) return 'it was asked for, and failed';
     if (!hasRules(known, filters)) return 'settings or the format of the index changed';
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);

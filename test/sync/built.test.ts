@@ -1,7 +1,7 @@
 // A job tells whether it built what changed or everything, and why everything; and of docs that no revision holds any more.
 
 import assert from 'node:assert/strict';
-import { rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { JobResult } from '../../daemon/sync/jobs.ts';
@@ -40,6 +40,13 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   const { jobs } = indexerOf(index.instance);
   const [forced] = await jobs.indexAll(index.instance.served.records, true);
   assert.deepEqual(told(forced!), ['whole', 'it was asked for', 10, 0]);
+  // What fails then is not over when a job finds that nothing has changed.
+  renameSync(`${repo}/.git/objects`, `${repo}/.git/away`);
+  const [failed] = await jobs.indexAll(index.instance.served.records, true);
+  assert.equal(failed!.state, 'FAILED');
+  renameSync(`${repo}/.git/away`, `${repo}/.git/objects`);
+  assert.deepEqual(await follow(), ['whole', 'it was asked for, and failed', 10, 0]);
+  assert.deepEqual(await follow(), [undefined, undefined, 10, 0]);
   git(repo, 'commit', '-q', '--amend', '-m', 'other');
   rmSync(`${repo}/.git/logs`, { recursive: true, force: true });
   git(repo, 'gc', '-q', '--prune=now');

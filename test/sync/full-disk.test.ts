@@ -87,7 +87,10 @@ async function fillStepwise(
 ): Promise<number> {
   const { catalog, symbols } = index.instance;
   await symbols?.run();
-  const repos = JSON.stringify(catalog.repos);
+  /** Without what says that there is nothing to do. */
+  const reposNow = (): string =>
+    JSON.stringify(catalog.repos.map(({ fingerprint: _, look: __, ...repo }) => repo));
+  const repos = reposNow();
   const plums = await found(index, 'plum');
   const names = (): string[] => [
     ...readdirSync(index.dataDir).filter((name) => name.endsWith('.next')),
@@ -104,7 +107,7 @@ async function fillStepwise(
     disk.clear();
     if (error === undefined) return pagesLeft;
     assert.match(messageOf(error), /ENOSPC: .* '\/[^']+'|disk is full/, message);
-    assert.equal(JSON.stringify(catalog.repos), repos, message);
+    assert.equal(reposNow(), repos, message);
     assert.deepEqual(await found(index, 'plum'), plums, message);
     await checkFiles(index, message);
     assert.deepEqual(names(), namesBefore, message);
