@@ -58,8 +58,8 @@ export class Catalog {
   #version = 0;
   /** The last change of a file. */
   #lastChange: Promise<unknown> = Promise.resolve();
-  /** Names of files that were put into the shard folder and wait for the state to name them. */
-  readonly #arrived = new Set<string>();
+  /** Names of files that were put into the shard folder, and by how many who are not done with them (`disown`). */
+  readonly #arrived = new Map<string, number>();
   /** Open revision files by id; an error: what is wrong with it. */
   readonly #tables = new Map<string, RevisionTable | Error>();
 
@@ -183,12 +183,12 @@ export class Catalog {
     return this.filePath(`${id}${REVISIONS_ENDING}`);
   }
 
-  /** Writes a revision file; returns its id. It takes part once the state names it. */
+  /** Writes a revision file; returns its id. It takes part once the state names it; until `disown` it stays. */
   async writeRevisions(file: Buffer): Promise<string> {
     const id = revisionFileId(file);
     await this.#inTurn(async () => {
       await replaceFile(this.revisionPath(id), file);
-      this.#arrived.add(path.basename(this.revisionPath(id)));
+      this.#noteArrived(this.revisionPath(id));
     });
     // What was found wrong with the file before is so no more.
     if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
@@ -209,10 +209,17 @@ export class Catalog {
     await this.#inTurn(() => this.#remove(former.flatMap(namesOf)));
   }
 
-  /** Removes files that were put into the folder and are not going to be named, unless somebody else names them. */
+  /**
+   * To be called once by whoever put files into the folder, when the state names them or is not going to: those that it
+   * does not name are removed, unless somebody else has put the same there.
+   */
   async disown(files: readonly string[]): Promise<void> {
     const names = files.map((file) => path.basename(file));
-    for (const name of names) this.#arrived.delete(name);
+    for (const name of names) {
+      const count = (this.#arrived.get(name) ?? 1) - 1;
+      if (count > 0) this.#arrived.set(name, count);
+      else this.#arrived.delete(name);
+    }
     await this.#inTurn(() => this.#remove(names));
   }
 
@@ -263,10 +270,7 @@ export class Catalog {
     const former = [...changed].flatMap((repoId) => this.#byId.get(repoId) ?? []);
     for (const repo of former) this.#noteNames(repo, false);
     applyChange(this.#byId, change);
-    for (const repo of put) {
-      this.#noteNames(repo, true);
-      for (const name of namesOf(repo)) this.#arrived.delete(name);
-    }
+    for (const repo of put) this.#noteNames(repo, true);
     this.#repos = undefined;
     this.#version++;
     return former;
@@ -283,14 +287,14 @@ export class Catalog {
     }
   }
 
-  /** Gives a finished shard file its name; returns its id. The file is synced. It stays once the state names it. */
+  /** Gives a finished shard file its name; returns its id. The file is synced. Until `disown` it stays. */
   async adoptShard(file: string): Promise<string> {
     const shardId = await readId(file, HEADER_CHECKSUM_OFFSET);
     await this.#adopt(file, this.shardPath(shardId));
     return shardId;
   }
 
-  /** Gives a finished file of symbols its name; returns its id. The file is synced. It stays once the state names it. */
+  /** Gives a finished file of symbols its name; returns its id. The file is synced. Until `disown` it stays. */
   async adoptSymbols(file: string): Promise<string> {
     const symbolsId = await readId(file, SYMBOLS_CHECKSUM_OFFSET);
     await this.#adopt(file, this.symbolsPath(symbolsId));
@@ -300,8 +304,13 @@ export class Catalog {
   async #adopt(file: string, place: string): Promise<void> {
     await this.#inTurn(async () => {
       await putAt(file, place);
-      this.#arrived.add(path.basename(place));
+      this.#noteArrived(place);
     });
+  }
+
+  #noteArrived(file: string): void {
+    const name = path.basename(file);
+    this.#arrived.set(name, (this.#arrived.get(name) ?? 0) + 1);
   }
 }
 

@@ -388,10 +388,9 @@ export class RepoIndexer {
         leftOut,
       });
       return await this.#replaceRepo(record, next, kept);
-    } catch (error) {
+    } finally {
       // What nobody names is of no use, and the disk may be full.
       await catalog.disown(files).catch(() => {});
-      throw error;
     }
   }
 

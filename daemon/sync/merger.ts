@@ -163,9 +163,8 @@ export class Merger {
     try {
       const repoIds = order.repos.map(({ repoId }) => repoId);
       await this.#options.without(repoIds, () => this.#publish(holdings, order, result, files));
-    } catch (error) {
+    } finally {
       await catalog.disown(files).catch(() => {});
-      throw error;
     }
     log.info('shards merged', {
       shards: holdings.length,
@@ -239,7 +238,6 @@ export class Merger {
         return [{ ...repo, shards, ...(revisionFile === undefined ? {} : { revisionFile }) }];
       }),
     }));
-    if (former.length === 0) await catalog.disown(files);
     served.publish();
     const gone = holdings.map(({ shard }) => shard.shardId);
     served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0));

@@ -62,16 +62,14 @@ export class ShardSymbols {
         .reposOfShard(shardId)
         .map((repo) => ({ ...repo, shards: repo.shards.map(withSymbols) })),
     });
-    const former = await catalog.commit(change).catch(async (error: unknown) => {
+    try {
+      const former = await catalog.commit(change);
+      if (former.length === 0) return;
+      served.showSymbols(shardId);
+      await catalog.removeFilesOf(former);
+    } finally {
       await catalog.disown([own]);
-      throw error;
-    });
-    if (former.length === 0) {
-      await catalog.disown([own]);
-      return;
     }
-    served.showSymbols(shardId);
-    await catalog.removeFilesOf(former);
   }
 
   close(): void {

@@ -64,6 +64,35 @@ void test('a file that has come stays until it is named or given up', async () =
   assert.equal(existsSync(file), false);
 });
 
+void test('a file that two have put there stays until both are done with it', async () => {
+  const dataDir = temporaryFolder();
+  const catalog = new Catalog(dataDir);
+  mkdirSync(catalog.shardFolder);
+  await catalog.load();
+  const bytes = new RevisionWriter([]).bytes();
+  const revisionFile = await catalog.writeRevisions(bytes);
+  const file = catalog.revisionPath(revisionFile);
+  const other = { ...REPO, record: { ...REPO.record, repoId: 2 }, revisionFile };
+  // One fails while the other is about to name it.
+  await catalog.writeRevisions(bytes);
+  await catalog.disown([file]);
+  assert.ok(existsSync(file));
+  // One names it, and then another file, meanwhile.
+  await catalog.writeRevisions(bytes);
+  const before = [{ ...REPO, revisionFile }];
+  await catalog.commit(() => ({ put: before }));
+  await catalog.disown([file]);
+  await catalog.commit(() => ({ put: [REPO] }));
+  await catalog.removeFilesOf(before);
+  assert.ok(existsSync(file));
+  await catalog.commit(() => ({ put: [other] }));
+  await catalog.disown([file]);
+  assert.ok(existsSync(file));
+  await catalog.commit(() => ({ removed: [2] }));
+  await catalog.removeFilesOf([other]);
+  assert.equal(existsSync(file), false);
+});
+
 void test('a folder that has the name of a file of ours gives way', async () => {
   const dataDir = temporaryFolder();
   const catalog = new Catalog(dataDir);
