@@ -96,22 +96,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     await instance.close();
   };
   try {
-    const before = reposOf(instance);
     const looked = await lookAtSources(instance, options, abort.signal);
     instance.served.publish();
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
-    const control = await openControl(instance, directory, options);
+    const control = await openControl(instance, looked, directory, options);
     opened.push(control);
-    looked.adding
-      .then(() => {
-        const { trail } = control.accounts;
-        recordToldRules(options.change ?? {}, before, reposOf(instance), { trail, log });
-      })
-      .catch(() => {});
     const history = await openHistory(configuration, instance.catalog, log);
     opened.push(history);
-    const indexAgain = (): Promise<unknown> =>
-      indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal);
     let server: RunningServer | undefined;
     const reread = new Reread({
       configuration,
@@ -120,7 +111,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
         control.accounts.obeyConfiguration();
         server?.obeySettings();
       },
-      index: indexAgain,
+      index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal),
     });
     const services = servicesOf(log, instance, directory, history, control, reread);
     server = await createServer({
@@ -135,8 +126,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     metrics.watch(server, services.readiness, instance.parts.pool);
     opened.push(await startCommands(instance, control, server.url, options));
     opened.push(...watchSources(instance, log, abort.signal));
-    const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     opened.push(watchMissing(instance, looked, log, abort.signal));
+    const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     return {
       url: server.url,
       setupUrl: server.setupUrl,
@@ -193,6 +184,8 @@ function openDataDir(
 
 /** Sources that are looked at, and what was known of them when the daemon began to listen. */
 interface LookedAt {
+  /** The repos of the store before. */
+  readonly before: readonly StoredRepo[];
   readonly adding: Promise<AddedSources>;
   readonly early: AddedSources | undefined;
 }
@@ -203,6 +196,7 @@ async function lookAtSources(
   signal: AbortSignal,
 ): Promise<LookedAt> {
   const indexer = indexerOf(instance);
+  const before = reposOf(instance);
   const adding =
     sources.length > 0
       ? indexer.sources.add(sources, mode, change, signal)
@@ -215,13 +209,14 @@ async function lookAtSources(
       `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
         'give one: "trawl serve PATH"',
     );
-  return { adding, early };
+  return { before, adding, early };
 }
 
 async function openControl(
   instance: Instance,
+  looked: LookedAt,
   directory: RepoDirectory,
-  { configuration, log }: DaemonOptions,
+  { configuration, log, change }: DaemonOptions,
 ): Promise<ControlPlane> {
   const store = instance.index?.store;
   const control = await openControlPlane(configuration, directory, log, Date.now, store);
@@ -231,7 +226,24 @@ async function openControl(
       .rules.obey()
       .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
   });
+  const { trail } = control.accounts;
+  void recordRules(instance, looked, change, { trail, log });
   return control;
+}
+
+/** Records what the flags of this start change of who may see repos. Errors: none. */
+async function recordRules(
+  instance: Instance,
+  { before, adding }: LookedAt,
+  change: RepoChange | undefined,
+  told: Parameters<typeof recordToldRules>[3],
+): Promise<void> {
+  // Where that fails it ends the start, or what stopped it did.
+  const isAdded = await adding.then(
+    () => true,
+    () => false,
+  );
+  if (isAdded) recordToldRules(change ?? {}, before, reposOf(instance), told);
 }
 
 /** What commands of this machine ask the daemon for. */

@@ -89,7 +89,9 @@ async function fillStepwise(
   await symbols?.run();
   /** Without what says that there is nothing to do. */
   const reposNow = (): string =>
-    JSON.stringify(catalog.repos.map(({ fingerprint: _, look: __, ...repo }) => repo));
+    JSON.stringify(catalog.repos, (name, value: unknown) =>
+      name === 'fingerprint' || name === 'look' ? undefined : value,
+    );
   const repos = reposNow();
   const plums = await found(index, 'plum');
   const names = (): string[] => [
