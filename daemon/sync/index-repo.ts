@@ -305,7 +305,8 @@ export class RepoIndexer {
     const { ignored, leftOut } = delta;
     const kept = (now: CatalogRepo): CatalogRepo => {
       const { indexedAt: _, ...record } = publishedRecord(now.record, probed, spec);
-      return { ...now, record: { ...now.record, ...record }, fingerprint, ignored, leftOut };
+      const said = { commits: commitsOf(probed, spec), fingerprint, ignored, leftOut };
+      return { ...now, record: { ...now.record, ...record }, ...said };
     };
     // What is told of single files does not say how all of them look.
     const next = disk.within === undefined ? kept(known) : known;

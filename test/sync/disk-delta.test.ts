@@ -6,7 +6,7 @@ import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
-import { temporaryFolder } from '../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
 import { type Everything, everythingOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
@@ -125,3 +125,21 @@ for (const mode of ['worktree', undefined] as const)
       assert.ok(counts.delta > RUNS / 8, JSON.stringify(counts));
     },
   );
+
+void test('a branch that moves to a commit of the same docs is known by that commit', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  git(repo, 'branch', 'dev');
+  const index = await openIndexOf(temporaryFolder());
+  const commits = async (): Promise<unknown> => {
+    const [result] = await index.index([repo], { branches: ['**'] }, 'worktree');
+    assert.equal(result!.error, undefined);
+    return index.instance.catalog.repos[0]!.commits;
+  };
+  const heads = (): unknown => [null, ...['dev', 'main'].map((one) => git(repo, 'rev-parse', one))];
+  assert.deepEqual(await commits(), heads());
+  git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
+  git(repo, 'branch', '-f', 'dev');
+  git(repo, 'commit', '-q', '--allow-empty', '-m', 'still more');
+  assert.deepEqual(await commits(), heads());
+  await index.close();
+});
