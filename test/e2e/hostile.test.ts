@@ -185,17 +185,23 @@ for (const kind of ['node', 'uws'] as const) {
         const words = { ...vocabulary.words, userId };
         const requests = requestsFor(named, document, { words, credentials });
         const statuses = new Set<number>();
-        await fc.assert(
-          fc.asyncProperty(requests, async (made) => {
-            statuses.add(await statusOf(served.url, made));
-          }),
-          { numRuns: RUNS[kind] },
-        );
-        const isDone = [...statuses].some((status) => status < 300 && status !== 204);
-        const isEmpty = '204' in named.operation.responses && statuses.has(204);
-        const seen = `only ${[...statuses].join(', ')}`;
+        const sendAll = async (): Promise<void> =>
+          fc.assert(
+            fc.asyncProperty(requests, async (made) => {
+              statuses.add(await statusOf(served.url, made));
+            }),
+            { numRuns: RUNS[kind] },
+          );
+        const isDone = (): boolean =>
+          SELDOM_DONE.has(operationId) ||
+          [...statuses].some((status) => status < 300 && status !== 204) ||
+          ('204' in named.operation.responses && statuses.has(204));
+        await sendAll();
         if (kind !== 'node') return;
-        assert.ok(isDone || isEmpty || SELDOM_DONE.has(operationId), seen);
+        // Of some operations one request in thirty is right.
+        for (let round = 0; round < 4 && !isDone(); round++) await sendAll();
+        const seen = `only ${[...statuses].join(', ')}`;
+        assert.ok(isDone(), seen);
         assert.ok(statuses.size > 1, seen);
       });
     }
