@@ -19,9 +19,9 @@ import { matchesOf, readTwin, startOf } from '../engine/regex/twin.ts';
 import { BUILDS } from './driver.ts';
 import { Engine } from './regex-harness.ts';
 import { rewrite } from './oracle.ts';
+import { SEED } from '../seed.ts';
 
 const raw = String.raw;
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 
 /** Letters in and without a case, digits, marks and others, of each size in UTF-8. */
 const POINTS = Array.from(

@@ -25,10 +25,10 @@ import {
   type Tree,
 } from './regex-program.ts';
 import { lineTreeArbitrary, treeArbitrary } from './regex-trees.ts';
+import { SEED } from '../seed.ts';
 
 const encoder = new TextEncoder();
 const NEWLINE = 10;
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const NOT_NEWLINE: Tree = {
   kind: 'bytes',
   ranges: [

@@ -1,6 +1,6 @@
 // A whole daemon that is killed at random moments while jobs are asked for, revisions are searched on demand, files on disk
 // change and shards are merged: what was acknowledged is there at the next start, all files are sound, and none is left over.
-// TRAWL_KILLS: how many; TRAWL_SEED.
+// TRAWL_KILLS: how many; TRAWL_TEST_SEED.
 
 import assert from 'node:assert/strict';
 import { readdirSync, renameSync, writeFileSync } from 'node:fs';
@@ -19,9 +19,9 @@ import {
   serveIndexed,
   trawl,
 } from './daemon.ts';
+import { SEED } from '../seed.ts';
 
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 2);
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 const REPOS = 8;
 const KEY = `svk_${'a1'.repeat(32)}`;
 const OWNER = { authorization: `Bearer ${KEY}` };

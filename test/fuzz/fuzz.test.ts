@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { TARGETS } from './targets.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = process.env['TRAWL_FUZZ_RUNS'];
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 /** Cases that take a second or so. The plan has a test of its own, test/oracle/engine.test.ts. */
 const SHORT: Readonly<Record<string, number>> = {
   parser: 1500,

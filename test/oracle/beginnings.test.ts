@@ -7,10 +7,10 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { Engine, REPO, type SearchAnswer, type TestDoc } from '../engine/host/harness.ts';
+import { SEED } from '../seed.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 15);
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 /** A line that is a block, whatever stands around it. */
 const LINE_SIZE = 20_000;
 

@@ -10,10 +10,10 @@ import { parseRegex } from '../../daemon/engine/regex/syntax.ts';
 import { checkAnswer, type OracleDoc } from './compare.ts';
 import { REPO_NAMES } from './corpora.ts';
 import { caseArbitrary, checkCase, REPOS } from './random-case.ts';
+import { SEED } from '../seed.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 50);
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 /** Bounds the search for a smaller case after a failure; the runs themselves take a fraction of it. */
 const TIME_MAX_MS = process.env['TRAWL_FUZZ_RUNS'] === undefined ? 120_000 : 3_600_000;
 for (const build of ['debug', 'release'] as const satisfies readonly Build[]) {

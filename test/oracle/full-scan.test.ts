@@ -17,12 +17,12 @@ import { compileTree } from '../../daemon/engine/regex/thompson.ts';
 import { canBeEmpty, spansLines } from '../../daemon/engine/regex/traits.ts';
 import { Engine as RegexEngine } from '../core/regex-harness.ts';
 import { buildFromDisk, Engine, REPO, type SearchAnswer } from '../engine/host/harness.ts';
+import { SEED } from '../seed.ts';
 
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const FOLDERS = ['commander', 'picomatch', 'cli-progress', 'string-width', 'nano-spawn', 'pino'];
 const SIZE_MAX = 700_000;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1500);
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 /** An answer with more ranges is compared by its counts alone. */
 const RANGES_MAX = 500;
 const SIMULATED_SIZE_MAX = 20_000;

@@ -11,9 +11,9 @@ import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { Engine } from '../engine/host/harness.ts';
 import type { Corpus } from './corpora.ts';
 import { type Case, caseArbitrary, checkCase, REPOS, shardsOf } from './random-case.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 20);
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 
 let mergeCount = 0;
 

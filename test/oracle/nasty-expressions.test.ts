@@ -7,10 +7,10 @@ import test from 'node:test';
 import * as fc from 'fast-check';
 import { QueryError } from '../../daemon/engine/regex/error.ts';
 import { Engine, type SearchAnswer } from '../engine/host/harness.ts';
+import { SEED } from '../seed.ts';
 
 const raw = String.raw;
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1500);
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? Date.now() % 1_000_000);
 
 const DOCS = [
   ['a.txt', 'red plum jam\naaaaaaaaaaaaaaaaaaaaaa\n'],

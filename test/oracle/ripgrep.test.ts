@@ -25,6 +25,7 @@ import type { ByteRange, MatchMap } from '../../bench/ripgrep.ts';
 import { drawSamples, type Random, seededRandom } from '../../bench/samples.ts';
 import { serveIndexed } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
+import { SEED } from '../seed.ts';
 
 const ROOT = fileURLToPath(new URL('../../../node_modules/', import.meta.url));
 const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
@@ -32,7 +33,6 @@ const SCOPES = ['commander', 'picomatch', 'cli-progress', 'string-width'];
 const DAEMON_SCOPES = [...SCOPES, 'msgpackr', 'fast-check'];
 const SAMPLE_COUNT = 120;
 const EXPRESSION_COUNT = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 120);
-const SEED = Number(process.env['TRAWL_TEST_SEED'] ?? 1);
 const hasRipgrep = spawnSync('rg', ['--version']).status === 0;
 const skip = hasRipgrep ? false : 'needs the Debian package ripgrep';
 

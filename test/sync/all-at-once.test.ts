@@ -2,7 +2,7 @@
 // purged, symbols found, revisions built on demand, rules changed, repositories served or not, shards quarantined, and the
 // process starts again in the midst of it. Each answer meanwhile is of one commit for each revision; what is there when all
 // is quiet is what a build shows, in sound files.
-// TRAWL_FUZZ_RUNS: rounds in all; TRAWL_SEED.
+// TRAWL_FUZZ_RUNS: rounds in all; TRAWL_TEST_SEED.
 
 import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,9 +15,9 @@ import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, type RevisionAnswer } from './index-of.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 1);
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 const REPOS = 3;
 const STEPS_PER_ROUND = 90;
 const SEARCHERS = 3;

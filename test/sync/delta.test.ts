@@ -8,11 +8,11 @@ import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { everythingOf, History } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 /** Changes of one repo before the next one. */
 const CHANGES_PER_REPO = 20;
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 
 async function indexAgain(index: IndexOf, isForced: boolean): Promise<object> {
   const { records } = index.instance.served;

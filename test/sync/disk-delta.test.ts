@@ -10,11 +10,11 @@ import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
 import { type Everything, everythingOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
 /** Edits of one source before the next one. */
 const EDITS_PER_SOURCE = 20;
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 /** Later than this, files count as settled. */
 const AGE_MS = 3_000;
 /** Longer than the grain of the clock of file systems here. */

@@ -1,6 +1,6 @@
 // A process that indexes and merges is killed at random moments while branches move: what the next one finds is a published
 // state, sound and without a file too many, and becomes what a build of the same commits shows.
-// TRAWL_KILLS: how many; TRAWL_SEED.
+// TRAWL_KILLS: how many; TRAWL_TEST_SEED.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -14,9 +14,9 @@ import { everythingOf, History, randomOf } from './history.ts';
 import { openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
+import { SEED } from '../seed.ts';
 
 const KILLS = Number(process.env['TRAWL_KILLS'] ?? 6);
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 const REPOS = 3;
 
 /** Lets a process work on the index and kills it after so long. */

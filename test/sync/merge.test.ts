@@ -1,6 +1,6 @@
 // An index whose shards are merged all the time, of several repositories with random histories, against one that is built
 // anew and never merged: the same answers in the same order, counts and symbols; and what lies in the data directory.
-// TRAWL_FUZZ_RUNS: changes in all; TRAWL_SEED.
+// TRAWL_FUZZ_RUNS: changes in all; TRAWL_TEST_SEED.
 
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
@@ -12,9 +12,9 @@ import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 const CHANGES_PER_WORLD = 12;
 const REPOS = 4;
 

@@ -12,10 +12,10 @@ import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../source
 import { narrowed, SEES_ALL } from '../../daemon/repos/sight.ts';
 import { History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
 const CHANGES_PER_REPO = 12;
-const SEED = Number(process.env['TRAWL_SEED'] ?? Date.now() % 1_000_000);
 
 const LIMITS: OnDemandLimits = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
 
