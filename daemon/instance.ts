@@ -29,7 +29,8 @@ import { type JobLimits, jobLimitsOf } from './sync/job-limits.ts';
 import type { MergeLimits } from './sync/merge-plan.ts';
 import { QuarantineFile } from './sync/quarantine-file.ts';
 import { Served } from './sync/served.ts';
-import { type OnDemandLimits, OnDemandRevisions } from './sync/on-demand.ts';
+import { OnDemandRevisions } from './sync/on-demand.ts';
+import type { OnDemandLimits } from './sync/on-demand-limits.ts';
 import { IntegrityPass } from './sync/integrity-pass.ts';
 import { ShardWatch } from './sync/shard-watch.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
@@ -210,7 +211,7 @@ async function openUpkeep(
       filters: () => options.filters,
       // Safety: it is there once, so it is there always.
       limits: () => options.onDemand!,
-      workers,
+      threads: new BuildThreads(module, workers ?? availableParallelism(), 'demand'),
       log,
     });
   indexer = new Indexer({

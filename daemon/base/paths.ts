@@ -98,6 +98,13 @@ export function folderOf(path: string): string {
   return slash < 0 ? '' : path.slice(0, slash);
 }
 
+/** As folderOf, with its bytes where they are not UTF-8. */
+export function parentOf({ path, rawPath }: NamedPath): NamedPath {
+  const folder = { path: folderOf(path) };
+  const bytes = rawPath?.subarray(0, Math.max(0, rawPath.lastIndexOf(SLASH)));
+  return bytes === undefined || isUtf8(bytes) ? folder : { ...folder, rawPath: bytes };
+}
+
 /** Last segment of a path. */
 export function baseNameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);

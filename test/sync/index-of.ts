@@ -8,7 +8,7 @@ import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { search } from '../../daemon/engine/search/service.ts';
 import type { JobResult } from '../../daemon/sync/jobs.ts';
-import type { OnDemandLimits } from '../../daemon/sync/on-demand.ts';
+import type { OnDemandLimits } from '../../daemon/sync/on-demand-limits.ts';
 import type { MergeLimits } from '../../daemon/sync/merge-plan.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { createLog } from '../../daemon/base/log.ts';

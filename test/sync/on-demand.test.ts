@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import type { OnDemandLimits } from '../../daemon/sync/on-demand.ts';
+import type { OnDemandLimits } from '../../daemon/sync/on-demand-limits.ts';
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -367,6 +367,37 @@ void test('commits and merges between two searches', TIMEOUT, async () => {
   assert.equal((await ask()).length, 7);
   await index.close();
 });
+
+void test(
+  'languages are told by the folders above, and by the sources in the folder of a header alone',
+  TIMEOUT,
+  async () => {
+    const repo = makeRepo({
+      '.gitattributes': '*.inc linguist-language=Pascal\n',
+      'cpp/a.cpp': 'x\n',
+      'cpp/deep/z.c': 'x\n',
+      'cpp/deeper.txt': 'x\n',
+      'cpp/zz.cpp': 'x\n',
+      'cpp/old.h': 'plum cpp\n',
+      'cpp/deep/old.h': 'plum c\n',
+      'own/.gitattributes': '*.inc linguist-language=PHP\n',
+      'own/below/old.inc': 'plum own\n',
+      'old.inc': 'plum root\n',
+    });
+    git(repo, 'tag', 'then');
+    for (const name of ['cpp/old.h', 'cpp/deep/old.h', 'own/below/old.inc', 'old.inc'])
+      git(repo, 'rm', '-q', name);
+    git(repo, 'commit', '-q', '-m', 'without');
+    const { index } = await openWorld([repo]);
+    const foundAs = async (language: string): Promise<string[]> =>
+      shown(await index.search(`plum rev:then lang:${language}`)).map((one) => one.split(' ')[0]!);
+    assert.deepEqual(await foundAs('c++'), ['cpp/old.h']);
+    assert.deepEqual(await foundAs('c'), ['cpp/deep/old.h']);
+    assert.deepEqual(await foundAs('pascal'), ['old.inc']);
+    assert.deepEqual(await foundAs('php'), ['own/below/old.inc']);
+    await index.close();
+  },
+);
 
 void test('files on disk are told from commits by their contents', TIMEOUT, async () => {
   const repo = makeRepo({ 'same.txt': 'plum same\n', empty: '', 'now.txt': 'plum then\n' });

@@ -10,8 +10,12 @@ import type { HeaderFolders } from '../../sources/languages/languages.ts';
 import type { PackedFiles } from '../../sources/docs/file-list.ts';
 import type { ReadFailure, SourceSpec } from '../../sources/docs/source.ts';
 
+/** What builds are for: a search waits for it, or nobody does. */
+export type BuildWork = 'demand' | 'background';
+
 export interface BuildWorkerData {
   readonly module: WebAssembly.Module;
+  readonly work: BuildWork;
 }
 
 /** What a thread knows of the build that it works for. */
@@ -19,6 +23,8 @@ export interface OfBuild {
   readonly spec: SourceSpec;
   readonly filters: FilterSettings;
   readonly headerFolders: HeaderFolders;
+  /** As of BuildOptions. */
+  readonly isOnDemand: boolean;
 }
 
 export interface BatchJob {

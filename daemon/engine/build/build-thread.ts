@@ -2,7 +2,13 @@
 // build does, and one that has ended leaves mappings to the process (koffi 3.3.4).
 
 import { Worker } from 'node:worker_threads';
-import type { BuildWorkerData, FromBuildWorker, OfBuild, ToBuildWorker } from './build-messages.ts';
+import type {
+  BuildWork,
+  BuildWorkerData,
+  FromBuildWorker,
+  OfBuild,
+  ToBuildWorker,
+} from './build-messages.ts';
 
 /** How long a thread may take to let go of a build before it is terminated. */
 const END_MS = 5000;
@@ -24,9 +30,9 @@ export class BuildThread {
   #onRest: (() => void) | undefined;
   #isOver = false;
 
-  constructor(module: WebAssembly.Module) {
+  constructor(module: WebAssembly.Module, work: BuildWork) {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const workerData: BuildWorkerData = { module };
+    const workerData: BuildWorkerData = { module, work };
     this.#worker = new Worker(new URL(`./build-worker.${extension}`, import.meta.url), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },

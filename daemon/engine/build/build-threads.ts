@@ -1,6 +1,7 @@
 // The threads that builds may have, all together. One big build has them all; a build that comes then gets its first one as
 // soon as a thread of the other has done what it has begun. Threads that nobody needs rest for a while.
 
+import type { BuildWork } from './build-messages.ts';
 import { BuildThread } from './build-thread.ts';
 
 /** Guess: how long a thread waits for the next build before it ends. */
@@ -9,6 +10,7 @@ const REST_MS = 600_000;
 export class BuildThreads {
   readonly #module: WebAssembly.Module;
   readonly #count: number;
+  readonly #work: BuildWork;
   readonly #resting: BuildThread[] = [];
   #restTimer: NodeJS.Timeout | undefined;
   #takenCount = 0;
@@ -18,10 +20,12 @@ export class BuildThreads {
   /**
    * @param module  the compiled core (engine/host/core.ts)
    * @param count   of all builds; for example one for each core
+   * @param work    who else goes first
    */
-  constructor(module: WebAssembly.Module, count: number) {
+  constructor(module: WebAssembly.Module, count: number, work: BuildWork = 'background') {
     this.#module = module;
     this.#count = count;
+    this.#work = work;
   }
 
   /** Those in use. */
@@ -69,7 +73,7 @@ export class BuildThreads {
   thread(): BuildThread {
     for (;;) {
       const rested = this.#resting.pop();
-      if (rested === undefined) return new BuildThread(this.#module);
+      if (rested === undefined) return new BuildThread(this.#module, this.#work);
       if (!rested.isOver) return rested;
     }
   }

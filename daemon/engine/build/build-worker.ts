@@ -55,8 +55,8 @@ const KEPT_MS = 2_000;
 /** Guess: a shard of so many stripes is worth it to give memory back before and after it is completed. */
 const MANY_STRIPES = 4;
 
-const { module }: BuildWorkerData = workerData;
-lowerPriority('background');
+const { module, work }: BuildWorkerData = workerData;
+lowerPriority(work);
 const port = parentPort!;
 let builder: StripeBuilder | undefined;
 /** What the build is of that the thread works for. */
@@ -220,7 +220,9 @@ async function runMerge(job: MergeJob): Promise<void> {
     blocks: Buffer.concat(job.blocks),
     caseMarks: Buffer.concat(job.caseMarks),
   };
-  const summary = completeShard(module, job.path, tables, job.stripes);
+  const summary = completeShard(module, job.path, tables, job.stripes, {
+    isSynced: !build!.isOnDemand,
+  });
   if (isLarge) giveMemoryBack();
   tell({ kind: 'mergeDone', path: job.path, summary });
   await Promise.resolve();

@@ -77,6 +77,11 @@ export interface BuildOptions {
   readonly threads?: BuildThreads | undefined;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * A search waits for it, and a restart drops it: shards are small, so that several are merged at a time, and no file is
+   * synced. Default: false.
+   */
+  readonly isOnDemand?: boolean | undefined;
 }
 
 export interface BuildProgress {
@@ -136,6 +141,8 @@ export interface BuiltDocs {
 class ShardOverflow extends Error {}
 
 const STRIPES_PLANNED = 28;
+/** Guess: few, so that threads merge one shard while others read the next. */
+const STRIPES_ON_DEMAND = 2;
 
 /**
  * Builds all shards of a source. On failure and abort no file is left behind.
@@ -200,7 +207,8 @@ export async function buildDocs(options: BuildOptions, list: DocList): Promise<B
   const own = new BuildThreads(options.module, availableParallelism());
   const threads = options.threads ?? own;
   try {
-    for (let stripes = STRIPES_PLANNED; ; stripes = Math.floor(stripes / 2)) {
+    const planned = options.isOnDemand === true ? STRIPES_ON_DEMAND : STRIPES_PLANNED;
+    for (let stripes = planned; ; stripes = Math.floor(stripes / 2)) {
       try {
         return await new Build(options, threads, list, docs, planShards(docs, stripes)).run();
       } catch (error) {
@@ -324,7 +332,7 @@ class Build {
   }
 
   async #runThreads(): Promise<void> {
-    const { spec, filters, signal } = this.#options;
+    const { spec, filters, signal, isOnDemand = false } = this.#options;
     const { headerFolders } = this.#list;
     this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
@@ -338,7 +346,7 @@ class Build {
       this.#pool = new BuildPool(
         this.#threads,
         Math.max(1, this.#batches.length),
-        { spec, filters, headerFolders },
+        { spec, filters, headerFolders, isOnDemand },
         (message, answer) => this.#onMessage(message, answer),
         reject,
       );

@@ -141,7 +141,7 @@ const LAST_OF_ATTRIBUTES = Buffer.from(ATTRIBUTE_FILE_NAME).at(-1);
 const TAIL_SIZE = 20;
 
 /** Whether a path may be that of an attribute file, or of a source that headers go by. */
-export function mayBeEither(path: Uint8Array): boolean {
+function mayBeEither(path: Uint8Array): boolean {
   // Why first: of 80,000 paths nearly all end otherwise.
   if (!LAST.has(path[path.length - 1]!)) return false;
   const tail = Buffer.from(path.subarray(-TAIL_SIZE)).toString('latin1');

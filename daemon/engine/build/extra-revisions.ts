@@ -7,23 +7,15 @@ import {
   RULES_PATH,
   rulesOfCommits,
 } from '../../sources/docs/committed-rules.ts';
-import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
-import { findLinks, findObjects } from '../../sources/git/objects.ts';
+import { FileList } from '../../sources/docs/file-list.ts';
+import { findObjects } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { RevisionWriter } from '../shards/revisions.ts';
-import { Attributes, isAttributeFile } from '../../sources/languages/attributes.ts';
-import { findHeaderFolders } from '../../sources/languages/languages.ts';
-import {
-  type BuildOptions,
-  buildDocs,
-  type DocList,
-  type ListedShard,
-  readAttributes,
-} from './build.ts';
-import { mayBeEither } from './default-rules.ts';
-import { type KnownIndex, linksOnDisk } from './delta.ts';
+import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
+import type { KnownIndex } from './delta.ts';
 import { KnownDocs } from './known-docs.ts';
-import { MissingDocs } from './missing-docs.ts';
+import { MissingDocs, type MissingRow } from './missing-docs.ts';
+import { findRuleDocs, rulesOf } from './rule-docs.ts';
 
 export interface ExtraOptions extends BuildOptions {
   readonly known: KnownIndex;
@@ -32,8 +24,6 @@ export interface ExtraOptions extends BuildOptions {
   /** Docs that are built at most. */
   readonly docsMax: number;
   readonly signal: AbortSignal;
-  /** Threads for so many docs; undefined: one for each core. */
-  readonly workersFor: (docCount: number) => number | undefined;
 }
 
 export interface ExtraRevisions {
@@ -84,18 +74,20 @@ class Extra {
   }
 
   async run(): Promise<ExtraRevisions> {
-    const { spec, known, commits, docsMax, signal } = this.#options;
-    await this.#docs.learnBlobs(spec.path, known.revisions[0]?.commit);
+    const { spec, known, commits, docsMax } = this.#options;
+    // Each asks a git of its own.
+    const [basis, rules] = await Promise.all([
+      this.#basis(),
+      rulesOfCommits(spec.path, commits),
+      this.#docs.learnBlobs(spec.path, known.revisions[0]?.commit),
+    ]);
     this.#learnEmpty();
-    const basis = await this.#basis();
-    const rules = await rulesOfCommits(spec.path, commits);
     const sets: Uint8Array[][] = [];
     for (const [index, commit] of commits.entries())
       // Why behind 0: that is the default revision.
       sets.push(await this.#docsOf(index + 1, commit, rules[index], basis));
     if (this.#missing.size > docsMax) throw new TooManyDocsError(this.#missing.size);
-    const rows = await this.#missing.rows(spec.path, { signal });
-    const shards = rows.length === 0 ? [] : await this.#build(rows.map(({ file }) => file));
+    const { shards, rows } = await this.#build();
     const ofBuilt = this.#missing.docsOf(
       commits.map((_, index) => index + 1),
       shards,
@@ -110,18 +102,25 @@ class Extra {
     return { shards, revisions: writer.bytes() };
   }
 
+  /** The shards of the docs that no known one holds, and these docs as listed. */
+  async #build(): Promise<{ shards: readonly ListedShard[]; rows: readonly MissingRow[] }> {
+    if (this.#missing.size === 0) return { shards: [], rows: [] };
+    const { spec, known, signal } = this.#options;
+    const found = await findRuleDocs(this.#docs, this.#missing.all);
+    const [rows, rules] = await Promise.all([
+      this.#missing.rows(spec.path, { signal }),
+      rulesOf(spec.path, known.revisions[0]?.commit, found),
+    ]);
+    const files = FileList.of(rows.map(({ file }) => file));
+    const { shards } = await buildDocs(this.#options, { ...rules, files });
+    return { shards, rows };
+  }
+
   /** Of files on disk without stored content it is sure of the empty ones alone which blobs they are. */
   #learnEmpty(): void {
     const oid = EMPTY_BLOBS.find(({ length }) => length === this.#options.commits[0]?.length)!;
     for (const place of this.#docs.unknownDocs())
       if (this.#docs.sizeOf(place) === 0) this.#docs.learn(place, oid);
-  }
-
-  async #build(files: readonly SourceFile[]): Promise<readonly ListedShard[]> {
-    const options = { ...this.#options, workers: this.#options.workersFor(files.length) };
-    const list = { ...(await this.#defaultRules()), files: FileList.of(files) };
-    const built = await buildDocs(options, list);
-    return built.shards;
   }
 
   /** The first indexed revision that is a commit which is there, and its rules; undefined: there is none. */
@@ -167,29 +166,6 @@ class Extra {
     const [before, after] = [docOf(change.before), docOf(change.after)];
     if (this.#docs.replace(sets, change, before !== undefined, after)) return;
     this.#missing.addItem(target, change, after!);
-  }
-
-  /** What the default revision says of languages and tiers. */
-  async #defaultRules(): Promise<Omit<DocList, 'files'>> {
-    const { spec, known } = this.#options;
-    const commit = known.revisions[0]?.commit;
-    const files: SourceFile[] = [];
-    await this.#docs.forEach(this.#docs.docsIn(0), mayBeEither, (place, named) => {
-      const oid = this.#docs.oidOf(place);
-      const size = this.#docs.sizeOf(place);
-      files.push({ ...named, size, isSymlink: false, ...(oid === undefined ? {} : { oid }) });
-    });
-    const rules = files.filter(({ path }) => isAttributeFile(path));
-    const paths = rules.map(({ path }) => path);
-    const links =
-      commit === undefined
-        ? linksOnDisk(spec.path, paths)
-        : await findLinks(spec.path, commit, paths);
-    const texts = rules.filter(({ path }) => !links.has(path));
-    return {
-      attributes: new Attributes(texts.length === 0 ? [] : await readAttributes(spec.path, texts)),
-      headerFolders: findHeaderFolders(files.map(({ path }) => path)),
-    };
   }
 }
 

@@ -39,6 +39,8 @@ interface OpenShard {
   readonly unstored: Map<number, string>;
   /** A bit for each doc that a revision holds. */
   readonly live: Uint8Array;
+  /** Where a path was last looked for: who asks in the order of paths finds the next one nearby. */
+  lastRank: number;
 }
 
 /** The docs of the shards of a repo. To be closed. */
@@ -96,6 +98,7 @@ export class KnownDocs {
       docCount,
       unstored: new Map((revisions?.unstoredDocs() ?? []).map(({ docId, oid }) => [docId, oid])),
       live: bitsOf(revisions?.liveDocs ?? 'all', docCount),
+      lastRank: 0,
     });
   }
 
@@ -210,20 +213,45 @@ export class KnownDocs {
     return blobId === undefined ? unstored.get(docId) : tables.blobHash(blobId);
   }
 
-  /** The docs at a path, of whatever revision. Cost: a binary search in each shard. */
+  /** The docs at a path, of whatever revision. Cost: a binary search in each shard, a short one behind the path before. */
   at({ path, rawPath }: NamedPath): KnownDoc[] {
     const bytes = rawPath ?? Buffer.from(path);
-    return this.#open.flatMap(({ tables, docStart, docCount }, shard) => {
-      const found: KnownDoc[] = [];
-      const rankEnd = tables.docCount;
-      for (let rank = firstRank(tables, rankEnd, bytes); rank < rankEnd; rank++) {
+    const found: KnownDoc[] = [];
+    for (const [shard, open] of this.#open.entries()) {
+      const { tables, docStart, docCount } = open;
+      open.lastRank = firstRank(tables, bytes, open.lastRank);
+      for (let rank = open.lastRank; rank < tables.docCount; rank++) {
         const docId = tables.docAt(rank) - docStart;
         if (Buffer.compare(tables.pathOf(docStart + docId), bytes) !== 0) break;
         if (docId >= 0 && docId < docCount)
           found.push({ shard, docId, oid: this.oidOf({ shard, docId }) });
       }
-      return found;
-    });
+    }
+    return found;
+  }
+
+  /** Calls back for each doc of these sets that lies right in a folder, not below. Cost: as `at`, for each folder there. */
+  forEachIn(
+    sets: readonly Uint8Array[],
+    folder: NamedPath,
+    onDoc: (place: DocPlace, named: NamedPath) => void,
+  ): void {
+    const prefix = bytesWithin(folder);
+    for (const [shard, { tables, docStart, docCount }] of this.#open.entries()) {
+      let rank = firstRank(tables, prefix);
+      while (rank < tables.docCount) {
+        const docId = tables.docAt(rank) - docStart;
+        const path = tables.pathOf(docStart + docId);
+        if (!prefix.equals(path.subarray(0, prefix.length))) break;
+        const slash = path.indexOf(SLASH, prefix.length);
+        if (slash >= 0) rank = firstRank(tables, behindFolder(path, slash), rank);
+        else {
+          if (docId >= 0 && docId < docCount && hasBit(sets[shard]!, docId))
+            onDoc({ shard, docId }, this.nameOf({ shard, docId }));
+          rank++;
+        }
+      }
+    }
   }
 
   /** Calls back for each doc of these sets at one of the paths or below it, each once. Cost: as `at`, for each path. */
@@ -235,7 +263,7 @@ export class KnownDocs {
     for (const [shard, { tables, docStart, docCount }] of this.#open.entries()) {
       const found = new Set<number>();
       const add = (bytes: Buffer, isWithin: (path: Uint8Array) => boolean): void => {
-        for (let rank = firstRank(tables, tables.docCount, bytes); rank < tables.docCount; rank++) {
+        for (let rank = firstRank(tables, bytes); rank < tables.docCount; rank++) {
           const docId = tables.docAt(rank) - docStart;
           if (!isWithin(tables.pathOf(docStart + docId))) break;
           if (docId >= 0 && docId < docCount && hasBit(sets[shard]!, docId)) found.add(docId);
@@ -268,13 +296,31 @@ export class KnownDocs {
   }
 }
 
-/** The first rank whose path is not less than these bytes. */
-function firstRank(tables: ShardTables, docCount: number, bytes: Uint8Array): number {
+const SLASH = 0x2f;
+
+/** What the paths of all docs in a folder begin with. */
+function bytesWithin({ path, rawPath }: NamedPath): Buffer {
+  if (path === '') return Buffer.alloc(0);
+  return Buffer.concat([rawPath ?? Buffer.from(path), Buffer.of(SLASH)]);
+}
+
+/** Less than all paths behind those in the folder that ends at a slash of `path`, and more than these. */
+function behindFolder(path: Uint8Array, slash: number): Buffer {
+  return Buffer.concat([path.subarray(0, slash), Buffer.of(SLASH + 1)]);
+}
+
+/** The first rank whose path is not less than these bytes. @param near  a rank; the closer behind it, the faster */
+function firstRank(tables: ShardTables, bytes: Uint8Array, near = 0): number {
+  const isBefore = (rank: number): boolean =>
+    Buffer.compare(tables.pathOf(tables.docAt(rank)), bytes) < 0;
   let start = 0;
-  let end = docCount;
+  let end = tables.docCount;
+  for (let step = 1, rank = near; rank < end; rank += step, step *= 2)
+    if (isBefore(rank)) start = rank + 1;
+    else end = rank;
   while (start < end) {
     const middle = (start + end) >>> 1;
-    if (Buffer.compare(tables.pathOf(tables.docAt(middle)), bytes) < 0) start = middle + 1;
+    if (isBefore(middle)) start = middle + 1;
     else end = middle;
   }
   return start;

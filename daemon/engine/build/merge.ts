@@ -85,7 +85,7 @@ export function mergeShards(module: WebAssembly.Module, order: MergeOrder): Merg
     docs: ShardDocs.of(lists.flat()),
     ...coded,
   };
-  const summary = completeShard(module, path, tables, stripes);
+  const summary = completeShard(module, path, tables, stripes, { isSynced: true });
   const symbols = sources.every((source) => source.symbols !== undefined)
     ? contents.writeSymbols(module, path, order.symbolsPath)
     : undefined;

@@ -60,10 +60,10 @@ export class MissingDocs {
     const ids = files.flatMap(({ doc, file }) => (file === undefined ? doc.oid : []));
     const blobs = await findObjects(repoPath, ids, { timeoutMs: 0, ...options });
     const sizes = new Map(ids.map((oid, index) => [oid, blobs[index]?.size ?? 0]));
-    const rows = files.map(({ doc: { targets, ...doc }, file }) => ({
-      file: file ?? { ...doc, size: sizes.get(doc.oid) ?? 0 },
+    const rows = files.map(({ doc, file }) => ({
+      file: file ?? fileOf(doc, sizes.get(doc.oid) ?? 0),
       oid: doc.oid,
-      targets,
+      targets: doc.targets,
     }));
     return rows.sort((a, b) => {
       if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
@@ -87,4 +87,9 @@ export class MissingDocs {
       }),
     );
   }
+}
+
+function fileOf({ path, rawPath, oid, isSymlink }: MissingDoc, size: number): SourceFile {
+  const file = { path, oid, isSymlink, size };
+  return rawPath === undefined ? file : { ...file, rawPath };
 }

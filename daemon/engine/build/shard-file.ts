@@ -1,7 +1,7 @@
 // A shard file while it is made: contents go to their place, coded stripes to files beside it, and at the end all becomes
 // one file, which is checked.
 
-import { closeSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { named } from '../../base/caught.ts';
 import { writeOwn } from '../../base/own-file.ts';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
@@ -49,7 +49,8 @@ export function writeStripes(
 /**
  * Completes the file behind its contents, removes the stripes, and checks it.
  *
- * @param stripes  their paths, in order
+ * @param stripes   their paths, in order
+ * @param isSynced  what is written outlives the machine
  * Errors: of the file system; where what was written is damaged.
  */
 export function completeShard(
@@ -57,16 +58,27 @@ export function completeShard(
   path: string,
   tables: ShardTables,
   stripes: readonly string[],
+  { isSynced }: { readonly isSynced: boolean },
 ): ShardSummary {
   const files = stripes.map((stripe) => ({ path: stripe, size: statSync(stripe).size }));
   const sums = stripes.map(readSum);
   const summary = writeNamed(path, () =>
     writeShard(module, path, tables, (onPostings) => mergeStripes(module, files, onPostings)),
   );
+  if (isSynced) writeNamed(path, () => syncFile(path));
   for (const stripe of stripes) unlinkSync(stripe);
   const problem = verifyShardFile(module, path, sums);
   if (problem !== undefined) throw new Error(`the shard just built is damaged: ${problem}`);
   return summary;
+}
+
+function syncFile(path: string): void {
+  const file = openSync(path, 'r+');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Sum of the postings of a coded stripe. */

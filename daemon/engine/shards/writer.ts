@@ -1,9 +1,9 @@
 // Puts a shard file together behind its contents, which the build has already written from byte 4,096 on:
 // tables, paths, names, gram dictionary, postings, then the header with the checksums of what is really in
-// the file, then a sync. The authority on the layout is core/FORMAT.md; offsets come from
+// the file. The caller syncs it. The authority on the layout is core/FORMAT.md; offsets come from
 // core/shared/format.ts.
 
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import * as format from '../../../core/shared/format.ts';
 import type { MergedGrams } from '../host/builder.ts';
 import { instantiateCore } from '../host/core.ts';
@@ -320,7 +320,7 @@ function sectionRowOffset(kind: number): number {
 }
 
 /**
- * Computes the checksums of what lies in the file, writes the header, and syncs the file.
+ * Computes the checksums of what lies in the file, and writes the header.
  *
  * Why from the file: what is checked later is what a reader gets, not what this process meant to write.
  */
@@ -349,5 +349,4 @@ function seal(
     format.HEADER_CHECKSUM_OFFSET,
   );
   writeSync(file, header, 0, header.length, 0);
-  fsyncSync(file);
 }

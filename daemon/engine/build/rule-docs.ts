@@ -1,0 +1,77 @@
+// What the docs of the default revision say of some other docs: the attribute files in the folders above them, and the
+// sources that headers among them go by. Looks at these folders alone.
+
+import { Breather } from '../../base/next-turn.ts';
+import { joinPath, type NamedPath, nameKey, parentOf } from '../../base/paths.ts';
+import type { SourceFile } from '../../sources/docs/file-list.ts';
+import { findLinks } from '../../sources/git/objects.ts';
+import { ATTRIBUTE_FILE_NAME, Attributes } from '../../sources/languages/attributes.ts';
+import { findHeaderFolders, isHeader } from '../../sources/languages/languages.ts';
+import { hasBit } from '../shards/bits.ts';
+import { type DocList, readAttributes } from './build.ts';
+import { linksOnDisk } from './delta.ts';
+import type { DocPlace, KnownDocs } from './known-docs.ts';
+
+export interface RuleDocs {
+  /** Attribute files; symbolic links may be among them. */
+  readonly attributes: readonly SourceFile[];
+  /** Paths of the docs beside headers. */
+  readonly besideHeaders: readonly string[];
+}
+
+/** Those that matter to docs at these paths. Other work comes in between. Cost: a look at each folder above them. */
+export async function findRuleDocs(
+  docs: KnownDocs,
+  paths: readonly NamedPath[],
+): Promise<RuleDocs> {
+  const sets = docs.docsIn(0);
+  const attributes: SourceFile[] = [];
+  const besideHeaders: string[] = [];
+  const [folders, ofHeaders] = [new Map<string, NamedPath>(), new Map<string, NamedPath>()];
+  for (const path of paths) {
+    let folder = parentOf(path);
+    if (isHeader(path.path)) ofHeaders.set(nameKey(folder), folder);
+    for (; !folders.has(nameKey(folder)); folder = parentOf(folder))
+      folders.set(nameKey(folder), folder);
+  }
+  const breather = new Breather();
+  for (const folder of folders.values()) {
+    await breather.pause();
+    const named = joinPath(folder, { path: ATTRIBUTE_FILE_NAME });
+    for (const place of docs.at(named))
+      if (hasBit(sets[place.shard]!, place.docId)) attributes.push(fileOf(docs, place, named));
+  }
+  for (const folder of ofHeaders.values()) {
+    await breather.pause();
+    docs.forEachIn(sets, folder, (_, { path }) => besideHeaders.push(path));
+  }
+  return { attributes, besideHeaders };
+}
+
+function fileOf(docs: KnownDocs, place: DocPlace, named: NamedPath): SourceFile {
+  const oid = docs.oidOf(place);
+  const file = { ...named, size: docs.sizeOf(place), isSymlink: false };
+  return oid === undefined ? file : { ...file, oid };
+}
+
+/**
+ * What they say.
+ *
+ * @param commit  that of the default revision; undefined: files on disk
+ *
+ * Errors: GitError.
+ */
+export async function rulesOf(
+  repoPath: string,
+  commit: string | undefined,
+  { attributes, besideHeaders }: RuleDocs,
+): Promise<Omit<DocList, 'files'>> {
+  const paths = attributes.map(({ path }) => path);
+  const links =
+    commit === undefined ? linksOnDisk(repoPath, paths) : await findLinks(repoPath, commit, paths);
+  const texts = attributes.filter(({ path }) => !links.has(path));
+  return {
+    attributes: new Attributes(texts.length === 0 ? [] : await readAttributes(repoPath, texts)),
+    headerFolders: findHeaderFolders(besideHeaders),
+  };
+}
