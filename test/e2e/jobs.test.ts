@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { renameSync, rmSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { childrenOf, untilGone } from '../symbols/processes.ts';
 import { type Answer, call, eventually, serve, serveIndexed, type Served } from './daemon.ts';
 
 const KEY = `svk_${'0123456789abcdef'.repeat(4)}`;
@@ -134,8 +135,14 @@ void test(
     // Another repo does not wait.
     await trigger(2);
     await eventually(async () => (await latestOf(2))?.status === 'COMPLETED');
+    const gits = childrenOf(served.process.child.pid!, 'git');
+    assert.ok(gits.length > 0);
     await served.process.stop('SIGKILL');
+    // Opening it for writing lets git go on that waits for somebody to do so: nobody ends it now.
+    const end = openSync(fifo, 'r+');
     rmSync(fifo);
+    closeSync(end);
+    await untilGone(gits);
     await start(false);
     // Also those whose end was not written yet when the kill came.
     const all = async (): Promise<Job[]> => (await ask<Job[]>('GET', '/api/jobs')).body;

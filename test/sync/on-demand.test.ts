@@ -399,6 +399,18 @@ void test(
   },
 );
 
+void test('a repository that has no docs now has those of before', TIMEOUT, async () => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  git(repo, 'tag', 'then');
+  git(repo, 'rm', '-q', 'a.txt');
+  git(repo, 'commit', '-q', '-m', 'nothing');
+  git(repo, 'tag', 'nothing');
+  const { index } = await openWorld([repo]);
+  assert.deepEqual(shown(await index.search('plum rev:then')), ['a.txt then']);
+  assert.deepEqual(shown(await index.search('plum rev:nothing')), []);
+  await index.close();
+});
+
 void test('files on disk are told from commits by their contents', TIMEOUT, async () => {
   const repo = makeRepo({ 'same.txt': 'plum same\n', empty: '', 'now.txt': 'plum then\n' });
   git(repo, 'tag', 'then');

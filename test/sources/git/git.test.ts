@@ -1,12 +1,16 @@
 // Tests that git is run with a clean environment, hostile settings off, limits kept and secrets masked.
 
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { GitError, runGit, startGit, tryGit } from '../../../daemon/sources/git/git.ts';
 import { findObjects, resolveCommit } from '../../../daemon/sources/git/objects.ts';
 import { findDefault, probeSource } from '../../../daemon/sources/git/probe.ts';
+import { childrenOf, untilGone } from '../../symbols/processes.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 
 /** Rejection of a promise that must reject with a GitError. */
@@ -180,3 +184,20 @@ test('a missing folder is named as such', async () => {
   assert.equal(error.failure, 'not_started');
   assert.match(error.message, /folder is gone/);
 });
+
+// No other program that the parent has started holds the other ends of their pipes.
+test(
+  'those that wait for questions end with a killed parent',
+  {
+    skip: process.platform !== 'linux',
+  },
+  async () => {
+    const file = fileURLToPath(new URL('./orphan-child.js', import.meta.url));
+    const child = fork(file, [makeRepo({ 'a.txt': 'plum\n' })]);
+    await once(child, 'message');
+    const gits = childrenOf(child.pid!, 'cat-file');
+    child.kill('SIGKILL');
+    assert.equal(gits.length, 4);
+    await untilGone(gits);
+  },
+);
