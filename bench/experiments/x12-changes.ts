@@ -9,8 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
 import { search } from '../../daemon/engine/search/service.ts';
-import { indexerOf, openInstance } from '../../daemon/instance.ts';
+import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { SEES_ALL } from '../../daemon/repos/sight.ts';
+import { MERGE_LIMITS, type MergeLimits } from '../../daemon/sync/merge-plan.ts';
 
 const [folder, commitCount = '200'] = process.argv.slice(2);
 if (folder === undefined) throw new Error('which folder?');
@@ -47,15 +48,8 @@ const log = createLog({
   format: 'text',
   write: (line) => void process.stderr.write(line),
 });
-const instance = await openInstance({
-  dataDir: path.join(work, 'data'),
-  isOwner: true,
-  filters: { maxFileSize: 2 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] },
-  searchTimeoutMs: 0,
-  findsSymbols: false,
-  log,
-});
-const indexer = indexerOf(instance);
+let instance = await open(MERGE_LIMITS);
+let indexer = indexerOf(instance);
 const { records } = await indexer.sources.add([repo], 'commits');
 instance.served.publish();
 print('build', await job());
@@ -68,6 +62,7 @@ for (const size of SIZES) {
   }
   print(`${size} changed files`, medianOf(costs));
 }
+const before = usage().bytes;
 const costs: Cost[] = [];
 for (let i = 0; i < Number(commitCount); i++) {
   commit(1);
@@ -75,16 +70,34 @@ for (let i = 0; i < Number(commitCount); i++) {
 }
 print(`${commitCount} commits of one file`, medianOf(costs));
 await indexer.merger.run();
-const grown = await rareMs();
-process.stdout.write(
-  `shards, by docs: ${docCounts().join(', ')}; rare words p50 ${grown.toFixed(2)} ms\n`,
-);
-await indexer.jobs.indexAll(records, true);
-const anew = await rareMs();
-process.stdout.write(
-  `built anew: ${docCounts().join(', ')}; rare words p50 ${anew.toFixed(2)} ms\n`,
-);
+await tell('shards, by docs');
 await instance.close();
+instance = await open({ ...MERGE_LIMITS, restMs: 0 });
+indexer = indexerOf(instance);
+await indexer.merger.run();
+await tell('at rest');
+const written = (usage().bytes - before) / 1e6 / Number(commitCount);
+process.stdout.write(`${written.toFixed(2)} MB written a commit of one file, all merges with it\n`);
+await indexer.jobs.indexAll(records, true);
+await tell('built anew');
+await instance.close();
+
+function open(mergeLimits: MergeLimits): Promise<Instance> {
+  return openInstance({
+    dataDir: path.join(work, 'data'),
+    isOwner: true,
+    filters: { maxFileSize: 2 << 20, maxTrigramCount: 0, alwaysIndexFilePatterns: [] },
+    searchTimeoutMs: 0,
+    findsSymbols: false,
+    mergeLimits,
+    log,
+  });
+}
+
+async function tell(what: string): Promise<void> {
+  const ms = await rareMs();
+  process.stdout.write(`${what}: ${docCounts().join(', ')}; rare words p50 ${ms.toFixed(2)} ms\n`);
+}
 
 function docCounts(): number[] {
   return instance.catalog.repos[0]!.shards.map(({ docCount }) => docCount);

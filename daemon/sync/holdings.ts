@@ -40,7 +40,9 @@ export function candidateOf(
   const isOpen = repos.every(({ record }) => record.enforcement === undefined);
   const kind = [isOpen ? 'open' : 'closed', hashSizeOf(repos), symbols?.foundBy ?? ''].join(' ');
   const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
-  return { shardId, kind, docCount, liveCount, liveSize };
+  const only = repos.length === 1 ? repos[0]!.record : undefined;
+  const restMs = only?.indexedAt === undefined ? 0 : Date.now() - Date.parse(only.indexedAt);
+  return { shardId, kind, docCount, liveCount, liveSize, repoId: only?.repoId, restMs };
 }
 
 /**

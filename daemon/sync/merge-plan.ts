@@ -1,5 +1,9 @@
 // Which shards are merged next. Small ones become one of many times their size, so that each doc is written again once or
-// twice; those of which half the docs are dead are written again without them. Large ones stay as they are.
+// twice; those of which half the docs are dead are written again without them. Large ones stay as they are, until their repo
+// is at rest: then its smaller shards are joined with the next larger one, if they hold enough to write that again for it.
+
+import { addToList } from '../base/lists.ts';
+import { blocksFor, SHARD_BLOCKS_MAX } from '../engine/build/plan.ts';
 
 /** A shard that may be merged. */
 export interface MergeCandidate {
@@ -10,6 +14,10 @@ export interface MergeCandidate {
   /** Docs that live, and about the bytes of their contents. */
   readonly liveCount: number;
   readonly liveSize: number;
+  /** The repo of all its docs; undefined: several have some. */
+  readonly repoId: number | undefined;
+  /** Since a job changed its repo. */
+  readonly restMs: number;
 }
 
 export interface MergeLimits {
@@ -20,14 +28,23 @@ export interface MergeLimits {
   /** Of what comes out. */
   readonly docCountMax: number;
   readonly sizeMax: number;
+  /** How long a repo has not changed that is at rest. */
+  readonly restMs: number;
+  /** Share of a larger shard that the smaller ones hold together at least. */
+  readonly restShare: number;
 }
 
-/** Guess: levels 16 apart write each doc twice; sixteen of a level cost a search 0.1 ms. */
+/**
+ * Guess: levels 16 apart write each doc twice; sixteen of a level cost a search 0.1 ms. A repo that rests has a night, or
+ * nobody who changes it; a 40th is what 1,000 commits of a file change of half of the Linux tree.
+ */
 export const MERGE_LIMITS: MergeLimits = {
   levels: [1 << 20, 16 << 20],
   shardCount: 16,
   docCountMax: 200_000,
   sizeMax: 256 << 20,
+  restMs: 3_600_000,
+  restShare: 1 / 40,
 };
 
 /** Which of the levels a shard is of, from 0; undefined: it is large. */
@@ -57,7 +74,7 @@ export function planMerge(
     const some = firstOf(group, limits);
     if (some.length >= limits.shardCount) return some;
   }
-  return deadOnes(candidates, limits);
+  return deadOnes(candidates, limits) ?? restingOnes(candidates, limits);
 }
 
 /** As many of the first as fit a shard. */
@@ -83,4 +100,39 @@ function deadOnes(
       liveCount > 0 && 2 * liveCount <= docCount && liveSize <= sizeMax,
   );
   return dead === undefined ? undefined : [dead];
+}
+
+/** The smaller shards of a repo at rest, and the largest one that they are joined with. */
+function restingOnes(
+  candidates: readonly MergeCandidate[],
+  limits: MergeLimits,
+): MergeCandidate[] | undefined {
+  const groups = new Map<string, MergeCandidate[]>();
+  for (const candidate of candidates) {
+    const { repoId, kind, liveCount } = candidate;
+    if (repoId === undefined || liveCount === 0 || candidate.restMs < limits.restMs) continue;
+    addToList(groups, `${repoId} ${kind}`, candidate);
+  }
+  for (const group of groups.values()) {
+    const some = joined(group, limits);
+    if (some.length > 0) return some;
+  }
+  return undefined;
+}
+
+/** As many of the smallest as hold the share of the last of them, and fit a shard; none: no two do. */
+function joined(
+  group: readonly MergeCandidate[],
+  { restShare, docCountMax }: MergeLimits,
+): MergeCandidate[] {
+  const bySize = [...group].sort((a, b) => a.liveSize - b.liveSize);
+  let [docs, size, end] = [0, 0, 0];
+  for (const [index, { liveCount, liveSize }] of bySize.entries()) {
+    const isWorthwhile = index > 0 && size >= restShare * liveSize;
+    docs += liveCount;
+    size += liveSize;
+    const fits = docs <= docCountMax && blocksFor(docs, size) <= SHARD_BLOCKS_MAX;
+    if (isWorthwhile && fits) end = index + 1;
+  }
+  return bySize.slice(0, end);
 }

@@ -39,12 +39,15 @@ export interface MergerOptions {
   ) => Promise<Result>;
 }
 
+/** How often it is looked whether repos have come to rest. */
+const LOOK_MS = 600_000;
 let mergeCount = 0;
 
 export class Merger {
   readonly #options: MergerOptions;
   readonly #stop = new AbortController();
   readonly #retries: Retries;
+  readonly #looks: NodeJS.Timeout;
   #running: Promise<void> | undefined;
   #isWoken = false;
   /** It was asked what is to be merged since a purge began. */
@@ -55,6 +58,7 @@ export class Merger {
   constructor(options: MergerOptions) {
     this.#options = options;
     this.#retries = new Retries(options.log);
+    this.#looks = setInterval(() => void this.run(), LOOK_MS).unref();
   }
 
   /** A job may have made a shard. Why counted: to look costs some ms among thousands of repos. */
@@ -307,6 +311,7 @@ export class Merger {
   async close(): Promise<void> {
     this.#stop.abort(new Error('the index is being closed'));
     this.#retries.close();
+    clearInterval(this.#looks);
     await this.#running;
   }
 }

@@ -8,6 +8,8 @@ export const EAGER: MergeLimits = {
   shardCount: 2,
   docCountMax: 10_000,
   sizeMax: 1 << 20,
+  restMs: Infinity,
+  restShare: 1,
 };
 
 export const NEVER: MergeLimits = { ...EAGER, levels: [], sizeMax: 0 };

@@ -8,7 +8,8 @@ import { MERGE_LIMITS, type MergeCandidate, planMerge } from '../../daemon/sync/
 const MIB = 1 << 20;
 
 function candidate(index: number, more: Partial<MergeCandidate>): MergeCandidate {
-  return { shardId: `${index}`, kind: 'a', docCount: 10, liveCount: 10, liveSize: 1000, ...more };
+  const counts = { docCount: 10, liveCount: 10, liveSize: 1000 };
+  return { shardId: `${index}`, kind: 'a', ...counts, repoId: undefined, restMs: 0, ...more };
 }
 
 /** Merges until nothing is to be merged; returns what is left, and the bytes that were written. */
@@ -26,13 +27,13 @@ function settle(candidates: readonly MergeCandidate[]): {
       some.reduce((total, one) => total + of(one), 0);
     assert.equal(new Set(some.map(({ kind }) => kind)).size, 1);
     const made = {
+      ...some[0]!,
       shardId: `m${round}`,
-      kind: some[0]!.kind,
       docCount: sum(({ liveCount }) => liveCount),
       liveCount: sum(({ liveCount }) => liveCount),
       liveSize: sum(({ liveSize }) => liveSize),
     };
-    assert.ok(made.liveSize <= MERGE_LIMITS.sizeMax && made.docCount <= MERGE_LIMITS.docCountMax);
+    assert.ok(made.liveSize <= 800 * MIB && made.docCount <= MERGE_LIMITS.docCountMax);
     written += made.liveSize;
     left = [made, ...left.filter((one) => !some.includes(one))];
   }
@@ -72,4 +73,44 @@ void test('random sizes, kinds and dead docs: it ends, and no level keeps sixtee
       assert.ok(liveCount === 0 || 2 * liveCount > docCount || liveSize > MERGE_LIMITS.sizeMax);
   });
   fc.assert(property, { numRuns: 200 });
+});
+
+/** Shards of one repo by how many docs they hold, 13 KB each. */
+function ofRepo(
+  docCounts: readonly number[],
+  more: Partial<MergeCandidate> = {},
+): MergeCandidate[] {
+  return docCounts.map((docCount, i) =>
+    candidate(i, {
+      docCount,
+      liveCount: docCount,
+      liveSize: docCount * 13_000,
+      repoId: 1,
+      restMs: MERGE_LIMITS.restMs,
+      ...more,
+    }),
+  );
+}
+
+/** Of what is left. */
+function docCounts(candidates: readonly MergeCandidate[]): number[] {
+  return candidates.map(({ docCount }) => docCount).sort((a, b) => a - b);
+}
+
+void test('at rest the shards of 1,000 commits are joined with a large one, which is written once', () => {
+  const { left, written } = settle(ofRepo([13, 987, 35_838, 42_796]));
+  assert.deepEqual(docCounts(left), [36_838, 42_796]);
+  assert.equal(written, 36_838 * 13_000);
+  assert.deepEqual(docCounts(settle(ofRepo([1, 40, 41])).left), [82]);
+});
+
+void test('what is little stays, as does what is not at rest, shared, or would not fit', () => {
+  for (const docs of [[13, 600, 35_838, 42_796], [36_838, 42_796], [1, 41], [5]])
+    assert.deepEqual(docCounts(settle(ofRepo(docs)).left), docs);
+  for (const more of [{ restMs: MERGE_LIMITS.restMs - 1 }, { repoId: undefined }])
+    assert.deepEqual(docCounts(settle(ofRepo([13, 987, 35_838], more)).left), [13, 987, 35_838]);
+  const kinds = [...ofRepo([900, 10_000]), ...ofRepo([900], { kind: 'b' })];
+  assert.deepEqual(docCounts(settle(kinds).left), [900, 10_900]);
+  const repos = [...ofRepo([900]), ...ofRepo([900], { repoId: 2 })];
+  assert.deepEqual(docCounts(settle(repos).left), [900, 900]);
 });

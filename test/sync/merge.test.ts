@@ -8,6 +8,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
+import { commitAll, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER, NEVER } from './merge-limits.ts';
@@ -76,3 +77,28 @@ void test(
     assert.ok(sharedCount > RUNS, `${sharedCount} times a repo shared a shard`);
   },
 );
+
+void test('at rest small shards are joined with a large one, and dead docs go', async () => {
+  const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
+  const repo = makeRepo(Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
+  const folder = temporaryFolder();
+  const index = await openIndexOf(folder, { mergeLimits: NEVER });
+  await index.index([repo], {}, 'commits');
+  writeFiles(repo, { '0.txt': 'plum again\n' });
+  commitAll(repo);
+  await follow(index, repo, false);
+  assert.deepEqual(docCounts(index), [1, 10]);
+  const before = await everythingOf(index);
+  await index.close();
+  const atRest = { ...NEVER, docCountMax: 100, restMs: 0, restShare: 0.05 };
+  const again = await openIndexOf(folder, { mergeLimits: atRest });
+  await indexerOf(again.instance).merger.run();
+  assert.deepEqual(docCounts(again), [10]);
+  assert.deepEqual(await everythingOf(again), before);
+  await checkFiles(again);
+  await again.close();
+});
+
+function docCounts({ instance }: IndexOf): number[] {
+  return instance.catalog.repos.flatMap(({ shards }) => shards.map(({ docCount }) => docCount));
+}

@@ -13,14 +13,12 @@ import { narrowed, SEES_ALL } from '../../daemon/repos/sight.ts';
 import { History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
 import { SEED } from '../seed.ts';
+import { EAGER } from './merge-limits.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 24);
 const CHANGES_PER_REPO = 12;
 
 const LIMITS: OnDemandLimits = { repos: 20, docs: 50_000, timeoutMs: 60_000, diskBytes: 2 ** 32 };
-
-/** Any two small shards become one. */
-const EAGER = { levels: [1 << 20], shardCount: 2, docCountMax: 10_000, sizeMax: 1 << 20 };
 
 const QUERIES = ['plum', 'pear or cherry', 'file:h', 'lang:c plum', 'lang:rust', 'file:. -plum'];
 

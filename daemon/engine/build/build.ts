@@ -51,6 +51,7 @@ import {
   type PlannedShard,
   planShards,
   sizeToRead,
+  STRIPES_PLANNED,
 } from './plan.ts';
 import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
@@ -140,7 +141,6 @@ export interface BuiltDocs {
 /** A shard came out with more stripes than the format has room for; planning it smaller helps. */
 class ShardOverflow extends Error {}
 
-const STRIPES_PLANNED = 28;
 /** Guess: few, so that threads merge one shard while others read the next. */
 const STRIPES_ON_DEMAND = 2;
 

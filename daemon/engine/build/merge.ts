@@ -9,6 +9,7 @@ import { SymbolTables } from '../shards/symbol-tables.ts';
 import { ShardTables } from '../shards/tables.ts';
 import { type ShardDoc, ShardDocs } from '../shards/shard-docs.ts';
 import type { ShardSummary } from '../shards/writer.ts';
+import { BATCH_BLOCKS, blocksFor } from './plan.ts';
 import { completeShard, writeContent, writeStripes } from './shard-file.ts';
 
 /** Docs of a repo that are to be in the new shard. */
@@ -45,11 +46,6 @@ export interface MergeResult extends ShardSummary {
   readonly repos: readonly MergedRepo[];
   readonly symbols: SymbolsSummary | undefined;
 }
-
-/** As in a build (plan.ts): blocks of a batch, and what they hold. */
-const BATCH_BLOCKS = 7400;
-const BYTES_PER_BLOCK = 3850;
-const BLOCKS_PER_FILE = 0.6;
 
 interface Source {
   readonly tables: ShardTables;
@@ -190,7 +186,7 @@ class Contents {
     const batches: [number, number][] = [];
     let [start, blocks] = [0, 0];
     for (const blobId of this.#blobs.keys()) {
-      const own = this.#bytesOf(blobId).length / BYTES_PER_BLOCK + BLOCKS_PER_FILE;
+      const own = blocksFor(1, this.#bytesOf(blobId).length);
       if (blobId > start && blocks + own > BATCH_BLOCKS) {
         batches.push([start, blobId]);
         [start, blocks] = [blobId, 0];

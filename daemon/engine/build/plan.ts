@@ -35,7 +35,11 @@ export interface PlannedShard {
 /** Measured: 2026-11-21, Linux 6.1: a block holds 3,558 bytes on average, a file half a block too much. */
 const BYTES_PER_BLOCK = 3850;
 const BLOCKS_PER_FILE = 0.6;
-const BATCH_BLOCKS = 7400;
+export const BATCH_BLOCKS = 7400;
+/** Most stripes that a shard is planned with; some come out larger. */
+export const STRIPES_PLANNED = 28;
+/** Blocks of such a shard. */
+export const SHARD_BLOCKS_MAX = STRIPES_PLANNED * BATCH_BLOCKS;
 const SHARD_CONTENT_MAX = 1000 << 20;
 const SHARD_DOCS_MAX = 1 << 20;
 
@@ -94,10 +98,13 @@ export function sizeToRead({ files, fileIndexes, areTooLarge }: PlannedDocs, doc
   return areTooLarge[doc] === 1 ? 0 : files.sizeOf(fileIndexes[doc]!);
 }
 
+/** About how many blocks docs take with contents of so many bytes together. */
+export function blocksFor(docCount: number, size: number): number {
+  return size / BYTES_PER_BLOCK + docCount * BLOCKS_PER_FILE;
+}
+
 function blocksOf(docs: PlannedDocs, doc: number): number {
-  return docs.areTooLarge[doc] === 1
-    ? 0
-    : sizeToRead(docs, doc) / BYTES_PER_BLOCK + BLOCKS_PER_FILE;
+  return docs.areTooLarge[doc] === 1 ? 0 : blocksFor(1, sizeToRead(docs, doc));
 }
 
 function planShard(docs: PlannedDocs, docStart: number, blocksPerShard: number): PlannedShard {
