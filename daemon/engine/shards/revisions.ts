@@ -43,6 +43,7 @@ export class RevisionWriter {
   readonly #places = new Map<string, number>();
   readonly #data: Uint8Array[] = [];
   #dataSize = 0;
+  #revisionCount = 0;
 
   constructor(shards: readonly RevisedShard[]) {
     this.#shards = shards;
@@ -50,14 +51,16 @@ export class RevisionWriter {
 
   /** Adds the next revision: a bitmap for each shard, of bitmapSizeOf(docCount) bytes. */
   add(bitmaps: readonly Uint8Array[]): void {
+    this.#revisionCount++;
     for (const [shard, { docCount }] of this.#shards.entries()) {
       const { form, bytes } = encodeSet(bitmaps[shard]!, docCount);
       this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
     }
   }
 
-  /** Adds a set as another file has it coded. */
+  /** As `add`, with sets as another file has them coded. */
   addCoded(sets: readonly CodedSet[]): void {
+    this.#revisionCount++;
     for (const { form, bytes } of sets)
       this.#rows.push({ form, offset: this.#append(bytes), size: bytes.length });
   }
@@ -84,7 +87,7 @@ export class RevisionWriter {
     const head = Buffer.alloc(dataStart);
     head.write(MAGIC, 'latin1');
     head.writeUInt32LE(VERSION, 8);
-    head.writeUInt32LE(shards.length === 0 ? 0 : this.#rows.length / shards.length, 12);
+    head.writeUInt32LE(this.#revisionCount, 12);
     head.writeUInt32LE(shards.length, 16);
     head.writeUInt32LE(hashSize, 20);
     const lists: Buffer[] = [];
