@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import { test } from 'node:test';
 import { ShardError, Space } from '../../daemon/engine/host/space.ts';
+import { BuildThreads } from '../../daemon/engine/build/build-threads.ts';
 import { buildRepo } from '../../daemon/engine/build/build.ts';
 import type { Extractor } from '../../daemon/symbols/extractor.ts';
 import type { FoundSymbol } from '../../daemon/symbols/found.ts';
@@ -38,7 +39,7 @@ const FILTERS = { maxFileSize: 1 << 20, maxTrigramCount: 1 << 20, alwaysIndexFil
 const NEVER = new AbortController().signal;
 
 /** A shard of all samples, some of them twice, and files without symbols. */
-async function sampleShard(): Promise<string> {
+async function sampleShard(threads?: BuildThreads): Promise<string> {
   const folder = temporaryFolder();
   const source = path.join(folder, 'source');
   mkdirSync(path.join(source, 'copies'), { recursive: true });
@@ -57,6 +58,7 @@ async function sampleShard(): Promise<string> {
     repoName: 'samples',
     filters: FILTERS,
     folder,
+    threads,
   });
   return shards[0]!.path;
 }
@@ -285,9 +287,11 @@ test('builds and passes leave no mapping behind', { skip: hasMappings }, async (
   const module = await coreModule('release');
   const { log } = spyLog();
   const engines = ['tree-sitter'] as const;
+  // Those of a daemon live on.
   const passes = new SymbolPasses(module);
+  const threads = new BuildThreads(module, 2);
   const run = async (): Promise<void> => {
-    const shardPath = await sampleShard();
+    const shardPath = await sampleShard(threads);
     const { symbolCount } = await passes.run({
       shardPath,
       outPath: `${shardPath}.symbols`,
@@ -303,5 +307,6 @@ test('builds and passes leave no mapping behind', { skip: hasMappings }, async (
   // Two threads a run, three mappings a thread: that is what they left behind once.
   const more = countMappings() - before;
   await passes.close();
+  await threads.close();
   assert.ok(more < 3 * runs, `${more} mappings more`);
 });
