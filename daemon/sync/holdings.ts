@@ -48,16 +48,16 @@ export function candidateOf(
 /**
  * The shards to merge now; undefined: none.
  *
- * @param isInService  by shardId: others are not merged
+ * @param isMergeable  by shardId: others stay as they are
  */
 export function nextMerge(
   catalog: Catalog,
   holdings: ReadonlyMap<string, Holding>,
-  isInService: (shardId: string) => boolean,
+  isMergeable: (shardId: string) => boolean,
   limits: MergeLimits,
 ): readonly MergeCandidate[] | undefined {
   const candidates = [...holdings.values()]
-    .filter(({ shard }) => isInService(shard.shardId))
+    .filter(({ shard }) => isMergeable(shard.shardId))
     .flatMap((holding) => candidateOf(catalog, holding) ?? []);
   return planMerge(candidates, limits);
 }

@@ -81,7 +81,7 @@ export class JobBook {
 
   /** Resolves when all is written, or cannot be. */
   async settled(): Promise<void> {
-    if (this.#unwritten.size + this.#gone.size > 0) this.#writeNow();
+    this.#writeNow();
     await this.#writing;
   }
 
@@ -121,11 +121,21 @@ export class JobBook {
   #writeNow(): void {
     clearTimeout(this.#nextWrite);
     this.#nextWrite = undefined;
-    this.#writing ??= this.#write().finally(() => (this.#writing = undefined));
+    if (this.#unwritten.size + this.#gone.size > 0) this.#writing ??= this.#write();
   }
 
   /** Errors: none. */
   async #write(): Promise<void> {
+    try {
+      await this.#writeAll();
+    } finally {
+      // Why not behind the promise: what is noted until then would wait for nobody.
+      this.#writing = undefined;
+    }
+  }
+
+  /** Errors: none. */
+  async #writeAll(): Promise<void> {
     while (this.#unwritten.size + this.#gone.size > 0) {
       const jobs = [...this.#unwritten.values()].slice(0, BATCH_COUNT);
       const gone = [...this.#gone];

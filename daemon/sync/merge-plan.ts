@@ -86,8 +86,13 @@ function firstOf(
   return group.filter(({ liveCount, liveSize }) => {
     docs += liveCount;
     size += liveSize;
-    return docs <= docCountMax && size <= sizeMax;
+    return docs <= docCountMax && size <= sizeMax && fitShard(docs, size);
   });
+}
+
+/** About: contents of long lines may take more. */
+function fitShard(docs: number, size: number): boolean {
+  return Math.max(docs, blocksFor(docs, size)) <= SHARD_BLOCKS_MAX;
 }
 
 /** A shard of which at least half the docs are dead. */
@@ -110,7 +115,7 @@ function restingOnes(
   const groups = new Map<string, MergeCandidate[]>();
   for (const candidate of candidates) {
     const { repoId, kind, liveCount } = candidate;
-    if (repoId === undefined || liveCount === 0 || candidate.restMs < limits.restMs) continue;
+    if (repoId === undefined || liveCount === 0 || !(candidate.restMs >= limits.restMs)) continue;
     addToList(groups, `${repoId} ${kind}`, candidate);
   }
   for (const group of groups.values()) {
@@ -131,7 +136,7 @@ function joined(
     const isWorthwhile = index > 0 && size >= restShare * liveSize;
     docs += liveCount;
     size += liveSize;
-    const fits = docs <= docCountMax && blocksFor(docs, size) <= SHARD_BLOCKS_MAX;
+    const fits = docs <= docCountMax && fitShard(docs, size);
     if (isWorthwhile && fits) end = index + 1;
   }
   return bySize.slice(0, end);

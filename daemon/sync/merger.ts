@@ -6,7 +6,13 @@ import path from 'node:path';
 import { messageOf } from '../base/caught.ts';
 import { Breather } from '../base/next-turn.ts';
 import type { Log } from '../base/log.ts';
-import type { MergedRepo, MergeOrder, MergeRepo, MergeResult } from '../engine/build/merge.ts';
+import {
+  type MergedRepo,
+  type MergeOrder,
+  MergeOverflow,
+  type MergeRepo,
+  type MergeResult,
+} from '../engine/build/merge.ts';
 import { runMerge } from '../engine/build/merge-thread.ts';
 import type { DocSet } from '../engine/host/search-plan.ts';
 import { ShardError } from '../engine/host/space.ts';
@@ -52,6 +58,8 @@ export class Merger {
   #isWoken = false;
   /** It was asked what is to be merged since a purge began. */
   #isAsked = false;
+  /** Ids of shards that were more together than one has room for: they stay as they are until the next start. */
+  readonly #apart = new Set<string>();
   /** Jobs that may have made shards since it was last looked what is to be merged. */
   #jobCount = 0;
 
@@ -109,9 +117,19 @@ export class Merger {
         // A file that was being read has been replaced meanwhile, and went: not a fault.
         if (holdings !== undefined && !holdings.every((one) => this.#isAsBefore(one)))
           this.#isWoken = true;
+        else if (holdings !== undefined && error instanceof MergeOverflow)
+          this.#keepApart(holdings);
         else this.#note(error);
       }
     }
+  }
+
+  #keepApart(holdings: readonly Holding[]): void {
+    for (const { shard } of holdings) this.#apart.add(shard.shardId);
+    this.#options.log.info('shards stay apart: together they are more than one has room for', {
+      shards: holdings.length,
+    });
+    this.#isWoken = true;
   }
 
   /** The files of a shard are still those that it had. */
@@ -149,7 +167,9 @@ export class Merger {
   #next(): Holding[] | undefined {
     const { catalog, limits } = this.#options;
     const holdings = holdingsOf(catalog);
-    const some = nextMerge(catalog, holdings, (shardId) => this.#isInService(shardId), limits);
+    const isMergeable = (shardId: string): boolean =>
+      this.#isInService(shardId) && !this.#apart.has(shardId);
+    const some = nextMerge(catalog, holdings, isMergeable, limits);
     return some?.map(({ shardId }) => holdings.get(shardId)!);
   }
 

@@ -173,11 +173,15 @@ export class RepoRegister {
     return repo !== undefined && (fileId === undefined || isFolderOf(repo, { fileId }));
   }
 
+  /** The repos that share something with a source by which it may be known. */
+  mayBe(source: ProbedSource): readonly StoredRepo[] {
+    this.#signs ??= new RepoSigns(this.all);
+    return this.#signs.near(seenSource(source));
+  }
+
   /** Whether a source, as it is now, is that of this repo. */
   isSourceOf(repoId: number, source: ProbedSource): boolean {
-    const seen = seenSource(source);
-    this.#signs ??= new RepoSigns(this.all);
-    const possible = possibleRepos(this.#signs.near(seen), seen, isGone);
+    const possible = possibleRepos(this.mayBe(source), seenSource(source), isGone);
     return possible.length === 1 && possible[0]!.repoId === repoId;
   }
 

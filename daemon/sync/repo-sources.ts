@@ -26,7 +26,7 @@ export interface AddedSources {
 /** How a path becomes a repo. */
 interface Wish {
   readonly mode: 'commits' | 'worktree' | undefined;
-  readonly change: RepoChange;
+  readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
 }
 
 export interface RepoSourcesOptions {
@@ -42,7 +42,7 @@ export class RepoSources {
   /** Paths that were no sources when they were named. */
   #missing: readonly string[] = [];
   /** How those become repos that are sources later. */
-  #wish: Wish = { mode: undefined, change: {} };
+  #wish: Wish = { mode: undefined, selection: {} };
 
   constructor(options: RepoSourcesOptions) {
     this.#options = options;
@@ -67,7 +67,8 @@ export class RepoSources {
     const records = [...(await this.#note(repos, probed)), ...kept];
     for (const record of records) this.#warnOfFolder(record, change);
     this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
-    this.#wish = { mode, change };
+    const { visibility: _, enforcement: __, ...selection } = change;
+    this.#wish = { mode, selection };
     this.#missing = failed.map(({ repo }) => repo);
     return { records, failed };
   }
@@ -79,31 +80,57 @@ export class RepoSources {
 
   /**
    * Looks again at the paths that were no sources when they were named. Returns the repos of those that are by now, which
-   * searches see from then on.
+   * searches see from then on. They are new ones, under the rules of new ones: whoever may write where a source is missing
+   * must not change who sees a repo, or where it lies. What may be a known repo waits for the next start.
    *
-   * Errors: NOT_READY; the reason of the signal.
+   * Errors: NOT_READY, if none has come; the reason of the signal.
    */
   async lookAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
-    const { register, served, jobs } = this.#options;
-    const { mode, change } = this.#wish;
     const come: RepoRecord[] = [];
     for (const one of this.#missing) {
-      const isThere = await access(one).then(
-        () => true,
-        () => false,
-      );
-      const probed = isThere && (await probeForIndex(one, mode).catch(() => false as const));
+      const probed = await this.#probeMissing(one);
       signal.throwIfAborted();
-      if (probed === false) continue;
-      const repos = await register.admit([probed], change);
-      come.push(...(await this.#note(repos, [probed])));
-      this.#missing = this.#missing.filter((other) => other !== one);
-      jobs.failed.clear(one);
+      if (probed === undefined) continue;
+      try {
+        come.push(...(await this.#admitNew(one, probed)));
+      } catch (error) {
+        // The next look finds it again.
+        if (come.length === 0) throw error;
+      }
     }
-    for (const record of come) this.#warnOfFolder(record, change);
-    if (come.length > 0)
-      served.repoIds = new Set([...(served.repoIds ?? []), ...come.map(({ repoId }) => repoId)]);
     return come;
+  }
+
+  /** Undefined: there is still no source at the path. Errors: none. */
+  async #probeMissing(one: string): Promise<ProbedSource | undefined> {
+    try {
+      await access(one);
+      return await probeForIndex(one, this.#wish.mode);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The repo of a source that was missing, served from now on; none where it may be a known one. */
+  async #admitNew(one: string, probed: ProbedSource): Promise<readonly RepoRecord[]> {
+    const { register, served, jobs, log } = this.#options;
+    const { selection } = this.#wish;
+    const known = register.mayBe(probed);
+    if (known.length > 0) {
+      this.#missing = this.#missing.filter((other) => other !== one);
+      log.warn('a source that was missing may be a known repository: the next start looks at it', {
+        path: one,
+        mayBe: known.map(({ name }) => name),
+      });
+      return [];
+    }
+    const repos = await register.admit([probed], selection);
+    const records = await this.#note(repos, [probed]);
+    this.#missing = this.#missing.filter((other) => other !== one);
+    jobs.failed.clear(one);
+    for (const record of records) this.#warnOfFolder(record, selection);
+    served.repoIds = new Set([...(served.repoIds ?? []), ...records.map(({ repoId }) => repoId)]);
+    return records;
   }
 
   /** Notes the repos of sources in the catalog, instead of others that it has at their places. */

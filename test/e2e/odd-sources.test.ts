@@ -111,6 +111,24 @@ void test('a source that was missing at the start is served once it is there', a
   await served.process.stop();
 });
 
+void test('a source that comes later changes nothing of a known one', async () => {
+  const dataDir = temporaryFolder();
+  const secret = makeRepo({ 's.txt': 'plum\n' });
+  const good = makeRepo({ 'a.txt': 'plum\n' });
+  await (await serveIndexed(dataDir, [secret, good])).process.stop();
+  const set = ['repo', 'set', '--data-dir', dataDir, '--enforce-permissions'];
+  assert.equal((await trawl([...set, `local/${path.basename(secret)}`], {})).code, 0);
+  const missing = path.join(temporaryFolder(), 'later');
+  const served = await serve(dataDir, [good, missing], { flags: ['--no-enforce-permissions'] });
+  await served.process.until(/ repo indexed /);
+  symlinkSync(secret, missing);
+  await served.process.until(/may be a known repository/);
+  assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt']);
+  await served.process.stop();
+  const { stdout } = await trawl(['repo', 'list', '--data-dir', dataDir], {});
+  assert.match(stdout, new RegExp(`${path.basename(secret)}[^\n]*restricted[^\n]*${secret}`));
+});
+
 void test('a source that is away for a while keeps its index', async () => {
   const dataDir = temporaryFolder();
   const good = makeRepo({ 'a.txt': 'plum\n' });

@@ -51,12 +51,13 @@ export class BuildPool {
     this.#build = build;
     this.#onMessage = onMessage;
     this.#onError = onError;
-    this.#endGiving = threads.onWanted(() => this.#spare());
     this.#start();
+    this.#endGiving = threads.onWanted(() => this.#spare());
   }
 
+  /** Errors: the system lets no thread be started; what was taken for it is given back. */
   #start(): void {
-    const thread = this.#threads.thread();
+    const thread = this.#thread();
     this.#taken.add(thread);
     this.#idle.push(thread);
     thread.begin(this.#build, {
@@ -69,6 +70,15 @@ export class BuildPool {
       },
       onError: this.#onError,
     });
+  }
+
+  #thread(): BuildThread {
+    try {
+      return this.#threads.thread();
+    } catch (error) {
+      this.#threads.release();
+      throw error;
+    }
   }
 
   #onThread(thread: BuildThread, message: FromBuildWorker): void {

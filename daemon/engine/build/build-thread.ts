@@ -29,6 +29,7 @@ export class BuildThread {
   #listener: BuildListener | undefined;
   #onRest: (() => void) | undefined;
   #isOver = false;
+  #hasEnded = false;
 
   constructor(module: WebAssembly.Module, work: BuildWork) {
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
@@ -41,14 +42,20 @@ export class BuildThread {
       if (message.kind === 'rested') this.#onRest?.();
       else this.#listener?.onMessage(message);
     });
-    this.#worker.on('error', (error) => this.#listener?.onError(error));
+    this.#worker.on('error', (error) => {
+      this.#isOver = true;
+      this.#listener?.onError(error);
+    });
     this.#worker.once('exit', () => {
       this.#isOver = true;
+      this.#hasEnded = true;
       this.#onRest?.();
+      // Nobody has told it to end who still waits for it.
+      this.#listener?.onError(new Error('a build thread has ended'));
     });
   }
 
-  /** Whether it has ended, by itself or because it was told to. */
+  /** Whether it has ended or is about to, by itself or because it was told to. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -77,10 +84,14 @@ export class BuildThread {
 
   async #letGo(isOver: boolean): Promise<void> {
     this.#listener = undefined;
-    if (this.#isOver) return;
+    if (this.#hasEnded) return;
     const done = new Promise<void>((resolve) => (this.#onRest = resolve));
     this.post({ kind: 'letGo', isOver });
-    const timer = setTimeout(() => void this.#worker.terminate(), END_MS);
+    const timer = setTimeout(() => {
+      // Why first: that it rests may still be on its way.
+      this.#isOver = true;
+      void this.#worker.terminate();
+    }, END_MS);
     await done;
     clearTimeout(timer);
     this.#onRest = undefined;

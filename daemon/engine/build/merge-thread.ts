@@ -4,13 +4,13 @@ import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { ShardError } from '../host/space.ts';
-import type { MergeOrder, MergeResult } from './merge.ts';
+import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 import type { FromMergeWorker, MergeWorkerData } from './merge-worker.ts';
 
 /**
  * Merges shards.
  *
- * Errors: ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the reason of the
+ * Errors: MergeOverflow; ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the reason of the
  * signal.
  */
 export async function runMerge(
@@ -44,6 +44,7 @@ function outcomeOf(worker: Worker): Promise<MergeResult> {
     let problem = new Error('the merge ended early');
     worker.on('message', (message: FromMergeWorker) => {
       if (message.kind === 'done') result = message.result;
+      else if (message.isOverflow) problem = new MergeOverflow();
       else if (message.shard === undefined) problem = new Error(message.message);
       else problem = new ShardError(message.shard.shardId, message.message, message.shard.fault);
     });

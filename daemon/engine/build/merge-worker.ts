@@ -6,7 +6,7 @@ import { messageOf } from '../../base/caught.ts';
 import { lowerPriority } from '../../base/priority.ts';
 import { PageCheck } from '../host/page-check.ts';
 import { ShardError, type ShardFault } from '../host/space.ts';
-import { mergeShards, type MergeOrder, type MergeResult } from './merge.ts';
+import { mergeShards, type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 
 export interface MergeWorkerData {
   readonly module: WebAssembly.Module;
@@ -18,6 +18,7 @@ export type FromMergeWorker =
   | {
       readonly kind: 'failed';
       readonly message: string;
+      readonly isOverflow: boolean;
       /** The shard that is at fault, if one is. */
       readonly shard?: { readonly shardId: string; readonly fault: ShardFault };
     };
@@ -33,10 +34,11 @@ try {
   }
   tell({ kind: 'done', result: mergeShards(module, order) });
 } catch (error) {
+  const isOverflow = error instanceof MergeOverflow;
   if (error instanceof ShardError) {
     const { shardId, reason, fault } = error;
-    tell({ kind: 'failed', message: reason, shard: { shardId, fault } });
-  } else tell({ kind: 'failed', message: messageOf(error) });
+    tell({ kind: 'failed', message: reason, isOverflow, shard: { shardId, fault } });
+  } else tell({ kind: 'failed', message: messageOf(error), isOverflow });
 }
 
 function tell(message: FromMergeWorker): void {

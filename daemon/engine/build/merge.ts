@@ -2,6 +2,7 @@
 // grams are taken again. Nothing is read from a repository. Runs to its end on the thread that calls it.
 
 import { writeFileSync } from 'node:fs';
+import { STRIPE_COUNT_MAX } from '../../../core/shared/format.ts';
 import { StripeBuilder } from '../host/builder.ts';
 import { ShardError, type ShardFile, shardErrorOf, Space } from '../host/space.ts';
 import { SymbolsFileBuilder, type SymbolsSummary } from '../host/symbols-builder.ts';
@@ -114,6 +115,13 @@ function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
 }
 
 /** The contents of the new shard, each once. */
+/** The contents of these shards together take more stripes than the format has room for. */
+export class MergeOverflow extends Error {
+  constructor() {
+    super('the shards together are more than one has room for');
+  }
+}
+
 class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: KeptBlob[] = [];
@@ -164,6 +172,7 @@ class Contents {
       const batch = builder.close();
       writeContent(path, batch.content, contentSize);
       stripes.push(...writeStripes(path, batch.stripes, stripes.length));
+      if (stripes.length > STRIPE_COUNT_MAX) throw new MergeOverflow();
       rows.push(builder.rows(contentSize, blobCount, blockCount));
       contentSize += batch.content.length;
       blobCount += batch.blobCount;
@@ -186,7 +195,8 @@ class Contents {
     const batches: [number, number][] = [];
     let [start, blocks] = [0, 0];
     for (const blobId of this.#blobs.keys()) {
-      const own = blocksFor(1, this.#bytesOf(blobId).length);
+      // A content has a block of its own, however short it is.
+      const own = Math.max(1, blocksFor(1, this.#bytesOf(blobId).length));
       if (blobId > start && blocks + own > BATCH_BLOCKS) {
         batches.push([start, blobId]);
         [start, blocks] = [blobId, 0];

@@ -87,6 +87,25 @@ void test('a thread whose build was stopped does not rest', async () => {
   await threads.close();
 });
 
+void test('a thread that ends by itself is told of, and rests no more', async () => {
+  const threads = new BuildThreads(await coreModule('release'), 1);
+  await threads.take(undefined);
+  const thread = threads.thread();
+  const spec = { kind: 'folder', path: temporaryFolder() } as const;
+  const ended = new Promise<Error>((resolve) =>
+    thread.begin(
+      { spec, filters: FILTERS, headerFolders: new Map(), isOnDemand: false },
+      { onMessage: () => {}, onError: resolve },
+    ),
+  );
+  // An order that cannot be followed: the error ends the thread.
+  thread.post({ kind: 'merge', path: '/dev/null/x' } as never);
+  assert.ok((await ended) instanceof Error);
+  assert.ok(thread.isOver);
+  await threads.giveBack(thread, true);
+  assert.deepEqual([threads.takenCount, threads.restingCount], [0, 0]);
+});
+
 void test('builds beside each other give all back', async () => {
   const module = await coreModule('release');
   const threads = new BuildThreads(module, 2);
