@@ -86,13 +86,8 @@ function firstOf(
   return group.filter(({ liveCount, liveSize }) => {
     docs += liveCount;
     size += liveSize;
-    return docs <= docCountMax && size <= sizeMax && fitShard(docs, size);
+    return docs <= docCountMax && size <= sizeMax;
   });
-}
-
-/** About: contents of long lines may take more. */
-function fitShard(docs: number, size: number): boolean {
-  return Math.max(docs, blocksFor(docs, size)) <= SHARD_BLOCKS_MAX;
 }
 
 /** A shard of which at least half the docs are dead. */
@@ -136,7 +131,8 @@ function joined(
     const isWorthwhile = index > 0 && size >= restShare * liveSize;
     docs += liveCount;
     size += liveSize;
-    const fits = docs <= docCountMax && fitShard(docs, size);
+    // About: what comes out too large all the same stays apart (merger.ts).
+    const fits = docs <= docCountMax && blocksFor(docs, size) <= SHARD_BLOCKS_MAX;
     if (isWorthwhile && fits) end = index + 1;
   }
   return bySize.slice(0, end);
