@@ -1,6 +1,6 @@
 // Who goes first where there is more to do than cores: the thread that owns the sockets, then searches, then builds that
-// a search waits for, then what runs in the background. Without it a short request waited behind the slices of searches that take seconds: measured
-// with 32 of them beside a guest on two cores (daemon/DECISIONS.md, 2026-11-22).
+// a search waits for, then what runs in the background. Without it a short request waited behind the slices of searches that
+// take seconds: measured with 32 of them beside a guest on two cores (daemon/DECISIONS.md, 2026-11-22).
 
 import { getPriority, setPriority } from 'node:os';
 

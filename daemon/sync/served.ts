@@ -249,8 +249,11 @@ export class Served {
   /** A search failed on a shard. Known damage takes it out of service at once, anything else the second time. */
   noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
     const shardId = shardIdOf(liveId);
-    // It went meanwhile, or was never one of the index.
-    if (this.#options.catalog.reposOfShard(shardId).length === 0) return;
+    // It went meanwhile, or was built on demand: there is nothing to build again.
+    if (this.#options.catalog.reposOfShard(shardId).length === 0) {
+      this.#options.log.info('a shard failed that the index does not have', { shardId, reason });
+      return;
+    }
     if (fault !== undefined) {
       this.#refuse(liveId, reason, fault);
       return;

@@ -114,7 +114,6 @@ function docsOf({ docs }: MergeRepo, sources: readonly Source[]): KeptDoc[] {
   return found.sort((a, b) => a.tier - b.tier || Buffer.compare(a.path, b.path));
 }
 
-/** The contents of the new shard, each once. */
 /** The contents of these shards together take more stripes than the format has room for. */
 export class MergeOverflow extends Error {
   constructor() {
@@ -122,6 +121,7 @@ export class MergeOverflow extends Error {
   }
 }
 
+/** The contents of the new shard, each once. */
 class Contents {
   readonly #sources: readonly Source[];
   readonly #blobs: KeptBlob[] = [];

@@ -208,7 +208,7 @@ export function isBrief(size: number): boolean {
  * small one is read in.
  *
  * Why: a thread that has called a foreign function leaves three mappings to the process when it ends (koffi 3.3.4), and
- * each commit starts two.
+ * each merge starts one.
  */
 export function placeBriefly(
   memory: WebAssembly.Memory,
