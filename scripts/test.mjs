@@ -60,6 +60,10 @@ const SLOW = [
 ];
 const isSlow = new RegExp(`^(?:${SLOW.join('|')})`);
 
+if (process.env['TRAWL_TEST_SEED'] === 'random') {
+  process.env['TRAWL_TEST_SEED'] = String(Date.now() % 1_000_000);
+  console.log(`seed ${process.env['TRAWL_TEST_SEED']}`);
+}
 ensureInstalled(root);
 node(['scripts/build.mjs']);
 const isFast = process.argv.includes('--fast');
@@ -76,8 +80,8 @@ if (files.length === 0) {
   console.error(`no test file has ${wanted.join(' or ')} in its path below test/`);
   process.exit(1);
 }
-const testEnd = new URL('test-end.mjs', import.meta.url).href;
-const flags = ['--import', testEnd, '--test-timeout=300000', '--test-reporter=spec'];
+const setup = new URL('test-setup.mjs', import.meta.url).href;
+const flags = ['--import', setup, '--test-timeout=300000', '--test-reporter=spec'];
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.
 const concurrency = availableParallelism() + 1;
 node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);

@@ -12,6 +12,9 @@ export class NoDaemonError extends Error {
   override readonly name = 'NoDaemonError';
 }
 
+/** What a connection that nobody takes ends with. */
+const NOBODY = ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR', 'ECONNRESET', 'EPIPE'];
+
 /**
  * The desk of the daemon that listens there. The signal of a backup is not heeded.
  *
@@ -47,6 +50,8 @@ function send(
   account: string | undefined,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
+    // Why "continue" is awaited: a daemon that is stopping resets who has not been let in yet. Before it, nothing was done.
+    let isLetIn = false;
     const sent = request(
       {
         socketPath,
@@ -55,17 +60,20 @@ function send(
         agent: false,
         headers: {
           'content-type': 'application/json',
+          expect: '100-continue',
           'content-length': Buffer.byteLength(body),
           ...(account === undefined ? {} : { [ACCOUNT_HEADER]: encodeURIComponent(account) }),
         },
       },
       resolve,
     );
-    sent.on('error', (error) => reject(isNobody(error) ? new NoDaemonError(socketPath) : error));
-    sent.end(body);
+    sent.on('continue', () => {
+      isLetIn = true;
+      sent.end(body);
+    });
+    sent.on('error', (error) => {
+      const codes = isLetIn ? [] : NOBODY;
+      reject(codes.includes(systemCodeOf(error) ?? '') ? new NoDaemonError(socketPath) : error);
+    });
   });
-}
-
-function isNobody(error: Error): boolean {
-  return ['ENOENT', 'ECONNREFUSED', 'ENOTSOCK', 'ENOTDIR'].includes(systemCodeOf(error) ?? '');
 }

@@ -25,9 +25,11 @@ const PAUSE_MS = 50;
 
 /** Does what the operator of an instance may do, whether or not its daemon runs. */
 export class Operator {
-  readonly #opened: Offline;
+  readonly #configuration: Configuration;
+  #opened: Offline;
 
-  constructor(opened: Offline) {
+  constructor(configuration: Configuration, opened: Offline) {
+    this.#configuration = configuration;
     this.#opened = opened;
   }
 
@@ -36,7 +38,14 @@ export class Operator {
     name: Name,
     input: OperationInput<Name>,
   ): Promise<OperationOutput<Name>> {
-    const output = await this.#opened.desk.run(name, input, systemAccount());
+    const account = systemAccount();
+    const run = (): Promise<unknown> => this.#opened.desk.run(name, input, account);
+    const output = await run().catch(async (error: unknown) => {
+      if (!(error instanceof NoDaemonError)) throw error;
+      // The daemon has stopped since it was asked whether it is there.
+      this.#opened = await reach(this.#configuration);
+      return run();
+    });
     // Safety: what the operation of this name gives; that of a daemon is of the same version.
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion
     return output as OperationOutput<Name>;
@@ -66,7 +75,7 @@ export async function openOperator(
   const { dataDir } = configuration;
   if (!isMaking && !existsSync(dataDir))
     throw new UsageError(`there is no data directory ${dataDir}; --data-dir names another one`);
-  return new Operator(await reach(configuration));
+  return new Operator(configuration, await reach(configuration));
 }
 
 /** The desk of the daemon, or, where none runs, that of the data directory opened. */

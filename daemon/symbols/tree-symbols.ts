@@ -119,6 +119,8 @@ function definitionOf(text: string, match: QueryMatch): Definition | undefined {
   if (name === undefined) return undefined;
   // A symbol of Ruby stands for its name; a private name of JavaScript is another one than that without `#`.
   const start = text[name.start] === ':' ? name.start + 1 : name.start;
+  // Where the grammar lost its way, a name may have swallowed the lines before it.
+  if (text.slice(start, name.end).includes('\n')) return undefined;
   return {
     role,
     start: whole.startIndex,

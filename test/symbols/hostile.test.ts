@@ -89,6 +89,11 @@ for (const engine of ['ctags', 'tree-sitter'] as const satisfies EngineName[]) {
       await symbolsIn(extractor, 'Python', Buffer.from(ruby.join('')));
     });
 
+    test('a name that recovery stretched over the lines before it is none', async () => {
+      const lua = 'end \n\nM.later = function(x) return x end\n\nreturn M\n';
+      await symbolsIn(extractor, 'Lua', Buffer.from(lua));
+    });
+
     test('random pieces of every language', async () => {
       const bytes = fc.oneof(
         fc.uint8Array({ maxLength: 300 }),

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
 import { findControlPath } from '../../../daemon/base/config/control-path.ts';
@@ -83,6 +84,24 @@ test('a refusal has its message; what comes of a fault too, to the operator alon
   });
   const nowhere = deskBehind(path.join(temporaryFolder(), 'control.sock'));
   await assert.rejects(nowhere.run('ping', {}, undefined), NoDaemonError);
+});
+
+test('who is cut off before being let in has met no daemon; after it, that is a failure', async () => {
+  const folder = temporaryFolder();
+  for (const isLetIn of [false, true]) {
+    const socketPath = path.join(folder, `${isLetIn}.sock`);
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.once('data', () => {
+        if (isLetIn) socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(socketPath, resolve));
+    const asked = deskBehind(socketPath).run('ping', {}, undefined);
+    await assert.rejects(asked, (error) => error instanceof NoDaemonError === !isLetIn);
+    await new Promise((resolve) => server.close(resolve));
+  }
 });
 
 test('inputs are bounded, and others are served on', () =>

@@ -1,10 +1,14 @@
-// Loaded into the process of each test file before the file itself (`--import`, by scripts/test.mjs). A test that leaves a
-// server, a thread or a program open keeps its process running: once the file's tests are over and nothing has been
-// reported for a while, the file fails, and what is still open is named. Why not --test-force-exit: it hides what is open,
-// and now and then cuts off the end of a report.
+// Loaded into the process of each test file before the file itself (`--import`, by scripts/test.mjs).
+// - All properties have the seed of test/seed.ts.
+// - A test that leaves a server, a thread or a program open keeps its process running: once the file's tests are over and
+//   nothing has been reported for a while, the file fails, and what is still open is named. Why not --test-force-exit: it
+//   hides what is open, and now and then cuts off the end of a report.
 
+import { configureGlobal } from 'fast-check';
 import { after } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
+
+configureGlobal({ seed: Number(process.env['TRAWL_TEST_SEED'] ?? '1') });
 
 /** The file's own `after` hooks run in this time. */
 const GRACE_MS = Number(process.env['TRAWL_TEST_GRACE_MS'] ?? 10_000);

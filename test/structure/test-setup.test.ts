@@ -1,5 +1,5 @@
 // What a test leaves open fails its file and is named, after the whole report; a file that closes all ends as it should
-// (scripts/test-end.mjs).
+// (scripts/test-setup.mjs).
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -9,7 +9,7 @@ import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const TEST_END = fileURLToPath(new URL('../../../scripts/test-end.mjs', import.meta.url));
+const TEST_SETUP = fileURLToPath(new URL('../../../scripts/test-setup.mjs', import.meta.url));
 const CHECKS = 500;
 /** Longer than a report is interrupted, and a file takes to end, on a machine that has much else to do. */
 const GRACE_MS = 3000;
@@ -35,7 +35,7 @@ async function run(last: string): Promise<Run> {
   const { code, stdout } = await outcomeOf([
     '--test',
     '--import',
-    TEST_END,
+    TEST_SETUP,
     '--test-reporter=tap',
     file,
   ]);
