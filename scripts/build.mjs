@@ -1,5 +1,5 @@
 // Builds everything into build/: the core (debug and release WebAssembly), the table of languages, the grammars
-// of tree-sitter, the daemon, tests and benchmarks (JavaScript), and the API description. Skips a part whose sources are
+// of tree-sitter, the daemon, tests and benchmarks (JavaScript), the bundle that `trawl` runs, and the API description. Skips a part whose sources are
 // older than its output. `--force` builds all.
 
 import { spawnSync } from 'node:child_process';
@@ -97,6 +97,9 @@ buildIfStale(
     ]);
   },
 );
+buildIfStale('bundle', ['scripts/bundle.mjs', 'daemon', 'package-lock.json'], force, () => {
+  run('scripts/bundle.mjs', []);
+});
 buildIfStale('openapi', ['daemon', 'package.json', 'package-lock.json'], force, () => {
   run('build/daemon/http/api/write-document.js', []);
 });

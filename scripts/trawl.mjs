@@ -15,4 +15,4 @@ const build = spawnSync(process.execPath, [path.join(root, 'scripts', 'build.mjs
   stdio: ['ignore', 2, 2],
 });
 if (build.status !== 0) process.exit(2);
-await import(pathToFileURL(path.join(root, 'build', 'daemon', 'cli', 'main.js')).href);
+await import(pathToFileURL(path.join(root, 'build', 'bundle', 'cli', 'main.js')).href);

@@ -7,6 +7,7 @@ import type { LazyBytes } from './api/shapes/lazy-bytes.ts';
 import { ApiError } from './api/shapes/api-error.ts';
 import { gatherBytes } from './gather-bytes.ts';
 import { jsonToMessagePack } from './message-pack.ts';
+import { programFile } from '../base/program-files.ts';
 
 /** Bytes of JSON. Measured: 2026-11-22: 128 KB take 2 to 4 ms. */
 const HERE_SIZE_MAX = 131_072;
@@ -50,8 +51,7 @@ export class Packer {
   }
 
   #start(): Lane {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./pack-worker.${extension}`, import.meta.url), {
+    const worker = new Worker(programFile('http/pack-worker.js'), {
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
     });
     // Why its own: a thread that was sent to rest ends when the next one may be at work already.

@@ -1,6 +1,7 @@
 // Which grammar of tree-sitter reads a language, and where the build has put it.
 
 import { fileURLToPath } from 'node:url';
+import { builtFile } from '../base/program-files.ts';
 
 const GRAMMARS: Readonly<Record<string, string>> = {
   C: 'c',
@@ -35,6 +36,5 @@ export const TREE_LANGUAGES: readonly string[] = Object.keys(GRAMMARS);
 
 /** The file of a grammar. */
 export function grammarFile(grammar: string): string {
-  const folder = import.meta.url.endsWith('.ts') ? '../../build/grammars/' : '../../grammars/';
-  return fileURLToPath(new URL(`${folder}${grammar}.wasm`, import.meta.url));
+  return fileURLToPath(builtFile(`grammars/${grammar}.wasm`));
 }

@@ -15,6 +15,7 @@ import type {
   PassWorkerData,
   ToPassWorker,
 } from './pass-messages.ts';
+import { programFile } from '../base/program-files.ts';
 
 export interface SymbolPassOptions {
   readonly shardPath: string;
@@ -91,9 +92,8 @@ export class SymbolPasses {
   }
 
   #start(): Worker {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const workerData: PassWorkerData = { module: this.#module };
-    const worker = new Worker(new URL(`./pass-worker.${extension}`, import.meta.url), {
+    const worker = new Worker(programFile('symbols/pass-worker.js'), {
       workerData,
     });
     // What goes wrong is told to the pass under way.

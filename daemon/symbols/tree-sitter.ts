@@ -15,6 +15,7 @@ import { grammarFile, grammarOf } from './grammars.ts';
 import { watchTime } from './patience.ts';
 import { type Reader, ReaderPool } from './pool.ts';
 import { frameOf, FrameReader, type TreeAnswer, type TreeRequest } from './tree-messages.ts';
+import { programFile } from '../base/program-files.ts';
 
 export interface TreeSitterOptions {
   /** Most processes. */
@@ -29,9 +30,7 @@ export interface TreeSitterOptions {
 const CONTENT_SIZE_MAX = 16 << 20;
 const CPU_SECONDS_MAX = 600;
 
-const PROGRAM = fileURLToPath(
-  new URL(`./tree-program.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
-);
+const PROGRAM = fileURLToPath(programFile('symbols/tree-program.js'));
 
 /** Version of the parser's library; undefined: the grammars are not there. */
 export function treeSitterVersion(): string | undefined {

@@ -14,7 +14,7 @@ import { startPlainServer } from '../http/plain-server.ts';
 import { chunk, explanation, file, response } from './responses.ts';
 
 const FAKE_MAIN = fileURLToPath(new URL('fake-main.js', import.meta.url));
-const REAL_MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
+const REAL_MAIN = fileURLToPath(new URL('../../bundle/cli/main.js', import.meta.url));
 
 interface Outcome {
   readonly code: number | null;

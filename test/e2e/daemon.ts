@@ -14,7 +14,7 @@ import { type RawCall, type RawReply, replyTo } from '../http/ask.ts';
 import { checkReply } from '../http/api/checker.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 
-export const MAIN = fileURLToPath(new URL('../../daemon/cli/main.js', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../bundle/cli/main.js', import.meta.url));
 
 export interface Outcome {
   /** Undefined: ended by a signal. */

@@ -134,6 +134,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'daemon/http/api/shapes',
   ],
   'daemon/http/api/instance': [
+    'daemon/base',
     'daemon/accounts',
     'daemon/accounts/limits',
     'daemon/http/api/shapes',

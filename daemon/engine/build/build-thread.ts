@@ -9,6 +9,7 @@ import type {
   OfBuild,
   ToBuildWorker,
 } from './build-messages.ts';
+import { programFile } from '../../base/program-files.ts';
 
 /** How long a thread may take to let go of a build before it is terminated. */
 const END_MS = 5000;
@@ -32,9 +33,8 @@ export class BuildThread {
   #hasEnded = false;
 
   constructor(module: WebAssembly.Module, work: BuildWork) {
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
     const workerData: BuildWorkerData = { module, work };
-    this.#worker = new Worker(new URL(`./build-worker.${extension}`, import.meta.url), {
+    this.#worker = new Worker(programFile('engine/build/build-worker.js'), {
       workerData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB_MAX },
     });

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { ShardError } from '../host/space.ts';
 import { type MergeOrder, MergeOverflow, type MergeResult } from './merge.ts';
 import type { FromMergeWorker, MergeWorkerData } from './merge-worker.ts';
+import { programFile } from '../../base/program-files.ts';
 
 /**
  * Merges shards.
@@ -19,9 +20,8 @@ export async function runMerge(
   signal: AbortSignal,
 ): Promise<MergeResult> {
   signal.throwIfAborted();
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
   const workerData: MergeWorkerData = { module, order };
-  const worker = new Worker(new URL(`./merge-worker.${extension}`, import.meta.url), {
+  const worker = new Worker(programFile('engine/build/merge-worker.js'), {
     workerData,
   });
   const end = (): void => void worker.terminate();

@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import v8 from 'node:v8';
 import * as status from '../../../core/shared/status.ts';
+import { builtFile } from '../../base/program-files.ts';
 
 /** The functions of core/abi.ts. Addresses are bytes in the instance's memory. */
 export interface CoreExports {
@@ -113,14 +114,7 @@ export interface PageHost {
 /** Most pages of 64 KiB that a memory can have: 4 GiB. */
 export const MEMORY_PAGES_MAX = 65536;
 
-const MODULE_FILE = fileURLToPath(
-  new URL(
-    import.meta.url.endsWith('.ts')
-      ? '../../../build/core.release.wasm'
-      : '../../../core.release.wasm',
-    import.meta.url,
-  ),
-);
+const MODULE_FILE = fileURLToPath(builtFile('core.release.wasm'));
 
 /**
  * Compiles the core. Must run before any other WebAssembly of the process is compiled.

@@ -18,6 +18,7 @@ import type {
 import { mappingShares, SECOND_MAPPING_MAX } from './mapping-hold.ts';
 import type { SearcherOptions } from './searcher.ts';
 import type { ShardFile, SpaceOptions } from './space.ts';
+import { programFile } from '../../base/program-files.ts';
 
 export interface PoolOptions extends SpaceOptions {
   readonly module: WebAssembly.Module;
@@ -116,8 +117,7 @@ export class SearchPool {
       opensLate: true,
     };
     const data: SearchWorkerData = { module, options, secondOptions, shards: this.#shards };
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    const worker = new Worker(new URL(`./search-worker.${extension}`, import.meta.url), {
+    const worker = new Worker(programFile('engine/host/search-worker.js'), {
       workerData: data,
     });
     const { promise, resolve: markReady } = deferred();

@@ -2,6 +2,7 @@
 // until it does, and is passed over meanwhile; the others are looked at in a new thread.
 
 import { Worker } from 'node:worker_threads';
+import { programFile } from '../../base/program-files.ts';
 
 /** What the thread is to look at; `progress` says how far it is. */
 export interface LookOrder {
@@ -31,8 +32,7 @@ export class RefLooks {
 
   constructor(options: RefLooksOptions = {}) {
     this.#deadlineMs = options.deadlineMs ?? DEADLINE_MS;
-    const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-    this.#file = options.thread ?? new URL(`./ref-look-worker.${extension}`, import.meta.url);
+    this.#file = options.thread ?? programFile('sources/git/ref-look-worker.js');
   }
 
   /**

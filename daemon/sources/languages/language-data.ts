@@ -3,6 +3,7 @@
 // (scripts/languages.mjs).
 
 import { readFileSync } from 'node:fs';
+import { builtFile } from '../../base/program-files.ts';
 
 export interface Language {
   /** As linguist spells it, `Objective-C++`. */
@@ -30,7 +31,7 @@ type Row = readonly [
   aliases: readonly string[],
 ];
 
-const DATA_FILE = new URL('../../../languages.json', import.meta.url);
+const DATA_FILE = builtFile('languages.json');
 
 let tables: LanguageTables | undefined;
 

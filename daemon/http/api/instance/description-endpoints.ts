@@ -9,9 +9,10 @@ import { endpoint } from '../shapes/endpoint.ts';
 import type { Endpoint } from '../shapes/endpoint.ts';
 import { PAGE, pageFile } from './reference-page.ts';
 import { ASSET_HEADERS, NOT_MODIFIED, assetEndpoint } from '../shapes/static-files.ts';
+import { programFile } from '../../../base/program-files.ts';
 
 /** The document as the build left it, and what stands in it for the address. */
-export const DOCUMENT_FILE = new URL('openapi.json', import.meta.url);
+export const DOCUMENT_FILE = programFile('http/api/instance/openapi.json');
 export const OPEN_ADDRESS = 'http://address.invalid';
 
 const OPENAPI_TYPE = 'application/vnd.oai.openapi+json;version=3.1.0';
