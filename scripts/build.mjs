@@ -97,9 +97,14 @@ buildIfStale(
     ]);
   },
 );
-buildIfStale('bundle', ['scripts/bundle.mjs', 'daemon', 'package-lock.json'], force, () => {
-  run('scripts/bundle.mjs', []);
-});
+buildIfStale(
+  'bundle',
+  ['scripts/bundle.mjs', 'core/shared', 'daemon', 'package-lock.json'],
+  force,
+  () => {
+    run('scripts/bundle.mjs', []);
+  },
+);
 buildIfStale('openapi', ['daemon', 'package.json', 'package-lock.json'], force, () => {
   run('build/daemon/http/api/write-document.js', []);
 });
