@@ -4,7 +4,7 @@
 // FOLDER is any tree of source files; a bare repository of it is made in a temporary place.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createLog } from '../../daemon/base/log.ts';
@@ -32,6 +32,8 @@ const REQUEST = {
   isRegexEnabled: false,
   isCaseSensitivityEnabled: false,
 };
+
+const SAMPLE_MS = 20;
 
 const work = mkdtempSync(path.join(tmpdir(), 'trawl-changes-'));
 process.once('exit', () => rmSync(work, { recursive: true, force: true }));
@@ -62,6 +64,8 @@ for (const size of SIZES) {
   }
   print(`${size} changed files`, medianOf(costs));
 }
+let peak = 0;
+const sampling = setInterval(() => (peak = Math.max(peak, diskSize())), SAMPLE_MS);
 const before = usage().bytes;
 const costs: Cost[] = [];
 for (let i = 0; i < Number(commitCount); i++) {
@@ -78,8 +82,12 @@ await indexer.merger.run();
 await tell('at rest');
 const written = (usage().bytes - before) / 1e6 / Number(commitCount);
 process.stdout.write(`${written.toFixed(2)} MB written a commit of one file, all merges with it\n`);
+clearInterval(sampling);
 await indexer.jobs.indexAll(records, true);
 await tell('built anew');
+process.stdout.write(
+  `disk at the worst moment of commits and merges: ${(peak / 1e6).toFixed(0)} MB, ${(peak / diskSize()).toFixed(2)} of a build\n`,
+);
 await instance.close();
 
 function open(mergeLimits: MergeLimits): Promise<Instance> {
@@ -144,6 +152,24 @@ function usage(): { cpuMs: number; bytes: number } {
   const ticks = [11, 12, 13, 14].reduce((sum, index) => sum + Number(fields[index]), 0);
   const io = readFileSync('/proc/self/io', 'latin1');
   return { cpuMs: ticks * 10, bytes: Number(/^write_bytes: (\d+)$/m.exec(io)?.[1]) };
+}
+
+/** Bytes of disk that the index takes: its files, and those removed that are still mapped. */
+function diskSize(): number {
+  const dataDir = path.join(work, 'data');
+  let size = 0;
+  for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
+    size += (statSync(path.join(dataDir, name), { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+  // Source: proc(5): "START-END PERMISSIONS OFFSET DEVICE INODE PATH (deleted)".
+  const removed = new Map<string, number>();
+  for (const line of readFileSync('/proc/self/maps', 'latin1').split('\n')) {
+    if (!line.includes(dataDir) || !line.endsWith(' (deleted)')) continue;
+    const [range = '', , offset = '', , inode = ''] = line.split(/ +/);
+    const [start = 0, end = 0] = range.split('-').map((text) => Number.parseInt(text, 16));
+    removed.set(`${inode} ${offset}`, end - start);
+  }
+  for (const one of removed.values()) size += one;
+  return size;
 }
 
 /** Appends a line to files that are spread over the tree. */
