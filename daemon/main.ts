@@ -110,6 +110,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       obey: () => {
         control.accounts.obeyConfiguration();
         server?.obeySettings();
+        instance.onDemand?.noteLimits();
       },
       index: () => indexerOf(instance).jobs.indexAll(instance.served.records, false, abort.signal),
     });

@@ -1,5 +1,5 @@
 // What was built on demand and is kept for the next search that asks for it: docs, within a budget of bytes, and snapshots
-// of searches that look at them. What is used least goes first, its files when no search looks at them any more.
+// of searches that look at them. What is used least goes first, its files when no search looks at them or waits for them.
 
 import { rm } from 'node:fs/promises';
 import { messageOf } from '../base/caught.ts';
@@ -20,6 +20,7 @@ interface KeptSnapshot {
 export class KeptDocs {
   readonly #keeper: SnapshotKeeper;
   readonly #log: Log;
+  readonly #diskBytes: () => number;
   /** By key, least recently used first. */
   readonly #kept = new Map<string, DemandedDocs>();
   /** No longer to be found, but a search may still look at it. */
@@ -28,10 +29,14 @@ export class KeptDocs {
   readonly #snapshots = new Map<string, KeptSnapshot>();
   /** Those of them that are no longer given out, while searches hold them. */
   readonly #outgoing = new Set<KeptSnapshot>();
+  /** Keys of what each search waits for. */
+  readonly #claims = new Set<ReadonlySet<string>>();
 
-  constructor(keeper: SnapshotKeeper, log: Log) {
+  /** @param diskBytes  of all that is kept, as it is now */
+  constructor(keeper: SnapshotKeeper, log: Log, diskBytes: () => number) {
     this.#keeper = keeper;
     this.#log = log;
+    this.#diskBytes = diskBytes;
   }
 
   /** Files and bytes that are kept. */
@@ -48,27 +53,43 @@ export class KeptDocs {
     return docs;
   }
 
+  /** For a search that waits for several: docs whose key is among these stay, until `endClaim`. */
+  claim(keys: ReadonlySet<string>): void {
+    this.#claims.add(keys);
+  }
+
+  endClaim(keys: ReadonlySet<string>): void {
+    this.#claims.delete(keys);
+    this.shrink();
+  }
+
   /**
    * Takes in what was built; what was used least makes room.
    *
-   * @param isFound    whether it may be found from now on; else it goes as soon as no search looks at it
-   * @param diskBytes  of all that is kept
+   * @param isFound  whether it may be found from now on; else it goes as soon as no search looks at it
    */
-  add(docs: DemandedDocs, isFound: boolean, diskBytes: number): void {
+  add(docs: DemandedDocs, isFound: boolean): void {
     if (isFound) this.#kept.set(docs.key, docs);
     else this.#leaving.add(docs);
-    for (const other of this.#kept.values()) {
-      if (this.size.bytes <= diskBytes && this.#kept.size <= KEPT_MAX) break;
-      if (other === docs) continue;
-      this.#letGoOf(other);
-      if (!this.#isHeld(other)) this.#leave(other);
-      this.#sweep();
-    }
-    this.#sweep();
+    this.shrink(docs);
   }
 
-  /** The snapshot with these docs, held; undefined: they do not fit the current one. Errors: ShardError. */
+  /** Lets go of what was used least, until the rest fits, but not of what searches look at or wait for. */
+  shrink(spared?: DemandedDocs): void {
+    const diskBytes = this.#diskBytes();
+    this.#sweep();
+    for (const docs of this.#kept.values()) {
+      if (this.size.bytes <= diskBytes && this.#kept.size <= KEPT_MAX) break;
+      if (docs === spared) continue;
+      this.#letGoOf(docs);
+      if (!this.#isHeld(docs)) this.#leave(docs);
+      this.#sweep();
+    }
+  }
+
+  /** The snapshot with these docs, held; undefined: some are gone, or do not fit the current one. Errors: ShardError. */
   hold(demanded: readonly Demanded[]): Snapshot | undefined {
+    if (demanded.some(({ docs }) => this.#kept.get(docs.key) !== docs)) return undefined;
     const key = JSON.stringify(demanded.map(({ docs, revisions }) => [docs.key, revisions]));
     const known = this.#snapshots.get(key);
     const snapshot = known?.snapshot ?? withDemandedDocs(this.#keeper.current, demanded);
@@ -120,6 +141,7 @@ export class KeptDocs {
   }
 
   #isHeld(docs: DemandedDocs): boolean {
+    for (const keys of this.#claims) if (keys.has(docs.key)) return true;
     for (const kept of this.#outgoing)
       if (!this.#keeper.isHeld(kept.snapshot)) this.#outgoing.delete(kept);
     return [...this.#snapshots.values(), ...this.#outgoing].some((one) => one.docs.includes(docs));

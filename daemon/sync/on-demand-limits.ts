@@ -52,6 +52,14 @@ export function diskMessage(size: number, { diskBytes }: OnDemandLimits): string
   return `The revision takes ${size} bytes, limit ${diskBytes} (onDemandRevisions.diskBytes); index its branch or tag.`;
 }
 
+/** @param size  of what was ready of it */
+export function sumMessage(size: number, repoCount: number, { diskBytes }: OnDemandLimits): string {
+  return (
+    `The revision takes ${size} bytes or more in ${repoCount} repositories, limit ${diskBytes} ` +
+    `(onDemandRevisions.diskBytes): say which by "repo:", or index its branch or tag.`
+  );
+}
+
 const REFUSALS_MAX = 1000;
 
 interface Refusal {
@@ -85,7 +93,7 @@ export class Refusals {
   }
 }
 
-/** Aborted when `outer` is, or when the time is over. */
+/** Aborted when `outer` is, when the time is over, and at the end: who still waits then leaves. */
 export class TimeLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -109,6 +117,7 @@ export class TimeLimit {
 
   end(): void {
     clearTimeout(this.#timer);
+    this.#controller.abort();
     this.#outer.removeEventListener('abort', this.#leave);
   }
 }

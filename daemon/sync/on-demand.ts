@@ -22,7 +22,7 @@ import type { RepoRecord } from '../repos/records.ts';
 import { GitError } from '../sources/git/git.ts';
 import type { Catalog } from './catalog.ts';
 import type { CatalogRepo } from './catalog-records.ts';
-import type { DemandedDocs } from './demanded-docs.ts';
+import type { Demanded, DemandedDocs } from './demanded-docs.ts';
 import { KeptDocs } from './kept-docs.ts';
 import { knownIndexOf } from './known-index.ts';
 import {
@@ -32,6 +32,7 @@ import {
   type OnDemandLimits,
   Refusals,
   RevisionLimitError,
+  sumMessage,
   timeMessage,
   TimeLimit,
 } from './on-demand-limits.ts';
@@ -91,7 +92,7 @@ export class OnDemandRevisions {
 
   private constructor(options: OnDemandOptions) {
     this.#options = options;
-    this.#kept = new KeptDocs(options.snapshots, options.log);
+    this.#kept = new KeptDocs(options.snapshots, options.log, () => options.limits().diskBytes);
   }
 
   /** Empties the folder. Errors: of the file system. */
@@ -146,26 +147,48 @@ export class OnDemandRevisions {
     limits: OnDemandLimits,
     signal: AbortSignal,
   ): Promise<Snapshot | undefined> {
-    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal });
-      const asked = wanted.map((one) =>
-        this.#docsFor(one, limits, signal).catch((error: unknown) =>
-          this.#passOver(one.record, error, signal),
-        ),
-      );
-      const docs = await Promise.all(asked).catch(ifChanging);
-      if (docs === undefined) continue;
-      const demanded = wanted.flatMap(({ revisions }, index) => {
-        const found = docs[index];
-        return found === undefined ? [] : [{ docs: found, revisions }];
-      });
-      if (demanded.length === 0) return undefined;
-      // They may no longer be those of the repos.
-      const areCurrent = demanded.every((one) => this.#isCurrent(one.docs));
-      const snapshot = areCurrent ? this.#kept.hold(demanded) : undefined;
-      if (snapshot !== undefined) return snapshot;
+    const claim = new Set<string>();
+    this.#kept.claim(claim);
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal });
+        const demanded = await this.#demandedOf(wanted, claim, limits, signal).catch(ifChanging);
+        if (demanded === undefined) continue;
+        if (demanded.length === 0) return undefined;
+        // They may no longer be those of the repos.
+        const areCurrent = demanded.every((one) => this.#isCurrent(one.docs));
+        const snapshot = areCurrent ? this.#kept.hold(demanded) : undefined;
+        if (snapshot !== undefined) return snapshot;
+      }
+    } finally {
+      this.#kept.endClaim(claim);
     }
     throw new ChangingError();
+  }
+
+  /** The docs of all repos that have an index and a git that answers. Their keys are added to the claim. */
+  async #demandedOf(
+    wanted: readonly Wanted[],
+    claim: Set<string>,
+    limits: OnDemandLimits,
+    signal: AbortSignal,
+  ): Promise<Demanded[]> {
+    const asked = wanted.flatMap((one) => this.#askedOf(one) ?? []);
+    for (const { key } of asked) claim.add(key);
+    const together = hash('sha256', asked.map(({ key }) => key).join());
+    this.#refusals.check(together, limits);
+    let size = 0;
+    const get = async ({ record, revisions, ...one }: Asked): Promise<Demanded | undefined> => {
+      const docs = await this.#docsFor(one, limits, signal).catch((error: unknown) =>
+        this.#passOver(record, error, signal),
+      );
+      size += docs?.size ?? 0;
+      if (size > limits.diskBytes)
+        this.#refusals.refuse(together, sumMessage(size, asked.length, limits), limits);
+      return docs && { docs, revisions };
+    };
+    const found = await Promise.all(asked.map(get));
+    return found.filter((one) => one !== undefined);
   }
 
   /** A repository that is gone, damaged or rewritten meanwhile has no such revision. Errors: others. */
@@ -197,29 +220,39 @@ export class OnDemandRevisions {
   }
 
   /** Undefined: the repo's index is not sound. */
+  #askedOf({ record, revisions }: Wanted): Asked | undefined {
+    const { repoId } = record;
+    const repo = this.#options.catalog.repo(repoId);
+    const state = this.#stateNow(repoId);
+    if (repo === undefined || state === undefined) return undefined;
+    if (repo.shards.some(({ shardId }) => this.#options.isOut(shardId))) return undefined;
+    const commits = [...new Set(revisions.map(({ commit }) => commit))].sort();
+    return { record, revisions, key: `${state} ${commits.join()}`, repoId, state, commits };
+  }
+
+  /** Undefined: the repo's index is not sound. */
   async #docsFor(
-    { record, revisions }: Wanted,
+    wanted: WantedDocs,
     limits: OnDemandLimits,
     signal: AbortSignal,
   ): Promise<DemandedDocs | undefined> {
-    const { catalog, isOut } = this.#options;
-    const repo = catalog.repo(record.repoId);
-    const state = this.#stateNow(record.repoId);
-    if (repo === undefined || state === undefined) return undefined;
-    if (repo.shards.some(({ shardId }) => isOut(shardId))) return undefined;
-    const commits = [...new Set(revisions.map(({ commit }) => commit))].sort();
-    const key = `${state} ${commits.join()}`;
+    const { key, repoId } = wanted;
     const kept = this.#kept.find(key);
     if (kept !== undefined) return kept;
-    if (knownIndexOf(catalog, repo) === undefined) return undefined;
+    const { catalog } = this.#options;
+    const repo = catalog.repo(repoId);
+    if (repo === undefined || knownIndexOf(catalog, repo) === undefined) return undefined;
     this.#refusals.check(key, limits);
-    const wanted = { key, repoId: record.repoId, state, commits };
     return this.#builds.get(
       key,
       signal,
       (abandoned) =>
         // Why: who left while it was built may have come back.
-        this.#running.get(key) ?? this.#slots.run('', abandoned, () => this.#start(wanted, limits)),
+        this.#running.get(key) ??
+        this.#slots.run('', abandoned, () => {
+          abandoned.throwIfAborted();
+          return this.#start(wanted, limits);
+        }),
     );
   }
 
@@ -307,8 +340,13 @@ export class OnDemandRevisions {
       await this.#kept.remove(docs);
       this.#refusals.refuse(wanted.key, diskMessage(size, limits), limits);
     }
-    this.#kept.add(docs, this.#isCurrent(docs), limits.diskBytes);
+    this.#kept.add(docs, this.#isCurrent(docs));
     return docs;
+  }
+
+  /** The limits are others: what does not fit any more goes. */
+  noteLimits(): void {
+    this.#kept.shrink();
   }
 
   /** Another snapshot is the current one: what does not fit it any more goes. */
@@ -346,3 +384,4 @@ function ifChanging(error: unknown): undefined {
 }
 
 type WantedDocs = Pick<DemandedDocs, 'key' | 'repoId' | 'state' | 'commits'>;
+type Asked = WantedDocs & Wanted;

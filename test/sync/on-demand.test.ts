@@ -285,6 +285,63 @@ void test('what was used least goes, but not while a search holds it', TIMEOUT, 
   await index.close();
 });
 
+void test('what a search waits with stays, whatever makes room meanwhile', TIMEOUT, async () => {
+  const slow = makeRepo({ 'base.txt': 'plum base\n' });
+  const names = Array.from({ length: 3000 }, (_, i) => `${i}.txt`);
+  writeFiles(slow, Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));
+  commitAll(slow);
+  git(slow, 'tag', 't0');
+  git(slow, 'rm', '-q', ...names);
+  git(slow, 'commit', '-q', '-m', 'without');
+  const [first, other] = [makeNumbered(2), makeNumbered(2)];
+  git(other.repo, 'tag', 'other', 't0');
+  const options = { onDemand: LIMITS };
+  const index = await openIndexOf(temporaryFolder(), options);
+  await index.index([first.repo, slow, other.repo], {}, 'commits');
+  const { onDemand } = index.instance;
+  git(other.repo, 'tag', '-d', 't0');
+  let isOver = false;
+  const waiting = index.search('plum rev:t0').finally(() => (isOver = true));
+  while (onDemand!.size.count === 0) await sleep(1);
+  const { bytes } = onDemand!.size;
+  // Searches under way keep the limits that they began with.
+  options.onDemand = { ...LIMITS, diskBytes: Math.floor(bytes * 1.5) };
+  onDemand!.noteLimits();
+  assert.equal((await index.search('plum rev:other')).files.length, 3);
+  assert.ok(isOver || onDemand!.size.count >= 2, 'the first is still there');
+  options.onDemand = LIMITS;
+  assert.equal((await waiting).files.length, 3004);
+  await index.close();
+});
+
+void test(
+  'what a search needs has to fit all together; who lowers the limit makes room',
+  TIMEOUT,
+  async () => {
+    const made = [makeNumbered(2), makeNumbered(2), makeNumbered(2)];
+    const world = await openWorld(made.map(({ repo }) => repo));
+    const { index, limits } = world;
+    const { onDemand, served } = index.instance;
+    assert.equal((await index.search('plum rev:t0')).files.length, 9);
+    const { bytes } = onDemand!.size;
+    await hasFiles(world, 3);
+    limits.diskBytes = bytes - 1;
+    onDemand!.noteLimits();
+    await hasFiles(world, 2);
+    const tooMuch = refusal(
+      /takes \d+ bytes or more in 3 repositories, limit \d+ \(onDemandRevisions\.diskBytes\): .*"repo:"/,
+    );
+    await assert.rejects(index.search('plum rev:t0'), tooMuch);
+    await hasFiles(world, 2);
+    const kept = world.files();
+    await assert.rejects(index.search('plum rev:t0'), tooMuch);
+    assert.deepEqual(world.files(), kept, 'nothing is built in vain twice');
+    for (const { name } of served.records)
+      assert.equal((await index.search(`plum rev:t0 repo:${name}`)).files.length, 3);
+    await index.close();
+  },
+);
+
 void test(
   'who does not see a repo neither learns of its revisions nor has them built',
   TIMEOUT,
