@@ -2,14 +2,16 @@
 // numbers and what is left out must be the same. TRAWL_FUZZ_RUNS sets how many edits, of each kind of source.
 
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
-import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
 import { type Everything, everythingOf } from './history.ts';
-import { type IndexOf, openIndexOf } from './index-of.ts';
+import { type IndexOf, openIndexOf, shown } from './index-of.ts';
 import { SEED } from '../seed.ts';
 
 const RUNS = Number(process.env['TRAWL_FUZZ_RUNS'] ?? 40);
@@ -125,6 +127,39 @@ for (const mode of ['worktree', undefined] as const)
       assert.ok(counts.delta > RUNS / 8, JSON.stringify(counts));
     },
   );
+
+void test('a work tree of SHA-256 is known by its ids, saved file by saved file', async () => {
+  const repo = makeRepo({ 'a.txt': 'plum a\n', 'sub/b.txt': 'plum b\n', empty: '' }, 'sha256');
+  git(repo, 'tag', 'old');
+  git(repo, 'branch', 'dev');
+  const index = await openIndexOf(temporaryFolder(), {
+    onDemand: { repos: 20, docs: 100, timeoutMs: 60_000, diskBytes: 2 ** 32 },
+  });
+  for (const selection of [{}, { branches: ['**'] }]) {
+    const [result] = await index.index([repo], selection, 'worktree');
+    assert.equal(result!.error, undefined);
+    // The docs of the commit are those on disk.
+    assert.deepEqual(shown(await index.search('file:. (rev:old or rev:HEAD)')), [
+      `a.txt HEAD,old`,
+      `empty HEAD,old`,
+      `sub/b.txt HEAD,old`,
+    ]);
+    for (const edit of ['plum c\n', 'plum d\n']) {
+      writeFiles(repo, { 'sub/b.txt': edit, 'new.txt': edit });
+      const [saved] = await index.index([repo], selection, 'worktree');
+      assert.equal(saved!.error, undefined);
+      assert.deepEqual(shown(await index.search(`plum "${edit.trim()}"`)), [
+        'new.txt HEAD',
+        'sub/b.txt HEAD',
+      ]);
+      assert.deepEqual(shown(await index.search('plum rev:old')), ['a.txt old', 'sub/b.txt old']);
+    }
+    writeFiles(repo, { 'sub/b.txt': 'plum b\n' });
+    rmSync(path.join(repo, 'new.txt'));
+  }
+  assert.deepEqual(index.warnings, []);
+  await index.close();
+});
 
 void test('a branch that moves to a commit of the same docs is known by that commit', async () => {
   const repo = makeRepo({ 'a.txt': 'plum\n' });

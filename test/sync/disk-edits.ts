@@ -36,7 +36,8 @@ export class DiskEdits {
     this.#random = randomOf(seed);
     this.#isGit = isGit;
     if (isGit) {
-      git(this.root, 'init', '-q', '-b', 'main');
+      const format = seed % 7 === 0 ? 'sha256' : 'sha1';
+      git(this.root, 'init', '-q', '-b', 'main', `--object-format=${format}`);
       git(this.root, 'commit', '-q', '--allow-empty', '-m', 'first');
     }
     for (let i = 0; i < 12; i++) this.#write(this.#path(), this.#content(''));

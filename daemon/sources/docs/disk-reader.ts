@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, openSync, readlinkSync, readSync } from 'node:fs';
 import { diskPathOf, errorCodeOf, FolderGuard, isVanished, READ_FLAGS } from '../disk/disk.ts';
+import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import type { SourceFile } from './file-list.ts';
 import type { OnFile, ReadFailure, SourceReader } from './source.ts';
 
@@ -21,6 +22,7 @@ const FILE_SIZE_MAX = 1 << 30;
 
 export class DiskReader implements SourceReader {
   readonly #root: string;
+  #format: ObjectFormat | undefined;
   #buffer = Buffer.alloc(0);
 
   /** @param root  absolute path of the folder */
@@ -30,13 +32,17 @@ export class DiskReader implements SourceReader {
 
   async read(files: readonly SourceFile[], onFile: OnFile): Promise<ReadFailure[]> {
     const failures: ReadFailure[] = [];
+    this.#format ??= objectFormatOf(this.#root);
+    const format = this.#format;
     // Why new for each call: folders may become links between two batches.
     const guard = new FolderGuard(this.#root);
     for (const [index, file] of files.entries()) {
       const size = this.#load(file, guard, failures);
       if (size === undefined) onFile(index, undefined, '');
-      else
-        onFile(index, this.#buffer.subarray(HEADER_ROOM, HEADER_ROOM + size), this.#blobIdOf(size));
+      else {
+        const bytes = this.#buffer.subarray(HEADER_ROOM, HEADER_ROOM + size);
+        onFile(index, bytes, this.#blobIdOf(size, format));
+      }
     }
     if (this.#buffer.length > KEPT_BUFFER_SIZE_MAX) this.#buffer = Buffer.alloc(0);
     return failures;
@@ -102,10 +108,10 @@ export class DiskReader implements SourceReader {
     this.#buffer = grown;
   }
 
-  #blobIdOf(size: number): string {
+  #blobIdOf(size: number, format: ObjectFormat): string {
     const header = `blob ${size}\0`;
     const start = HEADER_ROOM - header.length;
     this.#buffer.write(header, start, 'latin1');
-    return hash('sha1', this.#buffer.subarray(start, HEADER_ROOM + size), 'hex');
+    return hash(format, this.#buffer.subarray(start, HEADER_ROOM + size), 'hex');
   }
 }

@@ -7,6 +7,7 @@ import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { nextTurn } from '../../base/next-turn.ts';
 import { isOwnFile } from '../disk/own-folder.ts';
 import type { NamedPath } from '../../base/paths.ts';
+import { type ObjectFormat, objectFormatOf } from '../git/object-format.ts';
 import {
   diskPathOf,
   FolderGuard,
@@ -77,7 +78,7 @@ export async function readDiskFile(
     const bytes = stat.isSymbolicLink()
       ? await readlink(place, { encoding: 'buffer' })
       : await readFile(place, Number(stat.size), sizeMax, signal);
-    return { bytes, blobSha: await blobIdOf(bytes, signal, holder) };
+    return { bytes, blobSha: await blobIdOf(bytes, objectFormatOf(root), signal, holder) };
   } catch (error) {
     if (isNowhere(error) || isVanished(error)) return undefined;
     throw error;
@@ -124,8 +125,13 @@ async function fill(
   return end - start;
 }
 
-async function blobIdOf(bytes: Uint8Array, signal: AbortSignal, holder: string): Promise<string> {
-  const hash = createHash('sha1').update(`blob ${bytes.length}\0`);
+async function blobIdOf(
+  bytes: Uint8Array,
+  format: ObjectFormat,
+  signal: AbortSignal,
+  holder: string,
+): Promise<string> {
+  const hash = createHash(format).update(`blob ${bytes.length}\0`);
   for (let start = 0; start < bytes.length; start += PIECE_SIZE) {
     hash.update(bytes.subarray(start, start + PIECE_SIZE));
     await nextTurn(holder);

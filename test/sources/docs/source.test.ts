@@ -35,6 +35,24 @@ function blobId(bytes: Uint8Array): string {
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
+test('files on disk have the ids that git gives them, by either hash', async () => {
+  const contents = { 'a.txt': 'alpha\n', empty: '', 'dir/raw': Buffer.from('\xff\xfe', 'latin1') };
+  for (const format of ['sha1', 'sha256'] as const) {
+    const repo = makeRepo(contents, format);
+    symlinkSync('a.txt', path.join(repo, 'link'));
+    commitAll(repo);
+    const linked = path.join(temporaryFolder(), 'linked');
+    git(repo, 'worktree', 'add', '-q', '--detach', linked);
+    for (const root of [repo, linked]) {
+      const spec = { kind: 'worktree', path: root } as const;
+      const read = await readAll(spec, (await openSource(spec).list()).files);
+      assert.deepEqual([...read.contents.keys()].sort(), ['a.txt', 'dir/raw', 'empty', 'link']);
+      for (const [name, content] of read.contents)
+        assert.equal(content?.oid, git(root, 'rev-parse', `HEAD:${name}`), `${format} ${name}`);
+    }
+  }
+});
+
 async function listPaths(spec: SourceSpec): Promise<string[]> {
   return [...(await openSource(spec).list()).files].map((file) => file.path);
 }

@@ -54,9 +54,12 @@ export function commitAll(repo: string, message = 'change'): string {
 }
 
 /** A work tree on branch `main` with one commit of these files. */
-export function makeRepo(files: Readonly<Record<string, string | Uint8Array>>): string {
+export function makeRepo(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  format: 'sha1' | 'sha256' = 'sha1',
+): string {
   const repo = temporaryFolder();
-  git(repo, 'init', '-q', '-b', 'main');
+  git(repo, 'init', '-q', '-b', 'main', `--object-format=${format}`);
   writeFiles(repo, files);
   commitAll(repo);
   return repo;

@@ -48,6 +48,16 @@ function makeRepos(): [SourceKind, string][] {
   return (['commits', 'worktree', 'folder'] as const).map((kind) => [kind, repo]);
 }
 
+test('ids of files on disk are those of git, by either hash', async () => {
+  for (const format of ['sha1', 'sha256'] as const) {
+    const repo = makeRepo({ 'a.ts': 'let a', empty: '' }, format);
+    for (const name of ['a.ts', 'empty']) {
+      const { blobSha } = await read('worktree', repo, name);
+      assert.equal(blobSha, git(repo, 'hash-object', name));
+    }
+  }
+});
+
 test('the same answers from git and from disk', async () => {
   for (const [kind, repo] of makeRepos()) {
     const found = await read(kind, repo, 'a.ts');
