@@ -21,6 +21,8 @@ const shardSchema = z.strictObject({
   size: z.number().int().positive(),
   docCount: z.number().int().nonnegative(),
   contentSize: z.number().int().nonnegative(),
+  /** Bytes of the ids of its contents; absent: in older catalogs. */
+  hashSize: z.number().int().positive().exactOptional(),
   /** The docs of the repo, and the bytes of their contents; absent: all are of this repo. */
   part: z
     .strictObject({

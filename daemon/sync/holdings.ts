@@ -29,7 +29,7 @@ export function candidateOf(
   catalog: Catalog,
   { shard, repos }: Holding,
 ): MergeCandidate | undefined {
-  const { shardId, docCount, contentSize, symbols } = shard;
+  const { shardId, docCount, contentSize, symbols, hashSize = hashSizeOf(repos) } = shard;
   let liveCount = 0;
   for (const repo of repos) {
     const table = catalog.revisionsOf(repo);
@@ -38,7 +38,7 @@ export function candidateOf(
     liveCount += table?.shards[index]!.liveCount ?? docCountOf(repo.shards[index]!);
   }
   const isOpen = repos.every(({ record }) => record.enforcement === undefined);
-  const kind = [isOpen ? 'open' : 'closed', hashSizeOf(repos), symbols?.foundBy ?? ''].join(' ');
+  const kind = [isOpen ? 'open' : 'closed', hashSize, symbols?.foundBy ?? ''].join(' ');
   const liveSize = docCount === 0 ? 0 : (contentSize * liveCount) / docCount;
   const only = repos.length === 1 ? repos[0]!.record : undefined;
   const restMs = only?.indexedAt === undefined ? 0 : Date.now() - Date.parse(only.indexedAt);
@@ -80,8 +80,8 @@ function indexIn({ shards }: CatalogRepo, shardId: string): number {
   return shards.findIndex((one) => one.shardId === shardId);
 }
 
-/** Characters of the blob ids of repos. */
+/** Bytes of the blob ids of repos, as far as their commits tell. */
 function hashSizeOf(repos: readonly CatalogRepo[]): number {
   const [commit] = repos.flatMap(({ commits = [] }) => commits.flatMap((one) => one ?? []));
-  return commit?.length ?? 40;
+  return (commit?.length ?? 40) / 2;
 }

@@ -404,12 +404,12 @@ export class RepoIndexer {
     const { catalog } = this.#options;
     const known = catalog.repo(repoId);
     const adopted: CatalogShard[] = [];
-    for (const { path: file, size, docCount, contentSize } of shards) {
+    for (const { path: file, size, docCount, contentSize, hashSize } of shards) {
       const shardId = await catalog.adoptShard(file);
       files.push(catalog.shardPath(shardId));
       // A shard built again from the same docs has the same symbols.
       const symbols = known?.shards.find((shard) => shard.shardId === shardId)?.symbols;
-      const shard = { shardId, size, docCount, contentSize };
+      const shard = { shardId, size, docCount, contentSize, hashSize };
       adopted.push(symbols === undefined ? shard : { ...shard, symbols });
     }
     return adopted;

@@ -232,12 +232,13 @@ export class Merger {
     const shardId = await catalog.adoptShard(file!);
     files.push(catalog.shardPath(shardId));
     const symbols = await this.#adoptSymbols(holdings, result, symbolsFile, files);
-    const { size, docCount, contentSize } = result;
+    const { size, docCount, contentSize, hashSize } = result;
     const merged: CatalogShard = {
       shardId,
       size,
       docCount,
       contentSize,
+      hashSize,
       ...(symbols === undefined ? {} : { symbols }),
     };
     const replacing = new Map<number, Replaced>();

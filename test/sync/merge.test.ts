@@ -78,6 +78,28 @@ void test(
   },
 );
 
+void test('shards with ids of two sizes are not merged', async () => {
+  const made = (['sha1', 'sha256', 'sha1', 'sha256'] as const).map((format, i) =>
+    makeRepo({ 'a.txt': `plum ${i}\n` }, format),
+  );
+  const index = await openIndexOf(temporaryFolder(), { mergeLimits: EAGER });
+  // Files on disk, so that no commit tells the size.
+  await index.index(made, {}, 'worktree');
+  await indexerOf(index.instance).merger.run();
+  const mergedWith = (repo: string): readonly string[] => {
+    const { repos } = index.instance.catalog;
+    const [shard] = repos.find(({ record }) => record.source.path === repo)!.shards;
+    return repos
+      .filter(({ shards }) => shards.some(({ shardId }) => shardId === shard!.shardId))
+      .map(({ record }) => record.source.path);
+  };
+  assert.deepEqual(mergedWith(made[0]!), [made[0], made[2]]);
+  assert.deepEqual(mergedWith(made[1]!), [made[1], made[3]]);
+  assert.equal((await index.search('plum')).files.length, 4);
+  assert.deepEqual(index.warnings, []);
+  await index.close();
+});
+
 void test('at rest small shards are joined with a large one, and dead docs go', async () => {
   const names = Array.from({ length: 10 }, (_, i) => `${i}.txt`);
   const repo = makeRepo(Object.fromEntries(names.map((name) => [name, `plum ${name}\n`])));

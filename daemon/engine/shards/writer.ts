@@ -44,6 +44,8 @@ export interface ShardSummary {
   readonly blockCount: number;
   readonly gramCount: number;
   readonly contentSize: number;
+  /** Bytes of the ids of its contents. */
+  readonly hashSize: number;
 }
 
 interface Section {
@@ -99,7 +101,8 @@ export function writeShard(
     };
     const header = headerOf(tables, counts, size, sections.sections);
     seal(module, file, path, header, sections.sections);
-    return { size, ...counts, contentSize: tables.contentSize };
+    const { contentSize, hashSize } = tables;
+    return { size, ...counts, contentSize, hashSize };
   } finally {
     closeSync(file);
   }
