@@ -87,17 +87,21 @@ export class KeptDocs {
     }
   }
 
-  /** The snapshot with these docs, held; undefined: some are gone, or do not fit the current one. Errors: ShardError. */
+  /** The snapshot with these docs, held; undefined: some are lost, or do not fit the current one. Errors: ShardError. */
   hold(demanded: readonly Demanded[]): Snapshot | undefined {
     if (demanded.some(({ docs }) => this.#kept.get(docs.key) !== docs)) return undefined;
     const key = JSON.stringify(demanded.map(({ docs, revisions }) => [docs.key, revisions]));
     const known = this.#snapshots.get(key);
     const snapshot = known?.snapshot ?? withDemandedDocs(this.#keeper.current, demanded);
     if (snapshot === undefined) return undefined;
-    const [refused] = this.#keeper.hold(snapshot);
-    if (refused !== undefined) {
+    const refused = this.#keeper.hold(snapshot);
+    if (refused.length > 0) {
       this.#keeper.release(snapshot);
-      throw refused;
+      const lost = refused.filter(({ shardId }) => this.drop(shardId));
+      for (const { message } of lost)
+        this.#log.warn('a shard that was built on demand is lost', { error: message });
+      if (lost.length > 0) return undefined;
+      throw refused[0]!;
     }
     if (known === undefined) this.#keeper.hold(snapshot);
     const docs = demanded.map((one) => one.docs);

@@ -294,6 +294,8 @@ export class OnDemandRevisions {
     if (repo === undefined || known === undefined || !isSame) throw new ChangingError();
     const { record } = repo;
     const startMs = performance.now();
+    // It may be taken for rubbish and removed.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const built = await buildExtraRevisions({
       module,
       folder,

@@ -504,6 +504,22 @@ void test(
   },
 );
 
+void test('files that are removed are built again, their folder too', TIMEOUT, async () => {
+  const { repo } = makeNumbered(3);
+  const { index, dataDir, files } = await openWorld([repo]);
+  await index.search('plum rev:t0');
+  // Nobody has them open any more.
+  index.instance.onDemand!.noteChange();
+  for (const name of files()) rmSync(path.join(dataDir, 'on-demand', name));
+  assert.equal((await index.search('plum rev:t0')).files.length, 3);
+  index.instance.onDemand!.noteChange();
+  rmSync(path.join(dataDir, 'on-demand'), { recursive: true });
+  assert.equal((await index.search('plum rev:t1')).files.length, 4);
+  assert.equal((await index.search('plum rev:t0')).files.length, 3);
+  assert.deepEqual(new Set(index.warnings), new Set(['a shard that was built on demand is lost']));
+  await index.close();
+});
+
 void test(
   'repositories that are gone, damaged or rewritten have no such revision; others have it',
   { timeout: 120_000 },
