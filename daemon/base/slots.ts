@@ -1,6 +1,6 @@
-// So many at a time, in the order of asking, and so many more wait. Whoever asks does so for a holder (a repository, a
-// person). A holder may have a part of the places only, so that one whose work hangs does not hold up the others. Who
-// waits behind a holder that has its part passes.
+// So many at a time, and so many more wait. Whoever asks does so for a holder (a repository, a person). What is free goes
+// to the holder with the fewest that run, in the order of asking. A holder may have a part of the places only, so that one
+// whose work hangs does not hold up the others.
 
 export interface SlotsOptions {
   readonly runningMax: number;
@@ -20,7 +20,7 @@ interface Waiter {
 
 export class Slots {
   readonly #options: Required<SlotsOptions>;
-  /** Those who wait, in order: a set, so that whoever gives up leaves at once. */
+  /** Those who wait, in the order of asking: a set, so that whoever gives up leaves at once. */
   readonly #waiting = new Set<Waiter>();
   #runningCount = 0;
   /** By holder. */
@@ -102,15 +102,27 @@ export class Slots {
     if (this.#waiting.delete(waiter)) this.#waitingOf.add(waiter.holder, -1);
   }
 
-  /** Gives what is free to those who wait, in order. */
+  /** Gives what is free to those who wait. */
   #serve(): void {
-    for (const waiter of this.#waiting) {
-      if (this.#runningCount >= this.#options.runningMax) return;
-      if (!this.#mayRun(waiter.holder)) continue;
-      this.#leave(waiter);
-      this.#take(waiter.holder);
-      waiter.onTurn();
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.#leave(next);
+      this.#take(next.holder);
+      next.onTurn();
     }
+  }
+
+  #next(): Waiter | undefined {
+    const { runningMax, runningOfOneMax } = this.#options;
+    if (this.#runningCount >= runningMax) return undefined;
+    let next: Waiter | undefined;
+    let fewest = runningOfOneMax;
+    for (const waiter of this.#waiting) {
+      const count = this.#running.of(waiter.holder);
+      if (count >= fewest) continue;
+      [next, fewest] = [waiter, count];
+      if (count === 0) break;
+    }
+    return next;
   }
 }
 

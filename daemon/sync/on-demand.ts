@@ -114,6 +114,7 @@ export class OnDemandRevisions {
   async snapshotWith(
     repos: readonly RepoRecord[],
     names: readonly string[],
+    holder: string,
     signal: AbortSignal,
   ): Promise<Snapshot | undefined> {
     const limits = this.#options.limits();
@@ -132,7 +133,9 @@ export class OnDemandRevisions {
         ),
       );
       const wanted = found.filter(({ revisions }) => revisions.length > 0);
-      return wanted.length === 0 ? undefined : await this.#snapshotFor(wanted, limits, time.signal);
+      return wanted.length === 0
+        ? undefined
+        : await this.#snapshotFor({ wanted, holder, limits, signal: time.signal });
     } catch (error) {
       if (!time.isOver || error instanceof RevisionLimitError) throw error;
       throw new RevisionLimitError(timeMessage(limits));
@@ -142,17 +145,13 @@ export class OnDemandRevisions {
   }
 
   /** As snapshotWith. What is published meanwhile may have other shards. */
-  async #snapshotFor(
-    wanted: readonly Wanted[],
-    limits: OnDemandLimits,
-    signal: AbortSignal,
-  ): Promise<Snapshot | undefined> {
+  async #snapshotFor(search: WaitingSearch): Promise<Snapshot | undefined> {
     const claim = new Set<string>();
     this.#kept.claim(claim);
     try {
       for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-        if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal });
-        const demanded = await this.#demandedOf(wanted, claim, limits, signal).catch(ifChanging);
+        if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal: search.signal });
+        const demanded = await this.#demandedOf(search, claim).catch(ifChanging);
         if (demanded === undefined) continue;
         if (demanded.length === 0) return undefined;
         // They may no longer be those of the repos.
@@ -167,19 +166,15 @@ export class OnDemandRevisions {
   }
 
   /** The docs of all repos that have an index and a git that answers. Their keys are added to the claim. */
-  async #demandedOf(
-    wanted: readonly Wanted[],
-    claim: Set<string>,
-    limits: OnDemandLimits,
-    signal: AbortSignal,
-  ): Promise<Demanded[]> {
+  async #demandedOf(search: WaitingSearch, claim: Set<string>): Promise<Demanded[]> {
+    const { wanted, limits, signal } = search;
     const asked = wanted.flatMap((one) => this.#askedOf(one) ?? []);
     for (const { key } of asked) claim.add(key);
     const together = hash('sha256', asked.map(({ key }) => key).join());
     this.#refusals.check(together, limits);
     let size = 0;
     const get = async ({ record, revisions, ...one }: Asked): Promise<Demanded | undefined> => {
-      const docs = await this.#docsFor(one, limits, signal).catch((error: unknown) =>
+      const docs = await this.#docsFor(one, search).catch((error: unknown) =>
         this.#passOver(record, error, signal),
       );
       size += docs?.size ?? 0;
@@ -233,8 +228,7 @@ export class OnDemandRevisions {
   /** Undefined: the repo's index is not sound. */
   async #docsFor(
     wanted: WantedDocs,
-    limits: OnDemandLimits,
-    signal: AbortSignal,
+    { holder, limits, signal }: WaitingSearch,
   ): Promise<DemandedDocs | undefined> {
     const { key, repoId } = wanted;
     const kept = this.#kept.find(key);
@@ -243,15 +237,17 @@ export class OnDemandRevisions {
     const repo = catalog.repo(repoId);
     if (repo === undefined || knownIndexOf(catalog, repo) === undefined) return undefined;
     this.#refusals.check(key, limits);
+    // Why twice: who left while it was built may have come back, and others may have had it built while this one waited.
+    const running = (): Promise<DemandedDocs> | undefined => this.#running.get(key);
+    // Why by holder: nobody waits in the line of another one.
     return this.#builds.get(
-      key,
+      `${holder} ${key}`,
       signal,
       (abandoned) =>
-        // Why: who left while it was built may have come back.
-        this.#running.get(key) ??
-        this.#slots.run('', abandoned, () => {
+        running() ??
+        this.#slots.run(holder, abandoned, async () => {
           abandoned.throwIfAborted();
-          return this.#start(wanted, limits);
+          return this.#kept.find(key) ?? running() ?? this.#start(wanted, limits);
         }),
     );
   }
@@ -387,3 +383,12 @@ function ifChanging(error: unknown): undefined {
 
 type WantedDocs = Pick<DemandedDocs, 'key' | 'repoId' | 'state' | 'commits'>;
 type Asked = WantedDocs & Wanted;
+
+/** A search that waits for what is built. */
+interface WaitingSearch {
+  readonly wanted: readonly Wanted[];
+  /** Who searches. */
+  readonly holder: string;
+  readonly limits: OnDemandLimits;
+  readonly signal: AbortSignal;
+}

@@ -65,6 +65,25 @@ test('a failure gives the slot back; who gives up leaves the queue', async () =>
   assert.equal(await slots.run('one', signal, () => Promise.resolve(7)), 7);
 });
 
+test('a slot goes to the holder with the fewest that run, in the order of asking', async () => {
+  const slots = new Slots({ runningMax: 2 });
+  const [first, second, third, fourth, other] = Array.from({ length: 5 }, work);
+  const own = [first!, second!, third!, fourth!].map(({ run }) => slots.run('one', signal, run));
+  const others = slots.run('two', signal, other!.run);
+  const areRunning = (): boolean[] => [third!, fourth!, other!].map(({ isRunning }) => isRunning);
+  first!.end();
+  await own[0];
+  assert.deepEqual(areRunning(), [false, false, true]);
+  other!.end();
+  await others;
+  assert.deepEqual(areRunning(), [true, false, true]);
+  for (const [index, each] of [second!, third!, fourth!].entries()) {
+    each.end();
+    await own[index + 1];
+  }
+  assert.deepEqual(slots.counts, { running: 0, waiting: 0 });
+});
+
 test('one holder takes neither all slots nor all places to wait', async () => {
   const slots = new Slots({
     runningMax: 4,

@@ -9,6 +9,7 @@ import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import type { Snapshot } from '../../daemon/engine/search/snapshot.ts';
 import { narrowed, SEES_ALL } from '../../daemon/repos/sight.ts';
 import { History, randomOf } from './history.ts';
 import { type IndexOf, openIndexOf, shown } from './index-of.ts';
@@ -257,6 +258,27 @@ void test('many who ask at once have it built once', TIMEOUT, async () => {
   await index.close();
 });
 
+void test('who has much built does not keep others waiting', TIMEOUT, async () => {
+  const { repo } = makeNumbered(16);
+  const { index, files } = await openWorld([repo]);
+  const { revisions, snapshots } = index.instance.parts;
+  const [record] = snapshots.current.repos;
+  const ask = (name: string, holder: string): Promise<Snapshot | undefined> =>
+    revisions!([record!], [name], holder, new AbortController().signal);
+  let doneCount = 0;
+  const asked = Array.from({ length: 15 }, async (_, i) => {
+    const held = await ask(`t${i}`, 'one');
+    doneCount++;
+    return held;
+  });
+  // What the other one has in its line too, and is not the first there.
+  const other = await ask('t14', 'other');
+  assert.ok(doneCount < 8, `${doneCount}`);
+  for (const held of [other, ...(await Promise.all(asked))]) snapshots.release(held!);
+  assert.equal(files().length, 15, 'each is built once');
+  await index.close();
+});
+
 void test('what was used least goes, but not while a search holds it', TIMEOUT, async () => {
   const { repo } = makeNumbered(4);
   const probe = await openWorld([repo]);
@@ -272,9 +294,9 @@ void test('what was used least goes, but not while a search holds it', TIMEOUT, 
   const [record] = snapshots.current.repos;
   const kept = files();
   const signal = new AbortController().signal;
-  const held = await revisions!([record!], ['t0'], signal);
+  const held = await revisions!([record!], ['t0'], '', signal);
   assert.deepEqual(files(), kept, 't1 had to go, not t0');
-  const also = await revisions!([record!], ['t2'], signal);
+  const also = await revisions!([record!], ['t2'], '', signal);
   await index.search('plum rev:t1');
   await hasFiles(world, 3);
   assert.equal((await index.search('plum rev:t1')).files.length, 4);
@@ -491,7 +513,7 @@ void test(
     await index.search('plum rev:t0');
     const { onDemand, parts, served } = index.instance;
     const [record] = parts.snapshots.current.repos;
-    const held = (await parts.revisions!([record!], ['t0'], new AbortController().signal))!;
+    const held = (await parts.revisions!([record!], ['t0'], '', new AbortController().signal))!;
     const { shardId } = held.shards[0]!;
     assert.equal(onDemand!.noteShardFailure(shardId, 'test'), true);
     assert.equal(onDemand!.noteShardFailure('0123456789abcdef', 'test'), false);

@@ -50,7 +50,10 @@ export async function acquireFor(
   const { place, signal } = environment;
   place?.rest();
   try {
-    return (await revisions(demand.repos, demand.names, signal)) ?? snapshots.acquire();
+    return (
+      (await revisions(demand.repos, demand.names, place?.holder ?? '', signal)) ??
+      snapshots.acquire()
+    );
   } finally {
     place?.want();
   }

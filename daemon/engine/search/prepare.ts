@@ -60,6 +60,8 @@ export interface SearchEnvironment {
 export type RevisionPort = (
   repos: readonly RepoRecord[],
   names: readonly string[],
+  /** Who searches: what is to be built is built by turns of holders. */
+  holder: string,
   signal: AbortSignal,
 ) => Promise<Snapshot | undefined>;
 
