@@ -1,6 +1,8 @@
 // What revisions on demand may take (`settings.onDemandRevisions`): repositories, docs, time and disk, what is said to who
 // asks for more, and what is known to be too much.
 
+import { setMaxListeners } from 'node:events';
+
 /** `settings.onDemandRevisions`. */
 export interface OnDemandLimits {
   /** Repositories that a search may look for them in. */
@@ -103,6 +105,8 @@ export class TimeLimit {
 
   constructor(timeoutMs: number, outer: AbortSignal) {
     this.#outer = outer;
+    // Each repository of a search listens.
+    setMaxListeners(0, this.signal);
     this.#timer = setTimeout(() => {
       this.isOver = true;
       this.#controller.abort(new DOMException('The time is over.', 'TimeoutError'));
