@@ -2,7 +2,8 @@
 // them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
 
 import { access } from 'node:fs/promises';
-import type { LogFields } from '../base/log.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log, LogFields } from '../base/log.ts';
 import {
   type BuildOptions,
   type BuildProgress,
@@ -42,6 +43,7 @@ export interface RepoIndexerOptions {
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards: () => void;
   readonly seenFiles: SeenFiles;
+  readonly log: Log;
 }
 
 /** Whom an attempt tells what. */
@@ -96,20 +98,27 @@ export class RepoIndexer {
       return await this.#index(now, isForced ? 'all' : told, context);
     } catch (error) {
       seenFiles.lose(repoId);
-      if (isForced) await this.#owe(repoId).catch(() => {});
+      // A job before it may have published.
+      if (isForced) await this.owe([repoId]);
       throw error;
     }
   }
 
-  /** What was to be built anew and was not: the next job builds it, whatever it finds. Errors: those of the catalog. */
-  async #owe(repoId: number): Promise<void> {
-    const { catalog } = this.#options;
-    await catalog.commit(() => {
-      const now = catalog.repo(repoId);
-      if (now?.fingerprint === undefined) return {};
-      const { fingerprint: _, look: __, ...owed } = now;
-      return { put: [owed] };
-    });
+  /** Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log says so. */
+  async owe(repoIds: readonly number[]): Promise<void> {
+    const { catalog, log } = this.#options;
+    const known = (): CatalogRepo[] =>
+      repoIds.flatMap((repoId) => catalog.repo(repoId) ?? []).filter(isFingerprinted);
+    try {
+      await catalog.commit(() => ({
+        put: known().map(({ fingerprint: _, look: __, ...owed }) => owed),
+      }));
+    } catch (error) {
+      log.error('that repos are to be built anew could not be kept', {
+        repos: known().map(({ record }) => record.name),
+        error: messageOf(error),
+      });
+    }
   }
 
   /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
@@ -217,7 +226,7 @@ export class RepoIndexer {
     const { known, probed, spec, filters } = job;
     // Why first: a listing costs a second for each 80,000 files.
     if (!this.#isSound(known)) return 'a shard is out of service';
-    if (known.fingerprint === undefined) return 'it was asked for, and failed';
+    if (known.fingerprint === undefined) return 'it was asked for, and not done';
     if (!hasRules(known, filters)) return 'settings or the format of the index changed';
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);
@@ -468,6 +477,10 @@ export class RepoIndexer {
     onNewShards();
     return next;
   }
+}
+
+function isFingerprinted({ fingerprint }: CatalogRepo): boolean {
+  return fingerprint !== undefined;
 }
 
 function logLeftOut(

@@ -30,7 +30,7 @@ export interface JobResult extends IndexOutcome {
 }
 
 export interface JobsOptions {
-  readonly indexer: Pick<RepoIndexer, 'index'>;
+  readonly indexer: Pick<RepoIndexer, 'index' | 'owe'>;
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo'>;
   readonly book: JobBook;
   readonly log: Log;
@@ -168,6 +168,9 @@ export class Jobs {
     isForced: boolean,
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
+    signal?.throwIfAborted();
+    // Why now: whatever ends this process while they wait, the next one builds them.
+    if (isForced) await this.#options.indexer.owe(records.map(({ repoId }) => repoId));
     signal?.throwIfAborted();
     const jobs = records.map((record) => this.ask(record, { isForced }));
     const outcomes = Promise.all(jobs.map(({ outcome }) => outcome));

@@ -83,7 +83,7 @@ async function daemonOn(
     });
   const book = new JobBook({ rows, instance, log });
   const jobs = new Jobs({
-    indexer: { index },
+    indexer: { index, owe: () => Promise.resolve() },
     served: { hideIfStray: () => Promise.resolve(), damagedRepo: () => undefined },
     book,
     log,
