@@ -60,6 +60,8 @@ export class Merger {
   #isAsked = false;
   /** Ids of shards that were more together than one has room for: they stay as they are until the next start. */
   readonly #apart = new Set<string>();
+  /** Ids of shards that could not be written anew since a purge began. */
+  readonly #unpurged = new Set<string>();
   /** Jobs that may have made shards since it was last looked what is to be merged. */
   #jobCount = 0;
 
@@ -77,11 +79,12 @@ export class Merger {
 
   /**
    * Writes all shards anew that hold docs of nobody: of repos that went, or were built again. Resolves when that is done, or
-   * cannot be done.
+   * cannot be done. Why without the pause that follows what failed: somebody waits for it.
    */
   async purge(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
     this.#isAsked = false;
+    this.#unpurged.clear();
     this.#running = this.#work(() => this.#nextHole())
       .then(() => (this.#isAsked ? this.#work(() => this.#next()) : undefined))
       .finally(() => (this.#running = undefined));
@@ -103,7 +106,7 @@ export class Merger {
 
   async #work(next: () => Holding[] | undefined): Promise<void> {
     this.#isWoken = true;
-    while (this.#isWoken && !this.#stop.signal.aborted && !this.#retries.isWaiting('merge')) {
+    while (this.#isWoken && !this.#stop.signal.aborted) {
       this.#isWoken = false;
       this.#jobCount = 0;
       let holdings: Holding[] | undefined;
@@ -114,11 +117,12 @@ export class Merger {
         this.#isWoken = true;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
+        if (holdings === undefined) return this.#note(error);
+        this.#isWoken = true;
         // A file that was being read has been replaced meanwhile, and went: not a fault.
-        if (holdings !== undefined && !holdings.every((one) => this.#isAsBefore(one)))
-          this.#isWoken = true;
-        else if (holdings !== undefined && error instanceof MergeOverflow)
-          this.#keepApart(holdings);
+        if (!holdings.every((one) => this.#isAsBefore(one))) continue;
+        for (const { shard } of holdings) this.#unpurged.add(shard.shardId);
+        if (error instanceof MergeOverflow) this.#keepApart(holdings);
         else this.#note(error);
       }
     }
@@ -129,7 +133,6 @@ export class Merger {
     this.#options.log.info('shards stay apart: together they are more than one has room for', {
       shards: holdings.length,
     });
-    this.#isWoken = true;
   }
 
   /** The files of a shard are still those that it had. */
@@ -157,14 +160,16 @@ export class Merger {
         shards.filter((one) => one.shardId === shardId),
       );
       const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
-      if (count >= docCount || !this.#isInService(shardId)) return false;
+      if (count >= docCount || !this.#isInService(shardId) || this.#unpurged.has(shardId))
+        return false;
       return candidateOf(catalog, holding) !== undefined;
     });
     return hole === undefined ? undefined : [hole];
   }
 
-  /** The shards to merge now. */
+  /** The shards to merge now; none while what failed rests. */
   #next(): Holding[] | undefined {
+    if (this.#retries.isWaiting('merge')) return undefined;
     const { catalog, limits } = this.#options;
     const holdings = holdingsOf(catalog);
     const isMergeable = (shardId: string): boolean =>
