@@ -21,7 +21,13 @@ import type { Revision } from '../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
-import { type CatalogRepo, type CatalogShard, docCountOf, sizesOfRepo } from './catalog-records.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  docCountOf,
+  sizesOfRepo,
+  withSymbolsOf,
+} from './catalog-records.ts';
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from './fingerprint.ts';
 import type { RepoRegister } from './register.ts';
 import { knownIndexOf } from './known-index.ts';
@@ -381,7 +387,7 @@ export class RepoIndexer {
     const { catalog } = this.#options;
     const files = shards.map(({ path: file }) => file);
     try {
-      const adopted = await this.#adoptShards(record, shards, files);
+      const adopted = await this.#adoptShards(shards, files);
       const revisionFile =
         revisions === undefined ? undefined : await catalog.writeRevisions(revisions);
       if (revisionFile !== undefined) files.push(catalog.revisionPath(revisionFile));
@@ -405,21 +411,13 @@ export class RepoIndexer {
   }
 
   /** @param files  those of the shards; gets the places that they are put at */
-  async #adoptShards(
-    { repoId }: RepoRecord,
-    shards: BuildResult['shards'],
-    files: string[],
-  ): Promise<CatalogShard[]> {
+  async #adoptShards(shards: BuildResult['shards'], files: string[]): Promise<CatalogShard[]> {
     const { catalog } = this.#options;
-    const known = catalog.repo(repoId);
     const adopted: CatalogShard[] = [];
     for (const { path: file, size, docCount, contentSize } of shards) {
       const shardId = await catalog.adoptShard(file);
       files.push(catalog.shardPath(shardId));
-      // A shard built again from the same docs has the same symbols.
-      const symbols = known?.shards.find((shard) => shard.shardId === shardId)?.symbols;
-      const shard = { shardId, size, docCount, contentSize };
-      adopted.push(symbols === undefined ? shard : { ...shard, symbols });
+      adopted.push({ shardId, size, docCount, contentSize });
     }
     return adopted;
   }
@@ -459,8 +457,9 @@ export class RepoIndexer {
       const now = catalog.repo(repoId);
       // What was forgotten meanwhile does not come back.
       if (now === undefined) return {};
-      // Rules may have changed meanwhile.
-      next = nextOf(now.record);
+      // Rules may have changed meanwhile, and symbols been found.
+      const named = nextOf(now.record);
+      next = { ...named, shards: withSymbolsOf(now, named.shards) };
       return { put: [next] };
     });
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.

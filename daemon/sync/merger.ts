@@ -26,6 +26,7 @@ import {
   type CatalogSymbols,
   docCountOf,
   docsOfRepo,
+  withSymbolsOf,
 } from './catalog-records.ts';
 import { candidateOf, type Holding, holdingsOf, liveDocsOf, nextMerge } from './holdings.ts';
 import type { MergeLimits } from './merge-plan.ts';
@@ -264,7 +265,8 @@ export class Merger {
         if (repo === undefined || holdings.some(({ shard }) => served.isOut(shard.shardId)))
           return [];
         const revisionFile = revisionFiles.get(repoId);
-        return [{ ...repo, shards, ...(revisionFile === undefined ? {} : { revisionFile }) }];
+        const named = { ...repo, shards: withSymbolsOf(repo, shards) };
+        return [{ ...named, ...(revisionFile === undefined ? {} : { revisionFile }) }];
       }),
     }));
     served.publish();
