@@ -185,8 +185,11 @@ export class Jobs {
     }
   }
 
-  /** Does `work` while no job of these repos is under way. */
-  without<Result>(repoIds: readonly number[], work: () => Promise<Result>): Promise<Result> {
+  /** Does `work` with those of these repos of which no job is under way, nor begins meanwhile. */
+  without<Result>(
+    repoIds: readonly number[],
+    work: (free: ReadonlySet<number>) => Promise<Result>,
+  ): Promise<Result> {
     return this.#queue.without(repoIds, work);
   }
 

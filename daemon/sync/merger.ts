@@ -39,10 +39,10 @@ export interface MergerOptions {
   readonly served: Served;
   readonly limits: MergeLimits;
   readonly log: Log;
-  /** Runs work while no job of these repos is under way. */
+  /** Runs work with those of these repos of which no job is under way, nor begins meanwhile. */
   readonly without: <Result>(
     repoIds: readonly number[],
-    work: () => Promise<Result>,
+    work: (free: ReadonlySet<number>) => Promise<Result>,
   ) => Promise<Result>;
 }
 
@@ -114,8 +114,7 @@ export class Merger {
       try {
         holdings = next();
         if (holdings === undefined) return;
-        await this.#merge(holdings);
-        this.#isWoken = true;
+        if (await this.#merge(holdings)) this.#isWoken = true;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         if (holdings === undefined) return this.#note(error);
@@ -184,7 +183,8 @@ export class Merger {
     return !served.isOut(shardId) && !served.isSymbolless(shardId);
   }
 
-  async #merge(holdings: readonly Holding[]): Promise<void> {
+  /** False: jobs of all the repos are under way, and nothing was changed. */
+  async #merge(holdings: readonly Holding[]): Promise<boolean> {
     const { catalog, module, log } = this.#options;
     const start = Date.now();
     const order = this.#orderOf(holdings);
@@ -192,7 +192,13 @@ export class Merger {
     const files = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
     try {
       const repoIds = order.repos.map(({ repoId }) => repoId);
-      await this.#options.without(repoIds, () => this.#publish(holdings, order, result, files));
+      const isDone = await this.#options.without(repoIds, async (free) => {
+        if (free.size === 0) return false;
+        const repos = order.repos.filter(({ repoId }) => free.has(repoId));
+        await this.#publish(holdings, repos, result, files);
+        return true;
+      });
+      if (!isDone) return false;
     } finally {
       await catalog.disown(files).catch(() => {});
     }
@@ -203,6 +209,7 @@ export class Merger {
       size: result.size,
       durationMs: Date.now() - start,
     });
+    return true;
   }
 
   #orderOf(holdings: readonly Holding[]): MergeOrder {
@@ -226,10 +233,15 @@ export class Merger {
     };
   }
 
-  /** Puts the new shard in the place of the others. @param files  those of the shard; get their places */
+  /**
+   * Puts the new shard in the place of the others.
+   *
+   * @param repos  others keep what they have
+   * @param files  those of the shard; get their places
+   */
   async #publish(
     holdings: readonly Holding[],
-    { repos: ordered }: MergeOrder,
+    repos: readonly MergeRepo[],
     result: MergeResult,
     files: string[],
   ): Promise<void> {
@@ -247,7 +259,7 @@ export class Merger {
       ...(symbols === undefined ? {} : { symbols }),
     };
     const replacing = new Map<number, Replaced>();
-    for (const repo of ordered) {
+    for (const repo of repos) {
       const replaced = await this.#replace(holdings, merged, repo, result.repos);
       if (replaced !== undefined) replacing.set(repo.repoId, replaced);
     }

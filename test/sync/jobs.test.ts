@@ -390,6 +390,29 @@ void test('what must not happen beside a job of a repo waits, and holds up those
   await jobs.close();
 });
 
+void test('what must not happen beside a job does not wait for long ones', async (t) => {
+  const pass = mockTimers(t);
+  const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
+  const { jobs, attempts } = daemon;
+  jobs.ask(recordOf(1));
+  const found: number[] = [];
+  const work = jobs.without([1, 2, 3], (free) => Promise.resolve(found.push(...free)));
+  jobs.ask(recordOf(2));
+  await pass(9_999);
+  assert.deepEqual([found, repoIdsOf(daemon)], [[], [1]]);
+  await pass(1);
+  await work;
+  assert.deepEqual(
+    [found, repoIdsOf(daemon)],
+    [
+      [2, 3],
+      [1, 2],
+    ],
+  );
+  for (const { end } of attempts) await end();
+  await jobs.close();
+});
+
 void test('jobs go on while the store cannot be written, and are kept once it can', async (t) => {
   const pass = mockTimers(t);
   const rows = emptyRows();

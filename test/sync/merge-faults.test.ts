@@ -5,8 +5,9 @@ import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSyn
 import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
+import { nextTurn } from '../../daemon/base/next-turn.ts';
 import { indexerOf } from '../../daemon/instance.ts';
-import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
@@ -289,3 +290,49 @@ void test('shards that are too much together stay apart, others are merged', TIM
   assert.deepEqual(await plumsOf(last), before);
   await last.close();
 });
+
+void test(
+  'a job that takes long keeps its repo out of a merge, and no other',
+  TIMEOUT,
+  async (t) => {
+    const { index, repos } = await unmerged(4);
+    const files = Object.fromEntries(
+      Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int x${i};\n`]),
+    );
+    writeFiles(repos[0]!, files);
+    commitAll(repos[0]!);
+    await index.index(repos, undefined, 'commits');
+    const again = await reopened(index, repos);
+    await again.instance.symbols?.run();
+    const { merger, jobs } = indexerOf(again.instance);
+    const { catalog, served } = again.instance;
+    git(repos[0]!, 'rm', '-q', '0.c');
+    git(repos[0]!, 'commit', '-q', '-m', 'less');
+    let go = (): void => {};
+    const isGoing = new Promise<void>((resolve) => (go = resolve));
+    const write = catalog.writeRevisions.bind(catalog);
+    const slowly = async (file: Buffer): Promise<string> => isGoing.then(() => write(file));
+    const { mock } = t.mock.method(catalog, 'writeRevisions', slowly, { times: 1 });
+    const long = jobs.indexAll([served.records[0]!], false);
+    while (mock.callCount() === 0) await nextTurn();
+    const before = shardIdsOf(again);
+    await merger.run();
+    const [busy, ...others] = catalog.repos.map(({ shards }) =>
+      shards.map(({ shardId }) => shardId),
+    );
+    assert.ok(busy!.every((shardId) => before.has(shardId)));
+    assert.deepEqual(others, [others[0], others[0], others[0]]);
+    assert.ok(!before.has(others[0]![0]!));
+    await merger.run();
+    go();
+    const [job] = await long;
+    assert.equal(job!.built, 'delta');
+    await merger.run();
+    await again.instance.symbols?.run();
+    assert.equal((await plumsOf(again)).length, 4);
+    assert.equal((await again.search('int x')).files.length, 8);
+    assert.deepEqual(again.warnings, []);
+    await checkFiles(again);
+    await again.close();
+  },
+);
