@@ -47,12 +47,15 @@ export const MERGE_LIMITS: MergeLimits = {
   restShare: 1 / 40,
 };
 
-/** Which of the levels a shard is of, from 0; undefined: it is large. */
+/** Which of the levels a shard is of, from 0; undefined: it is large. As many as are merged of a level fit a shard. */
 export function levelOf(
-  { liveSize }: Pick<MergeCandidate, 'liveSize'>,
-  { levels }: MergeLimits,
+  { liveSize, liveCount }: Pick<MergeCandidate, 'liveSize' | 'liveCount'>,
+  { levels, docCountMax, shardCount }: MergeLimits,
 ): number | undefined {
-  const level = levels.findIndex((size) => liveSize < size);
+  const level = levels.findIndex(
+    (size, index) =>
+      liveSize < size && liveCount <= docCountMax / shardCount ** (levels.length - index),
+  );
   return level < 0 ? undefined : level;
 }
 
