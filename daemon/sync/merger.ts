@@ -144,8 +144,8 @@ export class Merger {
 
   #note(error: unknown): void {
     const { log, served } = this.#options;
-    // It goes out of service, and its repos are built again.
-    if (error instanceof ShardError)
+    // It goes out of service, and its repos are built again. Where the merge had no room searches may have it all the same.
+    if (error instanceof ShardError && error.fault !== 'unmapped')
       served.noteShardFailure(error.shardId, error.reason, error.fault);
     log.warn('shards could not be merged', { error: messageOf(error) });
     this.#retries.run('merge', 'shards are merged', {}, () => void this.run());

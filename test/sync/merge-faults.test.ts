@@ -6,6 +6,7 @@ import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
 import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
 import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { ShardError } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/instance.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
@@ -336,3 +337,19 @@ void test(
     await again.close();
   },
 );
+
+void test('a merge without room takes nothing out of service', TIMEOUT, async (t) => {
+  const { index, repos } = await unmerged(3);
+  const again = await reopened(index, repos);
+  const { merger } = indexerOf(again.instance);
+  const [shardId] = [...shardIdsOf(again)];
+  const noRoom = new ShardError(shardId!, 'no room', 'unmapped');
+  t.mock.method(again.instance.catalog, 'adoptShard', () => Promise.reject(noRoom), { times: 1 });
+  const merging = merger.run();
+  while (again.warnings.length === 0) await nextTurn();
+  assert.deepEqual(again.warnings, ['shards could not be merged']);
+  assert.equal((await plumsOf(again)).length, 3);
+  await merging;
+  assert.equal(shardIdsOf(again).size, 1);
+  await again.close();
+});

@@ -51,6 +51,14 @@ void test('thousands of small repositories become some shards, written twice at 
   assert.ok(written <= 2 * 5000 * (400 << 10));
 });
 
+void test('of very many shards no more are merged at a time than can be open', () => {
+  const many = Array.from({ length: 20_000 }, (_, i) =>
+    candidate(i, { docCount: 1, liveCount: 1 }),
+  );
+  assert.equal(planMerge(many, MERGE_LIMITS)!.length, 2048);
+  assert.ok(settle(many).left.length < 16);
+});
+
 void test('as they come, one after the other: no more than three levels of fifteen', () => {
   let left: MergeCandidate[] = [];
   let most = 0;
