@@ -9,6 +9,7 @@ import type { Store } from '../../daemon/accounts/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { IndexContext, IndexOutcome } from '../../daemon/sync/index-repo.ts';
+import type { Job } from '../../daemon/sync/job.ts';
 import { JobBook } from '../../daemon/sync/job-book.ts';
 import { JobDesk } from '../../daemon/sync/job-desk.ts';
 import type { JobLimits } from '../../daemon/sync/job-limits.ts';
@@ -431,6 +432,20 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   await book.settled();
   assert.equal(rows.writeCount, writeCount + 1);
   assert.equal((await desk.latest([1])).get(1), undefined);
+  await jobs.close();
+});
+
+void test('a job that ends while jobs are listed is listed once', async () => {
+  const rows = emptyRows();
+  const { jobs, desk, attempts } = await daemonOn(rows);
+  await jobs.askKept(recordOf(1));
+  const [{ row }] = jobs.open as [Job<unknown>];
+  rows.list = async () => {
+    await attempts[0]!.end();
+    return { total: 1, rows: [{ ...row, state: 'COMPLETED' }] };
+  };
+  const { items, total } = await desk.list(ALL);
+  assert.deepEqual([items.map(({ id }) => id), total], [[row.id], 1]);
   await jobs.close();
 });
 
