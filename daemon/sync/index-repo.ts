@@ -117,7 +117,7 @@ export class RepoIndexer {
       repoIds.flatMap((repoId) => catalog.repo(repoId) ?? []).filter(isFingerprinted);
     try {
       await catalog.commit(() => ({
-        put: known().map(({ fingerprint: _, look: __, ...owed }) => owed),
+        put: known().map(withoutFingerprint),
       }));
     } catch (error) {
       log.error('that repos are to be built anew could not be kept', {
@@ -476,6 +476,11 @@ export class RepoIndexer {
     onNewShards();
     return next;
   }
+}
+
+function withoutFingerprint(repo: CatalogRepo): CatalogRepo {
+  const { fingerprint: _, look: __, ...rest } = repo;
+  return rest;
 }
 
 function isFingerprinted({ fingerprint }: CatalogRepo): boolean {

@@ -110,17 +110,17 @@ export class JobQueue<Result> {
   ): Promise<Value> {
     while (repoIds.some((repoId) => this.#held.has(repoId))) await this.#change();
     for (const repoId of repoIds) this.#held.add(repoId);
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort();
       this.#tell();
     }, PATIENCE_MS);
     try {
       const isRunning = (repoId: number): boolean => this.#running.has(repoId);
-      while (!isLate && repoIds.some(isRunning)) await this.#change();
+      while (!late.signal.aborted && repoIds.some(isRunning)) await this.#change();
       return await work(new Set(repoIds.filter((repoId) => !isRunning(repoId))));
     } finally {
-      clearTimeout(late);
+      clearTimeout(timer);
       for (const repoId of repoIds) this.#held.delete(repoId);
       this.#tell();
       this.#onReady();

@@ -410,7 +410,7 @@ void test('what must not happen beside a job does not wait for long ones', async
       [1, 2],
     ],
   );
-  for (const { end } of attempts) await end();
+  for (const attempt of attempts) await attempt.end();
   await jobs.close();
 });
 

@@ -121,7 +121,7 @@ function findWith(
     catalog.repos.flatMap(({ shards }) => shards).sort((a, b) => b.docCount - a.docCount)[0]!;
   const { shardId, symbols } = largest();
   const { symbolsId, ...found } = symbols!;
-  const plain = catalog[method].bind(catalog) as (content: never) => Promise<string>;
+  const plain = catalog[method].bind(catalog);
   const meanwhile = async (content: never): Promise<string> => {
     const copy = `${catalog.symbolsPath(symbolsId)}.next`;
     copyFileSync(catalog.symbolsPath(symbolsId), copy);
