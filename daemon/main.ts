@@ -41,7 +41,6 @@ import { lookOfState } from './sync/fingerprint.ts';
 import { pauseAfter, RefWatch } from './sync/ref-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
-import { recordToldRules } from './told-rules.ts';
 
 export interface DaemonOptions {
   readonly configuration: Configuration;
@@ -99,7 +98,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     const looked = await lookAtSources(instance, options, abort.signal);
     instance.served.publish();
     const directory = new RepoDirectory(() => instance.parts.snapshots.current.repos);
-    const control = await openControl(instance, looked, directory, options);
+    const control = await openControl(instance, directory, options);
     opened.push(control);
     const history = await openHistory(configuration, instance.catalog, log);
     opened.push(history);
@@ -185,8 +184,6 @@ function openDataDir(
 
 /** Sources that are looked at, and what was known of them when the daemon began to listen. */
 interface LookedAt {
-  /** The repos of the store before. */
-  readonly before: readonly StoredRepo[];
   readonly adding: Promise<AddedSources>;
   readonly early: AddedSources | undefined;
 }
@@ -197,7 +194,6 @@ async function lookAtSources(
   signal: AbortSignal,
 ): Promise<LookedAt> {
   const indexer = indexerOf(instance);
-  const before = reposOf(instance);
   const adding =
     sources.length > 0
       ? indexer.sources.add(sources, mode, change, signal)
@@ -210,14 +206,13 @@ async function lookAtSources(
       `there is nothing to search: no source was given and ${configuration.dataDir} holds no index; ` +
         'give one: "trawl serve PATH"',
     );
-  return { before, adding, early };
+  return { adding, early };
 }
 
 async function openControl(
   instance: Instance,
-  looked: LookedAt,
   directory: RepoDirectory,
-  { configuration, log, change }: DaemonOptions,
+  { configuration, log }: DaemonOptions,
 ): Promise<ControlPlane> {
   const store = instance.index?.store;
   const control = await openControlPlane(configuration, directory, log, Date.now, store);
@@ -227,24 +222,7 @@ async function openControl(
       .rules.obey()
       .catch((error: unknown) => log.error('rules of repos were not taken over', { error }));
   });
-  const { trail } = control.accounts;
-  void recordRules(instance, looked, change, { trail, log });
   return control;
-}
-
-/** Records what the flags of this start change of who may see repos. Errors: none. */
-async function recordRules(
-  instance: Instance,
-  { before, adding }: LookedAt,
-  change: RepoChange | undefined,
-  told: Parameters<typeof recordToldRules>[3],
-): Promise<void> {
-  // Where that fails it ends the start, or what stopped it did.
-  const isAdded = await adding.then(
-    () => true,
-    () => false,
-  );
-  if (isAdded) recordToldRules(change ?? {}, before, reposOf(instance), told);
 }
 
 /** What commands of this machine ask the daemon for. */

@@ -1,48 +1,51 @@
-// Who may see repos, where the flags of a start change that: recorded and logged (API.md 24.3). A start that changes
-// nothing leaves no record.
+// Who may see repos, where the flags of a command change that: recorded with the change, and logged (API.md 24.3). Flags that
+// change nothing leave no record.
 
-import { type AuditTrail, OPERATOR, ORG } from './accounts/audit-trail.ts';
+import { auditRecord, OPERATOR, ORG } from './accounts/audit-trail.ts';
 import type { StoredRepo } from './accounts/store/repos.ts';
+import { readProductVersion } from './base/config/version.ts';
 import type { Log } from './base/log.ts';
-import type { RepoChange } from './sync/change-repo.ts';
+import { isWary, type Witness } from './sync/register.ts';
 
 /** Names that a record holds. */
 const SHOWN_MAX = 100;
 
 type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'>;
 
-/**
- * Records what a start was told of who may see repos, if that is another than before.
- *
- * @param before, now  the repos of the store before and after the change
- */
-export function recordToldRules(
-  { visibility, enforcement }: RepoChange,
-  before: readonly StoredRepo[],
-  now: readonly StoredRepo[],
-  { trail, log }: { readonly trail: AuditTrail; readonly log: Log },
-): void {
-  if (visibility === undefined && enforcement === undefined) return;
-  const known = new Map<number, Rules>(before.map((repo) => [repo.repoId, repo]));
-  const isWary = before.some((repo) => repo.enforcement !== 'none');
-  const untold: Rules = { visibility: 'unknown', enforcement: isWary ? 'restricted' : 'none' };
-  const wasOf = ({ repoId }: StoredRepo): Rules => known.get(repoId) ?? untold;
-  const changed = now.filter((repo) => {
-    const was = wasOf(repo);
-    return was.visibility !== repo.visibility || was.enforcement !== repo.enforcement;
-  });
-  if (changed.length === 0) return;
-  const repos = changed.map(({ name }) => name);
-  const told = {
-    ...(visibility === undefined ? {} : { visibility }),
-    ...(enforcement === undefined ? {} : { enforcement }),
+/** Says what flags change of who may see repos, if anything. */
+export function toldRules(log: Log): Witness {
+  return ({ visibility, enforcement }, before, now) => {
+    if (visibility === undefined && enforcement === undefined) return undefined;
+    const known = new Map<number, Rules>(before.repos.map((repo) => [repo.repoId, repo]));
+    const untold: Rules = {
+      visibility: 'unknown',
+      enforcement: isWary(before) ? 'restricted' : 'none',
+    };
+    const wasOf = ({ repoId }: StoredRepo): Rules => known.get(repoId) ?? untold;
+    const opened = now.filter((repo) => wasOf(repo).enforcement !== repo.enforcement);
+    const changed = now.filter(
+      (repo) => opened.includes(repo) || wasOf(repo).visibility !== repo.visibility,
+    );
+    if (changed.length === 0) return undefined;
+    const told = {
+      ...(visibility === undefined ? {} : { visibility }),
+      ...(enforcement === undefined ? {} : { enforcement }),
+    };
+    const metadata = { ...told, ...namesOf(changed) };
+    const version = readProductVersion();
+    return {
+      records: [auditRecord(version, Date.now(), OPERATOR, 'settings.changed', ORG, metadata)],
+      note: () => {
+        if (enforcement === 'none' && opened.length > 0)
+          log.warn(
+            'permissions are not enforced any more, as --no-enforce-permissions says',
+            namesOf(opened),
+          );
+      },
+    };
   };
-  const shown = { repos: repos.slice(0, SHOWN_MAX), repoCount: repos.length };
-  trail.note(OPERATOR, 'settings.changed', ORG, { ...told, ...shown });
-  const opened = changed.filter((repo) => wasOf(repo).enforcement !== repo.enforcement);
-  if (enforcement === 'none' && opened.length > 0)
-    log.warn('permissions are not enforced any more, as --no-enforce-permissions says', {
-      repos: opened.slice(0, SHOWN_MAX).map(({ name }) => name),
-      repoCount: opened.length,
-    });
+}
+
+function namesOf(repos: readonly StoredRepo[]): { repos: string[]; repoCount: number } {
+  return { repos: repos.slice(0, SHOWN_MAX).map(({ name }) => name), repoCount: repos.length };
 }

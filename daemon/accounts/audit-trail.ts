@@ -195,26 +195,39 @@ export class AuditTrail {
   }
 
   #make(
-    { id, type, account, clientSource }: Actor,
+    actor: Actor,
     action: AuditAction,
     target: AuditTarget,
     metadata?: Readonly<Record<string, unknown>>,
   ): NewAuditRecord {
-    const all = {
-      ...metadata,
-      ...(account === undefined ? {} : { account }),
-      ...(clientSource === undefined ? {} : { source: clientSource }),
-    };
-    return {
-      timestamp: this.#options.now(),
-      action,
-      actorId: id,
-      actorType: type,
-      targetId: target.id,
-      targetType: target.type,
-      productVersion: this.#options.version,
-      metadata: Object.keys(all).length === 0 ? null : all,
-      orgId: ORG_ID,
-    };
+    const { version, now } = this.#options;
+    return auditRecord(version, now(), actor, action, target, metadata);
   }
+}
+
+/** @param timestamp  milliseconds since the epoch */
+export function auditRecord(
+  productVersion: string,
+  timestamp: number,
+  { id, type, account, clientSource }: Actor,
+  action: AuditAction,
+  target: AuditTarget,
+  metadata?: Readonly<Record<string, unknown>>,
+): NewAuditRecord {
+  const all = {
+    ...metadata,
+    ...(account === undefined ? {} : { account }),
+    ...(clientSource === undefined ? {} : { source: clientSource }),
+  };
+  return {
+    timestamp,
+    action,
+    actorId: id,
+    actorType: type,
+    targetId: target.id,
+    targetType: target.type,
+    productVersion,
+    metadata: Object.keys(all).length === 0 ? null : all,
+    orgId: ORG_ID,
+  };
 }

@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { errorOf } from '../base/caught.ts';
+import { systemCodeOf } from '../base/caught.ts';
 import { compileCore } from '../engine/host/core.ts';
 import { verifyShardFile, verifySymbolsFile } from '../engine/host/verify.ts';
 import {
@@ -76,7 +76,7 @@ export interface FileCheck {
   readonly outOfService?: string;
 }
 
-/** Errors: no index there, a path that cannot be read; a damaged shard is a result, not an error. */
+/** Errors: no index there, a path that cannot be read; a file of an index that is damaged or missing is a result. */
 export async function verifyShards({ dataDir, paths }: VerifyOptions): Promise<FileCheck[]> {
   const other = paths.find((file) => /\.(tags|revisions)$/.test(file));
   if (other !== undefined)
@@ -96,27 +96,25 @@ type Verdicts = Map<string, string | undefined>;
 async function verifyIndex(module: WebAssembly.Module, dataDir: string): Promise<FileCheck[]> {
   const verdicts: Verdicts = new Map();
   for (let catalog = await indexIn(dataDir); ;) {
-    const checks = attempt(() => [
-      ...shardChecks(module, dataDir, catalog, verdicts),
-      ...revisionChecks(catalog),
-    ]);
-    if (!(checks instanceof Error) && checks.every(({ path: file }) => existsSync(file)))
-      return checks;
+    const checks = [...shardChecks(module, dataDir, catalog, verdicts), ...revisionChecks(catalog)];
+    const isThere = ({ path: file, problems }: FileCheck): boolean =>
+      !problems.includes(MISSING) && existsSync(file);
+    if (checks.every(isThere)) return checks;
     const next = await indexIn(dataDir);
     const names = new Set(next.fileNames);
-    if ([...catalog.fileNames].every((name) => names.has(name))) {
-      if (checks instanceof Error) throw checks;
-      return checks;
-    }
+    if ([...catalog.fileNames].every((name) => names.has(name))) return checks;
     catalog = next;
   }
 }
 
-function attempt<Result>(work: () => Result): Result | Error {
+const MISSING = 'the file is missing';
+
+function unlessMissing(verify: () => string | undefined): string | undefined {
   try {
-    return work();
+    return verify();
   } catch (error) {
-    return errorOf(error);
+    if (systemCodeOf(error) === 'ENOENT') return MISSING;
+    throw error;
   }
 }
 
@@ -127,8 +125,10 @@ function shardChecks(
   verdicts: Verdicts,
 ): FileCheck[] {
   const verdictOn = (file: string, verify: () => string | undefined): string | undefined => {
-    if (!verdicts.has(file)) verdicts.set(file, verify());
-    return verdicts.get(file);
+    const verdict = verdicts.has(file) ? verdicts.get(file) : unlessMissing(verify);
+    // It may come back.
+    if (verdict !== MISSING) verdicts.set(file, verdict);
+    return verdict;
   };
   const rows = new Map(surveyIn(dataDir, catalog).shards.map((row) => [row.shardId, row]));
   return catalog.shardFiles.flatMap(({ shardId, path: file, symbols }) => {

@@ -118,6 +118,18 @@ export function sizesOfRepo({ size, contentSize, part }: CatalogShard): {
   return { contentSize: part.contentSize, shardSize: Math.round(size * share) };
 }
 
+/**
+ * The shards with the symbols that a repo has for those of the same id: symbols are found while a job or a merge goes on, and a
+ * shard that is built again from the same docs has the same.
+ */
+export function withSymbolsOf(repo: CatalogRepo, shards: readonly CatalogShard[]): CatalogShard[] {
+  const known = new Map(repo.shards.map(({ shardId, symbols }) => [shardId, symbols]));
+  return shards.map((shard) => {
+    const symbols = known.get(shard.shardId);
+    return symbols === undefined ? shard : { ...shard, symbols };
+  });
+}
+
 /** Does to repos by id what a change says. */
 export function applyChange(
   repos: Map<number, CatalogRepo>,

@@ -2,7 +2,8 @@
 // them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
 
 import { access } from 'node:fs/promises';
-import type { LogFields } from '../base/log.ts';
+import { messageOf } from '../base/caught.ts';
+import type { Log, LogFields } from '../base/log.ts';
 import {
   type BuildOptions,
   type BuildProgress,
@@ -20,7 +21,13 @@ import type { Revision } from '../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
-import { type CatalogRepo, type CatalogShard, docCountOf, sizesOfRepo } from './catalog-records.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  docCountOf,
+  sizesOfRepo,
+  withSymbolsOf,
+} from './catalog-records.ts';
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from './fingerprint.ts';
 import type { RepoRegister } from './register.ts';
 import { knownIndexOf } from './known-index.ts';
@@ -42,6 +49,7 @@ export interface RepoIndexerOptions {
   /** Told that shards may have come whose symbols are not known. */
   readonly onNewShards: () => void;
   readonly seenFiles: SeenFiles;
+  readonly log: Log;
 }
 
 /** Whom an attempt tells what. */
@@ -96,20 +104,27 @@ export class RepoIndexer {
       return await this.#index(now, isForced ? 'all' : told, context);
     } catch (error) {
       seenFiles.lose(repoId);
-      if (isForced) await this.#owe(repoId).catch(() => {});
+      // A job before it may have published.
+      if (isForced) await this.owe([repoId]);
       throw error;
     }
   }
 
-  /** What was to be built anew and was not: the next job builds it, whatever it finds. Errors: those of the catalog. */
-  async #owe(repoId: number): Promise<void> {
-    const { catalog } = this.#options;
-    await catalog.commit(() => {
-      const now = catalog.repo(repoId);
-      if (now?.fingerprint === undefined) return {};
-      const { fingerprint: _, look: __, ...owed } = now;
-      return { put: [owed] };
-    });
+  /** Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log says so. */
+  async owe(repoIds: readonly number[]): Promise<void> {
+    const { catalog, log } = this.#options;
+    const known = (): CatalogRepo[] =>
+      repoIds.flatMap((repoId) => catalog.repo(repoId) ?? []).filter(isFingerprinted);
+    try {
+      await catalog.commit(() => ({
+        put: known().map(withoutFingerprint),
+      }));
+    } catch (error) {
+      log.error('that repos are to be built anew could not be kept', {
+        repos: known().map(({ record }) => record.name),
+        error: messageOf(error),
+      });
+    }
   }
 
   /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
@@ -217,7 +232,7 @@ export class RepoIndexer {
     const { known, probed, spec, filters } = job;
     // Why first: a listing costs a second for each 80,000 files.
     if (!this.#isSound(known)) return 'a shard is out of service';
-    if (known.fingerprint === undefined) return 'it was asked for, and failed';
+    if (known.fingerprint === undefined) return 'it was asked for, and not done';
     if (!hasRules(known, filters)) return 'settings or the format of the index changed';
     const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
     const source = await fingerprintNow(spec, disk);
@@ -372,7 +387,7 @@ export class RepoIndexer {
     const { catalog } = this.#options;
     const files = shards.map(({ path: file }) => file);
     try {
-      const adopted = await this.#adoptShards(record, shards, files);
+      const adopted = await this.#adoptShards(shards, files);
       const revisionFile =
         revisions === undefined ? undefined : await catalog.writeRevisions(revisions);
       if (revisionFile !== undefined) files.push(catalog.revisionPath(revisionFile));
@@ -396,21 +411,13 @@ export class RepoIndexer {
   }
 
   /** @param files  those of the shards; gets the places that they are put at */
-  async #adoptShards(
-    { repoId }: RepoRecord,
-    shards: BuildResult['shards'],
-    files: string[],
-  ): Promise<CatalogShard[]> {
+  async #adoptShards(shards: BuildResult['shards'], files: string[]): Promise<CatalogShard[]> {
     const { catalog } = this.#options;
-    const known = catalog.repo(repoId);
     const adopted: CatalogShard[] = [];
     for (const { path: file, size, docCount, contentSize, hashSize } of shards) {
       const shardId = await catalog.adoptShard(file);
       files.push(catalog.shardPath(shardId));
-      // A shard built again from the same docs has the same symbols.
-      const symbols = known?.shards.find((shard) => shard.shardId === shardId)?.symbols;
-      const shard = { shardId, size, docCount, contentSize, hashSize };
-      adopted.push(symbols === undefined ? shard : { ...shard, symbols });
+      adopted.push({ shardId, size, docCount, contentSize, hashSize });
     }
     return adopted;
   }
@@ -450,8 +457,9 @@ export class RepoIndexer {
       const now = catalog.repo(repoId);
       // What was forgotten meanwhile does not come back.
       if (now === undefined) return {};
-      // Rules may have changed meanwhile.
-      next = nextOf(now.record);
+      // Rules may have changed meanwhile, and symbols been found.
+      const named = nextOf(now.record);
+      next = { ...named, shards: withSymbolsOf(now, named.shards) };
       return { put: [next] };
     });
     // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
@@ -468,6 +476,15 @@ export class RepoIndexer {
     onNewShards();
     return next;
   }
+}
+
+function withoutFingerprint(repo: CatalogRepo): CatalogRepo {
+  const { fingerprint: _, look: __, ...rest } = repo;
+  return rest;
+}
+
+function isFingerprinted({ fingerprint }: CatalogRepo): boolean {
+  return fingerprint !== undefined;
 }
 
 function logLeftOut(

@@ -60,7 +60,13 @@ export class JobDesk {
     if (states.length === 0) return { items, total: open.length };
     const rest = { offset: Math.max(0, offset - open.length), limit: limit - items.length };
     const { rows, total } = await this.#book.ended(queue, states, rest);
-    return { items: [...items, ...rows], total: open.length + total };
+    // One may have ended while the store was asked.
+    const isOpen = new Set(open.map(({ id }) => id));
+    const ended = rows.filter(({ id }) => !isOpen.has(id));
+    return {
+      items: [...items, ...ended],
+      total: open.length + total - (rows.length - ended.length),
+    };
   }
 
   /** The last log lines of a job; undefined: there is no such job. */

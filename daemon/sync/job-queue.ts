@@ -3,6 +3,9 @@
 
 import type { Job } from './job.ts';
 
+/** Guess: how long jobs of other repos are held up for one that is under way. */
+const PATIENCE_MS = 10_000;
+
 export class JobQueue<Result> {
   readonly #runningMax: () => number;
   /** Called when a job may begin. */
@@ -97,14 +100,27 @@ export class JobQueue<Result> {
     this.#onReady();
   }
 
-  /** Does `work` while no job of these repos is under way; those that are asked for meanwhile begin afterwards. */
-  async without<Value>(repoIds: readonly number[], work: () => Promise<Value>): Promise<Value> {
+  /**
+   * Does `work` with those of these repos of which no job is under way; those that are asked for meanwhile begin afterwards.
+   * A job that takes long is not waited for, as it would hold up all others.
+   */
+  async without<Value>(
+    repoIds: readonly number[],
+    work: (free: ReadonlySet<number>) => Promise<Value>,
+  ): Promise<Value> {
     while (repoIds.some((repoId) => this.#held.has(repoId))) await this.#change();
     for (const repoId of repoIds) this.#held.add(repoId);
+    const late = new AbortController();
+    const timer = setTimeout(() => {
+      late.abort();
+      this.#tell();
+    }, PATIENCE_MS);
     try {
-      while (repoIds.some((repoId) => this.#running.has(repoId))) await this.#change();
-      return await work();
+      const isRunning = (repoId: number): boolean => this.#running.has(repoId);
+      while (!late.signal.aborted && repoIds.some(isRunning)) await this.#change();
+      return await work(new Set(repoIds.filter((repoId) => !isRunning(repoId))));
     } finally {
+      clearTimeout(timer);
       for (const repoId of repoIds) this.#held.delete(repoId);
       this.#tell();
       this.#onReady();

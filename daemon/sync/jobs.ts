@@ -30,7 +30,7 @@ export interface JobResult extends IndexOutcome {
 }
 
 export interface JobsOptions {
-  readonly indexer: Pick<RepoIndexer, 'index'>;
+  readonly indexer: Pick<RepoIndexer, 'index' | 'owe'>;
   readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo'>;
   readonly book: JobBook;
   readonly log: Log;
@@ -169,6 +169,9 @@ export class Jobs {
     signal?: AbortSignal,
   ): Promise<JobResult[]> {
     signal?.throwIfAborted();
+    // Why now: whatever ends this process while they wait, the next one builds them.
+    if (isForced) await this.#options.indexer.owe(records.map(({ repoId }) => repoId));
+    signal?.throwIfAborted();
     const jobs = records.map((record) => this.ask(record, { isForced }));
     const outcomes = Promise.all(jobs.map(({ outcome }) => outcome));
     const stop = (): void => {
@@ -182,8 +185,11 @@ export class Jobs {
     }
   }
 
-  /** Does `work` while no job of these repos is under way. */
-  without<Result>(repoIds: readonly number[], work: () => Promise<Result>): Promise<Result> {
+  /** Does `work` with those of these repos of which no job is under way, nor begins meanwhile. */
+  without<Result>(
+    repoIds: readonly number[],
+    work: (free: ReadonlySet<number>) => Promise<Result>,
+  ): Promise<Result> {
     return this.#queue.without(repoIds, work);
   }
 

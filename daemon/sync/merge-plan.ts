@@ -47,12 +47,18 @@ export const MERGE_LIMITS: MergeLimits = {
   restShare: 1 / 40,
 };
 
-/** Which of the levels a shard is of, from 0; undefined: it is large. */
+/** Guess: shards that are open at a time for a merge. A mapping each or two, beside those that searches have. */
+const OPEN_MAX = 2048;
+
+/** Which of the levels a shard is of, from 0; undefined: it is large. As many as are merged of a level fit a shard. */
 export function levelOf(
-  { liveSize }: Pick<MergeCandidate, 'liveSize'>,
-  { levels }: MergeLimits,
+  { liveSize, liveCount }: Pick<MergeCandidate, 'liveSize' | 'liveCount'>,
+  { levels, docCountMax, shardCount }: MergeLimits,
 ): number | undefined {
-  const level = levels.findIndex((size) => liveSize < size);
+  const level = levels.findIndex(
+    (size, index) =>
+      liveSize < size && liveCount <= docCountMax / shardCount ** (levels.length - index),
+  );
   return level < 0 ? undefined : level;
 }
 
@@ -77,13 +83,13 @@ export function planMerge(
   return deadOnes(candidates, limits) ?? restingOnes(candidates, limits);
 }
 
-/** As many of the first as fit a shard. */
+/** As many of the first as fit a shard, and a thread that opens them all. */
 function firstOf(
   group: readonly MergeCandidate[],
   { docCountMax, sizeMax }: MergeLimits,
 ): MergeCandidate[] {
   let [docs, size] = [0, 0];
-  return group.filter(({ liveCount, liveSize }) => {
+  return group.slice(0, OPEN_MAX).filter(({ liveCount, liveSize }) => {
     docs += liveCount;
     size += liveSize;
     return docs <= docCountMax && size <= sizeMax;

@@ -26,6 +26,7 @@ import {
   type CatalogSymbols,
   docCountOf,
   docsOfRepo,
+  withSymbolsOf,
 } from './catalog-records.ts';
 import { candidateOf, type Holding, holdingsOf, liveDocsOf, nextMerge } from './holdings.ts';
 import type { MergeLimits } from './merge-plan.ts';
@@ -38,10 +39,10 @@ export interface MergerOptions {
   readonly served: Served;
   readonly limits: MergeLimits;
   readonly log: Log;
-  /** Runs work while no job of these repos is under way. */
+  /** Runs work with those of these repos of which no job is under way, nor begins meanwhile. */
   readonly without: <Result>(
     repoIds: readonly number[],
-    work: () => Promise<Result>,
+    work: (free: ReadonlySet<number>) => Promise<Result>,
   ) => Promise<Result>;
 }
 
@@ -60,6 +61,8 @@ export class Merger {
   #isAsked = false;
   /** Ids of shards that were more together than one has room for: they stay as they are until the next start. */
   readonly #apart = new Set<string>();
+  /** Ids of shards that could not be written anew since a purge began. */
+  readonly #unpurged = new Set<string>();
   /** Jobs that may have made shards since it was last looked what is to be merged. */
   #jobCount = 0;
 
@@ -77,11 +80,12 @@ export class Merger {
 
   /**
    * Writes all shards anew that hold docs of nobody: of repos that went, or were built again. Resolves when that is done, or
-   * cannot be done.
+   * cannot be done. Why without the pause that follows what failed: somebody waits for it.
    */
   async purge(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
     this.#isAsked = false;
+    this.#unpurged.clear();
     this.#running = this.#work(() => this.#nextHole())
       .then(() => (this.#isAsked ? this.#work(() => this.#next()) : undefined))
       .finally(() => (this.#running = undefined));
@@ -103,22 +107,22 @@ export class Merger {
 
   async #work(next: () => Holding[] | undefined): Promise<void> {
     this.#isWoken = true;
-    while (this.#isWoken && !this.#stop.signal.aborted && !this.#retries.isWaiting('merge')) {
+    while (this.#isWoken && !this.#stop.signal.aborted) {
       this.#isWoken = false;
       this.#jobCount = 0;
       let holdings: Holding[] | undefined;
       try {
         holdings = next();
         if (holdings === undefined) return;
-        await this.#merge(holdings);
-        this.#isWoken = true;
+        if (await this.#merge(holdings)) this.#isWoken = true;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
+        if (holdings === undefined) return this.#note(error);
+        this.#isWoken = true;
         // A file that was being read has been replaced meanwhile, and went: not a fault.
-        if (holdings !== undefined && !holdings.every((one) => this.#isAsBefore(one)))
-          this.#isWoken = true;
-        else if (holdings !== undefined && error instanceof MergeOverflow)
-          this.#keepApart(holdings);
+        if (!holdings.every((one) => this.#isAsBefore(one))) continue;
+        for (const { shard } of holdings) this.#unpurged.add(shard.shardId);
+        if (error instanceof MergeOverflow) this.#keepApart(holdings);
         else this.#note(error);
       }
     }
@@ -129,7 +133,6 @@ export class Merger {
     this.#options.log.info('shards stay apart: together they are more than one has room for', {
       shards: holdings.length,
     });
-    this.#isWoken = true;
   }
 
   /** The files of a shard are still those that it had. */
@@ -141,8 +144,8 @@ export class Merger {
 
   #note(error: unknown): void {
     const { log, served } = this.#options;
-    // It goes out of service, and its repos are built again.
-    if (error instanceof ShardError)
+    // It goes out of service, and its repos are built again. Where the merge had no room searches may have it all the same.
+    if (error instanceof ShardError && error.fault !== 'unmapped')
       served.noteShardFailure(error.shardId, error.reason, error.fault);
     log.warn('shards could not be merged', { error: messageOf(error) });
     this.#retries.run('merge', 'shards are merged', {}, () => void this.run());
@@ -157,14 +160,16 @@ export class Merger {
         shards.filter((one) => one.shardId === shardId),
       );
       const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
-      if (count >= docCount || !this.#isInService(shardId)) return false;
+      if (count >= docCount || !this.#isInService(shardId) || this.#unpurged.has(shardId))
+        return false;
       return candidateOf(catalog, holding) !== undefined;
     });
     return hole === undefined ? undefined : [hole];
   }
 
-  /** The shards to merge now. */
+  /** The shards to merge now; none while what failed rests. */
   #next(): Holding[] | undefined {
+    if (this.#retries.isWaiting('merge')) return undefined;
     const { catalog, limits } = this.#options;
     const holdings = holdingsOf(catalog);
     const isMergeable = (shardId: string): boolean =>
@@ -178,7 +183,8 @@ export class Merger {
     return !served.isOut(shardId) && !served.isSymbolless(shardId);
   }
 
-  async #merge(holdings: readonly Holding[]): Promise<void> {
+  /** False: jobs of all the repos are under way, and nothing was changed. */
+  async #merge(holdings: readonly Holding[]): Promise<boolean> {
     const { catalog, module, log } = this.#options;
     const start = Date.now();
     const order = this.#orderOf(holdings);
@@ -186,7 +192,13 @@ export class Merger {
     const files = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
     try {
       const repoIds = order.repos.map(({ repoId }) => repoId);
-      await this.#options.without(repoIds, () => this.#publish(holdings, order, result, files));
+      const isDone = await this.#options.without(repoIds, async (free) => {
+        if (free.size === 0) return false;
+        const repos = order.repos.filter(({ repoId }) => free.has(repoId));
+        await this.#publish(holdings, repos, result, files);
+        return true;
+      });
+      if (!isDone) return false;
     } finally {
       await catalog.disown(files).catch(() => {});
     }
@@ -197,6 +209,7 @@ export class Merger {
       size: result.size,
       durationMs: Date.now() - start,
     });
+    return true;
   }
 
   #orderOf(holdings: readonly Holding[]): MergeOrder {
@@ -220,10 +233,15 @@ export class Merger {
     };
   }
 
-  /** Puts the new shard in the place of the others. @param files  those of the shard; get their places */
+  /**
+   * Puts the new shard in the place of the others.
+   *
+   * @param repos  others keep what they have
+   * @param files  those of the shard; get their places
+   */
   async #publish(
     holdings: readonly Holding[],
-    { repos: ordered }: MergeOrder,
+    repos: readonly MergeRepo[],
     result: MergeResult,
     files: string[],
   ): Promise<void> {
@@ -242,7 +260,7 @@ export class Merger {
       ...(symbols === undefined ? {} : { symbols }),
     };
     const replacing = new Map<number, Replaced>();
-    for (const repo of ordered) {
+    for (const repo of repos) {
       const replaced = await this.#replace(holdings, merged, repo, result.repos);
       if (replaced !== undefined) replacing.set(repo.repoId, replaced);
     }
@@ -260,7 +278,8 @@ export class Merger {
         if (repo === undefined || holdings.some(({ shard }) => served.isOut(shard.shardId)))
           return [];
         const revisionFile = revisionFiles.get(repoId);
-        return [{ ...repo, shards, ...(revisionFile === undefined ? {} : { revisionFile }) }];
+        const named = { ...repo, shards: withSymbolsOf(repo, shards) };
+        return [{ ...named, ...(revisionFile === undefined ? {} : { revisionFile }) }];
       }),
     }));
     served.publish();

@@ -7,6 +7,7 @@ import { seeFolder, seeFolderId } from '../sources/disk/identity.ts';
 import type { ProbedSource } from '../sources/git/probe.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { freeRepoName } from '../repos/repo-name.ts';
+import type { NewAuditRecord } from '../accounts/store/audit.ts';
 import type { RepoBook, RepoDecision, Repos, StoredRepo } from '../accounts/store/repos.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
@@ -20,9 +21,17 @@ import {
   type SeenSource,
 } from './which-repo.ts';
 
+/** What is recorded with a change that flags tell, and noted once it is made; undefined: it changes nothing of note. */
+export type Witness = (
+  change: RepoChange,
+  before: RepoBook,
+  changed: readonly StoredRepo[],
+) => { readonly records: readonly NewAuditRecord[]; readonly note: () => void } | undefined;
+
 export class RepoRegister {
   readonly #store: Repos;
   readonly #log: Log;
+  readonly #witness: Witness;
   #repos: ReadonlyMap<number, StoredRepo> = new Map();
   /** Of `#repos`; made when it is asked for. */
   #signs: RepoSigns | undefined;
@@ -32,14 +41,15 @@ export class RepoRegister {
   /** The store has said something that could not be read. */
   #isStale = false;
 
-  private constructor(store: Repos, log: Log) {
+  private constructor(store: Repos, log: Log, witness: Witness) {
     this.#store = store;
     this.#log = log;
+    this.#witness = witness;
   }
 
-  /** Errors: NOT_READY. */
-  static async open(store: Repos, log: Log): Promise<RepoRegister> {
-    const register = new RepoRegister(store, log);
+  /** @param witness  of what flags change. Errors: NOT_READY. */
+  static async open(store: Repos, log: Log, witness: Witness): Promise<RepoRegister> {
+    const register = new RepoRegister(store, log, witness);
     await register.#read();
     return register;
   }
@@ -103,6 +113,21 @@ export class RepoRegister {
     return result;
   }
 
+  /** As `#change`; what the flags change is recorded in the same step. */
+  async #changeAsTold<Result>(
+    change: RepoChange,
+    decide: (book: RepoBook) => RepoDecision<Result>,
+  ): Promise<Result> {
+    let witnessed: ReturnType<Witness>;
+    const result = await this.#change((book) => {
+      const decision = decide(book);
+      witnessed = this.#witness(change, book, decision.changed);
+      return { ...decision, records: witnessed?.records ?? [] };
+    });
+    witnessed?.note();
+    return result;
+  }
+
   /**
    * The repo of each source, found or made, changed as told; noted is where it was seen.
    *
@@ -110,7 +135,7 @@ export class RepoRegister {
    */
   async admit(sources: readonly ProbedSource[], change: RepoChange): Promise<StoredRepo[]> {
     const notes: (() => void)[] = [];
-    const repos = await this.#change((book) => {
+    const repos = await this.#changeAsTold(change, (book) => {
       notes.length = 0;
       const desk = new Desk(book);
       return desk.decided(sources.map((source) => this.#admitOne(desk, source, change, notes)));
@@ -158,12 +183,12 @@ export class RepoRegister {
 
   /** Changes repos of these ids; others are passed over. Errors: NOT_READY. */
   async change(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
-    await this.#change(({ repos }) => ({
-      changed: repos
-        .filter(({ repoId }) => repoIds.has(repoId))
-        .map((repo) => withChange(repo, change)),
-      result: undefined,
-    }));
+    await this.#change(changeOf(repoIds, change));
+  }
+
+  /** As `change`, where the flags of a command tell it. */
+  async changeAsTold(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
+    await this.#changeAsTold(change, changeOf(repoIds, change));
   }
 
   /** Whether the folder of a repo is the one that it was, or is not there; false: it must be looked at more closely. */
@@ -208,6 +233,25 @@ export class RepoRegister {
   }
 }
 
+function changeOf(
+  repoIds: ReadonlySet<number>,
+  change: RepoChange,
+): (book: RepoBook) => RepoDecision<undefined> {
+  return ({ repos }) => ({
+    changed: repos
+      .filter(({ repoId }) => repoIds.has(repoId))
+      .map((repo) => withChange(repo, change)),
+    result: undefined,
+  });
+}
+
+/** Is there anything to hide? Grants without repos are what is left of some. */
+export function isWary({ repos, nextRepoId }: RepoBook): boolean {
+  return repos.length === 0
+    ? nextRepoId > 1
+    : repos.some(({ enforcement }) => enforcement !== 'none');
+}
+
 /** The repos while something is being decided on them. */
 class Desk {
   readonly #signs: RepoSigns;
@@ -216,19 +260,17 @@ class Desk {
   /** Ids from here on were never given out. */
   readonly firstNewId: number;
   readonly wasEmpty: boolean;
-  /** Is there anything to hide? Grants without repos are what is left of some. */
   readonly isWary: boolean;
   nextRepoId: number;
 
   /** @param reserved  whose ids are not given to others */
-  constructor({ repos, nextRepoId }: RepoBook, reserved: readonly RepoRecord[] = []) {
+  constructor(book: RepoBook, reserved: readonly RepoRecord[] = []) {
+    const { repos, nextRepoId } = book;
     this.#signs = new RepoSigns(repos);
     this.#names = new Set(repos.map(({ name }) => name));
     this.wasEmpty = repos.length === 0;
     this.firstNewId = nextRepoId;
-    this.isWary = this.wasEmpty
-      ? nextRepoId > 1
-      : repos.some(({ enforcement }) => enforcement !== 'none');
+    this.isWary = isWary(book);
     this.nextRepoId = reserved.reduce((next, { repoId }) => Math.max(next, repoId + 1), nextRepoId);
   }
 

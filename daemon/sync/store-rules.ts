@@ -28,13 +28,14 @@ export class StoreRules {
     this.#options = options;
   }
 
-  /** Changes the repos that are served, or the one of this name. Errors: NOT_READY. */
+  /** Changes the repos that are served, or the one of this name, as flags tell. Errors: NOT_READY. */
   async changeServed(change: RepoChange, repoName?: string): Promise<void> {
     if (Object.keys(change).length === 0) return;
     const changed = this.#options.served.records.filter(
       ({ name }) => repoName === undefined || name === repoName,
     );
-    await this.#options.register.change(new Set(changed.map(({ repoId }) => repoId)), change);
+    const repoIds = new Set(changed.map(({ repoId }) => repoId));
+    await this.#options.register.changeAsTold(repoIds, change);
     await this.#copyRules();
   }
 

@@ -54,3 +54,24 @@ void test('what is replaced while an index is checked is checked as it is then',
     assert.ok(before.every((file) => !names.includes(path.relative(dataDir, file))));
   }
 });
+
+void test('a missing file is named, and the others are checked', async () => {
+  const dataDir = temporaryFolder();
+  await indexed(dataDir, makeRepo({ 'a.go': 'package a\n\nfunc plum() {}\n' }));
+  const later = makeRepo({ 'b.go': 'package b\n\nfunc pear() {}\n' });
+  const files = (await indexed(dataDir, later)).filter((file) => /\.(shard|tags)$/.test(file));
+  assert.equal(files.length, 4);
+  const missing = async (): Promise<string[]> => {
+    const checks = await verifyShards({ dataDir, paths: [] });
+    assert.equal(checks.length, 3, 'symbols without their shard say nothing');
+    const wrong = checks.filter(({ problems }) => problems.length > 0);
+    for (const { problems } of wrong) assert.deepEqual(problems, ['the file is missing']);
+    return wrong.map((check) => check.path);
+  };
+  const gone = files.find((file) => file.endsWith('.shard'))!;
+  rmSync(gone);
+  assert.deepEqual(await missing(), [gone]);
+  await assert.rejects(verifyShards({ dataDir, paths: [gone] }));
+  for (const file of files) if (file.endsWith('.tags')) rmSync(file);
+  assert.equal((await missing()).length, 2);
+});

@@ -433,8 +433,12 @@ void test('visibility and enforcement of sources that are given as arguments', a
   const changed = { repos: [path.basename(repo)].map((name) => `local/${name}`), repoCount: 1 };
   assert.deepEqual(
     records.map(({ actorId, metadata }) => ({ actorId, metadata })).reverse(),
-    [{ enforcement: 'restricted' }, { visibility: 'private' }, { enforcement: 'none' }].map(
-      (told) => ({ actorId: 'operator', metadata: { ...told, ...changed } }),
-    ),
+    [
+      { visibility: 'private', enforcement: 'restricted' },
+      { visibility: 'public', enforcement: 'all' },
+      { enforcement: 'restricted' },
+      { visibility: 'private' },
+      { enforcement: 'none' },
+    ].map((told) => ({ actorId: 'operator', metadata: { ...told, ...changed } })),
   );
 });

@@ -45,7 +45,7 @@ void test('delta or whole, and why', { timeout: 120_000 }, async () => {
   const [failed] = await jobs.indexAll(index.instance.served.records, true);
   assert.equal(failed!.state, 'FAILED');
   renameSync(`${repo}/.git/away`, `${repo}/.git/objects`);
-  assert.deepEqual(await follow(), ['whole', 'it was asked for, and failed', 10, 0]);
+  assert.deepEqual(await follow(), ['whole', 'it was asked for, and not done', 10, 0]);
   assert.deepEqual(await follow(), [undefined, undefined, 10, 0]);
   git(repo, 'commit', '-q', '--amend', '-m', 'other');
   rmSync(`${repo}/.git/logs`, { recursive: true, force: true });

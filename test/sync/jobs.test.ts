@@ -9,6 +9,7 @@ import type { Store } from '../../daemon/accounts/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { IndexContext, IndexOutcome } from '../../daemon/sync/index-repo.ts';
+import type { Job } from '../../daemon/sync/job.ts';
 import { JobBook } from '../../daemon/sync/job-book.ts';
 import { JobDesk } from '../../daemon/sync/job-desk.ts';
 import type { JobLimits } from '../../daemon/sync/job-limits.ts';
@@ -83,7 +84,7 @@ async function daemonOn(
     });
   const book = new JobBook({ rows, instance, log });
   const jobs = new Jobs({
-    indexer: { index },
+    indexer: { index, owe: () => Promise.resolve() },
     served: { hideIfStray: () => Promise.resolve(), damagedRepo: () => undefined },
     book,
     log,
@@ -390,6 +391,29 @@ void test('what must not happen beside a job of a repo waits, and holds up those
   await jobs.close();
 });
 
+void test('what must not happen beside a job does not wait for long ones', async (t) => {
+  const pass = mockTimers(t);
+  const daemon = await daemonOn(emptyRows(), { runningMax: 8 });
+  const { jobs, attempts } = daemon;
+  jobs.ask(recordOf(1));
+  const found: number[] = [];
+  const work = jobs.without([1, 2, 3], (free) => Promise.resolve(found.push(...free)));
+  jobs.ask(recordOf(2));
+  await pass(9_999);
+  assert.deepEqual([found, repoIdsOf(daemon)], [[], [1]]);
+  await pass(1);
+  await work;
+  assert.deepEqual(
+    [found, repoIdsOf(daemon)],
+    [
+      [2, 3],
+      [1, 2],
+    ],
+  );
+  for (const attempt of attempts) await attempt.end();
+  await jobs.close();
+});
+
 void test('jobs go on while the store cannot be written, and are kept once it can', async (t) => {
   const pass = mockTimers(t);
   const rows = emptyRows();
@@ -408,6 +432,20 @@ void test('jobs go on while the store cannot be written, and are kept once it ca
   await book.settled();
   assert.equal(rows.writeCount, writeCount + 1);
   assert.equal((await desk.latest([1])).get(1), undefined);
+  await jobs.close();
+});
+
+void test('a job that ends while jobs are listed is listed once', async () => {
+  const rows = emptyRows();
+  const { jobs, desk, attempts } = await daemonOn(rows);
+  await jobs.askKept(recordOf(1));
+  const [{ row }] = jobs.open as [Job<unknown>];
+  rows.list = async () => {
+    await attempts[0]!.end();
+    return { total: 1, rows: [{ ...row, state: 'COMPLETED' }] };
+  };
+  const { items, total } = await desk.list(ALL);
+  assert.deepEqual([items.map(({ id }) => id), total], [[row.id], 1]);
   await jobs.close();
 });
 

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import test from 'node:test';
 import { HEADER_SIZE } from '../../core/shared/format.ts';
+import { MergeOverflow } from '../../daemon/engine/build/merge.ts';
+import { nextTurn } from '../../daemon/base/next-turn.ts';
+import { ShardError } from '../../daemon/engine/host/space.ts';
 import { indexerOf } from '../../daemon/instance.ts';
-import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
+import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
 import { EAGER } from './merge-limits.ts';
 import { checkFiles } from './sound-files.ts';
@@ -207,5 +210,146 @@ void test('merges that are asked for during a purge follow it', TIMEOUT, async (
   assert.equal(shardIdsOf(again).size, 1);
   await purging;
   await checkFiles(again);
+  await again.close();
+});
+
+/** An index of these repos in one shard, half of whose docs are of nobody; and whether a text is in its files. */
+async function withHole(): Promise<{ index: IndexOf; isIn: (text: string) => boolean }> {
+  const { index, repos } = await unmerged(4);
+  const again = await reopened(index, repos);
+  const { merger, jobs } = indexerOf(again.instance);
+  const { catalog, served } = again.instance;
+  await merger.run();
+  await jobs.whenIdle();
+  const removed = catalog.repos.slice(0, 2).map(({ record }) => record.repoId);
+  await catalog.commit(() => ({ removed }));
+  served.publish();
+  const isIn = (text: string): boolean =>
+    readdirSync(catalog.shardFolder).some((name) =>
+      readFileSync(catalog.filePath(name)).includes(text),
+    );
+  assert.ok(isIn('plum0') && isIn('plum3'));
+  return { index: again, isIn };
+}
+
+void test('a purge does not wait for the pause after merges that failed', TIMEOUT, async (t) => {
+  const { index, isIn } = await withHole();
+  const { merger } = indexerOf(index.instance);
+  const refused = (): Promise<never> => Promise.reject(new Error('no room'));
+  const { mock } = t.mock.method(index.instance.catalog, 'adoptShard', refused);
+  await merger.run();
+  assert.deepEqual([mock.callCount(), index.warnings.length], [2, 3]);
+  await merger.run();
+  assert.equal(mock.callCount(), 2, 'it waits');
+  mock.restore();
+  await merger.purge();
+  assert.ok(!isIn('plum0') && isIn('plum3'));
+  await checkFiles(index);
+  await index.close();
+});
+
+void test('a purge that cannot be done ends', TIMEOUT, async (t) => {
+  const { index, isIn } = await withHole();
+  const { merger } = indexerOf(index.instance);
+  for (const error of [new Error('no room'), new MergeOverflow()]) {
+    const refused = (): Promise<never> => Promise.reject(error);
+    const { mock } = t.mock.method(index.instance.catalog, 'adoptShard', refused);
+    await merger.purge();
+    assert.ok(mock.callCount() > 0);
+    mock.restore();
+    assert.equal((await plumsOf(index)).length, 2);
+  }
+  assert.ok(isIn('plum0'));
+  await merger.purge();
+  assert.ok(!isIn('plum0'));
+  await index.close();
+});
+
+void test('shards that are too much together stay apart, others are merged', TIMEOUT, async (t) => {
+  const { index, repos } = await unmerged(6);
+  const before = await plumsOf(index);
+  const all = shardIdsOf(index);
+  await index.close();
+  const again = await openIndexOf(index.dataDir, { mergeLimits: { ...LIMITS, docCountMax: 3 } });
+  await again.index(repos, undefined, 'commits');
+  const { catalog } = again.instance;
+  const overflow = (): Promise<never> => Promise.reject(new MergeOverflow());
+  t.mock.method(catalog, 'adoptShard', overflow, { times: 1 });
+  const { merger } = indexerOf(again.instance);
+  for (let i = 0; i < 2; i++) {
+    await merger.run();
+    const now = shardIdsOf(again);
+    assert.equal(now.size, 4);
+    assert.equal([...now].filter((shardId) => all.has(shardId)).length, 3);
+    assert.deepEqual(await plumsOf(again), before);
+  }
+  assert.deepEqual(again.warnings, []);
+  await checkFiles(again);
+  const last = await reopened(again, repos);
+  await indexerOf(last.instance).merger.run();
+  assert.equal(shardIdsOf(last).size, 1, 'the next process tries again');
+  assert.deepEqual(await plumsOf(last), before);
+  await last.close();
+});
+
+void test(
+  'a job that takes long keeps its repo out of a merge, and no other',
+  TIMEOUT,
+  async (t) => {
+    const { index, repos } = await unmerged(4);
+    const files = Object.fromEntries(
+      Array.from({ length: 9 }, (_, i) => [`${i}.c`, `int x${i};\n`]),
+    );
+    writeFiles(repos[0]!, files);
+    commitAll(repos[0]!);
+    await index.index(repos, undefined, 'commits');
+    const again = await reopened(index, repos);
+    await again.instance.symbols?.run();
+    const { merger, jobs } = indexerOf(again.instance);
+    const { catalog, served } = again.instance;
+    git(repos[0]!, 'rm', '-q', '0.c');
+    git(repos[0]!, 'commit', '-q', '-m', 'less');
+    let go = (): void => {};
+    const isGoing = new Promise<void>((resolve) => (go = resolve));
+    const write = catalog.writeRevisions.bind(catalog);
+    const slowly = async (file: Buffer): Promise<string> => isGoing.then(() => write(file));
+    const { mock } = t.mock.method(catalog, 'writeRevisions', slowly, { times: 1 });
+    const long = jobs.indexAll([served.records[0]!], false);
+    while (mock.callCount() === 0) await nextTurn();
+    const before = shardIdsOf(again);
+    await merger.run();
+    const [busy, ...others] = catalog.repos.map(({ shards }) =>
+      shards.map(({ shardId }) => shardId),
+    );
+    assert.ok(busy!.every((shardId) => before.has(shardId)));
+    assert.deepEqual(others, [others[0], others[0], others[0]]);
+    assert.ok(!before.has(others[0]![0]!));
+    await merger.run();
+    go();
+    const [job] = await long;
+    assert.equal(job!.built, 'delta');
+    await merger.run();
+    await again.instance.symbols?.run();
+    assert.equal((await plumsOf(again)).length, 4);
+    assert.equal((await again.search('int x')).files.length, 8);
+    assert.deepEqual(again.warnings, []);
+    await checkFiles(again);
+    await again.close();
+  },
+);
+
+void test('a merge without room takes nothing out of service', TIMEOUT, async (t) => {
+  const { index, repos } = await unmerged(3);
+  const again = await reopened(index, repos);
+  const { merger } = indexerOf(again.instance);
+  const [shardId] = [...shardIdsOf(again)];
+  const noRoom = new ShardError(shardId!, 'no room', 'unmapped');
+  t.mock.method(again.instance.catalog, 'adoptShard', () => Promise.reject(noRoom), { times: 1 });
+  const merging = merger.run();
+  while (again.warnings.length === 0) await nextTurn();
+  assert.deepEqual(again.warnings, ['shards could not be merged']);
+  assert.equal((await plumsOf(again)).length, 3);
+  await merging;
+  assert.equal(shardIdsOf(again).size, 1);
   await again.close();
 });

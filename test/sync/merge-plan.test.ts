@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
-import { MERGE_LIMITS, type MergeCandidate, planMerge } from '../../daemon/sync/merge-plan.ts';
+import {
+  levelOf,
+  MERGE_LIMITS,
+  type MergeCandidate,
+  planMerge,
+} from '../../daemon/sync/merge-plan.ts';
 
 const MIB = 1 << 20;
 
@@ -46,6 +51,14 @@ void test('thousands of small repositories become some shards, written twice at 
   assert.ok(written <= 2 * 5000 * (400 << 10));
 });
 
+void test('of very many shards no more are merged at a time than can be open', () => {
+  const many = Array.from({ length: 20_000 }, (_, i) =>
+    candidate(i, { docCount: 1, liveCount: 1 }),
+  );
+  assert.equal(planMerge(many, MERGE_LIMITS)!.length, 2048);
+  assert.ok(settle(many).left.length < 16);
+});
+
 void test('as they come, one after the other: no more than three levels of fifteen', () => {
   let left: MergeCandidate[] = [];
   let most = 0;
@@ -69,10 +82,26 @@ void test('random sizes, kinds and dead docs: it ends, and no level keeps sixtee
         candidate(i, { ...rest, docCount, liveCount: Math.round(share * docCount) }),
       ),
     );
-    for (const { liveCount, docCount, liveSize } of left)
+    const levels = new Map<string, number>();
+    for (const one of left) {
+      const { liveCount, docCount, liveSize, kind } = one;
       assert.ok(liveCount === 0 || 2 * liveCount > docCount || liveSize > MERGE_LIMITS.sizeMax);
+      const level = levelOf(one, MERGE_LIMITS);
+      const key = `${kind} ${level}`;
+      if (liveCount > 0 && level !== undefined) levels.set(key, (levels.get(key) ?? 0) + 1);
+    }
+    assert.ok([...levels.values()].every((count) => count < MERGE_LIMITS.shardCount));
   });
   fc.assert(property, { numRuns: 200 });
+});
+
+void test('shards of very many docs without content keep no others from being merged', () => {
+  const many = [150_000, 150_000, ...Array.from({ length: 40 }, () => 10)].map((docCount, i) =>
+    candidate(i, { docCount, liveCount: docCount, liveSize: docCount }),
+  );
+  const { left, written } = settle(many);
+  assert.deepEqual(docCounts(left), [400, 150_000, 150_000]);
+  assert.equal(written, 400);
 });
 
 /** Shards of one repo by how many docs they hold, 13 KB each. */

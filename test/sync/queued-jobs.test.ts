@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { nextTurn } from '../../daemon/base/next-turn.ts';
 import { indexerOf } from '../../daemon/instance.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
@@ -73,5 +74,40 @@ void test('rules that change while a repo is built stay as they are', TIMEOUT, a
     { enforcement, selection },
     { enforcement: 'restricted', selection: { ...ALL, tags: ['v1'] } },
   );
+  await index.close();
+});
+
+void test(
+  'what was to be built anew and had not begun is built by the next process',
+  TIMEOUT,
+  async () => {
+    const repos = Array.from({ length: 10 }, (_, i) => makeRepo({ 'a.txt': `plum ${i}\n` }));
+    const index = await openIndexOf(temporaryFolder(), { findsSymbols: false });
+    await index.index(repos, {}, 'commits');
+    const { jobs } = indexerOf(index.instance);
+    const all = jobs.indexAll(index.instance.served.records, true);
+    const stopped = assert.rejects(all, /being closed/);
+    while (jobs.open.length === 0) await nextTurn();
+    await index.close();
+    await stopped;
+    const next = await openIndexOf(index.dataDir, { findsSymbols: false });
+    const reasons = async () =>
+      (await next.index(repos, {}, 'commits')).map(({ reason }) => reason);
+    const owed = 'it was asked for, and not done';
+    // Eight at most had begun.
+    assert.ok((await reasons()).filter((reason) => reason === owed).length > 8);
+    assert.deepEqual(new Set(await reasons()), new Set([undefined]));
+    await next.close();
+  },
+);
+
+void test('where that cannot be kept the log says so, and all is built now', TIMEOUT, async (t) => {
+  const index = await openWith(makeRepo({ 'a.txt': 'plum\n' }), {});
+  const { catalog, served } = index.instance;
+  const full = (): Promise<never> => Promise.reject(new Error('no room'));
+  t.mock.method(catalog, 'commit', full, { times: 1 });
+  const [result] = await indexerOf(index.instance).jobs.indexAll(served.records, true);
+  assert.equal(result!.reason, 'it was asked for');
+  assert.deepEqual(index.warnings, ['that repos are to be built anew could not be kept']);
   await index.close();
 });

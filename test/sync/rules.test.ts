@@ -1,11 +1,16 @@
-// Rules of repos that the store holds and that cannot be read: nothing is shown by what they were, and they are read as
-// soon as that can be done.
+// Rules of repos that the store holds. What flags change of them is recorded in the same step. Where they cannot be read
+// nothing is shown by what they were, and they are read as soon as that can be done.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
+import type { StoredRepo } from '../../daemon/accounts/store/repos.ts';
+import { createLog } from '../../daemon/base/log.ts';
 import { indexerOf, type Instance } from '../../daemon/instance.ts';
+import { type Index, openIndex } from '../../daemon/open-index.ts';
+import { probeSource } from '../../daemon/sources/git/probe.ts';
+import { newUser } from '../accounts/store/harness.ts';
 import { eventually } from '../http/harness.ts';
 import { openIndexOf } from './index-of.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -32,4 +37,59 @@ test('rules that cannot be read: for owners alone, until they can', async () => 
   await eventually(() => shown(instance)[0] === 'restricted');
   other.close();
   await index.close();
+});
+
+const log = createLog({ level: 'warn', format: 'text', write: (line) => logged.push(line) });
+const logged: string[] = [];
+
+/** What the audit says that flags changed, oldest first. */
+async function recorded({ store }: Index): Promise<unknown[]> {
+  const { rows } = await store.audit.list({ offset: 0, limit: 100 });
+  return rows.map(({ actorId, metadata }) => ({ actorId, ...metadata })).reverse();
+}
+
+const changed = (repo: string, more: object): object => ({
+  actorId: 'operator',
+  ...more,
+  repos: [`local/${path.basename(repo)}`],
+  repoCount: 1,
+});
+
+test('what flags change is recorded with the change, or neither is kept', async () => {
+  const dataDir = temporaryFolder();
+  const index = await openIndex(dataDir, undefined, log);
+  const { register } = index;
+  const repo = makeRepo({ a: 'plum\n' });
+  const probed = await probeSource(repo);
+  await register.admit([probed], {});
+  assert.deepEqual(await recorded(index), []);
+  const [{ repoId }] = [...register.all] as [StoredRepo];
+  const closed = { visibility: 'private', enforcement: 'restricted' } as const;
+  await register.changeAsTold(new Set([repoId]), closed);
+  await register.admit([probed], closed);
+  assert.deepEqual(await recorded(index), [changed(repo, closed)]);
+  const other = new Libsql(path.join(dataDir, 'store.db'));
+  other.exec('alter table audit rename to away');
+  await assert.rejects(register.admit([probed], { enforcement: 'none' }));
+  other.exec('alter table away rename to audit');
+  other.close();
+  await register.reload();
+  assert.equal(register.byId(repoId)!.enforcement, 'restricted');
+  assert.deepEqual(logged, []);
+  await register.admit([probed], { enforcement: 'none' });
+  assert.deepEqual((await recorded(index)).slice(1), [changed(repo, { enforcement: 'none' })]);
+  assert.match(logged.splice(0).join(), /not enforced any more/);
+  await index.store.close();
+});
+
+test('where grants without repos are left, a new repo that all may see is recorded', async () => {
+  const index = await openIndex(temporaryFolder(), undefined, log);
+  const { register, store } = index;
+  const { id } = await newUser(store);
+  await store.grants.add(id, [7]);
+  const repo = makeRepo({ a: 'plum\n' });
+  await register.admit([await probeSource(repo)], { enforcement: 'none' });
+  assert.deepEqual(await recorded(index), [changed(repo, { enforcement: 'none' })]);
+  assert.match(logged.splice(0).join(), /not enforced any more/);
+  await store.close();
 });

@@ -2,12 +2,16 @@
 // damaged, found again; what searches say meanwhile.
 
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import type { CatalogShard } from '../../daemon/sync/catalog-records.ts';
 import { enginesHere } from '../../daemon/symbols/extractor.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';
+import { EAGER, NEVER } from './merge-limits.ts';
+import { checkFiles } from './sound-files.ts';
 
 const TIMEOUT = { timeout: 120_000 };
 const FILES = {
@@ -105,3 +109,60 @@ void test(
     await owner.close();
   },
 );
+
+/** The symbols of the largest shard are found anew the next time that the catalog is asked for this. */
+function findWith(
+  t: TestContext,
+  { instance: { catalog }, instance }: IndexOf,
+  method: 'adoptShard' | 'writeRevisions',
+  foundBy: string,
+): () => string {
+  const largest = (): CatalogShard =>
+    catalog.repos.flatMap(({ shards }) => shards).sort((a, b) => b.docCount - a.docCount)[0]!;
+  const { shardId, symbols } = largest();
+  const { symbolsId, ...found } = symbols!;
+  const plain = catalog[method].bind(catalog);
+  const meanwhile = async (content: never): Promise<string> => {
+    const copy = `${catalog.symbolsPath(symbolsId)}.next`;
+    copyFileSync(catalog.symbolsPath(symbolsId), copy);
+    await indexerOf(instance).symbols.adopt(shardId, copy, { ...found, foundBy });
+    return plain(content);
+  };
+  t.mock.method(catalog, method, meanwhile, { times: 1 });
+  return () => {
+    assert.equal(largest().shardId, shardId);
+    return largest().symbols!.foundBy;
+  };
+}
+
+void test('symbols that are found while a job or a merge goes on stay', TIMEOUT, async (t) => {
+  const files = Object.fromEntries(
+    Array.from({ length: 20 }, (_, i) => [`${i}.c`, `int plum${i};\n`.repeat(200)]),
+  );
+  const repos = [makeRepo(files), makeRepo({ 'b.c': 'int pear;\n' })];
+  const first = await openIndexOf(temporaryFolder(), { mergeLimits: NEVER });
+  await first.index(repos, {}, 'commits');
+  await first.instance.symbols!.run();
+  await first.close();
+
+  const index = await openIndexOf(first.dataDir, { mergeLimits: NEVER, findsSymbols: false });
+  for (const repo of repos) {
+    writeFiles(repo, { 'b.c': 'int plum;\n' });
+    commitAll(repo);
+  }
+  const afterJob = findWith(t, index, 'adoptShard', 'second');
+  const [job] = await index.index(repos, {}, 'commits');
+  assert.equal(job!.built, 'delta');
+  assert.equal(afterJob(), 'second');
+  await index.close();
+
+  // Small ones alone are merged.
+  const mergeLimits = { ...EAGER, levels: [1000] };
+  const last = await openIndexOf(first.dataDir, { mergeLimits, findsSymbols: false });
+  const afterMerge = findWith(t, last, 'writeRevisions', 'third');
+  await indexerOf(last.instance).merger.run();
+  assert.equal(last.instance.catalog.shardFiles.length, 2);
+  assert.equal(afterMerge(), 'third');
+  await checkFiles(last);
+  await last.close();
+});

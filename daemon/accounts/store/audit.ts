@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
-import type { Kysely, SelectQueryBuilder, Selectable, SqlBool } from 'kysely';
+import type { Kysely, SelectQueryBuilder, Selectable, SqlBool, Transaction } from 'kysely';
 
 import { inBatches } from './batches.ts';
 import type { Database } from './database.ts';
@@ -53,18 +53,25 @@ const STEP_COUNT = 10_000;
 export function auditIn(database: Database): Audit {
   return {
     append: (records) =>
-      database.write(async ({ db }) => {
-        const rows = records.map((record) => rowOf(record, database.nextOrdinal()));
-        for await (const batch of inBatches(rows, 100)) {
-          await db
-            .insertInto('audit')
-            .values([...batch])
-            .execute();
-        }
-      }),
+      database.write(({ db }) => appendAudit(db, records, () => database.nextOrdinal())),
     list: (query) => database.read((db) => list(db, query)),
     prune: (before) => prune(database, before),
   };
+}
+
+/** Appends records as part of a transaction. */
+export async function appendAudit(
+  db: Transaction<Schema>,
+  records: readonly NewAuditRecord[],
+  nextOrdinal: () => number,
+): Promise<void> {
+  const rows = records.map((record) => rowOf(record, nextOrdinal()));
+  for await (const batch of inBatches(rows, 100)) {
+    await db
+      .insertInto('audit')
+      .values([...batch])
+      .execute();
+  }
 }
 
 /** Names one record, in the order of the list. */

@@ -53,7 +53,7 @@ export interface JobRows {
   open(instance: string): Promise<StoredJob[]>;
   /** Newest first. */
   list(instance: string, query: JobQuery): Promise<Page<StoredJob>>;
-  /** Removes jobs of all instances that ended before, and those that never ended and are older; returns how many. */
+  /** Removes jobs of all instances that ended before; returns how many. Open ones stay, whatever a clock says. */
   prune(before: number): Promise<number>;
 }
 
@@ -190,6 +190,8 @@ async function prune(database: Database, before: number): Promise<number> {
       db
         .selectFrom('jobs')
         .select('id')
+        .where('finished_at', 'is not', null)
+        // As the index has it.
         .where(sql<number>`coalesce(finished_at, created_at)`, '<', before)
         .limit(STEP_COUNT)
         .execute(),

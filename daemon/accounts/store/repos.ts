@@ -3,6 +3,7 @@
 // daemons that share a store cannot give one id to two repos.
 
 import type { Kysely, Transaction } from 'kysely';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { selectBatches } from './batches.ts';
 import type { Database } from './database.ts';
 import type { RepoTable, Schema } from './schema.ts';
@@ -40,6 +41,8 @@ export interface RepoBook {
 export interface RepoDecision<Result> {
   /** New repos, and old ones as they are to be. An id from `nextRepoId` on is used up with this. */
   readonly changed: readonly StoredRepo[];
+  /** What the audit says of it, kept with it; default: nothing. */
+  readonly records?: readonly NewAuditRecord[];
   readonly result: Result;
 }
 
@@ -63,6 +66,7 @@ export function reposIn(database: Database): Repos {
         for (const repo of decision.changed) await put(db, rowOf(repo));
         const used = Math.max(...decision.changed.map(({ repoId }) => repoId));
         if (used >= book.nextRepoId) await setCounter(db, used + 1);
+        await appendAudit(db, decision.records ?? [], () => database.nextOrdinal());
         changed({ topic: 'repos' });
         return decision.result;
       }),

@@ -337,6 +337,11 @@ class Build {
     this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
     await this.#threads.take(signal);
+    // Between its turn and now.
+    if (signal?.aborted === true) {
+      this.#threads.release();
+      throw signal.reason;
+    }
     const over = new AbortController();
     const done = new Promise<void>((resolve, reject) => {
       this.#end = { resolve, reject };

@@ -79,13 +79,14 @@ onBothEngines('jobs', ({ withStore }) => {
       );
     }));
 
-  test('pages, newest first; what ended long ago goes, whose ever it was', () =>
+  test('pages, newest first; what ended long ago goes, whose ever it was; what is open stays', () =>
     withStore(async ({ jobs }) => {
       const many = Array.from({ length: 250 }, (_, i) =>
         job(i, { state: i % 2 === 0 ? 'COMPLETED' : 'FAILED', finishedAt: i }),
       );
       await jobs.write('a', many, []);
-      await jobs.write('b', [job(1_000), job(1_001, { createdAt: 5_000 })], []);
+      const ended = { state: 'FAILED', finishedAt: 2_499 } as const;
+      await jobs.write('b', [job(1_000, ended), job(1_001), job(1_002, { startedAt: 1 })], []);
       const states = ['COMPLETED'] as const;
       const page = await jobs.list('a', { states, queue: 'repo-index', offset: 1, limit: 2 });
       assert.deepEqual([page.total, page.rows.map(({ id }) => id)], [125, ['j246', 'j244']]);
@@ -94,9 +95,10 @@ onBothEngines('jobs', ({ withStore }) => {
       assert.equal(await jobs.prune(2_500), 251);
       assert.deepEqual(
         (await jobs.open('b')).map(({ id }) => id),
-        ['j1001'],
+        ['j1001', 'j1002'],
       );
-      await jobs.write('b', [], ['j1001']);
+      assert.equal(await jobs.prune(Number.MAX_SAFE_INTEGER), 0);
+      await jobs.write('b', [], ['j1001', 'j1002']);
       assert.deepEqual(await jobs.open('b'), []);
     }));
 });

@@ -87,6 +87,18 @@ void test('a thread whose build was stopped does not rest', async () => {
   await threads.close();
 });
 
+void test('a build that is stopped as it gets its turn does not begin', async () => {
+  const threads = new BuildThreads(await coreModule('release'), 1);
+  await threads.take(undefined);
+  const stop = new AbortController();
+  const building = build(threads, { 'a.c': 'int plum;\n' }, stop.signal);
+  while (!threads.isWanted) await new Promise((resolve) => setTimeout(resolve, 5));
+  threads.release();
+  stop.abort(new Error('enough'));
+  await assert.rejects(building, /enough/);
+  assert.deepEqual([threads.takenCount, threads.restingCount], [0, 0]);
+});
+
 void test('a thread that ends by itself is told of, and rests no more', async () => {
   const threads = new BuildThreads(await coreModule('release'), 1);
   await threads.take(undefined);
