@@ -63,7 +63,7 @@ export function formatSurvey(report: IndexReport): string {
     ['next merge', describeMerge(report.nextMerge)],
     [
       'levels',
-      `${bounds.join(', ')} bytes of living content; ${mergedShardCount} of a level and kind are merged`,
+      `${bounds.join(', ')} bytes of living content; ${mergedShardCount} of a level and kind are merged, or as many as fill a shard`,
     ],
   ];
   const width = Math.max(...fields.map(([name = '']) => name.length)) + 1;

@@ -11,7 +11,7 @@ shards:       4, 1 shared, 1 out of service
 live docs:    36, and 4 that no revision holds (about 400 bytes of content)
 content:      4,000 bytes
 next merge:   nothing is to be merged
-levels:       1 below 1,000, 2 below 16,000 bytes of living content; 16 of a level and kind are merged
+levels:       1 below 1,000, 2 below 16,000 bytes of living content; 16 of a level and kind are merged, or as many as fill a shard
 
 shard  bytes  content  live  dead  level  state           repositories
 aa     1,500    1,000     6     4      1                  r/a, r/b, r/c and 2 more

@@ -8,6 +8,7 @@ export const EAGER: MergeLimits = {
   shardCount: 2,
   docCountMax: 10_000,
   sizeMax: 1 << 20,
+  fullShare: 3 / 4,
   restMs: Infinity,
   restShare: 1,
 };
