@@ -28,6 +28,8 @@ export class SmallDisk {
     if (mounted.status !== 0) return `no file system can be mounted: ${String(mounted.stderr)}`;
     // Why first: the folder is removed then too.
     process.prependOnceListener('exit', () => void run('umount', '-l', folder));
+    // Of a run that is ended too: what is mounted takes memory.
+    process.once('SIGTERM', () => process.exit(1));
     return new SmallDisk(folder);
   }
 
