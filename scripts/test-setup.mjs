@@ -4,11 +4,8 @@
 //   nothing has been reported for a while, the file fails, and what is still open is named. Why not --test-force-exit: it
 //   hides what is open, and now and then cuts off the end of a report.
 
-import { configureGlobal } from 'fast-check';
 import { after } from 'node:test';
 import { isMainThread } from 'node:worker_threads';
-
-configureGlobal({ seed: Number(process.env['TRAWL_TEST_SEED'] ?? '1') });
 
 /** The file's own `after` hooks run in this time. */
 const GRACE_MS = Number(process.env['TRAWL_TEST_GRACE_MS'] ?? 10_000);
@@ -27,4 +24,8 @@ function failOnceQuiet(reportedSize) {
 }
 
 // Threads and programs that a test starts may be given the same options.
-if (isMainThread && /\.test\.m?js$/.test(process.argv[1] ?? '')) after(() => failOnceQuiet(-1));
+if (isMainThread && /\.test\.m?js$/.test(process.argv[1] ?? '')) {
+  const { configureGlobal } = await import('fast-check');
+  configureGlobal({ seed: Number(process.env['TRAWL_TEST_SEED'] ?? '1') });
+  after(() => failOnceQuiet(-1));
+}

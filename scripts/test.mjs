@@ -81,7 +81,8 @@ if (files.length === 0) {
   process.exit(1);
 }
 const setup = new URL('test-setup.mjs', import.meta.url).href;
-const flags = ['--import', setup, '--test-timeout=300000', '--test-reporter=spec'];
+// Of a file as a whole: the longest takes 80 s, and four times as long beside other runs.
+const flags = ['--import', setup, '--test-timeout=900000', '--test-reporter=spec'];
 // Why not Node's default, one less than the cores: a file waits, for a daemon or a command, a quarter of its time.
 const concurrency = availableParallelism() + 1;
 node(['--test', `--test-concurrency=${concurrency}`, ...flags, ...files]);

@@ -112,12 +112,13 @@ void test('language, revision and repository narrow it', TIMEOUT, async () => {
     'web/plum.ts:export function plum(): Pear {',
     'web/view.tsx:export const View = () => plum();',
   ]);
-  const old = { ...ofWeb, revisionName: 'refs/heads/old' };
-  assert.deepEqual(await placesOf('definitions', old), [
-    'web/plum.ts:export function plum(): Pear {',
-  ]);
+  // As it is indexed, and as git knows it.
+  for (const revisionName of ['refs/heads/old', 'old'])
+    assert.deepEqual(await placesOf('definitions', { ...ofWeb, revisionName }), [
+      'web/plum.ts:export function plum(): Pear {',
+    ]);
   for (const nothing of [
-    { ...ofWeb, revisionName: 'old' },
+    { ...ofWeb, revisionName: 'ol' },
     { ...ofWeb, revisionName: '*' },
     { ...ofWeb, repoName: repoName.slice(1) },
     { ...ofWeb, repoName: '.*' },

@@ -67,6 +67,11 @@ void test('both count together, exactly', { skip }, async () => {
   const path = `/api/ee/user?userId=${users[0]!.id}`;
   const limited = await ask(first, path, asOwner, 'PATCH', { requestsPerDay: 60 });
   assert.equal(limited.status, 200);
+  // The other one hears of it soon.
+  await eventually(async () => {
+    const usage = (await (await ask(second, '/api/user/usage', asOwner)).json()) as object;
+    return 'limit' in usage && usage.limit === 60;
+  });
   const replies = await Promise.all(
     Array.from({ length: 150 }, (_, i) => ask(i % 3 === 0 ? first : second, '/api/repos', asOwner)),
   );

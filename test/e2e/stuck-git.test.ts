@@ -34,7 +34,7 @@ function gitOf(repo: string): number | undefined {
 test('a git that waits for ever fails its job, and holds up no other', async () => {
   const good = makeRepo({ 'good.txt': 'plum\n' });
   const config = path.join(temporaryFolder(), 'config.json');
-  writeFileSync(config, JSON.stringify({ settings: { gitTimeoutMs: 1000 } }));
+  writeFileSync(config, JSON.stringify({ settings: { gitTimeoutMs: 2000 } }));
   const served = await serve(temporaryFolder(), [stuckRepo(), good], {
     env: { TRAWL_CONFIG: config },
   });
@@ -137,7 +137,7 @@ test('a git that is stopped while it answers: an error at the deadline, nothing 
     commitAll(repo, 'second');
   }
   const config = path.join(temporaryFolder(), 'config.json');
-  writeFileSync(config, JSON.stringify({ settings: { gitTimeoutMs: 1500 } }));
+  writeFileSync(config, JSON.stringify({ settings: { gitTimeoutMs: 4000 } }));
   const stopping = stoppingGit(bad);
   const served = await serveIndexed(temporaryFolder(), [bad, good], {
     env: { TRAWL_CONFIG: config, PATH: stopping.path },

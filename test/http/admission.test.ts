@@ -246,7 +246,7 @@ describe('admission', () => {
   });
 
   test('one that gave its place away has its turn at the deadline, and keeps one that it has', async () => {
-    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 50, turnMs: 0 });
+    const admission = new Admission({ runningMax: 1, waitingMax: 8, timeoutMs: 300, turnMs: 0 });
     const first = await playedAt(admission, 'a');
     const second = await playedAt(admission, 'b');
     assert.equal(first.search.isPaused, true);

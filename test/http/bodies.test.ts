@@ -119,7 +119,7 @@ onBothAdapters('bodies', (kind) => {
   });
 
   test('a body that takes too long is refused, and the connection ends', async () => {
-    const world = await startWorld({ kind, requestTimeoutMs: 100 });
+    const world = await startWorld({ kind, requestTimeoutMs: 500 });
     const wire = openWire(world.server);
     wire.write('POST /api/none HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello');
     await wire.until('NOT_FOUND');

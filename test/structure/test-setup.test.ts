@@ -1,15 +1,17 @@
 // What a test leaves open fails its file and is named, after the whole report; a file that closes all ends as it should
-// (scripts/test-setup.mjs).
+// (scripts/test-setup.mjs). Temporary folders stay as long as their process (sources/git/fixture.ts).
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const TEST_SETUP = fileURLToPath(new URL('../../../scripts/test-setup.mjs', import.meta.url));
+const FIXTURE = new URL('../sources/git/fixture.js', import.meta.url).href;
 const CHECKS = 500;
 /** Longer than a report is interrupted, and a file takes to end, on a machine that has much else to do. */
 const GRACE_MS = 3000;
@@ -45,8 +47,11 @@ async function run(last: string): Promise<Run> {
   return { code, checkCount: checks.length, open: open.join('\n') };
 }
 
-function outcomeOf(args: readonly string[]): Promise<{ code: number | null; stdout: string }> {
-  const env = { PATH: process.env['PATH'], TRAWL_TEST_GRACE_MS: `${GRACE_MS}` };
+function outcomeOf(
+  args: readonly string[],
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; stdout: string }> {
+  const env = { PATH: process.env['PATH'], TRAWL_TEST_GRACE_MS: `${GRACE_MS}`, ...more };
   return new Promise((resolve) => {
     const child = execFile(process.execPath, args, { env }, (_, stdout) =>
       resolve({ code: child.exitCode, stdout }),
@@ -74,4 +79,21 @@ describe('the end of a test file', { concurrency: true }, () => {
     const closing = 'const server = createServer().listen(0); t.after(() => server.close());';
     assert.deepEqual(await run(closing), { code: 0, checkCount: CHECKS, open: '' });
   });
+});
+
+test('a temporary folder that a hook has made is there until the process ends, and gone then', async () => {
+  const folder = temporaryFolder();
+  const file = path.join(folder, 'one.test.mjs');
+  const text = `
+    import assert from 'node:assert/strict';
+    import { existsSync } from 'node:fs';
+    import { before, test } from 'node:test';
+    import { temporaryFolder } from '${FIXTURE}';
+    let made;
+    before(() => void (made = temporaryFolder()));
+    test('check', () => assert.ok(existsSync(made)));`;
+  writeFileSync(file, text);
+  const { code, stdout } = await outcomeOf(['--test', file], { TMPDIR: folder });
+  assert.equal(code, 0, stdout);
+  assert.deepEqual(readdirSync(folder), ['one.test.mjs']);
 });

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
 import { ftruncateSync, closeSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { after } from 'node:test';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 const FILLER = 'filler';
@@ -22,14 +21,15 @@ export class SmallDisk {
     this.pageSize = statfsSync(folder).bsize;
   }
 
-  /** Gone at the end of the test file. A text: why none can be had here. */
+  /** Gone when the process ends. A text: why none can be had here. */
   static mount(size: string): SmallDisk | string {
-    let folder = '';
-    // Why first: it is removed after that.
-    after(() => void run('umount', '-l', folder));
-    folder = temporaryFolder();
+    const folder = temporaryFolder();
     const mounted = run('mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', folder);
     if (mounted.status !== 0) return `no file system can be mounted: ${String(mounted.stderr)}`;
+    // Why first: the folder is removed then too.
+    process.prependOnceListener('exit', () => void run('umount', '-l', folder));
+    // Of a run that is ended too: what is mounted takes memory.
+    process.once('SIGTERM', () => process.exit(1));
     return new SmallDisk(folder);
   }
 

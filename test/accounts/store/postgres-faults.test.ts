@@ -130,7 +130,7 @@ onPostgres('faults', (world) => {
     world.within(async (place) => {
       const { server } = world;
       assert.ok(server !== undefined && place.databaseUrl !== undefined);
-      const store = await place.open({ databaseUrl: `${place.databaseUrl}&query_timeout=400` });
+      const store = await place.open({ databaseUrl: `${place.databaseUrl}&query_timeout=2000` });
       const { id } = await newUser(store);
       const backends = await server.run(
         place.databaseUrl,
@@ -157,20 +157,18 @@ onPostgres('faults', (world) => {
       const { server } = world;
       const { databaseUrl } = place;
       assert.ok(server !== undefined && databaseUrl !== undefined);
-      const store = await place.open({ databaseUrl: `${databaseUrl}&statement_timeout=300` });
+      const store = await place.open({ databaseUrl: `${databaseUrl}&statement_timeout=1000` });
       await newUser(store);
-      const holding = server.run(databaseUrl, 'BEGIN; LOCK users; SELECT pg_sleep(1); COMMIT');
-      for (let isLocked = false; !isLocked;) {
-        const locks = await server.run(
-          databaseUrl,
-          "SELECT 1 FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted",
-        );
-        isLocked = locks.length > 0;
-      }
+      const locked = "FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted";
+      const holding = assert.rejects(
+        server.run(databaseUrl, 'BEGIN; LOCK users; SELECT pg_sleep(600); COMMIT'),
+      );
+      while ((await server.run(databaseUrl, `SELECT 1 ${locked}`)).length === 0);
       assert.equal(
         (await refuses(newUser(store), 'NOT_READY')).message,
         'PostgreSQL took too long',
       );
+      await server.run(databaseUrl, `SELECT pg_cancel_backend(pid) ${locked}`);
       await holding;
       await newUser(store);
       const name = /\/(trawl_\d+)/.exec(databaseUrl)?.[1];

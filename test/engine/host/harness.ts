@@ -5,8 +5,7 @@
 import { hash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
@@ -40,8 +39,9 @@ import { ShardDocs } from '../../../daemon/engine/shards/shard-docs.ts';
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
 import { checkInvariants } from './invariants.ts';
 import { repoRecord } from '../../repos/record.ts';
+import { temporaryFolder } from '../../sources/git/fixture.ts';
 
-export { repoRecord };
+export { repoRecord, temporaryFolder };
 
 /** The repo of tests that need but one. */
 export const REPO = repoRecord(1, 'host/repo');
@@ -59,18 +59,6 @@ export function coreModule(build: Build): Promise<WebAssembly.Module> {
 
 export function wasmFile(build: Build): string {
   return fileURLToPath(new URL(`../../../core.${build}.wasm`, import.meta.url));
-}
-
-const folders: string[] = [];
-process.once('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
-/** A folder that is gone when the process ends. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), 'trawl-engine-'));
-  folders.push(folder);
-  return folder;
 }
 
 /** A symbol of a test doc; `kind` is its number. */

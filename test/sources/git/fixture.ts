@@ -4,7 +4,6 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after } from 'node:test';
 
 const ENVIRONMENT = {
   PATH: process.env['PATH'],
@@ -19,10 +18,16 @@ const ENVIRONMENT = {
   GIT_COMMITTER_DATE: '2024-05-06T07:08:09Z',
 };
 
-/** A temporary folder that is removed after the tests of the file. */
+const folders: string[] = [];
+// Why not `after`: called in a hook it counts for the hook, and behind a promise that tests share for the first of them.
+process.once('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+});
+
+/** A temporary folder that is removed when the process ends. */
 export function temporaryFolder(): string {
   const folder = realpathSync(mkdtempSync(path.join(tmpdir(), 'trawl-test-')));
-  after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  folders.push(folder);
   return folder;
 }
 

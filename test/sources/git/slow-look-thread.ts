@@ -1,10 +1,10 @@
-// In place of the thread that looks at refs: waits at some paths until a file is there.
+// In place of the thread that looks at refs: waits at some paths until a file is there, or its folder is gone.
 
 import { spawnSync } from 'node:child_process';
 import { parentPort } from 'node:worker_threads';
 import type { LookOrder } from '../../../daemon/sources/git/ref-looks.ts';
 
-const WAIT = 'while [ ! -e "$1" ]; do sleep 0.05; done';
+const WAIT = 'while [ ! -e "$1" ] && [ -d "${1%/*}" ]; do sleep 0.05; done';
 
 parentPort!.on('message', ({ paths, progress }: LookOrder) => {
   const states = paths.map((path, index) => {

@@ -20,7 +20,6 @@ export interface BrakedGit {
   blamerStarted(): Promise<number>;
 }
 
-/** Must be called outside of tests and hooks. */
 export function makeBrakedGit(): BrakedGit {
   const tools = temporaryFolder();
   const notes = path.join(tools, 'notes');

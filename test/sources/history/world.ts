@@ -23,7 +23,6 @@ export interface HistoryWorld {
 
 export const NEVER = new AbortController().signal;
 
-// Made outside of tests: it must be there until the last graph is written.
 const root = temporaryFolder();
 
 /** An empty folder for graphs. */
