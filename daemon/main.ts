@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backupSource } from './backup/source.ts';
 import type { StoredRepo } from './accounts/store/repos.ts';
-import { messageOf } from './base/caught.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { type ControlPlane, openControlPlane } from './control-plane.ts';
 import { openHistory, prepareHistories } from './histories.ts';
@@ -34,11 +33,7 @@ import { jobLimitsOf } from './sync/job-limits.ts';
 import type { JobResult } from './sync/jobs.ts';
 import type { AddedSources } from './sync/repo-sources.ts';
 import type { Served } from './sync/served.ts';
-import { RefLooks } from './sources/git/ref-looks.ts';
-import type { RepoRecord } from './repos/records.ts';
-import { FileWatch } from './sync/file-watch.ts';
-import { lookOfState } from './sync/fingerprint.ts';
-import { pauseAfter, RefWatch } from './sync/ref-watch.ts';
+import { watchSources } from './sync/source-watch.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
 
@@ -125,8 +120,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     opened.push(server);
     metrics.watch(server, services.readiness, instance.parts.pool);
     opened.push(await startCommands(instance, control, server.url, options));
-    opened.push(...watchSources(instance, log, abort.signal));
-    opened.push(watchMissing(instance, looked, log, abort.signal));
+    const indexer = indexerOf(instance);
+    opened.push(
+      watchSources({ ...instance, indexer, looked: looked.adding, log, signal: abort.signal }),
+    );
     const { indexed, prepared } = startJobs(instance, looked, history, abort.signal);
     return {
       url: server.url,
@@ -244,75 +241,6 @@ function startCommands(
     desk: deskOf({ accounts, repos, baseUrl }, source),
     log: log.labelled('operator'),
   });
-}
-
-/** Has repositories indexed whose branches move from now on, and those of files on disk that change. */
-function watchSources(
-  instance: Instance,
-  log: Log,
-  signal: AbortSignal,
-): { readonly close: () => Promise<void> }[] {
-  const { catalog, served } = instance;
-  const { jobs, seenFiles } = indexerOf(instance);
-  const records = (): readonly RepoRecord[] => served.records;
-  const index = async (record: RepoRecord): Promise<boolean> => {
-    const [result] = await jobs.indexAll([record], false, signal).catch(() => []);
-    return result?.state === 'COMPLETED';
-  };
-  const looks = new RefLooks();
-  const refs = new RefWatch({
-    records,
-    statesOf: (paths) => looks.look(paths),
-    wasIndexedIn: (record, state) => {
-      const look = catalog.repo(record.repoId)?.look;
-      return look === undefined ? undefined : look === lookOfState(state, record);
-    },
-    hasFailed: ({ name }) => jobs.failed.reasonOf(name) !== undefined,
-    index: async (record, hasMoved) => {
-      // Why: what moved is to be seen soon, what only failed waits for its next attempt.
-      if (!hasMoved && jobs.isPausing(record.repoId)) return false;
-      return index(record);
-    },
-  });
-  const files = new FileWatch({ records, seenFiles, index, log });
-  refs.start();
-  files.start();
-  const close = (): Promise<void> => {
-    looks.close();
-    return refs.close();
-  };
-  return [{ close }, files];
-}
-
-/** Serves and indexes sources that were missing at the start as soon as they are there. */
-function watchMissing(
-  instance: Instance,
-  { adding }: LookedAt,
-  log: Log,
-  signal: AbortSignal,
-): { readonly close: () => Promise<void> } {
-  const { sources, jobs } = indexerOf(instance);
-  const look = async (): Promise<void> => {
-    const come = await sources.lookAgain(signal);
-    if (come.length === 0) return;
-    instance.served.publish();
-    jobs.indexAll(come, false, signal).catch(() => {});
-  };
-  const lookOn = async (): Promise<void> => {
-    await adding;
-    for (let tookMs = 0; sources.missingCount > 0;) {
-      await sleep(pauseAfter(tookMs), undefined, { ref: false, signal });
-      const startMs = performance.now();
-      await look().catch((error: unknown) => {
-        signal.throwIfAborted();
-        log.error('a missing source was not looked at', { error: messageOf(error) });
-      });
-      tookMs = performance.now() - startMs;
-    }
-  };
-  // It ends without a word when the daemon stops, or has no sources.
-  const looking = lookOn().catch(() => {});
-  return { close: () => looking };
 }
 
 /** Indexes the sources, several at a time, and makes their histories quick to read; then what goes on all the time. */

@@ -12,8 +12,8 @@ export class JobQueue<Result> {
   readonly #onReady: () => void;
   /** Those that may begin, by priority. */
   readonly #ready = new Map<number, Set<Job<Result>>>();
-  /** Those that have not begun, by repoId; the timer of one that waits for its next attempt. */
-  readonly #queued = new Map<number, { job: Job<Result>; timer?: NodeJS.Timeout }>();
+  /** Those that have not begun, by repoId; one that is not ready waits until it is put again. */
+  readonly #queued = new Map<number, Job<Result>>();
   readonly #running = new Map<number, Job<Result>>();
   /** Repos no job of which may begin. */
   readonly #held = new Set<number>();
@@ -26,7 +26,7 @@ export class JobQueue<Result> {
 
   /** All of them, those that are under way first. */
   get all(): Job<Result>[] {
-    return [...this.#running.values(), ...[...this.#queued.values()].map(({ job }) => job)];
+    return [...this.#running.values(), ...this.#queued.values()];
   }
 
   get runningCount(): number {
@@ -44,36 +44,30 @@ export class JobQueue<Result> {
 
   /** That which has not begun. */
   queued(repoId: number): Job<Result> | undefined {
-    return this.#queued.get(repoId)?.job;
+    return this.#queued.get(repoId);
   }
 
-  /** Whether the next attempt of a repo's job waits for its time. */
-  isPausing(repoId: number): boolean {
-    return this.#queued.get(repoId)?.timer !== undefined;
-  }
-
-  /** Adds a job, or puts it where its priority says now; `pauseMs`: before it may begin. */
-  put(job: Job<Result>, pauseMs = 0): void {
+  /** Adds a job, or puts it where its priority says now. */
+  put(job: Job<Result>): void {
     // Why: who is asked for again keeps the place among its like.
-    if (pauseMs === 0 && this.#ready.get(job.row.priority)?.has(job) === true) return;
+    if (this.#ready.get(job.row.priority)?.has(job) === true) return;
     this.remove(job);
-    if (pauseMs > 0) {
-      const timer = setTimeout(() => this.put(job), pauseMs).unref();
-      this.#queued.set(job.repoId, { job, timer });
-      return;
-    }
     const { priority } = job.row;
     const same = this.#ready.get(priority) ?? new Set();
     this.#ready.set(priority, same.add(job));
-    this.#queued.set(job.repoId, { job });
+    this.#queued.set(job.repoId, job);
     this.#onReady();
+  }
+
+  /** A job that may not begin before it is put again. */
+  park(job: Job<Result>): void {
+    this.remove(job);
+    this.#queued.set(job.repoId, job);
   }
 
   /** Removes a job that has not begun. */
   remove(job: Job<Result>): void {
-    const known = this.#queued.get(job.repoId);
-    if (known?.job !== job) return;
-    clearTimeout(known.timer);
+    if (this.#queued.get(job.repoId) !== job) return;
     this.#queued.delete(job.repoId);
     for (const jobs of this.#ready.values()) jobs.delete(job);
     this.#tell();

@@ -1,5 +1,5 @@
 // What is to be indexed: a job for each repo, several at a time, whoever asks for it, and what came of each. What fails is
-// tried a second time; a repo with a damaged shard is built again until none is.
+// tried again, by failure-pauses.ts; a repo with a damaged shard is built again until none is.
 
 import type { JobWrite, StoredJob } from '../accounts/store/jobs.ts';
 import { messageOf } from '../base/caught.ts';
@@ -9,6 +9,7 @@ import type { BuildProgress } from '../engine/build/build.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { totalOf } from '../sources/docs/ignored.ts';
 import { FailedJobs } from './failed-jobs.ts';
+import { FailurePauses } from './failure-pauses.ts';
 import type { IndexOutcome, RepoIndexer } from './index-repo.ts';
 import { Job, PRIORITIES } from './job.ts';
 import type { JobBook } from './job-book.ts';
@@ -31,7 +32,7 @@ export interface JobResult extends IndexOutcome {
 
 export interface JobsOptions {
   readonly indexer: Pick<RepoIndexer, 'index' | 'owe'>;
-  readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo'>;
+  readonly served: Pick<Served, 'hideIfStray' | 'damagedRepo' | 'record'>;
   readonly book: JobBook;
   readonly log: Log;
   /** As they are now. */
@@ -48,8 +49,6 @@ export interface JobWish {
   readonly isForced?: boolean;
 }
 
-/** Before the second attempt, doubled before each further one; and up to half as much more, by chance. */
-const RETRY_MS = 30_000;
 /** The longest time that a timer takes. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 /** Why jobs end that nobody wants any more: their repos have not failed. */
@@ -64,6 +63,10 @@ const RULES_MAX = 100;
 export class Jobs {
   readonly #options: JobsOptions;
   readonly #retries: Retries;
+  readonly #pauses = new FailurePauses((repoId) => {
+    const record = this.#options.served.record(repoId);
+    if (record !== undefined) this.ask(record);
+  });
   readonly #news = new News();
   /** Repos that are being built again, as they were damaged. */
   readonly #rebuilt = new Set<number>();
@@ -132,11 +135,6 @@ export class Jobs {
     return [...this.#left.values()];
   }
 
-  /** Whether the next attempt of a repo's job waits for its time. */
-  isPausing(repoId: number): boolean {
-    return this.#queue.isPausing(repoId);
-  }
-
   /**
    * Asks for a job of a repo: the one that is queued already, if there is one; one more after that which is under way.
    *
@@ -150,6 +148,7 @@ export class Jobs {
     this.#left.delete(repoId);
     const job = this.#queue.queued(repoId) ?? new Job<JobResult>(record, wanted, left);
     job.askedAgain(record, wanted, isForced);
+    this.#pauses.end(repoId);
     this.#queue.put(job);
     return job;
   }
@@ -185,6 +184,16 @@ export class Jobs {
     }
   }
 
+  /**
+   * Has a repo indexed whose source has changed; of one that waits after a failure the next attempt comes soon. Resolves when
+   * the job is done, with whether it could be; at once, with false, where it waits. Errors: none.
+   */
+  async indexChanged(record: RepoRecord, signal: AbortSignal): Promise<boolean> {
+    if (this.#pauses.shorten(record.repoId)) return false;
+    const [result] = await this.indexAll([record], false, signal).catch(() => []);
+    return result?.state === 'COMPLETED';
+  }
+
   /** Does `work` with those of these repos of which no job is under way, nor begins meanwhile. */
   without<Result>(
     repoIds: readonly number[],
@@ -204,6 +213,7 @@ export class Jobs {
     for (const repoId of repoIds) {
       this.#lastFailed.delete(repoId);
       this.warned.delete(repoId);
+      this.#pauses.forget(repoId);
       const running = this.#queue.running(repoId);
       if (running !== undefined) {
         running.isCancelled = true;
@@ -273,6 +283,7 @@ export class Jobs {
     const warnings = warningsOf(source.kind, outcome);
     const result = { ...outcome, warnings, repo: name, state: 'COMPLETED' as const, durationMs };
     this.failed.clear(name);
+    this.#pauses.forget(repoId);
     // Why: thousands of looks that find nothing are not worth a write each; one that ends a failure is.
     const hadFailed = this.#lastFailed.delete(repoId);
     job.isKept ||= hadFailed;
@@ -289,7 +300,7 @@ export class Jobs {
   }
 
   async #fail(job: Job<JobResult>, cause: unknown, durationMs: number): Promise<void> {
-    const { repoId, name } = job.record;
+    const { name } = job.record;
     await this.#options.served.hideIfStray(job.record, cause).catch((error: unknown) =>
       this.#options.log.error('a repo could not be hidden', {
         repo: name,
@@ -298,16 +309,29 @@ export class Jobs {
     );
     const error = messageOf(cause);
     this.#say(job, 'error', 'indexing failed', { repo: name, error });
-    if (!job.isCancelled) this.failed.note(name, error);
-    const { attempt } = job.row;
-    const isLast = attempt >= this.#limits.attemptsMax || this.#queue.queued(repoId) !== undefined;
-    if (job.isCancelled || isLast) this.#noteFailed(job, error);
+    if (job.isCancelled) this.#noteFailed(job, error);
+    else {
+      this.failed.note(name, error);
+      this.#endAttempt(job, error);
+    }
+    job.settle(failureOf(name, error, durationMs));
+  }
+
+  /** An attempt has failed; the next one comes after a pause, unless a user asked for it meanwhile. */
+  #endAttempt(job: Job<JobResult>, error: string): void {
+    const { attemptsMax } = this.#limits;
+    const next = this.#queue.queued(job.repoId);
+    if (job.row.attempt >= attemptsMax || next !== undefined) this.#noteFailed(job, error);
     else {
       job.end('PENDING', { error });
       this.#keep(job);
-      this.#queue.put(job, pauseBefore(attempt + 1));
+      this.#queue.park(job);
     }
-    job.settle(failureOf(name, error, durationMs));
+    if (attemptsMax === 1 || next?.row.priority === PRIORITIES.user) return;
+    this.#pauses.begin(job.repoId);
+    if (next === undefined) return;
+    this.#queue.park(next);
+    this.#pauses.shorten(job.repoId);
   }
 
   /** A job has failed for good. */
@@ -370,9 +394,11 @@ export class Jobs {
 
   async #build(damaged: RepoRecord): Promise<void> {
     this.#rebuilt.add(damaged.repoId);
-    await this.indexAll([damaged], false, this.#stop.signal);
+    const [result] = await this.indexAll([damaged], false, this.#stop.signal);
     this.#rebuilt.delete(damaged.repoId);
-    if (this.#options.served.damagedRepo(damaged.repoId) !== undefined) this.buildAgain(damaged);
+    const isDamaged = this.#options.served.damagedRepo(damaged.repoId) !== undefined;
+    // What failed is tried again as every job is.
+    if (isDamaged && result?.state === 'COMPLETED') this.buildAgain(damaged);
   }
 
   /** Stops what is under way, to be done by the next process; resolves when nothing is, and nothing begins any more. */
@@ -380,15 +406,11 @@ export class Jobs {
     const reason = new Error('the index is being closed');
     this.#stop.abort(reason);
     this.#retries.close();
+    this.#pauses.close();
     for (const job of this.#queue.all) this.#interrupt(job, reason);
     await this.whenIdle();
     await this.#options.book.close();
   }
-}
-
-/** Unit: ms. */
-function pauseBefore(attempt: number): number {
-  return RETRY_MS * 2 ** (attempt - 2) * (1 + Math.random() / 2);
 }
 
 /** What the store keeps of a result (API.md 13.3). */

@@ -1,5 +1,5 @@
 // Looks every second or so whether HEAD, branches or tags of served repositories have moved, and has those indexed. Of many
-// repositories, those that have not moved for long are looked at every few rounds. Files on disk are watched by
+// repositories, those that have not moved for long are looked at in every fourth round. Files on disk are watched by
 // file-watch.ts.
 
 import { Breather } from '../base/next-turn.ts';
@@ -12,13 +12,8 @@ export interface RefWatchOptions {
   readonly statesOf: (paths: readonly string[]) => Promise<readonly (string | undefined)[]>;
   /** The state in which a repo was indexed, as far as it is known: whether it is this one. */
   readonly wasIndexedIn: (record: RepoRecord, state: string) => boolean | undefined;
-  /** Whether the last job of a repo failed, whoever asked for it: a start, a changed configuration, this. */
-  readonly hasFailed: (record: RepoRecord) => boolean;
-  /**
-   * Has a repo indexed, whose refs have moved, or else whose last job failed; resolves when that is done, with whether
-   * it could be. Errors: none.
-   */
-  readonly index: (record: RepoRecord, hasMoved: boolean) => Promise<boolean>;
+  /** Has a repo indexed whose refs have moved; resolves when that is done. Errors: none. */
+  readonly index: (record: RepoRecord) => Promise<unknown>;
 }
 
 /** Guess: between two rounds, and at least so many times what a round takes; at most so long, as one may have waited. */
@@ -34,33 +29,17 @@ const CALM_COUNT = 500;
 const CALM_MS = 600_000;
 const CALM_ROUNDS = 4;
 
-/** Guess: a repo whose job failed is indexed again after a pause, which doubles each time. */
-const RETRY_MS_MIN = 2_000;
-const RETRY_MS_MAX = 3_600_000;
-/** Guess: where its refs have moved since, which may have mended it, at the latest so long after that was seen. */
-const MOVED_RETRY_MS = 60_000;
-
-/** A repo that is to be indexed. */
-interface Due {
-  readonly record: RepoRecord;
-  readonly hasMoved: boolean;
-}
-
 export class RefWatch {
   readonly #options: RefWatchOptions;
-  /** What each repo looked like when a job last began, by repoId. */
+  /** What each repo looked like when a job was last asked for, by repoId. */
   #states = new Map<number, string>();
   /** Repos that had never been indexed when they were seen: nobody knows in which state their first job finds them. */
   readonly #unindexed = new Set<number>();
   /** When a repo was seen to have moved (performance.now). */
   readonly #movedMs = new Map<number, number>();
   #roundCount = 0;
-  /** Until when a repo rests (performance.now). */
-  readonly #restMs = new Map<number, number>();
-  /** The pause after the last failure of a repo whose last job failed, ms. */
-  readonly #retryMs = new Map<number, number>();
-  /** Jobs under way that were asked for, by repoId. */
-  readonly #jobs = new Map<number, Promise<void>>();
+  /** Repos whose job was asked for and is not over: one that moves meanwhile is asked for afterwards. */
+  readonly #asked = new Set<number>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> = Promise.resolve();
   #isClosed = false;
@@ -80,28 +59,16 @@ export class RefWatch {
     const tookMs = performance.now() - startMs;
     if (this.#isClosed) return;
     // Why not waited for: a long job of one repo holds up no other.
-    for (const due of moved) {
-      const { repoId } = due.record;
-      const job = this.#index(due).finally(() => this.#jobs.delete(repoId));
-      this.#jobs.set(repoId, job);
+    for (const record of moved) {
+      const { repoId } = record;
+      this.#asked.add(repoId);
+      void this.#options.index(record).then(() => this.#asked.delete(repoId));
     }
     this.#timer = setTimeout(() => this.start(), pauseAfter(tookMs)).unref();
   }
 
-  async #index({ record, hasMoved }: Due): Promise<void> {
-    const { repoId } = record;
-    const isDone = await this.#options.index(record, hasMoved);
-    if (isDone) {
-      this.#retryMs.delete(repoId);
-      return;
-    }
-    const pauseMs = Math.min(2 * (this.#retryMs.get(repoId) ?? RETRY_MS_MIN / 2), RETRY_MS_MAX);
-    this.#retryMs.set(repoId, pauseMs);
-    this.#restMs.set(repoId, performance.now() + pauseMs);
-  }
-
-  async #findMoved(): Promise<Due[]> {
-    const moved: Due[] = [];
+  async #findMoved(): Promise<RepoRecord[]> {
+    const moved: RepoRecord[] = [];
     const states = new Map<number, string>();
     const records = this.#options.records();
     const current = await this.#statesOf(records);
@@ -109,19 +76,14 @@ export class RefWatch {
     for (const record of records) {
       await breather.pause();
       const { repoId } = record;
-      const hasFailed = this.#options.hasFailed(record);
       const known = this.#states.get(repoId);
       const seen = current.get(record);
-      const state = seen ?? known;
       const hasMoved = seen !== undefined && this.#hasMoved(record, known, seen);
       if (hasMoved) this.#movedMs.set(repoId, performance.now());
-      this.#noteFailure(repoId, hasFailed, hasMoved);
-      const isMoved = hasFailed || hasMoved;
-      const isResting =
-        this.#jobs.has(repoId) || performance.now() < (this.#restMs.get(repoId) ?? 0);
-      if (isMoved && !isResting) moved.push({ record, hasMoved });
-      const next = hasMoved && isResting ? known : state;
-      if (next !== undefined) states.set(repoId, next);
+      const isAsked = hasMoved && this.#asked.has(repoId);
+      if (hasMoved && !isAsked) moved.push(record);
+      const state = isAsked ? known : (seen ?? known);
+      if (state !== undefined) states.set(repoId, state);
     }
     this.#states = states;
     this.#forgetOthers(new Set(records.map(({ repoId }) => repoId)));
@@ -130,7 +92,7 @@ export class RefWatch {
 
   /** Forgets repos that are not served any more. */
   #forgetOthers(served: ReadonlySet<number>): void {
-    for (const known of [this.#unindexed, this.#movedMs, this.#restMs, this.#retryMs])
+    for (const known of [this.#unindexed, this.#movedMs])
       for (const repoId of known.keys()) if (!served.has(repoId)) known.delete(repoId);
   }
 
@@ -164,22 +126,11 @@ export class RefWatch {
     return false;
   }
 
-  /** How long a repo rests that has failed, or does no more. */
-  #noteFailure(repoId: number, hasFailed: boolean, hasMoved: boolean): void {
-    const restMs = this.#restMs.get(repoId);
-    if (restMs === undefined) return;
-    if (hasFailed && hasMoved)
-      this.#restMs.set(repoId, Math.min(restMs, performance.now() + MOVED_RETRY_MS));
-    // Another job did what was waited for.
-    if (!hasFailed && this.#retryMs.delete(repoId)) this.#restMs.delete(repoId);
-  }
-
-  /** Looks no more; resolves when no job of it is under way. */
+  /** Looks no more; resolves when no look is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
     await this.#round;
-    await Promise.all(this.#jobs.values());
   }
 }
 

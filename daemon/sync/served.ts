@@ -85,6 +85,12 @@ export class Served {
     return this.repos.map(({ record }) => record);
   }
 
+  /** Undefined: it is not served. */
+  record(repoId: number): RepoRecord | undefined {
+    if (this.repoIds?.has(repoId) === false) return undefined;
+    return this.#options.catalog.repo(repoId)?.record;
+  }
+
   get quarantinedCount(): number {
     return this.#quarantined.size;
   }

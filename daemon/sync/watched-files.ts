@@ -27,8 +27,6 @@ const LOOK_FACTOR = 100;
 /** Guess: and so long after git wrote its index, as it also does where only times changed. */
 const INDEX_LOOK_MS = 2_000;
 const INDEX_LOOK_FACTOR = 10;
-/** Guess: after a job that failed, which others try again too. */
-const FAILED_REST_MS = 10_000;
 /** Guess: between two looks where the system tells nothing, and so many times what a look takes. */
 const POLL_MS_MIN = 1_000;
 const POLL_FACTOR = 20;
@@ -40,7 +38,7 @@ const INDEX_FILES = new Set(['.git/index', '.git/config', '.git/info/exclude']);
 
 export interface WatchedFilesOptions {
   readonly seenFiles: SeenFiles;
-  /** Has a repo indexed; resolves when that is done, with whether it could be. Errors: none. */
+  /** Has a repo indexed that has changed; resolves as `Jobs.indexChanged`. Errors: none. */
   readonly index: (record: RepoRecord) => Promise<boolean>;
   readonly log: Log;
 }
@@ -185,7 +183,7 @@ export class WatchedFiles {
     const isDone = await this.#options.index(this.#record);
     const endMs = performance.now();
     const tookMs = endMs - startMs;
-    this.#restUntilMs = endMs + (isDone ? REST_FACTOR * tookMs : FAILED_REST_MS);
+    this.#restUntilMs = endMs + REST_FACTOR * tookMs;
     if (isDone) this.#noteIdle(told);
     if (isLook) this.#noteLook(tookMs);
     else this.#lookWithin(Math.max(LOOK_MS, LOOK_FACTOR * this.#lookTookMs));

@@ -3,100 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import test, { type TestContext } from 'node:test';
-import type { JobRows } from '../../daemon/accounts/store/jobs.ts';
-import type { Store } from '../../daemon/accounts/store/store.ts';
-import { createLog } from '../../daemon/base/log.ts';
-import type { RepoRecord } from '../../daemon/repos/records.ts';
-import type { IndexContext, IndexOutcome } from '../../daemon/sync/index-repo.ts';
+import test from 'node:test';
+import type { IndexOutcome } from '../../daemon/sync/index-repo.ts';
 import type { Job } from '../../daemon/sync/job.ts';
-import { JobBook } from '../../daemon/sync/job-book.ts';
-import { JobDesk } from '../../daemon/sync/job-desk.ts';
-import type { JobLimits } from '../../daemon/sync/job-limits.ts';
-import { Jobs } from '../../daemon/sync/jobs.ts';
 import { onBothEngines } from '../accounts/store/harness.ts';
-
-const OUTCOME: IndexOutcome = {
-  isUnchanged: false,
-  revisionCount: 1,
-  docCount: 3,
-  deadCount: 0,
-  shardCount: 1,
-  contentSize: 30,
-  shardSize: 40,
-  skipped: { binary: 1 },
-  ignored: {},
-  leftOut: {},
-};
-
-function recordOf(repoId: number): RepoRecord {
-  return {
-    repoId,
-    name: `r${repoId}`,
-    codeHostType: 'genericGitHost',
-    isFork: false,
-    isArchived: false,
-    visibility: 'unknown',
-    source: { kind: 'commits', path: `/r${repoId}` },
-    defaultRevision: 'HEAD',
-    indexedAt: '2026-01-01T00:00:00.000Z',
-  };
-}
-
-/** An attempt that is under way. */
-interface Attempt {
-  readonly repoId: number;
-  readonly isForced: boolean;
-  readonly context: IndexContext;
-  end(outcome?: Partial<IndexOutcome> | Error): Promise<void>;
-}
-
-interface Daemon {
-  readonly jobs: Jobs;
-  readonly desk: JobDesk;
-  readonly book: JobBook;
-  /** Those that have begun, in order. */
-  readonly attempts: Attempt[];
-  readonly warnings: string[];
-}
-
-/** Jobs as a daemon on this store has them. */
-async function daemonOn(
-  rows: JobRows,
-  { instance = 'a', ...more }: Partial<JobLimits> & { readonly instance?: string } = {},
-): Promise<Daemon> {
-  const attempts: Attempt[] = [];
-  const warnings: string[] = [];
-  const log = createLog({ level: 'warn', format: 'text', write: (line) => warnings.push(line) });
-  const index = (
-    { repoId }: RepoRecord,
-    isForced: boolean,
-    context: IndexContext,
-  ): Promise<IndexOutcome> =>
-    new Promise((resolve, reject) => {
-      context.signal.addEventListener('abort', () => reject(context.signal.reason));
-      const end = async (outcome: Partial<IndexOutcome> | Error = {}): Promise<void> => {
-        if (outcome instanceof Error) reject(outcome);
-        else resolve({ ...OUTCOME, ...outcome });
-        await turns();
-      };
-      attempts.push({ repoId, isForced, context, end });
-    });
-  const book = new JobBook({ rows, instance, log });
-  const jobs = new Jobs({
-    indexer: { index, owe: () => Promise.resolve() },
-    served: { hideIfStray: () => Promise.resolve(), damagedRepo: () => undefined },
-    book,
-    log,
-    jobLimits: () => ({ runningMax: 2, timeoutMs: 60_000, attemptsMax: 2, ...more }),
-  });
-  await jobs.recall((repoId) => `r${repoId}`);
-  return { jobs, desk: new JobDesk(jobs, book), book, attempts, warnings };
-}
-
-async function turns(): Promise<void> {
-  for (let i = 0; i < 5; i++) await new Promise(setImmediate);
-}
+import { type Daemon, daemonOn, emptyRows, mockTimers, recordOf, turns } from './jobs-of.ts';
 
 const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
 
@@ -110,16 +21,6 @@ async function shown({ desk, book }: Daemon): Promise<string[]> {
   return items.map(({ targetId, state, attempt, error }) =>
     [targetId, state, attempt, error ?? ''].join(' ').trim(),
   );
-}
-
-/** Timers that the test moves by hand. */
-function mockTimers(t: TestContext): (ms: number) => Promise<void> {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  t.mock.method(Math, 'random', () => 0);
-  return async (ms) => {
-    t.mock.timers.tick(ms);
-    await turns();
-  };
 }
 
 onBothEngines('jobs of the index', ({ withStore }) => {
@@ -286,25 +187,7 @@ onBothEngines('jobs of the index', ({ withStore }) => {
     }));
 });
 
-/** Rows that are kept nowhere; while `error` is there they cannot be written. */
-function emptyRows(): JobRows & { error: Error | undefined; writeCount: number } {
-  return {
-    error: undefined,
-    writeCount: 0,
-    write(this: { error: Error | undefined; writeCount: number }) {
-      this.writeCount++;
-      return this.error === undefined ? Promise.resolve() : Promise.reject(this.error);
-    },
-    byId: () => Promise.resolve(undefined),
-    linesOf: () => Promise.resolve(undefined),
-    latest: () => Promise.resolve([]),
-    open: () => Promise.resolve([]),
-    list: () => Promise.resolve({ total: 0, rows: [] }),
-    prune: () => Promise.resolve(0),
-  } satisfies Store['jobs'] & { error: Error | undefined; writeCount: number };
-}
-
-void test('a second attempt after a pause, at once when asked for; then no more', async (t) => {
+void test('what fails is tried again after pauses that double, two attempts a job; at once when asked for', async (t) => {
   const pass = mockTimers(t);
   const daemon = await daemonOn(emptyRows());
   const { jobs, attempts } = daemon;
@@ -314,24 +197,78 @@ void test('a second attempt after a pause, at once when asked for; then no more'
   ]);
   assert.equal(result[0]!.state, 'FAILED');
   assert.equal(jobs.failed.reasonOf('r1'), 'no');
-  assert.equal(jobs.isPausing(1), true);
   await jobs.whenIdle();
-  await pass(29_999);
-  assert.equal(attempts.length, 1);
-  await pass(1);
-  assert.equal(attempts.length, 2);
-  assert.equal(jobs.open[0]!.row.attempt, 2);
-  await attempts[1]!.end(new Error('no again'));
-  await pass(3_600_000);
-  assert.equal(attempts.length, 2);
-  assert.deepEqual([jobs.open.length, jobs.isPausing(1)], [0, false]);
+  const pauses = [30, 60, 120, 240, 480, 960, 1920, 3600, 3600];
+  for (const [i, seconds] of pauses.entries()) {
+    const [open] = jobs.open;
+    assert.equal(open?.row.attempt, i % 2 === 0 ? 1 : undefined, 'every other failure ends a job');
+    await pass(1000 * seconds - 1);
+    assert.equal(attempts.length, i + 1);
+    await pass(1);
+    assert.equal(attempts.length, i + 2);
+    assert.equal(jobs.open[0]!.row.attempt, i % 2 === 0 ? 2 : 1);
+    await attempts[i + 1]!.end(new Error('no'));
+  }
   jobs.ask(recordOf(1));
-  await attempts[2]!.end(new Error('no'));
-  jobs.ask(recordOf(1));
-  assert.equal(attempts.length, 4);
-  await attempts[3]!.end();
+  assert.equal(attempts.length, 11);
+  await attempts[10]!.end();
   assert.equal(jobs.failed.reasonOf('r1'), undefined);
+  await pass(7_200_000);
+  assert.equal(attempts.length, 11);
+  jobs.ask(recordOf(1));
+  await attempts[11]!.end(new Error('no'));
+  await pass(30_000);
+  assert.equal(attempts.length, 13, 'what went well begins anew');
   await jobs.close();
+});
+
+void test('a change while a failed job waits, or runs, is tried soon; what a user asks for at once', async (t) => {
+  const pass = mockTimers(t);
+  const { jobs, attempts } = await daemonOn(emptyRows());
+  const { signal } = new AbortController();
+  const fail = (): Promise<void> => attempts.at(-1).end(new Error('no'));
+  jobs.ask(recordOf(1));
+  for (const seconds of [0, 30, 60]) {
+    await pass(1000 * seconds);
+    await fail();
+  }
+  assert.equal(attempts.length, 3);
+  await pass(4_000);
+  assert.equal(await jobs.indexChanged(recordOf(1), signal), false);
+  await pass(5_999);
+  assert.equal(attempts.length, 3);
+  await pass(1);
+  assert.equal(attempts.length, 4);
+  // Whoever hears of a change does not make a job that always fails run all the time.
+  const changed = jobs.indexChanged(recordOf(1), signal);
+  await fail();
+  await pass(9_999);
+  assert.equal(attempts.length, 4);
+  await pass(1);
+  assert.equal(attempts.length, 5);
+  void jobs.askKept(recordOf(1));
+  await fail();
+  assert.deepEqual([await changed, attempts.length], [false, 6]);
+  const mended = jobs.indexChanged(recordOf(1), signal);
+  await attempts[5]!.end();
+  await attempts[6]!.end();
+  assert.equal(await mended, true);
+  await pass(7_200_000);
+  assert.equal(attempts.length, 7);
+  await jobs.close();
+});
+
+void test('a repo that is gone is not tried again, nor one of which somebody hears at once', async (t) => {
+  const pass = mockTimers(t);
+  for (const attemptsMax of [1, 2]) {
+    const { jobs, attempts } = await daemonOn(emptyRows(), { attemptsMax });
+    jobs.ask(recordOf(1));
+    await attempts[0]!.end(new Error('no'));
+    if (attemptsMax === 2) jobs.cancel([1]);
+    await pass(7_200_000);
+    assert.equal(attempts.length, 1);
+    await jobs.close();
+  }
 });
 
 void test('what takes too long fails; the job of a repo that goes ends', async (t) => {

@@ -1,4 +1,4 @@
-// When repositories are indexed again: what failed is tried after pauses, whoever failed, and sooner where its refs move.
+// When repositories are looked at, and which of them are indexed again as their refs moved.
 
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
@@ -27,14 +27,11 @@ function watched(
   more: Partial<RefWatchOptions> = {},
 ): {
   readonly repo: string;
-  /** What jobs come to from now on. */
-  outcome: { hasFailed: boolean };
   /** Lets time pass, a second at a time; returns the seconds in which a job began. */
   readonly pass: (seconds: number) => Promise<number[]>;
 } {
   const repo = makeRepo({ 'a.txt': 'plum\n' });
   const record = recordOf(1, repo);
-  const outcome = { hasFailed: false };
   let second = 0;
   let begun: number[] = [];
   t.mock.method(performance, 'now', () => second * 1000);
@@ -43,10 +40,9 @@ function watched(
     records: () => [record],
     statesOf: (paths) => Promise.resolve(paths.map(refStateOf)),
     wasIndexedIn: () => undefined,
-    hasFailed: () => outcome.hasFailed,
     index: () => {
       begun.push(second);
-      return Promise.resolve(!outcome.hasFailed);
+      return Promise.resolve();
     },
     ...more,
   });
@@ -62,39 +58,31 @@ function watched(
     return begun;
   };
   t.after(() => watch.close());
-  return { repo, outcome, pass };
+  return { repo, pass };
 }
 
-void test('what another job failed at is tried again, though nothing moved', async (t) => {
-  const { outcome, pass } = watched(t);
-  assert.deepEqual(await pass(5), []);
-  outcome.hasFailed = true;
-  const [first = 0, ...later] = await pass(70);
-  assert.equal(first, 6);
-  assert.deepEqual(later, [8, 12, 20, 36, 68]);
-  outcome.hasFailed = false;
-  assert.deepEqual(await pass(100), []);
-});
-
-void test('a repo that rests after failures is tried soon after its refs moved', async (t) => {
-  const { repo, outcome, pass } = watched(t);
-  outcome.hasFailed = true;
-  await pass(1100);
-  // The next one would be 1,022 s after the last.
-  writeFiles(repo, { 'b.txt': 'pear\n' });
-  commitAll(repo);
-  const [next = 0] = await pass(70);
-  assert.ok(next >= 1155 && next <= 1165, `at ${next}`);
-});
-
-void test('a repo that somebody else mended rests no longer', async (t) => {
-  const { repo, outcome, pass } = watched(t);
-  outcome.hasFailed = true;
-  await pass(1100);
-  outcome.hasFailed = false;
+void test('what moves while it is indexed is indexed again afterwards', async (t) => {
+  let end = (): void => {};
+  const begun: number[] = [];
+  const { repo, pass } = watched(t, {
+    index: ({ repoId }) => {
+      begun.push(repoId);
+      return new Promise<void>((resolve) => (end = resolve));
+    },
+  });
+  const move = (): void => void git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
+  await pass(1);
+  for (let i = 0; i < 3; i++) {
+    move();
+    await pass(2);
+  }
+  assert.equal(begun.length, 1);
+  end();
   await pass(2);
-  git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
-  assert.deepEqual(await pass(3), [1103]);
+  assert.equal(begun.length, 2);
+  end();
+  await pass(5);
+  assert.equal(begun.length, 2);
 });
 
 void test('what moved between a job and the first look is indexed', async (t) => {

@@ -1,0 +1,77 @@
+// What the daemon looks for while it runs: repositories whose refs move, files on disk that change, sources that were missing
+// at the start. It has those indexed.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../base/caught.ts';
+import type { Log } from '../base/log.ts';
+import type { RepoRecord } from '../repos/records.ts';
+import { RefLooks } from '../sources/git/ref-looks.ts';
+import type { Catalog } from './catalog.ts';
+import { FileWatch } from './file-watch.ts';
+import { lookOfState } from './fingerprint.ts';
+import type { Indexer } from './indexer.ts';
+import { pauseAfter, RefWatch } from './ref-watch.ts';
+import type { Served } from './served.ts';
+
+export interface SourceWatchOptions {
+  readonly catalog: Pick<Catalog, 'repo'>;
+  readonly served: Pick<Served, 'records' | 'publish'>;
+  readonly indexer: Pick<Indexer, 'jobs' | 'seenFiles'> & {
+    readonly sources: Pick<Indexer['sources'], 'lookAgain' | 'missingCount'>;
+  };
+  /** Resolves when the sources that were named have been looked at. */
+  readonly looked: Promise<unknown>;
+  readonly log: Log;
+  /** Ends what is under way. */
+  readonly signal: AbortSignal;
+}
+
+/** Watches from now on. */
+export function watchSources(options: SourceWatchOptions): { readonly close: () => Promise<void> } {
+  const { catalog, served, indexer, log, signal } = options;
+  const { jobs, seenFiles } = indexer;
+  const records = (): readonly RepoRecord[] => served.records;
+  const index = (record: RepoRecord): Promise<boolean> => jobs.indexChanged(record, signal);
+  const looks = new RefLooks();
+  const refs = new RefWatch({
+    records,
+    statesOf: (paths) => looks.look(paths),
+    wasIndexedIn: (record, state) => {
+      const look = catalog.repo(record.repoId)?.look;
+      return look === undefined ? undefined : look === lookOfState(state, record);
+    },
+    index,
+  });
+  const files = new FileWatch({ records, seenFiles, index, log });
+  refs.start();
+  files.start();
+  // It ends without a word when the daemon stops, or has no sources.
+  const missing = watchMissing(options).catch(() => {});
+  const close = async (): Promise<void> => {
+    looks.close();
+    await Promise.all([missing, files.close(), refs.close()]);
+  };
+  return { close };
+}
+
+/** Serves and indexes sources that were missing at the start as soon as they are there; resolves when none is. */
+async function watchMissing(options: SourceWatchOptions): Promise<void> {
+  const { indexer, looked, log, signal } = options;
+  await looked;
+  for (let tookMs = 0; indexer.sources.missingCount > 0;) {
+    await sleep(pauseAfter(tookMs), undefined, { ref: false, signal });
+    const startMs = performance.now();
+    await lookAtMissing(options).catch((error: unknown) => {
+      signal.throwIfAborted();
+      log.error('a missing source was not looked at', { error: messageOf(error) });
+    });
+    tookMs = performance.now() - startMs;
+  }
+}
+
+async function lookAtMissing({ served, indexer, signal }: SourceWatchOptions): Promise<void> {
+  const come = await indexer.sources.lookAgain(signal);
+  if (come.length === 0) return;
+  served.publish();
+  indexer.jobs.indexAll(come, false, signal).catch(() => {});
+}

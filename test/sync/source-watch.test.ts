@@ -1,0 +1,59 @@
+// When the daemon tries a repo again whose job fails: the watches and the jobs together, as the daemon opens them.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createLog } from '../../daemon/base/log.ts';
+import { SeenFiles } from '../../daemon/sync/seen-files.ts';
+import { watchSources } from '../../daemon/sync/source-watch.ts';
+import { git, makeRepo } from '../sources/git/fixture.ts';
+import { daemonOn, emptyRows, recordOf } from './jobs-of.ts';
+
+void test('a job that fails is tried at the times that the manual gives, and soon after refs moved', async (t) => {
+  const repo = makeRepo({ 'a.txt': 'plum\n' });
+  const record = { ...recordOf(1), source: { kind: 'commits', path: repo } as const };
+  const { jobs, attempts } = await daemonOn(emptyRows());
+  let second = 0;
+  t.mock.method(performance, 'now', () => second * 1000);
+  t.mock.method(Math, 'random', () => 0);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const stop = new AbortController();
+  const watch = watchSources({
+    catalog: { repo: () => undefined },
+    served: { records: [record], publish: () => {} },
+    indexer: {
+      jobs,
+      seenFiles: new SeenFiles(),
+      sources: { missingCount: 0, lookAgain: () => Promise.resolve([]) },
+    },
+    looked: Promise.resolve(),
+    log: createLog({ level: 'error', format: 'text', write: () => {} }),
+    signal: stop.signal,
+  });
+  let isSound = false;
+  let endedCount = 0;
+  /** Lets time pass, with a moment in each second for the thread that looks at refs; returns when attempts began and ended. */
+  const pass = async (seconds: number): Promise<number[]> => {
+    const begun: number[] = [];
+    for (const until = second + seconds; second < until;) {
+      await new Promise((resolve) => {
+        const timer = setInterval(() => resolve(clearInterval(timer)), 2);
+      });
+      second++;
+      t.mock.timers.tick(1000);
+      if (attempts.length === endedCount) continue;
+      begun.push(second);
+      await attempts[endedCount++]!.end(isSound ? {} : new Error('no'));
+      assert.equal(attempts.length, endedCount, 'at once again');
+    }
+    return begun;
+  };
+  jobs.ask(record);
+  assert.deepEqual(await pass(700), [1, 31, 91, 211, 451]);
+  isSound = true;
+  git(repo, 'commit', '-q', '--allow-empty', '-m', 'more');
+  assert.equal((await pass(10)).length, 1);
+  assert.deepEqual(await pass(100), []);
+  stop.abort();
+  await watch.close();
+  await jobs.close();
+});
