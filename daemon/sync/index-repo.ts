@@ -31,8 +31,7 @@ import {
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from './fingerprint.ts';
 import type { RepoRegister } from './register.ts';
 import { knownIndexOf } from './known-index.ts';
-import { News } from './news.ts';
-import { type RevisionWarning, selectRevisions } from './select-revisions.ts';
+import { selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
 import type { SeenFiles } from './seen-files.ts';
 import { OtherSourceError } from './which-repo.ts';
@@ -55,7 +54,10 @@ export interface RepoIndexerOptions {
 /** Whom an attempt tells what. */
 export interface IndexContext {
   readonly signal: AbortSignal;
+  /** For the log alone. */
   readonly warn: (message: string, fields: LogFields) => void;
+  /** What the user may not have meant, a sentence; each job has all of it. */
+  readonly onWarning: (sentence: string) => void;
   /** Something is to be built: what follows takes time, and changes the index. */
   readonly onWork: () => void;
   readonly onProgress: (progress: BuildProgress) => void;
@@ -87,7 +89,6 @@ export interface IndexOutcome {
 
 export class RepoIndexer {
   readonly #options: RepoIndexerOptions;
-  readonly #news = new News();
 
   constructor(options: RepoIndexerOptions) {
     this.#options = options;
@@ -195,12 +196,11 @@ export class RepoIndexer {
   async #revisionsOf(
     record: RepoRecord,
     probed: ProbedSource,
-    { warn }: IndexContext,
+    { onWarning }: IndexContext,
   ): Promise<{ revisions: readonly Revision[]; areMeant: boolean }> {
-    const warnings: RevisionWarning[] = [];
+    const warnings: string[] = [];
     const revisions = await selectRevisions(record, probed, warnings);
-    const news = this.#news.fresh(record.repoId, warnings, (warning) => JSON.stringify(warning));
-    for (const { message, fields } of news) warn(message, fields);
+    for (const warning of warnings) onWarning(warning);
     return { revisions, areMeant: warnings.length === 0 };
   }
 

@@ -251,8 +251,9 @@ export class Jobs {
     try {
       // Why: a job that finds the same look waits for nothing, and thousands may follow each other.
       if (++this.#begunCount % BEGUN_PER_TURN === 0) await nextTurn();
-      const outcome = await this.#index(job);
-      this.#complete(job, outcome, durationMs());
+      const warnings: string[] = [];
+      const outcome = await this.#index(job, (warning) => warnings.push(warning));
+      this.#complete(job, outcome, warnings, durationMs());
     } catch (error) {
       const { aborted, reason } = job.signal;
       if (aborted && reason !== late && !job.isCancelled) this.#leave(job, reason);
@@ -263,11 +264,12 @@ export class Jobs {
     }
   }
 
-  #index(job: Job<JobResult>): Promise<IndexOutcome> {
+  #index(job: Job<JobResult>, onWarning: (sentence: string) => void): Promise<IndexOutcome> {
     const { indexer, onProgress } = this.#options;
     return indexer.index(job.record, job.isForced, {
       signal: job.signal,
       warn: (message, fields) => this.#say(job, 'warn', message, fields),
+      onWarning,
       onWork: () => {
         if (!job.isKept) this.#keep(job);
       },
@@ -278,9 +280,14 @@ export class Jobs {
     });
   }
 
-  #complete(job: Job<JobResult>, outcome: IndexOutcome, durationMs: number): void {
+  #complete(
+    job: Job<JobResult>,
+    outcome: IndexOutcome,
+    ofRevisions: readonly string[],
+    durationMs: number,
+  ): void {
     const { repoId, name, source } = job.record;
-    const warnings = warningsOf(source.kind, outcome);
+    const warnings = [...ofRevisions, ...warningsOf(source.kind, outcome)];
     const result = { ...outcome, warnings, repo: name, state: 'COMPLETED' as const, durationMs };
     this.failed.clear(name);
     this.#pauses.forget(repoId);
@@ -290,7 +297,7 @@ export class Jobs {
     const { ignored, ...logged } = result;
     const fields = { ...logged, ignored: totalOf(ignored), warnings: warnings.length };
     this.#say(job, 'info', 'repo indexed', fields);
-    for (const warning of this.#news.fresh(repoId, warnings, String))
+    for (const warning of this.#news.fresh(repoId, warnings))
       this.#say(job, 'warn', warning, { repo: name });
     if (warnings.length > 0) this.warned.add(repoId);
     else this.warned.delete(repoId);

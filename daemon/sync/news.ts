@@ -6,14 +6,13 @@ export class News {
   readonly #last = new Map<number, ReadonlySet<string>>();
 
   /** Those of all warnings of a job that the job before did not give, whatever numbers they tell. */
-  fresh<Warning>(
-    repoId: number,
-    warnings: readonly Warning[],
-    textOf: (warning: Warning) => string,
-  ): Warning[] {
-    const keyOf = (warning: Warning): string => textOf(warning).replaceAll(/\d+/g, '#');
+  fresh(repoId: number, warnings: readonly string[]): string[] {
     const before = this.#last.get(repoId);
     this.#last.set(repoId, new Set(warnings.map(keyOf)));
     return warnings.filter((warning) => before?.has(keyOf(warning)) !== true);
   }
+}
+
+function keyOf(warning: string): string {
+  return warning.replaceAll(/\d+/g, '#');
 }

@@ -2,13 +2,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
 import { News } from '../../daemon/sync/news.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 
 void test('what the job before warned of is no news, whatever its numbers; what came back is', () => {
   const news = new News();
-  const fresh = (repoId: number, ...texts: string[]): string[] => news.fresh(repoId, texts, String);
+  const fresh = (repoId: number, ...texts: string[]): string[] => news.fresh(repoId, texts);
   assert.deepEqual(fresh(1, 'only 2 files', 'no branch'), ['only 2 files', 'no branch']);
   assert.deepEqual(fresh(1, 'only 3 files', 'no tag'), ['no tag']);
   assert.deepEqual(fresh(2, 'only 3 files'), ['only 3 files']);
@@ -25,11 +26,20 @@ void test('a repository that is committed to warns once', async () => {
     writeFiles(repo, { 'a.txt': `plum ${i}\n` });
     commitAll(repo);
     const [job] = await index.index([repo], { branches: ['none-such'] }, 'commits');
-    assert.equal(job?.warnings.length, 1, 'the job itself tells all');
+    assert.equal(job?.warnings.length, 2, 'the job itself tells all');
   }
+  const { desk } = indexerOf(index.instance);
+  const counted = (): number => desk.counts(index.instance.served.records).warned;
+  assert.equal(counted(), 1);
   const counts = ['only ', 'no branch matches'].map(
     (text) => index.warnings.filter((line) => line.startsWith(text)).length,
   );
   assert.deepEqual(counts, [1, 1]);
+  writeFiles(repo, { '.trawlignore': '' });
+  commitAll(repo);
+  const [doubtful] = await index.index([repo], {}, 'commits');
+  assert.deepEqual([doubtful?.warnings, counted()], [['no branch matches: none-such'], 1]);
+  await index.index([repo], { branches: [] }, 'commits');
+  assert.equal(counted(), 0);
   await index.close();
 });

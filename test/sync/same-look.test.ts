@@ -107,7 +107,7 @@ void test(
     await first.close();
     const next = await openIndexOf(first.dataDir);
     await indexerOf(next.instance).jobs.indexAll(next.instance.served.records, false);
-    assert.deepEqual(next.warnings, ['no branch matches']);
+    assert.deepEqual(next.warnings, ['no branch matches: nowhere']);
     await next.close();
   },
 );
