@@ -35,6 +35,7 @@ import { IntegrityPass } from './sync/integrity-pass.ts';
 import { ShardWatch } from './sync/shard-watch.ts';
 import { SymbolKeeper } from './sync/symbol-keeper.ts';
 import { messageOf } from './base/caught.ts';
+import { readSettings } from './base/config/settings.ts';
 import type { Log } from './base/log.ts';
 
 /** Files of a data directory: what is being searched, and where the check of shards is. */
@@ -43,11 +44,8 @@ const INTEGRITY_FILE = 'integrity.json';
 /** Folder for what is built on demand. */
 const ON_DEMAND_FOLDER = 'on-demand';
 
-/** Of commands and tests: a failure is told at once. */
-const JOB_LIMITS = jobLimitsOf(
-  { maxRepoIndexingJobConcurrency: 8, repoIndexTimeoutMs: 7_200_000 },
-  1,
-);
+/** Of tests: a failure is told at once. */
+const JOB_LIMITS = jobLimitsOf(readSettings(), 1);
 
 export interface InstanceOptions {
   /** Absolute path. */
@@ -249,8 +247,8 @@ async function joined(
   close: () => void | Promise<void>,
 ): Promise<Instance> {
   const { dataDir, isOwner, log } = options;
-  for (const fields of catalog.unusable)
-    log.warn('the index of a repo cannot be used and has to be built again', fields);
+  if (catalog.unusable !== undefined)
+    log.warn('repositories are not searched until they are built again', catalog.unusable);
   const host = await openSearchHost(options, catalog);
   const { module, searcher, pool, snapshots } = host;
   const upkeep = await openUpkeep(options, catalog, index, host);

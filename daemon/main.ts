@@ -66,7 +66,7 @@ export interface Daemon {
 
 /** Sources that take longer to look at are waited for while others are served. Guess. */
 const LISTEN_AFTER_MS = 2_000;
-/** Of a job; what failed for good is begun anew by the watch of refs. */
+/** Of a job; what fails in both is begun anew as another job (sync/failure-pauses.ts). */
 const JOB_ATTEMPTS = 2;
 /** How long git may go on when the daemon stops. */
 const GIT_GRACE_MS = 1_000;

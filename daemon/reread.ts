@@ -1,5 +1,5 @@
-// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3), and opens the log file again. What it says counts from then on,
-// without a restart; a file that is refused changes nothing, and is told of until it is right.
+// Reads the configuration file again while the daemon runs (API.md 19.1, 21.3), and opens the log file again. What it says
+// counts from then on, without a restart; a file that is refused changes nothing, and is told of until it is right.
 
 import type { Configuration } from './base/config/configuration.ts';
 import { ConfigError } from './base/config/error.ts';

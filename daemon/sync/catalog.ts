@@ -12,6 +12,7 @@ import { errorOf, systemCodeOf } from '../base/caught.ts';
 import { readOwnSoon } from '../base/own-file.ts';
 import type { ShardFile } from '../engine/host/space.ts';
 import { RevisionTable, revisionFileId } from '../engine/shards/revisions.ts';
+import { someNames } from '../repos/some-names.ts';
 import { CatalogFiles, type LoadedCatalog } from './catalog-files.ts';
 import {
   applyChange,
@@ -41,8 +42,8 @@ function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
 
 export class Catalog {
   readonly shardFolder: string;
-  /** Repos whose index `load` could not use, and why. */
-  readonly unusable: { readonly repo: string; readonly reason: string }[] = [];
+  /** Repos whose index `load` could not use, and why; undefined: none. */
+  unusable: { readonly count: number; readonly repos: string; readonly reason: string } | undefined;
   readonly #files: CatalogFiles;
   #loaded: Omit<LoadedCatalog, 'state'> = {
     isMissing: false,
@@ -147,9 +148,11 @@ export class Catalog {
     const isReadable = state.formatVersion === FORMAT_VERSION;
     const reason = `shards are of format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
     const repos = isReadable ? state.repos : state.repos.map(unindexed);
-    if (!isReadable)
-      for (const { record, shards } of state.repos)
-        if (shards.length > 0) this.unusable.push({ repo: record.name, reason });
+    const lost = isReadable ? [] : state.repos.filter(({ shards }) => shards.length > 0);
+    if (lost.length > 0) {
+      const names = someNames(lost.map(({ record }) => record.name));
+      this.unusable = { count: lost.length, repos: names, reason };
+    }
     for (const repo of repos) await this.#openRevisions(repo);
     this.#apply({ put: repos });
   }

@@ -1,5 +1,5 @@
-// By what a job tells that there is nothing to do: a fingerprint of all that makes docs come out differently, and, before
-// git is asked at all, what the refs of a repository look like.
+// How a job finds out that there is nothing to do: it compares a fingerprint of everything that the docs of a repo depend on
+// with that of its last build; and before that, without git, what the refs of the repository look like.
 
 import { hash } from 'node:crypto';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';

@@ -51,7 +51,7 @@ export interface JobWish {
 
 /** The longest time that a timer takes. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
-/** Why jobs end that nobody wants any more: their repos have not failed. */
+/** Errors of jobs that are ended because nobody wants them any more; their repos do not count as failed. */
 const GONE = 'the repository is gone';
 const UNSERVED = 'the repository is not served any more';
 const REPLACED = 'interrupted; a later job of the repository takes its place';

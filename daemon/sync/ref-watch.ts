@@ -16,7 +16,10 @@ export interface RefWatchOptions {
   readonly index: (record: RepoRecord) => Promise<unknown>;
 }
 
-/** Guess: between two rounds, and at least so many times what a round takes; at most so long, as one may have waited. */
+/**
+ * Guess: the pause after a round is so many times what the round took, within these bounds. Why at most: a round may have taken
+ * long as a disk did not answer.
+ */
 const PAUSE_MS_MIN = 1_000;
 const PAUSE_MS_MAX = 30_000;
 const PAUSE_FACTOR = 15;

@@ -1,6 +1,7 @@
 // Keeps the symbols of the served shards known: runs the symbol pass over each shard that has none, one after the
 // other, while no repo is being indexed, and hands the files to the indexer. A pass that fails is tried again at the
-// next start, or after a pause where the machine is at fault. Search goes on meanwhile; it says that symbols are missing where they are asked for.
+// next start, or after a pause where the machine is at fault. Search goes on meanwhile; it says that symbols are missing
+// where they are asked for.
 
 import path from 'node:path';
 import { ShardError } from '../engine/host/space.ts';

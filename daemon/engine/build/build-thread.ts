@@ -50,7 +50,7 @@ export class BuildThread {
       this.#isOver = true;
       this.#hasEnded = true;
       this.#onRest?.();
-      // Nobody has told it to end who still waits for it.
+      // Whoever tells a thread to end takes the listener away first: one that is there still waits for the build.
       this.#listener?.onError(new Error('a build thread has ended'));
     });
   }

@@ -1,7 +1,7 @@
 // Brings the shards of a repo to other commits or files by what changed: the docs that no shard holds make a shard of
 // their own, and a new revision file says which docs each revision holds. What comes out is to searches what a build of
-// the same commits and files would be. The shards that stay are not touched; small ones are built again together with the new docs, so
-// that their number stays low.
+// the same commits and files would be. The shards that stay are not touched; small ones are built again together with the new
+// docs, so that their number stays low.
 
 import { lstatSync, type Stats } from 'node:fs';
 import { SKIP_NONE } from '../../../core/shared/format.ts';

@@ -116,7 +116,7 @@ class Extra {
     return { shards, rows };
   }
 
-  /** Of files on disk without stored content it is sure of the empty ones alone which blobs they are. */
+  /** Of indexed docs without stored content (files on disk) notes which blob they are, where that is certain: of empty files. */
   #learnEmpty(): void {
     const oid = EMPTY_BLOBS.find(({ length }) => length === this.#options.commits[0]?.length)!;
     for (const place of this.#docs.unknownDocs())

@@ -11,8 +11,8 @@ import { programFile } from '../../base/program-files.ts';
 /**
  * Merges shards.
  *
- * Errors: MergeOverflow; ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the reason of the
- * signal.
+ * Errors: MergeOverflow; ShardError, by the id of the shard that is damaged or cannot be read; of the file system; the
+ * reason of the signal.
  */
 export async function runMerge(
   module: WebAssembly.Module,

@@ -12,7 +12,7 @@ import type { ListedShard } from './build.ts';
 export interface MissingDoc extends NamedPath {
   /** Of files on disk alone it may be unknown: "". */
   readonly oid: string;
-  /** False too where that is not known: it matters for what is new alone. */
+  /** False also for docs of an indexed shard that are built again: of these it is not known. */
   readonly isSymlink: boolean;
   /** Indexes of the revisions that hold it. */
   readonly targets: Set<number>;

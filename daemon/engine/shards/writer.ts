@@ -36,7 +36,7 @@ export interface ShardTables {
   readonly contentSize: number;
 }
 
-/** What the catalog keeps of a shard. */
+/** Numbers of a shard that was written. */
 export interface ShardSummary {
   readonly size: number;
   readonly docCount: number;
