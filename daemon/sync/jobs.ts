@@ -142,7 +142,9 @@ export class Jobs {
    */
   ask(record: RepoRecord, { priority, isForced = false }: JobWish = {}): Job<JobResult> {
     this.#stop.signal.throwIfAborted();
-    const { repoId, indexedAt } = record;
+    const { repoId } = record;
+    // As it is now: who watches a source has kept the record of the beginning.
+    const { indexedAt } = this.#options.served.record(repoId) ?? record;
     const wanted = priority ?? (indexedAt === undefined ? PRIORITIES.first : PRIORITIES.scheduled);
     const left = this.#left.get(repoId);
     this.#left.delete(repoId);

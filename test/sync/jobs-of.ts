@@ -24,6 +24,9 @@ const OUTCOME: IndexOutcome = {
   leftOut: {},
 };
 
+/** Of a repo that is not served yet. */
+export const NEW_ID = 4;
+
 export function recordOf(repoId: number): RepoRecord {
   return {
     repoId,
@@ -83,7 +86,7 @@ export async function daemonOn(
     served: {
       hideIfStray: () => Promise.resolve(),
       damagedRepo: () => undefined,
-      record: recordOf,
+      record: (repoId) => (repoId === NEW_ID ? undefined : recordOf(repoId)),
     },
     book,
     log,

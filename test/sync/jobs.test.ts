@@ -7,7 +7,15 @@ import test from 'node:test';
 import type { IndexOutcome } from '../../daemon/sync/index-repo.ts';
 import type { Job } from '../../daemon/sync/job.ts';
 import { onBothEngines } from '../accounts/store/harness.ts';
-import { type Daemon, daemonOn, emptyRows, mockTimers, recordOf, turns } from './jobs-of.ts';
+import {
+  type Daemon,
+  daemonOn,
+  emptyRows,
+  mockTimers,
+  recordOf,
+  turns,
+  NEW_ID,
+} from './jobs-of.ts';
 
 const repoIdsOf = ({ attempts }: Daemon): number[] => attempts.map(({ repoId }) => repoId);
 
@@ -58,13 +66,15 @@ onBothEngines('jobs of the index', ({ withStore }) => {
       const daemon = await daemonOn(rows, { runningMax: 1 });
       const { jobs, attempts } = daemon;
       for (const repoId of [1, 2, 3]) jobs.ask(recordOf(repoId));
-      const { indexedAt: _, ...fresh } = recordOf(4);
-      jobs.ask(fresh);
-      jobs.ask(recordOf(2));
+      for (const repoId of [NEW_ID, 2]) {
+        // Of the second one: as it was before it was indexed.
+        const { indexedAt: _, ...unindexed } = recordOf(repoId);
+        jobs.ask(unindexed);
+      }
       const id = await jobs.askKept(recordOf(3));
       assert.equal(await jobs.askKept(recordOf(3)), id);
       for (let i = 0; i < 4; i++) await attempts[i]!.end();
-      assert.deepEqual(repoIdsOf(daemon), [1, 3, 4, 2]);
+      assert.deepEqual(repoIdsOf(daemon), [1, 3, NEW_ID, 2]);
       await jobs.close();
     }));
 
