@@ -21,12 +21,26 @@ const TOLD_MAX = 500;
 /** Names of files and folders that decide what other files are docs. */
 export const HOLDS_RULES: ReadonlySet<string> = new Set([...RULE_FILES, '.git']);
 
+export interface SeenFilesOptions {
+  /** Files of all repos together whose looks are kept; beyond, those of the repos whose jobs ended first are lost. */
+  readonly filesMax?: number;
+}
+
 export class SeenFiles {
+  readonly #filesMax: number;
   readonly #seen = new Map<number, Seen>();
+  /** Repos that a job has looked at, also those of which all is lost again. */
+  readonly #lookedAt = new Set<number>();
+  /** Of each repo that is watched and was not looked at: resolves what `watch` gave. */
+  readonly #waiting = new Map<number, () => void>();
   /** Of each repo that is watched: the paths that may have changed since its last job began; undefined: any may. */
   readonly #told = new Map<number, Set<string> | undefined>();
 
-  /** Keeps what the files looked like that are indexed now. */
+  constructor({ filesMax = FILES_MAX }: SeenFilesOptions = {}) {
+    this.#filesMax = filesMax;
+  }
+
+  /** Keeps what the files looked like that are indexed now, as far as there is room. */
   remember(
     repoId: number,
     fingerprint: string,
@@ -39,10 +53,12 @@ export class SeenFiles {
     let count = 0;
     for (const { states: files } of this.#seen.values()) count += files.size;
     for (const [oldest, { states: files }] of this.#seen) {
-      if (count <= FILES_MAX) break;
+      if (count <= this.#filesMax) break;
       this.#seen.delete(oldest);
       count -= files.size;
     }
+    this.#lookedAt.add(repoId);
+    this.#endWait(repoId);
   }
 
   /** As `remember`, of these paths alone; the others are as they were. */
@@ -83,13 +99,23 @@ export class SeenFiles {
     return seen && (seen.states.has(path) || seen.leftOut.has(path));
   }
 
-  /** From now on a watch tells what changes; what changed before is not known. */
-  watch(repoId: number): void {
+  /**
+   * From now on a watch tells what changes; what changed before is not known. Resolves when a job has looked at the files,
+   * which may have been before, or with `unwatch`. Errors: none.
+   */
+  watch(repoId: number): Promise<void> {
     this.#told.set(repoId, undefined);
+    if (this.#lookedAt.has(repoId)) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.set(repoId, resolve));
   }
 
-  /** Whether a job has told what the files look like. */
-  isSeen(repoId: number): boolean {
+  #endWait(repoId: number): void {
+    this.#waiting.get(repoId)?.();
+    this.#waiting.delete(repoId);
+  }
+
+  /** Whether it is known what the files of a repo look like: a job has looked at them, and that was not lost since. */
+  isKept(repoId: number): boolean {
     return this.#seen.has(repoId);
   }
 
@@ -105,6 +131,7 @@ export class SeenFiles {
 
   unwatch(repoId: number): void {
     this.#told.delete(repoId);
+    this.#endWait(repoId);
   }
 
   /** A file or folder may have changed; undefined: any may have. */
@@ -114,12 +141,12 @@ export class SeenFiles {
     else told.add(path);
   }
 
-  /** The paths that may have changed since the last call; undefined: any may have. */
+  /** The paths that may have changed since the last call, one at least; undefined: any may have. */
   take(repoId: number): readonly string[] | undefined {
     if (!this.#told.has(repoId)) return undefined;
     const told = this.#told.get(repoId);
     this.#told.set(repoId, new Set());
-    // Why: who has a repo indexed of which nothing is told knows more.
+    // Why: a job that no notice brought about was asked for by somebody, who may have seen a change that was not told.
     return told === undefined || told.size === 0 ? undefined : [...told];
   }
 

@@ -3,7 +3,6 @@
 
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { baseNameOf } from '../base/paths.ts';
@@ -20,9 +19,11 @@ const GATHER_MS_MAX = 300;
 const REST_FACTOR = 2;
 /** Guess: the queue of the system, of 16,384, may have overflowed, which nothing tells. */
 const NOTICES_MAX = 4_000;
-/** Guess: all files are looked at so long after single ones were told, and else; at least so many times what a job took. */
+/** Guess: all files are looked at so long after a job that looked at single ones, */
 const LOOK_MS = 60_000;
+/** so long after they were looked at last, */
 const IDLE_LOOK_MS = 3_600_000;
+/** and no sooner than so many times what such a look takes. */
 const LOOK_FACTOR = 100;
 /** Guess: and so long after git wrote its index, as it also does where only times changed. */
 const INDEX_LOOK_MS = 2_000;
@@ -88,18 +89,24 @@ export class WatchedFiles {
       this.#poll(messageOf(error));
     }
     if (this.#isPolled || this.#isClosed) return;
-    this.#options.seenFiles.watch(this.#record.repoId);
-    this.#start(() => this.#compare());
+    const isLookedAt = this.#options.seenFiles.watch(this.#record.repoId);
+    this.#start(async () => {
+      await isLookedAt;
+      if (!this.#isPolled && !this.#isClosed) await this.#compare();
+    });
   }
 
-  /** Has the repo indexed if files are not as its last job saw them, which may have been before they were watched. */
+  /**
+   * Has the repo indexed unless files are as its last job saw them, which may have been before they were watched. Where
+   * that is not kept, the job compares with what is indexed.
+   */
   async #compare(): Promise<void> {
     const { seenFiles } = this.#options;
     const { repoId, source } = this.#record;
-    while (!this.#isClosed && !seenFiles.isSeen(repoId)) await sleep(POLL_MS_MIN / 4);
-    if (this.#isClosed) return;
     const startMs = performance.now();
-    const listing = await listDisk(source).catch(() => undefined);
+    const listing = seenFiles.isKept(repoId)
+      ? await listDisk(source).catch(() => undefined)
+      : undefined;
     const isSame =
       this.#noticeCount === 0 && listing !== undefined && seenFiles.confirm(repoId, listing.states);
     if (!isSame) this.#note(undefined, true);

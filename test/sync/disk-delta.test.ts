@@ -75,7 +75,7 @@ async function follow(
   await following.index([edits.root], selection, mode);
   await anew.index([edits.root], selection, mode);
   const { repoId } = following.instance.served.records[0]!;
-  const watch = (): void => indexerOf(following.instance).seenFiles.watch(repoId);
+  const watch = (): void => void indexerOf(following.instance).seenFiles.watch(repoId);
   if (isTold) watch();
   const done: string[] = [];
   for (let i = 0; i < EDITS_PER_SOURCE; i++) {

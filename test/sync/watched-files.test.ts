@@ -1,7 +1,7 @@
 // Files on disk of one repo: jobs that notices of the file system bring about, and those without any.
 
 import assert from 'node:assert/strict';
-import fs, { appendFileSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -21,9 +21,16 @@ interface Watched {
   readonly warnings: string[];
 }
 
-async function watched(t: TestContext): Promise<Watched> {
+const FILES_MAX = 10;
+
+/**
+ * A folder, indexed once before it is watched.
+ *
+ * @param otherCount  files of another repo that was indexed between
+ */
+async function watched(t: TestContext, fileCount = 1, otherCount = 0): Promise<Watched> {
   const folder = temporaryFolder();
-  writeFileSync(path.join(folder, 'a.txt'), 'plum\n');
+  for (let i = 0; i < fileCount; i++) writeFileSync(path.join(folder, `${i}.txt`), 'plum\n');
   const record: RepoRecord = {
     repoId: 1,
     name: 'local/a',
@@ -36,7 +43,7 @@ async function watched(t: TestContext): Promise<Watched> {
   };
   const jobs: (readonly string[] | undefined)[] = [];
   const warnings: string[] = [];
-  const seenFiles = new SeenFiles();
+  const seenFiles = new SeenFiles({ filesMax: FILES_MAX });
   const index = async (): Promise<boolean> => {
     jobs.push(seenFiles.take(1));
     const { states } = await listDisk(record.source);
@@ -44,10 +51,12 @@ async function watched(t: TestContext): Promise<Watched> {
     return true;
   };
   await index();
+  const others = Array.from({ length: otherCount }, (_, i) => [`${i}`, ''] as const);
+  seenFiles.remember(2, '', new Map(others), []);
   const log = createLog({ level: 'warn', format: 'text', write: (line) => warnings.push(line) });
   const files = new WatchedFiles({ seenFiles, index, log }, record);
-  await files.open();
   jobs.length = 0;
+  await files.open();
   t.after(() => files.close());
   return { folder, jobs, warnings };
 }
@@ -56,13 +65,13 @@ void test('notices are gathered, and told by path', async (t) => {
   const { folder, jobs, warnings } = await watched(t);
   await sleep(300);
   assert.equal(jobs.length, 0, 'nothing has changed');
-  for (let i = 0; i < 5; i++) appendFileSync(path.join(folder, 'a.txt'), 'pear\n');
+  for (let i = 0; i < 5; i++) appendFileSync(path.join(folder, '0.txt'), 'pear\n');
   writeFileSync(path.join(folder, 'b.txt'), 'pear\n');
   await eventually(() => Promise.resolve(jobs.length > 0));
   await sleep(300);
   assert.deepEqual(
     jobs.map((told) => told?.toSorted()),
-    [['a.txt', 'b.txt']],
+    [['0.txt', 'b.txt']],
   );
   assert.deepEqual(warnings, []);
 });
@@ -73,7 +82,7 @@ void test('a file that is written all the time is indexed now and then', async (
   const startMs = performance.now();
   let restCount = 0;
   for (let i = 0; i < 60; i++) {
-    appendFileSync(path.join(folder, 'a.txt'), 'pear\n');
+    appendFileSync(path.join(folder, '0.txt'), 'pear\n');
     const beforeMs = performance.now();
     await sleep(20);
     // On a machine that has much else to do: so long that the file counts as written.
@@ -97,5 +106,49 @@ void test('without watches all files are looked at', async (t) => {
   const before = jobs.length;
   writeFileSync(path.join(folder, 'b.txt'), 'pear\n');
   await eventually(() => Promise.resolve(jobs.length > before));
-  assert.deepEqual(jobs.at(-1), undefined, 'all files');
+});
+
+void test('where watches run out, what was told before is not taken for all', async (t) => {
+  const { watch } = fs;
+  t.mock.method(fs, 'watch', (...args: Parameters<typeof watch>) => {
+    if (path.basename(String(args[0])) === 'new')
+      throw Object.assign(new Error('ENOSPC: no more watches'), { code: 'ENOSPC' });
+    return watch(...args);
+  });
+  syncBuiltinESMExports();
+  t.after(() => {
+    t.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+  const { folder, jobs, warnings } = await watched(t);
+  await sleep(300);
+  appendFileSync(path.join(folder, '0.txt'), 'pear\n');
+  await eventually(() => Promise.resolve(jobs.length > 0));
+  assert.deepEqual(jobs, [['0.txt']]);
+  await sleep(100);
+  mkdirSync(path.join(folder, 'new'));
+  await eventually(() => Promise.resolve(jobs.length > 1));
+  assert.match(warnings.join(), /looked at now and then, not watched.*ENOSPC/);
+  assert.deepEqual(jobs[1], undefined, 'all files');
+});
+
+for (const [what, fileCount, otherCount] of [
+  ['more files than are remembered', FILES_MAX + 1, 0],
+  ['files that are forgotten for those of another repo', FILES_MAX, 1],
+] as const)
+  void test(`${what} are compared by a job, and a save is followed by another`, async (t) => {
+    const { folder, jobs } = await watched(t, fileCount, otherCount);
+    await eventually(() => Promise.resolve(jobs.length > 0));
+    assert.deepEqual(jobs, [undefined]);
+    await sleep(300);
+    appendFileSync(path.join(folder, '0.txt'), 'pear\n');
+    await eventually(() => Promise.resolve(jobs.length > 1));
+    assert.deepEqual(jobs, [undefined, ['0.txt']]);
+  });
+
+void test('a watch that ends before a job has looked at its repo ends at once', async () => {
+  const seenFiles = new SeenFiles();
+  const isLookedAt = seenFiles.watch(1);
+  seenFiles.unwatch(1);
+  await isLookedAt;
 });
