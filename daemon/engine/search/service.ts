@@ -67,7 +67,7 @@ export function search(
   });
 }
 
-/** Bound: a search that meets damage while it shows what it found begins anew without the shard. */
+/** Bound: a search that meets damage before anything is sent begins anew without the shard. */
 const ATTEMPTS_MAX = 3;
 
 /** Does `work` on the snapshot for a search, as `withSnapshot`. Errors: those of acquireFor too. */
@@ -83,21 +83,33 @@ export function withSnapshotFor<Value>(
 /**
  * Does `work` on a snapshot, the current one by default, kept open until its end; errors become those of a search.
  */
-export async function withSnapshot<Value>(
+export function withSnapshot<Value>(
   parts: EngineParts,
   work: (snapshot: Snapshot) => Promise<Value>,
   acquire = async () => parts.snapshots.acquire(),
 ): Promise<Value> {
-  for (let attempt = 1; ; attempt++) {
-    let snapshot: Snapshot | undefined;
+  return withoutDamaged(parts, async () => {
+    const snapshot = await acquire();
     try {
-      snapshot = await acquire();
       return await work(snapshot);
-    } catch (error) {
-      if (!(error instanceof ShardError) || attempt === ATTEMPTS_MAX) throw searchErrorOf(error);
-      parts.onShardFailure?.(error.shardId, error.message, error.fault);
     } finally {
-      if (snapshot !== undefined) parts.snapshots.release(snapshot);
+      parts.snapshots.release(snapshot);
+    }
+  });
+}
+
+/** Does `attempt` again where it meets damage, which is told first; errors become those of a search. */
+export async function withoutDamaged<Value>(
+  parts: EngineParts,
+  attempt: () => Promise<Value>,
+): Promise<Value> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof ShardError)) throw searchErrorOf(error);
+      parts.onShardFailure?.(error.shardId, error.message, error.fault);
+      if (count === ATTEMPTS_MAX) throw error;
     }
   }
 }

@@ -15,6 +15,7 @@ import { prepareSearch, searchErrorOf } from './prepare.ts';
 import type { EngineParts, Prepared, SearchEnvironment, SearchRequest } from './prepare.ts';
 import { FileResults, renderAnswer, type RenderedAnswer } from './render.ts';
 import { Run } from './run.ts';
+import { withoutDamaged } from './service.ts';
 import type { Snapshot } from './snapshot.ts';
 import { StatsLedger } from './stats-ledger.ts';
 import { RunningTally } from './tally.ts';
@@ -35,27 +36,27 @@ export interface StreamEnvironment extends SearchEnvironment {
 export type StreamEvent = { readonly json: Uint8Array } | { readonly error: unknown };
 
 /**
- * Starts a search whose results are pulled by `next`; the caller must call `close` in the end.
+ * Starts a search whose results are pulled by `next`; the caller must call `close` in the end. Where damage is met before
+ * that, it begins anew without the shard, as `search` does; behind that it goes on without, and `final` says so (API.md 8.4).
  *
  * Errors: QueryError; UnknownContextError; AbortError when the client is gone.
  */
-export async function startStream(
+export function startStream(
   parts: EngineParts,
   request: SearchRequest,
   environment: StreamEnvironment,
 ): Promise<SearchStream> {
   const startNs = process.hrtime.bigint();
-  let snapshot: Snapshot | undefined;
-  try {
-    snapshot = await acquireFor(parts, request, environment);
-    const prepared = await prepareSearch(parts, request, environment, snapshot);
-    return new SearchStream(parts, prepared, snapshot, startNs, environment.eventSizeMax);
-  } catch (error) {
-    if (snapshot !== undefined) parts.snapshots.release(snapshot);
-    if (error instanceof ShardError)
-      parts.onShardFailure?.(error.shardId, error.message, error.fault);
-    throw searchErrorOf(error);
-  }
+  return withoutDamaged(parts, async () => {
+    const snapshot = await acquireFor(parts, request, environment);
+    try {
+      const prepared = await prepareSearch(parts, request, environment, snapshot);
+      return new SearchStream(parts, prepared, snapshot, startNs, environment.eventSizeMax);
+    } catch (error) {
+      parts.snapshots.release(snapshot);
+      throw error;
+    }
+  });
 }
 
 /** One search whose events are pulled. */
@@ -236,7 +237,7 @@ export class SearchStream {
 
   /**
    * Renders the docs but those of shards that turn out to be damaged, of which nothing more is shown. A search that is
-   * answered as a whole begins anew instead; here results have been sent.
+   * answered as a whole begins anew instead; here results may have been sent.
    */
   async #renderSound(
     all: readonly FoundDoc[],

@@ -5,6 +5,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'node:test';
 import { SEES_ALL } from '../../../daemon/repos/sight.ts';
+import { Space } from '../../../daemon/engine/host/space.ts';
+import type { EngineParts } from '../../../daemon/engine/search/prepare.ts';
 import type { LiveShard } from '../../../daemon/engine/search/snapshot.ts';
 import { startStream } from '../../../daemon/engine/search/stream.ts';
 import {
@@ -34,6 +36,13 @@ async function makeShard(folder: string, number: number): Promise<LiveShard> {
   return buildShard(await coreModule('release'), folder, REPO, docs);
 }
 
+/** Changes a byte that is read where a shard is opened. */
+function damageHeader({ path }: LiveShard): void {
+  const bytes = readFileSync(path);
+  bytes[100]! ^= 1;
+  writeFileSync(path, bytes);
+}
+
 /** Changes a byte that is read only where a doc is shown whole. */
 function damage(shard: LiveShard): void {
   const bytes = readFileSync(shard.path);
@@ -43,9 +52,9 @@ function damage(shard: LiveShard): void {
   writeFileSync(shard.path, bytes);
 }
 
-async function streamed(engine: Engine, matches: number): Promise<Event[]> {
+async function streamed(parts: EngineParts, matches: number, query = 'needle'): Promise<Event[]> {
   const request = {
-    query: 'needle',
+    query,
     matches,
     contextLines: 0,
     whole: true,
@@ -58,7 +67,7 @@ async function streamed(engine: Engine, matches: number): Promise<Event[]> {
     sight: SEES_ALL,
     eventSizeMax: 16_000_000,
   };
-  const stream = await startStream(engine.parts, request, environment);
+  const stream = await startStream(parts, request, environment);
   const events: Event[] = [];
   for (let event = await stream.next(); event !== undefined; event = await stream.next()) {
     if ('error' in event) throw event.error;
@@ -74,12 +83,12 @@ for (const inlineNs of [0n, 10n ** 12n]) {
     const shards = await Promise.all([0, 1, 2].map((number) => makeShard(folder, number)));
     const engine = new Engine(await coreModule('release'), { inlineNs });
     engine.publish([shards[0]!, shards[2]!], [REPO]);
-    const sound = await streamed(engine, 1000);
+    const sound = await streamed(engine.parts, 1000);
     damage(shards[1]!);
     engine.publish(shards, [REPO]);
     for (const matches of [1000, 20, 15]) {
       engine.failures.length = 0;
-      const events = await streamed(engine, matches);
+      const events = await streamed(engine.parts, matches);
       const files = events.flatMap((event) => event.files ?? []);
       const [final] = events.slice(-1);
       assert.ok(final !== undefined);
@@ -99,6 +108,42 @@ for (const inlineNs of [0n, 10n ** 12n]) {
     await engine.close();
   });
 }
+
+void test('damage that is met before anything is sent: the search begins anew without the shard', async () => {
+  const folder = temporaryFolder();
+  const module = await coreModule('release');
+  const [damaged, sound] = await Promise.all([0, 1].map((number) => makeShard(folder, number)));
+  const engine = new Engine(module);
+  engine.publish([damaged!, sound!], [REPO]);
+  damageHeader(damaged!);
+  const failed: string[] = [];
+  const parts = {
+    ...engine.parts,
+    // As what builds revisions on demand: opens the files of the shards.
+    revisions: (): Promise<undefined> => {
+      for (const shard of engine.snapshots.current.shards) new Space(module).open(shard);
+      return Promise.resolve(undefined);
+    },
+    onShardFailure: (shardId: string, reason: string): void => {
+      failed.push(`${shardId} ${reason}`);
+      engine.publish([sound!], [REPO], [{ ...damaged!, reason }]);
+    },
+  };
+  const events = await streamed(parts, 1000, 'needle (rev:then or rev:HEAD)');
+  assert.deepEqual(failed, [
+    `${damaged!.shardId} shard ${damaged!.shardId}: header checksum (section 0, row 0)`,
+  ]);
+  const files = events.flatMap((event) => event.files ?? []);
+  assert.deepEqual(files.map(({ fileName }) => fileName.text).sort(), [
+    's1/d0',
+    's1/d1',
+    's1/d2',
+    's1/d3',
+    's1/d4',
+  ]);
+  assert.deepEqual(events.at(-1)?.incompleteReasons, ['shard_quarantined']);
+  await engine.close();
+});
 
 function byPath(files: readonly FileResult[]): FileResult[] {
   return files.toSorted((a, b) => (a.fileName.text < b.fileName.text ? -1 : 1));
