@@ -28,6 +28,8 @@ const LOOK_FACTOR = 100;
 /** Guess: and so long after git wrote its index, as it also does where only times changed. */
 const INDEX_LOOK_MS = 2_000;
 const INDEX_LOOK_FACTOR = 10;
+/** Guess: between two looks whether the folder of a repo is there again. */
+const MISSING_MS = 10_000;
 /** Guess: between two looks where the system tells nothing, and so many times what a look takes. */
 const POLL_MS_MIN = 1_000;
 const POLL_FACTOR = 20;
@@ -119,15 +121,14 @@ export class WatchedFiles {
   /** Watches all folders that there are now, and no others. */
   async #watchAll(): Promise<void> {
     const { source } = this.#record;
-    const found = new Set(source.kind === 'worktree' ? ['.git', '.git/info'] : []);
-    for await (const folder of foldersOf(source)) {
-      found.add(folder);
-      this.#folders.add(folder);
-    }
-    for (const folder of found) this.#folders.add(folder);
-    this.#folders.keepOnly(found);
-    this.#idlePaths.clear();
+    // Why first: rules may change while folders are listed.
     this.#areRulesTold = false;
+    // Why all: at a path there may be another folder than before, of which its watch tells nothing.
+    this.#folders.clear();
+    if (source.kind === 'worktree')
+      for (const folder of ['.git', '.git/info']) this.#folders.add(folder);
+    for await (const folder of foldersOf(source)) this.#folders.add(folder);
+    this.#idlePaths.clear();
   }
 
   #note(place: string | undefined, isMoved: boolean): void {
@@ -179,12 +180,15 @@ export class WatchedFiles {
     this.#told = new Set();
     this.#moved = new Set();
     this.#noticeCount = 0;
+    // Why: while they are watched anew nothing is told.
+    if (isLook) this.#options.seenFiles.tell(this.#record.repoId, undefined);
     const startMs = performance.now();
     try {
       if (isLook) await this.#watchAll();
       else await this.#watchMoved(moved);
     } catch (error) {
       this.#options.log.warn('folders could not be watched', this.#fields(error));
+      this.#areRulesTold = true;
       this.#options.seenFiles.tell(this.#record.repoId, undefined);
     }
     const isDone = await this.#options.index(this.#record);
@@ -192,7 +196,8 @@ export class WatchedFiles {
     const tookMs = endMs - startMs;
     this.#restUntilMs = endMs + REST_FACTOR * tookMs;
     if (isDone) this.#noteIdle(told);
-    if (isLook) this.#noteLook(tookMs);
+    if (!isDone && this.#kindOf('') === undefined) this.#lookWithin(MISSING_MS);
+    else if (isLook) this.#noteLook(tookMs);
     else this.#lookWithin(Math.max(LOOK_MS, LOOK_FACTOR * this.#lookTookMs));
   }
 
@@ -244,7 +249,14 @@ export class WatchedFiles {
     if (this.#isClosed || this.#isPolled || dueMs >= this.#lookDueMs) return;
     this.#lookDueMs = dueMs;
     clearTimeout(this.#lookTimer);
-    this.#lookTimer = setTimeout(() => this.#note(undefined, true), pauseMs).unref();
+    this.#lookTimer = setTimeout(() => this.#lookNow(), pauseMs).unref();
+  }
+
+  /** Has all files looked at, if the repo's folder is there. */
+  #lookNow(): void {
+    this.#lookDueMs = Infinity;
+    if (this.#kindOf('') === undefined) this.#lookWithin(MISSING_MS);
+    else this.#note(undefined, true);
   }
 
   /** Looks at all files now and then, as nothing tells of them. */

@@ -1,7 +1,7 @@
 // Files on disk of one repo: jobs that notices of the file system bring about, and those without any.
 
 import assert from 'node:assert/strict';
-import fs, { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import fs, { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
@@ -131,6 +131,26 @@ void test('where watches run out, what was told before is not taken for all', as
   assert.match(warnings.join(), /looked at now and then, not watched.*ENOSPC/);
   assert.deepEqual(jobs[1], undefined, 'all files');
 });
+
+for (const [what, place, more] of [
+  ['a folder that is replaced while rules change', 'd', '.gitignore'],
+  ['the folder of the repo', '', 'b.txt'],
+] as const)
+  void test(`${what} is watched where another one takes its place`, async (t) => {
+    const { folder, jobs } = await watched(t);
+    mkdirSync(path.join(folder, 'd'));
+    await sleep(500);
+    jobs.length = 0;
+    rmSync(path.join(folder, place), { recursive: true });
+    mkdirSync(path.join(folder, place, 'sub'), { recursive: true });
+    writeFileSync(path.join(folder, more), 'out/\n');
+    await eventually(() => Promise.resolve(jobs.length > 0));
+    await sleep(500);
+    jobs.length = 0;
+    writeFileSync(path.join(folder, place, 'sub', 'c.txt'), 'pear\n');
+    await eventually(() => Promise.resolve(jobs.length > 0));
+    assert.deepEqual(jobs, [[path.join(place, 'sub', 'c.txt')]]);
+  });
 
 for (const [what, fileCount, otherCount] of [
   ['more files than are remembered', FILES_MAX + 1, 0],

@@ -26,10 +26,12 @@ export class FolderWatch {
   readonly #options: FolderWatchOptions;
   /** By path, "" for the root. */
   readonly #watchers = new Map<string, FSWatcher>();
+  readonly #rootName: string;
   #hasFailed = false;
 
   constructor(options: FolderWatchOptions) {
     this.#options = options;
+    this.#rootName = path.basename(options.root);
   }
 
   /** Watches a folder, too; nothing if it is gone. */
@@ -54,7 +56,9 @@ export class FolderWatch {
 
   #tell(folder: string, event: string, name: string | null): void {
     const isNamed = name !== null && name !== '' && !name.includes(REPLACEMENT);
-    if (!isNamed) this.#options.onNotice(undefined, true);
+    // Why: so it is told that the root itself went, and its watch with it.
+    const isRoot = folder === '' && event === 'rename' && name === this.#rootName;
+    if (!isNamed || isRoot) this.#options.onNotice(undefined, true);
     else this.#options.onNotice(folder === '' ? name : `${folder}/${name}`, event === 'rename');
   }
 
@@ -72,9 +76,9 @@ export class FolderWatch {
     this.#options.onFailure(reason);
   }
 
-  /** Watches these folders at most. */
-  keepOnly(folders: ReadonlySet<string>): void {
-    for (const one of this.#watchers.keys()) if (!folders.has(one)) this.#close(one);
+  /** Watches no folder, until some are added. */
+  clear(): void {
+    for (const folder of this.#watchers.keys()) this.#close(folder);
   }
 
   /** Watches a folder and those below it no more. */
@@ -94,6 +98,6 @@ export class FolderWatch {
 
   close(): void {
     this.#hasFailed = true;
-    for (const folder of this.#watchers.keys()) this.#close(folder);
+    this.clear();
   }
 }
