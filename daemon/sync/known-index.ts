@@ -1,6 +1,6 @@
 // What the catalog knows of a repo's docs, for builds that add to them.
 
-import type { KnownIndex } from '../engine/build/delta.ts';
+import type { KnownIndex } from '../engine/build/known-docs.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogRepo, docCountOf, docsOfRepo } from './catalog-records.ts';
 

@@ -14,7 +14,7 @@ import {
   TooManyDocsError,
 } from '../engine/build/extra-revisions.ts';
 import type { BuildThreads } from '../engine/build/build-threads.ts';
-import type { KnownIndex } from '../engine/build/delta.ts';
+import type { KnownIndex } from '../engine/build/known-docs.ts';
 import type { FilterSettings } from '../engine/build/filters.ts';
 import type { Snapshot, SnapshotKeeper } from '../engine/search/snapshot.ts';
 import { RevisionTable } from '../engine/shards/revisions.ts';

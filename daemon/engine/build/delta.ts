@@ -18,30 +18,25 @@ import { FileList, type SourceFile } from '../../sources/docs/file-list.ts';
 import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import type { ReadFailure } from '../../sources/docs/source.ts';
 import { isAttributeFile } from '../../sources/languages/attributes.ts';
-import { findLinks, findObjects } from '../../sources/git/objects.ts';
+import { findLinks } from '../../sources/git/objects.ts';
 import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
 import { ShardError } from '../host/space.ts';
 import { bitmapSizeOf, clearBit, countBits, hasBit } from '../shards/bits.ts';
-import { type RevisionTable, RevisionWriter } from '../shards/revisions.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
 import { DefaultRules } from './default-rules.ts';
 import { type DiskDiff, diffDisk, type DiskLook } from './disk-diff.ts';
 import { DocFilter } from './filters.ts';
-import { type DocPlace, KnownDocs, type KnownShard } from './known-docs.ts';
-import { type MissingDoc, type MissingRow, MissingDocs } from './missing-docs.ts';
-
-/** What is known of a repo. */
-export interface KnownIndex {
-  readonly shards: readonly KnownShard[];
-  /** Absent: the only revision holds every doc. */
-  readonly table: RevisionTable | undefined;
-  /** Names of its revisions and what they were, the default one first; undefined: files on disk, or nothing. */
-  readonly revisions: readonly { readonly name: string; readonly commit: string | undefined }[];
-  /** What rules leave out of the default revision, and how many paths are no docs, by reason. */
-  readonly ignored: IgnoredCounts;
-  readonly leftOut: Readonly<Record<string, number>>;
-}
+import { type DocPlace, KnownDocs, type KnownIndex } from './known-docs.ts';
+import { type MissingDoc, MissingDocs } from './missing-docs.ts';
+import {
+  applyChange,
+  type BuiltRows,
+  changesFrom,
+  docOf,
+  presentCommits,
+  revisionFileOver,
+} from './targets.ts';
 
 export interface DeltaOptions extends BuildOptions {
   readonly known: KnownIndex;
@@ -74,8 +69,6 @@ const RETIRED_FACTOR = 2;
 /** Guess: docs and bytes of a shard that is built again. */
 const RETIRED_DOCS_MAX = 4000;
 const RETIRED_SIZE_MAX = 64 << 20;
-
-const RULES_CHANGED = `${RULES_PATH} changed`;
 
 const NOTHING_SKIPPED = { too_large: 0, binary: 0, too_many_trigrams: 0 };
 
@@ -147,22 +140,25 @@ async function targetsOf({
   const commits = [...known.revisions, ...wanted].flatMap(({ commit }) => commit ?? []);
   const [rules, isThere] = await Promise.all([
     rulesOf(spec.path, commits),
-    presenceOf(spec.path, commits),
+    presentCommits(spec.path, commits),
   ]);
   const targets: Omit<Target, 'sets'>[] = [];
   for (const { commit, basis } of placed) {
+    if (commit === undefined) {
+      targets.push({ commit, basis, changes: [], rules: undefined });
+      continue;
+    }
     const before = basis === undefined ? undefined : known.revisions[basis]!.commit;
-    const own = commit === undefined ? undefined : rules.get(commit);
-    const were = before === undefined ? undefined : rules.get(before);
+    const now = { commit, rules: rules.get(commit) };
     // A branch that was rewritten may have left nothing of what it was.
     if (before !== undefined && commit !== before && !isThere.has(before))
       return 'a commit that was indexed is gone';
-    if (before !== undefined && own?.oid !== were?.oid) return RULES_CHANGED;
     const changes =
-      commit === undefined || commit === before ? [] : await diffTrees(spec.path, before, commit);
-    if (changes.some(({ path }) => path === RULES_PATH) && before !== undefined)
-      return RULES_CHANGED;
-    targets.push({ commit, basis, changes, rules: own });
+      before === undefined
+        ? await diffTrees(spec.path, undefined, commit)
+        : await changesFrom(spec.path, { commit: before, rules: rules.get(before) }, now);
+    if (changes === undefined) return `${RULES_PATH} changed`;
+    targets.push({ ...now, basis, changes });
   }
   return targets;
 }
@@ -173,16 +169,6 @@ function basisOf({ revisions }: KnownIndex, name: string): number | undefined {
   if (same >= 0) return same;
   const any = revisions.findIndex(({ commit }) => commit !== undefined);
   return any < 0 ? undefined : any;
-}
-
-/** Those of the commits that the repository has, with their trees. */
-async function presenceOf(
-  repoPath: string,
-  commits: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const names = commits.map((commit) => `${commit}^{tree}`);
-  const trees = await findObjects(repoPath, names, { timeoutMs: 0 });
-  return new Set(commits.filter((_, index) => trees[index] !== undefined));
 }
 
 async function rulesOf(
@@ -255,7 +241,7 @@ class Delta {
       isSame: areSetsSame && files.length === 0,
       kept,
       shards: built.shards,
-      revisions: this.#revisionFile(kept, built.shards, rows),
+      revisions: this.#revisionFile(kept, { shards: built.shards, rows }),
       skipped: await this.#countSkipped(kept, built.skipped),
       ignored: countsOf(this.#ignored),
       leftOut: countsOf(this.#leftOut),
@@ -298,25 +284,18 @@ class Delta {
     return !this.#targets.some(({ changes }) => changes.some(changesNoDoc));
   }
 
-  /** Does to a revision what a change says. */
+  /** Does to a revision what a change says, and counts what it leaves out. */
   #apply(index: number, { sets, rules }: Target, change: TreeChange): void {
-    const { before, after } = change;
-    const isDoc = (item: TreeItem | undefined): item is TreeItem =>
-      item !== undefined && item.kind !== 'submodule' && !change.isOuter;
+    const [before, after] = [docOf(change, change.before), docOf(change, change.after)];
     this.#countLeftOut(
       change,
-      isDoc(before) ? undefined : before,
-      isDoc(after) ? undefined : after,
+      before === undefined ? change.before : undefined,
+      after === undefined ? change.after : undefined,
     );
-    if (change.isOuter) return;
-    const rule = rules?.ruleFor(change.path);
-    if (rule !== undefined) {
-      if (index === 0) add(this.#ignored, rule, Number(isDoc(after)) - Number(isDoc(before)));
-      return;
-    }
-    const now = isDoc(after) ? after : undefined;
-    if (!this.#docs.replace(sets, change, isDoc(before), now) && now !== undefined)
-      this.#missing.addItem(index, change, now);
+    const rule = change.isOuter ? undefined : rules?.ruleFor(change.path);
+    if (rule === undefined) applyChange(this.#docs, this.#missing, index, sets, change);
+    else if (index === 0)
+      add(this.#ignored, rule, Number(after !== undefined) - Number(before !== undefined));
   }
 
   /** Counts what at a path was no doc, and is none. */
@@ -458,22 +437,10 @@ class Delta {
     return { ...named, size: stat?.size ?? 0, isSymlink: stat?.isSymbolicLink() ?? false };
   }
 
-  #revisionFile(
-    kept: readonly number[],
-    built: readonly ListedShard[],
-    rows: readonly MissingRow[],
-  ): Buffer | undefined {
-    if (kept.length + built.length === 0) return undefined;
-    const { shards } = this.#docs;
-    const stays = kept.map((shard) => ({
-      docCount: shards[shard]!.docCount,
-      unstored: this.#docs.unstoredOf(shard),
-    }));
-    const writer = new RevisionWriter([...built, ...stays]);
-    const ofBuilt = this.#missing.docsOf([...this.#targets.keys()], built, rows);
-    for (const [index, { sets }] of this.#targets.entries())
-      writer.add([...ofBuilt[index]!, ...kept.map((shard) => sets[shard]!)]);
-    return writer.bytes();
+  #revisionFile(kept: readonly number[], built: BuiltRows): Buffer | undefined {
+    if (kept.length + built.shards.length === 0) return undefined;
+    const sets = new Map(this.#targets.map((target, index) => [index, target.sets]));
+    return revisionFileOver(this.#docs, kept, built, sets);
   }
 
   /** Docs by name only, of any revision. */

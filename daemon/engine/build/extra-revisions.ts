@@ -2,20 +2,21 @@
 // and which docs of all these each of them has. What the repo has indexed stays as it is.
 
 import { Breather } from '../../base/next-turn.ts';
-import {
-  type CommittedRules,
-  RULES_PATH,
-  rulesOfCommits,
-} from '../../sources/docs/committed-rules.ts';
+import { type CommittedRules, rulesOfCommits } from '../../sources/docs/committed-rules.ts';
 import { FileList } from '../../sources/docs/file-list.ts';
-import { findObjects } from '../../sources/git/objects.ts';
-import { diffTrees, type TreeChange, type TreeItem } from '../../sources/git/tree-diff.ts';
-import { RevisionWriter } from '../shards/revisions.ts';
+import { diffTrees } from '../../sources/git/tree-diff.ts';
 import { type BuildOptions, buildDocs, type ListedShard } from './build.ts';
-import type { KnownIndex } from './delta.ts';
-import { KnownDocs } from './known-docs.ts';
-import { MissingDocs, type MissingRow } from './missing-docs.ts';
+import { KnownDocs, type KnownIndex } from './known-docs.ts';
+import { MissingDocs } from './missing-docs.ts';
 import { findRuleDocs, rulesOf } from './rule-docs.ts';
+import {
+  applyChange,
+  type BuiltRows,
+  changesFrom,
+  presentCommits,
+  revisionFileOver,
+  type RuledCommit,
+} from './targets.ts';
 
 export interface ExtraOptions extends BuildOptions {
   readonly known: KnownIndex;
@@ -82,28 +83,21 @@ class Extra {
       this.#docs.learnBlobs(spec.path, known.revisions[0]?.commit),
     ]);
     this.#learnEmpty();
-    const sets: Uint8Array[][] = [];
-    for (const [index, commit] of commits.entries())
+    const sets = new Map<number, readonly Uint8Array[]>();
+    for (const [index, commit] of commits.entries()) {
       // Why behind 0: that is the default revision.
-      sets.push(await this.#docsOf(index + 1, commit, rules[index], basis));
+      const target = index + 1;
+      sets.set(target, await this.#docsOf(target, commit, rules[index], basis));
+    }
     if (this.#missing.size > docsMax) throw new TooManyDocsError(this.#missing.size);
-    const { shards, rows } = await this.#build();
-    const ofBuilt = this.#missing.docsOf(
-      commits.map((_, index) => index + 1),
-      shards,
-      rows,
-    );
-    const stay = this.#docs.shards.map(({ docCount }, shard) => ({
-      docCount,
-      unstored: this.#docs.unstoredOf(shard),
-    }));
-    const writer = new RevisionWriter([...shards, ...stay]);
-    for (const [index, ofKnown] of sets.entries()) writer.add([...ofBuilt[index]!, ...ofKnown]);
-    return { shards, revisions: writer.bytes() };
+    const built = await this.#build();
+    const all = [...this.#docs.shards.keys()];
+    const revisions = revisionFileOver(this.#docs, all, built, sets);
+    return { shards: built.shards, revisions };
   }
 
   /** The shards of the docs that no known one holds, and these docs as listed. */
-  async #build(): Promise<{ shards: readonly ListedShard[]; rows: readonly MissingRow[] }> {
+  async #build(): Promise<BuiltRows> {
     if (this.#missing.size === 0) return { shards: [], rows: [] };
     const { spec, known, signal } = this.#options;
     const found = await findRuleDocs(this.#docs, this.#missing.all);
@@ -129,8 +123,8 @@ class Extra {
     const revision = known.revisions.findIndex(({ commit }) => commit !== undefined);
     const commit = known.revisions[revision]?.commit;
     if (commit === undefined) return undefined;
-    const [tree] = await findObjects(spec.path, [`${commit}^{tree}`], { timeoutMs: 0, signal });
-    if (tree === undefined) return undefined;
+    const present = await presentCommits(spec.path, [commit], { signal });
+    if (!present.has(commit)) return undefined;
     const [rules] = await rulesOfCommits(spec.path, [commit]);
     return { revision, commit, rules };
   }
@@ -140,43 +134,27 @@ class Extra {
     target: number,
     commit: string,
     rules: CommittedRules | undefined,
-    found: Basis | undefined,
+    basis: Basis | undefined,
   ): Promise<Uint8Array[]> {
     const { spec, signal } = this.#options;
-    // Rules that differ leave out what does not.
-    const basis = found?.rules?.oid === rules?.oid ? found : undefined;
-    const options = { timeoutMs: 0, signal };
-    const sets = basis === undefined ? this.#docs.noDocs() : this.#docs.docsIn(basis.revision);
-    if (basis?.commit === commit) return sets;
-    const changes = await diffTrees(spec.path, basis?.commit, commit, options);
-    // A link in the place of a file of rules is none, and they are not told apart by their blobs.
-    const isDoubted = basis !== undefined && changes.some(({ path }) => path === RULES_PATH);
-    if (isDoubted) return this.#docsOf(target, commit, rules, undefined);
+    const options = { signal };
+    const told = basis && (await changesFrom(spec.path, basis, { commit, rules }, options));
+    const isTold = basis !== undefined && told !== undefined;
+    const sets = isTold ? this.#docs.docsIn(basis.revision) : this.#docs.noDocs();
+    const changes = told ?? (await diffTrees(spec.path, undefined, commit, options));
     const breather = new Breather();
     for (const change of changes) {
       await breather.pause();
-      if (rules?.ruleFor(change.path) === undefined) this.#apply(target, sets, change);
+      if (rules?.ruleFor(change.path) === undefined)
+        applyChange(this.#docs, this.#missing, target, sets, change);
     }
     signal.throwIfAborted();
     return sets;
   }
-
-  #apply(target: number, sets: readonly Uint8Array[], change: TreeChange): void {
-    if (change.isOuter) return;
-    const [before, after] = [docOf(change.before), docOf(change.after)];
-    if (this.#docs.replace(sets, change, before !== undefined, after)) return;
-    this.#missing.addItem(target, change, after!);
-  }
 }
 
 /** What the docs of a commit are told from. */
-interface Basis {
+interface Basis extends RuledCommit {
   /** Its index. */
   readonly revision: number;
-  readonly commit: string;
-  readonly rules: CommittedRules | undefined;
-}
-
-function docOf(item: TreeItem | undefined): TreeItem | undefined {
-  return item?.kind === 'submodule' ? undefined : item;
 }

@@ -4,6 +4,7 @@
 import { Breather } from '../../base/next-turn.ts';
 import { decodePath, type NamedPath } from '../../base/paths.ts';
 import { type ShardFile, shardErrorOf, Space } from '../host/space.ts';
+import type { IgnoredCounts } from '../../sources/docs/ignored.ts';
 import { findObjects } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
 import { bitmapSizeOf, clearBit, hasBit, setBit, setBits } from '../shards/bits.ts';
@@ -17,6 +18,18 @@ export interface KnownShard extends Pick<ShardFile, 'shardId' | 'path' | 'size'>
   readonly docCount: number;
   /** Other repos have docs in it. */
   readonly isShared: boolean;
+}
+
+/** What is known of a repo. */
+export interface KnownIndex {
+  readonly shards: readonly KnownShard[];
+  /** Absent: the only revision holds every doc. */
+  readonly table: RevisionTable | undefined;
+  /** Names of its revisions and what they were, the default one first; undefined: files on disk, or nothing. */
+  readonly revisions: readonly { readonly name: string; readonly commit: string | undefined }[];
+  /** What rules leave out of the default revision, and how many paths are no docs, by reason. */
+  readonly ignored: IgnoredCounts;
+  readonly leftOut: Readonly<Record<string, number>>;
 }
 
 export interface DocPlace {

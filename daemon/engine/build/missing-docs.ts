@@ -5,8 +5,6 @@ import { docKey } from '../../sources/docs/source-revisions.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
-import { bitmapSizeOf, setBit } from '../shards/bits.ts';
-import type { ListedShard } from './build.ts';
 
 /** A doc that is to be built. */
 export interface MissingDoc extends NamedPath {
@@ -70,22 +68,6 @@ export class MissingDocs {
       const byRevision = Number(b.targets.has(0)) - Number(a.targets.has(0));
       return byRevision !== 0 ? byRevision : a.oid < b.oid ? -1 : 1;
     });
-  }
-
-  /** For each of these revisions its docs, a bitmap for each of the shards that were built of these rows. */
-  docsOf(
-    targets: readonly number[],
-    built: readonly ListedShard[],
-    rows: readonly MissingRow[],
-  ): Uint8Array[][] {
-    return targets.map((target) =>
-      built.map(({ docCount, fileOfDoc }) => {
-        const bits = new Uint8Array(bitmapSizeOf(docCount));
-        for (const [docId, file] of fileOfDoc.entries())
-          if (rows[file]!.targets.has(target)) setBit(bits, docId);
-        return bits;
-      }),
-    );
   }
 }
 
