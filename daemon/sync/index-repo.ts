@@ -22,6 +22,7 @@ import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
 import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
 import {
+  type CatalogChange,
   type CatalogRepo,
   type CatalogShard,
   docCountOf,
@@ -31,6 +32,7 @@ import {
 import { fingerprintNow, fingerprintOf, hasRules, lookOf } from './fingerprint.ts';
 import type { RepoRegister } from './register.ts';
 import { knownIndexOf } from './known-index.ts';
+import { type Publication, publishing } from './publication.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
 import type { SeenFiles } from './seen-files.ts';
@@ -384,13 +386,12 @@ export class RepoIndexer {
     { shards, skipped, ignored }: Pick<BuildResult, 'shards' | 'skipped' | 'ignored'>,
     { kept, revisions, fingerprint, leftOut }: PublishedState,
   ): Promise<CatalogRepo> {
-    const { catalog } = this.#options;
-    const files = shards.map(({ path: file }) => file);
-    try {
-      const adopted = await this.#adoptShards(shards, files);
+    const made = shards.map(({ path: file }) => file);
+    return publishing(this.#options, made, async (publication) => {
+      const adopted: CatalogShard[] = [];
+      for (const shard of shards) adopted.push(await publication.addShard(shard.path, shard));
       const revisionFile =
-        revisions === undefined ? undefined : await catalog.writeRevisions(revisions);
-      if (revisionFile !== undefined) files.push(catalog.revisionPath(revisionFile));
+        revisions === undefined ? undefined : await publication.addRevisions(revisions);
       const next = (now: RepoRecord): CatalogRepo => ({
         record: publishedRecord(now, probed, spec),
         ...(revisionFile === undefined ? {} : { revisionFile }),
@@ -403,23 +404,8 @@ export class RepoIndexer {
         ignored,
         leftOut,
       });
-      return await this.#replaceRepo(record, next, kept);
-    } finally {
-      // What nobody names is of no use, and the disk may be full.
-      await catalog.disown(files).catch(() => {});
-    }
-  }
-
-  /** @param files  those of the shards; gets the places that they are put at */
-  async #adoptShards(shards: BuildResult['shards'], files: string[]): Promise<CatalogShard[]> {
-    const { catalog } = this.#options;
-    const adopted: CatalogShard[] = [];
-    for (const { path: file, size, docCount, contentSize, hashSize } of shards) {
-      const shardId = await catalog.adoptShard(file);
-      files.push(catalog.shardPath(shardId));
-      adopted.push({ shardId, size, docCount, contentSize, hashSize });
-    }
-    return adopted;
+      return this.#replaceRepo(publication, record, next, kept);
+    });
   }
 
   #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged' | 'built' | 'reason'> {
@@ -441,38 +427,36 @@ export class RepoIndexer {
   }
 
   /**
-   * Swaps a repo in the catalog, shows it, and removes the files that nothing names any more.
+   * Swaps a repo in the catalog.
    *
    * @param nextOf  what it is to be, by its record as it is now
    */
   async #replaceRepo(
+    publication: Publication,
     record: RepoRecord,
     nextOf: (now: RepoRecord) => CatalogRepo,
     kept: readonly CatalogShard[],
   ): Promise<CatalogRepo> {
     const { catalog, served, onNewShards } = this.#options;
-    const { repoId } = record;
     let next = nextOf(record);
-    const former = await catalog.commit(() => {
-      const now = catalog.repo(repoId);
+    const change = (): CatalogChange => {
+      const now = catalog.repo(record.repoId);
       // What was forgotten meanwhile does not come back.
       if (now === undefined) return {};
       // Rules may have changed meanwhile, and symbols been found.
       const named = nextOf(now.record);
       next = { ...named, shards: withSymbolsOf(now, named.shards) };
       return { put: [next] };
-    });
-    // A shard built again from the same docs has its old id, so the verdict on the old file goes with it.
+    };
     const stays = new Set(kept.map(({ shardId }) => shardId));
-    const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
-    const isMade = new Set(next.shards.map(({ shardId }) => shardId));
-    // Others that have docs in a damaged one are built again as well.
-    const isOver = (shardId: string): boolean =>
-      isMade.has(shardId) || catalog.reposOfShard(shardId).length === 0;
-    served.forget(replaced.filter((shardId) => !stays.has(shardId) && isOver(shardId)));
-    served.publish();
-    // Mapped files stay readable for searches under way after they are unlinked.
-    await catalog.removeFilesOf(former);
+    await publication.commit(change, (former) => {
+      const isMade = new Set(next.shards.map(({ shardId }) => shardId));
+      // Others that have docs in a damaged one are built again as well.
+      const isOver = (shardId: string): boolean =>
+        isMade.has(shardId) || catalog.reposOfShard(shardId).length === 0;
+      const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
+      served.forget(replaced.filter((shardId) => !stays.has(shardId) && isOver(shardId)));
+    });
     onNewShards();
     return next;
   }

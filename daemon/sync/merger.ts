@@ -21,6 +21,7 @@ import { type RevisionTable, RevisionWriter } from '../engine/shards/revisions.t
 import { encodeSet } from '../engine/shards/set-code.ts';
 import type { Catalog } from './catalog.ts';
 import {
+  type CatalogChange,
   type CatalogRepo,
   type CatalogShard,
   type CatalogSymbols,
@@ -30,6 +31,7 @@ import {
 } from './catalog-records.ts';
 import { candidateOf, type Holding, holdingsOf, liveDocsOf, nextMerge } from './holdings.ts';
 import type { MergeLimits } from './merge-plan.ts';
+import { type Publication, publishing } from './publication.ts';
 import { Retries } from './retries.ts';
 import type { Served } from './served.ts';
 
@@ -185,23 +187,21 @@ export class Merger {
 
   /** False: jobs of all the repos are under way, and nothing was changed. */
   async #merge(holdings: readonly Holding[]): Promise<boolean> {
-    const { catalog, module, log } = this.#options;
+    const { module, log } = this.#options;
     const start = Date.now();
     const order = this.#orderOf(holdings);
     const result = await runMerge(module, order, this.#stop.signal);
-    const files = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
-    try {
-      const repoIds = order.repos.map(({ repoId }) => repoId);
-      const isDone = await this.#options.without(repoIds, async (free) => {
+    const made = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
+    const repoIds = order.repos.map(({ repoId }) => repoId);
+    const isDone = await publishing(this.#options, made, (publication) =>
+      this.#options.without(repoIds, async (free) => {
         if (free.size === 0) return false;
         const repos = order.repos.filter(({ repoId }) => free.has(repoId));
-        await this.#publish(holdings, repos, result, files);
+        await this.#publish(publication, holdings, { ...order, repos }, result);
         return true;
-      });
-      if (!isDone) return false;
-    } finally {
-      await catalog.disown(files).catch(() => {});
-    }
+      }),
+    );
+    if (!isDone) return false;
     log.info('shards merged', {
       shards: holdings.length,
       repos: result.repos.length,
@@ -233,81 +233,44 @@ export class Merger {
     };
   }
 
-  /**
-   * Puts the new shard in the place of the others.
-   *
-   * @param repos  others keep what they have
-   * @param files  those of the shard; get their places
-   */
+  /** Puts the new shard in the place of the others, for the repos of the order; others keep what they have. */
   async #publish(
+    publication: Publication,
     holdings: readonly Holding[],
-    repos: readonly MergeRepo[],
+    order: MergeOrder,
     result: MergeResult,
-    files: string[],
   ): Promise<void> {
     const { catalog, served } = this.#options;
-    const [file, symbolsFile] = files;
-    const shardId = await catalog.adoptShard(file!);
-    files.push(catalog.shardPath(shardId));
-    const symbols = await this.#adoptSymbols(holdings, result, symbolsFile, files);
-    const { size, docCount, contentSize, hashSize } = result;
-    const merged: CatalogShard = {
-      shardId,
-      size,
-      docCount,
-      contentSize,
-      hashSize,
-      ...(symbols === undefined ? {} : { symbols }),
-    };
+    const shard = await publication.addShard(order.path, result);
+    const found = symbolsOf(holdings, result);
+    const merged: CatalogShard =
+      found === undefined
+        ? shard
+        : { ...shard, symbols: await publication.addSymbols(order.symbolsPath, found) };
     const replacing = new Map<number, Replaced>();
-    for (const repo of repos) {
+    for (const repo of order.repos) {
       const replaced = await this.#replace(holdings, merged, repo, result.repos);
       if (replaced !== undefined) replacing.set(repo.repoId, replaced);
     }
     const revisionFiles = new Map<number, string>();
-    for (const [repoId, { revisions }] of replacing) {
-      if (revisions === undefined) continue;
-      const revisionFile = await catalog.writeRevisions(revisions);
-      files.push(catalog.revisionPath(revisionFile));
-      revisionFiles.set(repoId, revisionFile);
-    }
-    const former = await catalog.commit(() => ({
+    for (const [repoId, { revisions }] of replacing)
+      if (revisions !== undefined)
+        revisionFiles.set(repoId, await publication.addRevisions(revisions));
+    const change = (): CatalogChange => ({
       put: [...replacing].flatMap(([repoId, { shards }]) => {
         const repo = catalog.repo(repoId);
         // What was found to be damaged meanwhile would pass for sound.
-        if (repo === undefined || holdings.some(({ shard }) => served.isOut(shard.shardId)))
+        if (repo === undefined || holdings.some(({ shard: { shardId } }) => served.isOut(shardId)))
           return [];
         const revisionFile = revisionFiles.get(repoId);
         const named = { ...repo, shards: withSymbolsOf(repo, shards) };
         return [{ ...named, ...(revisionFile === undefined ? {} : { revisionFile }) }];
       }),
-    }));
-    served.publish();
-    const gone = holdings.map(({ shard }) => shard.shardId);
-    served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0));
-    // Mapped files stay readable for searches under way after they are unlinked.
-    await catalog.removeFilesOf(former);
-  }
-
-  async #adoptSymbols(
-    holdings: readonly Holding[],
-    { symbols }: MergeResult,
-    file: string | undefined,
-    files: string[],
-  ): Promise<CatalogSymbols | undefined> {
-    if (symbols === undefined || file === undefined) return undefined;
-    const { catalog } = this.#options;
-    const symbolsId = await catalog.adoptSymbols(file);
-    files.push(catalog.symbolsPath(symbolsId));
-    const known = holdings.map(({ shard }) => shard.symbols!);
-    return {
-      symbolsId,
-      size: symbols.size,
-      symbolCount: symbols.symbolCount,
-      fileCount: known.reduce((sum, { fileCount }) => sum + fileCount, 0),
-      failedCount: known.reduce((sum, { failedCount }) => sum + failedCount, 0),
-      foundBy: known[0]!.foundBy,
-    };
+    });
+    const gone = holdings.map(({ shard: { shardId } }) => shardId);
+    await publication.commit(change, () =>
+      served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0)),
+    );
   }
 
   /**
@@ -354,6 +317,22 @@ export class Merger {
     clearInterval(this.#looks);
     await this.#running;
   }
+}
+
+/** What the catalog keeps of the symbols of a merged shard; undefined: it has none. */
+function symbolsOf(
+  holdings: readonly Holding[],
+  { symbols }: MergeResult,
+): Omit<CatalogSymbols, 'symbolsId'> | undefined {
+  if (symbols === undefined) return undefined;
+  const known = holdings.map(({ shard }) => shard.symbols!);
+  return {
+    size: symbols.size,
+    symbolCount: symbols.symbolCount,
+    fileCount: known.reduce((sum, { fileCount }) => sum + fileCount, 0),
+    failedCount: known.reduce((sum, { failedCount }) => sum + failedCount, 0),
+    foundBy: known[0]!.foundBy,
+  };
 }
 
 interface Replaced {

@@ -360,11 +360,10 @@ export class Served {
     this.#options.quarantineFile.write(new Map(damaged));
   }
 
-  /** Shows the symbols of a shard that were found again. */
-  showSymbols(shardId: string): void {
+  /** What was wrong with the symbols of a shard is of a file that is gone. */
+  forgetSymbols(shardId: string): void {
     this.#symbolless.delete(shardId);
     this.#failCounts.delete(shardId);
-    this.publish();
   }
 
   close(): void {

@@ -3,6 +3,7 @@
 import type { Log } from '../base/log.ts';
 import type { Catalog } from './catalog.ts';
 import type { CatalogChange, CatalogShard, CatalogSymbols } from './catalog-records.ts';
+import { publishing } from './publication.ts';
 import { Retries } from './retries.ts';
 import type { Served } from './served.ts';
 
@@ -53,23 +54,17 @@ export class ShardSymbols {
     found: Omit<CatalogSymbols, 'symbolsId'>,
   ): Promise<void> {
     const { catalog, served } = this.#options;
-    const symbols = { symbolsId: await catalog.adoptSymbols(file), ...found };
-    const withSymbols = (shard: CatalogShard): CatalogShard =>
-      shard.shardId === shardId ? { ...shard, symbols } : shard;
-    const own = catalog.symbolsPath(symbols.symbolsId);
-    const change = (): CatalogChange => ({
-      put: catalog
-        .reposOfShard(shardId)
-        .map((repo) => ({ ...repo, shards: repo.shards.map(withSymbols) })),
+    await publishing(this.#options, [file], async (publication) => {
+      const symbols = await publication.addSymbols(file, found);
+      const withSymbols = (shard: CatalogShard): CatalogShard =>
+        shard.shardId === shardId ? { ...shard, symbols } : shard;
+      const change = (): CatalogChange => ({
+        put: catalog
+          .reposOfShard(shardId)
+          .map((repo) => ({ ...repo, shards: repo.shards.map(withSymbols) })),
+      });
+      await publication.commit(change, () => served.forgetSymbols(shardId));
     });
-    try {
-      const former = await catalog.commit(change);
-      if (former.length === 0) return;
-      served.showSymbols(shardId);
-      await catalog.removeFilesOf(former);
-    } finally {
-      await catalog.disown([own]);
-    }
   }
 
   close(): void {
