@@ -44,7 +44,7 @@ export class Indexer {
     });
     this.sources = new RepoSources({ ...options, jobs: this.jobs });
     this.rules = new StoreRules(options);
-    this.symbols = new ShardSymbols({ ...options, onMissing: options.onNewShards });
+    this.symbols = new ShardSymbols(options);
   }
 
   /** What does not work as it should, in words for the owner (API.md 18.2); empty: nothing. */

@@ -11,8 +11,8 @@ export interface ShardSymbolsOptions {
   readonly catalog: Catalog;
   readonly served: Served;
   readonly log: Log;
-  /** Told that there are shards whose symbols are to be found. */
-  readonly onMissing: () => void;
+  /** Told that there may be shards whose symbols are not known. */
+  readonly onNewShards: () => void;
 }
 
 export class ShardSymbols {
@@ -26,7 +26,7 @@ export class ShardSymbols {
 
   /** Has the symbols of a shard found again, later each time. */
   findAgain(shardId: string): void {
-    this.#retries.run(shardId, 'symbols are found again', { shardId }, this.#options.onMissing);
+    this.#retries.run(shardId, 'symbols are found again', { shardId }, this.#options.onNewShards);
   }
 
   /** The shards whose symbols are to be found, by these engines; each with the repo it belongs to. */

@@ -1,5 +1,5 @@
 // What the build's main side and its threads say to each other. A thread works on one job at a time: a
-// batch of files, or the merge of a shard. While it works on a batch it asks twice: which contents are
+// batch of files, or the completion of a shard. While it works on a batch it asks twice: which contents are
 // known already, and where the batch lies in its shard; both are answered in the order of the batches.
 
 import type { BatchOutcomes } from './batch-outcomes.ts';
@@ -38,8 +38,8 @@ export interface BatchJob {
   readonly path: string;
 }
 
-export interface MergeJob {
-  readonly kind: 'merge';
+export interface CompletionJob {
+  readonly kind: 'completion';
   readonly path: string;
   /** Files of the coded stripes, in order. */
   readonly stripes: readonly string[];
@@ -80,7 +80,7 @@ export interface LetGoOrder {
 }
 
 export type ToBuildWorker =
-  BeginOrder | BatchJob | MergeJob | KnownAnswer | PlaceAnswer | LetGoOrder;
+  BeginOrder | BatchJob | CompletionJob | KnownAnswer | PlaceAnswer | LetGoOrder;
 
 export interface AskKnown {
   readonly kind: 'askKnown';
@@ -109,8 +109,8 @@ export interface BatchDone {
   readonly stripes: readonly string[];
 }
 
-export interface MergeDone {
-  readonly kind: 'mergeDone';
+export interface ShardDone {
+  readonly kind: 'shardDone';
   readonly path: string;
   readonly summary: ShardSummary;
 }
@@ -119,10 +119,10 @@ export interface Rested {
   readonly kind: 'rested';
 }
 
-export type FromBuildWorker = AskKnown | AskPlace | BatchDone | MergeDone | Rested;
+export type FromBuildWorker = AskKnown | AskPlace | BatchDone | ShardDone | Rested;
 
 /** What of a job is given away with it. */
-export function givenAway(job: BatchJob | MergeJob): ArrayBuffer[] {
+export function givenAway(job: BatchJob | CompletionJob): ArrayBuffer[] {
   if (job.kind === 'batch') return job.files.flatMap(buffersOf);
   const { docs, blobs, blobHashes, blocks, caseMarks } = job;
   const rows = [...blobs, ...blocks, ...caseMarks, blobHashes];

@@ -1,12 +1,12 @@
-// The threads of one build: hands each idle thread the next job, merges before batches, and passes on what
+// The threads of one build: hands each idle thread the next job, completions before batches, and passes on what
 // the threads say. Their number follows what other builds leave, one at least. The first error ends the build; close()
 // gives the threads back in any case.
 
 import {
   type BatchJob,
+  type CompletionJob,
   type FromBuildWorker,
   givenAway,
-  type MergeJob,
   type OfBuild,
   type ToBuildWorker,
 } from './build-messages.ts';
@@ -15,7 +15,7 @@ import type { BuildThread } from './build-thread.ts';
 import type { BuildThreads } from './build-threads.ts';
 
 /** Jobs are made when it is their turn: all together would take more memory than the listing. */
-type Job = () => BatchJob | MergeJob;
+type Job = () => BatchJob | CompletionJob;
 
 /** Called for each message of a thread; `answer` goes back to the same thread. */
 export type OnBuildMessage = (
@@ -31,7 +31,7 @@ export class BuildPool {
   readonly #idle: BuildThread[] = [];
   /** Those that are being given back. */
   readonly #leaving = new Set<Promise<void>>();
-  readonly #merges: Job[] = [];
+  readonly #completions: Job[] = [];
   readonly #batches: Job[] = [];
   readonly #onMessage: OnBuildMessage;
   readonly #onError: (error: Error) => void;
@@ -83,7 +83,7 @@ export class BuildPool {
 
   #onThread(thread: BuildThread, message: FromBuildWorker): void {
     this.#onMessage(message, (reply) => thread.post(reply));
-    if (message.kind !== 'batchDone' && message.kind !== 'mergeDone') return;
+    if (message.kind !== 'batchDone' && message.kind !== 'shardDone') return;
     this.#idle.push(thread);
     this.#spare();
     this.#dispatch();
@@ -104,15 +104,15 @@ export class BuildPool {
     this.#leaving.add(leaving);
   }
 
-  add(kind: 'batch' | 'merge', job: Job): void {
-    (kind === 'batch' ? this.#batches : this.#merges).push(job);
+  add(kind: 'batch' | 'completion', job: Job): void {
+    (kind === 'batch' ? this.#batches : this.#completions).push(job);
     this.#dispatch();
   }
 
   #dispatch(): void {
-    while (this.#merges.length + this.#batches.length > 0) {
+    while (this.#completions.length + this.#batches.length > 0) {
       if (this.#idle.length === 0 && !this.#grow()) return;
-      const job = (this.#merges.shift() ?? this.#batches.shift())!();
+      const job = (this.#completions.shift() ?? this.#batches.shift())!();
       this.#idle.pop()!.post(job, givenAway(job));
     }
   }

@@ -1,5 +1,5 @@
 // A build thread: reads a batch of files, leaves out what is not text, hands the rest to the core, writes
-// contents and coded stripes; or merges the stripes of a shard and completes and checks its file. One build after the other.
+// contents and coded stripes; or completes the file of a shard, of its stripes, and checks it. One build after the other.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import {
@@ -15,9 +15,9 @@ import {
   type BatchJob,
   buffersOf,
   type BuildWorkerData,
+  type CompletionJob,
   type FromBuildWorker,
   type KnownAnswer,
-  type MergeJob,
   type OfBuild,
   type PlaceAnswer,
   type ToBuildWorker,
@@ -80,7 +80,7 @@ port.on('message', (message: ToBuildWorker) => {
     return;
   }
   // Why: an error must end the thread, so that the build sees it.
-  const work = message.kind === 'batch' ? runBatch(message) : runMerge(message);
+  const work = message.kind === 'batch' ? runBatch(message) : runCompletion(message);
   work.catch(async (error: unknown) => {
     await closeReader();
     setImmediate(() => {
@@ -211,7 +211,7 @@ function addContents(
   return refused;
 }
 
-async function runMerge(job: MergeJob): Promise<void> {
+async function runCompletion(job: CompletionJob): Promise<void> {
   const isLarge = job.stripes.length >= MANY_STRIPES;
   if (isLarge) dropBuilder();
   const tables = {
@@ -224,6 +224,6 @@ async function runMerge(job: MergeJob): Promise<void> {
     isSynced: !build!.isOnDemand,
   });
   if (isLarge) giveMemoryBack();
-  tell({ kind: 'mergeDone', path: job.path, summary });
+  tell({ kind: 'shardDone', path: job.path, summary });
   await Promise.resolve();
 }

@@ -1,5 +1,5 @@
 // Builds the shards of one repo: lists the source, plans batches, lets the threads read and code them,
-// keeps for each shard which contents it holds, and has it merged, checked and synced when its last batch
+// keeps for each shard which contents it holds, and has it completed, checked and synced when its last batch
 // is in. Nothing here is visible to searches: the caller publishes the finished files (sync/catalog.ts).
 
 import { availableParallelism } from 'node:os';
@@ -27,10 +27,10 @@ import type {
   AskPlace,
   BatchDone,
   BatchJob,
+  CompletionJob,
   FromBuildWorker,
-  MergeDone,
-  MergeJob,
   PlaceAnswer,
+  ShardDone,
   ToBuildWorker,
 } from './build-messages.ts';
 import { BuildPool } from './build-pool.ts';
@@ -79,8 +79,8 @@ export interface BuildOptions {
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
-   * A search waits for it, and a restart drops it: shards are small, so that several are merged at a time, and no file is
-   * synced. Default: false.
+   * A search waits for it, and a restart drops it: shards are small, so that several are completed at a time, and no
+   * file is synced. Default: false.
    */
   readonly isOnDemand?: boolean | undefined;
 }
@@ -141,7 +141,7 @@ export interface BuiltDocs {
 /** A shard came out with more stripes than the format has room for; planning it smaller helps. */
 class ShardOverflow extends Error {}
 
-/** Guess: few, so that threads merge one shard while others read the next. */
+/** Guess: few, so that threads complete one shard while others read the next. */
 const STRIPES_ON_DEMAND = 2;
 
 /**
@@ -255,14 +255,14 @@ interface GrowingShard {
   readonly caseMarks: Uint8Array[];
   /** Index of its first batch. */
   readonly firstBatch: number;
-  /** From the first batch on until it is merged. */
+  /** From the first batch on until it is completed. */
   outcomes: DocOutcomes | undefined;
   contentSize: number;
   blobCount: number;
   blockCount: number;
   stripeCount: number;
   batchesLeft: number;
-  /** Once it is merged: the listing's index of each doc, and the docs without stored content. */
+  /** Once it is completed: the listing's index of each doc, and the docs without stored content. */
   fileOfDoc: Uint32Array;
   unstored: readonly UnstoredDoc[];
 }
@@ -357,7 +357,7 @@ class Build {
       );
       for (const batch of this.#batches.keys())
         this.#pool.add('batch', () => this.#batchJob(batch));
-      for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#merge(shard);
+      for (const shard of this.#shards) if (shard.batchesLeft === 0) this.#complete(shard);
     });
     await done.finally(() => over.abort());
   }
@@ -421,7 +421,7 @@ class Build {
       case 'batchDone':
         this.#finishBatch(message);
         break;
-      case 'mergeDone':
+      case 'shardDone':
         this.#finishShard(message);
     }
   }
@@ -479,23 +479,23 @@ class Build {
       skipped: this.#progress.skipped + skipped,
     });
     shard.batchesLeft--;
-    if (shard.batchesLeft === 0) this.#merge(shard);
+    if (shard.batchesLeft === 0) this.#complete(shard);
   }
 
-  #merge(shard: GrowingShard): void {
+  #complete(shard: GrowingShard): void {
     if (this.#shards.every((one) => one.batchesLeft === 0)) this.#report({ phase: 'merging' });
-    this.#pool?.add('merge', () => this.#mergeJob(shard));
+    this.#pool?.add('completion', () => this.#completionJob(shard));
   }
 
   /** What the thread needs that completes a shard; it is given away. */
-  #mergeJob(shard: GrowingShard): MergeJob {
+  #completionJob(shard: GrowingShard): CompletionJob {
     const { repoId, repoName } = this.#options;
     const outcomes = this.#outcomesOf(shard);
     const docs = this.#docsOf(shard, outcomes);
     const [blobHashes, hashSize] = outcomes.blobHashes(shard.blobCount);
     shard.outcomes = undefined;
     return {
-      kind: 'merge',
+      kind: 'completion',
       path: shard.path,
       // Stripes are numbered; threads may have finished them in another order.
       stripes: shard.stripes.sort((a, b) => stripeNumber(a) - stripeNumber(b)),
@@ -535,7 +535,7 @@ class Build {
     return docs.columns();
   }
 
-  #finishShard({ path: file, summary }: MergeDone): void {
+  #finishShard({ path: file, summary }: ShardDone): void {
     this.#finished.push({ path: file, ...summary });
     if (this.#finished.length === this.#shards.length) this.#end?.resolve();
   }

@@ -7,7 +7,7 @@ import { writeOwn } from '../../base/own-file.ts';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
 import { mergeStripes } from '../host/builder.ts';
 import { verifyShardFile } from '../host/verify.ts';
-import { type ShardSummary, type ShardTables, writeShard } from '../shards/writer.ts';
+import { type NewTables, type ShardSummary, writeShard } from '../shards/writer.ts';
 
 /** Writes contents into the file, behind `contentBase` bytes of others. Errors: of the file system, which name it. */
 export function writeContent(path: string, content: Uint8Array, contentBase: number): void {
@@ -56,7 +56,7 @@ export function writeStripes(
 export function completeShard(
   module: WebAssembly.Module,
   path: string,
-  tables: ShardTables,
+  tables: NewTables,
   stripes: readonly string[],
   { isSynced }: { readonly isSynced: boolean },
 ): ShardSummary {

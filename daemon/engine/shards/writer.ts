@@ -19,8 +19,8 @@ export interface ShardRepo {
   readonly docCount: number;
 }
 
-/** Everything of a shard but contents and postings. */
-export interface ShardTables {
+/** Everything of a shard to be written but contents and postings. */
+export interface NewTables {
   /** In the order of their docs. */
   readonly repos: readonly ShardRepo[];
   readonly docs: DocColumns;
@@ -63,7 +63,7 @@ interface Section {
 export function writeShard(
   module: WebAssembly.Module,
   path: string,
-  tables: ShardTables,
+  tables: NewTables,
   merge: (onPostings: (bytes: Uint8Array) => void) => MergedGrams,
 ): ShardSummary {
   const file = openSync(path, 'r+');
@@ -186,7 +186,7 @@ interface DocSections {
 }
 
 /** Doc rows, the order of their paths, languages, and the blob rows with their first docs. */
-function docRows(tables: ShardTables, names: NameTable): DocSections {
+function docRows(tables: NewTables, names: NameTable): DocSections {
   const { docs } = tables;
   const rows = new DataView(new ArrayBuffer(docs.count * format.DOC_ROW_SIZE));
   let pathStart = 0;
@@ -261,7 +261,7 @@ function orderPaths({ count, paths, pathEnds }: DocColumns): Uint32Array {
 }
 
 /** Block rows without the unused ones at the end, and the row that says where the content ends. */
-function blockRows(tables: ShardTables): Uint8Array {
+function blockRows(tables: NewTables): Uint8Array {
   const source = Buffer.from(tables.blocks.buffer, tables.blocks.byteOffset, tables.blocks.length);
   let size = source.length;
   while (size > 0 && isUnused(source, size - format.BLOCK_ROW_SIZE)) size -= format.BLOCK_ROW_SIZE;
@@ -276,7 +276,7 @@ function isUnused(rows: Buffer, row: number): boolean {
   return rows.readUInt32LE(row + format.BLOCK_BLOB_OFFSET) === format.NONE_ID;
 }
 
-function repoRows({ repos }: ShardTables, names: NameTable): Uint8Array {
+function repoRows({ repos }: NewTables, names: NameTable): Uint8Array {
   const rows = Buffer.alloc(repos.length * format.REPO_ROW_SIZE);
   for (const [index, { repoId, name }] of repos.entries()) {
     const { offset, size } = names.add(name);
@@ -290,7 +290,7 @@ function repoRows({ repos }: ShardTables, names: NameTable): Uint8Array {
 
 /** The header with its section table; checksums are zero. */
 function headerOf(
-  tables: ShardTables,
+  tables: NewTables,
   counts: { docCount: number; blobCount: number; blockCount: number; gramCount: number },
   size: number,
   sections: readonly Section[],
