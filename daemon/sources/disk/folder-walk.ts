@@ -42,36 +42,23 @@ export interface WalkedFolder {
   readonly folders: readonly NamedPath[];
 }
 
-/**
- * The paths in a folder and below that are no folders and not ignored, a folder's at a time.
- *
- * @param isIgnored  paths to leave out besides those that files of rules name
- * @param leftOut    gets the folders that cannot be read
- * @param onIgnored  told of each path that a rule leaves out; "" is `isIgnored`
- *
- * Errors: an error of the file system if the root cannot be read.
- */
-export async function* walkFolder(
-  root: string,
-  isIgnored: (path: string) => boolean,
-  leftOut: LeftOut[],
-  onIgnored?: (rule: string) => void,
-): AsyncGenerator<readonly NamedPath[]> {
-  const folders = walkFolders(root, isIgnored, leftOut, () => true, onIgnored);
-  for await (const { files } of folders) yield files;
+export interface WalkOptions {
+  /** Gets the folders that cannot be read. */
+  readonly leftOut?: LeftOut[];
+  /** Folders to look into; default: all. */
+  readonly isEntered?: (path: string) => boolean;
+  /** Told of each path that is ignored the rule that says so. */
+  readonly onIgnored?: (rule: string) => void;
 }
 
 /**
- * As `walkFolder`, folders too.
+ * What is in a folder and below and not ignored, a folder's at a time.
  *
- * @param isEntered  folders to look into; default: all
+ * Errors: an error of the file system if the root cannot be read.
  */
 export async function* walkFolders(
   root: string,
-  isIgnored: (path: string) => boolean,
-  leftOut: LeftOut[],
-  isEntered: (path: string) => boolean = () => true,
-  onIgnored: (rule: string) => void = () => {},
+  { leftOut = [], isEntered = () => true, onIgnored = () => {} }: WalkOptions = {},
 ): AsyncGenerator<WalkedFolder> {
   if (isInOwnFolder(root)) return;
   const breather = new Breather();
@@ -84,9 +71,7 @@ export async function* walkFolders(
     const folders: NamedPath[] = [];
     for (const { named, isFolder, isDoc } of children) {
       await breather.pause();
-      const rule = isIgnored(named.path)
-        ? ''
-        : rules.ruleFor(isFolder ? `${named.path}/` : named.path);
+      const rule = rules.ruleFor(isFolder ? `${named.path}/` : named.path);
       if (rule !== undefined) {
         if (!isFolder || !isOwn(root, named)) onIgnored(rule);
         continue;
@@ -208,7 +193,7 @@ export function rulesAtRoot(root: string): IgnoreRules {
 }
 
 /**
- * Whether `walkFolder` would pass over this path because of a file of rules or `.git`.
+ * Whether `walkFolders` would pass over this path because of a file of rules or `.git`.
  *
  * Cost: reads the files of rules of the folders above, nothing else.
  */

@@ -1,4 +1,4 @@
-// Lists of globs over paths, as the configuration holds them (API.md 19.3, 19.4): `*`, `**`, `?`,
+// Lists of globs over paths, as the configuration holds them (API.md 19.3): `*`, `**`, `?`,
 // `[...]`, `{a,b}`, matched against the whole path; `!` in front takes back, and the last glob that
 // matches decides.
 
@@ -28,27 +28,4 @@ export function compileGlobs(globs: readonly string[]): PathTest {
   const rules = globs.map(compile).reverse();
   if (rules.length === 0) return () => false;
   return (path) => rules.find((rule) => rule.matches(path))?.isNegated === false;
-}
-
-/**
- * As `compileGlobs`; a path is also left out where a folder above it is (`build` leaves out
- * `build/a.js`). The answers for folders are kept, so asking for 80,000 paths costs about one match
- * a path.
- */
-export function compileIgnoreGlobs(globs: readonly string[]): PathTest {
-  if (globs.length === 0) return () => false;
-  const matches = compileGlobs(globs);
-  const folders = new Map<string, boolean>([['', false]]);
-  const isFolderIgnored = (folder: string): boolean => {
-    const known = folders.get(folder);
-    if (known !== undefined) return known;
-    const slash = folder.lastIndexOf('/');
-    const isIgnored = isFolderIgnored(slash < 0 ? '' : folder.slice(0, slash)) || matches(folder);
-    folders.set(folder, isIgnored);
-    return isIgnored;
-  };
-  return (path) => {
-    const slash = path.lastIndexOf('/');
-    return isFolderIgnored(slash < 0 ? '' : path.slice(0, slash)) || matches(path);
-  };
 }

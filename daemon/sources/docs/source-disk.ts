@@ -9,7 +9,6 @@ import { isInOwnFolder, isOwnFile } from '../disk/own-folder.ts';
 import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { diskPathOf, errorCodeOf, FolderGuard, isGone, SETTLED_MS } from '../disk/disk.ts';
 import { rulesAtRoot, walkFolders } from '../disk/folder-walk.ts';
-import { compileIgnoreGlobs } from '../disk/globs.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import { IgnoredCounter, type IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
@@ -44,9 +43,6 @@ interface Found {
   readonly ignored: IgnoredCounter;
 }
 
-/** How the globs of a source are named among the rules. */
-const GLOBS_RULE = 'setting: ignore';
-
 /**
  * Lists the files; not the further revisions of the source.
  *
@@ -61,9 +57,8 @@ export async function listDisk(spec: SourceSpec, within?: readonly string[]): Pr
   if (isInOwnFolder(spec.path)) throw new Error(`${spec.path} is the data directory, or in it`);
   const settledMs = Date.now() - SETTLED_MS;
   const found: Found = { settledMs, files: [], leftOut: [], ignored: new IgnoredCounter() };
-  const isIgnored = compileIgnoreGlobs(spec.ignore ?? []);
-  if (spec.kind === 'worktree') await addWorktree(spec.path, isIgnored, within, found);
-  else await addFolder(spec.path, isIgnored, within, found);
+  if (spec.kind === 'worktree') await addWorktree(spec.path, within, found);
+  else await addFolder(spec.path, within, found);
   found.files.sort((a, b) => (a.file.path < b.file.path ? -1 : a.file.path > b.file.path ? 1 : 0));
   found.leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
   const files = FileList.of(found.files.map(({ file }) => file));
@@ -89,7 +84,7 @@ async function ignoredOf(spec: SourceSpec, counter: IgnoredCounter): Promise<Ign
 }
 
 function fingerprintOf(spec: SourceSpec, found: Found): string {
-  const sum = createHash('sha256').update([spec.kind, ...(spec.ignore ?? []), ''].join('\n'));
+  const sum = createHash('sha256').update(`${spec.kind}\n`);
   for (const { file, state } of found.files) sum.update(`\n${file.path}\0${state}`);
   const isSettled = found.files.every(({ state }) => !state.startsWith(UNSETTLED));
   // Why the time: no other listing is surely equal to one of such files.
@@ -113,7 +108,6 @@ export function isLinkState(state: string): boolean {
 
 async function addWorktree(
   root: string,
-  isIgnored: (path: string) => boolean,
   within: readonly string[] | undefined,
   found: Found,
 ): Promise<void> {
@@ -123,7 +117,7 @@ async function addWorktree(
   for (const named of await listWorktree(root, within === undefined ? {} : { within })) {
     await breather.pause();
     if (guard.isOwn(named)) continue;
-    const rule = isIgnored(named.path.replace(/\/$/, '')) ? GLOBS_RULE : rules.ruleFor(named.path);
+    const rule = rules.ruleFor(named.path);
     if (rule !== undefined) found.ignored.add(rule);
     else if (guard.isInside(named)) addPath(root, named, found);
     else if (statOf(root, named) !== undefined)
@@ -133,17 +127,17 @@ async function addWorktree(
 
 async function addFolder(
   root: string,
-  isIgnored: (path: string) => boolean,
   within: readonly string[] | undefined,
   found: Found,
 ): Promise<void> {
-  const onIgnored = (rule: string): void => found.ignored.add(rule === '' ? GLOBS_RULE : rule);
   const isInside = within === undefined ? () => true : insideTest(within);
   const isEntered =
     within === undefined
       ? () => true
       : (folder: string) => isInside(folder) || within.some((one) => one.startsWith(`${folder}/`));
-  for await (const { files } of walkFolders(root, isIgnored, found.leftOut, isEntered, onIgnored))
+  const onIgnored = (rule: string): void => found.ignored.add(rule);
+  const options = { leftOut: found.leftOut, isEntered, onIgnored };
+  for await (const { files } of walkFolders(root, options))
     for (const named of files) if (isInside(named.path)) addPath(root, named, found);
 }
 

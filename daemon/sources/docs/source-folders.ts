@@ -25,7 +25,7 @@ export async function* foldersOf(
     const isInside = (folder: string): boolean =>
       within.some((one) => one === '' || one === folder || folder.startsWith(`${one}/`));
     const isEntered = (folder: string): boolean => isInside(folder) || isAbove(folder);
-    for await (const { path: folder } of walkFolders(root, () => false, [], isEntered))
+    for await (const { path: folder } of walkFolders(root, { isEntered }))
       if (isInside(folder)) yield folder;
   }
 }

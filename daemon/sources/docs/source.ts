@@ -24,8 +24,6 @@ export interface SourceSpec {
    * among them.
    */
   readonly revisions?: readonly Revision[];
-  /** Globs of paths to leave out; `worktree` and `folder` only. */
-  readonly ignore?: readonly string[];
 }
 
 /** Which files each revision holds. */

@@ -15,10 +15,6 @@ import { walkFolders } from '../disk/folder-walk.ts';
 /** Some path in a folder. */
 const WITHIN = { path: '.' };
 
-function isNothing(): boolean {
-  return false;
-}
-
 /**
  * The children of those folders that are wanted.
  *
@@ -42,7 +38,8 @@ async function readPlainFolder(
   signal: AbortSignal,
 ): Promise<Folders> {
   const folders = new Map<string, FolderChild[]>();
-  for await (const { path, docs, folders: inner } of walkFolders(root, isNothing, [], isWanted)) {
+  const walk = walkFolders(root, { isEntered: isWanted });
+  for await (const { path, docs, folders: inner } of walk) {
     signal.throwIfAborted();
     const children = [...childrenOf(docs, 'blob'), ...childrenOf(inner, 'tree')];
     folders.set(path, sortItems([...(folders.get(path) ?? []), ...children]));

@@ -21,7 +21,7 @@ import {
 } from '../languages/attributes.ts';
 import { diskPathOf, FolderGuard } from '../disk/disk.ts';
 import { type DiskFile, readDiskFile, statDiskFile, versionOf } from './disk-file.ts';
-import { isIgnoredInFolder, walkFolder } from '../disk/folder-walk.ts';
+import { isIgnoredInFolder, walkFolders } from '../disk/folder-walk.ts';
 import {
   detectLanguage,
   findHeaderFolders,
@@ -276,8 +276,8 @@ async function findOnDisk(
   }
   if (!path.includes(REPLACEMENT))
     return isIgnoredInFolder(source.path, { path }) ? undefined : { path };
-  for await (const paths of walkFolder(source.path, () => false, [])) {
-    const named = paths.find((candidate) => candidate.path === path);
+  for await (const { files } of walkFolders(source.path)) {
+    const named = files.find((candidate) => candidate.path === path);
     if (named !== undefined) return named;
   }
   return undefined;

@@ -111,7 +111,7 @@ void test('a thread that ends by itself is told of, and rests no more', async ()
     ),
   );
   // An order that cannot be followed: the error ends the thread.
-  thread.post({ kind: 'merge', path: '/dev/null/x' } as never);
+  thread.post({ kind: 'completion', path: '/dev/null/x' } as never);
   assert.ok((await ended) instanceof Error);
   assert.ok(thread.isOver);
   await threads.giveBack(thread, true);

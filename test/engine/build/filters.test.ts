@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DocFilter, isBinary } from '../../../daemon/engine/build/filters.ts';
-import { compileGlobs, compileIgnoreGlobs } from '../../../daemon/sources/disk/globs.ts';
+import { compileGlobs } from '../../../daemon/sources/disk/globs.ts';
 
 const SETTINGS = { maxFileSize: 10, maxTrigramCount: 7, alwaysIndexFilePatterns: [] };
 
@@ -51,12 +51,4 @@ test('globs', () => {
     assert.equal(compileGlobs([glob])(path), expected, `${glob} ${path}`);
   assert.equal(compileGlobs([])('a'), false);
   assert.equal(compileGlobs(['!a'])('b'), false);
-});
-
-test('ignore globs take what is below a folder with it', () => {
-  const isIgnored = compileIgnoreGlobs(['build', '**/node_modules']);
-  const answers = ['build', 'build/a/b', 'x/build', 'x/node_modules/y/z', 'builder/a'].map(
-    isIgnored,
-  );
-  assert.deepEqual(answers, [true, true, false, true, false]);
 });
