@@ -10,7 +10,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { readCatalog } from '../../daemon/open-index.ts';
-import { wholePart } from '../../daemon/engine/shards/parts.ts';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
 import { coreModule, Engine } from '../../test/engine/host/harness.ts';
 import { seededRandom } from '../samples.ts';
@@ -41,7 +40,7 @@ async function readShards() {
       shardId,
       size,
       docCount,
-      parts: [wholePart(record.repoId, docCount)],
+      parts: [{ repoId: record.repoId, docStart: 0, docEnd: docCount }],
       path: catalog.shardPath(shardId),
     })),
   );

@@ -18,7 +18,6 @@ import type { HttpRequest } from '../../daemon/http/adapters/adapter.ts';
 import { Pipeline } from '../../daemon/http/pipeline.ts';
 import { RepoDirectory } from '../../daemon/repos/directory.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import { wholePart } from '../../daemon/engine/shards/parts.ts';
 import type { LiveShard, Snapshot } from '../../daemon/engine/search/snapshot.ts';
 import { SEES_ALL } from '../../daemon/repos/sight.ts';
 import { scopeOf } from '../../daemon/engine/search/scope.ts';
@@ -64,7 +63,7 @@ const SNAPSHOT: Snapshot = {
     path: '',
     size: 1,
     docCount: 1,
-    parts: [wholePart(repoId, 1)],
+    parts: [{ repoId, docStart: 0, docEnd: 1 }],
   })),
 };
 

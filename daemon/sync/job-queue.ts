@@ -29,10 +29,6 @@ export class JobQueue<Result> {
     return [...this.#running.values(), ...this.#queued.values()];
   }
 
-  get runningCount(): number {
-    return this.#running.size;
-  }
-
   /** The job that has been under way for the longest time. */
   get first(): Job<Result> | undefined {
     return this.#running.values().next().value;

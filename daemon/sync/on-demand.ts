@@ -296,7 +296,6 @@ export class OnDemandRevisions {
       module,
       folder,
       threads,
-      isOnDemand: true,
       spec: record.source,
       filters: filters(),
       repoId,

@@ -39,7 +39,7 @@ const FILTERS = { maxFileSize: 1 << 20, maxTrigramCount: 1 << 20, alwaysIndexFil
 const NEVER = new AbortController().signal;
 
 /** A shard of all samples, some of them twice, and files without symbols. */
-async function sampleShard(threads?: BuildThreads): Promise<string> {
+async function sampleShard(kept?: BuildThreads): Promise<string> {
   const folder = temporaryFolder();
   const source = path.join(folder, 'source');
   mkdirSync(path.join(source, 'copies'), { recursive: true });
@@ -51,8 +51,10 @@ async function sampleShard(threads?: BuildThreads): Promise<string> {
   writeFileSync(path.join(source, 'data.json'), '{"key": 1}\n');
   writeFileSync(path.join(source, 'empty.c'), '');
   writeFileSync(path.join(source, 'binary.c'), 'int a;\0');
+  const module = await coreModule('release');
+  const threads = kept ?? new BuildThreads(module, 2);
   const { shards } = await buildRepo({
-    module: await coreModule('release'),
+    module,
     spec: { kind: 'folder', path: source },
     repoId: 1,
     repoName: 'samples',
@@ -60,6 +62,7 @@ async function sampleShard(threads?: BuildThreads): Promise<string> {
     folder,
     threads,
   });
+  if (kept === undefined) await threads.close();
   return shards[0]!.path;
 }
 

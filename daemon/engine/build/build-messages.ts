@@ -10,7 +10,7 @@ import type { HeaderFolders } from '../../sources/languages/languages.ts';
 import type { PackedFiles } from '../../sources/docs/file-list.ts';
 import type { ReadFailure, SourceSpec } from '../../sources/docs/source.ts';
 
-/** What builds are for: a search waits for it, or nobody does. */
+/** What builds are for: a search waits for it and a restart drops it, so that no file is synced; or nobody waits. */
 export type BuildWork = 'demand' | 'background';
 
 export interface BuildWorkerData {
@@ -23,8 +23,6 @@ export interface OfBuild {
   readonly spec: SourceSpec;
   readonly filters: FilterSettings;
   readonly headerFolders: HeaderFolders;
-  /** As of BuildOptions. */
-  readonly isOnDemand: boolean;
 }
 
 export interface BatchJob {

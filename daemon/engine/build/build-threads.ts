@@ -10,7 +10,7 @@ const REST_MS = 600_000;
 export class BuildThreads {
   readonly #module: WebAssembly.Module;
   readonly #count: number;
-  readonly #work: BuildWork;
+  readonly work: BuildWork;
   readonly #resting: BuildThread[] = [];
   #restTimer: NodeJS.Timeout | undefined;
   #takenCount = 0;
@@ -25,7 +25,7 @@ export class BuildThreads {
   constructor(module: WebAssembly.Module, count: number, work: BuildWork = 'background') {
     this.#module = module;
     this.#count = count;
-    this.#work = work;
+    this.work = work;
   }
 
   /** Those in use. */
@@ -73,7 +73,7 @@ export class BuildThreads {
   thread(): BuildThread {
     for (;;) {
       const rested = this.#resting.pop();
-      if (rested === undefined) return new BuildThread(this.#module, this.#work);
+      if (rested === undefined) return new BuildThread(this.#module, this.work);
       if (!rested.isOver) return rested;
     }
   }

@@ -221,7 +221,7 @@ async function runCompletion(job: CompletionJob): Promise<void> {
     caseMarks: Buffer.concat(job.caseMarks),
   };
   const summary = completeShard(module, job.path, tables, job.stripes, {
-    isSynced: !build!.isOnDemand,
+    isSynced: work === 'background',
   });
   if (isLarge) giveMemoryBack();
   tell({ kind: 'shardDone', path: job.path, summary });

@@ -2,7 +2,6 @@
 // keeps for each shard which contents it holds, and has it completed, checked and synced when its last batch
 // is in. Nothing here is visible to searches: the caller publishes the finished files (sync/catalog.ts).
 
-import { availableParallelism } from 'node:os';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import {
@@ -34,7 +33,7 @@ import type {
   ToBuildWorker,
 } from './build-messages.ts';
 import { BuildPool } from './build-pool.ts';
-import { BuildThreads } from './build-threads.ts';
+import type { BuildThreads } from './build-threads.ts';
 import { DocFilter, type FilterSettings, type SkipReason } from './filters.ts';
 import {
   findHeaderFolders,
@@ -74,15 +73,10 @@ export interface BuildOptions {
   readonly filters: FilterSettings;
   /** Folder for the shard files, on the disk where they are to stay. */
   readonly folder: string;
-  /** Those of all builds; default: one for each core, for this one alone. */
-  readonly threads?: BuildThreads | undefined;
+  /** Those of all builds of this kind. */
+  readonly threads: BuildThreads;
   readonly onProgress?: ((progress: BuildProgress) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * A search waits for it, and a restart drops it: shards are small, so that several are completed at a time, and no
-   * file is synced. Default: false.
-   */
-  readonly isOnDemand?: boolean | undefined;
 }
 
 export interface BuildProgress {
@@ -102,8 +96,6 @@ export interface BuiltShard extends ShardSummary {
 export interface BuildResult {
   readonly fingerprint: string;
   readonly shards: readonly BuiltShard[];
-  readonly docCount: number;
-  readonly contentSize: number;
   /** The revision file (engine/shards/revisions.ts), if the source names further revisions. */
   readonly revisions?: Buffer;
   /** Docs indexed by name only. */
@@ -160,8 +152,6 @@ export async function buildRepo(options: BuildOptions): Promise<BuildResult> {
   const result = {
     fingerprint,
     shards,
-    docCount: shards.reduce((sum, { docCount }) => sum + docCount, 0),
-    contentSize: shards.reduce((sum, { contentSize }) => sum + contentSize, 0),
     skipped,
     leftOut: [...listing.leftOut, ...failures],
     ignored: await listing.ignored(),
@@ -204,19 +194,13 @@ export async function buildDocs(options: BuildOptions, list: DocList): Promise<B
   if (list.files.length === 0)
     return { shards: [], skipped: { too_large: 0, binary: 0, too_many_trigrams: 0 }, failures: [] };
   const docs = planDocs(list.files, list.attributes, new DocFilter(options.filters));
-  const own = new BuildThreads(options.module, availableParallelism());
-  const threads = options.threads ?? own;
-  try {
-    const planned = options.isOnDemand === true ? STRIPES_ON_DEMAND : STRIPES_PLANNED;
-    for (let stripes = planned; ; stripes = Math.floor(stripes / 2)) {
-      try {
-        return await new Build(options, threads, list, docs, planShards(docs, stripes)).run();
-      } catch (error) {
-        if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
-      }
+  const planned = options.threads.work === 'demand' ? STRIPES_ON_DEMAND : STRIPES_PLANNED;
+  for (let stripes = planned; ; stripes = Math.floor(stripes / 2)) {
+    try {
+      return await new Build(options, list, docs, planShards(docs, stripes)).run();
+    } catch (error) {
+      if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
     }
-  } finally {
-    await own.close();
   }
 }
 
@@ -281,7 +265,6 @@ interface RunningBatch {
 
 class Build {
   readonly #options: BuildOptions;
-  readonly #threads: BuildThreads;
   readonly #list: DocList;
   readonly #docs: PlannedDocs;
   readonly #plan: readonly PlannedShard[];
@@ -301,13 +284,11 @@ class Build {
 
   constructor(
     options: BuildOptions,
-    threads: BuildThreads,
     list: DocList,
     docs: PlannedDocs,
     plan: readonly PlannedShard[],
   ) {
     this.#options = options;
-    this.#threads = threads;
     this.#list = list;
     this.#docs = docs;
     this.#plan = plan;
@@ -332,14 +313,14 @@ class Build {
   }
 
   async #runThreads(): Promise<void> {
-    const { spec, filters, signal, isOnDemand = false } = this.#options;
+    const { spec, filters, signal, threads } = this.#options;
     const { headerFolders } = this.#list;
     this.#shards = this.#plan.map((plan) => this.#startShard(plan));
     for (const shard of this.#shards) await writeFile(shard.path, '');
-    await this.#threads.take(signal);
+    await threads.take(signal);
     // Between its turn and now.
     if (signal?.aborted === true) {
-      this.#threads.release();
+      threads.release();
       throw signal.reason;
     }
     const over = new AbortController();
@@ -349,9 +330,9 @@ class Build {
       const listening = { once: true, signal: over.signal };
       signal?.addEventListener('abort', () => reject(signal.reason), listening);
       this.#pool = new BuildPool(
-        this.#threads,
+        threads,
         Math.max(1, this.#batches.length),
-        { spec, filters, headerFolders, isOnDemand },
+        { spec, filters, headerFolders },
         (message, answer) => this.#onMessage(message, answer),
         reject,
       );

@@ -21,11 +21,6 @@ export interface PartedShard {
   readonly parts: readonly ShardPart[];
 }
 
-/** The only part of a shard that one repo has to itself. */
-export function wholePart(repoId: number, docCount: number, revisions?: ShardRevisions): ShardPart {
-  return { repoId, docStart: 0, docEnd: docCount, revisions };
-}
-
 /** Docs of a part that at least one revision holds. */
 export function liveCountOf({ docStart, docEnd, revisions }: ShardPart): number {
   return revisions?.liveCount ?? docEnd - docStart;

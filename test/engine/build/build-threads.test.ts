@@ -106,7 +106,7 @@ void test('a thread that ends by itself is told of, and rests no more', async ()
   const spec = { kind: 'folder', path: temporaryFolder() } as const;
   const ended = new Promise<Error>((resolve) =>
     thread.begin(
-      { spec, filters: FILTERS, headerFolders: new Map(), isOnDemand: false },
+      { spec, filters: FILTERS, headerFolders: new Map() },
       { onMessage: () => {}, onError: resolve },
     ),
   );
@@ -141,8 +141,8 @@ void test('builds beside each other give all back', async () => {
     ),
   );
   assert.deepEqual(
-    built.map(({ docCount }) => docCount),
-    [40, 1, 1],
+    built.map(({ shards }) => shards.map(({ docCount }) => docCount)),
+    [[40], [1], [1]],
   );
   assert.equal(takenMax, 2);
   assert.equal(threads.takenCount, 0);

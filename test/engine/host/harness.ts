@@ -6,6 +6,7 @@ import { hash } from 'node:crypto';
 import assert from 'node:assert/strict';
 import { SEES_ALL, type Sight } from '../../../daemon/repos/sight.ts';
 import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { HEADER_SIZE } from '../../../core/shared/format.ts';
@@ -17,6 +18,7 @@ import { SearchPool } from '../../../daemon/engine/host/pool.ts';
 import { Searcher } from '../../../daemon/engine/host/searcher.ts';
 import type { SpaceOptions } from '../../../daemon/engine/host/space.ts';
 import { buildRepo } from '../../../daemon/engine/build/build.ts';
+import { BuildThreads } from '../../../daemon/engine/build/build-threads.ts';
 import type { Hint } from '../../../daemon/engine/query/hints.ts';
 import type { RepoRecord } from '../../../daemon/repos/records.ts';
 import type { PlanNode } from '../../../daemon/engine/query/plan-tree.ts';
@@ -34,7 +36,7 @@ import {
   type QuarantinedShard,
   SnapshotKeeper,
 } from '../../../daemon/engine/search/snapshot.ts';
-import { type ShardPart, wholePart } from '../../../daemon/engine/shards/parts.ts';
+import type { ShardPart } from '../../../daemon/engine/shards/parts.ts';
 import { ShardDocs } from '../../../daemon/engine/shards/shard-docs.ts';
 import { writeShard } from '../../../daemon/engine/shards/writer.ts';
 import { checkInvariants } from './invariants.ts';
@@ -214,20 +216,23 @@ export async function buildFromDisk(
     mkdirSync(path.dirname(path.join(source, doc.path)), { recursive: true });
     writeFileSync(path.join(source, doc.path), doc.bytes);
   }
+  const threads = new BuildThreads(module, availableParallelism());
   const { shards } = await buildRepo({
     module,
+    threads,
     spec: { kind: 'folder', path: source },
     repoId: repo.repoId,
     repoName: repo.name,
     filters: { maxFileSize: 64 << 20, maxTrigramCount: 1 << 21, alwaysIndexFilePatterns: [] },
     folder,
   });
+  await threads.close();
   return shards.map((shard) => ({
     shardId: (++fileCount).toString(16).padStart(16, '0'),
     path: shard.path,
     size: shard.size,
     docCount: shard.docCount,
-    parts: [wholePart(repo.repoId, shard.docCount)],
+    parts: [{ repoId: repo.repoId, docStart: 0, docEnd: shard.docCount }],
   }));
 }
 
