@@ -15,12 +15,7 @@ import { bitmapSizeOf, setBit } from '../shards/bits.ts';
 import { RevisionWriter, type UnstoredDoc } from '../shards/revisions.ts';
 import { type DocColumns, ShardDocs } from '../shards/shard-docs.ts';
 import type { ShardSummary } from '../shards/writer.ts';
-import {
-  type AttributeFile,
-  Attributes,
-  isAttributeFile,
-  readAttributeFiles,
-} from '../../sources/languages/attributes.ts';
+import { Attributes, isAttributeFile, readAttributes } from '../../sources/languages/attributes.ts';
 import type {
   AskKnown,
   AskPlace,
@@ -40,7 +35,6 @@ import {
   type HeaderFolders,
   isHeader,
 } from '../../sources/languages/languages.ts';
-import { DocReader } from '../../sources/docs/doc-reader.ts';
 import { openSource } from '../../sources/docs/open-source.ts';
 import { DocOutcomes } from './doc-outcomes.ts';
 import {
@@ -201,19 +195,6 @@ export async function buildDocs(options: BuildOptions, list: DocList): Promise<B
     } catch (error) {
       if (!(error instanceof ShardOverflow) || stripes === 1) throw error;
     }
-  }
-}
-
-/** The attribute files among the docs of a repo. Errors: GitError. */
-export async function readAttributes(
-  repoPath: string,
-  files: readonly SourceFile[],
-): Promise<AttributeFile[]> {
-  const reader = new DocReader(repoPath);
-  try {
-    return await readAttributeFiles(reader, files);
-  } finally {
-    await reader.close();
   }
 }
 

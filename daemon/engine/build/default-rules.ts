@@ -9,6 +9,7 @@ import {
   ATTRIBUTE_FILE_SIZE_MAX,
   Attributes,
   isAttributeFile,
+  readAttributes,
 } from '../../sources/languages/attributes.ts';
 import {
   findHeaderFolders,
@@ -17,7 +18,6 @@ import {
   SOURCE_NAME,
 } from '../../sources/languages/languages.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
-import { readAttributes } from './build.ts';
 import { hasBit } from '../shards/bits.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
 import { docTier } from './rank.ts';

@@ -3,11 +3,9 @@
 // the same commits and files would be. The shards that stay are not touched; small ones are built again together with the new
 // docs, so that their number stays low.
 
-import { lstatSync, type Stats } from 'node:fs';
 import { SKIP_NONE } from '../../../core/shared/format.ts';
 import { Breather } from '../../base/next-turn.ts';
-import type { NamedPath } from '../../base/paths.ts';
-import { diskPathOf } from '../../sources/disk/disk.ts';
+import { linksOnDisk, statOnDisk } from '../../sources/disk/disk.ts';
 import type { LeftOut } from '../../sources/disk/left-out.ts';
 import {
   type CommittedRules,
@@ -463,20 +461,6 @@ class Delta {
       }
     }
     return Object.fromEntries(skipped);
-  }
-}
-
-/** Of files on disk, which are as they were when they were indexed. */
-export function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
-  return new Set(paths.filter((path) => statOnDisk(root, { path })?.isSymbolicLink()));
-}
-
-/** Undefined: there is nothing that can be looked at. */
-function statOnDisk(root: string, named: NamedPath): Stats | undefined {
-  try {
-    return lstatSync(diskPathOf(root, named));
-  } catch {
-    return undefined;
   }
 }
 

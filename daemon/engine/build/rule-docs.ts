@@ -4,12 +4,16 @@
 import { Breather } from '../../base/next-turn.ts';
 import { joinPath, type NamedPath, nameKey, parentOf } from '../../base/paths.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
+import { linksOnDisk } from '../../sources/disk/disk.ts';
 import { findLinks } from '../../sources/git/objects.ts';
-import { ATTRIBUTE_FILE_NAME, Attributes } from '../../sources/languages/attributes.ts';
+import {
+  ATTRIBUTE_FILE_NAME,
+  Attributes,
+  readAttributes,
+} from '../../sources/languages/attributes.ts';
 import { findHeaderFolders, isHeader } from '../../sources/languages/languages.ts';
 import { hasBit } from '../shards/bits.ts';
-import { type DocList, readAttributes } from './build.ts';
-import { linksOnDisk } from './delta.ts';
+import type { DocList } from './build.ts';
 import type { DocPlace, KnownDocs } from './known-docs.ts';
 
 export interface RuleDocs {

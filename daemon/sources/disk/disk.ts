@@ -11,6 +11,20 @@ export function diskPathOf(root: string, file: NamedPath): string | Buffer {
   return Buffer.concat([Buffer.from(`${root}/`), file.rawPath]);
 }
 
+/** What lies at a path; undefined: nothing that can be looked at. */
+export function statOnDisk(root: string, named: NamedPath): Stats | undefined {
+  try {
+    return lstatSync(diskPathOf(root, named));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Those of the paths that are symbolic links now. */
+export function linksOnDisk(root: string, paths: readonly string[]): ReadonlySet<string> {
+  return new Set(paths.filter((path) => statOnDisk(root, { path })?.isSymbolicLink()));
+}
+
 /** Code of a file system error, `EACCES`; of another error its text. */
 export function errorCodeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string')

@@ -6,8 +6,8 @@
 import picomatch from 'picomatch';
 import { baseNameOf, folderOf } from '../../base/paths.ts';
 import { resolveLanguage } from './languages.ts';
+import { DocReader } from '../docs/doc-reader.ts';
 import type { SourceFile } from '../docs/file-list.ts';
-import type { SourceReader } from '../docs/source.ts';
 
 /** One `.gitattributes` file. A plain value: may be posted to a worker. */
 export interface AttributeFile {
@@ -127,25 +127,26 @@ function compilePattern(folder: string, pattern: string): (path: string) => bool
 /** Larger attribute files are passed over. */
 export const ATTRIBUTE_FILE_SIZE_MAX = 1 << 20;
 
-/**
- * Reads the attribute files among the docs of a source.
- *
- * Errors: as `SourceReader.read`; a file that cannot be read is passed over.
- */
-export async function readAttributeFiles(
-  reader: SourceReader,
+/** The attribute files among the docs of a source; one that cannot be read is passed over. Errors: GitError. */
+export async function readAttributes(
+  sourcePath: string,
   files: readonly SourceFile[],
 ): Promise<AttributeFile[]> {
   const wanted = files.filter(
     (file) => isAttributeFile(file.path) && !file.isSymlink && file.size <= ATTRIBUTE_FILE_SIZE_MAX,
   );
   const found: AttributeFile[] = [];
-  await reader.read(wanted, (index, bytes) => {
-    if (bytes === undefined || bytes.length > ATTRIBUTE_FILE_SIZE_MAX) return;
-    found.push({
-      folder: folderOf(wanted[index]?.path ?? ''),
-      text: Buffer.from(bytes).toString('utf8'),
+  const reader = new DocReader(sourcePath);
+  try {
+    await reader.read(wanted, (index, bytes) => {
+      if (bytes === undefined || bytes.length > ATTRIBUTE_FILE_SIZE_MAX) return;
+      found.push({
+        folder: folderOf(wanted[index]?.path ?? ''),
+        text: Buffer.from(bytes).toString('utf8'),
+      });
     });
-  });
+  } finally {
+    await reader.close();
+  }
   return found;
 }
