@@ -1,9 +1,8 @@
 // What differs between files on disk and the docs that the shards of a repo hold of them: told by what the files looked
 // like when they were read, and by their contents where that says nothing.
 
-import { Breather } from '../../base/next-turn.ts';
 import { nameKey, type NamedPath } from '../../base/paths.ts';
-import { DiskReader } from '../../sources/docs/disk-reader.ts';
+import { hashFiles } from '../../sources/docs/disk-reader.ts';
 import { type DiskListing, isLinkState } from '../../sources/docs/source-disk.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { type FileStates, UNSETTLED } from '../../sources/docs/source.ts';
@@ -29,7 +28,6 @@ export interface DiskDiff {
 
 /** Blob id of what is not looked into; no doc has it. */
 const UNKNOWN = '';
-const HASHED_AT_ONCE = 16;
 
 /** A listed file that may be another one than its doc, or has none. */
 interface Suspect {
@@ -62,12 +60,13 @@ export async function diffDisk(
   });
   const isRead = ({ file }: Suspect): boolean =>
     isShared || filter.skipReasonOfSize(file.path, file.size) === undefined;
+  const read = suspects.filter((one) => isRead(one) && (isShared || one.place !== undefined));
   const ids = await hashFiles(
     root,
-    suspects.filter((one) => isRead(one) && (isShared || one.place !== undefined)),
+    read.map(({ file }) => file),
   );
   for (const suspect of suspects) {
-    const change = changeOf(suspect, docs, ids.get(suspect));
+    const change = changeOf(suspect, docs, ids.get(suspect.file));
     if (change !== undefined) changes.push(change);
   }
   if (look.known === undefined && changes.some(({ path }) => isAttributeFile(path)))
@@ -129,24 +128,4 @@ function changeOf(
 /** Whether a file is what it was. */
 function isSettled(state: string | undefined, before: string | undefined): boolean {
   return state !== undefined && state === before && !state.startsWith(UNSETTLED);
-}
-
-/** Blob ids of files; of those that cannot be read none. */
-async function hashFiles(
-  root: string,
-  suspects: readonly Suspect[],
-): Promise<Map<Suspect, string>> {
-  const ids = new Map<Suspect, string>();
-  const reader = new DiskReader(root);
-  const breather = new Breather();
-  for (let start = 0; start < suspects.length; start += HASHED_AT_ONCE) {
-    const some = suspects.slice(start, start + HASHED_AT_ONCE);
-    const files = some.map(({ file }) => file);
-    await reader.read(files, (index, _, oid) => {
-      if (oid !== '') ids.set(some[index]!, oid);
-    });
-    for (let i = 0; i < HASHED_AT_ONCE * 4; i++) await breather.pause();
-  }
-  await reader.close();
-  return ids;
 }

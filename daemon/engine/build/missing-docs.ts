@@ -1,7 +1,7 @@
 // The docs that no shard holds yet, collected from what differs, and which revisions hold each of them.
 
 import type { NamedPath } from '../../base/paths.ts';
-import { docKey } from '../../sources/docs/source-revisions.ts';
+import { compareListed, docKey } from '../../sources/docs/source-revisions.ts';
 import type { SourceFile } from '../../sources/docs/file-list.ts';
 import { findObjects, type ReadOptions } from '../../sources/git/objects.ts';
 import type { TreeItem } from '../../sources/git/tree-diff.ts';
@@ -63,11 +63,9 @@ export class MissingDocs {
       oid: doc.oid,
       targets: doc.targets,
     }));
-    return rows.sort((a, b) => {
-      if (a.file.path !== b.file.path) return a.file.path < b.file.path ? -1 : 1;
-      const byRevision = Number(b.targets.has(0)) - Number(a.targets.has(0));
-      return byRevision !== 0 ? byRevision : a.oid < b.oid ? -1 : 1;
-    });
+    return rows.sort((a, b) =>
+      compareListed(a.file, b.file, Number(b.targets.has(0)) - Number(a.targets.has(0))),
+    );
   }
 }
 

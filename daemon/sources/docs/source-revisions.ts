@@ -6,9 +6,8 @@ import { hash } from 'node:crypto';
 import { nameKey, type NamedPath } from '../../base/paths.ts';
 import { findObjects } from '../git/objects.ts';
 import { readTrees, type TreeUnion } from '../git/trees.ts';
-import { Breather } from '../../base/next-turn.ts';
 import { filterUnion } from './committed-rules.ts';
-import { DiskReader } from './disk-reader.ts';
+import { hashFiles } from './disk-reader.ts';
 import { FileList, type SourceFile } from './file-list.ts';
 import type { IgnoredCounts } from './ignored.ts';
 import type { LeftOut } from '../disk/left-out.ts';
@@ -102,28 +101,18 @@ async function addDisk(
   draft.visitors.unshift((onFile) => indexes.forEach((index) => onFile(index)));
 }
 
-const HASHED_AT_ONCE = 64;
-
-/** Blob ids of files on disk; those that cannot be read are left to the build. */
-async function hashFiles(
-  root: string,
-  files: readonly SourceFile[],
-): Promise<Map<SourceFile, string>> {
-  const ids = new Map<SourceFile, string>();
-  const reader = new DiskReader(root);
-  const breather = new Breather();
-  for (let start = 0; start < files.length; start += HASHED_AT_ONCE) {
-    const some = files.slice(start, start + HASHED_AT_ONCE);
-    await reader.read(some, (index, _, oid) => {
-      if (oid !== '') ids.set(some[index]!, oid);
-    });
-    for (let i = 0; i < HASHED_AT_ONCE; i++) await breather.pause();
-  }
-  await reader.close();
-  return ids;
+/**
+ * Order of a listing: by path; of one path those of the default revision first.
+ *
+ * @param byRevision  less than 0 where the first one is of the default revision and the other one is not, and so on
+ */
+export function compareListed(one: SourceFile, other: SourceFile, byRevision: number): number {
+  if (one.path !== other.path) return one.path < other.path ? -1 : 1;
+  if (byRevision !== 0) return byRevision;
+  return (one.oid ?? '') < (other.oid ?? '') ? -1 : 1;
 }
 
-/** Puts the files in the order of their paths; versions of one path: those of the default revision first. */
+/** Puts the files in the order of a listing. */
 function sortDraft({
   files,
   leftOut,
@@ -131,13 +120,9 @@ function sortDraft({
 }: Draft): Omit<SourceListing, 'fingerprint' | 'ignored'> {
   const isDefault = new Uint8Array(files.length);
   visitors[0]?.((file) => (isDefault[file] = 1));
-  const order = [...files.keys()].sort((a, b) => {
-    const [one, other] = [files[a]!, files[b]!];
-    if (one.path !== other.path) return one.path < other.path ? -1 : 1;
-    const byRevision = isDefault[b]! - isDefault[a]!;
-    if (byRevision !== 0) return byRevision;
-    return (one.oid ?? '') < (other.oid ?? '') ? -1 : 1;
-  });
+  const order = [...files.keys()].sort((a, b) =>
+    compareListed(files[a]!, files[b]!, isDefault[b]! - isDefault[a]!),
+  );
   const places = new Uint32Array(files.length);
   for (const [place, index] of order.entries()) places[index] = place;
   leftOut.sort((a, b) => (a.path < b.path ? -1 : 1));
