@@ -1,7 +1,7 @@
 // The shards of the catalog with the repos that have docs in them: what of each lives, and which are merged next. For the
 // merger, and for people who want to know what it would do.
 
-import { hasBit } from '../engine/shards/bits.ts';
+import { holdsDoc } from '../engine/shards/bits.ts';
 import type { Catalog } from './catalog.ts';
 import { type CatalogRepo, type CatalogShard, docCountOf, docsOfRepo } from './catalog-records.ts';
 import { type MergeCandidate, type MergeLimits, planMerge } from './merge-plan.ts';
@@ -70,10 +70,7 @@ export function liveDocsOf(catalog: Catalog, repo: CatalogRepo, shardId: string)
   const table = catalog.revisionsOf(repo);
   if (table === undefined || table instanceof Error) return all;
   const live = table.shards[index]!.liveDocs;
-  if (live === 'all') return all;
-  return live === 'none'
-    ? new Uint32Array()
-    : all.filter((docId) => hasBit(live, docId - docStart));
+  return all.filter((docId) => holdsDoc(live, docId - docStart));
 }
 
 function indexIn({ shards }: CatalogRepo, shardId: string): number {

@@ -3,6 +3,7 @@
 
 import { access } from 'node:fs/promises';
 import { messageOf } from '../base/caught.ts';
+import { sumOf } from '../base/lists.ts';
 import type { Log, LogFields } from '../base/log.ts';
 import {
   type BuildOptions,
@@ -540,8 +541,4 @@ function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
 
 function unrevised(shard: CatalogShard): { readonly liveCount: number } {
   return { liveCount: docCountOf(shard) };
-}
-
-function sumOf<Item>(items: readonly Item[], of: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + of(item), 0);
 }

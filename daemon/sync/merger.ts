@@ -14,9 +14,8 @@ import {
   type MergeResult,
 } from '../engine/build/merge.ts';
 import { runMerge } from '../engine/build/merge-thread.ts';
-import type { DocSet } from '../engine/host/search-plan.ts';
 import { ShardError } from '../engine/host/space.ts';
-import { bitmapSizeOf, hasBit, setBit } from '../engine/shards/bits.ts';
+import { bitmapSizeOf, holdsDoc, setBit } from '../engine/shards/bits.ts';
 import { type RevisionTable, RevisionWriter } from '../engine/shards/revisions.ts';
 import { encodeSet } from '../engine/shards/set-code.ts';
 import type { Catalog } from './catalog.ts';
@@ -367,10 +366,6 @@ function isWhole(
   for (const [doc, source] of (made?.sources ?? []).entries())
     if (lives[source]!.has(made!.docIds[doc]!)) counts[source]!++;
   return lives.every(({ count }, source) => count === counts[source]);
-}
-
-function holdsDoc(set: DocSet, docId: number): boolean {
-  return typeof set === 'string' ? set === 'all' : hasBit(set, docId);
 }
 
 /** The revision file of a repo whose docs of some shards are in a new one, between those that stay. */

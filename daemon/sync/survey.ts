@@ -1,6 +1,7 @@
 // Tells of an index as its catalog has it, without opening a shard: what of each shard lives, who shares it, and what the
 // next merge would do. For people; the numbers are those that merges are planned by.
 
+import { sumOf } from '../base/lists.ts';
 import type { Catalog } from './catalog.ts';
 import { candidateOf, type Holding, holdingsOf, nextMerge } from './holdings.ts';
 import { levelOf, MERGE_LIMITS, type MergeCandidate, type MergeLimits } from './merge-plan.ts';
@@ -110,8 +111,4 @@ function mergeOf(merged: readonly MergeCandidate[]): NextMerge {
     contentSize: Math.round(sumOf(merged, ({ liveSize }) => liveSize)),
     droppedCount: sumOf(merged, (one) => one.docCount) - docCount,
   };
-}
-
-function sumOf<Item>(items: readonly Item[], of: (item: Item) => number): number {
-  return items.reduce((sum, item) => sum + of(item), 0);
 }

@@ -3,9 +3,8 @@
 // decided before.
 
 import { SKIP_NONE } from '../../../core/shared/format.ts';
-import type { DocSet } from '../host/search-plan.ts';
 import { Breather } from '../../base/next-turn.ts';
-import { hasBit } from '../shards/bits.ts';
+import { holdsDoc } from '../shards/bits.ts';
 import { SKIP_REASON_NAMES } from '../shards/skip-reasons.ts';
 import type { ShardPart } from '../shards/parts.ts';
 import type { ShardTables } from '../shards/tables.ts';
@@ -83,15 +82,10 @@ async function skippedIn(
     const docId = tables.docAt(rank);
     const skipReason = tables.skipReasonOf(docId);
     if (skipReason === SKIP_NONE || docId < docStart || docId >= docEnd) continue;
-    if (!isIn(live, docId - docStart)) continue;
+    if (!holdsDoc(live, docId - docStart)) continue;
     if (reason === undefined || SKIP_REASON_NAMES[skipReason] === reason) docIds.push(docId);
   }
   return docIds;
-}
-
-function isIn(set: DocSet, docId: number): boolean {
-  if (typeof set === 'string') return set === 'all';
-  return hasBit(set, docId);
 }
 
 /** Takes the doc with the first path; undefined: none is left. */

@@ -1,5 +1,7 @@
 // Sets of docs as bitmaps: a bit for each doc, low bits first.
 
+import type { DocSet } from '../host/search-plan.ts';
+
 /** Bytes of a bitmap over so many docs, as threads take it. */
 export function bitmapSizeOf(docCount: number): number {
   return Math.ceil(docCount / 128) * 16;
@@ -15,6 +17,11 @@ export function setBit(bits: Uint8Array, docId: number): void {
 
 export function clearBit(bits: Uint8Array, docId: number): void {
   bits[docId >> 3]! &= ~(1 << (docId & 7));
+}
+
+/** Whether a set of docs holds one. */
+export function holdsDoc(set: DocSet, docId: number): boolean {
+  return typeof set === 'string' ? set === 'all' : hasBit(set, docId);
 }
 
 /** Sets the bits from `start` to before `end`. */

@@ -4,7 +4,7 @@
 
 import { hash } from 'node:crypto';
 import type { DocSet } from '../host/search-plan.ts';
-import { bitmapSizeOf, countBits, hasBit } from './bits.ts';
+import { bitmapSizeOf, countBits, holdsDoc } from './bits.ts';
 import {
   type CodedSet,
   decodeInto,
@@ -278,9 +278,7 @@ export class ShardRevisions {
 
   /** Whether a revision holds a doc. */
   holds(revision: number, docId: number): boolean {
-    const set = this.docsIn([revision]);
-    if (typeof set === 'string') return set === 'all';
-    return hasBit(set, docId);
+    return holdsDoc(this.docsIn([revision]), docId);
   }
 
   /** Blob id of a doc without stored content; undefined: not known. Cost: a binary search. */
