@@ -1,8 +1,6 @@
 // What revisions on demand may take (`settings.onDemandRevisions`): repositories, docs, time and disk, what is said to who
 // asks for more, and what is known to be too much.
 
-import { setMaxListeners } from 'node:events';
-
 /** `settings.onDemandRevisions`. */
 export interface OnDemandLimits {
   /** Repositories that a search may look for them in. */
@@ -92,36 +90,5 @@ export class Refusals {
       this.#refusals.delete(oldest);
     }
     throw new RevisionLimitError(message);
-  }
-}
-
-/** Aborted when `outer` is, when the time is over, and at the end: who still waits then leaves. */
-export class TimeLimit {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  readonly #outer: AbortSignal;
-  readonly #leave = (): void => this.#controller.abort(this.#outer.reason);
-  isOver = false;
-
-  constructor(timeoutMs: number, outer: AbortSignal) {
-    this.#outer = outer;
-    // Each repository of a search listens.
-    setMaxListeners(0, this.signal);
-    this.#timer = setTimeout(() => {
-      this.isOver = true;
-      this.#controller.abort(new DOMException('The time is over.', 'TimeoutError'));
-    }, timeoutMs);
-    if (outer.aborted) this.#leave();
-    else outer.addEventListener('abort', this.#leave, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.#controller.abort();
-    this.#outer.removeEventListener('abort', this.#leave);
   }
 }

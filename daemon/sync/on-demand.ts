@@ -8,6 +8,7 @@ import { messageOf, systemCodeOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import { SharedWork } from '../base/shared-work.ts';
 import { Slots } from '../base/slots.ts';
+import { TimeLimit } from '../base/time-limit.ts';
 import {
   buildExtraRevisions,
   type ExtraRevisions,
@@ -34,7 +35,6 @@ import {
   RevisionLimitError,
   sumMessage,
   timeMessage,
-  TimeLimit,
 } from './on-demand-limits.ts';
 import { type Wanted, wantedOf } from './wanted-revisions.ts';
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import { type OnDemandLimits, TimeLimit } from '../../daemon/sync/on-demand-limits.ts';
+import type { OnDemandLimits } from '../../daemon/sync/on-demand-limits.ts';
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -241,18 +241,6 @@ void test('limits are told by name, and nothing is built beyond them', TIMEOUT, 
   const all = await openWorld([repo]);
   await assert.rejects(all.index.search(`(${many})`), refusal(/21 revisions .* limit 20/));
   await all.index.close();
-});
-
-void test('a search of as many repositories as may be asked warns of nothing', async () => {
-  const warnings: unknown[] = [];
-  const note = (warning: unknown): unknown => warnings.push(warning);
-  process.on('warning', note);
-  const time = new TimeLimit(60_000, new AbortController().signal);
-  for (let i = 0; i < LIMITS.repos; i++) time.signal.addEventListener('abort', () => {});
-  await sleep(1);
-  time.end();
-  process.off('warning', note);
-  assert.deepEqual(warnings, []);
 });
 
 void test('many who ask at once have it built once', TIMEOUT, async () => {

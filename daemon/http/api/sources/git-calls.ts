@@ -2,6 +2,7 @@
 // the schemas of names and folders.
 
 import { z } from 'zod';
+import { limitedSignal } from '../../../base/time-limit.ts';
 import type { RepoRecord } from '../../../repos/records.ts';
 import { checkRef } from '../../../sources/git/names.ts';
 import { type Folders, withFoldersAbove } from '../../../sources/git/tree-paths.ts';
@@ -32,28 +33,13 @@ export function findRepoById(
 
 /** Aborted when the client goes away or the time that git has is over. */
 export function gitSignal({ signal, settings }: GitTime): AbortSignal {
-  const controller = new AbortController();
-  controllers.set(controller.signal, controller);
-  const abort = (): void => controller.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', abort, { once: true });
-  const asked = new WeakRef(controller);
-  const endIt = (): void =>
-    asked.deref()?.abort(new DOMException('The time that git has is over.', 'TimeoutError'));
-  setTimeout(endIt, settings.gitTimeoutMs).unref();
-  return controller.signal;
+  return limitedSignal(signal, settings.gitTimeoutMs, 'The time that git has is over.');
 }
 
 export interface GitTime {
   readonly signal: AbortSignal;
   readonly settings: { readonly gitTimeoutMs: number };
 }
-
-/**
- * By their signals, so that a controller lives as long as whoever waits for its signal, and no longer.
- * Why not AbortSignal.any of AbortSignal.timeout: a collection of garbage takes the time limit away (Node.js 20).
- */
-const controllers = new WeakMap<AbortSignal, AbortController>();
 
 /**
  * Folders and those above them at a revision, of which a record is kept, and the signal of `gitSignal` that held.

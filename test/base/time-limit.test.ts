@@ -1,4 +1,4 @@
-// The time that git has for a request, and the client that leaves before.
+// Time limits that hold, whoever leaves before, and however many listen.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -6,14 +6,14 @@ import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { gitSignal } from '../../../../daemon/http/api/sources/git-calls.ts';
+import { limitedSignal, TimeLimit } from '../../daemon/base/time-limit.ts';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
 test('the time limit holds when garbage is collected meanwhile', { timeout: 240_000 }, async () => {
   const client = new AbortController();
-  const signal = gitSignal({ signal: client.signal, settings: { gitTimeoutMs: 300 } });
+  const signal = limitedSignal(client.signal, 300, 'over');
   const over = once(signal, 'abort');
   // Why in another turn: what this one made is not collected before it ends.
   await sleep(1);
@@ -26,9 +26,20 @@ test('the time limit holds when garbage is collected meanwhile', { timeout: 240_
 
 test('a client that leaves ends the work, before it begins too', () => {
   const client = new AbortController();
-  const settings = { gitTimeoutMs: 60_000 };
-  const signal = gitSignal({ signal: client.signal, settings });
+  const signal = limitedSignal(client.signal, 60_000, 'over');
   client.abort(new Error('left'));
   assert.equal(signal.reason, client.signal.reason);
-  assert.equal(gitSignal({ signal: client.signal, settings }).reason, client.signal.reason);
+  assert.equal(limitedSignal(client.signal, 60_000, 'over').reason, client.signal.reason);
+});
+
+test('as many listen as like to, without a warning', async () => {
+  const warnings: unknown[] = [];
+  const note = (warning: unknown): unknown => warnings.push(warning);
+  process.on('warning', note);
+  const time = new TimeLimit(60_000, new AbortController().signal);
+  for (let i = 0; i < 100; i++) time.signal.addEventListener('abort', () => {});
+  await sleep(1);
+  time.end();
+  process.off('warning', note);
+  assert.deepEqual(warnings, []);
 });
