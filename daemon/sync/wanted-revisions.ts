@@ -1,12 +1,9 @@
 // Which of the names that a query has for revisions the git of a repository knows, and what they name.
 
 import type { RepoRecord } from '../repos/records.ts';
-import { checkRef, RefError } from '../sources/git/names.ts';
+import { checkRef, RefError, shortIdOf } from '../sources/git/names.ts';
 import { RepoGoneError, resolveRef } from '../sources/git/resolve.ts';
 import type { Demanded } from './demanded-docs.ts';
-
-/** What a name begins with that is too short to be taken for an id. */
-const SHORT_ID = /^[0-9a-f]{4,6}(?=[~^]|$)/i;
 
 export interface Wanted {
   readonly record: RepoRecord;
@@ -34,7 +31,7 @@ async function commitOf(
 ): Promise<string | undefined> {
   try {
     checkRef(name);
-    const [short] = SHORT_ID.exec(name) ?? [];
+    const short = shortIdOf(name);
     if (
       short !== undefined &&
       (await resolveRef(record, short, signal)).startsWith(short.toLowerCase())

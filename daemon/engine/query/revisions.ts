@@ -24,7 +24,7 @@ export function exactRevision(name: string): string {
   return name === DEFAULT_REVISION ? name : EXACT_MARK + name;
 }
 
-/** Names of refs and ids of commits, with steps back from them. Source: git-check-ref-format(1), gitrevisions(7). */
+/** Names of refs and ids of commits, with steps back from them: the form of sources/git/names.ts, which queries do not know. */
 const GIT_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,9})*$/u;
 
 /** What git may know by the text of a `rev:` as the name of a revision; undefined: nothing. */

@@ -15,6 +15,11 @@ export class PathError extends Error {
 
 const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const REF_SIZE_MAX = 1024;
+/** Source: git-check-ref-format(1), gitrevisions(7). engine/query/revisions.ts has this form too, with more steps. */
+const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
+const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
+const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
+const SHORT_ID = /^[0-9a-f]{4,6}(?=[~^]|$)/i;
 
 /** Whether a text is a full id. */
 export function isObjectId(text: string): boolean {
@@ -24,6 +29,26 @@ export function isObjectId(text: string): boolean {
 /** Errors: TypeError unless it is a full id. */
 export function requireObjectId(text: string): void {
   if (!isObjectId(text)) throw new TypeError(`not an object id: ${text}`);
+}
+
+/** Whether a text may name a ref, or be an id in any length, without an operator of gitrevisions(7). */
+export function isPlainName(text: string): boolean {
+  return PLAIN_NAME.test(text);
+}
+
+/** Whether a text may be a plain name with some steps back from it. Bound: each of 999 commits. */
+export function isNearName(text: string): boolean {
+  return NEAR_NAME.test(text);
+}
+
+/** Whether a text can only be a ref; a shorter name may also be an id, or a file in the git directory. */
+export function isRefName(text: string): boolean {
+  return REF_NAME.test(text);
+}
+
+/** The id that a text is, steps back aside, where it is too short to be taken for one; undefined: it is none. */
+export function shortIdOf(text: string): string | undefined {
+  return SHORT_ID.exec(text)?.[0];
 }
 
 /**

@@ -9,7 +9,7 @@ import { namedCache } from '../../base/metrics.ts';
 import { GitError, gitDirOf } from './git.ts';
 import { withSlot } from './git-slots.ts';
 import { findObject } from './object-reader.ts';
-import { isObjectId, RefError } from './names.ts';
+import { isNearName, isObjectId, isPlainName, isRefName, RefError } from './names.ts';
 import { findObjects, resolveCommit, resolveObject } from './objects.ts';
 import { isReached } from './reached.ts';
 import type { RepoRecord } from '../../repos/records.ts';
@@ -27,15 +27,6 @@ export class RepoGoneError extends Error {
 /** The part of a repo that is asked for. */
 export type ResolvableRepo = Pick<RepoRecord, 'name' | 'source' | 'defaultRevision'>;
 
-/** Names of refs and ids in any length, without the operators of gitrevisions(7). */
-const PLAIN_NAME = /^[^\s\p{Cc}~^:?*[\\]+$/u;
-/**
- * A name and some steps back from it, which a process that runs on may answer. Bound: it keeps the commits on the
- * way.
- */
-const NEAR_NAME = /^[^\s\p{Cc}~^:?*[\\]+(?:[~^]\d{0,3})*$/u;
-/** What can only be a ref; a shorter name may also be an id, or a file in the git directory. */
-const REF_NAME = /^(?:HEAD|refs\/[^\s\p{Cc}~^:?*[{\\]+)$/u;
 const KNOWN_IDS_MAX = 20_000;
 
 /** Path of the repository and full id as it was given -> id of the commit. */
@@ -61,7 +52,7 @@ export async function resolveRef(
 ): Promise<string> {
   const commit = await findCommit(repo, ref, signal);
   const revision = ref ?? repo.defaultRevision;
-  if (REF_NAME.test(revision)) return commit;
+  if (isRefName(revision)) return commit;
   const isServed = await withRepo(repo, () => isReached(repo.source.path, commit, { signal, env }));
   if (isServed) return commit;
   throw refError(revision);
@@ -115,13 +106,13 @@ function refError(ref: string | undefined): RefError {
   );
 }
 
-/** Asks a process that runs already; undefined: it does not know. */
+/** Asks a process that runs already, which keeps the commits on the way; undefined: it does not know. */
 async function askPool(
   repoPath: string,
   revision: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  if (!NEAR_NAME.test(revision)) return undefined;
+  if (!isNearName(revision)) return undefined;
   try {
     return (await findObject(repoPath, `${revision}^{commit}`, signal))?.oid;
   } catch (error) {
@@ -150,7 +141,7 @@ async function lookUp(
     // An id that was typed need not exist; what a ref names has to.
     const [object] = await findObjects(source.path, [id], options);
     const isTyped = id.startsWith(revision.toLowerCase());
-    if (object === undefined && PLAIN_NAME.test(revision) && !isTyped)
+    if (object === undefined && isPlainName(revision) && !isTyped)
       throw new Error(`${name}: object ${id} is missing or damaged`);
     return undefined;
   });

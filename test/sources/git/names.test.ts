@@ -7,8 +7,12 @@ import {
   checkRef,
   folderPathOf,
   isFilePath,
+  isNearName,
+  isPlainName,
+  isRefName,
   PathError,
   RefError,
+  shortIdOf,
 } from '../../../daemon/sources/git/names.ts';
 
 test('refs', () => {
@@ -61,4 +65,34 @@ test('paths of folders', () => {
   assert.deepEqual(paths.map(folderPathOf), ['', '', 'a', 'a', 'a', 'a/b']);
   for (const path of ['..', '/../a', 'a/../b', 'a\0'])
     assert.throws(() => folderPathOf(path), PathError, path);
+});
+
+test('names, steps back from them, and what can only be a ref', () => {
+  for (const name of ['main', 'HEAD', 'refs/heads/a', 'v1.0', '0a1b2c3', 'ünï', 'a@b'])
+    assert.deepEqual([isPlainName(name), isNearName(name)], [true, true], name);
+  for (const name of ['main~3', 'HEAD^', 'v1~999^2~'])
+    assert.deepEqual([isPlainName(name), isNearName(name)], [false, true], name);
+  for (const name of [
+    '',
+    '~1',
+    'a b',
+    'HEAD:x',
+    ':/text',
+    'a*',
+    'a[b]',
+    'a\\b',
+    'a~1000',
+    'a^{tree}',
+  ])
+    assert.deepEqual([isPlainName(name), isNearName(name)], [false, false], name);
+  for (const name of ['HEAD', 'refs/heads/main']) assert.equal(isRefName(name), true, name);
+  for (const name of ['main', 'FETCH_HEAD', 'heads/main', 'refs/', 'refs/heads/main~1', 'HEAD^'])
+    assert.equal(isRefName(name), false, name);
+});
+
+test('ids that are too short', () => {
+  const ids = ['0a1b', 'ABCDEF', '0a1b2~3', 'abcd^'].map(shortIdOf);
+  assert.deepEqual(ids, ['0a1b', 'ABCDEF', '0a1b2', 'abcd']);
+  for (const text of ['0a1', '0a1b2c3', 'main', 'abcdx', 'x0a1b'])
+    assert.equal(shortIdOf(text), undefined, text);
 });
