@@ -12,6 +12,7 @@ import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
 import type { Daemon } from '../main.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
+import type { SourceMode } from '../sources/git/probe.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
 import type { JobResult } from '../sync/jobs.ts';
 import { UsageError } from './errors.ts';
@@ -73,7 +74,7 @@ interface SourceOptions extends CommonOptions {
   /** Paths, as given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
-  readonly mode?: 'commits' | 'worktree' | undefined;
+  readonly mode?: SourceMode | undefined;
   readonly change: RepoChange;
 }
 
