@@ -3,7 +3,7 @@
 // with the password that may be in its `config`.
 
 import { constants } from 'node:fs';
-import { access, readdir, readFile, stat } from 'node:fs/promises';
+import { access, readdir, readFile, readlink, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { isShortage } from '../../base/caught.ts';
 
@@ -105,21 +105,27 @@ async function readFolder(absolute: string): Promise<string[]> {
     return await readdir(absolute);
   } catch (error) {
     if (error instanceof ProbeError) throw error;
-    throw folderError(absolute, error);
+    const target = await readlink(absolute).catch(() => undefined);
+    throw folderError(absolute, error, target === undefined ? '' : ` (a link to ${target})`);
   }
 }
 
-function folderError(absolute: string, error: unknown): ProbeError {
+/** @param place  where a link leads */
+function folderError(absolute: string, error: unknown, place: string): ProbeError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
   switch (code) {
     case 'ENOENT':
-      return new ProbeError(absolute, 'not_found', 'does not exist');
+      return new ProbeError(absolute, 'not_found', `does not exist${place}`);
     case 'ENOTDIR':
-      return new ProbeError(absolute, 'not_a_directory', 'not a directory');
+      return new ProbeError(absolute, 'not_a_directory', `not a directory${place}`);
     case 'EACCES':
     case 'EPERM':
-      return new ProbeError(absolute, 'not_readable', `not readable by this user (${code})`);
+      return new ProbeError(
+        absolute,
+        'not_readable',
+        `not readable by this user (${code})${place}`,
+      );
     default:
-      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})`);
+      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})${place}`);
   }
 }

@@ -76,9 +76,11 @@ export async function probeSource(sourcePath: string, mode?: SourceMode): Promis
   };
 }
 
+const NO_COMMITS =
+  'no git repository, so there are no commits: neither .git is there, nor HEAD, objects/ and refs/';
+
 function probeFolder(absolute: string, mode: SourceMode | undefined): ProbedSource {
-  if (mode === 'commits')
-    throw new ProbeError(absolute, 'mode_not_possible', 'a folder without git has no commits');
+  if (mode === 'commits') throw new ProbeError(absolute, 'mode_not_possible', NO_COMMITS);
   return {
     source: { kind: 'folder', path: absolute },
     layout: 'folder',

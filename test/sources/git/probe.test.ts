@@ -128,6 +128,7 @@ test('what is no source is named with its reason', async () => {
       return true;
     });
   }
+  await assert.rejects(probeSource(path.join(folder, 'dangling')), /exist \(a link to nowhere\)$/);
   rmSync(path.join(folder, 'dangling'));
 });
 
