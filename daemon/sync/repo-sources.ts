@@ -15,7 +15,7 @@ import { type RepoChange, recordOf } from './change-repo.ts';
 import type { JobResult, Jobs } from './jobs.ts';
 import { lookAtSource } from './look-at-source.ts';
 import type { RepoRegister } from './register.ts';
-import { countReposInside } from './repos-inside.ts';
+import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from './served.ts';
 
 /** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
@@ -66,7 +66,7 @@ export class RepoSources {
     const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
     const repos = await this.#options.register.admit(probed, change);
     const records = [...(await this.#note(repos, probed)), ...kept];
-    for (const record of records) this.#warnOfFolder(record, change);
+    for (const record of records) this.#noteFolder(record, change);
     this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
     const { visibility: _, enforcement: __, ...selection } = change;
     this.#wish = { mode, selection };
@@ -133,7 +133,7 @@ export class RepoSources {
     const records = await this.#note(repos, [probed]);
     this.#missing.delete(one);
     jobs.failed.clear(one);
-    for (const record of records) this.#warnOfFolder(record, selection);
+    for (const record of records) this.#noteFolder(record, selection);
     served.repoIds = new Set([...(served.repoIds ?? []), ...records.map(({ repoId }) => repoId)]);
     return records;
   }
@@ -250,6 +250,7 @@ export class RepoSources {
     }
     if (probed.length > 0) await this.#note(await this.#options.register.admit(probed, {}), probed);
     this.#options.served.repoIds = before;
+    for (const record of this.#options.served.records) this.#noteFolder(record);
   }
 
   /** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
@@ -276,18 +277,17 @@ export class RepoSources {
     });
   }
 
-  #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
+  /** Notes what each job of a plain folder warns of. */
+  #noteFolder({ repoId, source }: RepoRecord, { branches = [], tags = [] }: RepoChange = {}): void {
+    const { oddities } = this.#options.jobs;
+    oddities.delete(repoId);
     if (source.kind !== 'folder') return;
-    if (branches.length + tags.length > 0)
-      this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
-    const count = countReposInside(source.path);
-    if (count === 0) return;
-    this.#options.log.warn(
-      `${source.path} is no git repository but holds ${count}: their files become those of one folder, ` +
-        'without branches and history; to have each as a repository name them all, for example ' +
-        `"trawl serve ${source.path}/*/"`,
-      { repo: name },
-    );
+    const wantsRevisions = branches.length + tags.length > 0;
+    const warnings = [
+      ...(wantsRevisions ? ['a folder without git has no branches and tags'] : []),
+      ...warningsOfReposInside(source.path),
+    ];
+    if (warnings.length > 0) oddities.set(repoId, warnings);
   }
 }
 
