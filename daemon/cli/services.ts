@@ -94,6 +94,10 @@ export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText'>
   readonly needsKey: boolean;
 }
 
+const NOT_WAITED_FOR =
+  'a source that is missing is waited for beside others, or once it was indexed in this data directory; ' +
+  'there is nothing to serve';
+
 /** Resolves once the daemon listens. */
 async function serve(options: ServeOptions, onProgress: ProgressListener): Promise<Serving> {
   const { startDaemon } = await import('../main.ts');
@@ -101,13 +105,18 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
   const anonymousAccess = isAnonymous ? true : undefined;
   const configuration = configurationOf(options, { host, port, baseUrl, anonymousAccess, workers });
   const log = createLog(configuration.log);
-  const daemon = await startDaemon({
+  const { ProbeError } = await import('../sources/git/layout.ts');
+  const started = startDaemon({
     configuration,
     log,
     sources: options.sources.map(localPath),
     mode: options.mode,
     change: options.change,
     onProgress: progressOf(progressListener(configuration, log, onProgress)),
+  });
+  const daemon = await started.catch((error: unknown) => {
+    const isMissing = error instanceof ProbeError && error.failure === 'not_found';
+    throw isMissing ? new UsageError(`${error.message}; ${NOT_WAITED_FOR}`) : error;
   });
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
   return { ...daemon, needsKey };

@@ -90,7 +90,9 @@ void test('a missing source does not keep the others from being served', async (
     ['FAILED', 'COMPLETED'],
   );
   assert.match(results[0]?.error ?? '', new RegExp(`^${missing}: does not exist$`));
-  assert.equal((await trawl(['serve', missing], { cwd: temporaryFolder() })).code, 2);
+  const alone = await trawl(['serve', missing], { cwd: temporaryFolder() });
+  assert.equal(alone.code, 2);
+  assert.match(alone.stderr, /does not exist; .* waited for beside others, or once it was indexed/);
 });
 
 void test('a source that was missing at the start is served once it is there', async () => {
@@ -176,8 +178,13 @@ void test('a source that is away for a while keeps its index', async () => {
   const served = await serveIndexed(dataDir, [good, away]);
   assert.deepEqual(pathsOf(await search(served.url, 'plum')), ['a.txt', 'b.txt']);
   assert.match(served.process.stderr, /indexing failed[^]*does not exist/);
-  renameSync(`${away}.away`, away);
   await served.process.stop();
+  // Alone as well, as a disk that is mounted late.
+  const alone = await serveIndexed(dataDir, [away]);
+  assert.deepEqual(pathsOf(await search(alone.url, 'plum')), ['b.txt']);
+  renameSync(`${away}.away`, away);
+  await alone.process.until(/ repo indexed /);
+  await alone.process.stop();
 });
 
 void test('a source whose git has come to lead elsewhere is hidden, with what was found in it before', async () => {
