@@ -42,6 +42,7 @@ export class RepoSources {
   readonly #options: RepoSourcesOptions;
   /** Paths that were no sources when they were named, and why they are none. */
   readonly #missing = new Map<string, string>();
+  #unseenCount = 0;
   /** How those become repos that are sources later. */
   #wish: Wish = { mode: undefined, selection: {} };
 
@@ -62,6 +63,15 @@ export class RepoSources {
     change: RepoChange = {},
     signal?: AbortSignal,
   ): Promise<AddedSources> {
+    return this.#whileUnseen(paths.length, () => this.#add(paths, mode, change, signal));
+  }
+
+  async #add(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    change: RepoChange,
+    signal: AbortSignal | undefined,
+  ): Promise<AddedSources> {
     this.#options.served.repoIds = this.#sureOf(paths, mode, change);
     const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
     const repos = await this.#options.register.admit(probed, change);
@@ -73,6 +83,21 @@ export class RepoSources {
     this.#missing.clear();
     for (const { repo, error = '' } of failed) this.#missing.set(repo, error);
     return { records, failed };
+  }
+
+  /** Of sources that have not been looked at; 1 or higher until the repos of all are known. */
+  get unseenCount(): number {
+    return this.#unseenCount;
+  }
+
+  /** @param count  of the sources that `work` looks at */
+  async #whileUnseen<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
+    this.#unseenCount = count;
+    try {
+      return await work();
+    } finally {
+      this.#unseenCount = 0;
+    }
   }
 
   /** Of paths that are no sources. */
@@ -233,8 +258,17 @@ export class RepoSources {
       if (this.#options.register.isWhereItWas(record)) sure.add(record.repoId);
       else doubtful.push(record);
     this.#options.served.repoIds = sure;
-    const probed: ProbedSource[] = [];
+    await this.#whileUnseen(doubtful.length, () => this.#confirmEach(doubtful, signal));
+    this.#options.served.repoIds = before;
+    for (const record of this.#options.served.records) this.#noteFolder(record);
+  }
+
+  async #confirmEach(
+    doubtful: readonly RepoRecord[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     const { register } = this.#options;
+    const probed: ProbedSource[] = [];
     const probes = doubtful.map(
       ({ source }) =>
         () =>
@@ -248,9 +282,7 @@ export class RepoSources {
         // What cannot be a source now fails when it is indexed.
       }
     }
-    if (probed.length > 0) await this.#note(await this.#options.register.admit(probed, {}), probed);
-    this.#options.served.repoIds = before;
-    for (const record of this.#options.served.records) this.#noteFolder(record);
+    if (probed.length > 0) await this.#note(await register.admit(probed, {}), probed);
   }
 
   /** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
@@ -266,8 +298,12 @@ export class RepoSources {
       () => this.#options.log.info('looking at sources', { done, total: probes.length }),
       TELL_MS,
     ).unref();
+    const noteDone = (): void => {
+      done++;
+      this.#unseenCount = Math.max(1, this.#unseenCount - 1);
+    };
     const found = await Promise.allSettled(
-      probes.map((probe, index) => slots.run(String(index), signal, probe).finally(() => done++)),
+      probes.map((probe, index) => slots.run(String(index), signal, probe).finally(noteDone)),
     );
     clearInterval(telling);
     signal.throwIfAborted();
