@@ -21,6 +21,7 @@ import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './sources/history/history.ts';
 import { endGits } from './sources/git/git.ts';
 import { objectPool } from './sources/git/object-pool.ts';
+import type { SourceMode } from './sources/git/probe.ts';
 import { listRefs } from './sources/git/refs.ts';
 import { Reread } from './reread.ts';
 import { explain } from './engine/search/explain.ts';
@@ -43,7 +44,7 @@ export interface DaemonOptions {
   /** Paths to serve; empty: what the catalog holds. */
   readonly sources: readonly string[];
   /** Absent: the files on disk of a work tree, else commits. */
-  readonly mode?: 'commits' | 'worktree' | undefined;
+  readonly mode?: SourceMode | undefined;
   /** Changes the repos; default: nothing. */
   readonly change?: RepoChange;
   readonly onProgress?: ((repo: string, progress: BuildProgress) => void) | undefined;

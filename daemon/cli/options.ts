@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
+import type { SourceMode } from '../sources/git/probe.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
@@ -76,8 +77,10 @@ export function addCommonOptions(command: Command): Command {
 export function addModeOption(command: Command): Command {
   const text =
     'what to index: the commit that HEAD names, or the files on disk ' +
-    '(default: worktree for a work tree, commits for a bare repository)';
-  return command.addOption(new Option('--mode <mode>', text).choices(['commits', 'worktree']));
+    '(default: worktree for a work tree, commits for a bare repository); folder: what was a repository is a plain folder now';
+  return command.addOption(
+    new Option('--mode <mode>', text).choices(['commits', 'worktree', 'folder']),
+  );
 }
 
 function revisionHelp(what: string, example: string): string {
@@ -123,7 +126,7 @@ export function addAccessOptions(command: Command): Command {
 
 /** The parsed flags of `addCommonOptions`, `addModeOption`, `addRevisionOptions` and `addAccessOptions`. */
 export interface CommonFlags extends CommonOptions, Omit<RepoChange, 'enforcement'> {
-  readonly mode?: 'commits' | 'worktree';
+  readonly mode?: SourceMode;
   readonly enforcePermissions?: boolean;
   readonly enforcePermissionsForPublicRepos?: true;
 }

@@ -12,6 +12,7 @@ import { createLog, type Log } from '../base/log.ts';
 import type { InspectRequest } from '../engine/shards/inspect.ts';
 import type { Daemon } from '../main.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
+import type { SourceMode } from '../sources/git/probe.ts';
 import type { RepoChange } from '../sync/change-repo.ts';
 import type { JobResult } from '../sync/jobs.ts';
 import { UsageError } from './errors.ts';
@@ -73,7 +74,7 @@ interface SourceOptions extends CommonOptions {
   /** Paths, as given. */
   readonly sources: readonly string[];
   /** Absent: `worktree` for a work tree, `commits` for a bare repository. */
-  readonly mode?: 'commits' | 'worktree' | undefined;
+  readonly mode?: SourceMode | undefined;
   readonly change: RepoChange;
 }
 
@@ -93,6 +94,10 @@ export interface Serving extends Omit<Daemon, 'needsCredential' | 'metricsText'>
   readonly needsKey: boolean;
 }
 
+const NOT_WAITED_FOR =
+  'a source that is missing is waited for beside others, or once it was indexed in this data directory; ' +
+  'there is nothing to serve';
+
 /** Resolves once the daemon listens. */
 async function serve(options: ServeOptions, onProgress: ProgressListener): Promise<Serving> {
   const { startDaemon } = await import('../main.ts');
@@ -100,13 +105,18 @@ async function serve(options: ServeOptions, onProgress: ProgressListener): Promi
   const anonymousAccess = isAnonymous ? true : undefined;
   const configuration = configurationOf(options, { host, port, baseUrl, anonymousAccess, workers });
   const log = createLog(configuration.log);
-  const daemon = await startDaemon({
+  const { ProbeError } = await import('../sources/git/layout.ts');
+  const started = startDaemon({
     configuration,
     log,
     sources: options.sources.map(localPath),
     mode: options.mode,
     change: options.change,
     onProgress: progressOf(progressListener(configuration, log, onProgress)),
+  });
+  const daemon = await started.catch((error: unknown) => {
+    const isMissing = error instanceof ProbeError && error.failure === 'not_found';
+    throw isMissing ? new UsageError(`${error.message}; ${NOT_WAITED_FOR}`) : error;
   });
   const needsKey = daemon.needsCredential && configuration.anonymousAccess !== true;
   return { ...daemon, needsKey };

@@ -20,8 +20,9 @@ import type { RepoRecord } from '../repos/records.ts';
 import { listDisk } from '../sources/docs/source-disk.ts';
 import type { Revision } from '../sources/git/refs.ts';
 import type { FileStates, SourceSpec } from '../sources/docs/source.ts';
-import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
+import { modeOf, type ProbedSource } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
+import { recordOf } from './change-repo.ts';
 import {
   type CatalogChange,
   type CatalogRepo,
@@ -34,6 +35,7 @@ import { fingerprintNow, fingerprintOf, hasRules, lookOf } from './fingerprint.t
 import type { RepoRegister } from './register.ts';
 import { knownIndexOf } from './known-index.ts';
 import { type Publication, publishing } from './publication.ts';
+import { lookAtSource } from './look-at-source.ts';
 import { selectRevisions } from './select-revisions.ts';
 import type { Served } from './served.ts';
 import type { SeenFiles } from './seen-files.ts';
@@ -145,10 +147,12 @@ export class RepoIndexer {
     const look = lookOf(record);
     const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
     if (seen !== undefined) return { isUnchanged: true, ...this.#sizesOf(seen) };
-    const probed = await probeSource(record.source.path, modeOf(record.source));
-    if (!this.#options.register.isSourceOf(record.repoId, probed))
-      throw new OtherSourceError(record.source.path);
-    await this.#options.served.setStray(record, false);
+    const { register, served } = this.#options;
+    const probed = await lookAtSource(register, record.source.path, modeOf(record.source));
+    if (!register.isSourceOf(record.repoId, probed)) throw new OtherSourceError(record.source.path);
+    if (record.source.kind === 'folder' && probed.layout !== 'folder')
+      return this.#index(await this.#asRepository(record, probed), undefined, context);
+    await served.setStray(record, false);
     const base: SourceSpec = {
       ...record.source,
       ...(record.source.kind === 'commits' && probed.commit !== undefined
@@ -171,6 +175,26 @@ export class RepoIndexer {
     const isFirst = known === undefined || known.shards.length === 0;
     const reason = updated === undefined || isFirst ? {} : { reason: updated };
     return { isUnchanged: false, built: 'whole', ...reason, ...this.#sizesOf(next) };
+  }
+
+  /** The record of a folder that has become a repository since; who may see it stays. Errors: OtherSourceError; those of the catalog. */
+  async #asRepository(
+    { repoId, name, source }: RepoRecord,
+    probed: ProbedSource,
+  ): Promise<RepoRecord> {
+    const { register, catalog, log } = this.#options;
+    const [repo] = await register.admit([probed], {});
+    const known = catalog.repo(repoId);
+    if (repo?.repoId !== repoId || known === undefined) throw new OtherSourceError(source.path);
+    const record = recordOf(repo, known.record);
+    await catalog.commit(() => {
+      const now = catalog.repo(repoId);
+      if (now === undefined) return {};
+      // What the folder held says nothing of what the repository holds.
+      return { put: [withoutFingerprint({ ...now, record: recordOf(repo, now.record) })] };
+    });
+    log.info('a folder has become a git repository', { repo: name, kind: record.source.kind });
+    return record;
   }
 
   /** The repo where nothing says that a job of it would find something to do. */

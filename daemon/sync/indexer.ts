@@ -58,6 +58,7 @@ export class Indexer {
     );
     const { unmappedCount, symbollessCount } = served;
     return [
+      ...said(this.sources.unseenCount, 'sources have not been looked at yet'),
       ...said(unmappedCount, 'shards could not be mapped and are not searched'),
       ...said(unbuilt, 'repositories are not indexed yet and not searched'),
       ...this.jobs.failed.sentences((name) => !hidden.has(name)),

@@ -78,6 +78,8 @@ export class Jobs {
   readonly #left = new Map<number, JobWrite>();
   /** The last job of each repo where that failed for good. */
   readonly #lastFailed = new Map<number, StoredJob>();
+  /** What each job of a plain folder warns of, by repoId. */
+  readonly oddities = new Map<number, readonly string[]>();
   /** Repos whose last job warned. */
   readonly warned = new Set<number>();
   readonly failed = new FailedJobs();
@@ -216,6 +218,7 @@ export class Jobs {
       this.#lastFailed.delete(repoId);
       this.warned.delete(repoId);
       this.#pauses.forget(repoId);
+      this.oddities.delete(repoId);
       const running = this.#queue.running(repoId);
       if (running !== undefined) {
         running.isCancelled = true;
@@ -289,7 +292,8 @@ export class Jobs {
     durationMs: number,
   ): void {
     const { repoId, name, source } = job.record;
-    const warnings = [...ofRevisions, ...warningsOf(source.kind, outcome)];
+    const odd = source.kind === 'folder' ? (this.oddities.get(repoId) ?? []) : [];
+    const warnings = [...odd, ...ofRevisions, ...warningsOf(source.kind, outcome)];
     const result = { ...outcome, warnings, repo: name, state: 'COMPLETED' as const, durationMs };
     this.failed.clear(name);
     this.#pauses.forget(repoId);

@@ -2,19 +2,20 @@
 // then on.
 
 import { setMaxListeners } from 'node:events';
-import { access } from 'node:fs/promises';
 import path from 'node:path';
 import type { StoredRepo } from '../accounts/store/repos.ts';
+import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { Slots } from '../base/slots.ts';
-import { modeOf, probeSource, type ProbedSource } from '../sources/git/probe.ts';
+import { modeOf, type ProbedSource, type SourceMode } from '../sources/git/probe.ts';
 import type { Catalog } from './catalog.ts';
 import type { CatalogRepo } from './catalog-records.ts';
 import { type RepoChange, recordOf } from './change-repo.ts';
 import type { JobResult, Jobs } from './jobs.ts';
+import { lookAtSource } from './look-at-source.ts';
 import type { RepoRegister } from './register.ts';
-import { countReposInside } from './repos-inside.ts';
+import { warningsOfReposInside } from './repos-inside.ts';
 import type { Served } from './served.ts';
 
 /** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
@@ -25,7 +26,7 @@ export interface AddedSources {
 
 /** How a path becomes a repo. */
 interface Wish {
-  readonly mode: 'commits' | 'worktree' | undefined;
+  readonly mode: SourceMode | undefined;
   readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
 }
 
@@ -39,8 +40,9 @@ export interface RepoSourcesOptions {
 
 export class RepoSources {
   readonly #options: RepoSourcesOptions;
-  /** Paths that were no sources when they were named. */
-  #missing: readonly string[] = [];
+  /** Paths that were no sources when they were named, and why they are none. */
+  readonly #missing = new Map<string, string>();
+  #unseenCount = 0;
   /** How those become repos that are sources later. */
   #wish: Wish = { mode: undefined, selection: {} };
 
@@ -57,25 +59,50 @@ export class RepoSources {
    */
   async add(
     paths: readonly string[],
-    mode: 'commits' | 'worktree' | undefined,
+    mode: SourceMode | undefined,
     change: RepoChange = {},
     signal?: AbortSignal,
+  ): Promise<AddedSources> {
+    return this.#whileUnseen(paths.length, () => this.#add(paths, mode, change, signal));
+  }
+
+  async #add(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    change: RepoChange,
+    signal: AbortSignal | undefined,
   ): Promise<AddedSources> {
     this.#options.served.repoIds = this.#sureOf(paths, mode, change);
     const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
     const repos = await this.#options.register.admit(probed, change);
     const records = [...(await this.#note(repos, probed)), ...kept];
-    for (const record of records) this.#warnOfFolder(record, change);
+    for (const record of records) this.#noteFolder(record, change);
     this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
     const { visibility: _, enforcement: __, ...selection } = change;
     this.#wish = { mode, selection };
-    this.#missing = failed.map(({ repo }) => repo);
+    this.#missing.clear();
+    for (const { repo, error = '' } of failed) this.#missing.set(repo, error);
     return { records, failed };
+  }
+
+  /** Of sources that have not been looked at; 1 or higher until the repos of all are known. */
+  get unseenCount(): number {
+    return this.#unseenCount;
+  }
+
+  /** @param count  of the sources that `work` looks at */
+  async #whileUnseen<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
+    this.#unseenCount = count;
+    try {
+      return await work();
+    } finally {
+      this.#unseenCount = 0;
+    }
   }
 
   /** Of paths that are no sources. */
   get missingCount(): number {
-    return this.#missing.length;
+    return this.#missing.size;
   }
 
   /**
@@ -87,7 +114,7 @@ export class RepoSources {
    */
   async lookAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
     const come: RepoRecord[] = [];
-    for (const one of this.#missing) {
+    for (const one of this.#missing.keys()) {
       const probed = await this.#probeMissing(one);
       signal.throwIfAborted();
       if (probed === undefined) continue;
@@ -103,10 +130,13 @@ export class RepoSources {
 
   /** Undefined: there is still no source at the path. Errors: none. */
   async #probeMissing(one: string): Promise<ProbedSource | undefined> {
+    const { register, jobs } = this.#options;
     try {
-      await access(one);
-      return await probeForIndex(one, this.#wish.mode);
-    } catch {
+      return await lookAtSource(register, one, this.#wish.mode);
+    } catch (error) {
+      // What is there in part is told, once.
+      if (this.#missing.get(one) !== messageOf(error)) jobs.fail(one, error, 0);
+      this.#missing.set(one, messageOf(error));
       return undefined;
     }
   }
@@ -117,7 +147,7 @@ export class RepoSources {
     const { selection } = this.#wish;
     const known = register.mayBe(probed);
     if (known.length > 0) {
-      this.#missing = this.#missing.filter((other) => other !== one);
+      this.#missing.delete(one);
       log.warn('a source that was missing may be a known repository: the next start looks at it', {
         path: one,
         mayBe: known.map(({ name }) => name),
@@ -126,9 +156,9 @@ export class RepoSources {
     }
     const repos = await register.admit([probed], selection);
     const records = await this.#note(repos, [probed]);
-    this.#missing = this.#missing.filter((other) => other !== one);
+    this.#missing.delete(one);
     jobs.failed.clear(one);
-    for (const record of records) this.#warnOfFolder(record, selection);
+    for (const record of records) this.#noteFolder(record, selection);
     served.repoIds = new Set([...(served.repoIds ?? []), ...records.map(({ repoId }) => repoId)]);
     return records;
   }
@@ -163,7 +193,7 @@ export class RepoSources {
   /** Repos of paths that need no look before they are served as before. */
   #sureOf(
     paths: readonly string[],
-    mode: 'commits' | 'worktree' | undefined,
+    mode: SourceMode | undefined,
     change: RepoChange,
   ): ReadonlySet<number> {
     if (Object.keys(change).length > 0) return new Set();
@@ -178,14 +208,15 @@ export class RepoSources {
   /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
   async #probeAll(
     paths: readonly string[],
-    mode: 'commits' | 'worktree' | undefined,
+    mode: SourceMode | undefined,
     signal: AbortSignal | undefined,
   ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
     const probed: ProbedSource[] = [];
     const kept: RepoRecord[] = [];
     const failed: JobResult[] = [];
     let failure: unknown;
-    const probes = paths.map((one) => () => probeForIndex(one, mode));
+    const { register } = this.#options;
+    const probes = paths.map((one) => () => lookAtSource(register, one, mode));
     const found = await this.#probeTogether(probes, signal);
     const byPlace = this.#byPlace(mode);
     for (const [index, one] of paths.entries()) {
@@ -204,7 +235,7 @@ export class RepoSources {
     return { probed, kept, failed };
   }
 
-  #byPlace(mode: 'commits' | 'worktree' | undefined): ReadonlyMap<string, RepoRecord> {
+  #byPlace(mode: SourceMode | undefined): ReadonlyMap<string, RepoRecord> {
     const found = new Map<string, RepoRecord>();
     for (const { record } of this.#options.catalog.repos) {
       const { kind, path: place } = record.source;
@@ -227,11 +258,21 @@ export class RepoSources {
       if (this.#options.register.isWhereItWas(record)) sure.add(record.repoId);
       else doubtful.push(record);
     this.#options.served.repoIds = sure;
+    await this.#whileUnseen(doubtful.length, () => this.#confirmEach(doubtful, signal));
+    this.#options.served.repoIds = before;
+    for (const record of this.#options.served.records) this.#noteFolder(record);
+  }
+
+  async #confirmEach(
+    doubtful: readonly RepoRecord[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { register } = this.#options;
     const probed: ProbedSource[] = [];
     const probes = doubtful.map(
       ({ source }) =>
         () =>
-          probeForIndex(source.path, modeOf(source)),
+          lookAtSource(register, source.path, modeOf(source)),
     );
     const found = await this.#probeTogether(probes, signal);
     for (const result of found) {
@@ -241,8 +282,7 @@ export class RepoSources {
         // What cannot be a source now fails when it is indexed.
       }
     }
-    if (probed.length > 0) await this.#note(await this.#options.register.admit(probed, {}), probed);
-    this.#options.served.repoIds = before;
+    if (probed.length > 0) await this.#note(await register.admit(probed, {}), probed);
   }
 
   /** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
@@ -258,8 +298,12 @@ export class RepoSources {
       () => this.#options.log.info('looking at sources', { done, total: probes.length }),
       TELL_MS,
     ).unref();
+    const noteDone = (): void => {
+      done++;
+      this.#unseenCount = Math.max(1, this.#unseenCount - 1);
+    };
     const found = await Promise.allSettled(
-      probes.map((probe, index) => slots.run(String(index), signal, probe).finally(() => done++)),
+      probes.map((probe, index) => slots.run(String(index), signal, probe).finally(noteDone)),
     );
     clearInterval(telling);
     signal.throwIfAborted();
@@ -269,29 +313,18 @@ export class RepoSources {
     });
   }
 
-  #warnOfFolder({ name, source }: RepoRecord, { branches = [], tags = [] }: RepoChange): void {
+  /** Notes what each job of a plain folder warns of. */
+  #noteFolder({ repoId, source }: RepoRecord, { branches = [], tags = [] }: RepoChange = {}): void {
+    const { oddities } = this.#options.jobs;
+    oddities.delete(repoId);
     if (source.kind !== 'folder') return;
-    if (branches.length + tags.length > 0)
-      this.#options.log.warn('a folder without git has no branches and tags', { repo: name });
-    const count = countReposInside(source.path);
-    if (count === 0) return;
-    this.#options.log.warn(
-      `${source.path} is no git repository but holds ${count}: their files become those of one folder, ` +
-        'without branches and history; to have each as a repository name them all, for example ' +
-        `"trawl serve ${source.path}/*/"`,
-      { repo: name },
-    );
+    const wantsRevisions = branches.length + tags.length > 0;
+    const warnings = [
+      ...(wantsRevisions ? ['a folder without git has no branches and tags'] : []),
+      ...warningsOfReposInside(source.path),
+    ];
+    if (warnings.length > 0) oddities.set(repoId, warnings);
   }
-}
-
-/** For paths given on the command line: the files on disk where there is a work tree. */
-async function probeForIndex(
-  one: string,
-  mode: 'commits' | 'worktree' | undefined,
-): Promise<ProbedSource> {
-  const probed = await probeSource(one, mode);
-  const wantsFiles = mode === undefined && probed.layout === 'worktree';
-  return wantsFiles ? probeSource(one, 'worktree') : probed;
 }
 
 /** Guess: looking waits for the disk about as long as it computes. */

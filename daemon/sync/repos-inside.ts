@@ -1,32 +1,51 @@
-// How many git repositories a plain folder holds: whoever names such a folder may have meant them. Looks two levels
-// down (`folder/name`, `folder/owner/name`), and not at more than a person would have there.
+// Git repositories that a plain folder holds, itself or as links: whoever names such a folder may have meant them. Looks two
+// levels down (`folder/name`, `folder/owner/name`), below links not at all, and not at more than a person would have there.
 
-import { existsSync, readdirSync } from 'node:fs';
+import { type Dirent, existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
-/** Bound on the folders that are looked at; an answer from there on says "at least". */
+/** Bound on the folders and links that are looked at; an answer from there on says "at least". */
 const LOOKED_MAX = 2000;
 
-/** Counts those that are found. Errors: none: what cannot be read holds none. Cost: up to 4,000 looks at names. */
-export function countReposInside(folder: string): number {
+/**
+ * What a job of the folder warns of: a sentence, none if there are no repositories.
+ *
+ * Errors: none: what cannot be read holds none. Cost: up to 8,000 looks at names.
+ */
+export function warningsOfReposInside(folder: string): string[] {
+  const { count, linkCount } = countReposInside(folder);
+  if (count === 0) return [];
+  const links =
+    linkCount === 0 ? '' : ` (links are not followed, of which ${linkCount} lead to one)`;
+  return [
+    `${folder} is no git repository but holds ${count}: their files become those of one folder${links}, ` +
+      'without branches and history; to have each as a repository name them all, for example ' +
+      `"trawl serve ${folder}/*/"`,
+  ];
+}
+
+function countReposInside(folder: string): { count: number; linkCount: number } {
   let left = LOOKED_MAX;
-  let count = 0;
+  let [count, linkCount] = [0, 0];
   const look = (at: string, depth: number): void => {
-    for (const name of foldersIn(at)) {
+    for (const entry of entriesOf(at)) {
+      const isLink = entry.isSymbolicLink();
+      if (!isLink && !entry.isDirectory()) continue;
       if (left-- <= 0) return;
-      const child = path.join(at, name);
-      if (isRepo(child)) count++;
-      else if (depth > 1) look(child, depth - 1);
+      const child = path.join(at, entry.name);
+      if (isRepo(child)) {
+        count++;
+        if (isLink) linkCount++;
+      } else if (depth > 1 && !isLink) look(child, depth - 1);
     }
   };
   look(folder, 2);
-  return count;
+  return { count, linkCount };
 }
 
-function foldersIn(folder: string): string[] {
+function entriesOf(folder: string): Dirent[] {
   try {
-    const entries = readdirSync(folder, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }

@@ -10,7 +10,7 @@ import { RevisionTable } from '../engine/shards/revisions.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { someNames } from '../repos/some-names.ts';
 import { GitPlaceError } from '../sources/git/git-place.ts';
-import { ProbeError } from '../sources/git/probe.ts';
+import { ProbeError } from '../sources/git/layout.ts';
 import type { Catalog } from './catalog.ts';
 import {
   type CatalogRepo,

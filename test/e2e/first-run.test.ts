@@ -200,11 +200,26 @@ void test('a folder of repositories: served as plain files, with a word of what 
   for (const name of ['one', 'owner/two'])
     git(folder, 'clone', '-q', makeRepo({ 'a.txt': 'plum\n' }), name);
   git(folder, 'clone', '-q', '--bare', makeRepo({ 'a.txt': 'plum\n' }), 'three.git');
-  const served = await serveIndexed(temporaryFolder(), [folder]);
-  const text = `${folder} is no git repository but holds 3: `;
-  assert.ok(served.process.stderr.includes(text), served.process.stderr);
-  assert.ok(served.process.stderr.includes(`"trawl serve ${folder}/*/"`));
-  await served.process.stop();
+  const links = temporaryFolder();
+  for (const name of ['one', 'owner/two', 'three.git'])
+    symlinkSync(path.join(folder, name), path.join(links, path.basename(name)));
+  const dataDir = temporaryFolder();
+  const key = `svk_${'a'.repeat(64)}`;
+  const env = { TRAWL_OWNER_EMAIL: 'a@example.com', TRAWL_OWNER_API_KEY: key };
+  const counts = (url: string) =>
+    get<{ warningCount?: number }>(`${url}/api/repository-sync-counts`, {
+      authorization: `Bearer ${key}`,
+    });
+  // Named, and found in the catalog.
+  for (const sources of [[folder, links], []]) {
+    const served = await serve(dataDir, sources, { env });
+    const said = (of: string): string => `WARN .*${of} is no git repository but holds 3: `;
+    await served.process.until(new RegExp(`${said(folder)}.*one folder, .*serve ${folder}/\\*/`));
+    await served.process.until(new RegExp(`${said(links)}.*not followed, of which 3 lead`));
+    await served.process.until(/warning: .* is no git repository/, 2);
+    assert.equal((await counts(served.url)).body.warningCount, 2);
+    await served.process.stop();
+  }
 });
 
 void test('many sources are indexed without a word of Node.js itself', async () => {
@@ -249,7 +264,7 @@ void test('sources that cannot be served: exit 2 and a message that names them',
     folder,
   ]);
   assert.equal(commits.code, 2);
-  assert.match(commits.stderr, /folder without git has no commits/);
+  assert.match(commits.stderr, /no git repository, so there are no commits/);
 });
 
 void test('--mode commits indexes what HEAD names, not the disk', async () => {

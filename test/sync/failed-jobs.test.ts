@@ -2,9 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { indexerOf } from '../../daemon/instance.ts';
-import { renameSync } from 'node:fs';
+import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { nextTurn } from '../../daemon/base/next-turn.ts';
 import { FailedJobs } from '../../daemon/sync/failed-jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
@@ -70,4 +71,31 @@ void test('many are counted, long reasons are cut', () => {
   assert.equal(sentences[0], `r10 could not be indexed: ${'x'.repeat(500)}…`);
   assert.equal(sentences[2], 'r13 could not be indexed: gone');
   assert.equal(sentences[10], '9 more repositories could not be indexed');
+});
+
+void test('until the repos of all sources are known it is told how many have not been looked at', async () => {
+  const sources = Array.from({ length: 3 }, () => makeRepo({ 'a.txt': 'plum\n' }));
+  const dataDir = temporaryFolder();
+  for (const isKnown of [false, true]) {
+    const index = await openIndexOf(dataDir);
+    const indexer = indexerOf(index.instance);
+    // Those of the catalog are doubtful where another folder lies at their path.
+    for (const source of isKnown ? sources : [])
+      cpSync(source, `${source}.new`, { recursive: true });
+    for (const source of isKnown ? sources : []) {
+      renameSync(source, `${source}.old`);
+      renameSync(`${source}.new`, source);
+    }
+    const looking = isKnown ? indexer.sources.confirm() : indexer.sources.add(sources, undefined);
+    const over = looking.then(() => true);
+    const told: string[] = [];
+    do told.push(indexer.degradations.join());
+    while (!(await Promise.race([over, nextTurn()])));
+    assert.equal(told[0], '3 sources have not been looked at yet');
+    // The last sample may be of the turn in which it ended.
+    for (const one of told.slice(0, -1)) assert.match(one, /^[123] sources have not been looked/);
+    assert.equal(indexer.sources.unseenCount, 0);
+    if (!isKnown) await index.index(sources);
+    await index.close();
+  }
 });

@@ -10,6 +10,7 @@ import { search } from '../../daemon/engine/search/service.ts';
 import type { JobResult } from '../../daemon/sync/jobs.ts';
 import type { OnDemandLimits } from '../../daemon/sync/on-demand-limits.ts';
 import type { MergeLimits } from '../../daemon/sync/merge-plan.ts';
+import type { SourceMode } from '../../daemon/sources/git/probe.ts';
 import type { RepoChange } from '../../daemon/sync/change-repo.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
@@ -43,7 +44,7 @@ export interface IndexOf {
   index(
     paths: readonly string[],
     selection?: RepoChange,
-    mode?: 'commits' | 'worktree',
+    mode?: SourceMode,
   ): Promise<readonly JobResult[]>;
   search(query: string, more?: object, sight?: Sight): Promise<RevisionAnswer>;
   close(): Promise<void>;

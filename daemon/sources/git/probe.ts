@@ -3,26 +3,18 @@
 // newest commit. Reads only. A folder inside a work tree is a plain folder: what was asked for is
 // that folder, not the repository around it.
 
-import { constants } from 'node:fs';
-import { access, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { GitError, gitVersion, runGit, tryGit } from './git.ts';
 import { checkGitPlaceWholly, GitFileError, GitPlaceError } from './git-place.ts';
 import { isoTimeOf } from './iso-time.ts';
+import { layoutOf, ProbeError, type SourceLayout } from './layout.ts';
 import { resolveCommit } from './objects.ts';
 import { readRefs } from './refs.ts';
 import type { RepoSource } from '../../repos/records.ts';
 import { repoNameFromUrl } from '../../repos/repo-name.ts';
 
-export type SourceLayout = 'bare' | 'worktree' | 'folder';
-
-export type ProbeFailure =
-  | 'not_found'
-  | 'not_a_directory'
-  | 'not_readable'
-  | 'not_a_repository'
-  | 'not_its_own'
-  | 'mode_not_possible';
+/** `folder`: a folder without git; the others are named like the kind of the source. */
+export type SourceMode = 'commits' | 'worktree' | 'folder';
 
 export interface ProbedSource {
   readonly source: RepoSource;
@@ -41,34 +33,20 @@ export interface ProbedSource {
   readonly pushedAt?: string;
 }
 
-/** A path cannot be a source. The message names the path and the reason. */
-export class ProbeError extends Error {
-  override readonly name = 'ProbeError';
-  readonly path: string;
-  readonly failure: ProbeFailure;
-
-  constructor(sourcePath: string, failure: ProbeFailure, reason: string) {
-    super(`${sourcePath}: ${reason}`);
-    this.path = sourcePath;
-    this.failure = failure;
-  }
-}
-
 /**
  * What the path is and holds.
  *
  * @param mode  `commits`: what is committed; `worktree`: the files on disk. Default: `commits` for git
- *              repositories, the files for plain folders (whose source kind is `folder`).
+ *              repositories, the files for plain folders (whose source kind is `folder`). `folder`: refuses repositories.
  *
  * Errors: ProbeError; GitError if git is missing or exceeds its time limit.
  */
-export async function probeSource(
-  sourcePath: string,
-  mode?: 'commits' | 'worktree',
-): Promise<ProbedSource> {
+export async function probeSource(sourcePath: string, mode?: SourceMode): Promise<ProbedSource> {
   const absolute = path.resolve(sourcePath);
   const layout = await layoutOf(absolute);
   if (layout === 'folder') return probeFolder(absolute, mode);
+  if (mode === 'folder')
+    throw new ProbeError(absolute, 'mode_not_possible', 'a git repository, and no plain folder');
   // Why both: the threads of a build need not ask.
   await Promise.all([requireRepository(absolute), gitVersion()]);
   if (layout === 'bare' && mode === 'worktree')
@@ -98,53 +76,17 @@ export async function probeSource(
   };
 }
 
-function probeFolder(absolute: string, mode: 'commits' | 'worktree' | undefined): ProbedSource {
-  if (mode === 'commits')
-    throw new ProbeError(absolute, 'mode_not_possible', 'a folder without git has no commits');
+const NO_COMMITS =
+  'no git repository, so there are no commits: neither .git is there, nor HEAD, objects/ and refs/';
+
+function probeFolder(absolute: string, mode: SourceMode | undefined): ProbedSource {
+  if (mode === 'commits') throw new ProbeError(absolute, 'mode_not_possible', NO_COMMITS);
   return {
     source: { kind: 'folder', path: absolute },
     layout: 'folder',
     name: localName(absolute),
     defaultRevision: 'HEAD',
   };
-}
-
-/**
- * By the names in the folder alone: `.git` makes a work tree; HEAD, objects and refs a bare
- * repository.
- */
-async function layoutOf(absolute: string): Promise<SourceLayout> {
-  const names = new Set(await readFolder(absolute));
-  if (names.has('.git')) return 'worktree';
-  const isBare = names.has('HEAD') && names.has('objects') && names.has('refs');
-  return isBare ? 'bare' : 'folder';
-}
-
-async function readFolder(absolute: string): Promise<string[]> {
-  try {
-    const status = await stat(absolute);
-    if (!status.isDirectory()) throw new ProbeError(absolute, 'not_a_directory', 'not a directory');
-    await access(absolute, constants.R_OK | constants.X_OK);
-    return await readdir(absolute);
-  } catch (error) {
-    if (error instanceof ProbeError) throw error;
-    throw folderError(absolute, error);
-  }
-}
-
-function folderError(absolute: string, error: unknown): ProbeError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  switch (code) {
-    case 'ENOENT':
-      return new ProbeError(absolute, 'not_found', 'does not exist');
-    case 'ENOTDIR':
-      return new ProbeError(absolute, 'not_a_directory', 'not a directory');
-    case 'EACCES':
-    case 'EPERM':
-      return new ProbeError(absolute, 'not_readable', `not readable by this user (${code})`);
-    default:
-      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})`);
-  }
 }
 
 async function requireRepository(absolute: string): Promise<void> {

@@ -22,7 +22,8 @@ import {
   GitPlaceError,
 } from '../../../daemon/sources/git/git-place.ts';
 import { objectPool } from '../../../daemon/sources/git/object-pool.ts';
-import { ProbeError, probeSource } from '../../../daemon/sources/git/probe.ts';
+import { ProbeError } from '../../../daemon/sources/git/layout.ts';
+import { probeSource } from '../../../daemon/sources/git/probe.ts';
 import { resolveRef } from '../../../daemon/sources/git/resolve.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from './fixture.ts';
 

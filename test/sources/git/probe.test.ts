@@ -1,10 +1,11 @@
 // Tests what a path is taken for, and how repos get their names.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { ProbeError, probeSource } from '../../../daemon/sources/git/probe.ts';
+import { ProbeError } from '../../../daemon/sources/git/layout.ts';
+import { probeSource } from '../../../daemon/sources/git/probe.ts';
 import { freeRepoName, repoNameFromUrl } from '../../../daemon/repos/repo-name.ts';
 import { git, makeRepo, temporaryFolder, writeFiles, commitAll } from './fixture.ts';
 
@@ -127,7 +128,41 @@ test('what is no source is named with its reason', async () => {
       return true;
     });
   }
+  await assert.rejects(probeSource(path.join(folder, 'dangling')), /exist \(a link to nowhere\)$/);
   rmSync(path.join(folder, 'dangling'));
+});
+
+test('a part of a bare repository is no folder', async () => {
+  const repo = makeRepo({ a: 'a' });
+  const folder = temporaryFolder();
+  const make = (name: string, ...parts: readonly string[]): string => {
+    const place = path.join(folder, name);
+    mkdirSync(place);
+    for (const part of parts)
+      cpSync(path.join(repo, '.git', part), path.join(place, part), { recursive: true });
+    return place;
+  };
+  const cases: [string, string][] = [
+    [make('a', 'HEAD', 'objects'), 'HEAD and objects/ are there, refs/ is missing'],
+    [make('b', 'HEAD', 'refs'), 'HEAD and refs/ are there, objects/ is missing'],
+    [make('c', 'config'), 'config is there, HEAD, objects/ and refs/ are missing'],
+    [
+      make('d', 'config', 'refs', 'hooks'),
+      'refs/ and config are there, HEAD and objects/ are missing',
+    ],
+    [make('e.git', 'HEAD'), 'HEAD is there, objects/ and refs/ are missing'],
+    [make('f.git'), 'nothing is there, HEAD, objects/ and refs/ are missing'],
+  ];
+  for (const [place, told] of cases)
+    for (const mode of [undefined, 'commits', 'folder'] as const)
+      await assert.rejects(probeSource(place, mode), {
+        failure: 'not_a_repository',
+        message: `${place}: looks like a damaged or incomplete bare repository: ${told}`,
+      });
+  writeFiles(folder, { 'g/config': '[core]', 'g/objects/a': '', 'g/refs/a': '', 'h.git/a': '' });
+  for (const name of ['g', 'h.git'])
+    assert.equal((await probeSource(path.join(folder, name))).layout, 'folder');
+  await assert.rejects(probeSource(repo, 'folder'), /no plain folder/);
 });
 
 test('names from addresses', () => {

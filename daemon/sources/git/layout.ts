@@ -1,0 +1,131 @@
+// What lies at a path, by names alone: a bare repository, a work tree, or a plain folder. What looks like a part of a
+// bare repository, as one that is damaged or still being copied, is none of these: as a folder its files would be searched,
+// with the password that may be in its `config`.
+
+import { constants } from 'node:fs';
+import { access, readdir, readFile, readlink, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { isShortage } from '../../base/caught.ts';
+
+export type SourceLayout = 'bare' | 'worktree' | 'folder';
+
+type ProbeFailure =
+  | 'not_found'
+  | 'not_a_directory'
+  | 'not_readable'
+  | 'not_a_repository'
+  | 'not_its_own'
+  | 'mode_not_possible';
+
+/** A path cannot be a source. The message names the path and the reason. */
+export class ProbeError extends Error {
+  override readonly name = 'ProbeError';
+  readonly path: string;
+  readonly failure: ProbeFailure;
+
+  constructor(sourcePath: string, failure: ProbeFailure, reason: string) {
+    super(`${sourcePath}: ${reason}`);
+    this.path = sourcePath;
+    this.failure = failure;
+  }
+}
+
+/** What a bare repository has in any case, and how it is told. */
+const MARKS = new Map([
+  ['HEAD', 'HEAD'],
+  ['objects', 'objects/'],
+  ['refs', 'refs/'],
+]);
+
+/**
+ * `.git` makes a work tree; HEAD, objects and refs a bare repository.
+ *
+ * Errors: ProbeError, also for what has some of these alone.
+ */
+export async function layoutOf(absolute: string): Promise<SourceLayout> {
+  const names = new Set(await readFolder(absolute));
+  if (names.has('.git')) return 'worktree';
+  const found = [...MARKS.keys()].filter((name) => names.has(name));
+  if (found.length === MARKS.size) return 'bare';
+  if (await isPartOfRepository(absolute, names, found.length))
+    throw new ProbeError(absolute, 'not_a_repository', damageOf(names));
+  return 'folder';
+}
+
+/**
+ * Whether some of the names of a bare repository are there, which no other folder would have.
+ *
+ * @param count  of the marks that are there
+ */
+async function isPartOfRepository(
+  absolute: string,
+  names: ReadonlySet<string>,
+  count: number,
+): Promise<boolean> {
+  if (names.has('HEAD') && count > 1) return true;
+  if (absolute.endsWith('.git') && (count > 0 || names.size === 0)) return true;
+  return names.has('config') && (await isGitConfig(path.join(absolute, 'config')));
+}
+
+/** Guess: bytes of the configuration of a repository at most. */
+const CONFIG_SIZE_MAX = 1 << 20;
+/** Source: git writes it into each repository that it makes. */
+const GIT_CONFIG = /^\s*repositoryformatversion\s*=/im;
+
+async function isGitConfig(file: string): Promise<boolean> {
+  try {
+    const status = await stat(file);
+    if (!status.isFile() || status.size > CONFIG_SIZE_MAX) return false;
+    return GIT_CONFIG.test(await readFile(file, 'utf8'));
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    return false;
+  }
+}
+
+function damageOf(names: ReadonlySet<string>): string {
+  const found = [...MARKS].filter(([name]) => names.has(name)).map(([, told]) => told);
+  if (names.has('config')) found.push('config');
+  const missing = [...MARKS].filter(([name]) => !names.has(name)).map(([, told]) => told);
+  const state = found.length === 0 ? 'nothing is there' : `${listed(found)} there`;
+  return `looks like a damaged or incomplete bare repository: ${state}, ${listed(missing)} missing`;
+}
+
+/** `HEAD and objects/ are`. */
+function listed(all: readonly string[]): string {
+  if (all.length === 1) return `${all[0]} is`;
+  return `${all.slice(0, -1).join(', ')} and ${all.at(-1)} are`;
+}
+
+async function readFolder(absolute: string): Promise<string[]> {
+  try {
+    const status = await stat(absolute);
+    if (!status.isDirectory()) throw new ProbeError(absolute, 'not_a_directory', 'not a directory');
+    await access(absolute, constants.R_OK | constants.X_OK);
+    return await readdir(absolute);
+  } catch (error) {
+    if (error instanceof ProbeError) throw error;
+    const target = await readlink(absolute).catch(() => undefined);
+    throw folderError(absolute, error, target === undefined ? '' : ` (a link to ${target})`);
+  }
+}
+
+/** @param place  where a link leads */
+function folderError(absolute: string, error: unknown, place: string): ProbeError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  switch (code) {
+    case 'ENOENT':
+      return new ProbeError(absolute, 'not_found', `does not exist${place}`);
+    case 'ENOTDIR':
+      return new ProbeError(absolute, 'not_a_directory', `not a directory${place}`);
+    case 'EACCES':
+    case 'EPERM':
+      return new ProbeError(
+        absolute,
+        'not_readable',
+        `not readable by this user (${code})${place}`,
+      );
+    default:
+      return new ProbeError(absolute, 'not_readable', `cannot be read (${code})${place}`);
+  }
+}

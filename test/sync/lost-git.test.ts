@@ -1,0 +1,162 @@
+// What was a repository stays one: where its git is damaged, gone or still being copied, its index stays as it was, and
+// nothing of what git keeps or ignores is searched. A folder that becomes a repository is one from its next job on.
+
+import assert from 'node:assert/strict';
+import { cpSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { indexerOf } from '../../daemon/instance.ts';
+import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
+import { type IndexOf, openIndexOf, shown } from './index-of.ts';
+
+/** A bare repository that names its remote with a password. */
+function bareRepo(): string {
+  const bare = path.join(temporaryFolder(), 'some.git');
+  git('/', 'clone', '-q', '--bare', makeRepo({ 'a.txt': 'plum\n' }), bare);
+  git(bare, 'config', 'remote.origin.url', '/srv/plum-password/x.git');
+  return bare;
+}
+
+/** What a job of each repo that is served says. */
+async function jobErrors({ instance }: IndexOf): Promise<string[]> {
+  const { records } = instance.served;
+  const results = await indexerOf(instance).jobs.indexAll(records, false);
+  return results.map(({ error = '' }) => error);
+}
+
+async function plums(index: IndexOf): Promise<string[]> {
+  return shown(await index.search('plum'));
+}
+
+/** As a start does, and its jobs, both attempts. */
+async function assertKept(dataDir: string, source: string, reason: RegExp, has: readonly string[]) {
+  for (const paths of [[source], []]) {
+    const index = await openIndexOf(dataDir);
+    if (paths.length > 0) await index.index(paths);
+    else await indexerOf(index.instance).sources.confirm();
+    for (let attempt = 1; attempt <= 2; attempt++)
+      assert.match((await jobErrors(index)).join(), reason);
+    assert.deepEqual(await plums(index), has);
+    await index.close();
+  }
+}
+
+void test('a bare repository that lost its refs keeps its index, and goes on when they are back', async () => {
+  const [dataDir, bare] = [temporaryFolder(), bareRepo()];
+  const index = await openIndexOf(dataDir);
+  await index.index([bare]);
+  const has = ['a.txt heads/main'];
+  assert.deepEqual(await plums(index), has);
+  renameSync(path.join(bare, 'refs'), `${bare}.refs`);
+  const damage = /damaged or incomplete bare repository: .*refs\/ is missing/;
+  assert.match((await jobErrors(index)).join(), damage);
+  await index.close();
+  await assertKept(dataDir, bare, damage, has);
+  // Nor does another place, name or copy make it a folder.
+  const copy = path.join(temporaryFolder(), 'copy');
+  cpSync(bare, copy, { recursive: true });
+  const again = await openIndexOf(dataDir);
+  await assert.rejects(again.index([copy]), damage);
+  renameSync(`${bare}.refs`, path.join(bare, 'refs'));
+  await again.index([bare]);
+  assert.deepEqual(await jobErrors(again), ['']);
+  assert.deepEqual(await plums(again), has);
+  await again.close();
+});
+
+void test('a work tree whose .git is gone is no folder, unless that is said', async () => {
+  const [dataDir, tree] = [
+    temporaryFolder(),
+    makeRepo({ 'a.txt': 'plum\n', '.gitignore': 'secret.env\n' }),
+  ];
+  writeFiles(tree, { 'secret.env': 'plum\n' });
+  const index = await openIndexOf(dataDir);
+  await index.index([tree]);
+  const has = ['a.txt HEAD'];
+  assert.deepEqual(await plums(index), has);
+  renameSync(path.join(tree, '.git'), `${tree}.git`);
+  const gone = /was a git repository, and its git is gone.*--mode folder/;
+  assert.match((await jobErrors(index)).join(), gone);
+  await index.close();
+  await assertKept(dataDir, tree, gone, has);
+  const copy = `${tree}-2`;
+  renameSync(tree, copy);
+  const moved = await openIndexOf(dataDir);
+  await assert.rejects(moved.index([copy]), gone);
+  await assert.rejects(moved.index([copy], {}, 'worktree'), gone);
+  renameSync(copy, tree);
+  await moved.index([tree], {}, 'folder');
+  assert.deepEqual(await plums(moved), ['a.txt HEAD', 'secret.env HEAD']);
+  assert.deepEqual(await jobErrors(moved), ['']);
+  await moved.close();
+  // It is one from then on.
+  const later = await openIndexOf(dataDir);
+  await later.index([tree]);
+  assert.deepEqual(await jobErrors(later), ['']);
+  await later.close();
+});
+
+void test('a folder that becomes a repository is one from the next job on, with its rules', async () => {
+  const folder = temporaryFolder();
+  writeFiles(folder, { 'a.txt': 'plum\n', 'secret.env': 'plum\n' });
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([folder], { visibility: 'private', enforcement: 'all' });
+  assert.deepEqual(await plums(index), ['a.txt HEAD', 'secret.env HEAD']);
+  const [{ repoId } = assert.fail()] = index.instance.served.records;
+  git(folder, 'init', '-q', '-b', 'main');
+  writeFiles(folder, { '.gitignore': 'secret.env\n' });
+  assert.deepEqual(await jobErrors(index), ['']);
+  assert.deepEqual(await plums(index), ['a.txt HEAD']);
+  const [record] = index.instance.served.records;
+  assert.deepEqual(record?.source, { kind: 'worktree', path: folder });
+  assert.equal(record.repoId, repoId);
+  assert.deepEqual([record.visibility, record.enforcement], ['private', 'all']);
+  assert.deepEqual(await jobErrors(index), ['']);
+  await index.close();
+});
+
+void test('a folder that is a bare repository by now is searched as one', async () => {
+  const bare = bareRepo();
+  const place = path.join(temporaryFolder(), 'slow');
+  cpSync(path.join(bare, 'description'), path.join(place, 'description'));
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([place]);
+  const copy = (name: string): void =>
+    cpSync(path.join(bare, name), path.join(place, name), { recursive: true });
+  for (const name of ['config', 'HEAD', 'objects']) {
+    copy(name);
+    assert.match((await jobErrors(index)).join(), /damaged or incomplete/, name);
+    assert.deepEqual(await plums(index), []);
+  }
+  for (const name of ['packed-refs', 'refs']) copy(name);
+  assert.deepEqual(await jobErrors(index), ['']);
+  assert.deepEqual(await plums(index), ['a.txt heads/main']);
+  await index.close();
+});
+
+void test('a copy in progress is looked at until it is whole', async () => {
+  const bare = bareRepo();
+  const slow = path.join(temporaryFolder(), 'slow.git');
+  const index = await openIndexOf(temporaryFolder());
+  await index.index([slow, makeRepo({ 'b.txt': 'plum\n' })]);
+  const { sources, jobs } = indexerOf(index.instance);
+  const { signal } = new AbortController();
+  for (const name of ['HEAD', 'config', 'objects']) {
+    cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
+    assert.deepEqual(await sources.lookAgain(signal), [], name);
+  }
+  assert.match(
+    jobs.failed.reasonOf(slow) ?? '',
+    /HEAD, objects\/ and config are there, refs\/ is missing/,
+  );
+  for (const name of ['refs', 'packed-refs'])
+    cpSync(path.join(bare, name), path.join(slow, name), { recursive: true });
+  const come = await sources.lookAgain(signal);
+  assert.deepEqual(
+    come.map(({ source }) => source.kind),
+    ['commits'],
+  );
+  assert.equal(jobs.failed.reasonOf(slow), undefined);
+  rmSync(slow, { recursive: true });
+  await index.close();
+});
