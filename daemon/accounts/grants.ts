@@ -1,8 +1,8 @@
 // Grants: which users see which repos whose permissions are enforced (API.md 14.7). Those of the store are changed
-// here; those of the configuration are shown beside them.
+// here; those of the configuration are shown beside them. They are of all repos that the store knows: a grant on one that is
+// not served now counts again once it is.
 
-import type { RepoDirectory } from '../repos/directory.ts';
-import type { RepoRecord } from '../repos/records.ts';
+import type { StoredRepo } from './store/repos.ts';
 import type { Store } from './store/store.ts';
 import type { Actor, AuditTrail } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
@@ -16,7 +16,6 @@ export interface GrantRow {
 
 export interface GrantsOptions {
   readonly store: Store;
-  readonly directory: RepoDirectory;
   readonly configuredGrants: readonly ConfiguredGrant[];
   readonly trail: AuditTrail;
 }
@@ -40,13 +39,14 @@ export class GrantBook {
 
   /** Those of a user; the configured ones first. Errors: NOT_FOUND. */
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
-    const { store, configuredGrants, directory } = this.#options;
+    const { store, configuredGrants } = this.#options;
     const user = await store.users.get(userId);
     if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
     const meant = configuredGrants.filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
     );
-    const configured = directory.all
+    const repos = [...(await this.#known()).values()];
+    const configured = repos
       .filter(({ name }) => meant.some(({ covers }) => covers(name)))
       .map(({ repoId }): GrantRow => ({ userId, repoId, source: 'config' }));
     return withStored(configured, window, (rest) => store.grants.listOfUser(userId, rest));
@@ -55,8 +55,8 @@ export class GrantBook {
   /** Those for a repo; the configured ones first. Errors: NOT_FOUND. */
   async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
     const { store, configuredGrants } = this.#options;
-    const repo = this.#repo(repoId);
-    const covering = configuredGrants.filter(({ covers }) => covers(repo.name));
+    const [repo] = await this.#reposOf([repoId]);
+    const covering = configuredGrants.filter(({ covers }) => covers(repo!.name));
     const users = covering.length === 0 ? [] : await store.users.list();
     const configured = users
       .filter(({ email }) =>
@@ -69,7 +69,7 @@ export class GrantBook {
   /** How many were new. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
   async add(actor: Actor | undefined, userId: string, repoIds: readonly number[]): Promise<number> {
     const { store, trail } = this.#options;
-    for (const repoId of repoIds) this.#repo(repoId);
+    await this.#reposOf(repoIds);
     const added = await store.grants.add(userId, repoIds);
     await trail.record(actor, 'grant.added', userTarget(userId), shown(repoIds));
     return added;
@@ -82,7 +82,7 @@ export class GrantBook {
     repoIds: readonly number[],
   ): Promise<number> {
     const { store, trail } = this.#options;
-    for (const repoId of repoIds) this.#repo(repoId);
+    await this.#reposOf(repoIds);
     if ((await store.users.get(userId)) === undefined)
       throw new AccountError('NOT_FOUND', 'There is no such user.');
     const removed = await store.grants.remove(userId, repoIds);
@@ -90,10 +90,18 @@ export class GrantBook {
     return removed;
   }
 
-  #repo(repoId: number): RepoRecord {
-    const repo = this.#options.directory.byId(repoId);
-    if (repo === undefined) throw new AccountError('NOT_FOUND', 'There is no such repository.');
-    return repo;
+  /** Errors: NOT_FOUND. */
+  async #reposOf(repoIds: readonly number[]): Promise<readonly StoredRepo[]> {
+    const known = await this.#known();
+    if (!repoIds.every((repoId) => known.has(repoId)))
+      throw new AccountError('NOT_FOUND', 'There is no such repository.');
+    return repoIds.map((repoId) => known.get(repoId)!);
+  }
+
+  /** All repos, served or not, by id. */
+  async #known(): Promise<ReadonlyMap<number, StoredRepo>> {
+    const { repos } = await this.#options.store.repos.read();
+    return new Map(repos.map((repo) => [repo.repoId, repo]));
   }
 }
 

@@ -182,6 +182,27 @@ void test('what is said to a running daemon holds from the next request on', TIM
   }),
 );
 
+void test(
+  'grants on a repository that is not served: shown by its name, taken and given',
+  TIMEOUT,
+  () =>
+    inWorld(async (world) => {
+      const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+      const grant = (...args: string[]) => ok(world.dataDir, ['grant', ...args]);
+      const granted = /^member@example.com +local\/b +store\n$/;
+      assert.match(await grant('list'), granted);
+      for (const text of ['local/b', '#2', '2']) {
+        await grant('remove', 'member@example.com', text);
+        assert.equal(await grant('list', '--repo', text), '');
+        await grant('add', 'member@example.com', text);
+        assert.match(await grant('list', '--repo', text), granted);
+      }
+      await grant('remove', 'member@example.com', 'local/b');
+      await served.process.stop();
+      assert.deepEqual((await shown(world, [A_PATH, B_PATH])).member, [A]);
+    }),
+);
+
 void test('a repository that was made anew keeps its remote, and so its rules', TIMEOUT, () =>
   inWorld(async (world) => {
     const made = makeRepo({ 'c.txt': 'plum\n' });

@@ -24,16 +24,19 @@ function rowOf({ repoId, name, visibility, enforcement, place, failure }: RepoRu
   };
 }
 
-/** Errors: NOT_FOUND naming each name that none of the repositories has. */
+/** Ids of repositories given by name or id (`270`, `#270`). Errors: NOT_FOUND naming each that none of them has. */
 export function repoIdsOf(
   repos: readonly { readonly repoId: number; readonly name: string }[],
-  names: readonly string[],
+  texts: readonly string[],
 ): ReadonlySet<number> {
-  const idByName = new Map(repos.map(({ name, repoId }) => [name, repoId]));
-  const unknown = names.filter((name) => !idByName.has(name));
+  const idByText = new Map(
+    repos.flatMap(({ repoId }) => [`${repoId}`, `#${repoId}`].map((text) => [text, repoId])),
+  );
+  for (const { name, repoId } of repos) idByText.set(name, repoId);
+  const unknown = texts.filter((text) => !idByText.has(text));
   if (unknown.length > 0)
     throw new AccountError('NOT_FOUND', `There is no repository ${unknown.join(', ')}.`);
-  return new Set(names.flatMap((name) => idByName.get(name) ?? []));
+  return new Set(texts.flatMap((text) => idByText.get(text) ?? []));
 }
 
 /** Who may see repositories; unknown names change nothing. */
