@@ -4,7 +4,9 @@
 
 import type { StoredRepo } from './store/repos.ts';
 import type { Store } from './store/store.ts';
-import type { Actor, AuditTrail } from './audit-trail.ts';
+import type { User } from './store/users.ts';
+import type { Actor, NewAuditRecord } from './store/audit.ts';
+import { type AuditTrail, shownRepos } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';
 
@@ -40,8 +42,7 @@ export class GrantBook {
   /** Those of a user; the configured ones first. Errors: NOT_FOUND. */
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
     const { store, configuredGrants } = this.#options;
-    const user = await store.users.get(userId);
-    if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
+    const user = await this.#userOf(userId);
     const meant = configuredGrants.filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
     );
@@ -68,11 +69,12 @@ export class GrantBook {
 
   /** How many were new. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
   async add(actor: Actor | undefined, userId: string, repoIds: readonly number[]): Promise<number> {
-    const { store, trail } = this.#options;
-    await this.#reposOf(repoIds);
-    const added = await store.grants.add(userId, repoIds);
-    await trail.record(actor, 'grant.added', userTarget(userId), shown(repoIds));
-    return added;
+    const { store } = this.#options;
+    return store.grants.add(
+      userId,
+      repoIds,
+      await this.#records(actor, 'grant.added', userId, repoIds),
+    );
   }
 
   /** How many there were. Errors: as `add`. */
@@ -81,13 +83,32 @@ export class GrantBook {
     userId: string,
     repoIds: readonly number[],
   ): Promise<number> {
-    const { store, trail } = this.#options;
-    await this.#reposOf(repoIds);
-    if ((await store.users.get(userId)) === undefined)
-      throw new AccountError('NOT_FOUND', 'There is no such user.');
-    const removed = await store.grants.remove(userId, repoIds);
-    await trail.record(actor, 'grant.removed', userTarget(userId), shown(repoIds));
-    return removed;
+    const { store } = this.#options;
+    return store.grants.remove(
+      userId,
+      repoIds,
+      await this.#records(actor, 'grant.removed', userId, repoIds),
+    );
+  }
+
+  /** Errors: NOT_FOUND. */
+  async #records(
+    actor: Actor | undefined,
+    action: 'grant.added' | 'grant.removed',
+    userId: string,
+    repoIds: readonly number[],
+  ): Promise<readonly NewAuditRecord[]> {
+    const repos = await this.#reposOf(repoIds);
+    const { email } = await this.#userOf(userId);
+    const target = { id: userId, type: 'user' } as const;
+    return this.#options.trail.made(actor, action, target, { email, ...shownRepos(repos) });
+  }
+
+  /** Errors: NOT_FOUND. */
+  async #userOf(userId: string): Promise<User> {
+    const user = await this.#options.store.users.get(userId);
+    if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
+    return user;
   }
 
   /** Errors: NOT_FOUND. */
@@ -120,12 +141,4 @@ async function withStored(
   });
   const rows = stored.rows.map((row): GrantRow => ({ ...row, source: 'store' }));
   return { total: configured.length + stored.total, rows: [...first, ...rows] };
-}
-
-function userTarget(id: string) {
-  return { id, type: 'user' } as const;
-}
-
-function shown(repoIds: readonly number[]) {
-  return { repoIds: repoIds.slice(0, 100), count: repoIds.length };
 }

@@ -175,6 +175,17 @@ void test('what is said to a running daemon holds from the next request on', TIM
     assert.deepEqual(await seenBy(served), [A]);
     assert.match(await set('--enforce-permissions'), /1 +local\/a +unknown +restricted/);
     assert.deepEqual(await seenBy(served), []);
+    const [record] = (await ok(world.dataDir, ['audit', '--json'])).split('\n');
+    const { actorId, targetType, metadata } = JSON.parse(record!) as Record<string, unknown>;
+    assert.deepEqual([actorId, targetType], ['operator', 'org']);
+    const { account: _, ...rest } = metadata as Record<string, unknown>;
+    assert.deepEqual(rest, {
+      from: { visibility: 'unknown', enforcement: 'none' },
+      to: { visibility: 'unknown', enforcement: 'restricted' },
+      repoIds: [1],
+      repos: ['local/a'],
+      repoCount: 1,
+    });
     await set('--no-enforce-permissions');
     assert.deepEqual(await seenBy(served), [A]);
     assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);

@@ -46,15 +46,11 @@ const set = operation(
     visibility: z.enum(['public', 'internal', 'private']).exactOptional(),
     enforcement: z.enum(['none', 'restricted', 'all']).exactOptional(),
   }),
-  async ({ accounts, actor, repos }, { repos: names, ...change }) => {
+  async ({ actor, repos }, { repos: names, ...change }) => {
     if (Object.keys(change).length === 0)
       throw new AccountError('INVALID_REQUEST_BODY', 'There is nothing to change.');
     const repoIds = repoIdsOf(repos.list(), names);
-    for (const repoId of repoIds) {
-      const target = { id: String(repoId), type: 'repo' } as const;
-      await accounts.trail.record(actor, 'settings.changed', target, change);
-    }
-    await repos.change(repoIds, change);
+    await repos.change(repoIds, change, actor);
     const changed = repos.list().filter(({ repoId }) => repoIds.has(repoId));
     return { rows: changed.map(rowOf) };
   },
