@@ -15,7 +15,7 @@ import { listFiles, listFolders } from './sources/reading/tree-reader.ts';
 import { DaemonMetrics } from './metrics.ts';
 import { indexerOf, type Instance, openInstance } from './instance.ts';
 import type { JobService, Services } from './http/api/shapes/endpoint-services.ts';
-import type { RepoRule } from './http/operator/operation.ts';
+import type { RepoRule, RepoRules } from './http/operator/operation.ts';
 import { deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { History } from './sources/history/history.ts';
@@ -233,8 +233,7 @@ function startCommands(
   const indexer = indexerOf(instance);
   const repos = {
     list: () => reposOf(instance).map((repo) => withFailure(repo, indexer)),
-    change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
-      indexer.rules.change(repoIds, change),
+    change: (...call: Parameters<RepoRules['change']>) => indexer.rules.change(...call),
   };
   const source = backupSource(configuration, instance.catalog, store);
   return startControlServer({

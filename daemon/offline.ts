@@ -2,11 +2,11 @@
 // engine and server.
 
 import { backupSource } from './backup/source.ts';
-import type { RepoChange } from './sync/change-repo.ts';
 import { takeDataDir } from './sync/data-dir.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';
+import type { RepoRules } from './http/operator/operation.ts';
 import { type Desk, deskOf } from './http/operator/operations.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { Store } from './accounts/store/store.ts';
@@ -44,8 +44,7 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
       accounts,
       repos: {
         list: () => register.all,
-        change: (repoIds: ReadonlySet<number>, change: RepoChange) =>
-          register.change(repoIds, change),
+        change: (...call: Parameters<RepoRules['change']>) => register.change(...call),
       },
       baseUrl:
         configuration.baseUrl ??

@@ -10,7 +10,7 @@ import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts'
 import { openCatalog } from './sync/open-catalog.ts';
 import { RepoRegister } from './sync/register.ts';
 import type { Log } from './base/log.ts';
-import { toldRules } from './told-rules.ts';
+import { ruleChanges } from './rule-changes.ts';
 
 export interface Index {
   readonly catalog: Catalog;
@@ -38,7 +38,7 @@ export async function openIndex(
   const store = await openStore({ dataDir, databaseUrl, log, answerMsMax: ANSWER_MS_MAX });
   try {
     const catalog = new Catalog(dataDir);
-    const register = await RepoRegister.open(store.repos, log, toldRules(log));
+    const register = await RepoRegister.open(store.repos, log, ruleChanges(log));
     await openCatalog(catalog, register, store.kind === 'embedded', log);
     const instanceId = store.kind === 'embedded' ? 'embedded' : instanceIdOf(dataDir);
     return { catalog, store, register, instanceId };

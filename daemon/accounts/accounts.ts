@@ -132,7 +132,6 @@ export class Accounts {
     const grantsNow = (): readonly ConfiguredGrant[] => this.#configuredGrants;
     this.grants = new GrantBook({
       store,
-      directory,
       get configuredGrants() {
         return grantsNow();
       },

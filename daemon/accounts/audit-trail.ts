@@ -2,9 +2,11 @@
 // is collected and written shortly after, so that a search does not wait for it.
 
 import type { Log } from '../base/log.ts';
-import type { NewAuditRecord } from './store/audit.ts';
+import type { Actor, NewAuditRecord } from './store/audit.ts';
 import type { Store } from './store/store.ts';
 import type { Caller } from './caller.ts';
+
+export type { Actor };
 
 export type AuditAction =
   | 'api_key.created'
@@ -52,16 +54,6 @@ export interface AuditTarget {
 export const ORG_ID = '1';
 export const ORG: AuditTarget = { id: ORG_ID, type: 'org' };
 
-/** Who did it, and what the client says it is. */
-export interface Actor {
-  readonly id: string;
-  readonly type: 'user' | 'api_key';
-  /** Of the operator: the account of the operating system that the command ran under, at most 64 characters. */
-  readonly account?: string;
-  /** From the header `X-Service-Client-Source`, at most 64 characters. */
-  readonly clientSource?: string;
-}
-
 /** The operator at the machine of the daemon, and what the daemon does by itself. */
 export const OPERATOR: Actor = { id: 'operator', type: 'user' };
 
@@ -82,6 +74,8 @@ export function actorOf(caller: Caller | undefined, clientSource?: string): Acto
 }
 
 const ACCOUNT_MAX = 64;
+/** Repos that a record names. */
+const SHOWN_MAX = 100;
 
 const FLUSH_MS = 200;
 /** Records of one transaction: about 2 ms in the embedded store. */
@@ -123,7 +117,17 @@ export class AuditTrail {
     metadata?: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     if (actor === undefined) return;
-    await this.#options.store.audit.append([this.#make(actor, action, target, metadata)]);
+    await this.#options.store.audit.append(this.made(actor, action, target, metadata));
+  }
+
+  /** The record of a change, for who writes it with the change; nobody leaves none. */
+  made(
+    actor: Actor | undefined,
+    action: AuditAction,
+    target: AuditTarget,
+    metadata?: Readonly<Record<string, unknown>>,
+  ): readonly NewAuditRecord[] {
+    return actor === undefined ? [] : [this.#make(actor, action, target, metadata)];
   }
 
   /** Records what only read something, soon. */
@@ -203,6 +207,18 @@ export class AuditTrail {
     const { version, now } = this.#options;
     return auditRecord(version, now(), actor, action, target, metadata);
   }
+}
+
+/** Repos as a record holds them. */
+export function shownRepos(
+  repos: readonly { readonly repoId: number; readonly name: string }[],
+): Readonly<Record<string, unknown>> {
+  const shown = repos.slice(0, SHOWN_MAX);
+  return {
+    repoIds: shown.map(({ repoId }) => repoId),
+    repos: shown.map(({ name }) => name),
+    repoCount: repos.length,
+  };
 }
 
 /** @param timestamp  milliseconds since the epoch */

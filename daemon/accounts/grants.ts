@@ -1,10 +1,12 @@
 // Grants: which users see which repos whose permissions are enforced (API.md 14.7). Those of the store are changed
-// here; those of the configuration are shown beside them.
+// here; those of the configuration are shown beside them. They are of all repos that the store knows: a grant on one that is
+// not served now counts again once it is.
 
-import type { RepoDirectory } from '../repos/directory.ts';
-import type { RepoRecord } from '../repos/records.ts';
+import type { StoredRepo } from './store/repos.ts';
 import type { Store } from './store/store.ts';
-import type { Actor, AuditTrail } from './audit-trail.ts';
+import type { User } from './store/users.ts';
+import type { Actor, NewAuditRecord } from './store/audit.ts';
+import { type AuditTrail, shownRepos } from './audit-trail.ts';
 import type { ConfiguredGrant } from './configured-grants.ts';
 import { AccountError } from './error.ts';
 
@@ -16,7 +18,6 @@ export interface GrantRow {
 
 export interface GrantsOptions {
   readonly store: Store;
-  readonly directory: RepoDirectory;
   readonly configuredGrants: readonly ConfiguredGrant[];
   readonly trail: AuditTrail;
 }
@@ -40,13 +41,13 @@ export class GrantBook {
 
   /** Those of a user; the configured ones first. Errors: NOT_FOUND. */
   async ofUser(userId: string, window: Window): Promise<GrantPage> {
-    const { store, configuredGrants, directory } = this.#options;
-    const user = await store.users.get(userId);
-    if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
+    const { store, configuredGrants } = this.#options;
+    const user = await this.#userOf(userId);
     const meant = configuredGrants.filter(
       ({ isForEveryone, emails }) => isForEveryone || emails.has(user.email),
     );
-    const configured = directory.all
+    const repos = [...(await this.#known()).values()];
+    const configured = repos
       .filter(({ name }) => meant.some(({ covers }) => covers(name)))
       .map(({ repoId }): GrantRow => ({ userId, repoId, source: 'config' }));
     return withStored(configured, window, (rest) => store.grants.listOfUser(userId, rest));
@@ -55,8 +56,8 @@ export class GrantBook {
   /** Those for a repo; the configured ones first. Errors: NOT_FOUND. */
   async ofRepo(repoId: number, window: Window): Promise<GrantPage> {
     const { store, configuredGrants } = this.#options;
-    const repo = this.#repo(repoId);
-    const covering = configuredGrants.filter(({ covers }) => covers(repo.name));
+    const [repo] = await this.#reposOf([repoId]);
+    const covering = configuredGrants.filter(({ covers }) => covers(repo!.name));
     const users = covering.length === 0 ? [] : await store.users.list();
     const configured = users
       .filter(({ email }) =>
@@ -68,11 +69,12 @@ export class GrantBook {
 
   /** How many were new. Errors: NOT_FOUND for an unknown user or repo; nothing is changed then. */
   async add(actor: Actor | undefined, userId: string, repoIds: readonly number[]): Promise<number> {
-    const { store, trail } = this.#options;
-    for (const repoId of repoIds) this.#repo(repoId);
-    const added = await store.grants.add(userId, repoIds);
-    await trail.record(actor, 'grant.added', userTarget(userId), shown(repoIds));
-    return added;
+    const { store } = this.#options;
+    return store.grants.add(
+      userId,
+      repoIds,
+      await this.#records(actor, 'grant.added', userId, repoIds),
+    );
   }
 
   /** How many there were. Errors: as `add`. */
@@ -81,19 +83,46 @@ export class GrantBook {
     userId: string,
     repoIds: readonly number[],
   ): Promise<number> {
-    const { store, trail } = this.#options;
-    for (const repoId of repoIds) this.#repo(repoId);
-    if ((await store.users.get(userId)) === undefined)
-      throw new AccountError('NOT_FOUND', 'There is no such user.');
-    const removed = await store.grants.remove(userId, repoIds);
-    await trail.record(actor, 'grant.removed', userTarget(userId), shown(repoIds));
-    return removed;
+    const { store } = this.#options;
+    return store.grants.remove(
+      userId,
+      repoIds,
+      await this.#records(actor, 'grant.removed', userId, repoIds),
+    );
   }
 
-  #repo(repoId: number): RepoRecord {
-    const repo = this.#options.directory.byId(repoId);
-    if (repo === undefined) throw new AccountError('NOT_FOUND', 'There is no such repository.');
-    return repo;
+  /** Errors: NOT_FOUND. */
+  async #records(
+    actor: Actor | undefined,
+    action: 'grant.added' | 'grant.removed',
+    userId: string,
+    repoIds: readonly number[],
+  ): Promise<readonly NewAuditRecord[]> {
+    const repos = await this.#reposOf(repoIds);
+    const { email } = await this.#userOf(userId);
+    const target = { id: userId, type: 'user' } as const;
+    return this.#options.trail.made(actor, action, target, { email, ...shownRepos(repos) });
+  }
+
+  /** Errors: NOT_FOUND. */
+  async #userOf(userId: string): Promise<User> {
+    const user = await this.#options.store.users.get(userId);
+    if (user === undefined) throw new AccountError('NOT_FOUND', 'There is no such user.');
+    return user;
+  }
+
+  /** Errors: NOT_FOUND. */
+  async #reposOf(repoIds: readonly number[]): Promise<readonly StoredRepo[]> {
+    const known = await this.#known();
+    if (!repoIds.every((repoId) => known.has(repoId)))
+      throw new AccountError('NOT_FOUND', 'There is no such repository.');
+    return repoIds.map((repoId) => known.get(repoId)!);
+  }
+
+  /** All repos, served or not, by id. */
+  async #known(): Promise<ReadonlyMap<number, StoredRepo>> {
+    const { repos } = await this.#options.store.repos.read();
+    return new Map(repos.map((repo) => [repo.repoId, repo]));
   }
 }
 
@@ -112,12 +141,4 @@ async function withStored(
   });
   const rows = stored.rows.map((row): GrantRow => ({ ...row, source: 'store' }));
   return { total: configured.length + stored.total, rows: [...first, ...rows] };
-}
-
-function userTarget(id: string) {
-  return { id, type: 'user' } as const;
-}
-
-function shown(repoIds: readonly number[]) {
-  return { repoIds: repoIds.slice(0, 100), count: repoIds.length };
 }

@@ -36,6 +36,8 @@ export interface RestoreOptions {
   /** What is there may be replaced. */
   readonly isForced: boolean;
   readonly passphrase: string | undefined;
+  /** A sealed backup may be restored without its instance secret. */
+  readonly isSecretGivenUp: boolean;
   /** The instance secret, if it was given. */
   readonly secret: string | undefined;
   readonly log: Log;
@@ -97,6 +99,13 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
   await catalog.load();
   const secrets = await openSecrets(staging, unpacked, options);
   const hasSecret = await provideSecret(staging, unpacked.header, secrets, options);
+  const isSealed = secrets === undefined && unpacked.names.includes(SEALED_MEMBER);
+  if (isSealed && !hasSecret && !options.isSecretGivenUp)
+    throw new BackupError(
+      `${file} is sealed with a passphrase: without it all keys, tokens, sessions and links would be void; give it ` +
+        'with --passphrase-stdin or TRAWL_BACKUP_PASSPHRASE, or the instance secret with --secret-file; ' +
+        '--without-passphrase restores the rest',
+    );
   const userCount = await fillStore(staging, unpacked, secrets, options);
   for (const name of ['backup.json', 'manifest.json', SEALED_MEMBER, STORE_FOLDER])
     await rm(path.join(staging, name), { recursive: true, force: true });
@@ -112,7 +121,7 @@ async function restoreLocked(options: RestoreOptions): Promise<RestoreReport> {
       ...(isForced && databaseUrl !== undefined ? ['the PostgreSQL store'] : []),
     ],
     hasSecret,
-    isSealed: secrets === undefined && unpacked.names.includes(SEALED_MEMBER),
+    isSealed,
   };
 }
 

@@ -49,13 +49,18 @@ function causeOf(error: unknown): string {
   return cause.message || String((cause as NodeJS.ErrnoException).code);
 }
 
+const KEY_ADVICE =
+  'Give an API key with --api-key or TRAWL_API_KEY; "trawl key create" on the server makes one.';
+
 /** A daemon and how to call it. */
 class RemoteDaemon {
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;
+  readonly #hasKey: boolean;
 
   constructor(url: string, apiKey: string | undefined) {
     this.#url = url;
+    this.#hasKey = apiKey !== undefined;
     const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     this.#headers = { 'content-type': 'application/json', ...key };
   }
@@ -73,7 +78,12 @@ class RemoteDaemon {
 
   /** The error of an answer that is not what was asked for. */
   refusal(endpoint: string, status: number, value: unknown): Error {
-    if (isErrorObject(value)) return new RequestError(value);
+    if (isErrorObject(value)) {
+      const isKeyMissing = value.errorCode === 'NOT_AUTHENTICATED' && !this.#hasKey;
+      return new RequestError(
+        isKeyMissing ? { ...value, message: `${value.message} ${KEY_ADVICE}` } : value,
+      );
+    }
     const { href } = addressOf(this.#url, endpoint);
     return new UsageError(`unexpected answer from ${href}: HTTP ${String(status)}`);
   }

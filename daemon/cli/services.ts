@@ -280,6 +280,8 @@ interface RestoreCall extends CommonOptions {
   readonly file: string;
   readonly isForced: boolean;
   readonly passphrase?: string | undefined;
+  /** A sealed backup may be restored without its secrets. */
+  readonly isSecretGivenUp: boolean;
   /** The instance secret; absent: that of the environment, if it has one. */
   readonly secret?: string | undefined;
 }
@@ -287,7 +289,7 @@ interface RestoreCall extends CommonOptions {
 /** Errors: no backup, a damaged one, something to replace; nothing is changed then. */
 async function restore(options: RestoreCall): Promise<RestoreReport> {
   const { restoreBackup } = await import('../backup/restore.ts');
-  const { file, isForced, passphrase, ...common } = options;
+  const { file, isForced, passphrase, isSecretGivenUp, ...common } = options;
   const { dataDir, databaseUrl, secret, log } = configurationOf(common);
   return restoreBackup({
     dataDir,
@@ -295,6 +297,7 @@ async function restore(options: RestoreCall): Promise<RestoreReport> {
     file,
     isForced,
     passphrase,
+    isSecretGivenUp,
     secret: options.secret ?? secret?.reveal(),
     log: createLog(log),
   });

@@ -7,7 +7,7 @@ import { seeFolder, seeFolderId } from '../sources/disk/identity.ts';
 import type { ProbedSource } from '../sources/git/probe.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { freeRepoName } from '../repos/repo-name.ts';
-import type { NewAuditRecord } from '../accounts/store/audit.ts';
+import type { Actor, NewAuditRecord } from '../accounts/store/audit.ts';
 import type { RepoBook, RepoDecision, Repos, StoredRepo } from '../accounts/store/repos.ts';
 import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
@@ -21,12 +21,20 @@ import {
   type SeenSource,
 } from './which-repo.ts';
 
-/** What is recorded with a change that flags tell, and noted once it is made; undefined: it changes nothing of note. */
+/** Who changes repos. */
+export interface Cause {
+  /** Absent: the operator, or the daemon by itself. */
+  readonly actor?: Actor | undefined;
+  /** What flags of `serve` and `index` say. */
+  readonly told?: RepoChange;
+}
+
+/** What is recorded with a change, and noted once it is made. */
 export type Witness = (
-  change: RepoChange,
+  cause: Cause,
   before: RepoBook,
   changed: readonly StoredRepo[],
-) => { readonly records: readonly NewAuditRecord[]; readonly note: () => void } | undefined;
+) => { readonly records: readonly NewAuditRecord[]; readonly note: () => void };
 
 export class RepoRegister {
   readonly #store: Repos;
@@ -47,7 +55,7 @@ export class RepoRegister {
     this.#witness = witness;
   }
 
-  /** @param witness  of what flags change. Errors: NOT_READY. */
+  /** @param witness  of what changes. Errors: NOT_READY. */
   static async open(store: Repos, log: Log, witness: Witness): Promise<RepoRegister> {
     const register = new RepoRegister(store, log, witness);
     await register.#read();
@@ -107,23 +115,18 @@ export class RepoRegister {
     this.#signs = undefined;
   }
 
-  async #change<Result>(decide: (book: RepoBook) => RepoDecision<Result>): Promise<Result> {
-    const result = await this.#store.change(decide);
-    await this.#read();
-    return result;
-  }
-
-  /** As `#change`; what the flags change is recorded in the same step. */
-  async #changeAsTold<Result>(
-    change: RepoChange,
+  /** What it changes of who may see repos is recorded in the same step. */
+  async #change<Result>(
     decide: (book: RepoBook) => RepoDecision<Result>,
+    cause: Cause = {},
   ): Promise<Result> {
-    let witnessed: ReturnType<Witness>;
-    const result = await this.#change((book) => {
+    let witnessed: ReturnType<Witness> | undefined;
+    const result = await this.#store.change((book) => {
       const decision = decide(book);
-      witnessed = this.#witness(change, book, decision.changed);
-      return { ...decision, records: witnessed?.records ?? [] };
+      witnessed = this.#witness(cause, book, decision.changed);
+      return { ...decision, records: witnessed.records };
     });
+    await this.#read();
     witnessed?.note();
     return result;
   }
@@ -135,11 +138,12 @@ export class RepoRegister {
    */
   async admit(sources: readonly ProbedSource[], change: RepoChange): Promise<StoredRepo[]> {
     const notes: (() => void)[] = [];
-    const repos = await this.#changeAsTold(change, (book) => {
+    const decide = (book: RepoBook): RepoDecision<StoredRepo[]> => {
       notes.length = 0;
       const desk = new Desk(book);
       return desk.decided(sources.map((source) => this.#admitOne(desk, source, change, notes)));
-    });
+    };
+    const repos = await this.#change(decide, { told: change });
     for (const note of notes) note();
     return repos;
   }
@@ -182,13 +186,13 @@ export class RepoRegister {
   }
 
   /** Changes repos of these ids; others are passed over. Errors: NOT_READY. */
-  async change(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
-    await this.#change(changeOf(repoIds, change));
+  async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
+    await this.#change(changeOf(repoIds, change), { actor });
   }
 
   /** As `change`, where the flags of a command tell it. */
   async changeAsTold(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
-    await this.#changeAsTold(change, changeOf(repoIds, change));
+    await this.#change(changeOf(repoIds, change), { told: change });
   }
 
   /** Whether the folder of a repo is the one that it was, or is not there; false: it must be looked at more closely. */

@@ -2,6 +2,7 @@
 // who opens that alone.
 
 import { isDeepStrictEqual } from 'node:util';
+import type { Actor } from '../accounts/store/audit.ts';
 import type { Log } from '../base/log.ts';
 import type { Catalog } from './catalog.ts';
 import type { CatalogRepo } from './catalog-records.ts';
@@ -40,8 +41,8 @@ export class StoreRules {
   }
 
   /** Changes who may see repos; holds once it is done. Errors: NOT_READY. */
-  async change(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void> {
-    await this.#options.register.change(repoIds, change);
+  async change(repoIds: ReadonlySet<number>, change: RepoChange, actor?: Actor): Promise<void> {
+    await this.#options.register.change(repoIds, change, actor);
     this.#options.served.publish();
     await this.#copyRules();
   }

@@ -457,7 +457,9 @@ void test('search --url: refusals and strangers are exit 2', async () => {
   await withServer(401, JSON.stringify(error), async (url) => {
     const { code, stderr } = await trawl(['search', '--url', url, 'b']);
     assert.equal(code, 2);
-    assert.equal(stderr, 'error: no credential\n');
+    assert.match(stderr, /^error: no credential .*--api-key or TRAWL_API_KEY.*key create/);
+    const wrong = await trawl(['search', '--url', url, '--api-key', 'svk_1', 'b']);
+    assert.equal(wrong.stderr, 'error: no credential\n');
   });
   await withServer(200, '<html>', async (url) => {
     const { code, stderr } = await trawl(['search', '--url', url, 'b']);
@@ -503,6 +505,7 @@ void test('search --json --url: events as they come; an end without [DONE] is ex
   const error = { statusCode: 401, errorCode: 'NOT_AUTHENTICATED', message: 'no credential' };
   await withServer(401, JSON.stringify(error), async (url) => {
     const { code, stderr } = await trawl(['search', '--json', '--url', url, 'b']);
-    assert.deepEqual([code, stderr], [2, 'error: no credential\n']);
+    assert.equal(code, 2);
+    assert.match(stderr, /^error: no credential .*--api-key/);
   });
 });

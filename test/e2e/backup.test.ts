@@ -149,6 +149,27 @@ void test('without passphrase: no secret, said so; with the secret keys live on,
   assert.equal(onTop.stderr.includes('void'), false, 'the secret that is there is the right one');
 });
 
+void test('a sealed backup without its passphrase is refused, unless a flag says so; the advice holds', async () => {
+  const { served, options, dataDir } = await makeInstance(1);
+  const file = path.join(temporaryFolder(), 'backup.tar.gz');
+  await ok(['backup', file], withPassphrase(options));
+  await served.process.stop();
+  const place = path.join(temporaryFolder(), 'data');
+  const target = { env: { TRAWL_DATA_DIR: place } };
+  const text = await refused(['restore', file], target);
+  assert.match(text, /sealed.*--passphrase-stdin.*--without-passphrase/);
+  assert.equal(existsSync(place), false);
+  const lost = await ok(['restore', file, '--without-passphrase'], target);
+  assert.match(lost.stderr, /void. Restore again with --force and --secret-file.* the passphrase/);
+  assert.match(lost.stderr, /licence key that was set is not restored/);
+  const kept = await ok(['restore', file, '--force'], withPassphrase(target));
+  assert.equal(kept.stderr.includes('void'), false);
+  const secret = path.join(dataDir, 'secret');
+  const known = await ok(['restore', file, '--force', '--secret-file', secret], target);
+  assert.equal(known.stderr.includes('void'), false);
+  assert.match(known.stderr, /licence key that was set is not restored/);
+});
+
 void test('what is not a whole backup is refused and changes nothing', async () => {
   const { served, options, dataDir } = await makeInstance(50);
   const folder = temporaryFolder();

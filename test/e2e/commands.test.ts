@@ -226,6 +226,12 @@ void test(
     const file = path.join(dir, 'shards', `${shared.shardId}.shard`);
     const inspected = await trawl(['inspect', file]);
     assert.match(inspected.stdout, /^held by: +\S+, \S+, \S+ and 13 more$/m);
+    const named = await trawl(['inspect', shared.repos[0]!, '--data-dir', dir]);
+    assert.equal(named.code, 2);
+    assert.match(named.stderr, /takes the path of a shard; the docs of that repository are in /);
+    assert.ok(named.stderr.includes(file), named.stderr);
+    const nothing = await trawl(['inspect', 'local/none', '--data-dir', temporaryFolder()]);
+    assert.match(nothing.stderr, /no file local\/none: .* takes the path of a shard\n$/);
     assert.match(
       inspected.stdout,
       /^live docs: +47, and 1 that no revision holds \(about 2 bytes/m,

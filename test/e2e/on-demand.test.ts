@@ -68,7 +68,11 @@ void test('any revision is searched within the limits of the configuration', TIM
 
   const nothing = await search(url, 'plum rev:nowhere');
   assert.deepEqual(nothing.files, []);
-  assert.match(nothing.hints?.[0]?.message ?? '', /^No indexed revision has "nowhere"/);
+  const hint = nothing.hints?.[0]?.message ?? '';
+  assert.match(hint, /^No indexed revision has "nowhere" .*, and git knows no such revision; /);
+  assert.doesNotMatch(hint, /--branches/);
+  const short = await search(url, 'plum rev:3a26d');
+  assert.match(short.hints?.[0]?.message ?? '', /no such revision \(ids .* at least 7 digits\)/);
 
   const refused = await post<ErrorBody>(url, { query: 'plum rev:large' });
   assert.equal(refused.status, 400);

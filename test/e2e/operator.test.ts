@@ -226,7 +226,14 @@ async function readAudit(desk: Desk): Promise<void> {
   for (const { action, metadata } of rows)
     if (NAMED_ACTIONS.test(action)) assert.match(String(metadata?.['email']), /@x\.org$/, action);
   assert.deepEqual([...new Set(rows.map(({ actorId }) => actorId))], ['operator']);
-  const accounts = new Set(rows.map(({ metadata }) => metadata?.['account']));
+  // Repositories come in by themselves.
+  const asked = rows.filter(({ action }) => action !== 'settings.changed');
+  const accounts = new Set(asked.map(({ metadata }) => metadata?.['account']));
+  for (const action of ['grant.added', 'grant.removed']) {
+    const { metadata } = rows.find((row) => row.action === action)!;
+    const { email, repoIds, repoCount } = metadata ?? {};
+    assert.deepEqual([email, repoIds, repoCount], ['ada@x.org', [1], 1]);
+  }
   assert.deepEqual([...accounts], [userInfo().username]);
   const times = rows.map(({ timestamp }) => timestamp);
   assert.deepEqual(times, times.toSorted().reverse());
@@ -430,15 +437,21 @@ void test('visibility and enforcement of sources that are given as arguments', a
   const records = (await desk.rows<Record<string, unknown>>(['audit'])).filter(
     ({ action }) => action === 'settings.changed',
   );
-  const changed = { repos: [path.basename(repo)].map((name) => `local/${name}`), repoCount: 1 };
+  const repos = [`local/${path.basename(repo)}`];
+  const rules = [
+    null,
+    { visibility: 'unknown', enforcement: 'none' },
+    { visibility: 'private', enforcement: 'restricted' },
+    { visibility: 'public', enforcement: 'all' },
+    { visibility: 'public', enforcement: 'restricted' },
+    { visibility: 'private', enforcement: 'restricted' },
+    { visibility: 'private', enforcement: 'none' },
+  ];
   assert.deepEqual(
     records.map(({ actorId, metadata }) => ({ actorId, metadata })).reverse(),
-    [
-      { visibility: 'private', enforcement: 'restricted' },
-      { visibility: 'public', enforcement: 'all' },
-      { enforcement: 'restricted' },
-      { visibility: 'private' },
-      { enforcement: 'none' },
-    ].map((told) => ({ actorId: 'operator', metadata: { ...told, ...changed } })),
+    rules.slice(1).map((to, index) => ({
+      actorId: 'operator',
+      metadata: { from: rules[index], to, repoIds: [1], repos, repoCount: 1 },
+    })),
   );
 });

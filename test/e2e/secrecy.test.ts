@@ -175,11 +175,43 @@ void test('what is said to a running daemon holds from the next request on', TIM
     assert.deepEqual(await seenBy(served), [A]);
     assert.match(await set('--enforce-permissions'), /1 +local\/a +unknown +restricted/);
     assert.deepEqual(await seenBy(served), []);
+    const [record] = (await ok(world.dataDir, ['audit', '--json'])).split('\n');
+    const { actorId, targetType, metadata } = JSON.parse(record!) as Record<string, unknown>;
+    assert.deepEqual([actorId, targetType], ['operator', 'org']);
+    const { account: _, ...rest } = metadata as Record<string, unknown>;
+    assert.deepEqual(rest, {
+      from: { visibility: 'unknown', enforcement: 'none' },
+      to: { visibility: 'unknown', enforcement: 'restricted' },
+      repoIds: [1],
+      repos: ['local/a'],
+      repoCount: 1,
+    });
     await set('--no-enforce-permissions');
     assert.deepEqual(await seenBy(served), [A]);
     assert.match(await ok(world.dataDir, ['repo', 'list']), /2 +local\/b +private +restricted/);
     await served.process.stop();
   }),
+);
+
+void test(
+  'grants on a repository that is not served: shown by its name, taken and given',
+  TIMEOUT,
+  () =>
+    inWorld(async (world) => {
+      const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
+      const grant = (...args: string[]) => ok(world.dataDir, ['grant', ...args]);
+      const granted = /^member@example.com +local\/b +store\n$/;
+      assert.match(await grant('list'), granted);
+      for (const text of ['local/b', '#2', '2']) {
+        await grant('remove', 'member@example.com', text);
+        assert.equal(await grant('list', '--repo', text), '');
+        await grant('add', 'member@example.com', text);
+        assert.match(await grant('list', '--repo', text), granted);
+      }
+      await grant('remove', 'member@example.com', 'local/b');
+      await served.process.stop();
+      assert.deepEqual((await shown(world, [A_PATH, B_PATH])).member, [A]);
+    }),
 );
 
 void test('a repository that was made anew keeps its remote, and so its rules', TIMEOUT, () =>

@@ -15,6 +15,7 @@ import type {
   ConfigurationInput,
   Environment,
 } from '../../daemon/base/config/configuration.ts';
+import type { StoredRepo } from '../../daemon/accounts/store/repos.ts';
 import { type ControlPlane, openControlPlane } from '../../daemon/control-plane.ts';
 import { createServer } from '../../daemon/http/server.ts';
 import type { RunningServer } from '../../daemon/http/server.ts';
@@ -124,6 +125,11 @@ function lazily(bytes: Uint8Array, onRelease: () => void = () => {}): LazyBytes 
   };
 }
 
+/** As the store has a repo. */
+function storedOf({ repoId, name, visibility, enforcement }: RepoRecord): StoredRepo {
+  return { repoId, name, visibility, enforcement: enforcement ?? 'none' };
+}
+
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { kind, repos = [] } = options;
   const listRepos = typeof repos === 'function' ? repos : () => repos;
@@ -147,6 +153,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const search = options.search ?? (async () => answerOf());
   const directory = new RepoDirectory(listRepos);
   const control = await openControlPlane(configuration, directory, log, options.now);
+  await control.store.repos.change(() => ({ changed: directory.all.map(storedOf), result: null }));
   const services: Services = {
     search: {
       async search(call, context) {

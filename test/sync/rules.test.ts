@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import Libsql from 'libsql';
+import { operatorUnder } from '../../daemon/accounts/audit-trail.ts';
 import type { StoredRepo } from '../../daemon/accounts/store/repos.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { indexerOf, type Instance } from '../../daemon/instance.ts';
@@ -42,32 +43,42 @@ test('rules that cannot be read: for owners alone, until they can', async () => 
 const log = createLog({ level: 'warn', format: 'text', write: (line) => logged.push(line) });
 const logged: string[] = [];
 
-/** What the audit says that flags changed, oldest first. */
+/** What the audit says of who may see repos, oldest first. */
 async function recorded({ store }: Index): Promise<unknown[]> {
   const { rows } = await store.audit.list({ offset: 0, limit: 100 });
   return rows.map(({ actorId, metadata }) => ({ actorId, ...metadata })).reverse();
 }
 
-const changed = (repo: string, more: object): object => ({
+/** A record of one repo; its rules before and after: visibility and enforcement, null: it is not there. */
+const changed = (repo: string, repoId: number, ...[from, to]: (string | null)[]): object => ({
   actorId: 'operator',
-  ...more,
+  from: rulesOf(from),
+  to: rulesOf(to),
+  repoIds: [repoId],
   repos: [`local/${path.basename(repo)}`],
   repoCount: 1,
 });
 
-test('what flags change is recorded with the change, or neither is kept', async () => {
+function rulesOf(text: string | null | undefined): object | null {
+  const [visibility, enforcement] = text?.split(' ') ?? [];
+  return visibility === undefined ? null : { visibility, enforcement };
+}
+
+test('who may see a repo is recorded when it comes and with each change, or neither is kept', async () => {
   const dataDir = temporaryFolder();
   const index = await openIndex(dataDir, undefined, log);
   const { register } = index;
   const repo = makeRepo({ a: 'plum\n' });
   const probed = await probeSource(repo);
   await register.admit([probed], {});
-  assert.deepEqual(await recorded(index), []);
+  const come = changed(repo, 1, null, 'unknown none');
+  assert.deepEqual(await recorded(index), [come]);
   const [{ repoId }] = [...register.all] as [StoredRepo];
   const closed = { visibility: 'private', enforcement: 'restricted' } as const;
   await register.changeAsTold(new Set([repoId]), closed);
   await register.admit([probed], closed);
-  assert.deepEqual(await recorded(index), [changed(repo, closed)]);
+  const shut = changed(repo, 1, 'unknown none', 'private restricted');
+  assert.deepEqual(await recorded(index), [come, shut]);
   const other = new Libsql(path.join(dataDir, 'store.db'));
   other.exec('alter table audit rename to away');
   await assert.rejects(register.admit([probed], { enforcement: 'none' }));
@@ -77,8 +88,28 @@ test('what flags change is recorded with the change, or neither is kept', async 
   assert.equal(register.byId(repoId)!.enforcement, 'restricted');
   assert.deepEqual(logged, []);
   await register.admit([probed], { enforcement: 'none' });
-  assert.deepEqual((await recorded(index)).slice(1), [changed(repo, { enforcement: 'none' })]);
+  const opened = changed(repo, 1, 'private restricted', 'private none');
+  assert.deepEqual((await recorded(index)).slice(2), [opened]);
   assert.match(logged.splice(0).join(), /not enforced any more/);
+  const actor = operatorUnder('ada');
+  await register.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
+  await register.change(new Set([repoId]), { enforcement: 'restricted' }, actor);
+  const closedAgain = changed(repo, 1, 'private none', 'private restricted');
+  assert.deepEqual((await recorded(index)).slice(3), [{ ...closedAgain, account: 'ada' }]);
+  const [other1, other2] = [makeRepo({ b: 'plum\n' }), makeRepo({ c: 'plum\n' })];
+  await register.admit([await probeSource(other1), await probeSource(other2)], {});
+  assert.match(logged.splice(0).join(), /for owners alone/);
+  const both = changed(other1, 2, null, 'unknown restricted');
+  assert.deepEqual((await recorded(index)).slice(4), [
+    {
+      ...both,
+      repoIds: [2, 3],
+      repos: [other1, other2].map((one) => `local/${path.basename(one)}`),
+      repoCount: 2,
+    },
+  ]);
+  await register.changeAsTold(new Set([1, 2, 3]), { visibility: 'public' });
+  assert.equal((await recorded(index)).length, 7, 'one for each set of rules that it was before');
   await index.store.close();
 });
 
@@ -89,7 +120,7 @@ test('where grants without repos are left, a new repo that all may see is record
   await store.grants.add(id, [7]);
   const repo = makeRepo({ a: 'plum\n' });
   await register.admit([await probeSource(repo)], { enforcement: 'none' });
-  assert.deepEqual(await recorded(index), [changed(repo, { enforcement: 'none' })]);
+  assert.deepEqual(await recorded(index), [changed(repo, 8, null, 'unknown none')]);
   assert.match(logged.splice(0).join(), /not enforced any more/);
   await store.close();
 });

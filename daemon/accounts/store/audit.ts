@@ -11,6 +11,16 @@ import type { Page, Window } from './page.ts';
 import type { AuditTable, Schema } from './schema.ts';
 import { storable } from './text.ts';
 
+/** Who did it, and what the client says it is. */
+export interface Actor {
+  readonly id: string;
+  readonly type: 'user' | 'api_key';
+  /** Of the operator: the account of the operating system that the command ran under, at most 64 characters. */
+  readonly account?: string;
+  /** From the header `X-Service-Client-Source`, at most 64 characters. */
+  readonly clientSource?: string;
+}
+
 export interface NewAuditRecord {
   readonly timestamp: number;
   readonly action: string;

@@ -3,6 +3,7 @@
 
 import type { Kysely, Transaction } from 'kysely';
 import { setImmediate } from 'node:timers/promises';
+import { appendAudit, type NewAuditRecord } from './audit.ts';
 import { inBatches, selectBatches } from './batches.ts';
 import type { Database, Writing } from './database.ts';
 import { StoreError } from './error.ts';
@@ -15,10 +16,24 @@ export interface Grant {
 }
 
 export interface Grants {
-  /** Returns how many there were not yet. Errors: NOT_FOUND if there is no such user; nothing is added. */
-  add(userId: string, repoIds: readonly number[]): Promise<number>;
+  /**
+   * Returns how many there were not yet.
+   *
+   * @param records  what the audit says of it, kept with it
+   *
+   * Errors: NOT_FOUND if there is no such user; nothing is added.
+   */
+  add(
+    userId: string,
+    repoIds: readonly number[],
+    records?: readonly NewAuditRecord[],
+  ): Promise<number>;
   /** Returns how many there were. */
-  remove(userId: string, repoIds: readonly number[]): Promise<number>;
+  remove(
+    userId: string,
+    repoIds: readonly number[],
+    records?: readonly NewAuditRecord[],
+  ): Promise<number>;
   /** Ascending. */
   repoIdsOf(userId: string): Promise<number[]>;
   /** By repoId. */
@@ -29,8 +44,16 @@ export interface Grants {
 
 export function grantsIn(database: Database): Grants {
   return {
-    add: (userId, repoIds) => database.write((writing) => add(writing, userId, repoIds)),
-    remove: (userId, repoIds) => database.write((writing) => remove(writing, userId, repoIds)),
+    add: (userId, repoIds, records = []) =>
+      database.write(async (writing) => {
+        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        return add(writing, userId, repoIds);
+      }),
+    remove: (userId, repoIds, records = []) =>
+      database.write(async (writing) => {
+        await appendAudit(writing.db, records, () => database.nextOrdinal());
+        return remove(writing, userId, repoIds);
+      }),
     repoIdsOf: (userId) => database.read((db) => repoIdsOf(db, userId)),
     listOfUser: (userId, window) => list(database, 'user_id', userId, window),
     listOfRepo: (repoId, window) => list(database, 'repo_id', repoId, window),

@@ -22,6 +22,7 @@ interface BackupFlags extends PassphraseFlags {
 
 interface RestoreFlags extends PassphraseFlags {
   readonly force?: true;
+  readonly withoutPassphrase?: true;
   readonly secretFile?: string;
 }
 
@@ -68,6 +69,7 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
     secret: secretOption(flags.secretFile),
     file,
     isForced: flags.force ?? false,
+    isSecretGivenUp: flags.withoutPassphrase ?? false,
   });
   const { repoCount, userCount, createdAt, replaced } = report;
   if (replaced.length > 0) stderr.write(`replaced: ${escapeControls(replaced.join(', '))}\n`);
@@ -79,7 +81,9 @@ async function restore(file: string, flags: RestoreFlags, context: CliContext): 
   if (!report.hasSecret)
     stderr.write(
       'warning: the instance secret of the backup is not known: all keys, tokens, sessions and links are\n' +
-        'void. Restore again with --secret-file, TRAWL_SECRET or the passphrase to keep them\n',
+        `void. Restore again with --force and --secret-file, TRAWL_SECRET${
+          report.isSealed ? ' or the passphrase' : ''
+        } to keep them\n`,
     );
   if (report.isSealed)
     stderr.write('warning: without the passphrase a licence key that was set is not restored\n');
@@ -117,6 +121,10 @@ export function addBackupCommands(program: Command, context: CliContext): void {
     .argument('<file>', 'file of the backup')
     .option('--force', 'replace what the data directory and the store hold')
     .option('--passphrase-stdin', passphraseHelp)
+    .option(
+      '--without-passphrase',
+      'restore a backup with a passphrase without it: licence key and, unless the secret is known, all keys are lost',
+    )
     .option('--secret-file <file>', 'file of the instance secret (or variable TRAWL_SECRET)');
   addCommonOptions(restoring).action((file: string, flags: RestoreFlags) =>
     restore(file, flags, context),

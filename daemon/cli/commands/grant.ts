@@ -90,7 +90,7 @@ export function addGrantCommand(program: Command, context: CliContext): void {
       .summary(summary)
       .description(`${summary}; an unknown user or repository changes nothing`)
       .argument('<email>', 'address of the user')
-      .argument('<repo...>', 'names of repositories');
+      .argument('<repo...>', 'names or ids of repositories');
     addCommonOptions(command).action((email: string, repos: string[], flags: OperatorFlags) =>
       run(email, repos, flags, context),
     );
@@ -103,7 +103,7 @@ export function addGrantCommand(program: Command, context: CliContext): void {
       'Lists grants: e-mail address, repository, and whether configuration or store has it.',
     )
     .option('--user <email>', 'only those of this user')
-    .option('--repo <name>', 'only those for this repository')
+    .option('--repo <name>', 'only those for this repository; its id will do')
     .option('--json', 'one JSON object a line');
   addCommonOptions(listing).action((flags: ListFlags) => list(flags, context));
   addExamples(listing, [

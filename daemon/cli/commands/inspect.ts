@@ -1,6 +1,7 @@
 // `trawl inspect [SHARD]`: what a shard file holds, or all shards of an index.
 
 import type { Command } from 'commander';
+import { systemCodeOf } from '../../base/caught.ts';
 import { someNames } from '../../repos/some-names.ts';
 import type { CliContext } from '../context.ts';
 import { UsageError } from '../errors.ts';
@@ -73,6 +74,21 @@ export function formatReport(report: ShardReport): string {
   return parts.join('\n');
 }
 
+/** No file is at the path: it may be the name of a repository, which has shards. */
+async function noShardError(
+  path: string,
+  dataDir: string,
+  services: CliContext['services'],
+): Promise<UsageError> {
+  const { shards } = await services.surveyIndex(dataDir).catch(() => ({ shards: [] }));
+  const own = shards.filter(({ repos }) => repos.includes(path));
+  const files = someNames(own.map(({ shardId }) => `${dataDir}/shards/${shardId}.shard`));
+  const where = own.length === 0 ? '' : `; the docs of that repository are in ${files}`;
+  return new UsageError(
+    `there is no file ${path}: "trawl inspect" takes the path of a shard${where}`,
+  );
+}
+
 /** Adds the command to `program`. */
 export function addInspectCommand(program: Command, { services, stdout }: CliContext): void {
   const command = program
@@ -98,7 +114,12 @@ export function addInspectCommand(program: Command, { services, stdout }: CliCon
     const { docs, skipped, trigram, json } = flags;
     if (path !== undefined) {
       const listed = skipped ? 'skipped' : docs && 'all';
-      const report = await services.inspectShard({ path, docs: listed, trigram });
+      const report = await services
+        .inspectShard({ path, docs: listed, trigram })
+        .catch(async (error: unknown) => {
+          if (systemCodeOf(error) !== 'ENOENT') throw error;
+          throw await noShardError(path, flags.dataDir, services);
+        });
       stdout.write(json ? `${JSON.stringify(report)}\n` : formatReport(report));
       return;
     }

@@ -55,7 +55,7 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     .command('set')
     .summary('say who may see repositories')
     .description('Changes who may see repositories; an unknown name changes nothing.')
-    .argument('<repo...>', 'names of repositories')
+    .argument('<repo...>', 'names or ids of repositories')
     .option('--json', 'one JSON object a line');
   addAccessOptions(setting);
   addCommonOptions(setting).action((repos: string[], flags: OperatorFlags) =>

@@ -187,6 +187,7 @@ function* prepareSteps(
             meant,
             request.query,
             visibleRepos(snapshot, sight).filter(({ repoId }) => repoTest(repoId) !== false),
+            parts.revisions !== undefined,
           );
     const habits = hintsFor(request.query, isRegexEnabled, isFound);
     const found = [...revisions, ...habits].slice(0, HINTS_MAX);

@@ -4,7 +4,12 @@
 import { type Hint, HINTS_MAX } from '../query/hints.ts';
 import type { QueryNode } from '../query/tree.ts';
 import type { RepoRecord } from '../../repos/records.ts';
-import { DEFAULT_REVISION, matchRevisions, revisionTexts } from '../query/revisions.ts';
+import {
+  DEFAULT_REVISION,
+  demandedName,
+  matchRevisions,
+  revisionTexts,
+} from '../query/revisions.ts';
 
 /** Revisions that a message names, and repos whose revisions it may name. */
 const NAMED_MAX = 5;
@@ -15,7 +20,8 @@ const SHOWN_MAX = 100;
 /**
  * A hint for each text that no indexed revision holds. For answers that show nothing.
  *
- * @param text  the query as it was written
+ * @param text      the query as it was written
+ * @param hasAsked  git was asked for what no indexed revision has in its name
  *
  * Cost: one look at each revision of each repo, for HINTS_MAX texts at most.
  */
@@ -23,18 +29,30 @@ export function revisionHints(
   query: QueryNode,
   text: string,
   repos: readonly RepoRecord[],
+  hasAsked: boolean,
 ): Hint[] {
   if (repos.length === 0) return [];
   const missing = [...revisionTexts(query)]
     .slice(0, HINTS_MAX)
     .filter((revision) => repos.every((repo) => matchRevisions(repo, revision).length === 0));
   return missing.map((revision) => {
-    const message = `No indexed revision has "${revision.slice(0, SHOWN_MAX)}" in its name; indexed: ${indexedNames(repos)}.`;
+    const isAsked = hasAsked && demandedName(revision) !== undefined;
+    const byGit = isAsked ? unknownToGit(revision) : '';
+    const message = `No indexed revision has "${revision.slice(0, SHOWN_MAX)}" in its name${byGit}; indexed: ${indexedNames(repos)}.`;
     const isDefault = repos.some(({ defaultBranch }) => defaultBranch?.includes(revision) === true);
     const instead = isDefault ? withDefault(text, revision) : text;
-    const more = ` Further branches and tags are indexed by the options --branches and --tags.`;
+    const more = hasAsked ? '' : NOT_ASKED;
     return instead === text ? { message: message + more } : { message, query: instead };
   });
+}
+
+const NOT_ASKED =
+  ' Further branches and tags are indexed by the options --branches and --tags; a daemon finds any revision that git ' +
+  'knows: "trawl search --url".';
+
+function unknownToGit(revision: string): string {
+  const isShortId = /^[0-9a-f]{1,6}$/.test(revision);
+  return `, and git knows no such revision${isShortId ? ' (ids of commits have at least 7 digits)' : ''}`;
 }
 
 function indexedNames(repos: readonly RepoRecord[]): string {

@@ -1,4 +1,4 @@
-// Grants as the operator gives and takes them: by e-mail address and repository name.
+// Grants as the operator gives and takes them: by e-mail address and by name or id of a repository, served or not.
 
 import { z } from 'zod';
 import { operation, pageWindow } from './operation.ts';
@@ -12,16 +12,16 @@ const change = z.strictObject({
   repos: z.array(z.string()).min(1).max(GRANT_COUNT_MAX),
 });
 
-const add = operation(change, async ({ accounts, actor }, { email, repos }) => {
+const add = operation(change, async ({ accounts, actor, repos: known }, { email, repos }) => {
   const { id } = await accounts.members.byEmail(email);
-  const added = await accounts.grants.add(actor, id, [...repoIdsOf(accounts.directory.all, repos)]);
+  const added = await accounts.grants.add(actor, id, [...repoIdsOf(known.list(), repos)]);
   return { added, isEffective: accounts.isEntitled('permissions') };
 });
 
-const remove = operation(change, async ({ accounts, actor }, { email, repos }) => {
+const remove = operation(change, async ({ accounts, actor, repos: known }, { email, repos }) => {
   const { id } = await accounts.members.byEmail(email);
   return {
-    removed: await accounts.grants.remove(actor, id, [...repoIdsOf(accounts.directory.all, repos)]),
+    removed: await accounts.grants.remove(actor, id, [...repoIdsOf(known.list(), repos)]),
   };
 });
 
@@ -36,10 +36,12 @@ const list = operation(
     .refine(({ email, repo }) => (email === undefined) !== (repo === undefined), {
       error: 'expected a user or a repository',
     }),
-  async ({ accounts }, { email, repo, ...window }) => {
-    const { grants, members, directory } = accounts;
+  async ({ accounts, repos }, { email, repo, ...window }) => {
+    const { grants, members } = accounts;
+    const known = repos.list();
+    const names = new Map(known.map(({ repoId, name }) => [repoId, name]));
     const person = email === undefined ? undefined : await members.byEmail(email);
-    const [repoId = 0] = repo === undefined ? [] : repoIdsOf(directory.all, [repo]);
+    const [repoId = 0] = repo === undefined ? [] : repoIdsOf(known, [repo]);
     const { total, rows } =
       person === undefined
         ? await grants.ofRepo(repoId, window)
@@ -49,8 +51,8 @@ const list = operation(
       total,
       rows: rows.map((row) => ({
         email: emails.get(row.userId) ?? row.userId,
-        // A grant outlives a repository that is not served at the moment.
-        repo: directory.byId(row.repoId)?.name ?? `#${row.repoId}`,
+        // A store from before it held repos has grants of some that nobody knows.
+        repo: names.get(row.repoId) ?? `#${row.repoId}`,
         repoId: row.repoId,
         source: row.source,
       })),

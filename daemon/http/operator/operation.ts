@@ -17,8 +17,8 @@ export interface RepoRule extends StoredRepo {
 export interface RepoRules {
   /** Those that are not indexed too. */
   list(): readonly RepoRule[];
-  /** Holds from the answer on. Errors: NOT_READY. */
-  change(repoIds: ReadonlySet<number>, change: RepoChange): Promise<void>;
+  /** Holds from the answer on; recorded with it. Errors: NOT_READY. */
+  change(repoIds: ReadonlySet<number>, change: RepoChange, actor: Actor): Promise<void>;
 }
 
 /** What operations work on, and who has them done. */

@@ -24,16 +24,19 @@ function rowOf({ repoId, name, visibility, enforcement, place, failure }: RepoRu
   };
 }
 
-/** Errors: NOT_FOUND naming each name that none of the repositories has. */
+/** Ids of repositories given by name or id (`270`, `#270`). Errors: NOT_FOUND naming each that none of them has. */
 export function repoIdsOf(
   repos: readonly { readonly repoId: number; readonly name: string }[],
-  names: readonly string[],
+  texts: readonly string[],
 ): ReadonlySet<number> {
-  const idByName = new Map(repos.map(({ name, repoId }) => [name, repoId]));
-  const unknown = names.filter((name) => !idByName.has(name));
+  const idByText = new Map(
+    repos.flatMap(({ repoId }) => [`${repoId}`, `#${repoId}`].map((text) => [text, repoId])),
+  );
+  for (const { name, repoId } of repos) idByText.set(name, repoId);
+  const unknown = texts.filter((text) => !idByText.has(text));
   if (unknown.length > 0)
     throw new AccountError('NOT_FOUND', `There is no repository ${unknown.join(', ')}.`);
-  return new Set(names.flatMap((name) => idByName.get(name) ?? []));
+  return new Set(texts.flatMap((text) => idByText.get(text) ?? []));
 }
 
 /** Who may see repositories; unknown names change nothing. */
@@ -43,15 +46,11 @@ const set = operation(
     visibility: z.enum(['public', 'internal', 'private']).exactOptional(),
     enforcement: z.enum(['none', 'restricted', 'all']).exactOptional(),
   }),
-  async ({ accounts, actor, repos }, { repos: names, ...change }) => {
+  async ({ actor, repos }, { repos: names, ...change }) => {
     if (Object.keys(change).length === 0)
       throw new AccountError('INVALID_REQUEST_BODY', 'There is nothing to change.');
     const repoIds = repoIdsOf(repos.list(), names);
-    for (const repoId of repoIds) {
-      const target = { id: String(repoId), type: 'repo' } as const;
-      await accounts.trail.record(actor, 'settings.changed', target, change);
-    }
-    await repos.change(repoIds, change);
+    await repos.change(repoIds, change, actor);
     const changed = repos.list().filter(({ repoId }) => repoIds.has(repoId));
     return { rows: changed.map(rowOf) };
   },

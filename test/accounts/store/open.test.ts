@@ -52,7 +52,10 @@ onBothEngines('opening', (world) => {
       const run = (text: string): Promise<void> => runSql(place, text);
       await run(`INSERT INTO trawl_migrations VALUES ('9999', '2026-01-01T00:00:00.000Z')`);
       const error = await refuses(place.open(), 'NOT_READY');
-      assert.match(error.message, /newer version of Trawl: .* 9999.* 0004/);
+      assert.match(
+        error.message,
+        /newer version of Trawl: .* 9999.* 0004; .*install the newer.*trawl restore/,
+      );
       await run(`DELETE FROM trawl_migrations WHERE name = '9999'`);
       assert.notEqual(await (await place.open()).users.get(id), undefined);
     }));

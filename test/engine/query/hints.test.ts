@@ -168,7 +168,7 @@ test('a revision that is not indexed: what is, and the query that finds it', asy
   assert.match(main.message, /"main".*indexed: HEAD \(.*\), refs\/heads\/trunk\.$/);
   const [release] = await hintsOf(engine, 'rev:v1 plum');
   assert.equal(release?.query, undefined);
-  assert.match(release?.message ?? '', /--branches/);
+  assert.match(release?.message ?? '', /--branches.* daemon .*--url/);
   // Repos that the query leaves out, and those that are hidden, are not told of.
   const [narrow] = await hintsOf(engine, 'rev:main plum repo:bare');
   assert.doesNotMatch(narrow?.message ?? 'HEAD', /HEAD/);
