@@ -35,6 +35,8 @@ import type { JobResult } from './sync/jobs.ts';
 import type { AddedSources } from './sync/repo-sources.ts';
 import type { Served } from './sync/served.ts';
 import { watchSources } from './sync/source-watch.ts';
+import { indexedAtOf } from './repos/records.ts';
+import { someNames } from './repos/some-names.ts';
 import type { RepoChange } from './sync/change-repo.ts';
 import type { Log } from './base/log.ts';
 
@@ -196,6 +198,11 @@ async function lookAtSources(
     sources.length > 0
       ? indexer.sources.add(sources, mode, change, signal)
       : startAgain(instance.served, indexer, change ?? {}, signal);
+  if (sources.length > 0)
+    void adding.then(
+      () => warnOfUnserved(instance, log),
+      () => {},
+    );
   const waiting = sleep(LISTEN_AFTER_MS, undefined, { ref: false });
   const early = (await Promise.race([adding, waiting])) ?? undefined;
   if (early === undefined) log.warn('requests are answered before all sources have been looked at');
@@ -232,7 +239,7 @@ function startCommands(
 ): Promise<ControlServer> {
   const indexer = indexerOf(instance);
   const repos = {
-    list: () => reposOf(instance).map((repo) => withFailure(repo, indexer)),
+    list: () => rulesOf(instance),
     change: (...call: Parameters<RepoRules['change']>) => indexer.rules.change(...call),
   };
   const source = backupSource(configuration, instance.catalog, store);
@@ -290,9 +297,30 @@ function reposOf({ index }: Instance): readonly StoredRepo[] {
   return index?.register.all ?? [];
 }
 
-function withFailure(repo: RepoRule, indexer: Indexer): RepoRule {
-  const failure = indexer.jobs.failed.reasonOf(repo.name);
-  return failure === undefined ? repo : { ...repo, failure };
+function rulesOf(instance: Instance): readonly RepoRule[] {
+  const { failed } = indexerOf(instance).jobs;
+  const served = new Set(instance.served.records.map(({ repoId }) => repoId));
+  return reposOf(instance).map((repo) => {
+    const failure = failed.reasonOf(repo.name);
+    const { repoId } = repo;
+    return {
+      ...repo,
+      isServed: served.has(repoId),
+      ...indexedAtOf(instance.catalog.repo(repoId)?.record),
+      ...(failure === undefined ? {} : { failure }),
+    };
+  });
+}
+
+/** Says which repos of the index are not served, as nobody named their source. */
+function warnOfUnserved({ catalog, served }: Instance, log: Log): void {
+  const shown = new Set(served.repos);
+  const left = catalog.repos.filter((repo) => !shown.has(repo));
+  if (left.length === 0) return;
+  const names = someNames(left.map(({ record }) => record.name));
+  const count =
+    left.length === 1 ? '1 known repository is' : `${left.length} known repositories are`;
+  log.warn(`${count} not among the sources, and not served: ${names}`);
 }
 
 function jobServiceOf(instance: Instance): JobService {

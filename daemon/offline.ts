@@ -8,6 +8,7 @@ import { openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';
 import type { RepoRules } from './http/operator/operation.ts';
 import { type Desk, deskOf } from './http/operator/operations.ts';
+import { indexedAtOf } from './repos/records.ts';
 import { RepoDirectory } from './repos/directory.ts';
 import type { Store } from './accounts/store/store.ts';
 import type { Log } from './base/log.ts';
@@ -43,7 +44,11 @@ export async function openOffline(configuration: Configuration, log: Log): Promi
     const instance = {
       accounts,
       repos: {
-        list: () => register.all,
+        list: () =>
+          register.all.map((repo) => ({
+            ...repo,
+            ...indexedAtOf(catalog.repo(repo.repoId)?.record),
+          })),
         change: (...call: Parameters<RepoRules['change']>) => register.change(...call),
       },
       baseUrl:

@@ -26,6 +26,11 @@ export interface RepoSource {
   readonly path: string;
 }
 
+/** The member `indexedAt` of a record, if it has one. */
+export function indexedAtOf(record: RepoRecord | undefined): Pick<RepoRecord, 'indexedAt'> {
+  return record?.indexedAt === undefined ? {} : { indexedAt: record.indexedAt };
+}
+
 /** Which branches and tags are indexed besides the default revision: globs over their short names. */
 export interface RevisionSelection {
   readonly branches: readonly string[];

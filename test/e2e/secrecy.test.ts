@@ -200,6 +200,9 @@ void test(
     inWorld(async (world) => {
       const served = await serveIndexed(world.dataDir, [A_PATH], { env: ENV });
       const grant = (...args: string[]) => ok(world.dataDir, ['grant', ...args]);
+      const listed = await ok(world.dataDir, ['repo', 'list']);
+      assert.match(listed, /^ *1 +local\/a .* none +served +20\S+Z /m);
+      assert.match(listed, /^ *2 +local\/b .* not served +20\S+Z /m);
       const granted = /^member@example.com +local\/b +store\n$/;
       assert.match(await grant('list'), granted);
       for (const text of ['local/b', '#2', '2']) {
@@ -209,8 +212,15 @@ void test(
         assert.match(await grant('list', '--repo', text), granted);
       }
       await grant('remove', 'member@example.com', 'local/b');
-      await served.process.stop();
-      assert.deepEqual((await shown(world, [A_PATH, B_PATH])).member, [A]);
+      const { stderr } = await served.process.stop();
+      assert.match(
+        stderr,
+        /WARN .*1 known repository is not among the sources, and not served: local\/b/,
+      );
+      const whole = await shown(world, [A_PATH, B_PATH]);
+      assert.deepEqual(whole.member, [A]);
+      assert.doesNotMatch(whole.stderr, /not among the sources/);
+      assert.match(await ok(world.dataDir, ['repo', 'list']), /^ *2 +local\/b .* - +20\S+Z /m);
     }),
 );
 

@@ -12,7 +12,16 @@ import {
 import { addAccessOptions, addCommonOptions, addExamples, repoChange } from '../options.ts';
 
 const PAGE_SIZE = 5_000;
-const COLUMNS = ['repoId', 'repo', 'visibility', 'enforcement', 'path', 'failure'] as const;
+const COLUMNS = [
+  'repoId',
+  'repo',
+  'visibility',
+  'enforcement',
+  'state',
+  'indexedAt',
+  'path',
+  'failure',
+] as const;
 
 async function list(flags: OperatorFlags, { stdout, ...context }: CliContext): Promise<void> {
   await withOperator({ stdout, ...context }, flags, async (operator) => {
@@ -46,7 +55,8 @@ export function addRepoCommand(program: Command, context: CliContext): void {
     .command('list')
     .summary('list repositories')
     .description(
-      'Lists repositories: id, name, visibility, enforcement, where the source is, and why the last job of the running daemon failed.',
+      'Lists repositories: id, name, visibility, enforcement, whether the running daemon serves it, when it was\n' +
+        'indexed, where the source is, and why the last job of the running daemon failed.',
     )
     .option('--json', 'one JSON object a line');
   addCommonOptions(listing).action((flags: OperatorFlags) => list(flags, context));

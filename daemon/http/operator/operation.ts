@@ -12,6 +12,10 @@ import type { RepoChange } from '../../sync/change-repo.ts';
 export interface RepoRule extends StoredRepo {
   /** Why its last job failed; absent: it did not, or no daemon runs, which alone knows. */
   readonly failure?: string;
+  /** Absent: no daemon runs, which alone knows. */
+  readonly isServed?: boolean;
+  /** ISO 8601; absent: never. */
+  readonly indexedAt?: string;
 }
 
 export interface RepoRules {

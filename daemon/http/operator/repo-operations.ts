@@ -13,12 +13,15 @@ const list = operation(z.strictObject(pageWindow), ({ repos }, { offset, limit }
   return Promise.resolve({ total: all.length, rows });
 });
 
-function rowOf({ repoId, name, visibility, enforcement, place, failure }: RepoRule) {
+function rowOf({ repoId, name, visibility, enforcement, place, failure, ...rule }: RepoRule) {
+  const state = rule.isServed === true ? 'served' : 'not served';
   return {
     repoId,
     repo: name,
     visibility,
     enforcement,
+    state: rule.isServed === undefined ? null : state,
+    indexedAt: rule.indexedAt ?? null,
     path: place?.path ?? null,
     failure: failure ?? null,
   };
