@@ -78,13 +78,13 @@ interface Change {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
-/** The records of changed settings, oldest first. */
+/** The records of changed settings, oldest first; not that the repository came in. */
 async function changes(dataDir: string): Promise<Change[]> {
   const { stdout } = await trawl(['audit', '--json', '--data-dir', dataDir]);
   const records = stdout.split('\n').slice(0, -1).reverse();
   return records
     .map((line): Change & { action: string } => JSON.parse(line))
-    .filter(({ action }) => action === 'settings.changed')
+    .filter(({ action, metadata }) => action === 'settings.changed' && metadata['from'] !== null)
     .map(({ actorId, metadata }) => ({ actorId, metadata }));
 }
 
