@@ -8,7 +8,7 @@ import { FORMAT_VERSION } from '../../core/shared/format.ts';
 import { openIndex } from '../../daemon/open-index.ts';
 import { probeSource } from '../../daemon/sources/git/probe.ts';
 import { Catalog } from '../../daemon/sync/catalog.ts';
-import { CatalogError, encodeCatalog } from '../../daemon/sync/catalog-files.ts';
+import { CatalogError, CatalogFiles, encodeCatalog } from '../../daemon/sync/catalog-files.ts';
 import { openCatalog } from '../../daemon/sync/open-catalog.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
@@ -119,9 +119,29 @@ void test('a member that nobody knows is refused', async () => {
     ...repo,
     record: { ...repo.record, enforcemeut: 1 },
   }));
-  writeFileSync(file, encodeCatalog(repos));
+  writeFileSync(file, ofAnotherForm(encodeCatalog(repos)));
   rmSync(path.join(dataDir, 'catalog.last.json'), { force: true });
   await assert.rejects(new Catalog(dataDir).load(), /damaged: .*enforcemeut/);
+});
+
+/** As a version writes it whose catalogs may hold something else. */
+function ofAnotherForm(text: string): string {
+  const changed = text.replace(/"form": "[0-9a-f]{64}"/, '"form": "another"');
+  assert.notEqual(changed, text);
+  return changed;
+}
+
+void test('a catalog of another form that holds nothing unknown is used, and written anew', async () => {
+  const dataDir = await makeDataDir();
+  const file = path.join(dataDir, 'catalog.json');
+  const text = readFileSync(file, 'utf8');
+  assert.equal((await new CatalogFiles(dataDir).load()).isOutdated, false);
+  writeFileSync(file, ofAnotherForm(text));
+  const { isOutdated, state } = await new CatalogFiles(dataDir).load();
+  assert.equal(isOutdated, true);
+  assert.deepEqual(state, JSON.parse(text).state);
+  assert.deepEqual(await shown(dataDir), AS_BEFORE);
+  assert.match(readFileSync(file, 'utf8'), /"form": "[0-9a-f]{64}"/);
 });
 
 void test('exchanged for that of another instance: hidden, under new ids', async () => {
