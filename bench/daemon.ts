@@ -3,17 +3,22 @@
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { readFileSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JobResult } from '../daemon/sync/jobs.ts';
 
 /** The build that this file belongs to. */
 const BUILD = fileURLToPath(new URL('..', import.meta.url));
-const mainOf = (build: string): string => path.join(build, 'daemon', 'cli', 'main.js');
 const POLL_MS = 50;
 const START_MS_MAX = 300_000;
 const STOP_MS_MAX = 60_000;
+
+/** What `trawl` runs; builds before 2026-11-23 have no bundle. */
+function mainOf(build: string): string {
+  const bundle = path.join(build, 'bundle', 'cli', 'main.js');
+  return existsSync(bundle) ? bundle : path.join(build, 'daemon', 'cli', 'main.js');
+}
 
 export interface BuildFigures {
   readonly durationMs: number;
