@@ -9,6 +9,7 @@ export const EAGER: MergeLimits = {
   docCountMax: 10_000,
   sizeMax: 1 << 20,
   fullShare: 3 / 4,
+  deadShare: 1 / 4,
   restMs: Infinity,
   restShare: 1,
 };

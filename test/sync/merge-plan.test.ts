@@ -106,7 +106,8 @@ void test('random sizes, kinds and dead docs: it ends, and no level keeps sixtee
     const levels = new Map<string, number>();
     for (const one of left) {
       const { liveCount, docCount, liveSize, kind } = one;
-      assert.ok(liveCount === 0 || 2 * liveCount > docCount || liveSize > MERGE_LIMITS.sizeMax);
+      const isAlive = docCount - liveCount < MERGE_LIMITS.deadShare * docCount;
+      assert.ok(liveCount === 0 || isAlive || liveSize > MERGE_LIMITS.sizeMax);
       const level = levelOf(one, MERGE_LIMITS);
       const key = `${kind} ${level}`;
       if (liveCount > 0 && level !== undefined) levels.set(key, (levels.get(key) ?? 0) + 1);
@@ -148,19 +149,66 @@ function docCounts(candidates: readonly MergeCandidate[]): number[] {
 }
 
 void test('at rest the shards of 1,000 commits are joined with a large one, which is written once', () => {
-  const { left, written } = settle(ofRepo([13, 987, 35_838, 42_796]));
-  assert.deepEqual(docCounts(left), [36_838, 42_796]);
-  assert.equal(written, 36_838 * 13_000);
+  const { left, written } = settle(ofRepo([13, 587, 22_000, 25_500]));
+  assert.deepEqual(docCounts(left), [22_600, 25_500]);
+  assert.equal(written, 22_600 * 13_000);
   assert.deepEqual(docCounts(settle(ofRepo([1, 40, 41])).left), [82]);
 });
 
 void test('what is little stays, as does what is not at rest, shared, or would not fit', () => {
-  for (const docs of [[13, 600, 35_838, 42_796], [36_838, 42_796], [1, 41], [5]])
+  for (const docs of [[7, 300, 22_000, 25_500], [22_600, 25_500], [1, 41], [5]])
     assert.deepEqual(docCounts(settle(ofRepo(docs)).left), docs);
   for (const more of [{ restMs: MERGE_LIMITS.restMs - 1 }, { repoId: undefined }])
-    assert.deepEqual(docCounts(settle(ofRepo([13, 987, 35_838], more)).left), [13, 987, 35_838]);
+    assert.deepEqual(docCounts(settle(ofRepo([13, 987, 20_000], more)).left), [13, 987, 20_000]);
   const kinds = [...ofRepo([900, 10_000]), ...ofRepo([900], { kind: 'b' })];
   assert.deepEqual(docCounts(settle(kinds).left), [900, 10_900]);
   const repos = [...ofRepo([900]), ...ofRepo([900], { repoId: 2 })];
   assert.deepEqual(docCounts(settle(repos).left), [900, 900]);
 });
+
+void test('an index of three full shards takes at most 1.6 times the bytes of its living docs, whatever changes', () => {
+  const DOCS = 25_000;
+  for (const [restMs, changed] of [
+    [0, 500],
+    [0, 7000],
+    [MERGE_LIMITS.restMs, 60],
+  ] as const) {
+    let shards = ofRepo([DOCS, DOCS, DOCS], { restMs });
+    let most = 0;
+    const weigh = (more: readonly MergeCandidate[]): void => {
+      const docs = [...shards, ...more].reduce((sum, { docCount }) => sum + docCount, 0);
+      most = Math.max(most, docs / (3 * DOCS));
+    };
+    for (let round = 0; round < 400; round++) {
+      const rest = { repoId: 1, restMs, liveSize: changed * 13_000 };
+      const made = candidate(round, { docCount: changed, liveCount: changed, ...rest });
+      shards = [made, ...change(shards, changed)];
+      for (let some = planMerge(shards, MERGE_LIMITS); some !== undefined;) {
+        const liveCount = some.reduce((sum, one) => sum + one.liveCount, 0);
+        const out = candidate(0, {
+          ...rest,
+          docCount: liveCount,
+          liveCount,
+          liveSize: liveCount * 13_000,
+        });
+        weigh([out]);
+        shards = [...shards.filter((one) => !some!.includes(one)), out];
+        some = planMerge(shards, MERGE_LIMITS);
+      }
+    }
+    assert.ok(most > 1.2 && most <= 1.6, `${most} at ${changed} changed docs a round`);
+  }
+});
+
+/** As many docs die, of each shard as its share of those that live; shards of none are gone. */
+function change(shards: readonly MergeCandidate[], count: number): MergeCandidate[] {
+  const living = shards.reduce((sum, { liveCount }) => sum + liveCount, 0);
+  let [seen, died] = [0, 0];
+  return shards.flatMap((one) => {
+    seen += one.liveCount;
+    const dead = Math.round((count * seen) / living) - died;
+    died += dead;
+    const liveCount = one.liveCount - dead;
+    return liveCount > 0 ? [{ ...one, liveCount, liveSize: liveCount * 13_000 }] : [];
+  });
+}
