@@ -6,7 +6,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JobResult } from '../daemon/sync/jobs.ts';
+import type { JobResult } from '../daemon/sync/jobs/jobs.ts';
 
 /** The build that this file belongs to. */
 const BUILD = fileURLToPath(new URL('..', import.meta.url));

@@ -4,8 +4,8 @@ import path from 'node:path';
 import type { Configuration } from './base/config/configuration.ts';
 import { History } from './sources/history/history.ts';
 import type { RepoRecord } from './repos/records.ts';
-import type { Catalog } from './sync/catalog.ts';
-import type { JobResult } from './sync/jobs.ts';
+import type { Catalog } from './sync/catalog/catalog.ts';
+import type { JobResult } from './sync/jobs/jobs.ts';
 import { messageOf } from './base/caught.ts';
 import type { Log } from './base/log.ts';
 

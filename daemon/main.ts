@@ -30,14 +30,14 @@ import { search } from './engine/search/service.ts';
 import { listSkipped } from './engine/search/skipped.ts';
 import { startStream } from './engine/search/stream.ts';
 import type { Indexer } from './sync/indexer.ts';
-import { jobLimitsOf } from './sync/job-limits.ts';
-import type { JobResult } from './sync/jobs.ts';
-import type { AddedSources } from './sync/repo-sources.ts';
-import type { Served } from './sync/served.ts';
+import { jobLimitsOf } from './sync/jobs/job-limits.ts';
+import type { JobResult } from './sync/jobs/jobs.ts';
+import type { AddedSources } from './sync/sources/repo-sources.ts';
+import type { Served } from './sync/served/served.ts';
 import { watchSources } from './sync/source-watch.ts';
 import { indexedAtOf } from './repos/records.ts';
 import { someNames } from './repos/some-names.ts';
-import type { RepoChange } from './sync/change-repo.ts';
+import type { RepoChange } from './sync/register/change-repo.ts';
 import type { Log } from './base/log.ts';
 
 export interface DaemonOptions {
@@ -69,7 +69,7 @@ export interface Daemon {
 
 /** Sources that take longer to look at are waited for while others are served. Guess. */
 const LISTEN_AFTER_MS = 2_000;
-/** Of a job; what fails in both is begun anew as another job (sync/failure-pauses.ts). */
+/** Of a job; what fails in both is begun anew as another job (sync/jobs/failure-pauses.ts). */
 const JOB_ATTEMPTS = 2;
 /** How long git may go on when the daemon stops. */
 const GIT_GRACE_MS = 1_000;

@@ -2,7 +2,7 @@
 // engine and server.
 
 import { backupSource } from './backup/source.ts';
-import { takeDataDir } from './sync/data-dir.ts';
+import { takeDataDir } from './sync/catalog/data-dir.ts';
 import type { Configuration } from './base/config/configuration.ts';
 import { openControlPlane } from './control-plane.ts';
 import { openIndex } from './open-index.ts';

@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { systemCodeOf } from './base/caught.ts';
 import { readOwn, writeOwn } from './base/own-file.ts';
-import { Catalog } from './sync/catalog.ts';
-import { CatalogError } from './sync/catalog-files.ts';
+import { Catalog } from './sync/catalog/catalog.ts';
+import { CatalogError } from './sync/catalog/catalog-files.ts';
 import { ANSWER_MS_MAX, openStore, type Store } from './accounts/store/store.ts';
-import { openCatalog } from './sync/open-catalog.ts';
-import { RepoRegister } from './sync/register.ts';
+import { openCatalog } from './sync/register/open-catalog.ts';
+import { RepoRegister } from './sync/register/register.ts';
 import type { Log } from './base/log.ts';
 import { ruleChanges } from './rule-changes.ts';
 

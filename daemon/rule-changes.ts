@@ -6,7 +6,7 @@ import { auditRecord, OPERATOR, ORG, shownRepos } from './accounts/audit-trail.t
 import type { StoredRepo } from './accounts/store/repos.ts';
 import { readProductVersion } from './base/config/version.ts';
 import type { Log } from './base/log.ts';
-import { isWary, type Witness } from './sync/register.ts';
+import { isWary, type Witness } from './sync/register/register.ts';
 
 /** Null: the repo is not known. */
 type Rules = Pick<StoredRepo, 'visibility' | 'enforcement'> | null;

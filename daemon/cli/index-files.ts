@@ -12,10 +12,10 @@ import {
   type InspectRequest,
 } from '../engine/shards/inspect.ts';
 import { readCatalog } from '../open-index.ts';
-import type { Catalog } from '../sync/catalog.ts';
-import { CatalogError } from '../sync/catalog-files.ts';
-import { QuarantineFile } from '../sync/quarantine-file.ts';
-import { type NextMerge, type Survey, type SurveyedShard, surveyOf } from '../sync/survey.ts';
+import type { Catalog } from '../sync/catalog/catalog.ts';
+import { CatalogError } from '../sync/catalog/catalog-files.ts';
+import { QuarantineFile } from '../sync/served/quarantine-file.ts';
+import { type NextMerge, type Survey, type SurveyedShard, surveyOf } from '../sync/merge/survey.ts';
 import { noIndexError, UsageError } from './errors.ts';
 
 /** A survey, and where. */

@@ -13,7 +13,7 @@ import type {
   OperationName,
   OperationOutput,
 } from '../http/operator/operations.ts';
-import type { LockedError } from '../sync/lock.ts';
+import type { LockedError } from '../sync/catalog/lock.ts';
 import { createLog } from '../base/log.ts';
 import { deskBehind, NoDaemonError } from './control-client.ts';
 import { UsageError } from './errors.ts';
@@ -99,7 +99,7 @@ async function reach(configuration: Configuration): Promise<Offline> {
 async function tryOpen(configuration: Configuration): Promise<Offline | LockedError> {
   // Why only now: with the store comes much that a command has no use for where a daemon runs.
   const { openOffline } = await import('../offline.ts');
-  const lock = await import('../sync/lock.ts');
+  const lock = await import('../sync/catalog/lock.ts');
   try {
     return await openOffline(configuration, createLog(configuration.log));
   } catch (error) {

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import type { Command } from 'commander';
 import type { SourceMode } from '../sources/git/probe.ts';
-import type { RepoChange } from '../sync/change-repo.ts';
+import type { RepoChange } from '../sync/register/change-repo.ts';
 import { UsageError } from './errors.ts';
 import type { CliContext } from './context.ts';
 import { globList } from './glob-list.ts';

@@ -13,8 +13,8 @@ import type { InspectRequest } from '../engine/shards/inspect.ts';
 import type { Daemon } from '../main.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { SourceMode } from '../sources/git/probe.ts';
-import type { RepoChange } from '../sync/change-repo.ts';
-import type { JobResult } from '../sync/jobs.ts';
+import type { RepoChange } from '../sync/register/change-repo.ts';
+import type { JobResult } from '../sync/jobs/jobs.ts';
 import { UsageError } from './errors.ts';
 import type { VerifyOptions } from './index-files.ts';
 import type { ProgressListener } from './progress.ts';
@@ -147,7 +147,7 @@ async function indexSources(
   onProgress: ProgressListener,
 ): Promise<readonly JobResult[]> {
   const { indexerOf, openInstance } = await import('../instance.ts');
-  const { jobLimitsOf } = await import('../sync/job-limits.ts');
+  const { jobLimitsOf } = await import('../sync/jobs/job-limits.ts');
   const configuration = configurationOf(options);
   const log = createLog(configuration.log);
   const listener = progressListener(configuration, log, onProgress);

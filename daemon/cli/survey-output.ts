@@ -2,7 +2,7 @@
 // survey in, text out.
 
 import { someNames } from '../repos/some-names.ts';
-import type { NextMerge, SurveyedShard } from '../sync/survey.ts';
+import type { NextMerge, SurveyedShard } from '../sync/merge/survey.ts';
 import { countOf, formatColumns, formatCount } from './format.ts';
 import type { IndexReport, ShardReport } from './index-files.ts';
 import { escapeControls } from './terminal-text.ts';

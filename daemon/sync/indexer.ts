@@ -1,15 +1,15 @@
 // Keeps the repos of a data directory indexed, for its owner: which sources there are, what is to be done, what the store
 // says of them, which symbols are missing. Each is a file of its own; here they are joined.
 
-import { RepoIndexer, type RepoIndexerOptions } from './index-repo.ts';
-import { JobDesk } from './job-desk.ts';
-import { Jobs, type JobsOptions } from './jobs.ts';
-import { MERGE_LIMITS, type MergeLimits } from './merge-plan.ts';
-import { Merger } from './merger.ts';
-import { RepoSources } from './repo-sources.ts';
-import { SeenFiles } from './seen-files.ts';
-import { ShardSymbols } from './shard-symbols.ts';
-import { StoreRules } from './store-rules.ts';
+import { RepoIndexer, type RepoIndexerOptions } from './jobs/index-repo.ts';
+import { JobDesk } from './jobs/job-desk.ts';
+import { Jobs, type JobsOptions } from './jobs/jobs.ts';
+import { MERGE_LIMITS, type MergeLimits } from './merge/merge-plan.ts';
+import { Merger } from './merge/merger.ts';
+import { RepoSources } from './sources/repo-sources.ts';
+import { SeenFiles } from './watch/seen-files.ts';
+import { ShardSymbols } from './upkeep/shard-symbols.ts';
+import { StoreRules } from './served/store-rules.ts';
 
 export interface IndexerOptions
   extends Omit<RepoIndexerOptions, 'seenFiles'>, Omit<JobsOptions, 'indexer' | 'served'> {

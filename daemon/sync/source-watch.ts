@@ -6,12 +6,12 @@ import { messageOf } from '../base/caught.ts';
 import type { Log } from '../base/log.ts';
 import type { RepoRecord } from '../repos/records.ts';
 import { RefLooks } from '../sources/git/ref-looks.ts';
-import type { Catalog } from './catalog.ts';
-import { FileWatch } from './file-watch.ts';
-import { lookOfState } from './fingerprint.ts';
+import type { Catalog } from './catalog/catalog.ts';
+import { FileWatch } from './watch/file-watch.ts';
+import { lookOfState } from './served/fingerprint.ts';
 import type { Indexer } from './indexer.ts';
-import { pauseAfter, RefWatch } from './ref-watch.ts';
-import type { Served } from './served.ts';
+import { pauseAfter, RefWatch } from './watch/ref-watch.ts';
+import type { Served } from './served/served.ts';
 
 export interface SourceWatchOptions {
   readonly catalog: Pick<Catalog, 'repo'>;

@@ -11,7 +11,7 @@ import { enginesHere } from '../symbols/extractor.ts';
 import { SymbolPasses } from '../symbols/pass.ts';
 import type { PassProgress } from '../symbols/pass-loop.ts';
 import type { Indexer } from './indexer.ts';
-import type { Served } from './served.ts';
+import type { Served } from './served/served.ts';
 
 /** Changes whenever other symbols are found in the same content, so that they are looked for again. */
 const EXTRACTION_VERSION = 2;

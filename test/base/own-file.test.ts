@@ -17,7 +17,7 @@ import {
   writeOwn,
 } from '../../daemon/base/own-file.ts';
 import { readCatalog } from '../../daemon/open-index.ts';
-import { lockDataDir } from '../../daemon/sync/lock.ts';
+import { lockDataDir } from '../../daemon/sync/catalog/lock.ts';
 import { openStore } from '../../daemon/accounts/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';

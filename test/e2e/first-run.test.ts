@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import type { JobResult } from '../../daemon/sync/jobs.ts';
+import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { get, pathsOf, post, search, serve, serveIndexed, trawl } from './daemon.ts';
 

@@ -7,8 +7,8 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { FORMAT_VERSION } from '../../core/shared/format.ts';
-import { encodeCatalog } from '../../daemon/sync/catalog-files.ts';
-import type { CatalogRepo } from '../../daemon/sync/catalog-records.ts';
+import { encodeCatalog } from '../../daemon/sync/catalog/catalog-files.ts';
+import type { CatalogRepo } from '../../daemon/sync/catalog/catalog-records.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import {
   get,

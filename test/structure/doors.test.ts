@@ -36,7 +36,7 @@ const DOORS: readonly Door[] = [
       'daemon/base/priority.ts',
       'daemon/engine/host/mapping.ts',
       'daemon/base/spawn.ts',
-      'daemon/sync/lock.ts',
+      'daemon/sync/catalog/lock.ts',
     ],
   },
   {

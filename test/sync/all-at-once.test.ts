@@ -8,7 +8,7 @@ import assert, { AssertionError } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
 import { temporaryFolder } from '../engine/host/harness.ts';
 import { git } from '../sources/git/fixture.ts';
 import { everythingOf, History, randomOf } from './history.ts';

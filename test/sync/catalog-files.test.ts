@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { CatalogFiles } from '../../daemon/sync/catalog-files.ts';
+import { CatalogFiles } from '../../daemon/sync/catalog/catalog-files.ts';
 import {
   applyChange,
   type CatalogChange,
   type CatalogRepo,
-} from '../../daemon/sync/catalog-records.ts';
+} from '../../daemon/sync/catalog/catalog-records.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 
 function repoOf(repoId: number, note: number): CatalogRepo {

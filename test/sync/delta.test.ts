@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 import { everythingOf, History } from './history.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { indexerOf } from '../../daemon/instance.ts';
-import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
 import { git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { DiskEdits } from './disk-edits.ts';
 import { type Everything, everythingOf } from './history.ts';

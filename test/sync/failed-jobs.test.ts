@@ -6,7 +6,7 @@ import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { nextTurn } from '../../daemon/base/next-turn.ts';
-import { FailedJobs } from '../../daemon/sync/failed-jobs.ts';
+import { FailedJobs } from '../../daemon/sync/jobs/failed-jobs.ts';
 import { git, makeRepo, temporaryFolder } from '../sources/git/fixture.ts';
 import { openIndexOf } from './index-of.ts';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Searcher } from '../../daemon/engine/host/searcher.ts';
 import { shardErrorOf } from '../../daemon/engine/host/space.ts';
-import { IntegrityPass } from '../../daemon/sync/integrity-pass.ts';
+import { IntegrityPass } from '../../daemon/sync/upkeep/integrity-pass.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/host/harness.ts';
 

@@ -7,11 +7,11 @@ import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { indexerOf, type Instance, openInstance } from '../../daemon/instance.ts';
 import { search } from '../../daemon/engine/search/service.ts';
-import type { JobResult } from '../../daemon/sync/jobs.ts';
-import type { OnDemandLimits } from '../../daemon/sync/on-demand-limits.ts';
-import type { MergeLimits } from '../../daemon/sync/merge-plan.ts';
+import type { JobResult } from '../../daemon/sync/jobs/jobs.ts';
+import type { OnDemandLimits } from '../../daemon/sync/demand/on-demand-limits.ts';
+import type { MergeLimits } from '../../daemon/sync/merge/merge-plan.ts';
 import type { SourceMode } from '../../daemon/sources/git/probe.ts';
-import type { RepoChange } from '../../daemon/sync/change-repo.ts';
+import type { RepoChange } from '../../daemon/sync/register/change-repo.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { checkInvariants } from '../engine/host/invariants.ts';
 

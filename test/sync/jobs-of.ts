@@ -5,11 +5,11 @@ import type { JobRows } from '../../daemon/accounts/store/jobs.ts';
 import type { Store } from '../../daemon/accounts/store/store.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
-import type { IndexContext, IndexOutcome } from '../../daemon/sync/index-repo.ts';
-import { JobBook } from '../../daemon/sync/job-book.ts';
-import { JobDesk } from '../../daemon/sync/job-desk.ts';
-import type { JobLimits } from '../../daemon/sync/job-limits.ts';
-import { Jobs } from '../../daemon/sync/jobs.ts';
+import type { IndexContext, IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
+import { JobBook } from '../../daemon/sync/jobs/job-book.ts';
+import { JobDesk } from '../../daemon/sync/jobs/job-desk.ts';
+import type { JobLimits } from '../../daemon/sync/jobs/job-limits.ts';
+import { Jobs } from '../../daemon/sync/jobs/jobs.ts';
 
 const OUTCOME: IndexOutcome = {
   isUnchanged: false,

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import test from 'node:test';
-import type { IndexOutcome } from '../../daemon/sync/index-repo.ts';
-import type { Job } from '../../daemon/sync/job.ts';
+import type { IndexOutcome } from '../../daemon/sync/jobs/index-repo.ts';
+import type { Job } from '../../daemon/sync/jobs/job.ts';
 import { onBothEngines } from '../accounts/store/harness.ts';
 import {
   type Daemon,

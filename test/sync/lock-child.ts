@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
-import { LockedError, lockDataDir } from '../../daemon/sync/lock.ts';
+import { LockedError, lockDataDir } from '../../daemon/sync/catalog/lock.ts';
 
 /** What the parent asks for; each is answered. */
 export type Order =

@@ -8,8 +8,8 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { takeDataDir } from '../../daemon/sync/data-dir.ts';
-import { LockedError, lockDataDir } from '../../daemon/sync/lock.ts';
+import { takeDataDir } from '../../daemon/sync/catalog/data-dir.ts';
+import { LockedError, lockDataDir } from '../../daemon/sync/catalog/lock.ts';
 import type { Answer, Order } from './lock-child.ts';
 
 const PROGRAM = path.join(import.meta.dirname, 'lock-child.js');

@@ -1,6 +1,6 @@
 // Limits under which shards are merged all the time, or never.
 
-import type { MergeLimits } from '../../daemon/sync/merge-plan.ts';
+import type { MergeLimits } from '../../daemon/sync/merge/merge-plan.ts';
 
 /** Any two small shards become one. */
 export const EAGER: MergeLimits = {

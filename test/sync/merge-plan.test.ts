@@ -8,7 +8,7 @@ import {
   MERGE_LIMITS,
   type MergeCandidate,
   planMerge,
-} from '../../daemon/sync/merge-plan.ts';
+} from '../../daemon/sync/merge/merge-plan.ts';
 
 const MIB = 1 << 20;
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import type { OnDemandLimits } from '../../daemon/sync/on-demand-limits.ts';
+import type { OnDemandLimits } from '../../daemon/sync/demand/on-demand-limits.ts';
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { refStateOf } from '../../daemon/sources/git/ref-state.ts';
-import { pauseAfter, RefWatch, type RefWatchOptions } from '../../daemon/sync/ref-watch.ts';
+import { pauseAfter, RefWatch, type RefWatchOptions } from '../../daemon/sync/watch/ref-watch.ts';
 import { commitAll, git, makeRepo, writeFiles } from '../sources/git/fixture.ts';
 
 function recordOf(repoId: number, repo: string): RepoRecord {

@@ -15,7 +15,7 @@ import {
 import path from 'node:path';
 import test from 'node:test';
 import type { LiveShard } from '../../daemon/engine/search/snapshot.ts';
-import { ShardWatch } from '../../daemon/sync/shard-watch.ts';
+import { ShardWatch } from '../../daemon/sync/upkeep/shard-watch.ts';
 import { createLog } from '../../daemon/base/log.ts';
 import { eventually } from '../e2e/daemon.ts';
 import { buildShard, coreModule, repoRecord, temporaryFolder } from '../engine/host/harness.ts';

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { Catalog } from '../../daemon/sync/catalog.ts';
+import { Catalog } from '../../daemon/sync/catalog/catalog.ts';
 import { RevisionWriter } from '../../daemon/engine/shards/revisions.ts';
 import { commitAll, git, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { repoRecord } from '../repos/record.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createLog } from '../../daemon/base/log.ts';
-import { SeenFiles } from '../../daemon/sync/seen-files.ts';
+import { SeenFiles } from '../../daemon/sync/watch/seen-files.ts';
 import { watchSources } from '../../daemon/sync/source-watch.ts';
 import { git, makeRepo } from '../sources/git/fixture.ts';
 import { daemonOn, emptyRows, recordOf } from './jobs-of.ts';

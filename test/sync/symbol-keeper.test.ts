@@ -6,7 +6,7 @@ import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { indexerOf } from '../../daemon/instance.ts';
-import type { CatalogShard } from '../../daemon/sync/catalog-records.ts';
+import type { CatalogShard } from '../../daemon/sync/catalog/catalog-records.ts';
 import { enginesHere } from '../../daemon/symbols/extractor.ts';
 import { commitAll, makeRepo, temporaryFolder, writeFiles } from '../sources/git/fixture.ts';
 import { type IndexOf, openIndexOf } from './index-of.ts';

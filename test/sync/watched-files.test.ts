@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../../daemon/base/log.ts';
 import type { RepoRecord } from '../../daemon/repos/records.ts';
 import { listDisk } from '../../daemon/sources/docs/source-disk.ts';
-import { SeenFiles } from '../../daemon/sync/seen-files.ts';
-import { WatchedFiles } from '../../daemon/sync/watched-files.ts';
+import { SeenFiles } from '../../daemon/sync/watch/seen-files.ts';
+import { WatchedFiles } from '../../daemon/sync/watch/watched-files.ts';
 import { eventually } from '../e2e/daemon.ts';
 import { temporaryFolder } from '../sources/git/fixture.ts';
 

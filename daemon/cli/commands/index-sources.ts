@@ -1,7 +1,7 @@
 // `trawl index [PATH...]`: builds the index and ends.
 
 import type { Command } from 'commander';
-import type { JobResult } from '../../sync/jobs.ts';
+import type { JobResult } from '../../sync/jobs/jobs.ts';
 import { EXIT_ERROR, EXIT_OK } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { formatBytes, formatCount, formatDuration, formatTally } from '../format.ts';

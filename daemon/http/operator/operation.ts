@@ -6,7 +6,7 @@ import type { Accounts } from '../../accounts/accounts.ts';
 import type { Actor } from '../../accounts/audit-trail.ts';
 import { AccountError } from '../../accounts/error.ts';
 import type { StoredRepo } from '../../accounts/store/repos.ts';
-import type { RepoChange } from '../../sync/change-repo.ts';
+import type { RepoChange } from '../../sync/register/change-repo.ts';
 
 /** What an operator sees of a repository. */
 export interface RepoRule extends StoredRepo {

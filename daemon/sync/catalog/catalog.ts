@@ -1,0 +1,345 @@
+// The catalog: which repos are indexed and which shard files hold them; how it is kept: catalog-files.ts. Shard files and
+// revision files (engine/shards/revisions.ts) are immutable and named by their checksum.
+//
+// It may be lost: names, ids and rules of repos are in the store, and what is here of them is a copy for who opens the
+// index without it.
+
+import { mkdir, open, readdir, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { FORMAT_VERSION, HEADER_CHECKSUM_OFFSET } from '../../../core/shared/format.ts';
+import { SYMBOLS_CHECKSUM_OFFSET } from '../../../core/shared/symbols.ts';
+import { errorOf, systemCodeOf } from '../../base/caught.ts';
+import { readOwnSoon } from '../../base/own-file.ts';
+import type { ShardFile } from '../../engine/host/space.ts';
+import { RevisionTable, revisionFileId } from '../../engine/shards/revisions.ts';
+import { someNames } from '../../repos/some-names.ts';
+import { CatalogFiles, type LoadedCatalog } from './catalog-files.ts';
+import {
+  applyChange,
+  type CatalogChange,
+  type CatalogRepo,
+  type CatalogShard,
+  docCountOf,
+} from './catalog-records.ts';
+import { putAt, replaceFile } from './replace-file.ts';
+
+const SHARD_FOLDER = 'shards';
+/** How names of files end there. */
+const SHARD_ENDING = '.shard';
+const SYMBOLS_ENDING = '.tags';
+const REVISIONS_ENDING = '.revisions';
+
+/** Names in the shard folder of the files of a repo. */
+function namesOf({ shards, revisionFile }: CatalogRepo): string[] {
+  return [
+    ...shards.map(({ shardId }) => `${shardId}${SHARD_ENDING}`),
+    ...shards.flatMap(({ symbols }) =>
+      symbols === undefined ? [] : [`${symbols.symbolsId}${SYMBOLS_ENDING}`],
+    ),
+    ...(revisionFile === undefined ? [] : [`${revisionFile}${REVISIONS_ENDING}`]),
+  ];
+}
+
+export class Catalog {
+  readonly shardFolder: string;
+  /** Repos whose index `load` could not use, and why; undefined: none. */
+  unusable: { readonly count: number; readonly repos: string; readonly reason: string } | undefined;
+  readonly #files: CatalogFiles;
+  #loaded: Omit<LoadedCatalog, 'state'> = {
+    isMissing: false,
+    isOutdated: false,
+    damage: undefined,
+  };
+  /** In the order in which they came. */
+  readonly #byId = new Map<number, CatalogRepo>();
+  /** Made when it is asked for. */
+  #repos: readonly CatalogRepo[] | undefined;
+  /** By the name of each file in the shard folder, the repos that name it. */
+  readonly #namedBy = new Map<string, Set<number>>();
+  #version = 0;
+  /** The last change of a file. */
+  #lastChange: Promise<unknown> = Promise.resolve();
+  /** Names of files that were put into the shard folder, and by how many who are not done with them (`disown`). */
+  readonly #arrived = new Map<string, number>();
+  /** Open revision files by id; an error: what is wrong with it. */
+  readonly #tables = new Map<string, RevisionTable | Error>();
+
+  constructor(dataDir: string) {
+    this.#files = new CatalogFiles(dataDir);
+    this.shardFolder = path.join(dataDir, SHARD_FOLDER);
+  }
+
+  /** Another number after each change. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** There was no file to load. */
+  get isMissing(): boolean {
+    return this.#loaded.isMissing;
+  }
+
+  /** It was loaded from a file of an older form, or from the copy, and is to be written anew. */
+  get isOutdated(): boolean {
+    return this.#loaded.isOutdated;
+  }
+
+  /** What is wrong with the file in whose place the one before was loaded. */
+  get damage(): string | undefined {
+    return this.#loaded.damage;
+  }
+
+  get repos(): readonly CatalogRepo[] {
+    return (this.#repos ??= [...this.#byId.values()]);
+  }
+
+  repo(repoId: number): CatalogRepo | undefined {
+    return this.#byId.get(repoId);
+  }
+
+  /** The repos that a shard holds docs of. */
+  reposOfShard(shardId: string): readonly CatalogRepo[] {
+    const repoIds = this.#namedBy.get(`${shardId}${SHARD_ENDING}`) ?? [];
+    return [...repoIds].map((repoId) => this.#byId.get(repoId)!);
+  }
+
+  shardPath(shardId: string): string {
+    return this.filePath(`${shardId}${SHARD_ENDING}`);
+  }
+
+  symbolsPath(symbolsId: string): string {
+    return this.filePath(`${symbolsId}${SYMBOLS_ENDING}`);
+  }
+
+  /** A shard with its symbols, as it is opened. */
+  shardFile({ shardId, size, symbols }: CatalogShard): ShardFile {
+    const file = { shardId, path: this.shardPath(shardId), size };
+    if (symbols === undefined) return file;
+    const { symbolsId } = symbols;
+    return { ...file, symbols: { path: this.symbolsPath(symbolsId), size: symbols.size } };
+  }
+
+  /** The files of all shards, each once. */
+  get shardFiles(): readonly ShardFile[] {
+    const shards = this.repos.flatMap((repo) => repo.shards);
+    const distinct = new Map(shards.map((shard) => [shard.shardId, shard]));
+    return [...distinct.values()].map((shard) => this.shardFile(shard));
+  }
+
+  /** Names in the shard folder of all files, each once. */
+  get fileNames(): Iterable<string> {
+    return this.#namedBy.keys();
+  }
+
+  filePath(name: string): string {
+    return path.join(this.shardFolder, name);
+  }
+
+  /**
+   * Reads the catalog; the one before, if it is damaged or missing; no file is an empty one. Shards of another format
+   * version leave their repo to be built again; files that are gone are damage like any other, which shows when they are
+   * opened.
+   *
+   * Errors: CatalogError.
+   */
+  async load(): Promise<void> {
+    const { state, ...loaded } = await this.#files.load();
+    this.#loaded = loaded;
+    const isReadable = state.formatVersion === FORMAT_VERSION;
+    const reason = `shards are of format ${state.formatVersion}, this version reads ${FORMAT_VERSION}`;
+    const repos = isReadable ? state.repos : state.repos.map(unindexed);
+    const lost = isReadable ? [] : state.repos.filter(({ shards }) => shards.length > 0);
+    if (lost.length > 0) {
+      const names = someNames(lost.map(({ record }) => record.name));
+      this.unusable = { count: lost.length, repos: names, reason };
+    }
+    for (const repo of repos) await this.#openRevisions(repo);
+    this.#apply({ put: repos });
+  }
+
+  /** Puts a catalog away that cannot be loaded: it is missing then. */
+  async putAway(): Promise<string> {
+    const place = await this.#files.putAway();
+    this.#loaded = { isMissing: true, isOutdated: false, damage: undefined };
+    return place;
+  }
+
+  async #openRevisions({ record, shards, revisionFile }: CatalogRepo): Promise<void> {
+    if (revisionFile === undefined) return;
+    try {
+      const file = await readOwnSoon(this.revisionPath(revisionFile));
+      if (revisionFileId(file) !== revisionFile) throw new Error('wrong checksum');
+      const docCounts = shards.map(docCountOf);
+      const table = RevisionTable.open(file, record.revisions?.length ?? 1, docCounts);
+      this.#tables.set(revisionFile, table);
+    } catch (error) {
+      this.#tables.set(revisionFile, errorOf(error));
+    }
+  }
+
+  /** Docs of a repo by revision; undefined: its revision holds all; an error: why they are not known. */
+  revisionsOf({ revisionFile }: CatalogRepo): RevisionTable | Error | undefined {
+    return revisionFile === undefined ? undefined : this.#tables.get(revisionFile);
+  }
+
+  revisionPath(id: string): string {
+    return this.filePath(`${id}${REVISIONS_ENDING}`);
+  }
+
+  /** Writes a revision file; returns its id. It takes part once the state names it; until `disown` it stays. */
+  async writeRevisions(file: Buffer): Promise<string> {
+    const id = revisionFileId(file);
+    await this.#inTurn(async () => {
+      await replaceFile(this.revisionPath(id), file);
+      this.#noteArrived(this.revisionPath(id));
+    });
+    // What was found wrong with the file before is so no more.
+    if (this.#tables.get(id) instanceof Error) this.#tables.delete(id);
+    return id;
+  }
+
+  /** Removes files of the shard folder that no repo names. Only for the owner of the data directory. */
+  async sweep(): Promise<void> {
+    await mkdir(this.shardFolder, { recursive: true, mode: 0o700 });
+    await this.#remove(await readdir(this.shardFolder));
+  }
+
+  /**
+   * Removes the files of repos as they were, which are in use no more: not those which another repo names too (they have
+   * the names of their content), nor those that have come since and are to be named.
+   */
+  async removeFilesOf(former: readonly CatalogRepo[]): Promise<void> {
+    await this.#inTurn(() => this.#remove(former.flatMap(namesOf)));
+  }
+
+  /**
+   * To be called once by whoever put files into the folder, when the state names them or is not going to: those that it
+   * does not name are removed, unless somebody else has put the same there.
+   */
+  async disown(files: readonly string[]): Promise<void> {
+    const names = files.map((file) => path.basename(file));
+    for (const name of names) {
+      const count = (this.#arrived.get(name) ?? 1) - 1;
+      if (count > 0) this.#arrived.set(name, count);
+      else this.#arrived.delete(name);
+    }
+    await this.#inTurn(() => this.#remove(names));
+  }
+
+  async #remove(names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      if (this.#namedBy.has(name) || this.#arrived.has(name)) continue;
+      if (name.endsWith(REVISIONS_ENDING)) this.#tables.delete(path.parse(name).name);
+      await removeOurs(this.filePath(name));
+    }
+  }
+
+  /** Runs changes of files one after the other. */
+  async #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#lastChange.catch(() => {}).then(work);
+    this.#lastChange = turn;
+    return turn;
+  }
+
+  /**
+   * Changes repos, on disk first; returns what those were that it replaced or removed. Calls run one after the other.
+   *
+   * @param changeOf  says what to change, when it is its turn
+   */
+  async commit(changeOf: () => CatalogChange): Promise<readonly CatalogRepo[]> {
+    return this.#inTurn(async () => {
+      const change = changeOf();
+      const { put = [], removed = [] } = change;
+      if (put.length === 0 && removed.length === 0 && !this.isOutdated) return [];
+      for (const repo of put) {
+        const { revisionFile } = repo;
+        if (revisionFile !== undefined && !this.#tables.has(revisionFile))
+          await this.#openRevisions(repo);
+      }
+      await this.#files.keep(change, () => {
+        const next = new Map(this.#byId);
+        applyChange(next, change);
+        return [...next.values()];
+      });
+      this.#loaded = { isMissing: false, isOutdated: false, damage: undefined };
+      return this.#apply(change);
+    });
+  }
+
+  /** Takes a change over that is on disk; returns what the repos were. */
+  #apply(change: CatalogChange): CatalogRepo[] {
+    const { put = [], removed = [] } = change;
+    const changed = new Set([...removed, ...put.map(({ record }) => record.repoId)]);
+    const former = [...changed].flatMap((repoId) => this.#byId.get(repoId) ?? []);
+    for (const repo of former) this.#noteNames(repo, false);
+    applyChange(this.#byId, change);
+    for (const repo of put) this.#noteNames(repo, true);
+    this.#repos = undefined;
+    this.#version++;
+    return former;
+  }
+
+  #noteNames(repo: CatalogRepo, isNamed: boolean): void {
+    const { repoId } = repo.record;
+    for (const name of namesOf(repo)) {
+      const repoIds = this.#namedBy.get(name) ?? new Set();
+      if (isNamed) repoIds.add(repoId);
+      else repoIds.delete(repoId);
+      if (repoIds.size === 0) this.#namedBy.delete(name);
+      else this.#namedBy.set(name, repoIds);
+    }
+  }
+
+  /** Gives a finished shard file its name; returns its id. The file is synced. Until `disown` it stays. */
+  async adoptShard(file: string): Promise<string> {
+    const shardId = await readId(file, HEADER_CHECKSUM_OFFSET);
+    await this.#adopt(file, this.shardPath(shardId));
+    return shardId;
+  }
+
+  /** Gives a finished file of symbols its name; returns its id. The file is synced. Until `disown` it stays. */
+  async adoptSymbols(file: string): Promise<string> {
+    const symbolsId = await readId(file, SYMBOLS_CHECKSUM_OFFSET);
+    await this.#adopt(file, this.symbolsPath(symbolsId));
+    return symbolsId;
+  }
+
+  async #adopt(file: string, place: string): Promise<void> {
+    await this.#inTurn(async () => {
+      await putAt(file, place);
+      this.#noteArrived(place);
+    });
+  }
+
+  #noteArrived(file: string): void {
+    const name = path.basename(file);
+    this.#arrived.set(name, (this.#arrived.get(name) ?? 0) + 1);
+  }
+}
+
+/** A repo whose shards cannot be used. */
+function unindexed({ record, skipped, isStray }: CatalogRepo): CatalogRepo {
+  const { indexedAt: _, revisions: __, ...rest } = record;
+  return { record: rest, shards: [], skipped, ...(isStray === undefined ? {} : { isStray }) };
+}
+
+/** Removes a file of the shard folder; a folder only if it has the name of one of our files, which is damage. */
+async function removeOurs(file: string): Promise<void> {
+  const endings = [SHARD_ENDING, SYMBOLS_ENDING, REVISIONS_ENDING];
+  const recursive = endings.some((ending) => file.endsWith(ending));
+  await rm(file, { force: true, recursive }).catch((error: unknown) => {
+    if (systemCodeOf(error) !== 'ERR_FS_EISDIR') throw error;
+  });
+}
+
+/** The checksum of the file's header, at `offset`. */
+async function readId(file: string, offset: number): Promise<string> {
+  const handle = await open(file, 'r');
+  try {
+    const field = Buffer.alloc(8);
+    await handle.read(field, 0, field.length, offset);
+    return field.readBigUInt64LE().toString(16).padStart(16, '0');
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,40 @@
+// Puts a file in place as a whole: written to a temporary name, synced, renamed.
+
+import { open, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { named, systemCodeOf } from '../../base/caught.ts';
+import { syncPath } from '../../base/synced.ts';
+
+/** @param whenWritten  called when the new file is written and synced, before it takes its name */
+export async function replaceFile(
+  file: string,
+  content: string | Uint8Array,
+  whenWritten?: () => Promise<void>,
+): Promise<void> {
+  const next = `${file}.next`;
+  try {
+    const handle = await open(next, 'w', 0o600);
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await whenWritten?.();
+    await putAt(next, file);
+  } catch (error) {
+    await rm(next, { force: true }).catch(() => {});
+    throw named(error, file);
+  }
+}
+
+/** Gives a finished file its name, whatever had that before. */
+export async function putAt(file: string, place: string): Promise<void> {
+  await rename(file, place).catch(async (error: unknown) => {
+    if (systemCodeOf(error) !== 'EISDIR') throw error;
+    // A folder in place of a file of ours is damage like any other.
+    await rm(place, { recursive: true });
+    await rename(file, place);
+  });
+  await syncPath(path.dirname(place));
+}

@@ -1,0 +1,100 @@
+// The docs of revisions that are built on demand: what was built for a repo, and the snapshot of a search that looks at it.
+
+import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
+import type { ShardPart } from '../../engine/shards/parts.ts';
+import type { ShardRevisions } from '../../engine/shards/revisions.ts';
+import { FORM_ALL, FORM_NONE } from '../../engine/shards/set-code.ts';
+import { shardIdOf } from '../served/served.ts';
+
+/** A shard that was built on demand; all its docs are of one repo. */
+export interface DemandedShard {
+  readonly shardId: string;
+  readonly path: string;
+  readonly size: number;
+  /** Which of its docs each of the commits has. */
+  readonly revisions: ShardRevisions;
+}
+
+/** What was built for commits of a repo. */
+export interface DemandedDocs {
+  /** Says what the repo's index was, and which commits these are. */
+  readonly key: string;
+  readonly repoId: number;
+  /** What the repo's index was. */
+  readonly state: string;
+  readonly commits: readonly string[];
+  readonly shards: readonly DemandedShard[];
+  /** Which of its docs each of the commits has, for the repo's part of each indexed shard, by the catalog's id. */
+  readonly ofIndexed: ReadonlyMap<string, ShardRevisions>;
+  /** Bytes of its files. */
+  readonly size: number;
+}
+
+/** What a search asked for in a repo. */
+export interface Demanded {
+  readonly docs: DemandedDocs;
+  /** The names that its git knows, and their commits, which are among those of `docs`. */
+  readonly revisions: readonly { readonly name: string; readonly commit: string }[];
+}
+
+const EMPTY = new Uint8Array();
+
+/** A snapshot in which repos have further revisions; undefined: the docs do not fit its shards. */
+export function withDemandedDocs(
+  base: Snapshot,
+  demanded: readonly Demanded[],
+): Snapshot | undefined {
+  const byRepo = new Map(demanded.map((one) => [one.docs.repoId, one]));
+  const counts = new Map<number, number>();
+  const repos = base.repos.map((repo) => {
+    const revisions = byRepo.get(repo.repoId)?.revisions;
+    if (revisions === undefined) return repo;
+    counts.set(repo.repoId, repo.revisions?.length ?? 1);
+    return { ...repo, onDemand: revisions.map(({ name }) => name) };
+  });
+  const shards: LiveShard[] = [];
+  for (const [repoId, count] of counts)
+    shards.push(...liveShardsOf(byRepo.get(repoId)!, repoId, count));
+  for (const shard of base.shards) {
+    const parts = shard.parts.map((part) => partWith(part, shard, byRepo.get(part.repoId)));
+    if (parts.includes(undefined)) return undefined;
+    const isSame = parts.every((part, index) => part === shard.parts[index]);
+    shards.push(isSame ? shard : { ...shard, parts: parts.flatMap((part) => part ?? []) });
+  }
+  const names = demanded.flatMap(({ revisions }) => revisions.map(({ name }) => name));
+  return { ...base, repos, shards, demanded: new Set(names) };
+}
+
+/** Index among the commits of each revision. */
+function placesOf({ docs, revisions }: Demanded): number[] {
+  return revisions.map(({ commit }) => docs.commits.indexOf(commit));
+}
+
+/** @param count  revisions that are indexed, which hold none of the docs */
+function liveShardsOf(demanded: Demanded, repoId: number, count: number): LiveShard[] {
+  const none = Array.from({ length: count }, () => ({ form: FORM_NONE, bytes: EMPTY }));
+  return demanded.docs.shards.map(({ shardId, path, size, revisions }) => {
+    const { docCount } = revisions;
+    const sets = revisions.behind(none, placesOf(demanded));
+    return {
+      shardId,
+      path,
+      size,
+      docCount,
+      parts: [{ repoId, docStart: 0, docEnd: docCount, revisions: sets }],
+    };
+  });
+}
+
+/** A part with further revisions, if its repo has some; undefined: they do not fit. */
+function partWith(
+  part: ShardPart,
+  { shardId }: LiveShard,
+  demanded: Demanded | undefined,
+): ShardPart | undefined {
+  if (demanded === undefined) return part;
+  const found = demanded.docs.ofIndexed.get(shardIdOf(shardId));
+  if (found === undefined || found.docCount !== part.docEnd - part.docStart) return undefined;
+  const indexed = part.revisions?.sets ?? [{ form: FORM_ALL, bytes: EMPTY }];
+  return { ...part, revisions: found.behind(indexed, placesOf(demanded)) };
+}

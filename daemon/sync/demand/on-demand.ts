@@ -1,0 +1,393 @@
+// Revisions on demand (API.md 9.6): asks git for what a search names and no index has, builds their docs once for all who
+// ask, and keeps them in a folder within a budget. All of it may be lost at any time; a new start begins without.
+
+import { hash, randomBytes } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, systemCodeOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import { SharedWork } from '../../base/shared-work.ts';
+import { Slots } from '../../base/slots.ts';
+import { TimeLimit } from '../../base/time-limit.ts';
+import {
+  buildExtraRevisions,
+  type ExtraRevisions,
+  TooManyDocsError,
+} from '../../engine/build/extra-revisions.ts';
+import type { BuildThreads } from '../../engine/build/build-threads.ts';
+import type { KnownIndex } from '../../engine/build/known-docs.ts';
+import type { FilterSettings } from '../../engine/build/filters.ts';
+import type { Snapshot, SnapshotKeeper } from '../../engine/search/snapshot.ts';
+import { RevisionTable } from '../../engine/shards/revisions.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { GitError } from '../../sources/git/git.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import type { Demanded, DemandedDocs } from './demanded-docs.ts';
+import { KeptDocs } from './kept-docs.ts';
+import { knownIndexOf } from '../served/known-index.ts';
+import {
+  checkCounts,
+  diskMessage,
+  docsMessage,
+  type OnDemandLimits,
+  Refusals,
+  RevisionLimitError,
+  sumMessage,
+  timeMessage,
+} from './on-demand-limits.ts';
+import { type Wanted, wantedOf } from './wanted-revisions.ts';
+
+export interface OnDemandOptions {
+  readonly module: WebAssembly.Module;
+  readonly catalog: Catalog;
+  readonly snapshots: SnapshotKeeper;
+  /** Of its own: what it holds is removed. */
+  readonly folder: string;
+  /** Whether a shard is out of service. */
+  readonly isOut: (shardId: string) => boolean;
+  readonly filters: () => FilterSettings;
+  readonly limits: () => OnDemandLimits;
+  /** Of its own. */
+  readonly threads: BuildThreads;
+  readonly log: Log;
+}
+
+/** Repositories are indexed again faster than revisions of theirs are built. The message is for the caller. */
+class ChangingError extends Error {
+  readonly errorCode = 'NOT_READY';
+
+  constructor() {
+    super('The repositories are being indexed.');
+  }
+}
+
+/** The message is for the caller. */
+class NoRoomError extends Error {
+  readonly errorCode = 'NOT_READY';
+
+  constructor(cause: unknown) {
+    super('The revision is not indexed, and the disk is full: there is no room to build it.', {
+      cause,
+    });
+  }
+}
+
+/** Guess: each takes all cores for moments. */
+const BUILDS_MAX = 2;
+/** How long a build that took too long is not tried again. */
+const TIMEOUT_KEPT_MS = 60_000;
+const ATTEMPTS_MAX = 10;
+const ATTEMPT_PAUSE_MS = 20;
+
+export class OnDemandRevisions {
+  readonly #options: OnDemandOptions;
+  readonly #kept: KeptDocs;
+  readonly #refusals = new Refusals();
+  readonly #builds = new SharedWork<string, DemandedDocs>();
+  readonly #running = new Map<string, Promise<DemandedDocs>>();
+  readonly #slots = new Slots({ runningMax: BUILDS_MAX });
+  readonly #states = new WeakMap<CatalogRepo, string>();
+  readonly #abort = new AbortController();
+
+  private constructor(options: OnDemandOptions) {
+    this.#options = options;
+    this.#kept = new KeptDocs(options.snapshots, options.log, () => options.limits().diskBytes);
+  }
+
+  /** Empties the folder. Errors: of the file system. */
+  static async open(options: OnDemandOptions): Promise<OnDemandRevisions> {
+    await rm(options.folder, { recursive: true, force: true });
+    await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    return new OnDemandRevisions(options);
+  }
+
+  /** Files and bytes that are kept. */
+  get size(): { readonly count: number; readonly bytes: number } {
+    return this.#kept.size;
+  }
+
+  /**
+   * What RevisionPort says. Every ref is looked up again: one that has moved names what it names now, and what no ref
+   * reaches any more is found no more.
+   */
+  async snapshotWith(
+    repos: readonly RepoRecord[],
+    names: readonly string[],
+    holder: string,
+    signal: AbortSignal,
+  ): Promise<Snapshot | undefined> {
+    const limits = this.#options.limits();
+    const askable = repos.filter(
+      ({ source, indexedAt }) => source.kind !== 'folder' && indexedAt !== undefined,
+    );
+    checkCounts(askable.length, names, limits);
+    const time = new TimeLimit(limits.timeoutMs, signal);
+    try {
+      const found = await Promise.all(
+        askable.map((record) =>
+          wantedOf(record, names, time.signal).catch(
+            (error: unknown) =>
+              this.#passOver(record, error, time.signal) ?? { record, revisions: [] },
+          ),
+        ),
+      );
+      const wanted = found.filter(({ revisions }) => revisions.length > 0);
+      return wanted.length === 0
+        ? undefined
+        : await this.#snapshotFor({ wanted, holder, limits, signal: time.signal });
+    } catch (error) {
+      if (!time.isOver || error instanceof RevisionLimitError) throw error;
+      throw new RevisionLimitError(timeMessage(limits));
+    } finally {
+      time.end();
+    }
+  }
+
+  /** As snapshotWith. What is published meanwhile may have other shards. */
+  async #snapshotFor(search: WaitingSearch): Promise<Snapshot | undefined> {
+    const claim = new Set<string>();
+    this.#kept.claim(claim);
+    try {
+      for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+        if (attempt > 0) await sleep(ATTEMPT_PAUSE_MS, undefined, { signal: search.signal });
+        const demanded = await this.#demandedOf(search, claim).catch(ifChanging);
+        if (demanded === undefined) continue;
+        if (demanded.length === 0) return undefined;
+        // They may no longer be those of the repos.
+        const areCurrent = demanded.every((one) => this.#isCurrent(one.docs));
+        const snapshot = areCurrent ? this.#kept.hold(demanded) : undefined;
+        if (snapshot !== undefined) return snapshot;
+      }
+    } finally {
+      this.#kept.endClaim(claim);
+    }
+    throw new ChangingError();
+  }
+
+  /** The docs of all repos that have an index and a git that answers. Their keys are added to the claim. */
+  async #demandedOf(search: WaitingSearch, claim: Set<string>): Promise<Demanded[]> {
+    const { wanted, limits, signal } = search;
+    const asked = wanted.flatMap((one) => this.#askedOf(one) ?? []);
+    for (const { key } of asked) claim.add(key);
+    const together = hash('sha256', asked.map(({ key }) => key).join());
+    this.#refusals.check(together, limits);
+    let size = 0;
+    const get = async ({ record, revisions, ...one }: Asked): Promise<Demanded | undefined> => {
+      const docs = await this.#docsFor(one, search).catch((error: unknown) =>
+        this.#passOver(record, error, signal),
+      );
+      size += docs?.size ?? 0;
+      if (size > limits.diskBytes)
+        this.#refusals.refuse(together, sumMessage(size, asked.length, limits), limits);
+      return docs && { docs, revisions };
+    };
+    const found = await Promise.all(asked.map(get));
+    return found.filter((one) => one !== undefined);
+  }
+
+  /** A repository that is gone, damaged or rewritten meanwhile has no such revision. Errors: others. */
+  #passOver({ name }: RepoRecord, error: unknown, signal: AbortSignal): undefined {
+    if (signal.aborted || !(error instanceof GitError)) throw error;
+    const fields = { repo: name, error: error.message };
+    this.#options.log.warn('a repository could not be asked for a revision', fields);
+  }
+
+  /** Whether docs were told from the index that their repo has. */
+  #isCurrent({ repoId, state }: Pick<DemandedDocs, 'repoId' | 'state'>): boolean {
+    return this.#stateNow(repoId) === state;
+  }
+
+  /** What a repo's index is, in a text; undefined: there is none. */
+  #stateNow(repoId: number): string | undefined {
+    const repo = this.#options.catalog.repo(repoId);
+    if (repo === undefined) return undefined;
+    let state = this.#states.get(repo);
+    if (state === undefined) {
+      const { fingerprint, revisionFile, shards, record } = repo;
+      const { source, revisions } = record;
+      const shardIds = shards.map(({ shardId, part }) => [shardId, part?.docStart]);
+      const parts = [repoId, source, fingerprint, revisionFile, revisions, shardIds];
+      state = hash('sha256', JSON.stringify(parts), 'hex');
+      this.#states.set(repo, state);
+    }
+    return state;
+  }
+
+  /** Undefined: the repo's index is not sound. */
+  #askedOf({ record, revisions }: Wanted): Asked | undefined {
+    const { repoId } = record;
+    const repo = this.#options.catalog.repo(repoId);
+    const state = this.#stateNow(repoId);
+    if (repo === undefined || state === undefined) return undefined;
+    if (repo.shards.some(({ shardId }) => this.#options.isOut(shardId))) return undefined;
+    const commits = [...new Set(revisions.map(({ commit }) => commit))].sort();
+    return { record, revisions, key: `${state} ${commits.join()}`, repoId, state, commits };
+  }
+
+  /** Undefined: the repo's index is not sound. */
+  async #docsFor(
+    wanted: WantedDocs,
+    { holder, limits, signal }: WaitingSearch,
+  ): Promise<DemandedDocs | undefined> {
+    const { key, repoId } = wanted;
+    const kept = this.#kept.find(key);
+    if (kept !== undefined) return kept;
+    const { catalog } = this.#options;
+    const repo = catalog.repo(repoId);
+    if (repo === undefined || knownIndexOf(catalog, repo) === undefined) return undefined;
+    this.#refusals.check(key, limits);
+    // Why twice: who left while it was built may have come back, and others may have had it built while this one waited.
+    const running = (): Promise<DemandedDocs> | undefined => this.#running.get(key);
+    // Why by holder: nobody waits in the line of another one.
+    return this.#builds.get(
+      `${holder} ${key}`,
+      signal,
+      (abandoned) =>
+        running() ??
+        this.#slots.run(holder, abandoned, async () => {
+          abandoned.throwIfAborted();
+          return this.#kept.find(key) ?? running() ?? this.#start(wanted, limits);
+        }),
+    );
+  }
+
+  /** Builds even if nobody waits any more: who asks again finds it. */
+  #start(wanted: WantedDocs, limits: OnDemandLimits): Promise<DemandedDocs> {
+    const building = this.#build(wanted, limits).finally(() => this.#running.delete(wanted.key));
+    this.#running.set(wanted.key, building);
+    return building;
+  }
+
+  async #build(wanted: WantedDocs, limits: OnDemandLimits): Promise<DemandedDocs> {
+    const { key } = wanted;
+    const time = new TimeLimit(limits.timeoutMs, this.#abort.signal);
+    try {
+      const built = await this.#buildShards(wanted, limits, time.signal);
+      return await this.#keep(wanted, built, limits);
+    } catch (error) {
+      if (error instanceof TooManyDocsError)
+        this.#refusals.refuse(key, docsMessage(error.count, limits), limits);
+      if (time.isOver && !this.#abort.signal.aborted)
+        this.#refusals.refuse(key, timeMessage(limits), limits, TIMEOUT_KEPT_MS);
+      if (systemCodeOf(error) !== 'ENOSPC') throw error;
+      this.#options.log.warn('revisions could not be built on demand', { error: messageOf(error) });
+      throw new NoRoomError(error);
+    } finally {
+      time.end();
+    }
+  }
+
+  async #buildShards(
+    { repoId, state, commits }: WantedDocs,
+    limits: OnDemandLimits,
+    signal: AbortSignal,
+  ): Promise<BuiltRevisions> {
+    const { catalog, module, folder, filters, threads, log } = this.#options;
+    const repo = catalog.repo(repoId);
+    const known = repo === undefined ? undefined : knownIndexOf(catalog, repo);
+    const isSame = this.#stateNow(repoId) === state;
+    if (repo === undefined || known === undefined || !isSame) throw new ChangingError();
+    const { record } = repo;
+    const startMs = performance.now();
+    // It may be taken for rubbish and removed.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const built = await buildExtraRevisions({
+      module,
+      folder,
+      threads,
+      spec: record.source,
+      filters: filters(),
+      repoId,
+      repoName: record.name,
+      known,
+      commits,
+      docsMax: limits.docs,
+      signal,
+    });
+    const docs = built.shards.reduce((sum, { docCount }) => sum + docCount, 0);
+    const ms = Math.round(performance.now() - startMs);
+    log.info('revisions built on demand', { repo: record.name, commits, docs, ms });
+    return { ...built, known: known.shards };
+  }
+
+  async #keep(
+    wanted: WantedDocs,
+    { shards, revisions, known }: BuiltRevisions,
+    limits: OnDemandLimits,
+  ): Promise<DemandedDocs> {
+    const size = shards.reduce((sum, shard) => sum + shard.size, 0);
+    const docCounts = [...shards, ...known].map(({ docCount }) => docCount);
+    const table = RevisionTable.open(revisions, wanted.commits.length, docCounts);
+    const docs: DemandedDocs = {
+      ...wanted,
+      size,
+      // Why random: a number that counts would tell how many others have built.
+      shards: shards.map(({ path, size }, index) => ({
+        shardId: randomBytes(8).toString('hex'),
+        path,
+        size,
+        revisions: table.shards[index]!,
+      })),
+      ofIndexed: new Map(
+        known.map(({ shardId }, index) => [shardId, table.shards[shards.length + index]!]),
+      ),
+    };
+    if (size > limits.diskBytes) {
+      await this.#kept.remove(docs);
+      this.#refusals.refuse(wanted.key, diskMessage(size, limits), limits);
+    }
+    this.#kept.add(docs, this.#isCurrent(docs));
+    return docs;
+  }
+
+  /** The limits are others: what does not fit any more goes. */
+  noteLimits(): void {
+    this.#kept.shrink();
+  }
+
+  /** Another snapshot is the current one: what does not fit it any more goes. */
+  noteChange(): void {
+    this.#kept.restrict((docs) => this.#isCurrent(docs));
+  }
+
+  /** A shard failed a search: if it is one of these, it is built again when it is asked for. False: it is none. */
+  noteShardFailure(shardId: string, reason: string): boolean {
+    if (!this.#kept.drop(shardId)) return false;
+    this.#options.log.error('a shard that was built on demand failed a search', {
+      shardId,
+      reason,
+    });
+    return true;
+  }
+
+  /** Ends what is being built. */
+  async close(): Promise<void> {
+    this.#abort.abort(new Error('the daemon is stopping'));
+    await Promise.allSettled(this.#running.values());
+    await this.#options.threads.close();
+    this.#kept.close();
+  }
+}
+
+/** With the indexed shards that it was told from. */
+interface BuiltRevisions extends ExtraRevisions {
+  readonly known: KnownIndex['shards'];
+}
+
+/** Undefined for a ChangingError: it is worth another attempt. Errors: others. */
+function ifChanging(error: unknown): undefined {
+  if (!(error instanceof ChangingError)) throw error;
+}
+
+type WantedDocs = Pick<DemandedDocs, 'key' | 'repoId' | 'state' | 'commits'>;
+type Asked = WantedDocs & Wanted;
+
+/** A search that waits for what is built. */
+interface WaitingSearch {
+  readonly wanted: readonly Wanted[];
+  /** Who searches. */
+  readonly holder: string;
+  readonly limits: OnDemandLimits;
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,45 @@
+// Which of the names that a query has for revisions the git of a repository knows, and what they name.
+
+import type { RepoRecord } from '../../repos/records.ts';
+import { checkRef, RefError, shortIdOf } from '../../sources/git/names.ts';
+import { RepoGoneError, resolveRef } from '../../sources/git/resolve.ts';
+import type { Demanded } from './demanded-docs.ts';
+
+export interface Wanted {
+  readonly record: RepoRecord;
+  readonly revisions: Demanded['revisions'];
+}
+
+/** The names that the repo's git knows. Errors: those of resolveRef but those of names. */
+export async function wantedOf(
+  record: RepoRecord,
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<Wanted> {
+  const revisions: { name: string; commit: string }[] = [];
+  for (const name of names) {
+    const commit = await commitOf(record, name, signal);
+    if (commit !== undefined) revisions.push({ name, commit });
+  }
+  return { record, revisions };
+}
+
+async function commitOf(
+  record: RepoRecord,
+  name: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    checkRef(name);
+    const short = shortIdOf(name);
+    if (
+      short !== undefined &&
+      (await resolveRef(record, short, signal)).startsWith(short.toLowerCase())
+    )
+      return undefined;
+    return await resolveRef(record, name, signal);
+  } catch (error) {
+    if (error instanceof RefError || error instanceof RepoGoneError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,568 @@
+// How one repo is indexed: looks at its source, keeps the shards that it has where its docs are the same, else builds
+// them, and publishes the outcome as one change of the catalog. Searches see the old shards until then.
+
+import { access } from 'node:fs/promises';
+import { messageOf } from '../../base/caught.ts';
+import { sumOf } from '../../base/lists.ts';
+import type { Log, LogFields } from '../../base/log.ts';
+import {
+  type BuildOptions,
+  type BuildProgress,
+  buildRepo,
+  type BuildResult,
+} from '../../engine/build/build.ts';
+import type { BuildThreads } from '../../engine/build/build-threads.ts';
+import { buildDelta, type DeltaResult } from '../../engine/build/delta.ts';
+import type { DiskLook } from '../../engine/build/disk-diff.ts';
+import type { FilterSettings } from '../../engine/build/filters.ts';
+import { RevisionTable } from '../../engine/shards/revisions.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { listDisk } from '../../sources/docs/source-disk.ts';
+import type { Revision } from '../../sources/git/refs.ts';
+import type { FileStates, SourceSpec } from '../../sources/docs/source.ts';
+import { modeOf, type ProbedSource } from '../../sources/git/probe.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { recordOf } from '../register/change-repo.ts';
+import {
+  type CatalogChange,
+  type CatalogRepo,
+  type CatalogShard,
+  docCountOf,
+  sizesOfRepo,
+  withSymbolsOf,
+} from '../catalog/catalog-records.ts';
+import { fingerprintNow, fingerprintOf, hasRules, lookOf } from '../served/fingerprint.ts';
+import type { RepoRegister } from '../register/register.ts';
+import { knownIndexOf } from '../served/known-index.ts';
+import { type Publication, publishing } from '../served/publication.ts';
+import { lookAtSource } from '../register/look-at-source.ts';
+import { selectRevisions } from './select-revisions.ts';
+import type { Served } from '../served/served.ts';
+import type { SeenFiles } from '../watch/seen-files.ts';
+import { OtherSourceError } from '../register/which-repo.ts';
+
+export interface RepoIndexerOptions {
+  readonly module: WebAssembly.Module;
+  readonly catalog: Catalog;
+  readonly register: RepoRegister;
+  readonly served: Served;
+  /** As they are now; a job keeps those it began with. */
+  readonly filters: () => FilterSettings;
+  /** Those of all builds. */
+  readonly threads: BuildThreads;
+  /** Told that shards may have come whose symbols are not known. */
+  readonly onNewShards: () => void;
+  readonly seenFiles: SeenFiles;
+  readonly log: Log;
+}
+
+/** Whom an attempt tells what. */
+export interface IndexContext {
+  readonly signal: AbortSignal;
+  /** For the log alone. */
+  readonly warn: (message: string, fields: LogFields) => void;
+  /** What the user may not have meant, a sentence; each job has all of it. */
+  readonly onWarning: (sentence: string) => void;
+  /** Something is to be built: what follows takes time, and changes the index. */
+  readonly onWork: () => void;
+  readonly onProgress: (progress: BuildProgress) => void;
+}
+
+/** What is known of a repo once it is indexed. */
+export interface IndexOutcome {
+  /** Nothing had changed. */
+  readonly isUnchanged: boolean;
+  /** What changed alone, or everything; absent: nothing was built. */
+  readonly built?: 'delta' | 'whole';
+  /** Why everything, of a repo that had shards. */
+  readonly reason?: string;
+  /** Indexed revisions. */
+  readonly revisionCount: number;
+  /** Docs that a revision holds, and others that are still in the shards. */
+  readonly docCount: number;
+  readonly deadCount: number;
+  readonly shardCount: number;
+  /** Bytes of contents and files, those of docs that no revision holds among them. */
+  readonly contentSize: number;
+  readonly shardSize: number;
+  readonly skipped: Readonly<Record<string, number>>;
+  /** What rules leave out, by rule; an ignored folder counts as one. */
+  readonly ignored: Readonly<Record<string, number>>;
+  /** Paths that are no docs, by reason. */
+  readonly leftOut: Readonly<Record<string, number>>;
+}
+
+export class RepoIndexer {
+  readonly #options: RepoIndexerOptions;
+
+  constructor(options: RepoIndexerOptions) {
+    this.#options = options;
+  }
+
+  /** Errors: those of looking at the source, of the build and of the catalog; the reason of the signal. */
+  async index(record: RepoRecord, isForced: boolean, context: IndexContext): Promise<IndexOutcome> {
+    const { catalog, seenFiles } = this.#options;
+    const { repoId } = record;
+    const told = seenFiles.take(repoId);
+    // Why: since the job was asked for another one may have ended, or rules may have changed.
+    const now = catalog.repo(repoId)?.record ?? record;
+    try {
+      return await this.#index(now, isForced ? 'all' : told, context);
+    } catch (error) {
+      seenFiles.lose(repoId);
+      // A job before it may have published.
+      if (isForced) await this.owe([repoId]);
+      throw error;
+    }
+  }
+
+  /** Until these repos are built anew their next job does that, whatever it finds. Errors: none; where it is not kept, the log says so. */
+  async owe(repoIds: readonly number[]): Promise<void> {
+    const { catalog, log } = this.#options;
+    const known = (): CatalogRepo[] =>
+      repoIds.flatMap((repoId) => catalog.repo(repoId) ?? []).filter(isFingerprinted);
+    try {
+      await catalog.commit(() => ({
+        put: known().map(withoutFingerprint),
+      }));
+    } catch (error) {
+      log.error('that repos are to be built anew could not be kept', {
+        repos: known().map(({ record }) => record.name),
+        error: messageOf(error),
+      });
+    }
+  }
+
+  /** @param changed  paths on disk that may have changed; undefined: any may have; 'all': builds all */
+  async #index(
+    record: RepoRecord,
+    changed: readonly string[] | 'all' | undefined,
+    context: IndexContext,
+  ): Promise<IndexOutcome> {
+    const { catalog } = this.#options;
+    const filters = this.#options.filters();
+    // Why: where a file system does not answer, this job alone waits.
+    await access(record.source.path).catch(() => {});
+    // Why first: what moves from here on is another look.
+    const look = lookOf(record);
+    const seen = changed === 'all' ? undefined : this.#sameAsSeen(record, look, filters);
+    if (seen !== undefined) return { isUnchanged: true, ...this.#sizesOf(seen) };
+    const { register, served } = this.#options;
+    const probed = await lookAtSource(register, record.source.path, modeOf(record.source));
+    if (!register.isSourceOf(record.repoId, probed)) throw new OtherSourceError(record.source.path);
+    if (record.source.kind === 'folder' && probed.layout !== 'folder')
+      return this.#index(await this.#asRepository(record, probed), undefined, context);
+    await served.setStray(record, false);
+    const base: SourceSpec = {
+      ...record.source,
+      ...(record.source.kind === 'commits' && probed.commit !== undefined
+        ? { commit: probed.commit }
+        : {}),
+    };
+    const { revisions, areMeant } = await this.#revisionsOf(record, probed, context);
+    const spec: SourceSpec = revisions.length === 0 ? base : { ...base, revisions };
+    const source: LookedAtSource = { probed, spec, look: areMeant ? look : undefined };
+    const known = catalog.repo(record.repoId);
+    const job = known && { ...source, known, filters, context };
+    const updated =
+      changed === 'all' ? 'it was asked for' : job && (await this.#update(job, changed));
+    if (typeof updated === 'object') return updated;
+    context.onWork();
+    const built = await buildRepo(this.#buildOptions(record, spec, filters, context));
+    logLeftOut(record, built, context);
+    const next = await this.#publishBuild(record, source, built, filters);
+    this.#remember(next, built.states, built.leftOut);
+    const isFirst = known === undefined || known.shards.length === 0;
+    const reason = updated === undefined || isFirst ? {} : { reason: updated };
+    return { isUnchanged: false, built: 'whole', ...reason, ...this.#sizesOf(next) };
+  }
+
+  /** The record of a folder that has become a repository since; who may see it stays. Errors: OtherSourceError; those of the catalog. */
+  async #asRepository(
+    { repoId, name, source }: RepoRecord,
+    probed: ProbedSource,
+  ): Promise<RepoRecord> {
+    const { register, catalog, log } = this.#options;
+    const [repo] = await register.admit([probed], {});
+    const known = catalog.repo(repoId);
+    if (repo?.repoId !== repoId || known === undefined) throw new OtherSourceError(source.path);
+    const record = recordOf(repo, known.record);
+    await catalog.commit(() => {
+      const now = catalog.repo(repoId);
+      if (now === undefined) return {};
+      // What the folder held says nothing of what the repository holds.
+      return { put: [withoutFingerprint({ ...now, record: recordOf(repo, now.record) })] };
+    });
+    log.info('a folder has become a git repository', { repo: name, kind: record.source.kind });
+    return record;
+  }
+
+  /** The repo where nothing says that a job of it would find something to do. */
+  #sameAsSeen(
+    record: RepoRecord,
+    look: string | undefined,
+    filters: FilterSettings,
+  ): CatalogRepo | undefined {
+    const { catalog, register } = this.#options;
+    const known = catalog.repo(record.repoId);
+    if (known === undefined || look === undefined || known.look !== look) return undefined;
+    const isSame =
+      known.isStray === undefined &&
+      this.#isSound(known) &&
+      hasRules(known, filters) &&
+      register.isWhereItWas(record);
+    return isSame ? known : undefined;
+  }
+
+  /** Whether all shards are in service. */
+  #isSound({ shards }: CatalogRepo): boolean {
+    return shards.every(({ shardId }) => !this.#options.served.isOut(shardId));
+  }
+
+  /** `areMeant`: none is missing that the repo is to have. */
+  async #revisionsOf(
+    record: RepoRecord,
+    probed: ProbedSource,
+    { onWarning }: IndexContext,
+  ): Promise<{ revisions: readonly Revision[]; areMeant: boolean }> {
+    const warnings: string[] = [];
+    const revisions = await selectRevisions(record, probed, warnings);
+    for (const warning of warnings) onWarning(warning);
+    return { revisions, areMeant: warnings.length === 0 };
+  }
+
+  #buildOptions(
+    record: RepoRecord,
+    spec: SourceSpec,
+    filters: FilterSettings,
+    { signal, onProgress }: IndexContext,
+  ): BuildOptions {
+    const { catalog, module, threads } = this.#options;
+    return {
+      module,
+      spec,
+      filters,
+      repoId: record.repoId,
+      repoName: record.name,
+      folder: catalog.shardFolder,
+      threads,
+      signal,
+      onProgress,
+    };
+  }
+
+  /** The result where shards of a repo can stay; a text: why all must be built. */
+  async #update(
+    job: UpdateJob,
+    told: readonly string[] | undefined,
+  ): Promise<IndexOutcome | string> {
+    const { known, probed, spec, filters } = job;
+    // Why first: a listing costs a second for each 80,000 files.
+    if (!this.#isSound(known)) return 'a shard is out of service';
+    if (known.fingerprint === undefined) return 'it was asked for, and not done';
+    if (!hasRules(known, filters)) return 'settings or the format of the index changed';
+    const disk = spec.kind === 'commits' ? undefined : await this.#lookAtDisk(job, told);
+    const source = await fingerprintNow(spec, disk);
+    const isSameDefault = known.record.defaultRevision === probed.defaultRevision;
+    if (isSameDefault && known.fingerprint === fingerprintOf(source, filters)) {
+      if (disk !== undefined) this.#remember(known, disk.listing.states, disk.listing.leftOut);
+      await this.#noteLook(job);
+      return { isUnchanged: true, ...this.#sizesOf(known) };
+    }
+    if (disk !== undefined && !isSameDefault) return 'another revision is the default one';
+    return this.#addDelta(job, source, disk);
+  }
+
+  /** Notes that refs look another way now and name the same. */
+  async #noteLook({ known: { record, look: before }, look }: UpdateJob): Promise<void> {
+    if (look === undefined || look === before) return;
+    const { catalog } = this.#options;
+    await catalog.commit(() => {
+      const now = catalog.repo(record.repoId);
+      return { put: now === undefined ? [] : [{ ...now, look }] };
+    });
+  }
+
+  /** The files on disk: those that are told to have changed, if that is enough. */
+  async #lookAtDisk(
+    { known, probed, spec }: UpdateJob,
+    told: readonly string[] | undefined,
+  ): Promise<DiskLook> {
+    const { seenFiles } = this.#options;
+    const { repoId } = known.record;
+    const states = seenFiles.statesOf(repoId, known.fingerprint);
+    const areCommitsSame = commitsOf(probed, spec).join() === known.commits?.join();
+    const isTold = told !== undefined && states !== undefined && areCommitsSame;
+    if (isTold && seenFiles.areEnough(repoId, told)) {
+      const listing = await listDisk(spec, told);
+      if (listing.leftOut.length === 0) return { listing, within: told, known: states };
+    }
+    return { listing: await listDisk(spec), within: undefined, known: states };
+  }
+
+  /** Builds and publishes what changed; a text: why all must be built. */
+  async #addDelta(
+    job: UpdateJob,
+    source: string,
+    disk: DiskLook | undefined,
+  ): Promise<IndexOutcome | string> {
+    const { known, probed, spec, filters, context } = job;
+    const { catalog } = this.#options;
+    const { record } = known;
+    const knownIndex = knownIndexOf(catalog, known);
+    if (knownIndex === undefined) return 'it is not known which docs its revisions hold';
+    // Of files on disk it is not known yet whether there is anything to build.
+    if (disk === undefined) context.onWork();
+    const built = await buildDelta({
+      ...this.#buildOptions(record, spec, filters, context),
+      defaultRevision: probed.defaultRevision,
+      disk,
+      known: knownIndex,
+    });
+    if (typeof built === 'string') return built;
+    const isListed = disk !== undefined && disk.within === undefined;
+    const delta = isListed ? { ...built, ignored: await disk.listing.ignored() } : built;
+    logLeftOut(record, { leftOut: delta.newlyLeftOut }, context);
+    const fingerprint = fingerprintOf(source, filters);
+    if (disk !== undefined && delta.isSame) return this.#keep(job, disk, delta, fingerprint);
+    context.onWork();
+    const next = await this.#publish(record, job, delta, {
+      kept: delta.kept.map((index) => known.shards[index]!),
+      revisions: delta.revisions,
+      fingerprint,
+      leftOut: delta.leftOut,
+    });
+    if (disk !== undefined) this.#rememberLook(next, disk, delta);
+    return { isUnchanged: false, built: 'delta', ...this.#sizesOf(next) };
+  }
+
+  /** Notes that the files on disk are those that are indexed. */
+  async #keep(
+    { known, probed, spec }: UpdateJob,
+    disk: DiskLook,
+    delta: DeltaResult,
+    fingerprint: string,
+  ): Promise<IndexOutcome> {
+    const { catalog, served } = this.#options;
+    const { ignored, leftOut } = delta;
+    const kept = (now: CatalogRepo): CatalogRepo => {
+      const { indexedAt: _, ...record } = publishedRecord(now.record, probed, spec);
+      const said = { commits: commitsOf(probed, spec), fingerprint, ignored, leftOut };
+      return { ...now, record: { ...now.record, ...record }, ...said };
+    };
+    // What is told of single files does not say how all of them look.
+    const next = disk.within === undefined ? kept(known) : known;
+    if (next !== known) {
+      await catalog.commit(() => {
+        const now = catalog.repo(known.record.repoId);
+        return { put: now === undefined ? [] : [kept(now)] };
+      });
+      served.publish();
+    }
+    this.#rememberLook(next, disk, delta);
+    return { isUnchanged: true, ...this.#sizesOf(next) };
+  }
+
+  #rememberLook(
+    repo: CatalogRepo,
+    { listing, within }: DiskLook,
+    { newlyLeftOut }: DeltaResult,
+  ): void {
+    const leftOut = [...listing.leftOut, ...newlyLeftOut];
+    const { repoId } = repo.record;
+    if (within === undefined) this.#remember(repo, listing.states, leftOut);
+    else if (repo.fingerprint !== undefined)
+      this.#options.seenFiles.rememberSome(
+        repoId,
+        repo.fingerprint,
+        within,
+        listing.states,
+        leftOut,
+      );
+  }
+
+  #remember(
+    { record, fingerprint }: CatalogRepo,
+    states: FileStates | undefined,
+    leftOut: BuildResult['leftOut'],
+  ): void {
+    if (states !== undefined && fingerprint !== undefined)
+      this.#options.seenFiles.remember(record.repoId, fingerprint, states, leftOut);
+  }
+
+  #publishBuild(
+    record: RepoRecord,
+    source: LookedAtSource,
+    built: BuildResult,
+    filters: FilterSettings,
+  ): Promise<CatalogRepo> {
+    return this.#publish(record, source, built, {
+      kept: [],
+      revisions: built.revisions,
+      fingerprint: fingerprintOf(built.fingerprint, filters),
+      leftOut: tallyReasons(built.leftOut),
+    });
+  }
+
+  /** Publishes the shards that stay and those that were built. */
+  async #publish(
+    record: RepoRecord,
+    { probed, spec, look }: LookedAtSource,
+    { shards, skipped, ignored }: Pick<BuildResult, 'shards' | 'skipped' | 'ignored'>,
+    { kept, revisions, fingerprint, leftOut }: PublishedState,
+  ): Promise<CatalogRepo> {
+    const made = shards.map(({ path: file }) => file);
+    return publishing(this.#options, made, async (publication) => {
+      const adopted: CatalogShard[] = [];
+      for (const shard of shards) adopted.push(await publication.addShard(shard.path, shard));
+      const revisionFile =
+        revisions === undefined ? undefined : await publication.addRevisions(revisions);
+      const next = (now: RepoRecord): CatalogRepo => ({
+        record: publishedRecord(now, probed, spec),
+        ...(revisionFile === undefined ? {} : { revisionFile }),
+        commits: commitsOf(probed, spec),
+        fingerprint,
+        ...(look === undefined ? {} : { look }),
+        // Why first: what has just changed is found by a search that stops at its limit.
+        shards: [...adopted, ...kept],
+        skipped,
+        ignored,
+        leftOut,
+      });
+      return this.#replaceRepo(publication, record, next, kept);
+    });
+  }
+
+  #sizesOf(repo: CatalogRepo): Omit<IndexOutcome, 'isUnchanged' | 'built' | 'reason'> {
+    const { shards, record, skipped, ignored = {}, leftOut = {} } = repo;
+    const table = this.#options.catalog.revisionsOf(repo);
+    const liveCounts = table instanceof RevisionTable ? table.shards : shards.map(unrevised);
+    const docCount = sumOf(liveCounts, ({ liveCount }) => liveCount);
+    return {
+      revisionCount: record.revisions?.length ?? 1,
+      docCount,
+      deadCount: sumOf(shards, docCountOf) - docCount,
+      shardCount: shards.length,
+      contentSize: sumOf(shards, (shard) => sizesOfRepo(shard).contentSize),
+      shardSize: sumOf(shards, (shard) => sizesOfRepo(shard).shardSize),
+      skipped,
+      ignored,
+      leftOut,
+    };
+  }
+
+  /**
+   * Swaps a repo in the catalog.
+   *
+   * @param nextOf  what it is to be, by its record as it is now
+   */
+  async #replaceRepo(
+    publication: Publication,
+    record: RepoRecord,
+    nextOf: (now: RepoRecord) => CatalogRepo,
+    kept: readonly CatalogShard[],
+  ): Promise<CatalogRepo> {
+    const { catalog, served, onNewShards } = this.#options;
+    let next = nextOf(record);
+    const change = (): CatalogChange => {
+      const now = catalog.repo(record.repoId);
+      // What was forgotten meanwhile does not come back.
+      if (now === undefined) return {};
+      // Rules may have changed meanwhile, and symbols been found.
+      const named = nextOf(now.record);
+      next = { ...named, shards: withSymbolsOf(now, named.shards) };
+      return { put: [next] };
+    };
+    const stays = new Set(kept.map(({ shardId }) => shardId));
+    await publication.commit(change, (former) => {
+      const isMade = new Set(next.shards.map(({ shardId }) => shardId));
+      // Others that have docs in a damaged one are built again as well.
+      const isOver = (shardId: string): boolean =>
+        isMade.has(shardId) || catalog.reposOfShard(shardId).length === 0;
+      const replaced = former.flatMap(({ shards }) => shards.map(({ shardId }) => shardId));
+      served.forget(replaced.filter((shardId) => !stays.has(shardId) && isOver(shardId)));
+    });
+    onNewShards();
+    return next;
+  }
+}
+
+function withoutFingerprint(repo: CatalogRepo): CatalogRepo {
+  const { fingerprint: _, look: __, ...rest } = repo;
+  return rest;
+}
+
+function isFingerprinted({ fingerprint }: CatalogRepo): boolean {
+  return fingerprint !== undefined;
+}
+
+function logLeftOut(
+  { name }: RepoRecord,
+  { leftOut }: Pick<BuildResult, 'leftOut'>,
+  { warn }: IndexContext,
+): void {
+  for (const { path: file, reason } of leftOut.slice(0, 100))
+    warn('file left out', { repo: name, path: file, reason });
+}
+
+/** A source as a job found it. */
+interface LookedAtSource {
+  readonly probed: ProbedSource;
+  readonly spec: SourceSpec;
+  /** What a later job compares; undefined: nothing that it could rely on. */
+  readonly look: string | undefined;
+}
+
+/** A job of a repo that has shards. */
+interface UpdateJob extends LookedAtSource {
+  readonly known: CatalogRepo;
+  readonly filters: FilterSettings;
+  readonly context: IndexContext;
+}
+
+/** What a repo is published with beside the shards that were built. */
+interface PublishedState {
+  readonly kept: readonly CatalogShard[];
+  /** The revision file; absent: one revision, which holds all docs. */
+  readonly revisions: Buffer | undefined;
+  readonly fingerprint: string;
+  readonly leftOut: Readonly<Record<string, number>>;
+}
+
+/** The commits of all revisions, that of the default one first; null: files on disk, or there is none. */
+function commitsOf(
+  { commit }: ProbedSource,
+  { kind, revisions = [] }: SourceSpec,
+): (string | null)[] {
+  const own = kind === 'commits' ? (commit ?? null) : null;
+  return [own, ...revisions.map((revision) => revision.commit)];
+}
+
+/** The record of a repo that is published now. */
+function publishedRecord(
+  record: RepoRecord,
+  { defaultRevision, defaultBranch, pushedAt }: ProbedSource,
+  { revisions }: SourceSpec,
+): RepoRecord {
+  const { pushedAt: _, revisions: __, defaultBranch: ___, ...rest } = record;
+  return {
+    ...rest,
+    defaultRevision,
+    ...(defaultBranch === undefined ? {} : { defaultBranch }),
+    indexedAt: new Date().toISOString(),
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+    ...(revisions === undefined
+      ? {}
+      : { revisions: [defaultRevision, ...revisions.map(({ name }) => name)] }),
+  };
+}
+
+function tallyReasons(leftOut: BuildResult['leftOut']): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { reason } of leftOut) counts[reason] = (counts[reason] ?? 0) + 1;
+  return counts;
+}
+
+function unrevised(shard: CatalogShard): { readonly liveCount: number } {
+  return { liveCount: docCountOf(shard) };
+}

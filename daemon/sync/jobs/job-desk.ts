@@ -1,0 +1,105 @@
+// Jobs as the API shows them: those that have not ended are here, the others in the store.
+
+import type { JobState, StoredJob } from '../../accounts/store/jobs.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { INDEX_QUEUE, type Job, type JobProgress } from './job.ts';
+import type { JobBook } from './job-book.ts';
+import { type JobLine, JobLines } from './job-lines.ts';
+import type { JobResult, Jobs } from './jobs.ts';
+
+export interface JobView extends StoredJob {
+  /** Absent: it is not under way, or has said nothing yet. */
+  readonly progress?: JobProgress;
+}
+
+export interface JobListQuery {
+  readonly queue?: string | undefined;
+  readonly state?: JobState | undefined;
+  readonly offset: number;
+  readonly limit: number;
+}
+
+const OPEN: readonly JobState[] = ['PENDING', 'IN_PROGRESS'];
+const ENDED: readonly JobState[] = ['COMPLETED', 'FAILED'];
+
+export class JobDesk {
+  readonly #jobs: Jobs;
+  readonly #book: JobBook;
+
+  constructor(jobs: Jobs, book: JobBook) {
+    this.#jobs = jobs;
+    this.#book = book;
+  }
+
+  /** Has a repo indexed; returns the id of the job. Errors: the index is being closed. */
+  index(record: RepoRecord): Promise<string> {
+    return this.#jobs.askKept(record);
+  }
+
+  /** The last job of each of these repos, by repoId, as far as there is one. Errors: NOT_READY, as for all that read. */
+  async latest(repoIds: readonly number[]): Promise<ReadonlyMap<number, JobView>> {
+    const found = new Map<number, JobView>(await this.#book.latest(INDEX_QUEUE, repoIds));
+    const wanted = new Set(repoIds);
+    for (const job of this.#open()) if (wanted.has(job.targetId)) found.set(job.targetId, job);
+    return found;
+  }
+
+  /** Those that have not ended first; newest first. */
+  async list({
+    queue,
+    state,
+    offset,
+    limit,
+  }: JobListQuery): Promise<{ readonly items: readonly JobView[]; readonly total: number }> {
+    const isWanted = (job: JobView): boolean =>
+      (queue === undefined || job.queue === queue) && (state === undefined || job.state === state);
+    const isOpenWanted = state === undefined || OPEN.includes(state);
+    const open = isOpenWanted ? this.#open().filter(isWanted).reverse() : [];
+    const items = open.slice(offset, offset + limit);
+    const states = ENDED.filter((one) => state === undefined || one === state);
+    if (states.length === 0) return { items, total: open.length };
+    const rest = { offset: Math.max(0, offset - open.length), limit: limit - items.length };
+    const { rows, total } = await this.#book.ended(queue, states, rest);
+    // One may have ended while the store was asked.
+    const isOpen = new Set(open.map(({ id }) => id));
+    const ended = rows.filter(({ id }) => !isOpen.has(id));
+    return {
+      items: [...items, ...ended],
+      total: open.length + total - (rows.length - ended.length),
+    };
+  }
+
+  /** The last log lines of a job; undefined: there is no such job. */
+  async lines(queue: string, id: string): Promise<readonly JobLine[] | undefined> {
+    const job = this.#jobs.open.find(({ row }) => row.id === id);
+    if (job !== undefined) return queue === job.row.queue ? job.lines.all : undefined;
+    const text = await this.#book.linesOf(queue, id);
+    return text === undefined ? undefined : new JobLines(text).all;
+  }
+
+  /** What becomes of these repos. */
+  counts(records: readonly RepoRecord[]): {
+    readonly firstTime: number;
+    readonly failed: number;
+    readonly warned: number;
+  } {
+    const { failed, warned } = this.#jobs;
+    const hasFailed = ({ name }: RepoRecord): boolean => failed.reasonOf(name) !== undefined;
+    const count = (is: (record: RepoRecord) => boolean): number => records.filter(is).length;
+    return {
+      firstTime: count((record) => record.indexedAt === undefined && !hasFailed(record)),
+      failed: count(hasFailed),
+      warned: count(({ repoId }) => warned.has(repoId)),
+    };
+  }
+
+  /** By age; of a repo the one that is under way before the one that waits. */
+  #open(): JobView[] {
+    const open = [...this.#jobs.left, ...this.#jobs.open.map(viewOf)];
+    return open.sort((a, b) => a.ordinal - b.ordinal);
+  }
+}
+
+function viewOf({ row, progress }: Job<JobResult>): JobView {
+  return progress === undefined ? row : { ...row, progress };
+}

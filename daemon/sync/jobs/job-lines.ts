@@ -1,0 +1,60 @@
+// The log lines of a job, the last of them, masked as the log masks them.
+
+import { createLog, type LogFields, type LogLevel } from '../../base/log.ts';
+
+/** A line as owners get it (API.md 13.4). */
+export interface JobLine {
+  readonly version: 1;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly level: string;
+  readonly message: string;
+  /** That of the job in which it was written. */
+  readonly attempt: number;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+const LINE_COUNT_MAX = 500;
+
+let masked = '';
+/** Writes what the log would into `masked`. */
+const masker = createLog({ level: 'debug', format: 'json', write: (line) => (masked = line) });
+
+export class JobLines {
+  readonly #lines: JobLine[];
+
+  /** @param text  those that were kept, as `toString` gives them */
+  constructor(text = '[]') {
+    // Safety: written by `toString` alone.
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+    this.#lines = JSON.parse(text) as JobLine[];
+  }
+
+  get all(): readonly JobLine[] {
+    return this.#lines;
+  }
+
+  add(level: LogLevel, attempt: number, message: string, fields: LogFields = {}): void {
+    masker[level](message, fields);
+    const { label: _, timestamp, level: __, message: text, ...rest } = parsedLine(masked);
+    this.#lines.push({
+      version: 1,
+      timestamp: String(timestamp),
+      level,
+      message: String(text),
+      attempt,
+      ...(Object.keys(rest).length === 0 ? {} : { fields: rest }),
+    });
+    if (this.#lines.length > LINE_COUNT_MAX) this.#lines.shift();
+  }
+
+  /** JSON array. */
+  toString(): string {
+    return JSON.stringify(this.#lines);
+  }
+}
+
+function parsedLine(line: string): Record<string, unknown> {
+  const parsed: Record<string, unknown> = JSON.parse(line);
+  return parsed;
+}

@@ -1,0 +1,172 @@
+// One job: what is to be done for a repo, how far it is, and what came of it (API.md 20.2). It lives as long as it has
+// attempts left; what is kept of it is a row of the store.
+
+import { randomUUID } from 'node:crypto';
+import type { JobWrite, StoredJob } from '../../accounts/store/jobs.ts';
+import type { LogFields, LogLevel } from '../../base/log.ts';
+import type { BuildProgress } from '../../engine/build/build.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { JobLines } from './job-lines.ts';
+
+/** The queue of index jobs. */
+export const INDEX_QUEUE = 'repo-index';
+
+/** Lower ones go first. */
+export const PRIORITIES = { user: 1, first: 5, scheduled: 10 } as const;
+
+/** How far a build is, and since when it is in this phase (ms since the epoch). */
+export interface JobProgress extends BuildProgress {
+  readonly since: number;
+}
+
+let lastOrdinal = 0;
+
+/** Ordinals from now on are higher than that of a job of the process before, although the clock may be set back. */
+export function ascendFrom(ordinal: number): void {
+  lastOrdinal = Math.max(lastOrdinal, ordinal);
+}
+
+/** Ascends. */
+function nextOrdinal(): number {
+  lastOrdinal = Math.max(lastOrdinal + 1, Date.now() * 1000);
+  return lastOrdinal;
+}
+
+export class Job<Result> {
+  /** The repo as it is to be indexed. */
+  record: RepoRecord;
+  isForced = false;
+  /** It has a row in the store, or is to get one. */
+  isKept = false;
+  /** Whoever stopped it wants no further attempt, and that counts as a failure. */
+  isCancelled = false;
+  readonly lines: JobLines;
+  #row: StoredJob;
+  #progress: JobProgress | undefined;
+  #abort = new AbortController();
+  #outcome = newOutcome<Result>();
+
+  /** @param left  what a process before this one has left of it */
+  constructor(record: RepoRecord, priority: number, left?: JobWrite) {
+    this.record = record;
+    this.isKept = left !== undefined;
+    this.lines = new JobLines(left?.lines);
+    this.#row = left ?? {
+      id: randomUUID(),
+      queue: INDEX_QUEUE,
+      targetId: record.repoId,
+      priority,
+      state: 'PENDING',
+      attempt: 0,
+      ordinal: nextOrdinal(),
+      createdAt: Date.now(),
+      startedAt: null,
+      finishedAt: null,
+      error: null,
+      result: null,
+    };
+  }
+
+  get row(): StoredJob {
+    return this.#row;
+  }
+
+  get write(): JobWrite {
+    return { ...this.#row, lines: this.lines.toString() };
+  }
+
+  get repoId(): number {
+    return this.record.repoId;
+  }
+
+  /** Of the attempt that is under way, or of the next one. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** What comes of that attempt. Errors: the reason for which it was stopped. */
+  get outcome(): Promise<Result> {
+    return this.#outcome.promise;
+  }
+
+  /** Undefined: it is not under way, or has said nothing yet. */
+  get progress(): JobProgress | undefined {
+    return this.#progress;
+  }
+
+  set progress(progress: BuildProgress) {
+    const isSame = this.#progress?.phase === progress.phase;
+    this.#progress = { ...progress, since: isSame ? this.#progress!.since : Date.now() };
+  }
+
+  /** Asked for again before it has begun. */
+  askedAgain(record: RepoRecord, priority: number, isForced: boolean): void {
+    this.record = record;
+    this.isForced ||= isForced;
+    this.#row = { ...this.#row, priority: Math.min(priority, this.#row.priority) };
+  }
+
+  begin(): void {
+    const { attempt, state } = this.#row;
+    // One that was interrupted is made again.
+    const isAgain = state === 'PENDING' && this.#row.startedAt !== null && this.#row.error === null;
+    this.#row = {
+      ...this.#row,
+      state: 'IN_PROGRESS',
+      attempt: isAgain ? attempt : attempt + 1,
+      startedAt: Date.now(),
+      error: null,
+    };
+  }
+
+  say(level: LogLevel, message: string, fields?: LogFields): void {
+    this.lines.add(level, this.#row.attempt, message, fields);
+  }
+
+  /** The attempt has ended; `state` PENDING: there is to be another one. */
+  end(state: 'PENDING' | 'COMPLETED' | 'FAILED', more: Partial<StoredJob> = {}): void {
+    const finishedAt = state === 'PENDING' ? null : Date.now();
+    this.#row = { ...this.#row, ...more, state, finishedAt };
+    this.#progress = undefined;
+  }
+
+  /** Tells those who wait what came of the attempt; a further one can be waited for then. */
+  settle(result: Result): void {
+    this.#outcome.resolve(result);
+    this.#renew();
+  }
+
+  /** Ends waiting for the attempt without a result. */
+  giveUp(reason: unknown): void {
+    this.#outcome.reject(reason);
+    this.#renew();
+  }
+
+  #renew(): void {
+    this.#outcome = newOutcome();
+    this.#abort = new AbortController();
+  }
+
+  /** Stops the attempt that is under way. */
+  stop(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+}
+
+interface Outcome<Result> {
+  readonly promise: Promise<Result>;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function newOutcome<Result>(): Outcome<Result> {
+  const settlers: Partial<Outcome<Result>> = {};
+  const promise = new Promise<Result>((resolve, reject) =>
+    Object.assign(settlers, { resolve, reject }),
+  );
+  // Nobody may wait.
+  promise.catch(() => {});
+  // Safety: the executor has run.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return { ...(settlers as Outcome<Result>), promise };
+}

@@ -1,0 +1,32 @@
+// Which revisions of a repo are to be indexed: the default one, and the branches and tags that its globs select.
+
+import { compileGlobs } from '../../sources/disk/globs.ts';
+import type { ProbedSource } from '../../sources/git/probe.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { findRevisions, type Revision } from '../../sources/git/refs.ts';
+
+/**
+ * The revisions besides the default one, by name.
+ *
+ * @param warnings  gets a sentence for each thing that was not found
+ * Errors: GitError.
+ */
+export async function selectRevisions(
+  { selection, source }: RepoRecord,
+  { defaultRevision }: ProbedSource,
+  warnings: string[],
+): Promise<readonly Revision[]> {
+  if (selection === undefined || source.kind === 'folder') return [];
+  const { branches, tags } = selection;
+  const { revisions, unusable } = await findRevisions(source.path, {
+    isBranchWanted: compileGlobs(branches),
+    isTagWanted: compileGlobs(tags),
+  });
+  for (const revision of unusable)
+    warnings.push(`revision left out: it names no commit: ${revision}`);
+  const has = (prefix: string): boolean => revisions.some((one) => one.name.startsWith(prefix));
+  if (branches.length > 0 && !has('refs/heads/'))
+    warnings.push(`no branch matches: ${branches.join(', ')}`);
+  if (tags.length > 0 && !has('refs/tags/')) warnings.push(`no tag matches: ${tags.join(', ')}`);
+  return revisions.filter((revision) => revision.name !== defaultRevision);
+}

@@ -1,0 +1,415 @@
+// Keeps the number of shards low, in the background: merges small ones, of one repo or of many, and writes those anew that
+// are dead to a quarter. Searches see the old shards until one change of the catalog puts the new one in their place. Jobs go on
+// meanwhile; a repo that was built again by then keeps what its job made.
+
+import path from 'node:path';
+import { messageOf } from '../../base/caught.ts';
+import { Breather } from '../../base/next-turn.ts';
+import type { Log } from '../../base/log.ts';
+import {
+  type MergedRepo,
+  type MergeOrder,
+  MergeOverflow,
+  type MergeRepo,
+  type MergeResult,
+} from '../../engine/build/merge.ts';
+import { runMerge } from '../../engine/build/merge-thread.ts';
+import { ShardError } from '../../engine/host/space.ts';
+import { bitmapSizeOf, holdsDoc, setBit } from '../../engine/shards/bits.ts';
+import { type RevisionTable, RevisionWriter } from '../../engine/shards/revisions.ts';
+import { encodeSet } from '../../engine/shards/set-code.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import {
+  type CatalogChange,
+  type CatalogRepo,
+  type CatalogShard,
+  type CatalogSymbols,
+  docCountOf,
+  docsOfRepo,
+  withSymbolsOf,
+} from '../catalog/catalog-records.ts';
+import { candidateOf, type Holding, holdingsOf, liveDocsOf, nextMerge } from './holdings.ts';
+import type { MergeLimits } from './merge-plan.ts';
+import { type Publication, publishing } from '../served/publication.ts';
+import { Retries } from '../../base/retries.ts';
+import type { Served } from '../served/served.ts';
+
+export interface MergerOptions {
+  readonly module: WebAssembly.Module;
+  readonly catalog: Catalog;
+  readonly served: Served;
+  readonly limits: MergeLimits;
+  readonly log: Log;
+  /** Runs work with those of these repos of which no job is under way, nor begins meanwhile. */
+  readonly without: <Result>(
+    repoIds: readonly number[],
+    work: (free: ReadonlySet<number>) => Promise<Result>,
+  ) => Promise<Result>;
+}
+
+/** How often it is looked whether repos have come to rest. */
+const LOOK_MS = 600_000;
+let mergeCount = 0;
+
+export class Merger {
+  readonly #options: MergerOptions;
+  readonly #stop = new AbortController();
+  readonly #retries: Retries;
+  readonly #looks: NodeJS.Timeout;
+  #running: Promise<void> | undefined;
+  #isWoken = false;
+  /** It was asked what is to be merged since a purge began. */
+  #isAsked = false;
+  /** Ids of shards that were more together than one has room for: they stay as they are until the next start. */
+  readonly #apart = new Set<string>();
+  /** Ids of shards that could not be written anew since a purge began. */
+  readonly #unpurged = new Set<string>();
+  /** Jobs that may have made shards since it was last looked what is to be merged. */
+  #jobCount = 0;
+
+  constructor(options: MergerOptions) {
+    this.#options = options;
+    this.#retries = new Retries(options.log);
+    this.#looks = setInterval(() => void this.run(), LOOK_MS).unref();
+  }
+
+  /** A job may have made a shard. Why counted: to look costs some ms among thousands of repos. */
+  noteShards(): void {
+    this.#jobCount++;
+    if (this.#jobCount >= this.#options.limits.shardCount) void this.run();
+  }
+
+  /**
+   * Writes all shards anew that hold docs of nobody: of repos that went, or were built again. Resolves when that is done, or
+   * cannot be done. Why without the pause that follows what failed: somebody waits for it.
+   */
+  async purge(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+    this.#isAsked = false;
+    this.#unpurged.clear();
+    this.#running = this.#work(() => this.#nextHole())
+      .then(() => (this.#isAsked ? this.#work(() => this.#next()) : undefined))
+      .finally(() => (this.#running = undefined));
+    await this.#running;
+  }
+
+  /** Resolves when nothing is being merged. */
+  async whenIdle(): Promise<void> {
+    await this.#running;
+  }
+
+  /** Merges what is to be merged by now; resolves when that is done, or cannot be done. Errors: none. */
+  run(): Promise<void> {
+    this.#isWoken = true;
+    this.#isAsked = true;
+    this.#running ??= this.#work(() => this.#next()).finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  async #work(next: () => Holding[] | undefined): Promise<void> {
+    this.#isWoken = true;
+    while (this.#isWoken && !this.#stop.signal.aborted) {
+      this.#isWoken = false;
+      this.#jobCount = 0;
+      let holdings: Holding[] | undefined;
+      try {
+        holdings = next();
+        if (holdings === undefined) return;
+        if (await this.#merge(holdings)) this.#isWoken = true;
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (holdings === undefined) return this.#note(error);
+        this.#isWoken = true;
+        // A file that was being read has been replaced meanwhile, and went: not a fault.
+        if (!holdings.every((one) => this.#isAsBefore(one))) continue;
+        for (const { shard } of holdings) this.#unpurged.add(shard.shardId);
+        if (error instanceof MergeOverflow) this.#keepApart(holdings);
+        else this.#note(error);
+      }
+    }
+  }
+
+  #keepApart(holdings: readonly Holding[]): void {
+    for (const { shard } of holdings) this.#apart.add(shard.shardId);
+    this.#options.log.info('shards stay apart: together they are more than one has room for', {
+      shards: holdings.length,
+    });
+  }
+
+  /** The files of a shard are still those that it had. */
+  #isAsBefore({ shard: { shardId, symbols } }: Holding): boolean {
+    const [repo] = this.#options.catalog.reposOfShard(shardId);
+    const shard = repo?.shards.find((one) => one.shardId === shardId);
+    return shard !== undefined && shard.symbols?.symbolsId === symbols?.symbolsId;
+  }
+
+  #note(error: unknown): void {
+    const { log, served } = this.#options;
+    // It goes out of service, and its repos are built again. Where the merge had no room searches may have it all the same.
+    if (error instanceof ShardError && error.fault !== 'unmapped')
+      served.noteShardFailure(error.shardId, error.reason, error.fault);
+    log.warn('shards could not be merged', { error: messageOf(error) });
+    this.#retries.run('merge', 'shards are merged', {}, () => void this.run());
+  }
+
+  /** A shard with docs of nobody. */
+  #nextHole(): Holding[] | undefined {
+    const { catalog } = this.#options;
+    const hole = [...holdingsOf(catalog).values()].find((holding) => {
+      const { shardId, docCount } = holding.shard;
+      const named = holding.repos.flatMap(({ shards }) =>
+        shards.filter((one) => one.shardId === shardId),
+      );
+      const count = named.reduce((sum, one) => sum + docCountOf(one), 0);
+      if (count >= docCount || !this.#isInService(shardId) || this.#unpurged.has(shardId))
+        return false;
+      return candidateOf(catalog, holding) !== undefined;
+    });
+    return hole === undefined ? undefined : [hole];
+  }
+
+  /** The shards to merge now; none while what failed rests. */
+  #next(): Holding[] | undefined {
+    if (this.#retries.isWaiting('merge')) return undefined;
+    const { catalog, limits } = this.#options;
+    const holdings = holdingsOf(catalog);
+    const isMergeable = (shardId: string): boolean =>
+      this.#isInService(shardId) && !this.#apart.has(shardId);
+    const some = nextMerge(catalog, holdings, isMergeable, limits);
+    return some?.map(({ shardId }) => holdings.get(shardId)!);
+  }
+
+  #isInService(shardId: string): boolean {
+    const { served } = this.#options;
+    return !served.isOut(shardId) && !served.isSymbolless(shardId);
+  }
+
+  /** False: jobs of all the repos are under way, and nothing was changed. */
+  async #merge(holdings: readonly Holding[]): Promise<boolean> {
+    const { module, log } = this.#options;
+    const start = Date.now();
+    const order = this.#orderOf(holdings);
+    const result = await runMerge(module, order, this.#stop.signal);
+    const made = [order.path, ...(result.symbols === undefined ? [] : [order.symbolsPath])];
+    const repoIds = order.repos.map(({ repoId }) => repoId);
+    const isDone = await publishing(this.#options, made, (publication) =>
+      this.#options.without(repoIds, async (free) => {
+        if (free.size === 0) return false;
+        const repos = order.repos.filter(({ repoId }) => free.has(repoId));
+        await this.#publish(publication, holdings, { ...order, repos }, result);
+        return true;
+      }),
+    );
+    if (!isDone) return false;
+    log.info('shards merged', {
+      shards: holdings.length,
+      repos: result.repos.length,
+      docs: result.docCount,
+      size: result.size,
+      durationMs: Date.now() - start,
+    });
+    return true;
+  }
+
+  #orderOf(holdings: readonly Holding[]): MergeOrder {
+    const { catalog } = this.#options;
+    const repos = new Map<number, { repo: CatalogRepo; docs: MergeRepo['docs'][number][] }>();
+    for (const [source, { shard, repos: holders }] of holdings.entries())
+      for (const repo of holders) {
+        const { repoId } = repo.record;
+        const known = repos.get(repoId) ?? { repo, docs: [] };
+        known.docs.push({ source, docIds: liveDocsOf(catalog, repo, shard.shardId) });
+        repos.set(repoId, known);
+      }
+    const file = path.join(catalog.shardFolder, `merge-${process.pid}-${mergeCount++}.tmp`);
+    return {
+      sources: holdings.map(({ shard }) => catalog.shardFile(shard)),
+      repos: [...repos.values()]
+        .sort((a, b) => a.repo.record.repoId - b.repo.record.repoId)
+        .map(({ repo: { record }, docs }) => ({ repoId: record.repoId, name: record.name, docs })),
+      path: file,
+      symbolsPath: `${file}.tags`,
+    };
+  }
+
+  /** Puts the new shard in the place of the others, for the repos of the order; others keep what they have. */
+  async #publish(
+    publication: Publication,
+    holdings: readonly Holding[],
+    order: MergeOrder,
+    result: MergeResult,
+  ): Promise<void> {
+    const { catalog, served } = this.#options;
+    const shard = await publication.addShard(order.path, result);
+    const found = symbolsOf(holdings, result);
+    const merged: CatalogShard =
+      found === undefined
+        ? shard
+        : { ...shard, symbols: await publication.addSymbols(order.symbolsPath, found) };
+    const replacing = new Map<number, Replaced>();
+    for (const repo of order.repos) {
+      const replaced = await this.#replace(holdings, merged, repo, result.repos);
+      if (replaced !== undefined) replacing.set(repo.repoId, replaced);
+    }
+    const revisionFiles = new Map<number, string>();
+    for (const [repoId, { revisions }] of replacing)
+      if (revisions !== undefined)
+        revisionFiles.set(repoId, await publication.addRevisions(revisions));
+    const change = (): CatalogChange => ({
+      put: [...replacing].flatMap(([repoId, { shards }]) => {
+        const repo = catalog.repo(repoId);
+        // What was found to be damaged meanwhile would pass for sound.
+        if (repo === undefined || holdings.some(({ shard: { shardId } }) => served.isOut(shardId)))
+          return [];
+        const revisionFile = revisionFiles.get(repoId);
+        const named = { ...repo, shards: withSymbolsOf(repo, shards) };
+        return [{ ...named, ...(revisionFile === undefined ? {} : { revisionFile }) }];
+      }),
+    });
+    const gone = holdings.map(({ shard: { shardId } }) => shardId);
+    await publication.commit(change, () =>
+      served.forget(gone.filter((id) => catalog.reposOfShard(id).length === 0)),
+    );
+  }
+
+  /**
+   * What becomes of a repo as it is now; undefined: its docs are elsewhere by now. Other work comes in between.
+   */
+  async #replace(
+    holdings: readonly Holding[],
+    merged: CatalogShard,
+    { repoId, name }: MergeRepo,
+    parts: readonly MergedRepo[],
+  ): Promise<Replaced | undefined> {
+    const { catalog } = this.#options;
+    const repo = catalog.repo(repoId);
+    const table = repo === undefined ? undefined : catalog.revisionsOf(repo);
+    if (repo === undefined || repo.record.name !== name || table instanceof Error) return undefined;
+    const sources = holdings.map(({ shard, repos }) =>
+      repos.some(({ record }) => record.repoId === repoId) ? shard.shardId : undefined,
+    );
+    const isThere = (shardId: string | undefined): boolean =>
+      shardId === undefined || repo.shards.some((shard) => shard.shardId === shardId);
+    if (!sources.every(isThere)) return undefined;
+    // Absent: none of its docs there lived.
+    const own = parts.find((part) => part.repoId === repoId);
+    const made = own === undefined ? [] : [parts.length === 1 ? merged : partly(merged, own)];
+    const kept = [...repo.shards.entries()].filter(([, { shardId }]) => !sources.includes(shardId));
+    const place = repo.shards.findIndex(({ shardId }) => sources.includes(shardId));
+    const before = kept.filter(([index]) => index < place);
+    const behind = kept.filter(([index]) => index > place);
+    if (made.length + kept.length === 0) return undefined;
+    if (!isWhole(table, repo.shards, sources, own)) return undefined;
+    return {
+      shards: [...before.map(([, shard]) => shard), ...made, ...behind.map(([, shard]) => shard)],
+      revisions:
+        table === undefined
+          ? undefined
+          : await revisionsOf(table, repo.shards, sources, own, before, behind),
+    };
+  }
+
+  /** Gives up what is under way; resolves when nothing runs any more. */
+  async close(): Promise<void> {
+    this.#stop.abort(new Error('the index is being closed'));
+    this.#retries.close();
+    clearInterval(this.#looks);
+    await this.#running;
+  }
+}
+
+/** What the catalog keeps of the symbols of a merged shard; undefined: it has none. */
+function symbolsOf(
+  holdings: readonly Holding[],
+  { symbols }: MergeResult,
+): Omit<CatalogSymbols, 'symbolsId'> | undefined {
+  if (symbols === undefined) return undefined;
+  const known = holdings.map(({ shard }) => shard.symbols!);
+  return {
+    size: symbols.size,
+    symbolCount: symbols.symbolCount,
+    fileCount: known.reduce((sum, { fileCount }) => sum + fileCount, 0),
+    failedCount: known.reduce((sum, { failedCount }) => sum + failedCount, 0),
+    foundBy: known[0]!.foundBy,
+  };
+}
+
+interface Replaced {
+  readonly shards: CatalogShard[];
+  readonly revisions: Buffer | undefined;
+}
+
+/** A shard as one of its repos has it. */
+function partly(shard: CatalogShard, { docStart, docEnd, contentSize }: MergedRepo): CatalogShard {
+  return { ...shard, part: { docStart, docEnd, contentSize } };
+}
+
+/**
+ * Whether each doc of the merged shards that lives now is among those that were merged. A doc that is dead stays so, unless
+ * its repo was built again meanwhile and a shard came out the same.
+ */
+function isWhole(
+  table: RevisionTable | undefined,
+  shards: readonly CatalogShard[],
+  sources: readonly (string | undefined)[],
+  made: MergedRepo | undefined,
+): boolean {
+  const counts = sources.map(() => 0);
+  const lives = sources.map((id) => {
+    const index = shards.findIndex(({ shardId }) => shardId === id);
+    if (index < 0) return { count: 0, has: () => false };
+    const { docStart, docEnd } = docsOfRepo(shards[index]!);
+    const live = table?.shards[index]!.liveDocs ?? 'all';
+    const count = table?.shards[index]!.liveCount ?? docEnd - docStart;
+    return { count, has: (docId: number) => holdsDoc(live, docId - docStart) };
+  });
+  for (const [doc, source] of (made?.sources ?? []).entries())
+    if (lives[source]!.has(made!.docIds[doc]!)) counts[source]!++;
+  return lives.every(({ count }, source) => count === counts[source]);
+}
+
+/** The revision file of a repo whose docs of some shards are in a new one, between those that stay. */
+async function revisionsOf(
+  table: RevisionTable,
+  shards: readonly CatalogShard[],
+  sources: readonly (string | undefined)[],
+  made: MergedRepo | undefined,
+  before: readonly (readonly [number, CatalogShard])[],
+  behind: readonly (readonly [number, CatalogShard])[],
+): Promise<Buffer> {
+  const docIds = made?.docIds ?? new Uint32Array();
+  const docCount = docIds.length;
+  const indexes = sources.map((id) => shards.findIndex(({ shardId }) => shardId === id));
+  const starts = indexes.map((index) => (index < 0 ? 0 : docsOfRepo(shards[index]!).docStart));
+  const tableOf = (doc: number) => table.shards[indexes[made!.sources[doc]!]!]!;
+  const formerId = (doc: number): number => docIds[doc]! - starts[made!.sources[doc]!]!;
+  const unstored = Array.from({ length: docCount }, (_, docId) => ({
+    docId,
+    oid: tableOf(docId).unstoredOid(formerId(docId)),
+  })).filter((row): row is { docId: number; oid: string } => row.oid !== undefined);
+  const kept = ([index, shard]: readonly [number, CatalogShard]) => ({
+    docCount: docCountOf(shard),
+    unstored: table.shards[index]!.unstoredDocs(),
+  });
+  const writer = new RevisionWriter([
+    ...before.map(kept),
+    ...(made === undefined ? [] : [{ docCount, unstored }]),
+    ...behind.map(kept),
+  ]);
+  const breather = new Breather();
+  for (let revision = 0; revision < table.revisionCount; revision++) {
+    const held = indexes.map((index) =>
+      index < 0 ? 'none' : table.shards[index]!.docsIn([revision]),
+    );
+    const bitmap = new Uint8Array(bitmapSizeOf(docCount));
+    for (let doc = 0; doc < docCount; doc++) {
+      await breather.pause();
+      if (holdsDoc(held[made!.sources[doc]!]!, formerId(doc))) setBit(bitmap, doc);
+    }
+    const coded = ([index]: readonly [number, CatalogShard]) =>
+      table.shards[index]!.sets[revision]!;
+    const own = made === undefined ? [] : [encodeSet(bitmap, docCount)];
+    writer.addCoded([...before.map(coded), ...own, ...behind.map(coded)]);
+  }
+  return writer.bytes();
+}

@@ -1,0 +1,114 @@
+// Tells of an index as its catalog has it, without opening a shard: what of each shard lives, who shares it, and what the
+// next merge would do. For people; the numbers are those that merges are planned by.
+
+import { sumOf } from '../../base/lists.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { candidateOf, type Holding, holdingsOf, nextMerge } from './holdings.ts';
+import { levelOf, MERGE_LIMITS, type MergeCandidate, type MergeLimits } from './merge-plan.ts';
+
+export interface SurveyedShard {
+  readonly shardId: string;
+  /** Bytes of the file, and of the contents in it. */
+  readonly size: number;
+  readonly contentSize: number;
+  readonly docCount: number;
+  /**
+   * Docs that no revision of a repo holds, and about the bytes of their contents: their share of all docs. Null: a revision
+   * file is damaged.
+   */
+  readonly deadCount: number | null;
+  readonly deadSize: number | null;
+  /** Names of those with docs in it. */
+  readonly repos: readonly string[];
+  /** From 1, the smallest ones; null: it is large, and merged with no other, or it is not known. */
+  readonly level: number | null;
+  readonly isMergedNext: boolean;
+  /** Why it is out of service, as the process before has noted it. */
+  readonly outOfService?: string;
+}
+
+/** What the next merge would do. */
+export interface NextMerge {
+  readonly shardIds: readonly string[];
+  /** What it would write, contents about. */
+  readonly docCount: number;
+  readonly contentSize: number;
+  /** Docs that no revision holds, which it would leave out. */
+  readonly droppedCount: number;
+}
+
+export interface Survey {
+  readonly repoCount: number;
+  /** By shards; those of which it is not known count as alive. */
+  readonly docCount: number;
+  readonly deadCount: number;
+  readonly contentSize: number;
+  readonly deadSize: number;
+  /** Bytes of living content below which a shard is of level 1, 2 and so on; how many of a level and kind are merged. */
+  readonly levels: readonly number[];
+  readonly mergedShardCount: number;
+  /** Null: nothing is to be merged. */
+  readonly nextMerge: NextMerge | null;
+  /** In the order of the repos. */
+  readonly shards: readonly SurveyedShard[];
+}
+
+/** @param outOfService  reasons by shardId */
+export function surveyOf(
+  catalog: Catalog,
+  outOfService: ReadonlyMap<string, string>,
+  limits: MergeLimits = MERGE_LIMITS,
+): Survey {
+  const holdings = holdingsOf(catalog);
+  const isInService = (shardId: string): boolean => !outOfService.has(shardId);
+  const merged = nextMerge(catalog, holdings, isInService, limits) ?? [];
+  const mergedIds = new Set(merged.map(({ shardId }) => shardId));
+  const shards = [...holdings.values()].map((holding): SurveyedShard => {
+    const { shardId } = holding.shard;
+    const reason = outOfService.get(shardId);
+    return {
+      ...shardOf(holding, candidateOf(catalog, holding), limits),
+      isMergedNext: mergedIds.has(shardId),
+      ...(reason === undefined ? {} : { outOfService: reason }),
+    };
+  });
+  return {
+    repoCount: catalog.repos.length,
+    docCount: sumOf(shards, ({ docCount }) => docCount),
+    deadCount: sumOf(shards, ({ deadCount }) => deadCount ?? 0),
+    contentSize: sumOf(shards, ({ contentSize }) => contentSize),
+    deadSize: sumOf(shards, ({ deadSize }) => deadSize ?? 0),
+    levels: limits.levels,
+    mergedShardCount: limits.shardCount,
+    nextMerge: merged.length === 0 ? null : mergeOf(merged),
+    shards,
+  };
+}
+
+function shardOf(
+  { shard: { shardId, size, contentSize, docCount }, repos }: Holding,
+  candidate: MergeCandidate | undefined,
+  limits: MergeLimits,
+): Omit<SurveyedShard, 'isMergedNext'> {
+  const level = candidate && levelOf(candidate, limits);
+  return {
+    shardId,
+    size,
+    contentSize,
+    docCount,
+    deadCount: candidate === undefined ? null : docCount - candidate.liveCount,
+    deadSize: candidate === undefined ? null : Math.round(contentSize - candidate.liveSize),
+    repos: repos.map(({ record }) => record.name),
+    level: level === undefined ? null : level + 1,
+  };
+}
+
+function mergeOf(merged: readonly MergeCandidate[]): NextMerge {
+  const docCount = sumOf(merged, ({ liveCount }) => liveCount);
+  return {
+    shardIds: merged.map(({ shardId }) => shardId),
+    docCount,
+    contentSize: Math.round(sumOf(merged, ({ liveSize }) => liveSize)),
+    droppedCount: sumOf(merged, (one) => one.docCount) - docCount,
+  };
+}

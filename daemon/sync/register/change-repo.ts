@@ -1,0 +1,61 @@
+// What a command line changes of the repos that it names: which revisions they have, and who may see them; and how the
+// record of a repo that the daemon works with follows from what the store says of it.
+
+import type { RepoRecord, RevisionSelection } from '../../repos/records.ts';
+import type { StoredRepo } from '../../accounts/store/repos.ts';
+
+/** Absent: it stays. */
+export interface RepoChange extends Partial<RevisionSelection> {
+  readonly visibility?: Exclude<RepoRecord['visibility'], 'unknown'>;
+  /** `none`: whoever may ask sees the repo. */
+  readonly enforcement?: 'none' | 'restricted' | 'all';
+}
+
+/** A repo with the change made. */
+export function withChange(repo: StoredRepo, change: RepoChange): StoredRepo {
+  const { selection: before, ...rest } = repo;
+  const { visibility = repo.visibility, enforcement = repo.enforcement } = change;
+  const isFolder = repo.place?.kind === 'folder';
+  const selection = isFolder ? before : withSelection(before, change);
+  return {
+    ...rest,
+    visibility,
+    enforcement,
+    ...(selection === undefined ? {} : { selection }),
+  };
+}
+
+function withSelection(
+  before: RevisionSelection | undefined,
+  change: Partial<RevisionSelection>,
+): RevisionSelection | undefined {
+  const { branches = before?.branches ?? [], tags = before?.tags ?? [] } = change;
+  return branches.length === 0 && tags.length === 0 ? undefined : { branches, tags };
+}
+
+/** The record of a repo: what the store says, and beside it what the index knew. */
+export function recordOf(repo: StoredRepo, before?: RepoRecord): RepoRecord {
+  const { enforcement: _, selection: __, ...known } = before ?? NEW_RECORD;
+  const { repoId, name, visibility, enforcement, place, selection } = repo;
+  const source = place === undefined ? known.source : { kind: place.kind, path: place.path };
+  return {
+    ...known,
+    repoId,
+    name,
+    visibility,
+    source,
+    ...(enforcement === 'none' ? {} : { enforcement }),
+    ...(selection === undefined ? {} : { selection }),
+  };
+}
+
+const NEW_RECORD: RepoRecord = {
+  repoId: 0,
+  name: '',
+  codeHostType: 'genericGitHost',
+  isFork: false,
+  isArchived: false,
+  visibility: 'unknown',
+  source: { kind: 'folder', path: '' },
+  defaultRevision: 'HEAD',
+};

@@ -1,0 +1,81 @@
+// Brings the catalog and the store together when a data directory is opened by its owner: what the catalog has lost is
+// made again of the store, and repos whose ids or names are not those of the store become what they are there. So the
+// catalog may be damaged, lost, old or exchanged: it costs a build, and shows nobody more than before.
+
+import type { RepoRecord } from '../../repos/records.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { CatalogError } from '../catalog/catalog-files.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import type { Log } from '../../base/log.ts';
+import { recordOf } from './change-repo.ts';
+import type { RepoRegister } from './register.ts';
+
+/**
+ * Loads the catalog, and mends it.
+ *
+ * @param isAlone  no other data directory shares the store: all of its repos are indexed here
+ *
+ * Errors: CatalogError if the catalog cannot be read and the store does not know who may see what; NOT_READY.
+ */
+export async function openCatalog(
+  catalog: Catalog,
+  register: RepoRegister,
+  isAlone: boolean,
+  log: Log,
+): Promise<void> {
+  await loadOrPutAway(catalog, register, log);
+  if (catalog.damage !== undefined)
+    log.error('the catalog before is used in place of a damaged one', { reason: catalog.damage });
+  if (catalog.isMissing && isAlone) await fillAgain(catalog, register, log);
+  const records = catalog.repos.map(({ record }) => record);
+  const adopted = await register.adopt(records);
+  if (adopted.size === 0 && !catalog.isOutdated) return;
+  const right = new Set(records.map(({ repoId }) => repoId).filter((id) => !adopted.has(id)));
+  const put = catalog.repos.flatMap((repo): CatalogRepo[] => {
+    const now = adopted.get(repo.record.repoId);
+    if (now === undefined) return [];
+    const isSame = now.repoId === repo.record.repoId && now.name === repo.record.name;
+    if (isSame) return [{ ...repo, record: recordOf(now, repo.record) }];
+    if (right.has(now.repoId)) return [];
+    right.add(now.repoId);
+    // Ids and names are in shards too.
+    return [unbuilt(recordOf(now, repo.record))];
+  });
+  await catalog.commit(() => ({ put, removed: [...adopted.keys()] }));
+}
+
+async function loadOrPutAway(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
+  try {
+    await catalog.load();
+  } catch (error) {
+    if (!(error instanceof CatalogError)) throw error;
+    if (register.all.length === 0)
+      throw new CatalogError(
+        `${error.message}. It alone says who may see which repository, as it is of an earlier version: restore a ` +
+          'backup ("trawl restore"), or remove it and index each source again ("trawl index PATH"), with ' +
+          '--visibility and --enforce-permissions where not everybody may see it',
+        { cause: error },
+      );
+    const putAway = await catalog.putAway();
+    log.error('the index is built again: its catalog cannot be used', {
+      reason: error.message,
+      putAway,
+    });
+  }
+}
+
+/** Takes the repos of the store, to be built, into a catalog that is not there. */
+async function fillAgain(catalog: Catalog, register: RepoRegister, log: Log): Promise<void> {
+  const lost = register.all.filter(({ place }) => place !== undefined);
+  if (lost.length === 0) return;
+  log.warn('there is no catalog: the repositories that the store knows are to be built again', {
+    repos: lost.length,
+  });
+  const repos = lost.map((repo) => unbuilt(recordOf(repo)));
+  await catalog.commit(() => ({ put: repos }));
+}
+
+function unbuilt(record: RepoRecord): CatalogRepo {
+  const { indexedAt: _, revisions: __, ...rest } = record;
+  return { record: rest, shards: [], skipped: {} };
+}

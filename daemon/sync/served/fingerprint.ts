@@ -1,0 +1,66 @@
+// How a job finds out that there is nothing to do: it compares a fingerprint of everything that the docs of a repo depend on
+// with that of its last build; and before that, without git, what the refs of the repository look like.
+
+import { hash } from 'node:crypto';
+import { FORMAT_VERSION } from '../../../core/shared/format.ts';
+import type { DiskLook } from '../../engine/build/disk-diff.ts';
+import { DOC_RULES_VERSION, type FilterSettings } from '../../engine/build/filters.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { openSource } from '../../sources/docs/open-source.ts';
+import { revisionSuffix } from '../../sources/docs/source-revisions.ts';
+import type { SourceSpec } from '../../sources/docs/source.ts';
+import { refStateOf } from '../../sources/git/ref-state.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+
+let toldCount = 0;
+
+/** The fingerprint of the source; where only some files have been looked at, one that no listing has. */
+export function fingerprintNow(
+  spec: SourceSpec,
+  disk: DiskLook | undefined,
+): Promise<string> | string {
+  if (disk === undefined) return openSource(spec).fingerprint();
+  const { listing, within } = disk;
+  const own = within === undefined ? listing.fingerprint : `told ${Date.now()} ${toldCount++}`;
+  return own + revisionSuffix(spec);
+}
+
+/** Everything that makes docs come out differently: the source, the filters, the format. */
+export function fingerprintOf(source: string, filters: FilterSettings): string {
+  const { maxFileSize, maxTrigramCount, alwaysIndexFilePatterns } = filters;
+  const versions = [FORMAT_VERSION, DOC_RULES_VERSION];
+  const parts = [source, versions, maxFileSize, maxTrigramCount, alwaysIndexFilePatterns];
+  return JSON.stringify(parts);
+}
+
+/**
+ * What the refs of a repo look like now, and which are wanted; undefined: its docs are files on disk, or what is there
+ * cannot be looked at in this way.
+ */
+export function lookOf(record: RepoRecord): string | undefined {
+  if (record.source.kind !== 'commits') return undefined;
+  try {
+    return lookOfState(refStateOf(record.source.path), record);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As `lookOf`, where the refs are in this state. */
+export function lookOfState(refState: string, { selection }: RepoRecord): string {
+  return hash('sha1', JSON.stringify([refState, selection]));
+}
+
+/** Whether a repo was indexed under these rules. */
+export function hasRules({ fingerprint }: CatalogRepo, filters: FilterSettings): boolean {
+  return (
+    fingerprint !== undefined &&
+    rulesPartOf(fingerprint) === rulesPartOf(fingerprintOf('', filters))
+  );
+}
+
+/** What a fingerprint says of all but the source. */
+function rulesPartOf(fingerprint: string): string {
+  const parts: unknown = JSON.parse(fingerprint);
+  return Array.isArray(parts) ? JSON.stringify(parts.slice(1)) : '';
+}

@@ -1,0 +1,27 @@
+// What the catalog knows of a repo's docs, for builds that add to them.
+
+import type { KnownIndex } from '../../engine/build/known-docs.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import { type CatalogRepo, docCountOf, docsOfRepo } from '../catalog/catalog-records.ts';
+
+/** Undefined: it is not known which docs its revisions hold, or what they were. */
+export function knownIndexOf(catalog: Catalog, repo: CatalogRepo): KnownIndex | undefined {
+  const { record, shards, commits, ignored = {}, leftOut = {} } = repo;
+  const table = catalog.revisionsOf(repo);
+  if (commits === undefined || table instanceof Error) return undefined;
+  const names = record.revisions ?? [record.defaultRevision];
+  return {
+    shards: shards.map((shard) => ({
+      shardId: shard.shardId,
+      size: shard.size,
+      path: catalog.shardPath(shard.shardId),
+      docStart: docsOfRepo(shard).docStart,
+      docCount: docCountOf(shard),
+      isShared: shard.part !== undefined,
+    })),
+    table,
+    revisions: names.map((name, index) => ({ name, commit: commits[index] ?? undefined })),
+    ignored,
+    leftOut,
+  };
+}

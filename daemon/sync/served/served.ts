@@ -1,0 +1,389 @@
+// What searches see: the repos that are served, and their shards but those out of service. A shard that fails is taken
+// out of service here; who builds, and who finds symbols, is told.
+
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import type { ShardError, ShardFault } from '../../engine/host/space.ts';
+import type { LiveShard, Snapshot } from '../../engine/search/snapshot.ts';
+import type { ShardPart } from '../../engine/shards/parts.ts';
+import { RevisionTable } from '../../engine/shards/revisions.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { someNames } from '../../repos/some-names.ts';
+import { GitPlaceError } from '../../sources/git/git-place.ts';
+import { ProbeError } from '../../sources/git/layout.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import {
+  type CatalogRepo,
+  type CatalogShard,
+  type CatalogSymbols,
+  docsOfRepo,
+} from '../catalog/catalog-records.ts';
+import type { QuarantineFile } from './quarantine-file.ts';
+import type { RepoRegister } from '../register/register.ts';
+import { OtherSourceError } from '../register/which-repo.ts';
+
+/** Something wrong with a shard, by its id as searches know it. */
+export interface ShardDamage {
+  readonly shardId: string;
+  readonly reason: string;
+  readonly fault: ShardFault;
+}
+
+export interface ServedOptions {
+  readonly catalog: Catalog;
+  /** Absent: who sees the data directory sees all. */
+  readonly register?: RepoRegister | undefined;
+  readonly log: Log;
+  /** Where shards out of service are noted. */
+  readonly quarantineFile: QuarantineFile;
+  /** Makes a snapshot visible to searches; returns the shards that could not be opened. */
+  readonly publish: (snapshot: Snapshot) => readonly ShardError[];
+  /** Told of a repo with a shard that is damaged. */
+  readonly onDamage: (repo: RepoRecord) => void;
+  /** Told of a shard whose symbols went out of service. */
+  readonly onSymbolsLost: (shardId: string) => void;
+}
+
+/** Guess: before shards that could not be mapped are tried again, at first and at most. */
+const MAPPING_PAUSE_MS_MIN = 1_000;
+const MAPPING_PAUSE_MS_MAX = 300_000;
+
+export class Served {
+  readonly #options: ServedOptions;
+  /** Repos that are served, from the next `publish` on; undefined: all of the catalog. */
+  repoIds: ReadonlySet<number> | undefined;
+  /** Why a shard is out of service, by shardId. */
+  readonly #quarantined: Map<string, string>;
+  /** Those of them that are sound, but could not be mapped. */
+  readonly #unmapped = new Set<string>();
+  readonly #failCounts = new Map<string, number>();
+  /** Shards whose symbols are out of service, until they are found again. */
+  readonly #symbolless = new Set<string>();
+  /** Why kept: each publish asks for those of all repos. */
+  readonly #parts = new WeakMap<CatalogRepo, readonly ShardPart[]>();
+  #nextMapping: NodeJS.Timeout | undefined;
+  #mappingPauseMs = MAPPING_PAUSE_MS_MIN;
+  /** Nothing is shown now: what is damaged is being told, and none of it may be opened. */
+  #isHeld = false;
+  #isClosed = false;
+
+  constructor(options: ServedOptions) {
+    this.#options = options;
+    this.#quarantined = options.quarantineFile.read();
+    const isGone = (shardId: string): boolean => options.catalog.reposOfShard(shardId).length === 0;
+    this.forget([...this.#quarantined.keys()].filter(isGone));
+  }
+
+  get repos(): readonly CatalogRepo[] {
+    const wanted = this.repoIds;
+    return this.#options.catalog.repos.filter(
+      ({ record }) => wanted === undefined || wanted.has(record.repoId),
+    );
+  }
+
+  get records(): readonly RepoRecord[] {
+    return this.repos.map(({ record }) => record);
+  }
+
+  /** Undefined: it is not served. */
+  record(repoId: number): RepoRecord | undefined {
+    if (this.repoIds?.has(repoId) === false) return undefined;
+    return this.#options.catalog.repo(repoId)?.record;
+  }
+
+  get quarantinedCount(): number {
+    return this.#quarantined.size;
+  }
+
+  get unmappedCount(): number {
+    return this.#unmapped.size;
+  }
+
+  get symbollessCount(): number {
+    return this.#symbolless.size;
+  }
+
+  /** Whether a shard is out of service. */
+  isOut(shardId: string): boolean {
+    return this.#quarantined.has(shardId);
+  }
+
+  /** Whether the symbols that the catalog names for a shard are out of service. */
+  isSymbolless(shardId: string): boolean {
+    return this.#symbolless.has(shardId);
+  }
+
+  /** Shows what the catalog holds now. */
+  publish(): void {
+    if (this.#isHeld) return;
+    const repos = this.repos.filter(({ isStray }) => !isStray);
+    const blind = this.#findBlindShard(repos);
+    if (blind !== undefined) {
+      this.quarantine(blind.shardId, blind.reason);
+      return;
+    }
+    const all = this.#liveShards(repos);
+    const reasonOf = ({ shardId }: LiveShard): string | undefined =>
+      this.#quarantined.get(shardIdOf(shardId));
+    const refused = this.#options.publish({
+      shards: all.filter((shard) => reasonOf(shard) === undefined),
+      quarantined: all.flatMap((shard) => {
+        const reason = reasonOf(shard);
+        return reason === undefined ? [] : [{ ...shard, reason }];
+      }),
+      repos: repos.map(({ record }) => this.#options.register?.ruled(record) ?? record),
+    });
+    // All at once: they may be thousands.
+    this.#setUnmapped(refused.filter(({ fault }) => fault === 'unmapped'));
+    for (const { shardId, message, fault } of refused) this.#refuse(shardId, message, fault);
+  }
+
+  /**
+   * A shard could not be opened, or failed a search.
+   *
+   * @param fault  absent: not known; without its symbols it may be sound
+   */
+  #refuse(liveId: string, reason: string, fault: ShardFault | undefined): void {
+    const shardId = shardIdOf(liveId);
+    if (fault === 'unmapped') {
+      this.#setUnmapped([{ shardId: liveId, message: reason }]);
+      return;
+    }
+    const symbols = this.#symbolsOf(shardId);
+    const isOfSymbols = liveId !== shardId && fault !== 'damaged';
+    if (!isOfSymbols) {
+      this.quarantine(shardId, reason);
+      return;
+    }
+    // Threads that had them open tell of what is out of service already.
+    if (symbols === undefined || liveId !== liveIdOf(shardId, symbols)) return;
+    this.#options.log.error('symbols taken out of service', { shardId, reason });
+    this.#symbolless.add(shardId);
+    this.#failCounts.delete(shardId);
+    this.publish();
+    this.#options.onSymbolsLost(shardId);
+  }
+
+  /** The symbols that searches have of a shard. */
+  #symbolsOf(shardId: string): CatalogSymbols | undefined {
+    if (this.#symbolless.has(shardId)) return undefined;
+    const [repo] = this.#options.catalog.reposOfShard(shardId);
+    return repo?.shards.find((shard) => shard.shardId === shardId)?.symbols;
+  }
+
+  /** A shard in service although it is not known which revisions hold its docs. */
+  #findBlindShard(repos: readonly CatalogRepo[]): { shardId: string; reason: string } | undefined {
+    for (const repo of repos) {
+      const table = this.#options.catalog.revisionsOf(repo);
+      const shard = repo.shards.find(({ shardId }) => !this.#quarantined.has(shardId));
+      if (table instanceof Error && shard !== undefined)
+        return { shardId: shard.shardId, reason: `revision file: ${table.message}` };
+    }
+    return undefined;
+  }
+
+  /** The shards of repos, each once with the docs of those. */
+  #liveShards(repos: readonly CatalogRepo[]): LiveShard[] {
+    const found = new Map<string, { shard: CatalogShard; parts: ShardPart[] }>();
+    for (const repo of repos) {
+      const ownParts = this.#partsOf(repo);
+      for (const [index, shard] of repo.shards.entries()) {
+        const part = ownParts[index]!;
+        const known = found.get(shard.shardId);
+        if (known === undefined) found.set(shard.shardId, { shard, parts: [part] });
+        else known.parts.push(part);
+      }
+    }
+    return [...found.values()].map(({ shard, parts }) => this.#liveShard(shard, parts));
+  }
+
+  /** By the shards of a repo. */
+  #partsOf(repo: CatalogRepo): readonly ShardPart[] {
+    const known = this.#parts.get(repo);
+    if (known !== undefined) return known;
+    const table = this.#options.catalog.revisionsOf(repo);
+    const parts = repo.shards.map((shard, index) => {
+      const revisions = table instanceof RevisionTable ? table.shards[index] : undefined;
+      return { repoId: repo.record.repoId, ...docsOfRepo(shard), revisions };
+    });
+    if (!(table instanceof Error)) this.#parts.set(repo, parts);
+    return parts;
+  }
+
+  #liveShard(shard: CatalogShard, parts: ShardPart[]): LiveShard {
+    const { shardId, docCount, symbols, ...rest } = shard;
+    const isShown = symbols !== undefined && !this.#symbolless.has(shardId);
+    const shown = isShown ? shard : { shardId, docCount, ...rest };
+    return {
+      ...this.#options.catalog.shardFile(shown),
+      shardId: liveIdOf(shardId, isShown ? symbols : undefined),
+      docCount,
+      parts: parts.sort((a, b) => a.docStart - b.docStart),
+    };
+  }
+
+  /** Shards that the system gives no mapping for: they are sound, and building them again would not help. */
+  #setUnmapped(failures: readonly Pick<ShardError, 'shardId' | 'message'>[]): void {
+    const isNew = failures.filter(({ shardId }) => !this.#quarantined.has(shardIdOf(shardId)));
+    for (const { shardId, message } of isNew) {
+      this.#quarantined.set(shardIdOf(shardId), message);
+      this.#unmapped.add(shardIdOf(shardId));
+    }
+    const [first] = isNew;
+    if (first === undefined) return;
+    const fields = { count: isNew.length, shardId: first.shardId, reason: first.message };
+    this.#options.log.error('shards out of service: they could not be mapped', fields);
+    this.publish();
+    this.#mapLater();
+  }
+
+  /** Tries again after a while, a longer one each time, to put shards into service that could not be mapped. */
+  #mapLater(): void {
+    if (this.#nextMapping !== undefined || this.#isClosed) return;
+    this.#nextMapping = setTimeout(() => {
+      this.#nextMapping = undefined;
+      for (const shardId of this.#unmapped) this.#quarantined.delete(shardId);
+      this.#unmapped.clear();
+      this.publish();
+      if (this.#unmapped.size > 0) return;
+      this.#mappingPauseMs = MAPPING_PAUSE_MS_MIN;
+      this.#options.log.info('all shards could be mapped again');
+    }, this.#mappingPauseMs).unref();
+    this.#mappingPauseMs = Math.min(2 * this.#mappingPauseMs, MAPPING_PAUSE_MS_MAX);
+  }
+
+  /** A search failed on a shard. Known damage takes it out of service at once, anything else the second time. */
+  noteShardFailure(liveId: string, reason: string, fault?: ShardFault): void {
+    const shardId = shardIdOf(liveId);
+    // It went meanwhile, or was built on demand: there is nothing to build again.
+    if (this.#options.catalog.reposOfShard(shardId).length === 0) {
+      this.#options.log.info('a shard failed that the index does not have', { shardId, reason });
+      return;
+    }
+    if (fault !== undefined) {
+      this.#refuse(liveId, reason, fault);
+      return;
+    }
+    const count = (this.#failCounts.get(shardId) ?? 0) + 1;
+    this.#failCounts.set(shardId, count);
+    this.#options.log.error('shard failed a search', { shardId, reason, count });
+    if (count >= 2) this.#refuse(liveId, reason, undefined);
+  }
+
+  /**
+   * Takes the damaged ones of these shards out of service before anything is shown: a process that read them ended
+   * without a word.
+   *
+   * @param check  returns what is wrong with shards
+   */
+  async quarantineNoted(
+    shardIds: readonly string[],
+    check: (shards: readonly LiveShard[]) => Promise<readonly ShardDamage[]>,
+  ): Promise<void> {
+    const isNoted = ({ shardId }: { readonly shardId: string }): boolean =>
+      shardIds.includes(shardIdOf(shardId));
+    const { repos } = this.#options.catalog;
+    const holders = repos.filter(({ shards }) => shards.some(isNoted));
+    const noted = this.#liveShards(holders).filter(isNoted);
+    if (noted.length === 0) return;
+    const fields = { shardIds: noted.map(({ shardId }) => shardId) };
+    this.#options.log.warn(
+      'the last process did not end by itself; checking what it searched',
+      fields,
+    );
+    const problems = await check(noted);
+    this.#isHeld = true;
+    for (const { shardId, reason, fault } of problems) this.#refuse(shardId, reason, fault);
+    this.#isHeld = false;
+  }
+
+  /** Takes a shard out of service. */
+  quarantine(shardId: string, reason: string): void {
+    if (this.#quarantined.has(shardId)) return;
+    this.#quarantined.set(shardId, reason);
+    this.#noteQuarantined();
+    const repos = this.#options.catalog.reposOfShard(shardId);
+    const names = someNames(repos.map(({ record }) => record.name));
+    this.#options.log.error('shard quarantined', { shardId, reason, repo: names });
+    this.publish();
+    for (const { record } of repos) this.#options.onDamage(record);
+  }
+
+  /** The repo, if a shard of it is out of service and building it again may help. */
+  damagedRepo(repoId: number): RepoRecord | undefined {
+    const repo = this.#options.catalog.repo(repoId);
+    const isDamaged = repo?.shards.some(
+      ({ shardId }) => this.#quarantined.has(shardId) && !this.#unmapped.has(shardId),
+    );
+    return isDamaged === true ? repo?.record : undefined;
+  }
+
+  /** Hides a repo if an error says that its git, or its place, is that of somebody else, whatever was found in it before. */
+  async hideIfStray(record: RepoRecord, error: unknown): Promise<void> {
+    if (isOfAnother(error)) await this.setStray(record, true, messageOf(error));
+  }
+
+  /**
+   * Hides a repo whose git or place is that of another source, or shows it again.
+   *
+   * @param reason  why it is hidden
+   */
+  async setStray({ repoId, name }: RepoRecord, isStray: boolean, reason?: string): Promise<void> {
+    const { catalog, log } = this.#options;
+    const known = catalog.repo(repoId);
+    if (known === undefined || (known.isStray ?? false) === isStray) return;
+    if (isStray)
+      log.error('repo hidden: what is at its path is of another source', { repo: name, reason });
+    else log.info('repo shown again: what is at its path is its own', { repo: name });
+    await catalog.commit(() => {
+      const repo = catalog.repo(repoId);
+      if (repo === undefined) return {};
+      const { isStray: _, ...rest } = repo;
+      return { put: [isStray ? { ...rest, isStray } : rest] };
+    });
+    this.publish();
+  }
+
+  /** What was wrong with shards of these ids is of files that are gone. */
+  forget(shardIds: readonly string[]): void {
+    for (const shardId of shardIds) {
+      this.#quarantined.delete(shardId);
+      this.#unmapped.delete(shardId);
+      this.#failCounts.delete(shardId);
+    }
+    this.#noteQuarantined();
+  }
+
+  /** Why without those that could not be mapped: they are sound. */
+  #noteQuarantined(): void {
+    const damaged = [...this.#quarantined].filter(([shardId]) => !this.#unmapped.has(shardId));
+    this.#options.quarantineFile.write(new Map(damaged));
+  }
+
+  /** What was wrong with the symbols of a shard is of a file that is gone. */
+  forgetSymbols(shardId: string): void {
+    this.#symbolless.delete(shardId);
+    this.#failCounts.delete(shardId);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#nextMapping);
+  }
+}
+
+/** Id of a shard as searches know it: a shard with other symbols is another one to them. */
+function liveIdOf(shardId: string, symbols: CatalogSymbols | undefined): string {
+  return symbols === undefined ? shardId : `${shardId}+${symbols.symbolsId}`;
+}
+
+/** The catalog's id of a live shard. */
+export function shardIdOf(liveId: string): string {
+  return liveId.split('+', 1)[0]!;
+}
+
+/** Whether an error says that the git of a source, or what lies at its path, is that of another one. */
+function isOfAnother(error: unknown): boolean {
+  const isOfProbe = error instanceof ProbeError && error.failure === 'not_its_own';
+  return isOfProbe || error instanceof GitPlaceError || error instanceof OtherSourceError;
+}

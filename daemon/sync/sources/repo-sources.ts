@@ -1,0 +1,341 @@
+// Sources as they are named, or were before: looks at each, finds or makes its repo, and says which repos are served from
+// then on.
+
+import { setMaxListeners } from 'node:events';
+import path from 'node:path';
+import type { StoredRepo } from '../../accounts/store/repos.ts';
+import { messageOf } from '../../base/caught.ts';
+import type { Log } from '../../base/log.ts';
+import type { RepoRecord } from '../../repos/records.ts';
+import { Slots } from '../../base/slots.ts';
+import { modeOf, type ProbedSource, type SourceMode } from '../../sources/git/probe.ts';
+import type { Catalog } from '../catalog/catalog.ts';
+import type { CatalogRepo } from '../catalog/catalog-records.ts';
+import { type RepoChange, recordOf } from '../register/change-repo.ts';
+import type { JobResult, Jobs } from '../jobs/jobs.ts';
+import { lookAtSource } from '../register/look-at-source.ts';
+import type { RepoRegister } from '../register/register.ts';
+import { warningsOfReposInside } from './repos-inside.ts';
+import type { Served } from '../served/served.ts';
+
+/** Sources as they came in: the repos, and the jobs of those that failed before there was one. */
+export interface AddedSources {
+  readonly records: readonly RepoRecord[];
+  readonly failed: readonly JobResult[];
+}
+
+/** How a path becomes a repo. */
+interface Wish {
+  readonly mode: SourceMode | undefined;
+  readonly selection: Omit<RepoChange, 'visibility' | 'enforcement'>;
+}
+
+export interface RepoSourcesOptions {
+  readonly catalog: Catalog;
+  readonly register: RepoRegister;
+  readonly served: Served;
+  readonly jobs: Jobs;
+  readonly log: Log;
+}
+
+export class RepoSources {
+  readonly #options: RepoSourcesOptions;
+  /** Paths that were no sources when they were named, and why they are none. */
+  readonly #missing = new Map<string, string>();
+  #unseenCount = 0;
+  /** How those become repos that are sources later. */
+  #wish: Wish = { mode: undefined, selection: {} };
+
+  constructor(options: RepoSourcesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Finds or makes the repo of each path, each repo once, and changes it as told. From then on searches see just
+   * these, and before only those that are known to be there. A path that cannot be read now keeps the repo that it
+   * has, whose next job fails.
+   *
+   * Errors: ProbeError if no path is a source; NOT_READY; the reason of the signal.
+   */
+  async add(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    change: RepoChange = {},
+    signal?: AbortSignal,
+  ): Promise<AddedSources> {
+    return this.#whileUnseen(paths.length, () => this.#add(paths, mode, change, signal));
+  }
+
+  async #add(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    change: RepoChange,
+    signal: AbortSignal | undefined,
+  ): Promise<AddedSources> {
+    this.#options.served.repoIds = this.#sureOf(paths, mode, change);
+    const { probed, kept, failed } = await this.#probeAll(paths, mode, signal);
+    const repos = await this.#options.register.admit(probed, change);
+    const records = [...(await this.#note(repos, probed)), ...kept];
+    for (const record of records) this.#noteFolder(record, change);
+    this.#options.served.repoIds = new Set(records.map(({ repoId }) => repoId));
+    const { visibility: _, enforcement: __, ...selection } = change;
+    this.#wish = { mode, selection };
+    this.#missing.clear();
+    for (const { repo, error = '' } of failed) this.#missing.set(repo, error);
+    return { records, failed };
+  }
+
+  /** Of sources that have not been looked at; 1 or higher until the repos of all are known. */
+  get unseenCount(): number {
+    return this.#unseenCount;
+  }
+
+  /** @param count  of the sources that `work` looks at */
+  async #whileUnseen<Result>(count: number, work: () => Promise<Result>): Promise<Result> {
+    this.#unseenCount = count;
+    try {
+      return await work();
+    } finally {
+      this.#unseenCount = 0;
+    }
+  }
+
+  /** Of paths that are no sources. */
+  get missingCount(): number {
+    return this.#missing.size;
+  }
+
+  /**
+   * Looks again at the paths that were no sources when they were named. Returns the repos of those that are by now, which
+   * searches see from then on. They are new ones, under the rules of new ones: whoever may write where a source is missing
+   * must not change who sees a repo, or where it lies. What may be a known repo waits for the next start.
+   *
+   * Errors: NOT_READY, if none has come; the reason of the signal.
+   */
+  async lookAgain(signal: AbortSignal): Promise<readonly RepoRecord[]> {
+    const come: RepoRecord[] = [];
+    for (const one of this.#missing.keys()) {
+      const probed = await this.#probeMissing(one);
+      signal.throwIfAborted();
+      if (probed === undefined) continue;
+      try {
+        come.push(...(await this.#admitNew(one, probed)));
+      } catch (error) {
+        // The next look finds it again.
+        if (come.length === 0) throw error;
+      }
+    }
+    return come;
+  }
+
+  /** Undefined: there is still no source at the path. Errors: none. */
+  async #probeMissing(one: string): Promise<ProbedSource | undefined> {
+    const { register, jobs } = this.#options;
+    try {
+      return await lookAtSource(register, one, this.#wish.mode);
+    } catch (error) {
+      // What is there in part is told, once.
+      if (this.#missing.get(one) !== messageOf(error)) jobs.fail(one, error, 0);
+      this.#missing.set(one, messageOf(error));
+      return undefined;
+    }
+  }
+
+  /** The repo of a source that was missing, served from now on; none where it may be a known one. */
+  async #admitNew(one: string, probed: ProbedSource): Promise<readonly RepoRecord[]> {
+    const { register, served, jobs, log } = this.#options;
+    const { selection } = this.#wish;
+    const known = register.mayBe(probed);
+    if (known.length > 0) {
+      this.#missing.delete(one);
+      log.warn('a source that was missing may be a known repository: the next start looks at it', {
+        path: one,
+        mayBe: known.map(({ name }) => name),
+      });
+      return [];
+    }
+    const repos = await register.admit([probed], selection);
+    const records = await this.#note(repos, [probed]);
+    this.#missing.delete(one);
+    jobs.failed.clear(one);
+    for (const record of records) this.#noteFolder(record, selection);
+    served.repoIds = new Set([...(served.repoIds ?? []), ...records.map(({ repoId }) => repoId)]);
+    return records;
+  }
+
+  /** Notes the repos of sources in the catalog, instead of others that it has at their places. */
+  async #note(
+    repos: readonly StoredRepo[],
+    probed: readonly ProbedSource[],
+  ): Promise<RepoRecord[]> {
+    const records = new Map<number, RepoRecord>();
+    const { catalog, jobs } = this.#options;
+    let removed: number[] = [];
+    await catalog.commit(() => {
+      const put = new Map<number, CatalogRepo>();
+      for (const [index, repo] of repos.entries()) {
+        const before = put.get(repo.repoId) ?? catalog.repo(repo.repoId);
+        const record = recordOf(repo, before?.record ?? newRecord(repo, probed[index]!));
+        records.set(record.repoId, record);
+        put.set(record.repoId, { ...(before ?? { shards: [], skipped: {} }), record });
+      }
+      const taken = new Set([...records.values()].map(({ source }) => source.path));
+      removed = catalog.repos
+        .map(({ record }) => record)
+        .filter(({ repoId, source }) => !records.has(repoId) && taken.has(source.path))
+        .map(({ repoId }) => repoId);
+      return { put: [...put.values()], removed };
+    });
+    jobs.cancel(removed);
+    return [...records.values()];
+  }
+
+  /** Repos of paths that need no look before they are served as before. */
+  #sureOf(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    change: RepoChange,
+  ): ReadonlySet<number> {
+    if (Object.keys(change).length > 0) return new Set();
+    const byPlace = this.#byPlace(mode);
+    const known = paths.map((one) => byPlace.get(path.resolve(one)));
+    const sure = known.filter(
+      (one) => one !== undefined && this.#options.register.isWhereItWas(one),
+    );
+    return new Set(sure.map((one) => one!.repoId));
+  }
+
+  /** Looks at each path; `kept` are the repos of paths that cannot be read now. */
+  async #probeAll(
+    paths: readonly string[],
+    mode: SourceMode | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<{ probed: ProbedSource[]; kept: RepoRecord[]; failed: JobResult[] }> {
+    const probed: ProbedSource[] = [];
+    const kept: RepoRecord[] = [];
+    const failed: JobResult[] = [];
+    let failure: unknown;
+    const { register } = this.#options;
+    const probes = paths.map((one) => () => lookAtSource(register, one, mode));
+    const found = await this.#probeTogether(probes, signal);
+    const byPlace = this.#byPlace(mode);
+    for (const [index, one] of paths.entries()) {
+      try {
+        probed.push(found[index]!());
+        this.#options.jobs.failed.clear(one);
+      } catch (error) {
+        failure = error;
+        const known = byPlace.get(path.resolve(one));
+        if (known === undefined) failed.push(this.#options.jobs.fail(one, error, 0));
+        else kept.push(known);
+        if (known !== undefined) await this.#options.served.hideIfStray(known, error);
+      }
+    }
+    if (probed.length + kept.length === 0 && failure !== undefined) throw failure;
+    return { probed, kept, failed };
+  }
+
+  #byPlace(mode: SourceMode | undefined): ReadonlyMap<string, RepoRecord> {
+    const found = new Map<string, RepoRecord>();
+    for (const { record } of this.#options.catalog.repos) {
+      const { kind, path: place } = record.source;
+      const isMeant = mode === undefined || (mode === 'commits') === (kind === 'commits');
+      if (isMeant && !found.has(place)) found.set(place, record);
+    }
+    return found;
+  }
+
+  /**
+   * Looks whether the sources of the catalog are still what they were, where nobody names them: another repository may
+   * lie at the path of one now, and is not to come under its rules. Searches see none of those meanwhile.
+   *
+   * Errors: NOT_READY; the reason of the signal.
+   */
+  async confirm(signal?: AbortSignal): Promise<void> {
+    const before = this.#options.served.repoIds;
+    const [sure, doubtful] = [new Set<number>(), [] as RepoRecord[]];
+    for (const record of this.#options.served.records)
+      if (this.#options.register.isWhereItWas(record)) sure.add(record.repoId);
+      else doubtful.push(record);
+    this.#options.served.repoIds = sure;
+    await this.#whileUnseen(doubtful.length, () => this.#confirmEach(doubtful, signal));
+    this.#options.served.repoIds = before;
+    for (const record of this.#options.served.records) this.#noteFolder(record);
+  }
+
+  async #confirmEach(
+    doubtful: readonly RepoRecord[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { register } = this.#options;
+    const probed: ProbedSource[] = [];
+    const probes = doubtful.map(
+      ({ source }) =>
+        () =>
+          lookAtSource(register, source.path, modeOf(source)),
+    );
+    const found = await this.#probeTogether(probes, signal);
+    for (const result of found) {
+      try {
+        probed.push(result());
+      } catch {
+        // What cannot be a source now fails when it is indexed.
+      }
+    }
+    if (probed.length > 0) await this.#note(await register.admit(probed, {}), probed);
+  }
+
+  /** Looks at sources beside each other. What comes out, in their order: the source, or its error, thrown. */
+  async #probeTogether(
+    probes: readonly (() => Promise<ProbedSource>)[],
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<(() => ProbedSource)[]> {
+    const slots = new Slots({ runningMax: PROBES_AT_ONCE, waitingMax: Infinity });
+    // Each source that waits listens; of more than ten Node warns.
+    setMaxListeners(0, signal);
+    let done = 0;
+    const telling = setInterval(
+      () => this.#options.log.info('looking at sources', { done, total: probes.length }),
+      TELL_MS,
+    ).unref();
+    const noteDone = (): void => {
+      done++;
+      this.#unseenCount = Math.max(1, this.#unseenCount - 1);
+    };
+    const found = await Promise.allSettled(
+      probes.map((probe, index) => slots.run(String(index), signal, probe).finally(noteDone)),
+    );
+    clearInterval(telling);
+    signal.throwIfAborted();
+    return found.map((result) => () => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  /** Notes what each job of a plain folder warns of. */
+  #noteFolder({ repoId, source }: RepoRecord, { branches = [], tags = [] }: RepoChange = {}): void {
+    const { oddities } = this.#options.jobs;
+    oddities.delete(repoId);
+    if (source.kind !== 'folder') return;
+    const wantsRevisions = branches.length + tags.length > 0;
+    const warnings = [
+      ...(wantsRevisions ? ['a folder without git has no branches and tags'] : []),
+      ...warningsOfReposInside(source.path),
+    ];
+    if (warnings.length > 0) oddities.set(repoId, warnings);
+  }
+}
+
+/** Guess: looking waits for the disk about as long as it computes. */
+const PROBES_AT_ONCE = 8;
+/** How often it is told how far that is. */
+const TELL_MS = 5_000;
+
+function newRecord(repo: StoredRepo, { defaultRevision, pushedAt }: ProbedSource): RepoRecord {
+  return {
+    ...recordOf(repo),
+    defaultRevision,
+    ...(pushedAt === undefined ? {} : { pushedAt }),
+  };
+}
