@@ -30,6 +30,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'daemon/base': [],
   'daemon/base/config': ['daemon/base'],
   'daemon/repos': [],
+  'daemon/hosts': ['daemon/base/config', 'daemon/repos'],
   'daemon/sources/git': ['daemon/base', 'daemon/repos'],
   'daemon/sources/disk': ['daemon/base'],
   'daemon/sources/docs': [
@@ -259,6 +260,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 const WINGS = [
   'base',
   'repos',
+  'hosts',
   'sources',
   'engine',
   'symbols',
