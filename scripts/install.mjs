@@ -1,8 +1,7 @@
-// Installs the npm dependencies when node_modules is missing or was made from another lock file.
+// Installs the npm dependencies when node_modules is missing or was made from another lock file, by whomever.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
-import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** Runs `npm ci` in `root` if the installed packages do not fit the lock file. Exits on failure. */
@@ -10,10 +9,8 @@ export function ensureInstalled(root) {
   const modules = path.join(root, 'node_modules');
   // A linked folder belongs to another checkout: installing would empty it.
   if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
-  const stamp = path.join(modules, '.trawl-lock');
-  const lock = readFileSync(path.join(root, 'package-lock.json'));
-  const wanted = createHash('sha256').update(lock).digest('hex');
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  if (fits(packagesOf(modules, '.package-lock.json'), packagesOf(root, 'package-lock.json')))
+    return;
   console.error('Installing dependencies (npm ci) ...');
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const result = spawnSync(
@@ -24,9 +21,26 @@ export function ensureInstalled(root) {
       stdio: ['ignore', 2, 2],
     },
   );
-  if (result.status !== 0) {
-    console.error('npm ci failed; see its messages above.');
-    process.exit(result.status ?? 1);
+  if (result.status === 0) return;
+  console.error('npm ci failed; see its messages above.');
+  process.exit(result.status ?? 1);
+}
+
+/** Packages by their place; npm writes down what it has installed when it is done. */
+function packagesOf(folder, name) {
+  try {
+    return JSON.parse(readFileSync(path.join(folder, name), 'utf8')).packages ?? {};
+  } catch {
+    return {};
   }
-  writeFileSync(stamp, wanted);
+}
+
+/** Optional ones that are for other machines are not installed. */
+function fits(installed, wanted) {
+  const isThere = ([place, { version, optional, devOptional }]) =>
+    place === '' ||
+    (installed[place] === undefined
+      ? optional === true || devOptional === true
+      : installed[place].version === version);
+  return Object.entries(wanted).every(isThere);
 }

@@ -149,17 +149,17 @@ function docCounts(candidates: readonly MergeCandidate[]): number[] {
 }
 
 void test('at rest the shards of 1,000 commits are joined with a large one, which is written once', () => {
-  const { left, written } = settle(ofRepo([13, 587, 22_000, 25_500]));
-  assert.deepEqual(docCounts(left), [22_600, 25_500]);
-  assert.equal(written, 22_600 * 13_000);
+  const { left, written } = settle(ofRepo([13, 487, 17_500, 20_000]));
+  assert.deepEqual(docCounts(left), [18_000, 20_000]);
+  assert.equal(written, 18_000 * 13_000);
   assert.deepEqual(docCounts(settle(ofRepo([1, 40, 41])).left), [82]);
 });
 
 void test('what is little stays, as does what is not at rest, shared, or would not fit', () => {
-  for (const docs of [[7, 300, 22_000, 25_500], [22_600, 25_500], [1, 41], [5]])
+  for (const docs of [[7, 300, 17_500, 20_000], [18_000, 20_000], [1, 41], [5]])
     assert.deepEqual(docCounts(settle(ofRepo(docs)).left), docs);
   for (const more of [{ restMs: MERGE_LIMITS.restMs - 1 }, { repoId: undefined }])
-    assert.deepEqual(docCounts(settle(ofRepo([13, 987, 20_000], more)).left), [13, 987, 20_000]);
+    assert.deepEqual(docCounts(settle(ofRepo([13, 987, 19_000], more)).left), [13, 987, 19_000]);
   const kinds = [...ofRepo([900, 10_000]), ...ofRepo([900], { kind: 'b' })];
   assert.deepEqual(docCounts(settle(kinds).left), [900, 10_900]);
   const repos = [...ofRepo([900]), ...ofRepo([900], { repoId: 2 })];
@@ -167,10 +167,10 @@ void test('what is little stays, as does what is not at rest, shared, or would n
 });
 
 void test('an index of three full shards takes at most 1.6 times the bytes of its living docs, whatever changes', () => {
-  const DOCS = 25_000;
+  const DOCS = 20_000;
   for (const [restMs, changed] of [
     [0, 500],
-    [0, 7000],
+    [0, 6000],
     [MERGE_LIMITS.restMs, 60],
   ] as const) {
     let shards = ofRepo([DOCS, DOCS, DOCS], { restMs });

@@ -37,11 +37,11 @@ const BYTES_PER_BLOCK = 3850;
 const BLOCKS_PER_FILE = 0.6;
 export const BATCH_BLOCKS = 7400;
 /**
- * Most stripes that a shard is planned with; some come out larger. Measured: 2026-11-23, Linux 6.1, three shards against
- * two of 28: the same bytes, classes of searches take 0.77 to 1.04 of the time (no class of cases more than 1.04), and a
- * merge writes a third of the index at most.
+ * Most stripes that a shard is planned with; some come out larger. Measured: 2026-11-23, Linux 6.1, three shards (of 14)
+ * against two (of 28): the same bytes, classes of searches take 0.77 to 1.04 of the time; four (of 11) against three: 0.94
+ * to 1.04, but one of 1.17 of a millisecond. A merge writes a quarter of the index at most.
  */
-export const STRIPES_PLANNED = 14;
+export const STRIPES_PLANNED = 11;
 /** Blocks of such a shard. */
 export const SHARD_BLOCKS_MAX = STRIPES_PLANNED * BATCH_BLOCKS;
 const SHARD_CONTENT_MAX = 1000 << 20;
